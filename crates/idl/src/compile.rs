@@ -1,16 +1,16 @@
 //! Compilation: reads files and their imports, and runs every stage over them.
 
-use crate::ast::Item;
-use crate::automation;
-use crate::diagnostic::{Diagnostic, Failure, Severity, first_of};
-use crate::events;
-use crate::lexer::{Token, lex};
 use crate::model::Model;
-use crate::parser::Parser;
-use crate::preprocess::{Asked, Files, Macros, Preprocessor, preprocess};
-use crate::resolve::Resolver;
-use crate::side_file::merge;
-use crate::source::{File, FileId, Role, Sources, Span};
+use crate::model::automation;
+use crate::model::events;
+use crate::model::resolve::Resolver;
+use crate::model::side_file::merge;
+use crate::syntax::ast::Item;
+use crate::syntax::parser::Parser;
+use crate::text::diagnostic::{Diagnostic, Failure, Severity, first_of};
+use crate::text::lexer::{Token, lex};
+use crate::text::preprocess::{Asked, Files, Macros, Preprocessor, preprocess};
+use crate::text::source::{File, FileId, Role, Sources, Span};
 use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
-//! Interfaces by their textual descriptions: [`crate::canonical::text`], as running servers and
-//! generated code report it.
+//! Interfaces by their textual descriptions: [`crate::model::canonical::text`], as running servers
+//! and generated code report it.
 
 use crate::compile::Compiler;
-use crate::diagnostic::Failure;
 use crate::model::{Interface, InterfaceId, Model};
+use crate::text::diagnostic::Failure;
 use std::fmt::Write;
 use std::path::Path;
 

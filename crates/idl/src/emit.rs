@@ -7,7 +7,6 @@ mod random_calls;
 pub mod rust;
 mod sample;
 pub mod tlb;
-pub(crate) mod writer;
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

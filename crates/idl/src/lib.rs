@@ -1,9 +1,10 @@
 //! The IDL compiler: translates MIDL's language into proxies and stubs.
 //!
-//! Text goes through [`lexer`], `parser` and resolution into a checked [`model`]. [`canonical`]
-//! gives each interface its fingerprint. [`plan`] decides how each method's parameters travel. A
-//! back end in [`emit`] writes the code. [`syntax`] has the whole source as a tree, for tools that
-//! read or change it.
+//! The folders are floors. Each knows those before it: `text` has sources, tokens and messages;
+//! [`syntax`] has the parser, and the whole source as a tree for tools that read or change it;
+//! [`model`] has the declarations with every name resolved, and [`canonical`] gives each interface
+//! its fingerprint; [`plan`] decides how each method's parameters travel; a back end in [`emit`]
+//! writes the code.
 //!
 //! A build script needs one line:
 //!
@@ -13,33 +14,24 @@
 
 #![forbid(unsafe_code)]
 
-pub mod ast;
-pub mod automation;
-pub mod canonical;
 mod compile;
 pub mod description;
-mod diagnostic;
 pub mod emit;
-pub mod events;
-pub mod lexer;
 pub mod model;
-pub mod ndr;
-mod parser;
 pub mod plan;
-mod preprocess;
-mod resolve;
-pub mod shapes;
-mod side_file;
-pub mod source;
 pub mod syntax;
-pub mod typelib;
+mod text;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 pub use compile::{Compilation, Compiler};
-use diagnostic::first_of;
-pub use diagnostic::{Diagnostic, Failure, Severity, most_like};
+pub use model::{automation, canonical, events, typelib};
+pub use plan::{ndr, shapes};
+pub use syntax::ast;
+use text::diagnostic::first_of;
+pub use text::diagnostic::{Diagnostic, Failure, Severity, most_like};
+pub use text::{lexer, source};
 
 /// Compiles an IDL file in a build script and writes a Rust file of the same name to `OUT_DIR`.
 ///

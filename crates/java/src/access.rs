@@ -1,8 +1,8 @@
 //! Access rules of Java for calls of this process's objects and for their creation.
 
 use crate::classes::class_of;
+use crate::halves::Halves;
 use crate::handles::{Handle, get};
-use crate::interfaces::Halves;
 use crate::objects::callbacks;
 use crate::outcome::guarded;
 use crate::security::told;

@@ -1,7 +1,8 @@
 //! Interface pointers of objects elsewhere: getting, calling and releasing them.
 
 use crate::cancelling::{Canceller, Said, within};
-use crate::handles::{Found, Handle, get};
+use crate::found::Found;
+use crate::handles::{Handle, get};
 use crate::interfaces::described;
 use crate::outcome::{Bytes, bytes, give, give_bytes, guarded, text};
 use crate::references::references_in;

@@ -1,8 +1,10 @@
 //! The classes that Java registers for clients on networks, and the creation of objects elsewhere.
 
 use crate::cancelling::{Canceller, Said, within};
-use crate::handles::{Found, Handle, get};
-use crate::interfaces::{Halves, described};
+use crate::found::Found;
+use crate::halves::Halves;
+use crate::handles::{Handle, get};
+use crate::interfaces::described;
 use crate::objects::make;
 use crate::outcome::{give, guarded, guarded_or, text};
 use crate::security::{Shown, showing};

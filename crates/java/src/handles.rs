@@ -1,9 +1,8 @@
 //! The interface pointers that Java holds, by handles that are used only once: a released handle is
 //! invalid.
 
-use com::{Agile, Error, IUnknown, Interface as _, Result, code};
+use com::{Agile, Error, IUnknown, Result, code};
 use std::collections::HashMap;
-use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
@@ -39,26 +38,4 @@ pub extern "C" fn obvia_java_release(handle: Handle) {
         drop(held);
         drop(gone);
     });
-}
-
-/// An object that was found.
-#[derive(Debug)]
-#[repr(C)]
-pub struct Found {
-    /// The interface pointer.
-    handle: Handle,
-    /// The identity of the object: equal for two interface pointers of one object as long as either
-    /// is held.
-    identity: u64,
-    /// The object's number if it is one of Java's; the object exists as long as the interface
-    /// pointer is held.
-    number: u64,
-}
-
-impl Found {
-    pub(crate) fn of(pointer: &IUnknown) -> Result<Self> {
-        let identity: *mut c_void = pointer.cast::<IUnknown>()?.as_raw();
-        let number = crate::objects::number(pointer);
-        Ok(Self { handle: keep(pointer)?, identity: identity.addr() as u64, number })
-    }
 }

@@ -1,5 +1,6 @@
 //! Interfaces, which their IDL descriptions make known to the runtime.
 
+use crate::halves::Halves;
 use crate::objects::STUBS;
 use crate::outcome::{give, guarded, text};
 use com::abi::{self, InterfaceInfo, UNKNOWN, VtablePointer};
@@ -15,26 +16,6 @@ static PROXY: IUnknown_Vtbl = UNKNOWN;
 
 /// The described interfaces by IID. They are never freed, as the runtime's tables refer to them.
 static KNOWN: Mutex<Option<HashMap<u128, &'static InterfaceInfo>>> = Mutex::new(None);
-
-/// A GUID in Java's form: two halves in the order of the textual form.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct Halves {
-    /// The first eight bytes.
-    pub high: u64,
-    /// The last eight bytes.
-    pub low: u64,
-}
-
-impl Halves {
-    pub(crate) fn of(value: u128) -> Self {
-        Self { high: (value >> 64) as u64, low: value as u64 }
-    }
-
-    pub(crate) fn join(self) -> u128 {
-        u128::from(self.high) << 64 | u128::from(self.low)
-    }
-}
 
 /// The identity of an interface, which both sides must share, and its description.
 #[derive(Debug)]

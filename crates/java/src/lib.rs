@@ -11,6 +11,8 @@ pub mod access;
 pub mod calls;
 pub mod cancelling;
 pub mod classes;
+pub mod found;
+pub mod halves;
 pub mod handles;
 pub mod interfaces;
 pub mod objects;

@@ -2,8 +2,8 @@
 //! runtime.
 
 use crate::cancelling::Said;
+use crate::halves::Halves;
 use crate::handles::{self, Handle};
-use crate::interfaces::Halves;
 use crate::outcome::{bytes, give, guarded, guarded_or};
 use com::abi::{Answer, IID_AGILE_OBJECT, ServerCall, StubFn, Stubs};
 use com::dynamic::pointer;

@@ -1,7 +1,8 @@
 //! References in frames: marshaling and unmarshaling of interface pointers.
 
 use crate::cancelling::{Canceller, Said, within};
-use crate::handles::{Found, Handle, get};
+use crate::found::Found;
+use crate::handles::{Handle, get};
 use crate::interfaces::described;
 use crate::outcome::{Bytes, bytes, give, give_bytes, guarded};
 use com::abi::InterfaceInfo;

@@ -11,6 +11,7 @@ pub mod ends;
 pub mod process;
 pub mod reference;
 pub mod statements;
+pub mod tasks;
 pub mod watchdog;
 
 use obvia_via::{Access, Deadline, Listener, Nic, Reliability};
@@ -212,7 +213,7 @@ macro_rules! conformance {
             /// Carries out the task that a test starts in another process; no effect otherwise.
             #[test]
             fn in_another_process() {
-                $crate::process::main::<$fixture>();
+                $crate::tasks::main::<$fixture>();
             }
 
             $crate::in_full!($fixture);

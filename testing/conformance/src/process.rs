@@ -1,15 +1,14 @@
 //! Other processes: a test program starts itself again, with a task in its environment.
 
-use crate::{Fixture, Run};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// The environment variable for the task.
-const TASK: &str = "OBVIA_CONFORMANCE_TASK";
+pub(crate) const TASK: &str = "OBVIA_CONFORMANCE_TASK";
 /// The environment variable for the maximum time of any expected event, in seconds.
-const PATIENCE: &str = "OBVIA_CONFORMANCE_PATIENCE";
+pub(crate) const PATIENCE: &str = "OBVIA_CONFORMANCE_PATIENCE";
 /// The minimum of that time in another process.
-const PATIENCE_MIN: u64 = 20;
+pub(crate) const PATIENCE_MIN: u64 = 20;
 
 /// The task of another process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,28 +32,13 @@ impl Task {
         }
     }
 
-    fn from_text(text: &str) -> Option<Self> {
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
         let mut lines = text.split('\n');
         Some(match lines.next()? {
             "stay" => Self::Stay { place: lines.next()?.to_owned(), address: lines.next()?.to_owned() },
             "cycles" => Self::Cycles,
             _ => return None,
         })
-    }
-}
-
-/// Carries out the task for which this process was started, if any.
-///
-/// # Panics
-///
-/// When the task fails, which its process reports in this way.
-pub fn main<F: Fixture>() {
-    let Ok(text) = std::env::var(TASK) else { return };
-    let patience = std::env::var(PATIENCE).ok().and_then(|seconds| seconds.parse().ok());
-    crate::set_patience(patience.unwrap_or(PATIENCE_MIN).max(PATIENCE_MIN));
-    match Task::from_text(&text).expect("the task is one") {
-        Task::Stay { place, address } => crate::statements::stay(&Run::new(F::at(&place), ""), &address),
-        Task::Cycles => crate::statements::cycles(&Run::new(F::new(), "")),
     }
 }
 

@@ -4,6 +4,7 @@
 mod by_reference;
 mod clashes;
 mod component;
+mod context;
 mod expression;
 mod header;
 mod interface;
@@ -16,6 +17,7 @@ mod proxy;
 mod random_calls;
 mod structures;
 mod stub;
+mod stub_state;
 mod suffix;
 mod table;
 mod types;
@@ -23,16 +25,15 @@ mod values;
 mod words;
 
 pub use component::component;
-pub(crate) use names::Names;
 pub use names::is_name;
 pub use random_calls::random_calls;
 
-use super::writer::Writer;
 use crate::Diagnostic;
 use crate::compile::Compilation;
 use crate::model::{InterfaceId, Model, Object, Type, all_arms};
 use crate::plan::{MethodPlan, ParamPlan, Passing, plan};
-use crate::source::Span;
+use crate::text::source::Span;
+use crate::text::writer::Writer;
 
 /// The C source for a file's declarations.
 #[derive(Clone, Debug)]

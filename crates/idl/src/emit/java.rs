@@ -1,9 +1,11 @@
 //! The Java back end: an interface, a record or an enumeration for each declaration, with proxies
 //! and stubs for obvia-runtime.
 
+mod arithmetic;
 mod check;
 mod doc;
 mod expression;
+mod fields;
 mod graph;
 mod interface;
 mod lists;
@@ -20,11 +22,11 @@ mod values;
 
 pub(crate) use names::is_package;
 
-use super::writer::Writer;
 use crate::Diagnostic;
 use crate::compile::Compilation;
 use crate::model::{EnumId, InterfaceId, Model, StructId, Type, UnionId, all_arms};
 use crate::plan::{Kinds, is_plain, kinds};
+use crate::text::writer::Writer;
 use names::Types;
 use std::collections::HashSet;
 use std::path::PathBuf;

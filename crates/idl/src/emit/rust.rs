@@ -2,6 +2,7 @@
 
 mod automation;
 mod component;
+mod context;
 mod conversions;
 mod dual;
 mod expression;
@@ -9,8 +10,10 @@ mod form;
 mod graph;
 mod implementers;
 mod interface;
+mod members;
 mod names;
 mod open;
+mod parameters;
 mod proxy;
 mod random_calls;
 mod structures;
@@ -23,10 +26,10 @@ pub use component::component;
 pub use names::is_name;
 pub use random_calls::random_calls;
 
-use super::writer::Writer;
-use crate::canonical;
 use crate::compile::Compilation;
+use crate::model::canonical;
 use crate::model::{InterfaceId, Model, Object, Type, all_arms};
+use crate::text::writer::Writer;
 use std::collections::BTreeMap;
 
 /// Returns the Rust source of vtables, proxies and stubs with parameters as they travel, for the

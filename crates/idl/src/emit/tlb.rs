@@ -5,17 +5,17 @@
 
 mod types;
 
-use crate::automation::{Kind as Use, usual_id};
 use crate::compile::Compilation;
-use crate::diagnostic::Diagnostic;
-use crate::model::{
-    About, Coclass, Declared, DispMembers, InterfaceId, Library, Member, Model, Offered, Param, Type, Value as Constant,
-};
-use crate::source::Span;
-use crate::typelib::{
+use crate::model::automation::{Kind as Use, usual_id};
+use crate::model::typelib::{
     self, Foreign, ForeignId, Function, Import, Kind, Parameter, Place, TypeDesc, TypeInfo, TypeLibrary, TypeRef,
     Value, Variable, flags,
 };
+use crate::model::{
+    About, Coclass, Declared, DispMembers, InterfaceId, Library, Member, Model, Offered, Param, Type, Value as Constant,
+};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
 use obvia_ndr::vartype as vt;
 use std::collections::{HashMap, VecDeque};
 
@@ -47,7 +47,7 @@ pub fn library(compilation: &Compilation) -> Result<(TypeLibrary, Vec<Diagnostic
         guid: None,
     };
     emitter.library(library);
-    let is_wrong = |found: &Diagnostic| found.severity == crate::diagnostic::Severity::Error;
+    let is_wrong = |found: &Diagnostic| found.severity == crate::text::diagnostic::Severity::Error;
     if emitter.diagnostics.iter().any(is_wrong) {
         emitter.diagnostics.retain(is_wrong);
         return Err(emitter.diagnostics);

@@ -1,20 +1,9 @@
 //! Libraries: the declarations that type libraries are made of.
 
-use super::{EnumId, Help, InterfaceId, Member, Param, StructId, UnionId};
-use crate::source::Span;
-
-/// The properties of a declaration that only type libraries record.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct About {
-    /// The declaration's UUID. `None` for interfaces, which have one of their own.
-    pub uuid: Option<u128>,
-    /// The declaration's version, major and minor.
-    pub version: (u16, u16),
-    /// The flags of the declaration's attributes: see [`flags`](crate::typelib::flags).
-    pub flags: u32,
-    /// The help text.
-    pub help: Help,
-}
+use super::declarations::Param;
+use super::dispatch::{About, Member};
+use super::types::{EnumId, InterfaceId, StructId, UnionId};
+use crate::text::source::Span;
 
 /// A library.
 #[derive(Clone, Debug)]

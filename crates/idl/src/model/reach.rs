@@ -1,29 +1,10 @@
 //! The types that a type leads to: members, arms, elements and targets of pointers.
 
-use super::measure::all_arms;
-use super::{Model, PointerClass, StructId, Type, UnionId};
-use crate::emit::c::Names as CNames;
+use super::sizes::all_arms;
+use super::tables::Model;
+use super::types::{PointerClass, StructId, Type, UnionId};
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::OnceLock;
-
-/// The structures and unions that a language cannot express, each with the reason.
-pub(crate) type Refusals = HashMap<Type, &'static str>;
-
-/// Facts about all types that back ends have computed. Each is computed for all types at once,
-/// because types may be many and may each lead to many others.
-#[derive(Debug, Default)]
-pub struct Known {
-    pub(crate) rust: OnceLock<Refusals>,
-    pub(crate) c: OnceLock<Refusals>,
-    pub(crate) java: OnceLock<Refusals>,
-    /// The structures and unions that contain or lead to full pointers.
-    full: OnceLock<HashMap<Type, ()>>,
-    /// The names of constants, enumerations and interfaces in Rust.
-    pub(crate) rust_items: OnceLock<HashSet<String>>,
-    /// The meaning of names in C.
-    pub(crate) c_names: OnceLock<CNames>,
-}
+use std::collections::{HashMap, VecDeque};
 
 /// An iterator over a type and all types that it leads to. Each structure and union comes once,
 /// before its contents.

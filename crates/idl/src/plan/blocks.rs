@@ -2,7 +2,7 @@
 
 use super::{MethodPlan, ParamPlan, in_place};
 use crate::model::{Base, Direction, Extent, Model, Operand, Pointer, Type};
-use crate::shapes::{About, Expr, Shape, Shapes};
+use crate::plan::shapes::{About, Expr, Shape, Shapes};
 use std::borrow::Cow;
 use std::cell::RefCell;
 

@@ -1,7 +1,6 @@
 //! Properties of types that decide how they travel.
 
-use super::passing;
-use crate::model::{Base, Model, Param, Type};
+use crate::model::{Arith, Base, Direction, Extent, Model, Param, PointerClass, Type};
 
 /// Whether a type has no pointers, so that its bytes are its value.
 pub fn is_plain(model: &Model, ty: &Type) -> bool {
@@ -14,17 +13,33 @@ pub fn is_any_bits(model: &Model, ty: &Type) -> bool {
     model.measure(ty).is_some_and(|measure| measure.is_any_bits)
 }
 
-/// Whether object references or structures with pointers may travel in a parameter.
-pub fn may_be_objects(model: &Model, param: &Param) -> bool {
-    passing(model, param).may_be_objects()
-}
-
-/// Whether the whole parameter is in the block.
-pub fn is_in_block(model: &Model, param: &Param) -> bool {
-    passing(model, param).in_block()
-}
-
 /// Whether a type is a number of which every bit pattern is a value.
 pub fn is_scalar(ty: &Type) -> bool {
     matches!(ty, Type::Base(base) if !matches!(base, Base::Boolean | Base::Guid | Base::Context | Base::Hresult))
+}
+
+/// Returns the type that the block holds for a parameter. A pointer that is never null is replaced
+/// by its target.
+pub fn in_place<'a>(model: &Model, param: &'a Param) -> &'a Type {
+    match &param.ty {
+        Type::Pointer(pointer) if pointer.class == PointerClass::Ref && pointer.extent == Extent::One => {
+            let open = matches!(&pointer.to, Type::Struct(id) if model.structs[id.0].conformant.is_some());
+            if open || pointer.to == Type::Void { &param.ty } else { &pointer.to }
+        }
+        ty => ty,
+    }
+}
+
+/// Returns the size and the length of a parameter's array. For an `[out]` parameter this is the
+/// array that the method allocates.
+pub fn element_counts(param: &Param) -> Option<(&Arith, Option<&Arith>)> {
+    let Type::Pointer(outer) = &param.ty else { return None };
+    let pointer = match (&outer.to, &outer.extent) {
+        (Type::Pointer(inner), Extent::One) if param.direction == Direction::Out => inner,
+        _ => outer,
+    };
+    match &pointer.extent {
+        Extent::Counted { size, length } => Some((size, length.as_ref())),
+        _ => None,
+    }
 }

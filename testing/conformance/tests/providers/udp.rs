@@ -2,7 +2,7 @@
 
 mod relay;
 
-use obvia_conformance::{Faults, Fixture, Lack, Side, Wire, conformance, one_test, process};
+use obvia_conformance::{Faults, Fixture, Lack, Side, Wire, conformance, one_test, tasks};
 use obvia_via::provider::udp;
 use obvia_via::{Listener, Nic};
 use relay::Weather;
@@ -140,7 +140,7 @@ mod relayed {
 
     #[test]
     fn in_another_process() {
-        process::main::<Relayed>();
+        tasks::main::<Relayed>();
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Providers with a flaw do not keep the statement about it: the suite can fail.
 
 use obvia_conformance::reference::{Flawed, flaws};
-use obvia_conformance::{process, statements, watchdog};
+use obvia_conformance::{statements, tasks, watchdog};
 
 macro_rules! breaks {
     ($($flaw:ident: $($statement:ident),+;)*) => {
@@ -13,7 +13,7 @@ macro_rules! breaks {
 
                 #[test]
                 fn in_another_process() {
-                    process::main::<Flawed<flaws::$flaw>>();
+                    tasks::main::<Flawed<flaws::$flaw>>();
                 }
 
                 #[test]

@@ -5,7 +5,7 @@
 #[expect(dead_code, reason = "other programs use more of it")]
 mod rig;
 
-use obvia_conformance::{Fixture, Lack, Side, for_each_statement, process, statements, watchdog};
+use obvia_conformance::{Fixture, Lack, Side, for_each_statement, statements, tasks, watchdog};
 use obvia_via::provider::xdp::{Options, Xdp};
 use obvia_via::spi::{Incoming, Listening, Offer, Port, Provider};
 use obvia_via::{Attributes, Deadline, Error, Nic};
@@ -150,5 +150,5 @@ for_each_statement!(if_possible, Wired);
 /// Carries out the task that a test starts in another process; no effect otherwise.
 #[test]
 fn in_another_process() {
-    process::main::<Wired>();
+    tasks::main::<Wired>();
 }

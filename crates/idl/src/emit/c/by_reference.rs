@@ -1,16 +1,15 @@
 //! Arrays that are passed by reference: the proxy converts addresses to references, and the stub
 //! converts references to addresses.
 
+use super::context::{Context, leave};
 use super::expression::{Side, count};
-use super::interface::Context;
 use super::names::{binding, local, pointer_to};
-use super::proxy::leave;
-use super::stub::Stub;
+use super::stub_state::Stub;
 use super::suffix::{ELSEWHERE, PROXY, TURN};
 use super::values::refuse;
-use crate::emit::writer::Writer;
 use crate::model::Transfer;
 use crate::plan::{MethodPlan, ParamPlan, Passing};
+use crate::text::writer::Writer;
 
 /// Returns the arrays that are passed by reference, each with the number of the region that is
 /// tried first.

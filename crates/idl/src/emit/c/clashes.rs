@@ -4,16 +4,17 @@
 //! and functions called `INTERFACE_METHOD`, and structures come with functions. Constants are
 //! macros, so those of an imported file apply to every name of the importing file.
 
-use super::interface::{by_reference, made};
+use super::context::made;
+use super::interface::by_reference;
 use super::names::{ident, interface as interface_name, method as method_name, type_ident, value};
 use super::suffix::{self, PROXY, STUB, TABLE};
 use super::values::Functions;
 use super::{projection, structures, table};
 use crate::Diagnostic;
-use crate::emit::writer::Writer;
 use crate::model::{Field, InterfaceId, Method, Model, all_arms};
 use crate::plan::{MethodPlan, plan, plans};
-use crate::source::Span;
+use crate::text::source::Span;
+use crate::text::writer::Writer;
 use std::collections::HashMap;
 
 /// The methods of IUnknown, for which macros are made, too.

@@ -1,9 +1,9 @@
 //! Expressions over parameters, in checked 64-bit arithmetic.
 
 use super::names::{binding, integer, local};
-use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Operand, Type};
 use crate::plan::{MethodPlan, Passing};
+use crate::text::writer::Writer;
 
 /// The place in which an expression is evaluated.
 #[derive(Clone, Copy, PartialEq, Eq)]

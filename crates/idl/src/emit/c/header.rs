@@ -4,11 +4,11 @@ use super::names::{apart, interface as name_of, method as method_name, object, s
 use super::suffix::{INFORMATION, VTABLE};
 use super::{structures, types};
 use crate::compile::{BUILT_IN, Compilation};
-use crate::emit::writer::Writer;
-use crate::events;
+use crate::model::events;
 use crate::model::{Interface, InterfaceId, Method, Model, Object, stem};
 use crate::plan::plan;
-use crate::source::{File, FileId, Role};
+use crate::text::source::{File, FileId, Role};
+use crate::text::writer::Writer;
 use std::collections::HashSet;
 
 /// Returns the text of the header. `own` are the file's own interfaces.

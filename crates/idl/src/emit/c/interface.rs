@@ -1,139 +1,20 @@
 //! The stub code of an interface: its methods' blocks, its proxies and stubs, and its description.
 
-use super::names::{binding, declare, guid, integer, interface as name_of, quoted, type_ident, type_name};
-use super::suffix::{self, ENDPOINTS, INFORMATION, NDR, PROXIES, STUBS, VTABLE};
+use super::context::{Context, layout_table, placed};
+use super::names::{binding, declare, guid, integer, interface as name_of, quoted, type_ident};
+use super::suffix::{ENDPOINTS, INFORMATION, NDR, PROXIES, STUBS, VTABLE};
 use super::{proxy, stub, table};
-use crate::canonical;
 use crate::compile::Compilation;
-use crate::emit::writer::Writer;
-use crate::model::{Arith, Base, InterfaceId, Model, Type, round};
-use crate::ndr;
-use crate::plan::{
-    FIRST_OPNUM, MethodPlan, ParamPlan, Passing, in_place, kind_of, kinds, plans, stub_table_length, text_kind,
-};
+use crate::model::canonical;
+use crate::model::{Base, InterfaceId, Model, Type, round};
+use crate::plan::ndr;
+use crate::plan::{FIRST_OPNUM, MethodPlan, in_place, kinds, plans, stub_table_length};
+use crate::text::writer::Writer;
 
 /// The maximum length in bytes of a string literal that C guarantees to support.
 const LITERAL_MAX: usize = 4095;
 /// The number of words of a plan in a line.
 const WORDS_IN_LINE: usize = 24;
-
-/// The data that all parts of an interface's code share.
-pub(super) struct Context<'a> {
-    pub(super) model: &'a Model,
-    /// The interface's name.
-    pub(super) name: String,
-    /// The element types of the interface's arrays, by type number: see [`kind_of`].
-    pub(super) kinds: Vec<Type>,
-    /// Whether a method passes a handle of a state that its server keeps. Any method may then use
-    /// such a state, which lives until it returns.
-    pub(super) has_contexts: bool,
-}
-
-impl Context<'_> {
-    /// Returns the type number of an array with these elements.
-    pub(super) fn kind(&self, element: &Type) -> u32 {
-        kind_of(&self.kinds, element)
-    }
-
-    /// Returns the name of a function or a structure of a method, in one of the method's forms.
-    pub(super) fn made(&self, plan: &MethodPlan<'_>, suffix: &str) -> String {
-        made(&self.name, plan, suffix)
-    }
-
-    /// Returns the structure at the beginning of a method's request or reply.
-    pub(super) fn block(&self, plan: &MethodPlan<'_>, request: bool) -> String {
-        format!("struct {}", self.made(plan, if request { suffix::REQUEST } else { suffix::REPLY }))
-    }
-
-    pub(super) fn proxy(&self, plan: &MethodPlan<'_>) -> String {
-        self.made(plan, suffix::PROXY)
-    }
-
-    pub(super) fn stub(&self, plan: &MethodPlan<'_>) -> String {
-        self.made(plan, suffix::STUB)
-    }
-}
-
-/// Returns the name of a function or a structure of an interface's method.
-pub(super) fn made(interface: &str, plan: &MethodPlan<'_>, suffix: &str) -> String {
-    let form = if plan.refers() { suffix::BY_REFERENCE } else { "" };
-    format!("{interface}_{}{form}{suffix}", plan.method.name)
-}
-
-/// An array or a string behind a block.
-pub(super) struct Array<'p, 'a> {
-    pub(super) param: &'p ParamPlan<'a>,
-    pub(super) element: &'p Type,
-    /// The number of elements that there is room for. `None` for strings, which end at their zero.
-    pub(super) size: Option<&'p Arith>,
-    pub(super) length: Option<&'p Arith>,
-    /// Whether the array may be null.
-    pub(super) is_optional: bool,
-}
-
-impl Array<'_, '_> {
-    /// Returns the type number of a string.
-    pub(super) fn text_kind(&self) -> Option<u32> {
-        match self.element {
-            Type::Base(base) if self.size.is_none() => Some(text_kind(*base)),
-            _ => None,
-        }
-    }
-}
-
-/// Returns the arrays behind a request's or a reply's block, in order.
-pub(super) fn arrays<'p, 'a>(plan: &'p MethodPlan<'a>, request: bool) -> Vec<Array<'p, 'a>> {
-    let of = |param: &'p ParamPlan<'a>| match (&param.passing, &param.param.ty) {
-        (Passing::Array { element, size, length }, _) => {
-            Some(Array { param, element, size: Some(size), length: length.as_ref(), is_optional: false })
-        }
-        (Passing::Text { optional, .. }, Type::Pointer(pointer)) => {
-            Some(Array { param, element: &pointer.to, size: None, length: None, is_optional: *optional })
-        }
-        (Passing::OutText(_), Type::Pointer(outer)) => match &outer.to {
-            Type::Pointer(inner) => {
-                Some(Array { param, element: &inner.to, size: None, length: None, is_optional: true })
-            }
-            _ => None,
-        },
-        _ => None,
-    };
-    plan.ordered(request).into_iter().filter_map(of).collect()
-}
-
-/// Returns the type of the value that a block holds for a parameter.
-pub(super) fn placed<'p>(param: &'p ParamPlan<'_>) -> Option<&'p Type> {
-    match &param.passing {
-        Passing::Value(ty) | Passing::Place(ty) => Some(ty),
-        _ => None,
-    }
-}
-
-/// The variables for an array's position and count, and its element type.
-pub(super) type Named<'p> = (String, String, &'p Type);
-
-/// Declares the positions of the arrays behind a block, and returns the end of the last one.
-pub(super) fn positions(out: &mut Writer, context: &Context<'_>, block: &str, arrays: &[Named<'_>]) -> String {
-    arrays.iter().fold(block_end(block), |end, one| position(out, context, &end, one, false))
-}
-
-/// Returns the position of the first array's header.
-pub(super) fn block_end(block: &str) -> String {
-    format!("OBVIA_ALIGN(sizeof({block}))")
-}
-
-/// Declares the position of an array behind `end`, and returns the array's end.
-pub(super) fn position(
-    out: &mut Writer,
-    context: &Context<'_>,
-    end: &str,
-    (at, count, element): &Named<'_>,
-    is_text: bool,
-) -> String {
-    out.line(format!("const uint64_t {at} = {end} + 8;"));
-    let bytes = format!("{count} * sizeof({})", type_name(context.model, element));
-    if is_text { format!("obvia_text_end({at}, {bytes})") } else { format!("{at} + OBVIA_ALIGN({bytes})") }
-}
 
 /// Writes the table of the interfaces that this file and its imports describe.
 pub(super) fn module(out: &mut Writer, model: &Model) {
@@ -205,24 +86,6 @@ pub(super) fn by_reference<'p, 'a>(
     usual: &MethodPlan<'a>,
 ) -> Option<&'p MethodPlan<'a>> {
     referring.iter().find(|plan| std::ptr::eq(plan.method, usual.method))
-}
-
-/// Writes the layout of the frames as a comment.
-pub(super) fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    let how = if plan.refers() { ", arrays by reference" } else { "" };
-    out.line(format!("/* {}{how}: opnum {}", plan.method.name, plan.opnum));
-    for (what, length) in [("request", plan.request_block), ("reply", plan.reply_block)] {
-        let request = what == "request";
-        let place = |param: &ParamPlan<'_>| {
-            let at = if request { param.request } else { param.reply }?;
-            let ty = placed(param).map_or_else(|| "->".to_owned(), |ty| type_name(context.model, ty));
-            Some(format!("{at} {} {ty}", param.param.name))
-        };
-        let places: Vec<String> = plan.ordered(request).into_iter().filter_map(place).collect();
-        let places = if places.is_empty() { "nothing".to_owned() } else { places.join(", ") };
-        out.line(format!(" *   {what:7} {length:3} bytes: {places}"));
-    }
-    out.line(" */");
 }
 
 /// Writes the structure of a block, if the block is not empty.

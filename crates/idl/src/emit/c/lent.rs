@@ -1,14 +1,13 @@
 //! Arrays that a method lends: the method writes them where the caller reads them.
 
+use super::context::{Context, block_end, leave, place};
 use super::expression::{Side, count};
-use super::interface::{Context, block_end};
 use super::names::{binding, local, pointer_to, type_name};
-use super::proxy::{leave, place};
-use super::stub::Stub;
+use super::stub_state::Stub;
 use super::suffix::REFILL;
 use super::values::refuse;
-use crate::emit::writer::Writer;
 use crate::plan::{MethodPlan, ParamPlan, Passing};
+use crate::text::writer::Writer;
 
 /// Checks that the reply has as many elements as the results say.
 pub(super) fn check(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
@@ -76,7 +75,6 @@ impl Stub<'_> {
     /// Answers with the lent elements. Elements outside the reply are copied into it.
     pub(super) fn lent_answer(&self, out: &mut Writer, lent: &ParamPlan<'_>) {
         let Passing::Lent { element, size, room } = &lent.passing else { return };
-        self.store_results(out);
         let (name, used) = (binding(&lent.param.code), local(self.plan, lent, "used"));
         count(out, self.plan, &used, size, Side::Stub);
         let (end, bytes) = (block_end(&self.context.block(self.plan, false)), type_name(self.context.model, element));

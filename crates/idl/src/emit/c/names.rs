@@ -2,9 +2,8 @@
 
 use super::library::{LIBRARY, MACROS, name_of_method};
 use crate::emit::Words;
-use crate::model::{self, Base, InterfaceId, Model, Object, Param, Type, Union, all_arms};
+use crate::model::{self, Base, CDeclared, CNames, InterfaceId, Model, Object, Param, Type, Union, all_arms};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
-use std::collections::HashSet;
 
 /// The keywords of C11 and C++20, and the macros and types of the standard headers that generated
 /// code uses. Names must differ from all of them.
@@ -74,7 +73,7 @@ pub(super) fn type_ident(name: &str) -> String {
 /// C++ keep them in one scope. Constants are macros, so their names must differ from members and
 /// methods too. The files that import a declaration do not change its name.
 pub(super) fn value(model: &Model, name: &str, imported: bool, is_macro: bool) -> String {
-    let names = model.known.c_names.get_or_init(|| Names::of(model));
+    let names = model.known.c_names.get_or_init(|| declared_names(model));
     let seen = if imported { &names.of_imported[..1] } else { &names.of_imported };
     let is_taken =
         |code: &str| seen.iter().any(|seen| seen.types.contains(code) || is_macro && seen.inner.contains(code));
@@ -96,58 +95,41 @@ fn beside_headers(name: &str) -> String {
     apart(name, |stem| LIBRARY.contains(stem) || IN_HEADERS.contains(&stem))
 }
 
-/// The names in imported files, or in the other file.
-#[derive(Debug, Default)]
-struct Seen {
-    types: HashSet<String>,
-    /// The names of members and methods.
-    inner: HashSet<String>,
-    values: HashSet<String>,
-}
-
-/// The uses of names.
-#[derive(Debug)]
-pub(crate) struct Names {
-    /// The names of imported files and the other names.
-    of_imported: [Seen; 2],
-}
-
-impl Names {
-    fn of(model: &Model) -> Self {
-        let mut all: [Seen; 2] = Default::default();
-        let seen = |imported: bool| usize::from(!imported);
-        let types = model.structs.iter().map(|found| (&found.name, found.imported));
-        let types = types.chain(model.unions.iter().map(|found| (&found.name, found.imported)));
-        let types = types.chain(model.enums.iter().map(|found| (&found.name, found.imported)));
-        let types = types.chain(model.interfaces.iter().map(|found| (&found.name, found.imported)));
-        let types = types.chain(model.typedefs.iter().map(|found| (&found.name, found.imported)));
-        types.for_each(|(name, imported)| _ = all[seen(imported)].types.insert(type_ident(name)));
-        for found in &model.interfaces {
-            let raw = found.methods.iter().map(|method| ident(&method.code));
-            all[seen(found.imported)].inner.extend(raw.flat_map(|raw| [name_of_method(&raw), raw]));
-        }
-        for found in &model.structs {
-            all[seen(found.imported)].inner.extend(found.fields.iter().map(|field| ident(&field.name)));
-        }
-        for found in &model.unions {
-            let said = found.encapsulated.iter().flat_map(|(tag, inner)| [tag, inner]);
-            let arms = all_arms(found).map(|field| &field.name).chain(said);
-            all[seen(found.imported)].inner.extend(arms.map(|name| ident(name)));
-        }
-        for found in &model.enums {
-            all[seen(found.imported)].values.extend(found.values.iter().map(|(name, _)| beside_library(name)));
-        }
-        for found in &model.consts {
-            all[seen(found.imported)].values.insert(beside_headers(&found.name));
-        }
-        Self { of_imported: all }
+/// Returns the meaning of the names that a file and its imports declare.
+fn declared_names(model: &Model) -> CNames {
+    let mut all: [CDeclared; 2] = Default::default();
+    let seen = |imported: bool| usize::from(!imported);
+    let types = model.structs.iter().map(|found| (&found.name, found.imported));
+    let types = types.chain(model.unions.iter().map(|found| (&found.name, found.imported)));
+    let types = types.chain(model.enums.iter().map(|found| (&found.name, found.imported)));
+    let types = types.chain(model.interfaces.iter().map(|found| (&found.name, found.imported)));
+    let types = types.chain(model.typedefs.iter().map(|found| (&found.name, found.imported)));
+    types.for_each(|(name, imported)| _ = all[seen(imported)].types.insert(type_ident(name)));
+    for found in &model.interfaces {
+        let raw = found.methods.iter().map(|method| ident(&method.code));
+        all[seen(found.imported)].inner.extend(raw.flat_map(|raw| [name_of_method(&raw), raw]));
     }
+    for found in &model.structs {
+        all[seen(found.imported)].inner.extend(found.fields.iter().map(|field| ident(&field.name)));
+    }
+    for found in &model.unions {
+        let said = found.encapsulated.iter().flat_map(|(tag, inner)| [tag, inner]);
+        let arms = all_arms(found).map(|field| &field.name).chain(said);
+        all[seen(found.imported)].inner.extend(arms.map(|name| ident(name)));
+    }
+    for found in &model.enums {
+        all[seen(found.imported)].values.extend(found.values.iter().map(|(name, _)| beside_library(name)));
+    }
+    for found in &model.consts {
+        all[seen(found.imported)].values.insert(beside_headers(&found.name));
+    }
+    CNames { of_imported: all }
 }
 
 /// Returns the name of a type in code, with a keyword for C++ if something else has the same name.
 fn used(model: &Model, keyword: &str, name: &str) -> String {
     let name = type_ident(name);
-    let names = model.known.c_names.get_or_init(|| Names::of(model));
+    let names = model.known.c_names.get_or_init(|| declared_names(model));
     if names.of_imported.iter().any(|seen| seen.inner.contains(&name)) { format!("{keyword} {name}") } else { name }
 }
 
@@ -158,7 +140,7 @@ pub(super) fn method(name: &str) -> String {
 
 /// Whether a text may be used as a name in C and in C++.
 pub fn is_name(text: &str) -> bool {
-    crate::lexer::is_name(text) && ident(text) == text
+    crate::text::lexer::is_name(text) && ident(text) == text
 }
 
 /// Returns a parameter's name in a declaration, which differs from the object's.

@@ -14,9 +14,9 @@ use super::suffix::{self, ADAPTER, CALLS, METHODS};
 use super::types;
 use crate::compile::Compilation;
 use crate::emit::component;
-use crate::emit::writer::Writer;
 use crate::model::{Interface, InterfaceId, Model, Object};
 use crate::plan::{MethodPlan, ParamPlan, plan};
+use crate::text::writer::Writer;
 use view::{RESULT, Reason, View, Viewer};
 
 /// Returns the text of the header. `own` are the file's own interfaces.

@@ -1,15 +1,15 @@
 //! Proxies: the functions in the vtable of interface proxies.
 
+use super::context::{Array, Context, Named, arrays, block_end, leave, place, placed, position};
 use super::expression::{Side, count};
-use super::interface::{Array, Context, Named, arrays, block_end, placed, position};
 use super::names::{binding, local, parameters, pointer_to, type_name};
 use super::values::{
-    check, check_count, check_elements, is_checked, is_loaded, is_padded, refuse, store, store_elements,
+    check, check_count, check_elements, is_checked, is_loaded, is_padded, limits, range, refuse, store, store_elements,
 };
 use super::{by_reference, lent, suffix};
-use crate::emit::writer::Writer;
-use crate::model::{Base, Type};
+use crate::model::Type;
 use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
+use crate::text::writer::Writer;
 
 pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let params = format!("{} *self{}", context.name, parameters(context.model, plan, binding));
@@ -52,16 +52,6 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     if plan.refers() {
         by_reference::elsewhere(out, context, plan, &params, &given);
     }
-}
-
-pub(super) fn leave(value: &str) -> Vec<String> {
-    vec![format!("return {value};")]
-}
-
-/// Returns a pointer to a position in a frame.
-pub(super) fn place(context: &Context<'_>, element: &Type, constant: bool, frame: &str, at: &str) -> String {
-    let pointer = pointer_to(context.model, element, "");
-    format!("OBVIA_AT({}{pointer}, {frame}, {at})", if constant { "const " } else { "" })
 }
 
 /// Writes the request, and returns its length.
@@ -125,18 +115,6 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
         put_array(out, context, plan, array);
     }
     length
-}
-
-/// Checks the limits of arguments, which the server would refuse too.
-pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
-    for param in plan.ordered(true) {
-        let name = binding(&param.param.code);
-        match &param.passing {
-            Passing::Value(ty) => range(out, param, ty, &name, &leave("E_INVALIDARG")),
-            Passing::Place(ty) => range(out, param, ty, &format!("*{name}"), &leave("E_INVALIDARG")),
-            _ => {}
-        }
-    }
 }
 
 /// Counts a string's characters with the final zero. A null string has the count 0.
@@ -238,24 +216,6 @@ fn load(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &
     }
     check(out, model, ty, &value, &invalid);
     range(out, param, ty, &value, &invalid);
-}
-
-/// Writes a return for a value outside its [range].
-pub(super) fn range(out: &mut Writer, param: &ParamPlan<'_>, ty: &Type, value: &str, leave: &[String]) {
-    let (Some((least, most)), Type::Base(base)) = (param.param.range, ty) else { return };
-    let Some((lowest, highest)) = base.range() else { return };
-    let value = if *base == Base::Char { format!("(uint8_t){value}") } else { value.to_owned() };
-    // A comparison that is always true for the type would cause compiler warnings.
-    let mut conditions = Vec::new();
-    if i128::from(least) > lowest {
-        conditions.push(format!("(int64_t){value} < {}", super::names::integer(least)));
-    }
-    if i128::from(most) < highest {
-        conditions.push(format!("(int64_t){value} > {}", super::names::integer(most)));
-    }
-    if !conditions.is_empty() {
-        refuse(out, &conditions.join(" || "), leave);
-    }
 }
 
 /// Checks that the arrays of the reply are in their places, and that nothing follows them.

@@ -7,9 +7,9 @@ use super::names::{
 use super::types;
 use crate::compile::Compilation;
 use crate::emit::random_calls::{Field, Trial, What, count, field_name, trials};
-use crate::emit::writer::Writer;
 use crate::model::{Base, InterfaceId, Model, StructId, Type};
 use crate::plan::{ParamPlan, Passing, is_plain};
+use crate::text::writer::Writer;
 
 /// The generator, and the code that programs for all interfaces share.
 const PRELUDE: &str = include_str!("random_calls.hh");

@@ -3,10 +3,10 @@
 use super::names::type_ident;
 use super::suffix::{CLEAR, COPY, FREE};
 use super::{limits, words};
-use crate::emit::writer::Writer;
 use crate::model::{Field, Model, StructId, Type, UnionId};
 use crate::plan::{Kinds, Numbers};
-use crate::source::Span;
+use crate::text::source::Span;
+use crate::text::writer::Writer;
 use obvia_ndr::flat::KIND_FIRST;
 
 /// The name of the table of the types of a file's structures.

@@ -1,25 +1,16 @@
 //! Stubs: check the request, call the method, and answer.
 
+use super::context::{Array, Context, Named, arrays, block_end, place, placed, position, positions};
 use super::expression::{Side, count};
-use super::interface::{Array, Context, Named, arrays, block_end, placed, position, positions};
 use super::names::{binding, declare, local, method as method_name, pointer_to, type_name};
-use super::proxy::{place, range};
+use super::stub_state::Stub;
 use super::values::{
-    check, check_count, check_elements, is_checked, is_loaded, is_padded, refuse, store, store_elements,
+    check, check_count, check_elements, is_checked, is_loaded, is_padded, range, refuse, store, store_elements,
 };
 use super::{by_reference, lent, suffix};
-use crate::emit::writer::Writer;
 use crate::model::{Direction, Type, round};
 use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
-
-/// The stub that is being written.
-pub(super) struct Stub<'a> {
-    pub(super) context: &'a Context<'a>,
-    pub(super) plan: &'a MethodPlan<'a>,
-    /// The private memory to free at every exit of the stub: the variable, and the statement that
-    /// frees it.
-    allocated: Vec<(String, String)>,
-}
+use crate::text::writer::Writer;
 
 /// The place of a block's value during the call.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,16 +63,6 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
 }
 
 impl Stub<'_> {
-    /// Returns the statements that free the private memory and return a value.
-    pub(super) fn leave(&self, value: &str) -> Vec<String> {
-        let free = self.allocated.iter().map(|(_, free)| free.clone());
-        free.chain([format!("return {value};")]).collect()
-    }
-
-    pub(super) fn bad(&self) -> Vec<String> {
-        self.leave("OBVIA_BAD_STUB_DATA")
-    }
-
     /// Whether the reply's length depends on memory that the method allocates. All results are
     /// local variables until the method has returned.
     fn is_late(&self) -> bool {
@@ -392,6 +373,7 @@ impl Stub<'_> {
     fn answer(&self, out: &mut Writer) {
         let behind = arrays(self.plan, false);
         if let Some(lent) = self.plan.lent() {
+            self.store_results(out);
             return self.lent_answer(out, lent);
         }
         if self.is_late() {
@@ -412,7 +394,7 @@ impl Stub<'_> {
         self.leave(&format!("obvia_results(result, {length})")).iter().for_each(|line| out.line(line));
     }
 
-    pub(super) fn store_results(&self, out: &mut Writer) {
+    fn store_results(&self, out: &mut Writer) {
         for param in self.plan.ordered(false) {
             let name = binding(&param.param.code);
             if let Some(ty) = placed(param).filter(|ty| self.home(param, ty) == Home::Local) {

@@ -1,13 +1,13 @@
 //! Methods that tables describe. The proxy gives the library the addresses of its arguments. A
 //! function calls the method with such addresses.
 
-use super::interface::{Context, layout_table};
+use super::context::{Context, layout_table};
 use super::names::{binding, method as method_name, parameter, parameters};
 use super::words::{self, is_place};
 use super::{limits, suffix};
-use crate::emit::writer::Writer;
 use crate::model::{Extent, Model, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
+use crate::text::writer::Writer;
 
 /// The maximum number of strings and arrays of a method with code of its own. Each error path in
 /// such code frees all of them, so the size of the code grows with the square of their number.
@@ -91,7 +91,7 @@ fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let given: Vec<String> = plan.params.iter().map(given).collect();
     out.line(format!("static HRESULT {}({} *self{params})", context.proxy(plan), context.name));
     out.line("{");
-    super::proxy::limits(out, plan);
+    super::values::limits(out, plan);
     out.line(format!("const void *const {arguments}[] = {{{}}};", given.join(", ")));
     out.line(format!("return obvia_call_by_table(self, &{}, {arguments});", table(context, plan)));
     out.line("}");

@@ -1,8 +1,8 @@
 //! Constants, enumerations, structures and unions.
 
 use super::names::{declare, ident, integer, quoted, type_ident, union_keyword, value as value_name};
-use crate::emit::writer::Writer;
 use crate::model::{Base, Const, Field, Model, StructId, Type, Typedef, UnionId, Value};
+use crate::text::writer::Writer;
 use std::collections::BTreeSet;
 
 pub(super) fn constants(out: &mut Writer, model: &Model) {

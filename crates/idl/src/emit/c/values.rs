@@ -1,11 +1,12 @@
 //! Values without pointers: the checks of received bytes, and stores that do not copy padding.
 
-use super::names::{flat, ident, type_ident, type_name};
+use super::context::leave;
+use super::names::{binding, flat, ident, integer, type_ident, type_name};
 use super::suffix::{IS_VALID, STORE};
-use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Enum, EnumId, Model, StructId, Type};
-use crate::plan::{MethodPlan, Passing};
-use crate::source::Span;
+use crate::plan::{MethodPlan, ParamPlan, Passing};
+use crate::text::source::Span;
+use crate::text::writer::Writer;
 use obvia_ndr::flat::FRAME_MAX;
 use std::collections::BTreeSet;
 
@@ -250,4 +251,34 @@ fn structure_store(out: &mut Writer, model: &Model, id: StructId) {
     }
     out.line("}");
     out.line("");
+}
+
+/// Checks the limits of arguments, which the server would refuse too.
+pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
+    for param in plan.ordered(true) {
+        let name = binding(&param.param.code);
+        match &param.passing {
+            Passing::Value(ty) => range(out, param, ty, &name, &leave("E_INVALIDARG")),
+            Passing::Place(ty) => range(out, param, ty, &format!("*{name}"), &leave("E_INVALIDARG")),
+            _ => {}
+        }
+    }
+}
+
+/// Writes a return for a value outside its [range].
+pub(super) fn range(out: &mut Writer, param: &ParamPlan<'_>, ty: &Type, value: &str, leave: &[String]) {
+    let (Some((least, most)), Type::Base(base)) = (param.param.range, ty) else { return };
+    let Some((lowest, highest)) = base.range() else { return };
+    let value = if *base == Base::Char { format!("(uint8_t){value}") } else { value.to_owned() };
+    // A comparison that is always true for the type would cause compiler warnings.
+    let mut conditions = Vec::new();
+    if i128::from(least) > lowest {
+        conditions.push(format!("(int64_t){value} < {}", integer(least)));
+    }
+    if i128::from(most) < highest {
+        conditions.push(format!("(int64_t){value} > {}", integer(most)));
+    }
+    if !conditions.is_empty() {
+        refuse(out, &conditions.join(" || "), leave);
+    }
 }

@@ -2,10 +2,10 @@
 
 use super::names::{integer, type_name};
 use super::suffix::WORDS;
-use crate::emit::writer::Writer;
 use crate::model::{Base, Direction, Model, PointerClass, Type};
+use crate::plan::shapes::{Count, Element, ElementType, Expr, Iid, Shape, Shapes, Tail, What};
 use crate::plan::{MethodPlan, ParamPlan, in_place};
-use crate::shapes::{Count, Element, ElementType, Expr, Iid, Shape, Shapes, Tail, What};
+use crate::text::writer::Writer;
 use obvia_ndr::flat::KIND_FIRST;
 
 /// Returns the word for an integer type.

@@ -1,12 +1,13 @@
-//! The check of a value in a frame as straight-line code. [`crate::shapes`] gives the parts that
-//! need checks.
+//! The check of a value in a frame as straight-line code. [`crate::plan::shapes`] gives the parts
+//! that need checks.
 
+use super::Context;
+use super::arithmetic::{arith, is_one_of, is_wide, loaded, loaded_tag, widened};
 use super::members::{graph_type, object_info, pointer_class};
 use super::values::plus;
-use super::{Context, unions};
-use crate::emit::writer::Writer;
 use crate::model::{Base, InterfaceId, Object, PointerClass, Type};
-use crate::shapes::{Count, Element, ElementType, Expr, Iid, Shape, What};
+use crate::plan::shapes::{Count, Element, ElementType, Expr, Iid, Shape, What};
+use crate::text::writer::Writer;
 
 /// The message for a discriminant without an arm.
 const NO_ARM: &str = "the union has no arm for its discriminant";
@@ -91,7 +92,7 @@ impl Check<'_> {
 
     fn union(&self, out: &mut Writer, what: &What, (place, base): (&str, &str), depth: usize) {
         let What::Union(of, tag, arms, default) = what else { return };
-        if unions::is_wide(&Type::Base(*of)) {
+        if is_wide(&Type::Base(*of)) {
             return self.wide_union(out, (tag, arms, default.as_ref()), (place, base), depth);
         }
         let base_of = match tag {
@@ -104,7 +105,7 @@ impl Check<'_> {
                 let (least, most) = of.range().unwrap_or_default();
                 format!("{}.which({place}, {}, {least}L, {most}L)", self.reader, self.number(tag, base))
             }
-            Expr::Member(at, ty) => unions::loaded(&Type::Base(*ty), self.reader, &plus(base, *at)),
+            Expr::Member(at, ty) => loaded_tag(&Type::Base(*ty), self.reader, &plus(base, *at)),
             Expr::Outer(number) => match (self.outer)(*number).0 {
                 text if text.contains("toUnsignedLong") => format!("(int) {text}"),
                 text => text,
@@ -150,7 +151,7 @@ impl Check<'_> {
         let arms: Vec<_> = arms.iter().filter(|(_, shape)| !others_pass || is_looked_at(shape)).collect();
         for (at, (cases, shape)) in arms.iter().enumerate() {
             let otherwise = if at == 0 { "" } else { "} else " };
-            out.line(format!("{otherwise}if ({}) {{", unions::is_one_of(&which, cases, true)));
+            out.line(format!("{otherwise}if ({}) {{", is_one_of(&which, cases, true)));
             if !is_looked_at(shape) {
                 out.line("// Nothing to look at.");
             }
@@ -205,70 +206,6 @@ impl Check<'_> {
                 let value = arith(other, &leaf, &|number| (self.outer)(number).1);
                 format!("{}.value({}, () -> {value})", self.reader, plus(base, 0))
             }
-        }
-    }
-}
-
-/// Returns the expression that reads a number from a frame.
-pub(super) fn loaded(reader: &str, ty: Base, place: &str) -> String {
-    let name = super::values::in_name(&Type::Base(ty));
-    format!("{reader}.get{name}({place})")
-}
-
-/// Returns a number, widened so that unsigned types keep their value.
-pub(super) fn widened(ty: Base, text: &str) -> String {
-    match ty {
-        Base::Boolean => format!("({text} ? 1L : 0L)"),
-        Base::Byte | Base::Char | Base::U8 => format!("Byte.toUnsignedLong({text})"),
-        Base::U16 => format!("Short.toUnsignedLong({text})"),
-        Base::U32 => format!("Integer.toUnsignedLong({text})"),
-        Base::U64 => format!("Frames.unsigned({text})"),
-        _ => text.to_owned(),
-    }
-}
-
-/// Returns the type of a member or of a value outside the structure.
-fn of_type(value: &Expr, outer: &dyn Fn(usize) -> Base) -> Base {
-    match value {
-        Expr::Member(_, ty) => *ty,
-        Expr::Outer(number) => outer(*number),
-        _ => Base::I32,
-    }
-}
-
-/// The types of outside values, for expressions without any.
-pub(super) const NO_OUTER: &dyn Fn(usize) -> Base = &|_| Base::I32;
-
-/// Returns an expression in checked 64-bit arithmetic. `leaf` returns the text of members and
-/// outside values, `outer` the types of the latter.
-pub(super) fn arith(value: &Expr, leaf: &dyn Fn(&Expr) -> String, outer: &dyn Fn(usize) -> Base) -> String {
-    let of = |value: &Expr| arith(value, leaf, outer);
-    match value {
-        Expr::Const(value) => format!("{value}L"),
-        Expr::Member(..) | Expr::Outer(_) => {
-            let (text, ty) = (leaf(value), of_type(value, outer));
-            let is_long = ty == Base::I64 || text.contains("toUnsignedLong") || text.contains("unsigned(");
-            if is_long { text } else { format!("(long) {text}") }
-        }
-        Expr::Unary("-", inner) => format!("Math.negateExact({})", of(inner)),
-        Expr::Unary("~", inner) => format!("~({})", of(inner)),
-        Expr::Unary(_, inner) => format!("(({}) == 0 ? 1L : 0L)", of(inner)),
-        Expr::Choose(parts) => format!("(({}) != 0 ? {} : {})", of(&parts[0]), of(&parts[1]), of(&parts[2])),
-        Expr::Binary(operator, left, right) => {
-            let (left, right) = (of(left), of(right));
-            let function = match operator.as_str() {
-                "+" => "Math.addExact",
-                "-" => "Math.subtractExact",
-                "*" => "Math.multiplyExact",
-                "/" => "Math.divideExact",
-                "%" => "Frames.remainder",
-                "<<" => "Frames.shiftLeft",
-                ">>" => "Frames.shiftRight",
-                "&&" | "||" => return format!("(({left}) != 0 {operator} ({right}) != 0 ? 1L : 0L)"),
-                "&" | "|" | "^" => return format!("(({left}) {operator} ({right}))"),
-                comparison => return format!("(({left}) {comparison} ({right}) ? 1L : 0L)"),
-            };
-            format!("{function}({left}, {right})")
         }
     }
 }

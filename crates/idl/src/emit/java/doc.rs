@@ -1,7 +1,7 @@
 //! Javadoc comments.
 
-use crate::emit::writer::Writer;
 use crate::model::{Base, Type};
+use crate::text::writer::Writer;
 
 /// A comment: its text and its tags.
 #[derive(Debug)]

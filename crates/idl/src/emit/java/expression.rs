@@ -1,18 +1,10 @@
 //! Expressions over parameters, in checked 64-bit arithmetic.
 
-use super::method::Method;
+use super::arithmetic::{NO_OUTER, arith as arith_text};
+use super::method::{Method, Side};
 use crate::model::{Arith, Base, Operand, Type};
 use crate::plan::Passing;
-use crate::shapes::{Expr, expr};
-
-/// The time at which an expression is evaluated.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    /// Before the method runs: with the arguments.
-    Given,
-    /// After the method has run: with the results where there are any.
-    Came,
-}
+use crate::plan::shapes::{Expr, expr};
 
 /// Returns a number of elements as an argument of the runtime's `count` and `used`: a number, or a
 /// function if the expression may have no value.
@@ -58,5 +50,5 @@ fn arith(method: &Method<'_>, value: &Arith, side: Side) -> String {
         }
         _ => String::new(),
     };
-    super::check::arith(&known, &leaf, super::check::NO_OUTER)
+    arith_text(&known, &leaf, NO_OUTER)
 }

@@ -1,18 +1,19 @@
 //! Requests and replies with structures that contain pointers: the code of proxies and stubs for
 //! them.
 
-use super::check::{self, Check};
-use super::expression::{Side, count, widened};
+use super::arithmetic::{
+    chosen, is_narrow, loaded, loaded_tag, tag_number, which as which_of, widened as widened_number,
+};
+use super::check::Check;
+use super::expression::{count, widened};
 use super::members::{self, NO_IID, Seen, is_optional, seen};
-use super::method::Method;
-use super::proxy::{block, narrowed};
+use super::method::{Method, Side, give};
 use super::refusal::in_room;
-use super::unions;
-use super::values::{Target, flat, in_name, is_number, java, load, nullable, store};
-use crate::emit::writer::Writer;
+use super::values::{Target, block, flat, in_name, is_number, java, load, narrowed, nullable, store};
 use crate::model::{Arith, Base, Operand, Type};
+use crate::plan::shapes::{Expr, expr};
 use crate::plan::{ParamPlan, Passing, in_place};
-use crate::shapes::{Expr, expr};
+use crate::text::writer::Writer;
 
 /// Whether a request or a reply has structures with pointers.
 pub(super) fn has(method: &Method<'_>, request: bool) -> bool {
@@ -177,7 +178,7 @@ pub(super) fn results(out: &mut Writer, method: &Method<'_>) {
         let Some((class, text)) = value(out, method, param, (reader, &place), false) else { continue };
         out.line(format!("{class} {} = {text};", method.came(at)));
     }
-    super::proxy::give(out, method, |at| method.came(at).to_owned());
+    give(out, method, |at| method.came(at).to_owned());
     out.line("} finally {");
     out.line("call.end();");
     out.line("results.close();");
@@ -242,19 +243,19 @@ fn which(method: &Method<'_>, (tag, switch): (&Type, &Arith), reader: &str, requ
         let param = &method.plan.params[index];
         if request { param.request } else { param.reply }
     };
-    if let (Some(operand), true) = (switch.plain(), unions::is_narrow(tag, switch)) {
+    if let (Some(operand), true) = (switch.plain(), is_narrow(tag, switch)) {
         let ty = in_place(method.context.model, method.plan.params[operand.index].param);
         return match place(operand.index) {
-            Some(at) => unions::loaded(ty, reader, &at.to_string()),
-            None => unions::number(ty, &method.operand(operand, Side::Given)),
+            Some(at) => loaded_tag(ty, reader, &at.to_string()),
+            None => tag_number(ty, &method.operand(operand, Side::Given)),
         };
     }
     let known = expr(switch, &|operand| Expr::Member(operand.index as u32, operand.base));
-    unions::chosen(tag, &known, &|leaf| {
+    chosen(tag, &known, &|leaf| {
         let Expr::Member(index, base) = leaf else { return String::new() };
         let index = *index as usize;
         match place(index) {
-            Some(at) => check::widened(*base, &check::loaded(reader, *base, &at.to_string())),
+            Some(at) => widened_number(*base, &loaded(reader, *base, &at.to_string())),
             None => widened(method, &Operand { index, deref: false, base: *base }, Side::Given),
         }
     })
@@ -271,7 +272,7 @@ fn check_unions(out: &mut Writer, method: &Method<'_>, request: bool) {
             } else {
                 (method.result(method.index(param)), Side::Came)
             };
-            let which = unions::which(model, id, &value);
+            let which = which_of(model, id, &value);
             out.line(format!("Frames.checkCase({which}, {});", count(method, switch, side)));
         }
     }

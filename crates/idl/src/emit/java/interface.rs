@@ -7,10 +7,10 @@ use super::method::{Method, can_refer, plan, say_room};
 use super::names::methods;
 use super::types::call;
 use super::{Context, proxy, stub};
-use crate::canonical;
-use crate::emit::writer::Writer;
+use crate::model::canonical;
 use crate::model::{InterfaceId, Model, Type, stem};
 use crate::plan::{MethodPlan, Passing, in_place, kinds};
+use crate::text::writer::Writer;
 
 /// Writes the Java interface.
 pub(super) fn interface(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {

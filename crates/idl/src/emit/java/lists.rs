@@ -1,10 +1,10 @@
 //! Linked lists: structures whose last pointer leads to the next structure.
 
+use super::fields::Members;
 use super::members::{self, Seen, place, seen};
-use super::structures::Members;
 use super::values::{in_name, is_number};
-use crate::emit::writer::Writer;
 use crate::model::{Base, Operand, Type};
+use crate::text::writer::Writer;
 
 impl Members<'_> {
     /// Whether a member is a number in the word that begins at an offset.

@@ -4,9 +4,9 @@
 use super::Context;
 use super::names::camel;
 use super::values::{flat, in_name, is_number, java, nullable, object_class, plus};
-use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Extent, Model, Object, Operand, PointerClass, Type, UnionId};
 use crate::plan::is_plain;
+use crate::text::writer::Writer;
 
 /// A member in the form for users.
 pub(super) enum Seen<'a> {

@@ -3,9 +3,11 @@
 use super::Context;
 use super::members::{Seen, object_info, seen, shown};
 use super::names::{members, parameters};
+use super::types::call;
 use super::values::{java, nullable, object_class};
 use crate::model::{self as idl, Arith, Direction, Model, Object, Operand, Transfer, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, in_place, kind_of};
+use crate::text::writer::Writer;
 use std::collections::HashSet;
 
 /// A method in its proxy or in its stub.
@@ -256,14 +258,33 @@ impl<'a> Method<'a> {
     }
 
     /// Returns the expression for an operand.
-    pub(super) fn operand(&self, operand: &Operand, side: super::expression::Side) -> String {
+    pub(super) fn operand(&self, operand: &Operand, side: Side) -> String {
         let param = &self.plan.params[operand.index];
         if let (true, Some(array)) = (self.is_proxy, self.elided_by(operand.index)) {
             return self.length(array, &self.given[array]);
         }
-        if side == super::expression::Side::Came && param.param.direction.is_out() {
+        if side == Side::Came && param.param.direction.is_out() {
             return self.result(operand.index);
         }
         self.given[operand.index].clone()
+    }
+}
+
+/// The time at which an expression is evaluated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// Before the method runs: with the arguments.
+    Given,
+    /// After the method has run: with the results where there are any.
+    Came,
+}
+
+/// Writes the return of the results.
+pub(super) fn give(out: &mut Writer, method: &Method<'_>, value: impl Fn(usize) -> String) {
+    let values: Vec<String> = method.results().iter().map(|one| value(one.at)).collect();
+    match values.as_slice() {
+        [] => {}
+        [one] => out.line(format!("return {one};")),
+        many => call(out, &format!("return new {}", method.record()), many),
     }
 }

@@ -142,7 +142,7 @@ const TYPES: [&str; 53] = [
 
 /// Whether a dotted name is a valid name of a package.
 pub(crate) fn is_package(text: &str) -> bool {
-    text.split('.').all(|part| crate::lexer::is_name(part) && !KEYWORDS.contains(&part))
+    text.split('.').all(|part| crate::text::lexer::is_name(part) && !KEYWORDS.contains(&part))
 }
 
 /// Returns the name of a package for a file's name.

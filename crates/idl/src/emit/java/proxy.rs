@@ -4,17 +4,18 @@
 //! Results are read while the channel is held. Objects are made of references after its release,
 //! because that may need calls.
 
-use super::expression::{Side, count, widened};
+use super::expression::{count, widened};
 use super::graph;
 use super::members::{self, is_optional};
-use super::method::{Method, can_refer};
+use super::method::{Method, Side, can_refer, give};
 use super::refusal::in_room;
 use super::values::{
-    self, Target, flat, in_name, is_number, is_object, java, layout, load, load_first, pad, plus, store,
+    self, Target, block, flat, in_name, is_number, is_object, java, layout, load, load_first, narrowed, pad, plus,
+    store,
 };
-use crate::emit::writer::Writer;
 use crate::model::{Base, Transfer, Type};
 use crate::plan::{ParamPlan, Passing, in_place};
+use crate::text::writer::Writer;
 
 const CALL: Target<'_> = Target { memory: "call.memory", at: "call.at" };
 
@@ -73,11 +74,6 @@ fn refer(out: &mut Writer, method: &Method<'_>) {
     if plan.params.iter().any(|param| param.param.transfer == Transfer::Map) {
         out.line("checkCopied();");
     }
-}
-
-/// Returns the end of a block, rounded up to a multiple of 8.
-pub(super) fn block(bytes: u32) -> u32 {
-    bytes.next_multiple_of(8)
 }
 
 /// Writes checks of the arguments' limits, which the server would refuse too.
@@ -259,21 +255,6 @@ fn frame(out: &mut Writer, method: &Method<'_>) {
     out.line(format!("FrameWriter arguments = new FrameWriter(call, {});", block(plan.request_block)));
     for param in ordered.iter().filter(|param| !param.passing.in_block()) {
         place(out, method, param);
-    }
-}
-
-/// Returns a length, converted to the count's type.
-pub(super) fn narrowed(ty: &Type, length: &str) -> String {
-    match ty {
-        // The array may be passed by reference.
-        Type::Base(base) if length.contains(".byteSize()") => match values::base(*base) {
-            "long" => length.to_owned(),
-            base => format!("({base}) ({length})"),
-        },
-        Type::Base(base) if !matches!(values::base(*base), "int" | "long") => {
-            format!("({}) {length}", values::base(*base))
-        }
-        _ => length.to_owned(),
     }
 }
 
@@ -483,15 +464,5 @@ fn given(method: &Method<'_>, at: usize) -> String {
             format!("Marshal.object(this, {stem}Reference, {wanted})")
         }
         _ => method.came(at).to_owned(),
-    }
-}
-
-/// Writes the return of the results.
-pub(super) fn give(out: &mut Writer, method: &Method<'_>, value: impl Fn(usize) -> String) {
-    let values: Vec<String> = method.results().iter().map(|one| value(one.at)).collect();
-    match values.as_slice() {
-        [] => {}
-        [one] => out.line(format!("return {one};")),
-        many => super::types::call(out, &format!("return new {}", method.record()), many),
     }
 }

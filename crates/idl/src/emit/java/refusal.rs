@@ -1,9 +1,9 @@
 //! The declarations that this back end omits, and those that it does not support.
 
+use super::arithmetic::is_narrow;
+use super::fields::fields;
 use super::members::{Seen, is_full, is_shared, seen};
 use super::method::plan;
-use super::structures::fields;
-use super::unions::is_narrow;
 use super::values::flat;
 use crate::Diagnostic;
 use crate::model::{Arith, Base, Extent, Field, InterfaceId, Method, Model, Object, Type, UnionId, all_arms};

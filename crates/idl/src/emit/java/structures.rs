@@ -1,168 +1,18 @@
 //! Structures with pointers: an interface, the record that programs make, and the view of data in a
 //! frame.
 
-use super::check::{Check, NO_OUTER, arith, loaded, widened};
+use super::arithmetic::which;
+use super::check::Check;
 use super::doc::{Doc, of_value};
-use super::members::{self, NO_IID, Seen, has_optional, is_full, is_optional, is_shared, place, seen, shown};
-use super::names::members_of;
+use super::fields::{Members, value_checks};
+use super::members::{self, NO_IID, Seen, is_full, is_optional, is_shared, place, seen, shown};
 use super::types::call;
-use super::values::{flat, is_object, java};
+use super::values::java;
 use super::{Context, lists, unions};
-use crate::emit::writer::Writer;
-use crate::model::{Arith, Base, Extent, Field, Operand, Pointer, PointerClass, Struct, StructId, Type};
+use crate::model::{Arith, Base, Field, Operand, StructId, Type};
 use crate::plan::Kinds;
-use crate::shapes::{Expr, Shapes, expr};
-use std::borrow::Cow;
-
-/// A structure with the names of its members.
-pub(super) struct Members<'a> {
-    pub(super) context: &'a Context<'a>,
-    id: StructId,
-    pub(super) found: &'a Struct,
-    /// The members. A conformant array is one of them.
-    pub(super) fields: Cow<'a, [Field]>,
-    name: &'a str,
-    pub(super) names: Vec<String>,
-    pub(super) offsets: Vec<u32>,
-}
-
-impl<'a> Members<'a> {
-    fn new(context: &'a Context<'a>, id: StructId) -> Self {
-        let found = &context.model.structs[id.0];
-        let names = members_of(found.fields.iter().map(|field| field.name.as_str()));
-        let (mut offsets, ..) = context.model.offsets(found);
-        if found.conformant.is_some() {
-            // The array's offset follows that of the field that holds its name.
-            offsets.remove(found.fields.len() - 1);
-        }
-        let name = context.types.class(&Type::Struct(id));
-        Self { context, id, found, fields: fields(found), name, names, offsets }
-    }
-
-    /// Whether the member is the structure's conformant array, to which no slot leads.
-    fn is_tail(&self, at: usize) -> bool {
-        self.found.conformant.is_some() && at + 1 == self.fields.len()
-    }
-
-    /// Returns the members that users see, without those that only give the lengths of arrays.
-    fn seen(&self) -> impl Iterator<Item = (usize, &Field, &str)> {
-        let fields = self.fields.iter().enumerate().filter(|(at, _)| !self.is_elided(*at));
-        fields.map(|(at, field)| (at, field, self.names[at].as_str()))
-    }
-
-    /// Returns the arrays whose length a member gives.
-    fn counted_by(&self, at: usize) -> impl Iterator<Item = (usize, &Field)> {
-        let counts = move |field: &Field| match seen(self.context.model, &field.ty) {
-            Ok(Seen::Array { size, length: None, .. }) => size.plain().is_some_and(|operand| operand.index == at),
-            _ => false,
-        };
-        self.fields.iter().enumerate().filter(move |(_, field)| counts(field))
-    }
-
-    /// Whether a member only gives the lengths of arrays.
-    fn is_elided(&self, at: usize) -> bool {
-        let field = &self.fields[at];
-        if !matches!(field.ty, Type::Base(_)) || field.range.is_some() {
-            return false;
-        }
-        let (mut plain, mut other) = (false, false);
-        for field in self.fields.iter() {
-            let mut note = |value: &Arith, whole: bool| {
-                let is_plain = whole && value.plain().is_some();
-                value.operands(&mut |operand| {
-                    if operand.index == at {
-                        plain |= is_plain;
-                        other |= !is_plain;
-                    }
-                });
-            };
-            if let Ok(Seen::Array { size, length, .. }) = seen(self.context.model, &field.ty) {
-                // A list with a separate length does not imply the size of the room.
-                note(size, length.is_none());
-                length.into_iter().for_each(|length| note(length, false));
-            }
-            field.switch.iter().for_each(|switch| note(switch, false));
-        }
-        plain && !other
-    }
-
-    /// Returns the expression that reads a member from a checked frame, in place or as a copy. The
-    /// structure is at `base`.
-    fn read(&self, index: usize, reader: &str, base: &str) -> String {
-        let (field, at) = (&self.fields[index], &place(base, self.offsets[index]));
-        if self.is_tail(index) {
-            return members::tail(self.context, &field.ty, reader, base, at);
-        }
-        if let (Ok(Seen::Union(id)), Some(switch)) = (seen(self.context.model, &field.ty), &field.switch) {
-            let which = self.which(&self.context.model.unions[id.0].tag, switch, reader, base);
-            return members::union(self.context, &field.ty, reader, at, &which);
-        }
-        if reader == "frame" {
-            members::view(self.context, &field.ty, at)
-        } else {
-            members::built(self.context, &field.ty, reader, at)
-        }
-    }
-
-    /// Returns the value of a member of the structure that is written.
-    pub(super) fn written(&self, at: usize) -> String {
-        if !self.is_elided(at) {
-            return format!("of.{}()", self.names[at]);
-        }
-        let arrays: Vec<String> = self.counted_by(at).map(|(array, _)| format!("of.{}()", self.names[array])).collect();
-        super::proxy::narrowed(&self.fields[at].ty, &format!("Frames.length({})", arrays.join(", ")))
-    }
-
-    /// Returns the discriminant of a union in a checked frame.
-    fn which(&self, tag: &Type, switch: &Arith, reader: &str, base: &str) -> String {
-        if let (Some(operand), true) = (switch.plain(), unions::is_narrow(tag, switch)) {
-            let place = place(base, self.offsets[operand.index]);
-            return unions::loaded(&self.fields[operand.index].ty, reader, &place);
-        }
-        let known = expr(switch, &|operand| Expr::Member(self.offsets[operand.index], operand.base));
-        unions::chosen(tag, &known, &|leaf| match leaf {
-            Expr::Member(at, ty) => widened(*ty, &loaded(reader, *ty, &place(base, *at))),
-            _ => String::new(),
-        })
-    }
-
-    /// Whether a member points to the next structure of the same type and does not share its
-    /// target.
-    fn is_list(&self, ty: &Type) -> bool {
-        !is_full(ty)
-            && !members::is_shared(self.context.model, &Type::Struct(self.id))
-            && matches!(seen(self.context.model, ty), Ok(Seen::One(Type::Struct(to))) if *to == self.id)
-    }
-
-    /// Returns the value of an expression over the members, in the constructor.
-    fn number(&self, value: &Arith) -> String {
-        let known = expr(value, &|operand| Expr::Member(operand.index as u32, operand.base));
-        let leaf = |leaf: &Expr| {
-            let Expr::Member(index, base) = leaf else { return String::new() };
-            let (field, name) = (&self.fields[*index as usize], &self.names[*index as usize]);
-            if matches!(field.ty, Type::Enum(_)) { format!("{name}.value()") } else { widened(*base, name) }
-        };
-        match &known {
-            Expr::Const(value) => value.to_string(),
-            Expr::Member(_, Base::U64) | Expr::Unary(..) | Expr::Binary(..) | Expr::Choose(_) => {
-                format!("() -> {}", arith(&known, &leaf, NO_OUTER))
-            }
-            known => leaf(known),
-        }
-    }
-}
-
-/// Returns the members of a structure. The type of a conformant array becomes a pointer to its
-/// elements.
-pub(super) fn fields(found: &Struct) -> Cow<'_, [Field]> {
-    let Some((element, size, length)) = found.conformant.clone() else { return (&found.fields).into() };
-    let mut fields = found.fields.clone();
-    if let Some(array) = fields.last_mut() {
-        let extent = Extent::Counted { size, length };
-        array.ty = Type::Pointer(Box::new(Pointer { class: PointerClass::Ref, to: element, extent }));
-    }
-    fields.into()
-}
+use crate::plan::shapes::Shapes;
+use crate::text::writer::Writer;
 
 /// Writes the interface of a structure with pointers.
 pub(super) fn structure(out: &mut Writer, context: &Context<'_>, id: StructId) {
@@ -294,7 +144,7 @@ fn constructor(out: &mut Writer, members: &Members<'_>) {
                 length_checks(out, members, (name, is_optional(model, &field.ty)), (size, length));
             }
             (Ok(Seen::Union(id)), Some(switch)) => {
-                let which = unions::which(model, id, name);
+                let which = which(model, id, name);
                 out.line(format!("Frames.checkCase({which}, {});", members.number(switch)));
             }
             _ => {}
@@ -305,28 +155,6 @@ fn constructor(out: &mut Writer, members: &Members<'_>) {
         let most = base.range().map_or(i128::MAX, |(_, most)| most).min(i128::from(i32::MAX));
         let sizes: Vec<String> = members.counted_by(at).map(|(array, _)| members.names[array].clone()).collect();
         out.line(format!("Frames.checkLengths({most}, {});", sizes.join(", ")));
-    }
-}
-
-/// Writes the checks of a single member's value.
-pub(super) fn value_checks(out: &mut Writer, context: &Context<'_>, field: &Field, name: &str) {
-    let model = context.model;
-    let is_reference = match seen(model, &field.ty) {
-        Ok(Seen::Plain) => is_object(&field.ty),
-        _ => !is_optional(model, &field.ty),
-    };
-    if is_reference {
-        out.line(format!("Objects.requireNonNull({name}, \"{name}\");"));
-    }
-    if shown(context, &field.ty).starts_with("List<") {
-        let function = if has_optional(model, &field.ty) { "copyOfOptional" } else { "copy" };
-        out.line(format!("{name} = Frames.{function}({name});"));
-    }
-    if let Type::Fixed(..) = field.ty {
-        out.line(format!("Frames.checkLength({name}.size(), {});", flat(&field.ty).1));
-    }
-    if let (Some((least, most)), Type::Base(base)) = (field.range, &field.ty) {
-        out.line(format!("Frames.checkRange({}, {least}L, {most}L);", widened(*base, name)));
     }
 }
 

@@ -1,13 +1,15 @@
 //! Stubs: check the arguments, call the method, and write the results.
 
-use super::expression::{Side, count};
+use super::expression::count;
 use super::graph;
-use super::method::{Method, can_refer};
-use super::proxy::{block, is_simple, narrowed, put_array};
-use super::values::{Target, flat, in_name, is_number, is_object, java, layout, load, load_elements, pad, plus, store};
-use crate::emit::writer::Writer;
+use super::method::{Method, Side, can_refer};
+use super::proxy::{is_simple, put_array};
+use super::values::{
+    Target, block, flat, in_name, is_number, is_object, java, layout, load, load_elements, narrowed, pad, plus, store,
+};
 use crate::model::{Direction, Operand, Type};
 use crate::plan::{ParamPlan, Passing};
+use crate::text::writer::Writer;
 
 const REPLY: Target<'_> = Target { memory: "call.replyMemory", at: "call.replyAt" };
 

@@ -4,8 +4,8 @@ use super::Context;
 use super::doc::{Doc, of_value};
 use super::names::{constant, members, unique};
 use super::values::{Target, flat, is_number, is_object, java, load, pad, plus, store};
-use crate::emit::writer::Writer;
 use crate::model::{Base, Const, Enum, EnumId, StructId, Type, Value};
+use crate::text::writer::Writer;
 use std::collections::BTreeSet;
 
 /// Writes constants as members of a class.

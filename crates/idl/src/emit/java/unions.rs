@@ -1,16 +1,15 @@
 //! Unions: a sealed interface with a record for each arm. Views of a union are such records too.
 
 use super::Context;
-use super::check::{NO_OUTER, arith, widened};
+use super::arithmetic::{is_one_of, is_wide, loaded_tag, tag_number};
 use super::doc::{Doc, of_value};
+use super::fields::value_checks;
 use super::members::{self, NO_IID, is_optional, shown};
 use super::names::{members_of, pascal};
-use super::structures::value_checks;
 use super::types::call;
 use super::values::java;
-use crate::emit::writer::Writer;
-use crate::model::{Arith, Base, Field, Model, Type, Union, UnionId, round};
-use crate::shapes::Expr;
+use crate::model::{Base, Field, Model, Type, Union, UnionId, round};
+use crate::text::writer::Writer;
 
 /// An arm.
 struct Arm<'a> {
@@ -37,34 +36,6 @@ impl Arm<'_> {
 
 /// A function that returns the arguments for an arm's record.
 type Made<'a> = &'a dyn Fn(&Arm<'_>) -> Vec<String>;
-
-/// Whether a discriminant is a `long`, for which Java has no `switch`.
-pub(super) const fn is_wide(tag: &Type) -> bool {
-    matches!(tag, Type::Base(Base::I64 | Base::U64))
-}
-
-/// Returns the condition that a `long` is one of a union's cases, or that it is none of them.
-pub(super) fn is_one_of(which: &str, cases: &[i64], is: bool) -> String {
-    let (operator, joint) = if is { ("==", " || ") } else { ("!=", " && ") };
-    let compared = |case: &i64| format!("{which} {operator} {case}L");
-    cases.iter().map(compared).collect::<Vec<_>>().join(joint)
-}
-
-/// Returns the checked value that selects an arm, if it is not a member or a parameter of at most
-/// 32 bits: an expression or a `hyper`.
-pub(super) fn chosen(tag: &Type, switch: &Expr, leaf: &dyn Fn(&Expr) -> String) -> String {
-    let value = if matches!(switch, Expr::Member(..)) { leaf(switch) } else { arith(switch, leaf, NO_OUTER) };
-    match tag {
-        tag if is_wide(tag) => value,
-        _ => format!("(int) {value}"),
-    }
-}
-
-/// Whether Java's `switch` accepts a union's discriminant: a member or a parameter of at most 32
-/// bits.
-pub(super) fn is_narrow(tag: &Type, switch: &Arith) -> bool {
-    !is_wide(tag) && switch.plain().is_some_and(|operand| !matches!(operand.base, Base::I64 | Base::U64))
-}
 
 /// Returns the offset of the union after its discriminant.
 fn body(model: &Model, union: &Union) -> u32 {
@@ -100,17 +71,6 @@ fn arms<'a>(context: &Context<'_>, union: &'a Union, class: &str) -> Vec<Arm<'a>
     all.into_iter().zip(names).map(arm).collect()
 }
 
-/// Returns the number of a discriminant in Java, as labels write it.
-pub(super) fn number(tag: &Type, text: &str) -> String {
-    match tag {
-        Type::Enum(_) => format!("{text}.value()"),
-        Type::Base(Base::Boolean) => format!("({text} ? 1 : 0)"),
-        Type::Base(Base::Byte | Base::Char | Base::U8) => format!("Byte.toUnsignedInt({text})"),
-        Type::Base(Base::U16) => format!("Short.toUnsignedInt({text})"),
-        _ => text.to_owned(),
-    }
-}
-
 /// Returns the discriminant for a number.
 fn discriminant(context: &Context<'_>, tag: &Type, text: &str) -> String {
     match (tag, java(context, tag).as_str()) {
@@ -119,14 +79,6 @@ fn discriminant(context: &Context<'_>, tag: &Type, text: &str) -> String {
         (_, "long") if text.parse::<i64>().is_ok() => format!("{text}L"),
         (_, class @ ("byte" | "short" | "char")) => format!("({class}) {text}"),
         _ => text.to_owned(),
-    }
-}
-
-/// Returns the discriminant of a value, widened so that unsigned types keep their value.
-pub(super) fn which(model: &Model, id: UnionId, value: &str) -> String {
-    match &model.unions[id.0].tag {
-        Type::Base(base) => widened(*base, &format!("{value}.which()")),
-        _ => format!("{value}.which().value()"),
     }
 }
 
@@ -217,7 +169,7 @@ fn which_check(out: &mut Writer, union: &Union, arm: &Arm<'_>, arms: &[Arm<'_>])
         }
         return;
     }
-    let which = number(&union.tag, "which");
+    let which = tag_number(&union.tag, "which");
     if arm.cases.is_empty() && !others.is_empty() {
         out.line(format!("switch ({which}) {{"));
         out.line(format!("case {} -> throw Frames.badCase({which});", numbers(union, &others)));
@@ -323,18 +275,9 @@ pub(super) fn methods(out: &mut Writer, context: &Context<'_>, id: UnionId) {
     for (name, from, reader) in [("view", "Frame frame", "frame"), ("build", "GraphReader in", "in")] {
         out.line("@Override");
         out.line(format!("protected {class} {name}({from}, int at) {{"));
-        let which = loaded(&union.tag, reader, "at");
+        let which = loaded_tag(&union.tag, reader, "at");
         out.line(format!("return {name}({reader}, {at}, {which});"));
         out.line("}");
         out.line("");
-    }
-}
-
-/// Returns the number of a discriminant in a checked frame.
-pub(super) fn loaded(tag: &Type, reader: &str, place: &str) -> String {
-    match tag {
-        Type::Base(Base::Boolean) => format!("{reader}.getByte({place})"),
-        Type::Base(_) => number(tag, &format!("{reader}.get{}({place})", super::values::in_name(tag))),
-        _ => format!("{reader}.getInt({place})"),
     }
 }

@@ -1,8 +1,8 @@
 //! Values without pointers: their types in Java, and the code that stores and loads them.
 
 use super::Context;
-use crate::emit::writer::Writer;
 use crate::model::{Base, Extent, Object, Type};
+use crate::text::writer::Writer;
 
 /// Returns the Java type of a base type. Unsigned types become signed ones of the same size.
 pub(super) fn base(base: Base) -> &'static str {
@@ -226,4 +226,24 @@ pub(super) fn load_first(
     let text = load(out, context, element, reader, &place, "");
     out.line(format!("{local}[i] = {text};"));
     out.line("}");
+}
+
+/// Returns the end of a block, rounded up to a multiple of 8.
+pub(super) fn block(bytes: u32) -> u32 {
+    bytes.next_multiple_of(8)
+}
+
+/// Returns a length, converted to the count's type.
+pub(super) fn narrowed(ty: &Type, length: &str) -> String {
+    match ty {
+        // The array may be passed by reference.
+        Type::Base(one) if length.contains(".byteSize()") => match base(*one) {
+            "long" => length.to_owned(),
+            name => format!("({name}) ({length})"),
+        },
+        Type::Base(one) if !matches!(base(*one), "int" | "long") => {
+            format!("({}) {length}", base(*one))
+        }
+        _ => length.to_owned(),
+    }
 }

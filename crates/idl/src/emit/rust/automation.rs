@@ -1,11 +1,11 @@
 //! Automation's types: their form for users and in vtables, and their conversion by proxies and
 //! stubs.
 
-use super::interface::Context;
+use super::context::Context;
 use super::names::binding;
-use crate::emit::writer::Writer;
 use crate::model::{Direction, Memory, Type};
 use crate::plan::{KIND_FIRST, ParamPlan, Passing, in_place};
+use crate::text::writer::Writer;
 
 /// Returns a parameter's type in memory, if it differs from the type that travels.
 pub(super) fn memory(param: &ParamPlan<'_>) -> Option<Memory> {

@@ -2,7 +2,8 @@
 
 use super::form::{Form, form};
 use super::implementers::{declaration, parameters};
-use super::names::{argument, associated, ident, item_name, text, type_name};
+use super::names::{associated, ident, item_name, text, type_name};
+use super::parameters::argument;
 use crate::emit::component::{Call, Component, Interface, Method};
 use crate::emit::sample::{self, COUNT, HANDLE, POINTERS, Reason, SHARED, enumerator, may_be_zero};
 use crate::model::{Base, Direction, InterfaceId, Model, Transfer, Type};

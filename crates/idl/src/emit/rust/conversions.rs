@@ -1,14 +1,14 @@
 //! Structures with pointers between users and vtables: the conversions for callers and for
 //! implementers.
 
+use super::context::{counted_by, counted_by_elided};
 use super::expression::{Side, size_text, switch_text};
 use super::form::{self, Form, form};
-use super::interface::{counted_by, counted_by_elided};
 use super::names::{base as base_name, binding, type_name};
 use super::unions::may_lie;
-use crate::emit::writer::Writer;
 use crate::model::{Arith, Direction, Model, Param, UnionId};
 use crate::plan::{MethodPlan, ParamPlan, Passing, element_counts};
+use crate::text::writer::Writer;
 
 fn form_of(model: &Model, param: &Param) -> Option<Form> {
     form(model, param).ok()

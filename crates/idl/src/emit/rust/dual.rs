@@ -1,12 +1,13 @@
 //! Interfaces that extend IDispatch: the descriptions of their methods for calls by name, and the
 //! functions that make such calls.
 
-use super::interface::Context;
-use super::names::{abi, ident};
-use crate::automation::{Kind, Memory};
-use crate::emit::writer::Writer;
+use super::context::{Context, declared_in};
+use super::names::ident;
+use super::parameters::abi;
+use crate::model::automation::{Kind, Memory};
 use crate::model::{Direction, Model, Object, Param, PointerClass, Type, Value};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
+use crate::text::writer::Writer;
 
 /// Writes the table of an interface's members, and the functions that it refers to.
 pub(super) fn table(out: &mut Writer, context: &Context<'_>, plans: &[MethodPlan<'_>]) {
@@ -112,7 +113,7 @@ fn invoke(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("// SAFETY: each address is of a value of the parameter's type.");
     out.line(format!(
         "unsafe {{ (obvia::rt::vtable::<{}_Vtbl>(object).{})(object, {}) }}",
-        super::stub::declared_in(context, plan),
+        declared_in(context, plan),
         ident(&plan.method.name),
         given.join(", ")
     ));

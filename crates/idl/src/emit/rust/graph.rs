@@ -2,17 +2,17 @@
 //! describe.
 
 use super::automation;
+use super::context::Context;
 use super::expression::{Side, operand_text, size_text};
 use super::form;
-use super::interface::Context;
 use super::names::{binding, value};
 use super::proxy::{self, layout_table};
 use super::stub;
 use super::tables;
-use crate::emit::writer::Writer;
 use crate::model::{Direction, Memory, Model, Operand, Param, Type};
+use crate::plan::shapes::Shapes;
 use crate::plan::{MethodPlan, ParamPlan, element_counts, in_place, is_plain};
-use crate::shapes::Shapes;
+use crate::text::writer::Writer;
 
 /// Writes the table of an interface's types.
 pub(super) fn types(out: &mut Writer, context: &Context<'_>) {

@@ -1,15 +1,14 @@
 //! The traits that objects implement, and the vtables of their implementations.
 
 use super::automation;
+use super::context::{Context, results};
 use super::conversions::{self, Elements};
 use super::expression::{Side, arith_text, operand_text, size_text};
-use super::interface::{Context, results};
-use super::names::{
-    argument, binding, ident, interface, is_unsafe, item_name, of_interface, result, signature, tuple, value,
-};
-use crate::emit::writer::Writer;
+use super::names::{binding, ident, interface, is_unsafe, item_name, of_interface, tuple, value};
+use super::parameters::{argument, result, signature};
 use crate::model::{Arith, Direction, InterfaceId, Model, Operand, Transfer, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
+use crate::text::writer::Writer;
 use std::collections::BTreeMap;
 
 /// The bounds on an object's type: any thread may call it and drop it.

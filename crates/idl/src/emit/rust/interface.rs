@@ -1,45 +1,17 @@
 //! The code of an interface: its pointer type, its vtable, and the methods for callers and
 //! implementers.
 
+use super::context::{Context, arguments, counted_by, counted_by_elided, results};
 use super::expression::{Side, size_text};
-use super::names::{self, argument, binding, ident, is_unsafe, item_name, of_interface, result, signature, tuple};
+use super::names::{self, binding, ident, is_unsafe, item_name, of_interface, tuple};
+use super::parameters::{argument, result, signature};
 use super::{automation, conversions, dual, form, graph, implementers, proxy, stub};
-use crate::canonical;
-use crate::diagnostic::Diagnostic;
-use crate::emit::writer::Writer;
-use crate::model::{Arith, InterfaceId, Model, Type};
-use crate::ndr;
-use crate::plan::{MethodPlan, ParamPlan, Passing, kind_of, kinds, plan, plans, stub_table_length};
-
-/// The data that all parts of an interface's code share.
-pub(super) struct Context<'a> {
-    pub(super) model: &'a Model,
-    /// The interface's name.
-    pub(super) name: String,
-    /// The element types of the interface's arrays, by type number: see [`kind_of`].
-    pub(super) kinds: Vec<Type>,
-    /// Whether the interface has no proxies.
-    pub(super) is_local: bool,
-}
-
-impl Context<'_> {
-    /// Returns the prefix for the names of a method's functions, in one of its forms.
-    pub(super) fn stem(&self, plan: &MethodPlan<'_>) -> String {
-        format!("{}_{}{}", self.name, plan.method.name, if plan.refers() { "_by_reference" } else { "" })
-    }
-
-    /// Returns the built-in interface that declares a method. `None` for other methods.
-    pub(super) fn built_in(&self, plan: &MethodPlan<'_>) -> Option<&str> {
-        let mut built_in = self.model.interfaces[..self.model.built_in.interfaces].iter();
-        let found = built_in.find(|found| found.methods.iter().any(|method| std::ptr::eq(method, plan.method)))?;
-        Some(&found.name)
-    }
-
-    /// Returns the type number of an array with these elements.
-    pub(super) fn kind(&self, element: &Type) -> u32 {
-        kind_of(&self.kinds, element)
-    }
-}
+use crate::model::canonical;
+use crate::model::{InterfaceId, Model};
+use crate::plan::ndr;
+use crate::plan::{MethodPlan, ParamPlan, Passing, kinds, plan, plans, stub_table_length};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::writer::Writer;
 
 /// Returns errors for the parts of an interface that the back end does not support.
 pub(super) fn refusals(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
@@ -157,25 +129,6 @@ fn vtable(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[Metho
     }
     out.line("}");
     out.line("");
-}
-
-/// A function that returns the type of a parameter on one side, or `None` if the parameter is not
-/// visible there.
-type TypeOf = fn(&Model, &ParamPlan<'_>) -> Option<String>;
-
-/// Returns the parameters of a function as `name: Type`, each after a comma.
-pub(super) fn arguments(model: &Model, plan: &MethodPlan<'_>, argument: TypeOf) -> String {
-    let given = plan
-        .params
-        .iter()
-        .filter_map(|param| Some(format!(", {}: {}", binding(&param.param.code), argument(model, param)?)));
-    given.collect()
-}
-
-/// Returns the type of a function's results.
-pub(super) fn results(model: &Model, plan: &MethodPlan<'_>, result: TypeOf) -> String {
-    let types: Vec<String> = plan.params.iter().filter_map(|param| result(model, param)).collect();
-    tuple(&types)
 }
 
 fn callers(out: &mut Writer, context: &Context<'_>, own: &[MethodPlan<'_>]) {
@@ -298,15 +251,6 @@ fn count_of(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, at: usize, n
     for other in arrays {
         out.line(format!("obvia::rt::check_length({other}, Some({first}))?;"));
     }
-}
-
-/// Whether a size is exactly this parameter.
-pub(super) fn counted_by(size: &Arith, at: usize) -> bool {
-    size.plain().is_some_and(|operand| operand.index == at)
-}
-
-pub(super) fn counted_by_elided(plan: &MethodPlan<'_>, size: &Arith) -> bool {
-    size.plain().is_some_and(|operand| plan.params[operand.index].counts)
 }
 
 /// Returns the expression that converts a user's argument to the vtable's.

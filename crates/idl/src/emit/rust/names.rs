@@ -1,8 +1,8 @@
 //! The names and types of IDL in Rust.
 
 use crate::emit::Words;
-use crate::model::{self, Base, InterfaceId, Model, Object, Transfer, Type};
-use crate::plan::{ENDINGS, MethodPlan, ParamPlan, Passing, is_plain};
+use crate::model::{self, Base, InterfaceId, Model, Object, Type};
+use crate::plan::{ENDINGS, MethodPlan, Passing};
 
 /// Rust's keywords. Names must differ from all of them.
 const KEYWORDS: [&str; 48] = [
@@ -108,7 +108,7 @@ pub(super) fn is_item(model: &Model, code: &str) -> bool {
 
 /// Whether a text may be used as a name in Rust.
 pub fn is_name(text: &str) -> bool {
-    crate::lexer::is_name(text) && text != "_" && apart(text, is_known) == text
+    crate::text::lexer::is_name(text) && text != "_" && apart(text, is_known) == text
 }
 
 /// Returns a parameter's name, which differs from the variables of generated functions.
@@ -168,105 +168,9 @@ pub(super) fn object(model: &Model, object: &Object) -> String {
     }
 }
 
-/// Returns the type of a parameter in the vtable.
-pub(super) fn abi(model: &Model, plan: &ParamPlan<'_>) -> String {
-    let constant = if plan.param.direction.is_out() { "*mut" } else { "*const" };
-    match &plan.passing {
-        Passing::Value(ty) => value(model, ty),
-        Passing::Place(ty)
-        | Passing::Array { element: ty, .. }
-        | Passing::Reference { element: ty, .. }
-        | Passing::Optional(ty) => {
-            format!("{constant} {}", value(model, ty))
-        }
-        Passing::Text { base: one, .. } => format!("*const {}", base(*one)),
-        Passing::OutText(one) => format!("*mut *mut {}", base(*one)),
-        Passing::OutArray { element, .. } | Passing::Lent { element, .. } => {
-            format!("*mut *mut {}", value(model, element))
-        }
-        Passing::Object(_) => "*mut obvia::rt::c_void".to_owned(),
-        Passing::OutObject(_) => "*mut *mut obvia::rt::c_void".to_owned(),
-        Passing::Graph => super::form::abi(model, plan.param),
-        Passing::Automation(memory) => super::automation::abi(*memory, plan),
-        Passing::Raw(ty) => format!("{constant} {}", raw(model, ty)),
-    }
-}
-
-/// Returns the target type of a pointer that is only passed on.
-fn raw(model: &Model, ty: &Type) -> String {
-    match ty {
-        ty if is_plain(model, ty) => value(model, ty),
-        Type::Pointer(pointer) => format!("*mut {}", raw(model, &pointer.to)),
-        Type::Interface(_) => "*mut obvia::rt::c_void".to_owned(),
-        _ => "obvia::rt::c_void".to_owned(),
-    }
-}
-
-/// Returns the parameters of a method in the vtable, each as `name: Type` with a comma before it,
-/// and the type of the result.
-pub(super) fn signature(model: &Model, plan: &MethodPlan<'_>) -> (String, String) {
-    let param = |param: &ParamPlan<'_>| format!(", {}: {}", binding(&param.param.code), abi(model, param));
-    let result = match plan.method.native_result() {
-        Some(ty) => raw(model, ty),
-        None if plan.method.is_native() => "()".to_owned(),
-        None => "obvia::HRESULT".to_owned(),
-    };
-    (plan.in_vtable().iter().map(param).collect(), result)
-}
-
 /// Whether callers and implementers are responsible for pointers, so that the method is unsafe.
 pub(super) fn is_unsafe(plan: &MethodPlan<'_>) -> bool {
     plan.method.is_native() || plan.params.iter().any(|param| matches!(param.passing, Passing::Raw(_)))
-}
-
-/// Returns the type of a parameter as users pass it. `None` for a parameter that is not passed.
-pub(super) fn argument(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
-    if plan.counts {
-        return None;
-    }
-    let outwards = plan.param.direction.is_out();
-    let inwards = plan.param.direction.is_in();
-    Some(match &plan.passing {
-        Passing::Value(ty) => value(model, ty),
-        Passing::Place(_) if !inwards => return None,
-        Passing::Place(ty) if outwards => format!("&mut {}", value(model, ty)),
-        Passing::Place(ty) => format!("&{}", value(model, ty)),
-        Passing::Array { element, .. } if plan.param.transfer != Transfer::Frame => {
-            format!("obvia::{}<'_, {}>", if outwards { "ElementsMut" } else { "Elements" }, value(model, element))
-        }
-        Passing::Array { element, .. } | Passing::Reference { element, .. } if outwards => {
-            format!("&mut [{}]", value(model, element))
-        }
-        Passing::Array { element, .. } | Passing::Reference { element, .. } => format!("&[{}]", value(model, element)),
-        Passing::Optional(ty) => format!("Option<&{}>", value(model, ty)),
-        Passing::Text { base, optional } => {
-            let text = text(*base);
-            if *optional { format!("Option<&{text}>") } else { format!("&{text}") }
-        }
-        Passing::Object(what) => format!("Option<&{}>", object(model, what)),
-        Passing::OutText(_) | Passing::OutArray { .. } | Passing::Lent { .. } | Passing::OutObject(_) => return None,
-        Passing::Graph => return super::form::argument(model, plan.param),
-        Passing::Automation(memory) => return super::automation::argument(*memory, plan),
-        Passing::Raw(_) => abi(model, plan),
-    })
-}
-
-/// Returns the type of a result. `None` for other parameters.
-pub(super) fn result(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
-    if plan.counts || plan.param.direction.is_in() {
-        return None;
-    }
-    Some(match &plan.passing {
-        Passing::Place(ty) => value(model, ty),
-        Passing::OutText(Base::WChar | Base::U16) => "obvia::U16CString".to_owned(),
-        Passing::OutText(_) => "std::ffi::CString".to_owned(),
-        Passing::OutArray { element, .. } => format!("Vec<{}>", value(model, element)),
-        Passing::Lent { element, .. } => format!("obvia::Lent<{}>", value(model, element)),
-        Passing::OutObject(what) => object(model, what),
-        Passing::Graph => return super::form::result(model, plan.param),
-        Passing::Automation(memory) => return super::automation::result(*memory, plan),
-        _ => return None,
-    })
 }
 
 /// Returns the borrowed string type for characters.

@@ -1,10 +1,10 @@
 //! Structures that end in a conformant array. They are accessed by their members only, and are
 //! owned together with the array's elements.
 
+use super::members::{Named, size_of_array, with_local_names};
 use super::names::{getter as getter_name, ident, type_name, value};
-use super::structures::{Named, size_of_array, with_local_names};
-use crate::emit::writer::Writer;
 use crate::model::{Arith, Field, Model, Struct, Type};
+use crate::text::writer::Writer;
 
 /// Returns the member that only counts the elements. `None` if there is none.
 fn counter(found: &Struct, size: &Arith) -> Option<usize> {

@@ -1,11 +1,12 @@
 //! Proxies: the functions in the vtable of interface proxies.
 
+use super::context::Context;
 use super::expression::{Side, size_text};
-use super::interface::Context;
-use super::names::{abi, base as base_name, binding, item_name, value};
-use crate::emit::writer::Writer;
+use super::names::{base as base_name, binding, item_name, value};
+use super::parameters::abi;
 use crate::model::{Object, Transfer};
 use crate::plan::{INLINE_MAX, KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar, text_kind};
+use crate::text::writer::Writer;
 
 /// Writes the layout of the frames as a comment.
 pub(super) fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {

@@ -1,12 +1,13 @@
 //! Random calls in Rust: a test program that serves objects that check their arguments, and calls
 //! these objects.
 
-use super::names::{argument, base as base_name, ident, item_name, result, tuple, type_name, value as value_type};
+use super::names::{base as base_name, ident, item_name, tuple, type_name, value as value_type};
+use super::parameters::{argument, result};
 use crate::compile::Compilation;
 use crate::emit::random_calls::{Field, Trial, What, count, field_name, limits, trials};
-use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Direction, InterfaceId, Model, StructId, Type};
 use crate::plan::{ParamPlan, Passing, is_plain};
+use crate::text::writer::Writer;
 
 /// The generator, and the code that programs for all interfaces share.
 const PRELUDE: &str = include_str!("random_calls.rs.in");

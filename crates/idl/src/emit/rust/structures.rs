@@ -1,25 +1,17 @@
 //! Structures with pointers: laid out as in C, made by `new`, and read by methods.
 
-use super::expression::{arith_text, discriminant};
+use super::expression::discriminant;
 use super::form::{self, memory_for};
-use super::names::{getter as getter_name, ident, is_item, object, text as text_type, type_name, value};
+use super::members::{Named, size_of_array, with_local_names};
+use super::names::{getter as getter_name, ident, object, text as text_type, type_name, value};
 use super::{open, tables};
-use crate::emit::writer::Writer;
 use crate::model::{Arith, EnumId, Extent, Field, Model, Object, PointerClass, Struct, StructId, Type, UnionId};
+use crate::plan::shapes::Shapes;
 use crate::plan::{Kinds, is_plain};
-use crate::shapes::Shapes;
+use crate::text::writer::Writer;
 
 /// The name of the table of the file's types, by which owned data is freed.
 const TYPES: &str = "TYPES__";
-
-/// The place whose names an expression uses.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Named {
-    /// The constructor's parameters.
-    Local,
-    /// The structure's members.
-    Member,
-}
 
 /// A member in the form for users.
 enum Seen<'a> {
@@ -204,22 +196,6 @@ fn counter(model: &Model, found: &Struct, size: &Arith) -> Option<usize> {
     size.plain().map(|operand| operand.index).filter(|at| elided(model, found, *at))
 }
 
-/// Returns the structure with its members named as the constructor's parameters. Parameters are
-/// patterns, in which the names of constants, enumerations and interfaces have another meaning.
-pub(super) fn with_local_names(model: &Model, found: &Struct) -> Struct {
-    let is_used = |name: &str| found.fields.iter().any(|other| other.name == name);
-    let mut local = found.clone();
-    for field in &mut local.fields {
-        while is_item(model, &ident(&field.name)) {
-            field.name.push_str("_value");
-            while is_used(&field.name) {
-                field.name.push('_');
-            }
-        }
-    }
-    local
-}
-
 fn constructor(out: &mut Writer, model: &Model, own: &Struct) {
     let found = &with_local_names(model, own);
     let fields: Vec<(usize, &Field)> = found.fields.iter().enumerate().collect();
@@ -348,15 +324,6 @@ fn from_shown(model: &Model, field: &Field) -> String {
         Seen::Union { .. } => format!("{name}.into()"),
         _ => name,
     }
-}
-
-pub(super) fn size_of_array(found: &Struct, size: &Arith, named: Named) -> String {
-    let operand = |operand: &crate::model::Operand| {
-        let field = &found.fields[operand.index];
-        let name = if named == Named::Member { format!("self.{}", ident(&field.name)) } else { ident(&field.name) };
-        if matches!(field.ty, Type::Enum(_)) { format!("{name}.0") } else { name }
-    };
-    format!("obvia::rt::elements_of((|| Some({}))())", arith_text(size, &operand))
 }
 
 fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize, field: &Field) {

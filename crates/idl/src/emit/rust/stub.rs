@@ -1,12 +1,12 @@
 //! Stubs: check the request, call the method, and answer.
 
+use super::context::{Context, declared_in};
 use super::expression::{Side, claim_text, size_text};
-use super::interface::Context;
-use super::names::{base as base_name, binding, ident, item_name, value};
+use super::names::{base as base_name, binding, ident, value};
 use super::proxy::wanted;
-use crate::emit::writer::Writer;
 use crate::model::Arith;
 use crate::plan::{INLINE_MAX, KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar, text_kind};
+use crate::text::writer::Writer;
 
 pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     begin(out, context, plan);
@@ -101,17 +101,6 @@ pub(super) fn invoke(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<
         declared_in(context, plan),
         ident(&plan.method.name)
     ));
-}
-
-/// Returns the name of the interface whose vtable contains the method: the interface itself or one
-/// of its base interfaces.
-pub(super) fn declared_in(context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
-    let model = context.model;
-    let found = model
-        .interfaces
-        .iter()
-        .find(|interface| interface.methods.iter().any(|method| std::ptr::eq(method, plan.method)));
-    found.map_or_else(|| context.name.clone(), |interface| item_name(&interface.name))
 }
 
 fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {

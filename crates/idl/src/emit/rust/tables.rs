@@ -1,8 +1,8 @@
 //! Tables for structures with pointers, as Rust code: see `obvia_ndr::flat::shape`.
 
-use crate::emit::writer::Writer;
 use crate::model::{Base, PointerClass};
-use crate::shapes::{Count, Element, ElementType, Expr, Iid, Shape, Tail, What};
+use crate::plan::shapes::{Count, Element, ElementType, Expr, Iid, Shape, Tail, What};
+use crate::text::writer::Writer;
 
 /// Returns the table's name of an integer type.
 fn int(base: Base) -> &'static str {

@@ -1,9 +1,9 @@
 //! Constants, enumerations and structures.
 
 use super::names::{associated, base, ident, item_name, type_name, value};
-use crate::emit::writer::Writer;
 use crate::model::{Base, Enum, Model, StructId, Type, Value};
 use crate::plan::is_plain;
+use crate::text::writer::Writer;
 
 pub(super) fn constants(out: &mut Writer, model: &Model) {
     for constant in &model.consts {

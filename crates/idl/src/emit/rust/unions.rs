@@ -3,9 +3,9 @@
 use super::expression::discriminant;
 use super::form::{self, memory_for, tag as tag_type};
 use super::names::{ident, object, text as text_type, type_name, value};
-use crate::emit::writer::Writer;
 use crate::model::{Extent, Field, Model, PointerClass, Type, Union, UnionId};
 use crate::plan::is_plain;
+use crate::text::writer::Writer;
 use std::collections::HashSet;
 
 /// An arm in the form for users.

@@ -1,11 +1,11 @@
 //! Structures, unions, enumerations and typedefs, and the descriptions of types.
 
 use super::{Emitter, HRESULT, VOID, empty, with_about};
-use crate::automation::vartype;
-use crate::diagnostic::Diagnostic;
+use crate::model::automation::vartype;
+use crate::model::typelib::{Kind, Place, TypeDesc, TypeInfo, TypeRef, Value, Variable};
 use crate::model::{Base, Declared, EnumId, Extent, Field, Object, StructId, Type, Union, UnionId};
-use crate::source::Span;
-use crate::typelib::{Kind, Place, TypeDesc, TypeInfo, TypeRef, Value, Variable};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
 use obvia_ndr::vartype as vt;
 
 /// VARTYPEs that only type libraries use.
@@ -218,7 +218,14 @@ fn arms(union: &Union) -> impl Iterator<Item = &Field> {
 /// Returns a member or a value with this index.
 fn variable(name: &str, at: usize, ty: TypeDesc) -> Variable {
     let id = 0x4000_0000 | at as i32;
-    Variable { name: name.to_owned(), id, flags: 0, ty, place: Place::Property, help: crate::typelib::Help::default() }
+    Variable {
+        name: name.to_owned(),
+        id,
+        flags: 0,
+        ty,
+        place: Place::Property,
+        help: crate::model::typelib::Help::default(),
+    }
 }
 
 /// Returns a description in which `source` is replaced by `target`.

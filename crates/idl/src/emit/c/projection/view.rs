@@ -4,9 +4,9 @@
 use super::super::expression::{self, Side};
 use super::super::names::{self, binding, declare, flat, local, pointer_to, type_name};
 use super::super::structures::is_owned;
-use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Direction, Extent, Model, Object, Pointer, PointerClass, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, element_counts, is_plain};
+use crate::text::writer::Writer;
 
 /// The placeholder for the result in a line of code.
 pub(super) const RESULT: &str = "{result}";

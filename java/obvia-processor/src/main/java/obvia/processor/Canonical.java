@@ -13,7 +13,7 @@ import java.util.UUID;
 
 /**
  * The canonical IDL of an interface and its types, in the same form as
- * {@code crates/idl/src/canonical.rs}; and the fingerprint of that text.
+ * {@code crates/idl/src/model/canonical.rs}; and the fingerprint of that text.
  */
 final class Canonical {
     private Canonical() {}

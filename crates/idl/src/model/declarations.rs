@@ -1,0 +1,328 @@
+//! Declarations: constants, types, interfaces and their methods.
+
+use super::base::Base;
+use super::dispatch::{About, Member, Memory, Variant};
+use super::measure::Measure;
+use super::types::{Arith, InterfaceId, PointerClass, Type, Value};
+use crate::text::source::Span;
+
+/// A typedef. Types do not refer to it: every use is replaced by the type it stands for.
+#[derive(Clone, Debug)]
+pub struct Typedef {
+    /// The name.
+    pub name: String,
+    /// The type that the name stands for. For a further name of an interface, a pointer to an
+    /// object.
+    pub ty: Type,
+    /// Whether the name stands for an interface, and not for a pointer to an object.
+    pub is_interface: bool,
+    /// Whether type libraries list it as a type of its own, because of `[public]` or a UUID.
+    pub public: bool,
+    /// The UUID, version, flags and help text for type libraries.
+    pub about: About,
+    /// The typedef's place in the source.
+    pub span: Span,
+    /// Whether an imported file declares the typedef.
+    pub imported: bool,
+}
+
+/// A constant.
+#[derive(Clone, Debug)]
+pub struct Const {
+    /// The constant's name.
+    pub name: String,
+    /// The constant's type. For text, the type of its characters.
+    pub base: Option<Base>,
+    /// The constant's value.
+    pub value: Value,
+    /// The constant's place in the source.
+    pub span: Span,
+    /// Whether an imported file declares the constant.
+    pub imported: bool,
+}
+
+/// A member of a structure, or the content of a union's arm.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// The field's name.
+    pub name: String,
+    /// The field's type.
+    pub ty: Type,
+    /// The field's typedef, by its index in [`Model::typedefs`](super::Model::typedefs).
+    pub named: Option<usize>,
+    /// The least and greatest value, if `[range]` limits the field.
+    pub range: Option<(i64, i64)>,
+    /// The expression that selects the arm, for a union without a discriminant of its own.
+    pub switch: Option<Arith>,
+    /// The elements that travel in NDR, for an array of fixed size of which not all do.
+    pub varying: Option<Varying>,
+    /// The field's place in the source.
+    pub span: Span,
+}
+
+/// The elements of an array of fixed size that travel in NDR. In memory and in FLAT all elements
+/// are there.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Varying {
+    /// The elements up to the first zero: `[string]`.
+    Text,
+    /// The leading elements, as many as the expression gives: `[length_is]`.
+    Length(Arith),
+}
+
+/// A structure.
+#[derive(Clone, Debug)]
+pub struct Struct {
+    /// The structure's name.
+    pub name: String,
+    /// The structure's members.
+    pub fields: Vec<Field>,
+    /// The last member, if it is a conformant array: its element type, size and length.
+    pub conformant: Option<(Type, Arith, Option<Arith>)>,
+    /// The structure's size and other measures. Default values until the members are known.
+    pub measure: Measure,
+    /// The UUID, version, flags and help text for type libraries.
+    pub about: About,
+    /// Whether an imported file declares the structure.
+    pub imported: bool,
+    /// The structure's place in the source.
+    pub span: Span,
+}
+
+/// An arm of a union.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// The discriminants that select the arm. Empty for the default arm.
+    pub cases: Vec<i64>,
+    /// The names of the cases, for cases that are written as names.
+    pub labels: Vec<Option<String>>,
+    /// The arm's content.
+    pub field: Option<Field>,
+}
+
+/// A union.
+#[derive(Clone, Debug)]
+pub struct Union {
+    /// The union's name.
+    pub name: String,
+    /// The discriminant's type.
+    pub tag: Type,
+    /// The member names of the discriminant and of the union, for an encapsulated union.
+    pub encapsulated: Option<(String, String)>,
+    /// The arms.
+    pub arms: Vec<Arm>,
+    /// The arm for all other discriminants. `Some(None)` is an empty arm.
+    pub default: Option<Option<Field>>,
+    /// The union's size and other measures. Default values until the arms are known.
+    pub measure: Measure,
+    /// The UUID, version, flags and help text for type libraries.
+    pub about: About,
+    /// Whether an imported file declares the union.
+    pub imported: bool,
+    /// The union's place in the source.
+    pub span: Span,
+}
+
+/// An enumeration.
+#[derive(Clone, Debug)]
+pub struct Enum {
+    /// The enumeration's name.
+    pub name: String,
+    /// The enumeration's values.
+    pub values: Vec<(String, i32)>,
+    /// Whether the enumeration has 32 bits in NDR (`[v1_enum]`) instead of 16. In memory and in
+    /// FLAT each enumeration has 32.
+    pub v1: bool,
+    /// Whether values that are not listed are valid (`[open]`), since newer peers may know more
+    /// values. Without `v1` the valid values are those that NDR's 16 bits can hold, from 0 to
+    /// [`Enum::NARROW_MAX`].
+    pub open: bool,
+    /// The UUID, version, flags and help text for type libraries.
+    pub about: About,
+    /// Whether an imported file declares the enumeration.
+    pub imported: bool,
+    /// The enumeration's place in the source.
+    pub span: Span,
+}
+
+impl Enum {
+    /// The largest value of an enumeration of 16 bits in NDR. MIDL's stubs refuse larger values.
+    pub const NARROW_MAX: i32 = 0x7fff;
+
+    /// Whether every 32-bit value is valid.
+    pub const fn is_any(&self) -> bool {
+        self.open && self.v1
+    }
+}
+
+/// The direction of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the object.
+    In,
+    /// From the object.
+    Out,
+    /// In both directions.
+    InOut,
+}
+
+impl Direction {
+    /// Whether the parameter is part of the request.
+    pub const fn is_in(self) -> bool {
+        !matches!(self, Self::Out)
+    }
+
+    /// Whether the parameter is part of the reply.
+    pub const fn is_out(self) -> bool {
+        !matches!(self, Self::In)
+    }
+}
+
+/// A parameter.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// The parameter's name.
+    pub name: String,
+    /// The parameter's name in generated code. Differs from `name` if a type or a constant of the
+    /// same name would clash.
+    pub code: String,
+    /// The parameter's direction.
+    pub direction: Direction,
+    /// Whether the parameter is the result in languages that have results.
+    pub retval: bool,
+    /// The parameter's type as declared: an `[out]` parameter is a pointer.
+    pub ty: Type,
+    /// The parameter's typedef, by its index in [`Model::typedefs`](super::Model::typedefs).
+    pub named: Option<usize>,
+    /// Whether the model adds a reference pointer that is not declared and does not travel. Such a
+    /// pointer leads to a structure that ends in a conformant array and comes back, so that the
+    /// method may replace it with a longer one.
+    pub boxed: bool,
+    /// The least and greatest value, if `[range]` limits the parameter.
+    pub range: Option<(i64, i64)>,
+    /// The expression that selects the arm, for a union without a discriminant of its own.
+    pub switch: Option<Arith>,
+    /// The elements that travel in NDR, for an array of fixed size of which not all do.
+    pub varying: Option<Varying>,
+    /// The way in which the array's elements reach the peer.
+    pub transfer: Transfer,
+    /// The parameter's type in memory, if it differs from the type that travels, which is `ty`.
+    pub memory: Option<Memory>,
+    /// The parameter's type for calls by name. `None` if it cannot be passed by name.
+    pub variant: Option<Variant>,
+    /// The parameter's place in the source.
+    pub span: Span,
+}
+
+impl Memory {
+    /// Whether a parameter is passed by value, and not by reference pointer.
+    pub fn is_by_value(self, param: &Param) -> bool {
+        !matches!(&param.ty, Type::Pointer(pointer) if pointer.class == PointerClass::Ref)
+    }
+}
+
+/// The way in which an array's elements reach the peer, as the interface's attributes say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transfer {
+    /// In the frame.
+    #[default]
+    Frame,
+    /// As a reference if the elements are in shared memory, in the frame otherwise.
+    ZeroCopy,
+    /// As a reference. The call fails if references are possible but the elements are not in shared
+    /// memory.
+    Map,
+    /// In the frame, where the caller reads the elements until its next call. The method has room
+    /// there for this number of elements.
+    Lend(u32),
+}
+
+/// The declared result of a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returns {
+    /// An HRESULT, as for every method of an object. In NDR it is the last value of the response.
+    Hresult,
+    /// No value. The method's HRESULT reports only whether the call succeeded, and does not travel
+    /// in NDR.
+    Nothing,
+    /// A value, which the model holds as the last parameter, `[out, retval]`. The HRESULT is as for
+    /// [`Self::Nothing`].
+    Value,
+}
+
+impl Method {
+    /// Whether a method of a `[local]` interface returns something other than an HRESULT, which its
+    /// vtable then has as it is declared.
+    pub fn is_native(&self) -> bool {
+        self.local && self.returns != Returns::Hresult
+    }
+
+    /// Returns the type of the value that a native method returns. `None` for no value.
+    pub fn native_result(&self) -> Option<&Type> {
+        match (self.params.last().map(|param| &param.ty), self.returns) {
+            (Some(Type::Pointer(pointer)), Returns::Value) if self.local => Some(&pointer.to),
+            _ => None,
+        }
+    }
+}
+
+/// A method.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// The method's name.
+    pub name: String,
+    /// The method's name in languages that forbid members of the interface's own name.
+    pub code: String,
+    /// The method's index in the vtable: the first method after IUnknown's has 3. In NDR it is also
+    /// the opnum, except for plain interfaces, whose opnums begin with 0.
+    pub opnum: u16,
+    /// The method's declared result.
+    pub returns: Returns,
+    /// Whether the caller does not wait for the call's completion.
+    pub oneway: bool,
+    /// Whether a repeated call does no harm.
+    pub idempotent: bool,
+    /// The method's properties for calls by name.
+    pub member: Member,
+    /// Whether the interface is used within one process only.
+    pub local: bool,
+    /// The method's parameters.
+    pub params: Vec<Param>,
+    /// The documentation comment before the method.
+    pub doc: String,
+    /// The method's place in the source.
+    pub span: Span,
+}
+
+/// An interface.
+#[derive(Clone, Debug)]
+pub struct Interface {
+    /// The interface's name.
+    pub name: String,
+    /// The interface's IID.
+    pub uuid: u128,
+    /// The interface's version, major and minor.
+    pub version: (u16, u16),
+    /// The base interface. `None` for an interface that extends IUnknown directly.
+    pub base: Option<InterfaceId>,
+    /// The interface's methods without inherited ones.
+    pub methods: Vec<Method>,
+    /// Whether the interface is used within one process only, so that it has no proxies.
+    pub local: bool,
+    /// Whether the interface extends IDispatch, so that its methods can be called by name too.
+    pub dual: bool,
+    /// Whether the interface is a set of server functions instead of an object's interface: an
+    /// interface of C706 without `[object]`. The model lets it extend IUnknown, and its methods
+    /// return an HRESULT beside the declared result: see [`Returns`].
+    pub plain: bool,
+    /// The endpoints of the interface's servers, as `[endpoint]` lists them: `ncacn_ip_tcp:[135]`.
+    pub endpoints: Vec<String>,
+    /// The UUID, version, flags and help text for type libraries.
+    pub about: About,
+    /// The documentation comment before the interface.
+    pub doc: String,
+    /// Whether an imported file declares the interface.
+    pub imported: bool,
+    /// The interface's place in the source.
+    pub span: Span,
+}

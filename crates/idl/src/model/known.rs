@@ -1,0 +1,39 @@
+//! Facts about types and names that back ends have computed.
+
+use super::types::Type;
+use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
+
+/// The structures and unions that a language cannot express, each with the reason.
+pub(crate) type Refusals = HashMap<Type, &'static str>;
+
+/// Facts about all types that back ends have computed. Each is computed for all types at once,
+/// because types may be many and may each lead to many others.
+#[derive(Debug, Default)]
+pub struct Known {
+    pub(crate) rust: OnceLock<Refusals>,
+    pub(crate) c: OnceLock<Refusals>,
+    pub(crate) java: OnceLock<Refusals>,
+    /// The structures and unions that contain or lead to full pointers.
+    pub(super) full: OnceLock<HashMap<Type, ()>>,
+    /// The names of constants, enumerations and interfaces in Rust.
+    pub(crate) rust_items: OnceLock<HashSet<String>>,
+    /// The meaning of names in C.
+    pub(crate) c_names: OnceLock<CNames>,
+}
+
+/// The names in imported files, or in the other file.
+#[derive(Debug, Default)]
+pub(crate) struct CDeclared {
+    pub(crate) types: HashSet<String>,
+    /// The names of members and methods.
+    pub(crate) inner: HashSet<String>,
+    pub(crate) values: HashSet<String>,
+}
+
+/// The meaning of names in C.
+#[derive(Debug)]
+pub(crate) struct CNames {
+    /// The names of imported files and the other names.
+    pub(crate) of_imported: [CDeclared; 2],
+}

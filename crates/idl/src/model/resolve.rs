@@ -1,0 +1,441 @@
+//! Resolution: turns syntax into a model. Looks up every name, evaluates every constant and checks
+//! every rule of the language.
+
+mod aggregates;
+mod automation;
+mod codes;
+mod dispinterface;
+mod interface;
+mod library;
+mod limits;
+mod plain;
+mod reserved;
+mod transfer;
+mod types;
+mod values;
+
+use crate::model::{Brought, Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
+use crate::syntax::ast::{Attribute, Expr, Ident, Item};
+use crate::text::diagnostic::{Diagnostic, TOLD_MAX, most_like};
+use crate::text::preprocess::PREDEFINED;
+use crate::text::source::Span;
+use std::collections::{HashMap, HashSet};
+
+pub(crate) use interface::method_name;
+
+/// The meaning of a type's name.
+#[derive(Clone, Debug)]
+enum Named {
+    Type(Type),
+    /// A type whose contents are not known yet, or are being read.
+    Opened(Type),
+    Interface(InterfaceId),
+    IUnknown,
+}
+
+#[derive(Clone, Debug)]
+struct Entry<T> {
+    what: T,
+    span: Option<Span>,
+}
+
+/// The resolver for the files of one compilation, imported files first.
+pub(crate) struct Resolver<'a> {
+    pub(crate) model: Model,
+    types: HashMap<String, Entry<Named>>,
+    values: HashMap<String, Entry<Value>>,
+    /// The names of pointer typedefs that give the pointer's class. The class of other pointers is
+    /// decided at each use.
+    classed: HashSet<String>,
+    /// The typedefs' indices in the model, by name.
+    typedefs: HashMap<String, usize>,
+    /// The dispinterfaces' indices in the model, by name.
+    dispinterfaces: HashMap<String, usize>,
+    /// The structures, unions and interfaces whose contents are known.
+    defined: HashSet<Type>,
+    /// The interface of each UUID.
+    uuids: HashMap<u128, InterfaceId>,
+    diagnostics: &'a mut Vec<Diagnostic>,
+    permissive: bool,
+    imported: bool,
+    /// Whether a type has been refused for its size.
+    is_too_large: bool,
+    /// The number of bytes of text in the constants and default values so far.
+    texts: usize,
+    pointer_default: PointerClass,
+    /// The structures and unions whose members are being read, the innermost last, or the method
+    /// whose parameters are being read.
+    owners: Vec<String>,
+    /// The name that the current typedef gives to the type that it declares.
+    declaring: Option<String>,
+    /// The names that were made up for types of members, and the members' places.
+    made_up: HashMap<String, Span>,
+}
+
+/// Attributes that the compiler understands, or accepts without a meaning.
+pub(crate) const KNOWN: [&str; 76] = [
+    "uuid",
+    "version",
+    "object",
+    "local",
+    "pointer_default",
+    "helpstring",
+    "in",
+    "out",
+    "retval",
+    "size_is",
+    "length_is",
+    "max_is",
+    "first_is",
+    "last_is",
+    "string",
+    "ref",
+    "unique",
+    "ptr",
+    "iid_is",
+    "range",
+    "switch_is",
+    "switch_type",
+    "case",
+    "default",
+    "oneway",
+    "v1_enum",
+    "open",
+    "endpoint",
+    "id",
+    "propget",
+    "propput",
+    "propputref",
+    "optional",
+    "defaultvalue",
+    "hidden",
+    "helpcontext",
+    "public",
+    "restricted",
+    "dual",
+    "oleautomation",
+    "nonextensible",
+    "annotation",
+    "async_uuid",
+    "ms_union",
+    "idempotent",
+    "zero_copy",
+    "map",
+    "lend",
+    "prealloc",
+    "max_value",
+    "maybe",
+    "context_handle",
+    "auto_handle",
+    "explicit_handle",
+    "implicit_handle",
+    "handle",
+    "source",
+    "noncreatable",
+    "appobject",
+    "control",
+    "aggregatable",
+    "licensed",
+    "proxy",
+    "readonly",
+    "lcid",
+    "helpfile",
+    "defaultvtable",
+    "bindable",
+    "requestedit",
+    "displaybind",
+    "defaultbind",
+    "defaultcollelem",
+    "uidefault",
+    "nonbrowsable",
+    "replaceable",
+    "immediatebind",
+];
+
+/// Attributes that select how C programs get their binding handles. An interface pointer is the
+/// binding, so they have no effect.
+pub(crate) const ON_HANDLES: [&str; 4] = ["auto_handle", "explicit_handle", "implicit_handle", "handle"];
+
+/// Attributes of other dialects, and the advice for each.
+const FOREIGN: [(&str, &str); 11] = [
+    ("charset", "is an attribute of Samba's pidl; write wchar_t or char with [string]"),
+    ("flag", "is an attribute of Samba's pidl"),
+    ("value", "is an attribute of Samba's pidl"),
+    ("subcontext", "is an attribute of Samba's pidl"),
+    ("contract", "belongs to WinRT's MIDL 3; declare a COM interface"),
+    ("exclusiveto", "belongs to WinRT's MIDL 3; declare a COM interface"),
+    ("broadcast", "is not supported; call each server"),
+    ("callback", "is not supported; pass an interface pointer, which the server calls"),
+    ("wire_marshal", "is not supported; pass the data in a structure"),
+    ("transmit_as", "is not supported; pass the data in a structure"),
+    ("call_as", "is not supported yet; declare the method in the form that travels"),
+];
+
+impl<'a> Resolver<'a> {
+    pub(crate) fn new(permissive: bool, diagnostics: &'a mut Vec<Diagnostic>) -> Self {
+        let mut types = HashMap::new();
+        types.insert("IUnknown".to_owned(), Entry { what: Named::IUnknown, span: None });
+        Self {
+            model: Model::default(),
+            types,
+            values: PREDEFINED
+                .map(|(name, value)| (name.to_owned(), Entry { what: Value::Int(value), span: None }))
+                .into(),
+            classed: HashSet::new(),
+            typedefs: HashMap::new(),
+            dispinterfaces: HashMap::new(),
+            defined: HashSet::new(),
+            uuids: HashMap::new(),
+            diagnostics,
+            permissive,
+            imported: false,
+            is_too_large: false,
+            texts: 0,
+            pointer_default: PointerClass::Unique,
+            owners: Vec::new(),
+            declaring: None,
+            made_up: HashMap::new(),
+        }
+    }
+
+    /// Resolves the items of one file.
+    pub(crate) fn file(&mut self, items: &[Item], imported: bool) {
+        self.imported = imported;
+        self.pointer_default = PointerClass::Unique;
+        for item in items {
+            self.item(item);
+        }
+    }
+
+    /// Marks all declarations so far as built in. With `automation` they are Automation's types.
+    pub(crate) fn end_brought(&mut self, automation: bool) {
+        let model = &mut self.model;
+        model.brought = Brought {
+            consts: model.consts.len(),
+            structs: model.structs.len(),
+            unions: model.unions.len(),
+            enums: model.enums.len(),
+            interfaces: model.interfaces.len(),
+            typedefs: model.typedefs.len(),
+        };
+        if automation {
+            model.built_in = model.brought;
+        }
+    }
+
+    /// Performs the checks that need all files. `bytes` is the total size of the files.
+    pub(crate) fn finish(&mut self, bytes: usize) {
+        self.box_open_structures();
+        self.name_in_code();
+        self.check_contents();
+        self.check_frames();
+        self.check_amount(bytes);
+        for id in 0..self.model.interfaces.len() {
+            let interface = &self.model.interfaces[id];
+            if !self.defined.contains(&interface_key(InterfaceId(id))) {
+                let text = format!("interface `{}` is announced but never declared", interface.name);
+                let error = Diagnostic::error("undeclared-interface", interface.span, text);
+                self.say(error.help("declare it, or import the file that does"));
+            }
+        }
+    }
+
+    fn item(&mut self, item: &Item) {
+        match item {
+            // Imports have been read already. Texts for C have no meaning here. `importlib` counts
+            // only within libraries.
+            Item::Import(_) | Item::ImportLib(..) | Item::CppQuote(_) => {}
+            Item::Library(library) => self.library(library),
+            Item::Coclass(class) => self.coclass(class),
+            Item::Dispinterface(interface) => self.dispinterface(interface),
+            Item::Const(spec, declarator, value) => self.constant(spec, declarator, value),
+            Item::Typedef(attributes, spec, declarators) => self.typedef(attributes, spec, declarators),
+            Item::Type(spec) => {
+                self.spec_type(spec, None);
+            }
+            Item::Interface(interface) => self.interface(interface),
+            Item::Method(method) => {
+                let text = format!("method `{}` stands outside an interface", method.name.name);
+                let error = Diagnostic::error("stray-declaration", method.name.span, text);
+                self.say(error);
+            }
+        }
+    }
+
+    fn say(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn declare_type(&mut self, name: &Ident, what: Named) {
+        if let Some(span) = self.made_up.remove(&name.name) {
+            return self.say(taken_by_member(&name.name, name.span, Some(span)));
+        }
+        if let Some(known) = self.types.get(&name.name) {
+            let same = matches!((&known.what, &what), (Named::Opened(a) | Named::Type(a), Named::Type(b)) if a == b);
+            if !same {
+                let error = declared_twice(name, known.span);
+                return self.say(error);
+            }
+        }
+        self.types.insert(name.name.clone(), Entry { what, span: Some(name.span) });
+    }
+
+    fn declare_value(&mut self, name: &Ident, value: Value) {
+        if let Some(known) = self.values.get(&name.name) {
+            let error = declared_twice(name, known.span);
+            return self.say(error);
+        }
+        self.values.insert(name.name.clone(), Entry { what: value, span: Some(name.span) });
+    }
+
+    /// Returns the known word that was probably meant. `None` once there are more findings than are
+    /// shown.
+    fn meant<'k>(&self, word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+        if self.diagnostics.len() < TOLD_MAX { most_like(word, known) } else { None }
+    }
+
+    fn unknown_type(&mut self, name: &str, span: Span) {
+        let bases = ["long", "short", "hyper", "boolean", "byte", "wchar_t", "double", "float", "HRESULT", "GUID"];
+        let known = self.types.keys().map(String::as_str).chain(bases);
+        let like = self.meant(name, known).map(str::to_owned);
+        let error = Diagnostic::error("unknown-type", span, format!("no type is called `{name}`"));
+        self.say(match like {
+            Some(like) => error.label("not declared before this line").help(format!("did you mean `{like}`?")),
+            None => error
+                .label("not declared before this line")
+                .help("declare it above, or import the file that declares it"),
+        });
+    }
+
+    /// Reports unknown attributes instead of dropping them silently.
+    fn check_attributes(&mut self, attributes: &[Attribute], allowed: &[&str], on: &str) {
+        for attribute in attributes {
+            let name = attribute.name.name.as_str();
+            let span = attribute.name.span;
+            if let Some((_, why)) = FOREIGN.iter().find(|(foreign, _)| *foreign == name) {
+                let error = Diagnostic::error("foreign-attribute", span, format!("[{name}] {why}"));
+                self.push_attribute_error(error);
+            } else if ON_HANDLES.contains(&name) {
+                let text = format!("[{name}] has no meaning here: the interface pointer says which server is called");
+                self.say(Diagnostic::warning("ignored-attribute", span, text).help("it may stay, for other compilers"));
+            } else if !KNOWN.contains(&name) {
+                let error = Diagnostic::error("unknown-attribute", span, format!("[{name}] is not an attribute"));
+                let help = self.meant(name, KNOWN).map_or_else(
+                    || "attributes are listed in the language reference".to_owned(),
+                    |like| format!("did you mean [{like}]?"),
+                );
+                self.push_attribute_error(error.help(help));
+            } else if !allowed.contains(&name) {
+                let error = Diagnostic::error("misplaced-attribute", span, format!("[{name}] means nothing on {on}"));
+                self.push_attribute_error(error.help("remove it"));
+            }
+        }
+    }
+
+    fn push_attribute_error(&mut self, mut error: Diagnostic) {
+        if self.permissive {
+            error.severity = crate::text::diagnostic::Severity::Warning;
+        }
+        self.say(error);
+    }
+
+    fn constant(
+        &mut self,
+        spec: &crate::syntax::ast::TypeSpec,
+        declarator: &crate::syntax::ast::Declarator,
+        value: &Expr,
+    ) {
+        let ty = self.declared_type(spec, declarator, &[], types::Place::Const);
+        let Some(found) = self.evaluate(value) else {
+            return;
+        };
+        let base = match &ty {
+            Some(Type::Base(base)) => Some(*base),
+            Some(Type::Enum(_)) => Some(crate::model::Base::I32),
+            Some(Type::Pointer(_)) => None,
+            Some(_) => {
+                let error =
+                    Diagnostic::error("bad-constant", spec.span, "a constant is a number, a character or a text");
+                return self.say(error.help("use long, double, char*, or wchar_t*"));
+            }
+            None => return,
+        };
+        let fits = match (&found, base) {
+            (Value::Int(value), Some(base)) => base.range().is_none_or(|(least, most)| {
+                let wide = i128::from(*value);
+                let bits = i128::from(value.cast_unsigned());
+                (least..=most).contains(&wide) || (least == 0 && (least..=most).contains(&bits))
+            }),
+            (Value::Float(_), Some(base)) => {
+                matches!(base, crate::model::Base::F32 | crate::model::Base::F64)
+            }
+            (Value::Text(_), None) => true,
+            _ => false,
+        };
+        if !fits {
+            let error = Diagnostic::error("bad-constant", value.span, "the value does not fit the constant's type");
+            return self.say(error.help("choose a wider type, or another value"));
+        }
+        self.declare_value(&declarator.name, found.clone());
+        let imported = self.imported;
+        let base = match ty {
+            Some(Type::Pointer(pointer)) => match pointer.to {
+                Type::Base(character) => Some(character),
+                _ => None,
+            },
+            _ => base,
+        };
+        let Ident { name, span } = declarator.name.clone();
+        self.model.consts.push(Const { name, base, value: found, span, imported });
+    }
+}
+
+/// Returns the error for a made-up type name that is already in use.
+fn taken_by_member(name: &str, span: Span, other: Option<Span>) -> Diagnostic {
+    let text = format!("`{name}` is what the type of a member is called that has no name of its own");
+    let mut error = Diagnostic::error("duplicate-name", span, text);
+    if let Some(other) = other {
+        error = error.related(other, "this has that name, too");
+    }
+    error.help("give one of them another name, or write a tag before the member's `{`")
+}
+
+/// Returns the error for a name that is already declared, with the first declaration's place if
+/// there is one.
+fn declared_twice(name: &Ident, first: Option<Span>) -> Diagnostic {
+    let error = Diagnostic::error("duplicate-name", name.span, format!("`{}` is declared twice", name.name));
+    match first {
+        Some(first) if first == name.span => error
+            .label("by one line, whose file is read more than once")
+            .help("import the file wherever it is needed, or include it once"),
+        Some(first) => error.related(first, "first declared here").help("give one of them another name"),
+        None => error.help("give one of them another name"),
+    }
+}
+
+/// Returns the entry for an interface in the set of defined types.
+fn interface_key(id: InterfaceId) -> Type {
+    Type::Interface(crate::model::Object::Known(id))
+}
+
+fn struct_type(id: usize) -> Type {
+    Type::Struct(StructId(id))
+}
+
+fn union_type(id: usize) -> Type {
+    Type::Union(UnionId(id))
+}
+
+fn enum_type(id: usize) -> Type {
+    Type::Enum(EnumId(id))
+}
+
+/// Returns the attribute with a name.
+fn find<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
+    attributes.iter().find(|attribute| attribute.name.name == name)
+}
+
+/// Whether there is an attribute with a name.
+fn has(attributes: &[Attribute], name: &str) -> bool {
+    find(attributes, name).is_some()
+}

@@ -1,0 +1,145 @@
+//! Dispinterfaces: interfaces that are called by name only. Type libraries list them. No code is
+//! generated for them.
+
+use super::{Named, Resolver, find};
+use crate::model::automation::{FILE, Member};
+use crate::model::typelib::flags;
+use crate::model::{About, DispMember, DispMembers, Dispinterface, InterfaceId, Param};
+use crate::syntax::ast::{
+    Attribute, DispinterfaceDecl, DispinterfaceMembers, Ident, Member as Property, Method, Param as ParamSyntax,
+};
+use crate::syntax::ast::{Declarator, TypeKind, TypeSpec};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
+
+/// Attributes of properties without methods.
+const ON_PROPERTIES: [&str; 15] = [
+    "id",
+    "helpstring",
+    "helpcontext",
+    "readonly",
+    "hidden",
+    "restricted",
+    "source",
+    "bindable",
+    "requestedit",
+    "displaybind",
+    "defaultbind",
+    "defaultcollelem",
+    "uidefault",
+    "nonbrowsable",
+    "immediatebind",
+];
+
+impl Resolver<'_> {
+    pub(super) fn dispinterface(&mut self, decl: &DispinterfaceDecl) {
+        let Some(at) = self.dispinterface_at(&decl.name) else { return };
+        let Some(members) = &decl.members else { return };
+        if self.model.dispinterfaces[at].members.is_some() {
+            let text = format!("`{}` is declared twice", decl.name.name);
+            let error = Diagnostic::error("duplicate-name", decl.name.span, text);
+            return self.say(error.help("give one of them another name"));
+        }
+        let allowed = ["uuid", "version", "helpstring", "helpcontext", "hidden", "restricted", "nonextensible"];
+        self.check_attributes(&decl.attributes, &allowed, "an interface that is called by name");
+        let about = self.about(&decl.attributes, &flags::ON_TYPES);
+        if find(&decl.attributes, "uuid").is_none() {
+            let text = format!("interface `{}` has no uuid", decl.name.name);
+            let error = Diagnostic::error("no-uuid", decl.name.span, text);
+            self.say(error.help("put [uuid(...)] before it, with a uuid of its own from `uuidgen`"));
+        }
+        let members = match members {
+            DispinterfaceMembers::Of(name) => match self.types.get(&name.name).map(|known| &known.what) {
+                Some(Named::Interface(id)) if !self.model.interfaces[id.0].plain => DispMembers::Of(*id),
+                Some(_) => {
+                    let text = format!("`{}` has no members that are called by name", name.name);
+                    let error = Diagnostic::error("not-automation", name.span, text);
+                    return self.say(error.help("name an interface that extends IUnknown"));
+                }
+                None => return self.unknown_type(&name.name, name.span),
+            },
+            DispinterfaceMembers::Own(properties, methods) => {
+                self.owners.push(self.model.dispinterfaces[at].name.clone());
+                let properties = properties.iter().filter_map(|property| self.property(property)).collect();
+                let methods: Vec<_> = methods.iter().map(|method| self.method_by_name(method)).collect();
+                self.owners.pop();
+                DispMembers::Own(properties, methods)
+            }
+        };
+        let made = &mut self.model.dispinterfaces[at];
+        made.about = about;
+        made.members = Some(members);
+    }
+
+    /// Returns a dispinterface's index in the model, and adds the dispinterface if it is new.
+    /// Parameters of this type are IDispatch pointers.
+    fn dispinterface_at(&mut self, name: &Ident) -> Option<usize> {
+        if let Some(known) = self.dispinterfaces.get(&name.name) {
+            return Some(*known);
+        }
+        if self.model.built_in.interfaces == 0 {
+            let error = Diagnostic::error("unknown-type", name.span, "Automation's types are not declared here");
+            self.say(error.help(format!("write `import \"{FILE}\";` at the beginning of the file")));
+            return None;
+        }
+        // The only interface of Automation's built-in file is IDispatch.
+        self.declare_type(name, Named::Interface(InterfaceId(0)));
+        let at = self.model.dispinterfaces.len();
+        let (about, span) = (About::default(), name.span);
+        self.model.dispinterfaces.push(Dispinterface { name: name.name.clone(), about, members: None, span });
+        self.dispinterfaces.insert(name.name.clone(), at);
+        Some(at)
+    }
+
+    fn property(&mut self, property: &Property) -> Option<DispMember> {
+        let declarator = property.declarator.as_ref()?;
+        self.check_attributes(&property.attributes, &ON_PROPERTIES, "a property");
+        let (flags, help) = self.said(&property.attributes, &flags::ON_VARIABLES);
+        let id = self.dispid(&property.attributes, declarator.name.span);
+        let member = Member { name: declarator.name.name.clone(), id, flags, help, ..Member::default() };
+        let returns = self.value_of(&property.spec, declarator);
+        Some(DispMember { member, params: Vec::new(), returns })
+    }
+
+    fn method_by_name(&mut self, method: &Method) -> DispMember {
+        self.check_attributes(&method.attributes, &super::interface::ON_METHODS, "a method");
+        self.dispid(&method.attributes, method.name.span);
+        let member = self.member(method);
+        let params: Vec<&ParamSyntax> = method.params.iter().collect();
+        let params = self.params(&params, false);
+        params.iter().for_each(|param| self.check_by_name(param));
+        let (spec, pointers) = &method.returns;
+        let returns = if *pointers == 0 && matches!(spec.kind, TypeKind::Base("void")) {
+            None
+        } else {
+            let (name, span) = (method.name.clone(), method.name.span);
+            self.value_of(spec, &Declarator { pointers: *pointers, name, dimensions: Vec::new(), span })
+        };
+        DispMember { member, params, returns }
+    }
+
+    /// Returns the type of a property or of a method's result, in the form of a parameter.
+    fn value_of(&mut self, spec: &TypeSpec, declarator: &Declarator) -> Option<Param> {
+        let param = ParamSyntax { attributes: Vec::new(), spec: spec.clone(), declarator: declarator.clone() };
+        let made = self.params(&[&param], true).pop()?;
+        self.check_by_name(&made);
+        Some(made)
+    }
+
+    fn check_by_name(&mut self, param: &Param) {
+        if param.variant.is_none() {
+            let text = format!("`{}` is of no type that calls by name have", param.name);
+            let error = Diagnostic::error("not-automation", param.span, text);
+            self.say(error.help("use numbers, BSTR, VARIANT, SAFEARRAY and objects"));
+        }
+    }
+
+    fn dispid(&mut self, attributes: &[Attribute], span: Span) -> Option<i32> {
+        let Some(attribute) = find(attributes, "id") else {
+            let error = Diagnostic::error("no-id", span, "what is called by name only has a DISPID");
+            self.say(error.help("put [id(1)] before it"));
+            return None;
+        };
+        self.id(attribute)
+    }
+}

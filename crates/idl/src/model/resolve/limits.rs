@@ -1,0 +1,212 @@
+//! Limits for the size of a file's declarations. A few lines can declare types that exceed any
+//! memory, or that take too long to write out.
+//!
+//! Back ends visit all types that a type leads to, and visit contained types once for each
+//! containing place. The limits bound this work in proportion to the file.
+
+use super::Resolver;
+use crate::model::{InterfaceId, Measure, Method, Model, Param, StructId, Type, UnionId, Value};
+use crate::plan::{in_place, kinds};
+use crate::text::diagnostic::{Diagnostic, Severity};
+use crate::text::source::Span;
+
+/// The maximum size in bytes of a value, and of all values of a call.
+const SIZE_MAX: u32 = 1 << 30;
+/// The maximum depth of nested structures and unions.
+const DEPTH_MAX: u32 = 64;
+/// The maximum number of members of a structure. Members of nested structures count each time.
+const WEIGHT_MAX: u32 = 1 << 14;
+/// The maximum number of arrays and pointers in a type, those of typedefs included.
+const LEVELS_MAX: usize = 32;
+/// The maximum number of base interfaces of an interface.
+pub(super) const BASES_MAX: usize = 64;
+/// The maximum number of direct members of a structure, and of arms of a union.
+pub(super) const MEMBERS_MAX: usize = 1024;
+/// The maximum number of parameters of a method.
+pub(super) const PARAMETERS_MAX: usize = 250;
+/// The number of members in all types of a file and in all values that its methods pass. Each byte
+/// of the file permits one more.
+const FILE_LEAST: usize = 1 << 16;
+/// The maximum number of bytes of text in all constants and default values of a file. A constant
+/// may name another one, so that a few bytes of a file stand for a long text.
+const TEXTS_MAX: usize = 1 << 20;
+/// The number of members that an interface counts as for itself and for each base interface, whose
+/// declarations and conversions are repeated.
+const BASE_WEIGHT: usize = 8;
+/// The maximum number of types that all structures and unions of a file lead to, added up.
+const REACH_MAX: usize = 1 << 20;
+
+impl Resolver<'_> {
+    /// Checks the measure of a structure or a union against the limits. Returns an empty measure if
+    /// it exceeds them.
+    pub(super) fn measured(&mut self, found: Option<Measure>, span: Span) -> Measure {
+        let refused = match found {
+            Some(found) if found.depth > DEPTH_MAX => {
+                let error = Diagnostic::error("too-deep", span, "types lie too deep in one another");
+                error.help(format!(
+                    "at most {DEPTH_MAX} structures and unions contain one another; pointers lead further"
+                ))
+            }
+            Some(found) if found.weight > WEIGHT_MAX => {
+                let error = Diagnostic::error("too-large", span, "this type has too many members");
+                let count = format!("at most {WEIGHT_MAX}, where those of members are counted each time");
+                error.help(format!("{count}; put some behind a pointer"))
+            }
+            Some(found) if found.size <= SIZE_MAX => return found,
+            _ => too_large(span),
+        };
+        // Only the first type is reported: the types that contain it would be too large because of
+        // it.
+        if !std::mem::replace(&mut self.is_too_large, true) {
+            self.say(refused);
+        }
+        Measure::default()
+    }
+
+    /// Whether the texts of all constants and default values are within the limit, with one more
+    /// value at `span`. Reports an error at the first one that is too much.
+    pub(super) fn is_short(&mut self, value: &Value, span: Span) -> bool {
+        let Value::Text(text) = value else { return true };
+        let is_first = self.texts <= TEXTS_MAX;
+        self.texts = self.texts.saturating_add(text.len());
+        if is_first && self.texts > TEXTS_MAX {
+            let error = Diagnostic::error("too-large", span, "the texts of the constants up to here are too long");
+            self.say(error.help(format!(
+                "all constants and default values have at most {TEXTS_MAX} bytes of text, and each use of a text counts"
+            )));
+        }
+        self.texts <= TEXTS_MAX
+    }
+
+    /// Whether a type's size and depth are within the limits. Reports an error if not.
+    pub(super) fn is_within_limits(&mut self, ty: &Type, span: Span) -> bool {
+        if levels(ty) > LEVELS_MAX {
+            let error = Diagnostic::error("too-deep", span, "this type has too many levels");
+            self.say(
+                error.help(format!("a type has at most {LEVELS_MAX} arrays and pointers, those of typedefs counted")),
+            );
+            return false;
+        }
+        let is_small = self.model.measure(ty).is_some_and(|found| found.size <= SIZE_MAX);
+        if !is_small {
+            self.say(too_large(span));
+        }
+        is_small
+    }
+
+    /// Reports methods whose values are too large. Runs last, because a method may point to a
+    /// structure that is declared after it.
+    pub(super) fn check_frames(&mut self) {
+        let model = &self.model;
+        let size = |param: &Param| u64::from(model.layout(in_place(model, param)).0);
+        let is_large = |method: &&Method| method.params.iter().map(size).sum::<u64>() > SIZE_MAX.into();
+        let methods = model.interfaces.iter().flat_map(|found| &found.methods);
+        self.diagnostics.extend(methods.filter(is_large).map(|method| too_large(method.span)));
+    }
+
+    /// Reports methods whose parameters lead to structures with unknown contents. `[local]` methods
+    /// may use pointers to such structures, but not the structures by value.
+    pub(super) fn check_contents(&mut self) {
+        let is_unknown = |ty: &Type| match ty {
+            Type::Struct(id) if !self.defined.contains(ty) => Some(*id),
+            _ => None,
+        };
+        let opaque = self.model.refusals(is_unknown);
+        let model = &self.model;
+        for interface in &model.interfaces {
+            for param in interface.methods.iter().flat_map(|method| &method.params) {
+                let leads = if interface.local { &param.ty } else { model.innermost(&param.ty) };
+                let Some(id) = opaque.get(leads).filter(|id| !interface.local || *leads == Type::Struct(**id)) else {
+                    continue;
+                };
+                let name = &model.structs[id.0].name;
+                let text = format!("`{}` leads to `{name}`, whose members are not declared", param.name);
+                let error = Diagnostic::error("incomplete-type", param.span, text);
+                let help = format!("declare `struct {name}` with its members, or import the file that does");
+                self.diagnostics.push(error.help(help));
+            }
+        }
+        self.model.opaque = opaque;
+    }
+
+    /// Reports a file whose types and interfaces are too large to be written out.
+    pub(super) fn check_amount(&mut self, bytes: usize) {
+        // A type that was refused for its size has no measure.
+        if self.diagnostics.iter().any(|found| found.severity == Severity::Error) {
+            return;
+        }
+        let model = &self.model;
+        let most = FILE_LEAST + bytes;
+        if let Some(span) = first_beyond(most, weights(model)) {
+            let text = "the types and methods of the file have too many members up to here";
+            let error = Diagnostic::error("too-large", span, text);
+            return self.say(error.help(format!(
+                "they have at most {most}, where members of contained types count each time; split the file into several that do \
+                 not import one another"
+            )));
+        }
+        if let Some(span) = first_beyond(REACH_MAX, reaches(model)) {
+            let error = Diagnostic::error("too-large", span, "the types up to here lead to too many others");
+            self.say(error.help(format!(
+                "the types that each type leads to are at most {REACH_MAX} in all; have fewer types point to one another"
+            )));
+        }
+    }
+}
+
+fn too_large(span: Span) -> Diagnostic {
+    let error = Diagnostic::error("too-large", span, "the values here are too large");
+    error.help(format!("a value has at most {SIZE_MAX} bytes, and so have all values of a call; pass a part at a time"))
+}
+
+/// Counts the arrays and pointers of a type, up to the first named type.
+fn levels(mut ty: &Type) -> usize {
+    let mut levels = 0;
+    loop {
+        ty = match ty {
+            Type::Fixed(element, _) => element,
+            Type::Pointer(pointer) => &pointer.to,
+            _ => return levels,
+        };
+        levels += 1;
+    }
+}
+
+/// Returns the place at which a sum of counts exceeds `most`.
+fn first_beyond(most: usize, mut counts: impl Iterator<Item = (usize, Span)>) -> Option<Span> {
+    let mut sum = 0_usize;
+    counts
+        .find(|(count, _)| {
+            sum = sum.saturating_add(*count);
+            sum > most
+        })
+        .map(|(_, span)| span)
+}
+
+/// Returns every structure and union with its place in the source.
+fn aggregates(model: &Model) -> impl Iterator<Item = (Type, Span)> {
+    let structs = model.structs.iter().enumerate().map(|(at, found)| (Type::Struct(StructId(at)), found.span));
+    let unions = model.unions.iter().enumerate().map(|(at, found)| (Type::Union(UnionId(at)), found.span));
+    structs.chain(unions)
+}
+
+/// Returns the number of members of each type, and of the values that each interface's methods
+/// pass.
+fn weights(model: &Model) -> impl Iterator<Item = (usize, Span)> {
+    let weight = |ty: &Type| model.measure(ty).map_or(0, |found| found.weight as usize);
+    let types = aggregates(model).map(move |(ty, span)| (weight(&ty), span));
+    let passed = model.interfaces.iter().enumerate().map(move |(at, found)| {
+        let methods = model.all_methods(InterfaceId(at));
+        let params = methods.iter().flat_map(|method| &method.params);
+        let direct: usize = params.map(|param| 1 + weight(in_place(model, param))).sum();
+        let behind: usize = kinds(model, &methods).iter().map(weight).sum();
+        let bases = BASE_WEIGHT * model.lineage(InterfaceId(at)).len();
+        (bases + methods.len() + direct + behind, found.span)
+    });
+    types.chain(passed)
+}
+
+/// Returns the number of types that each structure and union leads to.
+fn reaches(model: &Model) -> impl Iterator<Item = (usize, Span)> {
+    aggregates(model).map(|(ty, span)| (model.reached(&ty).count(), span))
+}

@@ -1,0 +1,184 @@
+//! Interfaces without `[object]`: sets of server functions as in C706, and their special features.
+//! The model treats them like objects' interfaces: see [`Returns`].
+
+use super::{Named, Resolver, find, has};
+use crate::model::{Base, Direction, Extent, InterfaceId, Param, Pointer, PointerClass, Returns, Transfer, Type};
+use crate::plan::is_plain as is_value;
+use crate::syntax::ast::{Declarator, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
+
+/// Whether an interface is a set of functions.
+pub(super) fn is_plain(decl: &InterfaceDecl) -> bool {
+    decl.base.is_none() && !has(&decl.attributes, "object")
+}
+
+/// Returns the parameter by which the model holds a function's result.
+pub(super) fn returned_param(params: &[Param], method: &MethodSyntax, ty: Type) -> Param {
+    let mut name = "returned".to_owned();
+    while params.iter().any(|param| param.name == name) {
+        name.push('_');
+    }
+    let pointer = Pointer { class: PointerClass::Ref, to: ty, extent: Extent::One };
+    Param {
+        name,
+        code: String::new(),
+        direction: Direction::Out,
+        retval: true,
+        boxed: false,
+        ty: Type::Pointer(Box::new(pointer)),
+        named: None,
+        range: None,
+        switch: None,
+        varying: None,
+        transfer: Transfer::Frame,
+        memory: None,
+        variant: None,
+        span: method.name.span,
+    }
+}
+
+impl Resolver<'_> {
+    /// Returns the servers' endpoints, from `[endpoint]`.
+    pub(super) fn endpoints(&mut self, decl: &InterfaceDecl) -> Vec<String> {
+        let Some(attribute) = find(&decl.attributes, "endpoint") else { return Vec::new() };
+        let texts: Vec<&str> = attribute.raw.split(',').map(str::trim).collect();
+        let unquoted = texts.iter().map(|text| text.strip_prefix('"')?.strip_suffix('"'));
+        match unquoted.collect::<Option<Vec<&str>>>() {
+            Some(found) if found.iter().all(|text| text.contains(':') && !text.contains('"')) => {
+                found.into_iter().map(|text| text.replace("\\\\", "\\")).collect()
+            }
+            _ => {
+                let error =
+                    Diagnostic::error("bad-endpoint", attribute.span, "an endpoint is a protocol sequence and a place");
+                self.say(error.help("write [endpoint(\"ncacn_ip_tcp:[135]\")], with commas between several"));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Returns the kind of a method's result, and the result's type if it is a value. Methods of
+    /// objects return an HRESULT, except in `[local]` interfaces. `None` after an error.
+    pub(super) fn returned(
+        &mut self,
+        method: &MethodSyntax,
+        plain: bool,
+        local: bool,
+    ) -> Option<(Returns, Option<Type>)> {
+        let (spec, stars) = &method.returns;
+        if *stars == 0 && matches!(spec.kind, TypeKind::Base("HRESULT")) {
+            return Some((Returns::Hresult, None));
+        }
+        if local && !plain {
+            return self.returned_here(method);
+        }
+        if !plain {
+            let text = format!("method `{}` does not return HRESULT", method.name.name);
+            let error = Diagnostic::error("not-hresult", spec.span, text);
+            self.say(
+                error
+                    .label("a call can fail on the way, and this type cannot say so")
+                    .help("return HRESULT, and the value through an [out, retval] parameter"),
+            );
+            return None;
+        }
+        let ty = if *stars == 0 { Some(self.spec_type(spec, None)?) } else { None };
+        match ty {
+            Some(Type::Void) => Some((Returns::Nothing, None)),
+            Some(ty) if is_value(&self.model, &ty) && ty != Type::Base(Base::Context) => {
+                Some((Returns::Value, Some(ty)))
+            }
+            _ => {
+                let text = format!("`{}` returns something that is not simply a value", method.name.name);
+                let error = Diagnostic::error("bad-return", spec.span, text);
+                self.say(error.help("return a status or a number, and this through an [out] parameter"));
+                None
+            }
+        }
+    }
+
+    /// Returns the same for a method of a `[local]` interface. Such methods return any value or
+    /// pointer.
+    fn returned_here(&mut self, method: &MethodSyntax) -> Option<(Returns, Option<Type>)> {
+        let (spec, stars) = &method.returns;
+        let ty = self.spec_type(spec, None)?;
+        // A star behind an interface's name is a part of the type.
+        let is_object = matches!(ty, Type::Interface(_)) && *stars > 0;
+        let stars = if is_object { stars - 1 } else { *stars };
+        let pointer = |to| Type::Pointer(Box::new(Pointer { class: PointerClass::Unique, to, extent: Extent::One }));
+        match (0..stars).fold(ty, |to, _| pointer(to)) {
+            Type::Void => Some((Returns::Nothing, None)),
+            Type::Base(Base::Hresult) => Some((Returns::Hresult, None)),
+            ty @ Type::Pointer(_) => Some((Returns::Value, Some(ty))),
+            ty if is_object || crate::plan::is_plain(&self.model, &ty) && !matches!(ty, Type::Fixed(..)) => {
+                Some((Returns::Value, Some(ty)))
+            }
+            _ => {
+                let text = format!("`{}` returns something that is neither a value nor a pointer", method.name.name);
+                let error = Diagnostic::error("bad-return", spec.span, text);
+                self.say(error.help("return a pointer to it, or pass it through an [out] parameter"));
+                None
+            }
+        }
+    }
+
+    /// Returns a function's parameters without binding handles, since the proxy chooses the server.
+    pub(super) fn without_handles<'p>(&self, params: &'p [ParamSyntax], id: InterfaceId) -> Vec<&'p ParamSyntax> {
+        let plain = self.model.interfaces[id.0].plain;
+        params.iter().filter(|param| !plain || !is_handle(param)).collect()
+    }
+
+    /// Reports a binding handle in a wrong place.
+    pub(super) fn stray_handle(&mut self, span: Span) -> Option<Type> {
+        let error = Diagnostic::error(
+            "stray-handle",
+            span,
+            "`handle_t` is a parameter of functions in interfaces without [object]",
+        );
+        self.say(error.label("it does not travel").help("remove it: an interface pointer says which object is called"));
+        None
+    }
+
+    /// Returns the type of a parameter with `[context_handle]`, and the number of remaining stars.
+    pub(super) fn context_handle(&mut self, spec: &TypeSpec, declarator: &Declarator) -> Option<(Type, u8)> {
+        let is_handle = |name: &String| {
+            matches!(self.types.get(name).map(|known| &known.what), Some(Named::Type(Type::Base(Base::Context))))
+        };
+        let stars = match &spec.kind {
+            TypeKind::Base("void") => declarator.pointers.checked_sub(1),
+            TypeKind::Named(name) if is_handle(name) => Some(declarator.pointers),
+            _ => None,
+        };
+        if stars.is_none() {
+            self.bad_context(declarator.span);
+        }
+        Some((Type::Base(Base::Context), stars?))
+    }
+
+    /// Resolves `typedef [context_handle] void *X;`.
+    pub(super) fn context_types(&mut self, spec: &TypeSpec, declarators: &[Declarator]) {
+        for declarator in declarators {
+            let is_void = matches!(spec.kind, TypeKind::Base("void"));
+            if !is_void || declarator.pointers != 1 || !declarator.dimensions.is_empty() {
+                self.bad_context(declarator.span);
+                continue;
+            }
+            let ty = Type::Base(Base::Context);
+            self.push_typedef(&declarator.name, ty.clone(), false, &[]);
+            self.declare_type(&declarator.name, Named::Type(ty));
+        }
+    }
+
+    fn bad_context(&mut self, span: Span) {
+        let error = Diagnostic::error("bad-context", span, "[context_handle] is for pointers to void");
+        self.say(
+            error.help("declare it as `typedef [context_handle] void *X;`: only the server knows what it leads to"),
+        );
+    }
+}
+
+fn is_handle(param: &ParamSyntax) -> bool {
+    matches!(param.spec.kind, TypeKind::Base("handle_t"))
+        && param.declarator.pointers == 0
+        && param.declarator.dimensions.is_empty()
+}

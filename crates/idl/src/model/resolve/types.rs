@@ -1,0 +1,425 @@
+//! Types: the combination of specifiers, pointers, dimensions and attributes.
+
+use super::automation::is_automation;
+use super::values::Variable;
+use super::{Named, Resolver, find, has, taken_by_member};
+use crate::model::{Arith, Base, Extent, Object, Pointer, PointerClass, Type, Varying};
+use crate::syntax::ast::{Attribute, Declarator, Dimension, Expr, Ident, TypeKind, TypeSpec};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
+
+/// The maximum number of elements of a fixed array.
+const FIXED_MAX: i64 = 1 << 24;
+
+/// The kind of declaration that a type belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Const,
+    Typedef,
+    Member,
+    Param,
+}
+
+/// The sizes and lengths that attributes give for each level. `None` for an omitted one.
+struct Sizes<'a> {
+    size: Vec<Option<(&'a Expr, bool)>>,
+    length: Vec<Option<&'a Expr>>,
+}
+
+/// A pointer that a typedef names.
+struct NamedPointer {
+    to: Type,
+    extent: Extent,
+    class: Option<PointerClass>,
+}
+
+/// Attributes that give the class of a pointer.
+pub(super) const CLASSES: [&str; 3] = ["ref", "unique", "ptr"];
+
+/// The variables that expressions of a declaration may use, and the name of their owner for
+/// messages.
+pub(super) struct Context<'a> {
+    pub(super) variables: &'a [Variable],
+    pub(super) of: &'a str,
+}
+
+impl Resolver<'_> {
+    /// Returns the type of a declaration whose attributes use no other declaration.
+    pub(super) fn declared_type(
+        &mut self,
+        spec: &TypeSpec,
+        declarator: &Declarator,
+        attributes: &[Attribute],
+        place: Place,
+    ) -> Option<Type> {
+        self.full_type(spec, declarator, attributes, place, &Context { variables: &[], of: "this declaration" })
+    }
+
+    /// Returns the type of a declaration.
+    pub(super) fn full_type(
+        &mut self,
+        spec: &TypeSpec,
+        declarator: &Declarator,
+        attributes: &[Attribute],
+        place: Place,
+        context: &Context<'_>,
+    ) -> Option<Type> {
+        let (mut ty, mut stars) = match place {
+            Place::Param if is_automation(spec) => (self.wire_type(spec)?, declarator.pointers),
+            _ => self.innermost(spec, declarator, attributes, context)?,
+        };
+        let sizes = sizes(attributes);
+        let mut text = has(attributes, "string");
+        // A typedef's pointer counts as a written star: the declaration's attributes apply to it.
+        let mut named_class = None;
+        if let Some(pointer) = self.named_pointer(spec, &ty) {
+            stars = stars.saturating_add(1);
+            text |= pointer.extent == Extent::Text;
+            named_class = pointer.class;
+            ty = pointer.to;
+        }
+        // Levels are counted from the outside: dimensions first, then stars.
+        let dimensions = declarator.dimensions.len();
+        let levels = dimensions + usize::from(stars);
+        if sizes.size.len().max(sizes.length.len()) > levels.max(1) {
+            let error = Diagnostic::error(
+                "too-many-sizes",
+                declarator.span,
+                "there are more sizes than pointers and dimensions",
+            );
+            self.say(error.help("give one size for each `*` and `[]`, the outermost first"));
+        }
+        let mut level = levels;
+        while stars > 0 {
+            stars -= 1;
+            level -= 1;
+            let extent = self.extent(&sizes, level, text && level + 1 == levels, &ty, context)?;
+            let usual = self.class(attributes, level == 0, place);
+            let is_said = level == 0 && CLASSES.iter().any(|class| has(attributes, class));
+            let class = named_class.take().filter(|_| !is_said).unwrap_or(usual);
+            ty = Type::Pointer(Box::new(Pointer { class, to: ty, extent }));
+        }
+        for dimension in declarator.dimensions.iter().rev() {
+            level -= 1;
+            ty = self.dimension(dimension, ty, &sizes, level, text && level + 1 == levels, place, context)?;
+        }
+        self.check_text(text, &ty, declarator);
+        self.is_within_limits(&ty, declarator.span).then_some(ty)
+    }
+
+    /// Returns the pointer that a type's name stands for, with the class if the typedef gives it.
+    fn named_pointer(&self, spec: &TypeSpec, ty: &Type) -> Option<NamedPointer> {
+        let has_class = match &spec.kind {
+            TypeKind::Named(name) => self.classed.contains(name),
+            TypeKind::Base("LPSTR" | "LPWSTR") => false,
+            _ => return None,
+        };
+        let Type::Pointer(pointer) = ty else { return None };
+        let class = has_class.then_some(pointer.class);
+        Some(NamedPointer { to: pointer.to.clone(), extent: pointer.extent.clone(), class })
+    }
+
+    /// Returns the type below the stars and dimensions, and the number of remaining stars. One star
+    /// belongs to an interface pointer.
+    fn innermost(
+        &mut self,
+        spec: &TypeSpec,
+        declarator: &Declarator,
+        attributes: &[Attribute],
+        context: &Context<'_>,
+    ) -> Option<(Type, u8)> {
+        let stars = declarator.pointers;
+        let iid_is = find(attributes, "iid_is").and_then(|attribute| attribute.arguments.first().cloned().flatten());
+        if let Some(iid) = iid_is {
+            let operand = self.iid_operand(&iid, context)?;
+            let is_object = matches!(&spec.kind, TypeKind::Base("void"))
+                || matches!(&spec.kind, TypeKind::Named(name) if matches!(self.types.get(name).map(|known| &known.what), Some(Named::IUnknown | Named::Interface(_))));
+            if !is_object || stars == 0 {
+                let error = Diagnostic::error("bad-iid-is", declarator.span, "[iid_is] is for interface pointers");
+                self.say(error.help("declare it as `IUnknown *` or `void *`, with one more `*` for [out]"));
+                return None;
+            }
+            return Some((Type::Interface(Object::IidIs(operand)), stars - 1));
+        }
+        if has(attributes, "context_handle") {
+            return self.context_handle(spec, declarator);
+        }
+        let ty = self.spec_type(spec, Some(&declarator.name))?;
+        match ty {
+            Type::Interface(_) if stars == 0 => {
+                let error =
+                    Diagnostic::error("interface-by-value", declarator.span, "an interface is used through a pointer");
+                self.say(error.help("write `*` before the name"));
+                None
+            }
+            Type::Interface(object) => Some((Type::Interface(object), stars - 1)),
+            Type::Void if stars > 0 || !declarator.dimensions.is_empty() => {
+                let error =
+                    Diagnostic::error("void-pointer", declarator.span, "nobody knows how many bytes this points to");
+                self.say(error.help("use `byte *` with [size_is], or an interface pointer with [iid_is]"));
+                None
+            }
+            ty => Some((ty, stars)),
+        }
+    }
+
+    fn iid_operand(&mut self, expr: &Expr, context: &Context<'_>) -> Option<crate::model::Operand> {
+        let name = match &expr.kind {
+            crate::syntax::ast::ExprKind::Name(name) => name,
+            crate::syntax::ast::ExprKind::Unary("*", inner) => match &inner.kind {
+                crate::syntax::ast::ExprKind::Name(name) => name,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let found = context.variables.iter().position(|variable| variable.name == *name);
+        let guid = found.and_then(|index| {
+            let deref = match context.variables[index].ty.as_ref()? {
+                Type::Base(Base::Guid) => false,
+                Type::Pointer(pointer) if pointer.to == Type::Base(Base::Guid) => true,
+                _ => return None,
+            };
+            Some(crate::model::Operand { index, deref, base: Base::Guid })
+        });
+        if guid.is_none() {
+            let text = format!("{} has no IID called `{name}`", context.of);
+            let error = Diagnostic::error("bad-iid-is", expr.span, text);
+            self.say(error.help("[iid_is] names a parameter or member of type REFIID, IID or GUID"));
+        }
+        guid
+    }
+
+    /// Returns the elements of an array of fixed size that travel in NDR, if not all do.
+    pub(super) fn varying(&mut self, attributes: &[Attribute], ty: &Type, context: &Context<'_>) -> Option<Varying> {
+        let Type::Fixed(element, _) = ty else { return None };
+        if has(attributes, "string") && matches!(**element, Type::Base(Base::Char | Base::WChar)) {
+            return Some(Varying::Text);
+        }
+        let length = *sizes(attributes).length.first()?;
+        self.arith(length?, context.variables, context.of).map(Varying::Length)
+    }
+
+    fn class(&self, attributes: &[Attribute], outermost: bool, place: Place) -> PointerClass {
+        if outermost {
+            if has(attributes, "ref") {
+                return PointerClass::Ref;
+            }
+            if has(attributes, "unique") {
+                return PointerClass::Unique;
+            }
+            if has(attributes, "ptr") {
+                return PointerClass::Full;
+            }
+            if place == Place::Param {
+                return PointerClass::Ref;
+            }
+        }
+        self.pointer_default
+    }
+
+    fn extent(
+        &mut self,
+        sizes: &Sizes<'_>,
+        level: usize,
+        text: bool,
+        element: &Type,
+        context: &Context<'_>,
+    ) -> Option<Extent> {
+        let is_char = matches!(element, Type::Base(Base::Char | Base::WChar | Base::Byte | Base::U8 | Base::U16));
+        if text && is_char {
+            return Some(Extent::Text);
+        }
+        let size = sizes.size.get(level).copied().flatten();
+        let length = sizes.length.get(level).copied().flatten();
+        let Some((size, plus_one)) = size else {
+            return match length {
+                None => Some(Extent::One),
+                Some(length) => {
+                    let size = self.arith(length, context.variables, context.of)?;
+                    Some(Extent::Counted { size, length: None })
+                }
+            };
+        };
+        let mut size = self.arith(size, context.variables, context.of)?;
+        if plus_one {
+            size = Arith::Binary("+".to_owned(), Box::new(size), Box::new(Arith::Const(1)));
+        }
+        let length = match length {
+            Some(length) => Some(self.arith(length, context.variables, context.of)?),
+            None => None,
+        };
+        Some(Extent::Counted { size, length })
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a dimension depends on all of its declaration")]
+    fn dimension(
+        &mut self,
+        dimension: &Dimension,
+        element: Type,
+        sizes: &Sizes<'_>,
+        level: usize,
+        text: bool,
+        place: Place,
+        context: &Context<'_>,
+    ) -> Option<Type> {
+        match dimension {
+            Dimension::Fixed(expr) => {
+                let count = self.evaluate_int(expr)?;
+                if !(1..=FIXED_MAX).contains(&count) {
+                    let error =
+                        Diagnostic::error("bad-dimension", expr.span, format!("an array cannot have {count} elements"));
+                    self.say(error.help(format!("the number of elements is at least 1 and at most {FIXED_MAX}")));
+                    return None;
+                }
+                // As in C, an array's element type must already have a size.
+                self.is_complete(&element, expr.span).then(|| Type::Fixed(Box::new(element), count as u32))
+            }
+            Dimension::Open(span) => {
+                let extent = self.extent(sizes, level, text, &element, context)?;
+                if extent == Extent::One {
+                    let error = Diagnostic::error("no-size", *span, "nothing says how many elements this array has");
+                    self.say(
+                        error.help("add [size_is(n)], where n is a parameter or member beside it, or write the number"),
+                    );
+                    return None;
+                }
+                // A conformant array is a pointer to its elements, except at the end of a
+                // structure, where it is the elements.
+                let class = if place == Place::Param { PointerClass::Ref } else { self.pointer_default };
+                Some(Type::Pointer(Box::new(Pointer { class, to: element, extent })))
+            }
+        }
+    }
+
+    fn check_text(&mut self, text: bool, ty: &Type, declarator: &Declarator) {
+        fn has_text(ty: &Type) -> bool {
+            match ty {
+                Type::Pointer(pointer) => pointer.extent == Extent::Text || has_text(&pointer.to),
+                Type::Fixed(element, _) => {
+                    matches!(**element, Type::Base(Base::Char | Base::WChar)) || has_text(element)
+                }
+                _ => false,
+            }
+        }
+        if text && !has_text(ty) {
+            let error = Diagnostic::error("bad-string", declarator.span, "[string] is for pointers to characters");
+            self.say(error.help("use `char *` or `wchar_t *`; for other elements use [size_is]"));
+        }
+    }
+
+    /// Resolves a type specifier and declares the type that it defines. `name` is for types without
+    /// a tag.
+    pub(super) fn spec_type(&mut self, spec: &TypeSpec, name: Option<&Ident>) -> Option<Type> {
+        match &spec.kind {
+            TypeKind::Base("handle_t") => self.stray_handle(spec.span),
+            TypeKind::Base(word) => Some(base_type(word)),
+            TypeKind::Named(name) => self.named_type(name, spec.span),
+            TypeKind::Struct(decl) => self.struct_type(decl, name, spec.span),
+            TypeKind::Union(decl) => self.union_type(decl, name, spec.span),
+            TypeKind::Enum(decl) => self.enum_type(decl, name, spec.span),
+            TypeKind::Automation(_) | TypeKind::SafeArray(..) => self.stray_automation(spec),
+        }
+    }
+
+    pub(super) fn named_type(&mut self, name: &str, span: Span) -> Option<Type> {
+        match self.types.get(name).map(|known| known.what.clone()) {
+            Some(Named::Type(ty) | Named::Opened(ty)) => Some(ty),
+            Some(Named::Interface(id)) => Some(Type::Interface(Object::Known(id))),
+            Some(Named::IUnknown) => Some(Type::Interface(Object::Unknown)),
+            None => {
+                self.unknown_type(name, span);
+                None
+            }
+        }
+    }
+
+    /// Returns the name of a type that no typedef declares: its tag, or else a name made of the
+    /// surrounding declaration and the declarator. The name does not depend on other files or on
+    /// their order.
+    pub(super) fn fresh_name(&mut self, tag: Option<&Ident>, name: Option<&Ident>, kind: &str, span: Span) -> String {
+        if let Some(tag) = tag {
+            return tag.name.clone();
+        }
+        let made = match (self.owners.last(), name) {
+            (Some(owner), Some(name)) => format!("{owner}_{}", name.name),
+            (Some(owner), None) => format!("{owner}_{kind}"),
+            (None, Some(name)) => format!("{}_{kind}", name.name),
+            (None, None) => {
+                let text = format!("this {kind} has no name, so nothing can be of it");
+                let error = Diagnostic::error("nameless-type", span, text);
+                self.say(error.help(format!("write a tag behind `{kind}`, or remove it")));
+                return String::new();
+            }
+        };
+        let span = name.map_or(span, |name| name.span);
+        let declared = self.types.get(&made).map(|known| known.span);
+        if let Some(other) = declared.or_else(|| self.made_up.get(&made).map(|span| Some(*span))) {
+            self.say(taken_by_member(&made, span, other));
+        }
+        self.made_up.insert(made.clone(), span);
+        made
+    }
+
+    /// Returns the type of a typedef's declarator, from the typedef's type.
+    pub(super) fn stars_on(&mut self, ty: &Type, declarator: &Declarator, attributes: &[Attribute]) -> Option<Type> {
+        let mut full = ty.clone();
+        let text = has(attributes, "string");
+        let mut stars = declarator.pointers;
+        if matches!(full, Type::Interface(_)) {
+            stars = stars.saturating_sub(1);
+        }
+        for star in 0..stars {
+            let is_char = matches!(full, Type::Base(Base::Char | Base::WChar));
+            let extent = if text && star == 0 && is_char { Extent::Text } else { Extent::One };
+            let class = self.class(attributes, star + 1 == stars, Place::Typedef);
+            full = Type::Pointer(Box::new(Pointer { class, to: full, extent }));
+        }
+        for dimension in declarator.dimensions.iter().rev() {
+            let none = Sizes { size: Vec::new(), length: Vec::new() };
+            let context = Context { variables: &[], of: "a typedef" };
+            full = self.dimension(dimension, full, &none, 0, text, Place::Typedef, &context)?;
+        }
+        self.is_within_limits(&full, declarator.span).then_some(full)
+    }
+}
+
+fn sizes(attributes: &[Attribute]) -> Sizes<'_> {
+    let list = |name: &str| find(attributes, name).map(|attribute| attribute.arguments.as_slice()).unwrap_or(&[]);
+    let mut size: Vec<_> = list("size_is").iter().map(|expr| expr.as_ref().map(|expr| (expr, false))).collect();
+    if size.is_empty() {
+        size = list("max_is").iter().map(|expr| expr.as_ref().map(|expr| (expr, true))).collect();
+    }
+    Sizes { size, length: list("length_is").iter().map(Option::as_ref).collect() }
+}
+
+/// Returns the type for the name of a base type.
+pub(super) fn base_type(word: &str) -> Type {
+    let text = |base| {
+        Type::Pointer(Box::new(Pointer { class: PointerClass::Unique, to: Type::Base(base), extent: Extent::Text }))
+    };
+    Type::Base(match word {
+        "void" => return Type::Void,
+        "LPSTR" => return text(Base::Char),
+        "LPWSTR" => return text(Base::WChar),
+        "REFIID" => {
+            let to = Type::Base(Base::Guid);
+            return Type::Pointer(Box::new(Pointer { class: PointerClass::Ref, to, extent: Extent::One }));
+        }
+        "boolean" => Base::Boolean,
+        "byte" => Base::Byte,
+        "char" | "unsigned char" => Base::Char,
+        "wchar_t" => Base::WChar,
+        "small" => Base::I8,
+        "unsigned small" => Base::U8,
+        "short" => Base::I16,
+        "unsigned short" => Base::U16,
+        "unsigned long" => Base::U32,
+        "hyper" => Base::I64,
+        "unsigned hyper" => Base::U64,
+        "float" => Base::F32,
+        "double" => Base::F64,
+        "HRESULT" => Base::Hresult,
+        "GUID" => Base::Guid,
+        _ => Base::I32,
+    })
+}

@@ -1,0 +1,201 @@
+//! Constant expressions, and expressions over parameters and members.
+
+use super::Resolver;
+use crate::model::{Arith, Base, Operand, PointerClass, Type, Value};
+use crate::syntax::ast::{Expr, ExprKind};
+use crate::text::diagnostic::{Diagnostic, most_like};
+use crate::text::preprocess::{apply, decided};
+
+/// A parameter or member that expressions may name.
+#[derive(Clone, Debug)]
+pub(super) struct Variable {
+    pub(super) name: String,
+    pub(super) ty: Option<Type>,
+}
+
+impl Resolver<'_> {
+    /// Evaluates a constant expression. Reports an error and returns `None` if it has no value.
+    pub(super) fn evaluate(&mut self, expr: &Expr) -> Option<Value> {
+        let outcome = self.constant_value(expr, true);
+        let value = outcome.map_err(|error| self.say(*error)).ok()?;
+        self.is_short(&value, expr.span).then_some(value)
+    }
+
+    /// Evaluates a constant expression that must be an integer.
+    pub(super) fn evaluate_int(&mut self, expr: &Expr) -> Option<i64> {
+        match self.evaluate(expr)? {
+            Value::Int(value) => Some(value),
+            _ => {
+                let error = Diagnostic::error("not-an-integer", expr.span, "an integer is needed here");
+                self.say(error);
+                None
+            }
+        }
+    }
+
+    /// Returns the value of a constant expression. Overflow and division by zero are no errors in
+    /// an expression that the result does not depend on.
+    fn constant_value(&self, expr: &Expr, is_used: bool) -> Result<Value, Box<Diagnostic>> {
+        let existing = |value: Option<i64>| {
+            let error = || {
+                let error = Diagnostic::error("overflow", expr.span, "this value does not exist");
+                Box::new(error.label("overflow, or division by zero").help("values have 64 bits"))
+            };
+            value.or_else(|| (!is_used).then_some(0)).map(Value::Int).ok_or_else(error)
+        };
+        Ok(match &expr.kind {
+            ExprKind::Int(value) => Value::Int(*value),
+            ExprKind::Float(value) => Value::Float(*value),
+            ExprKind::Char(c) => Value::Int(i64::from(u32::from(*c))),
+            ExprKind::Text(text) => Value::Text(text.clone()),
+            ExprKind::Name(name) => match self.values.get(name) {
+                Some(known) => known.what.clone(),
+                None => return Err(Box::new(self.unknown_value(name, expr))),
+            },
+            ExprKind::Unary(operator, operand) => match (*operator, self.constant_value(operand, is_used)?) {
+                ("-", Value::Int(value)) => existing(value.checked_neg())?,
+                ("-", Value::Float(value)) => Value::Float(-value),
+                ("+", value) => value,
+                ("~", Value::Int(value)) => Value::Int(!value),
+                ("!", Value::Int(value)) => Value::Int(i64::from(value == 0)),
+                _ => return Err(Box::new(not_integers(expr))),
+            },
+            ExprKind::Binary(operator, left, right) => {
+                let left = self.constant_value(left, is_used)?;
+                let is_decided = matches!(left, Value::Int(value) if decided(operator, value).is_some());
+                match (left, self.constant_value(right, is_used && !is_decided)?) {
+                    (Value::Int(left), Value::Int(right)) => existing(apply(operator, left, right))?,
+                    (left, right) => {
+                        float_arithmetic(operator, &left, &right).ok_or_else(|| Box::new(not_integers(expr)))?
+                    }
+                }
+            }
+            ExprKind::Ternary(condition, yes, no) => match self.constant_value(condition, is_used)? {
+                Value::Int(condition) => {
+                    let yes = self.constant_value(yes, is_used && condition != 0)?;
+                    let no = self.constant_value(no, is_used && condition == 0)?;
+                    if condition == 0 { no } else { yes }
+                }
+                _ => return Err(Box::new(not_integers(condition))),
+            },
+        })
+    }
+
+    fn unknown_value(&self, name: &str, expr: &Expr) -> Diagnostic {
+        let error = Diagnostic::error("unknown-value", expr.span, format!("no constant is called `{name}`"));
+        match self.meant(name, self.values.keys().map(String::as_str)) {
+            Some(like) => error.help(format!("did you mean `{like}`?")),
+            None => error.help("declare it above with `const`, `enum` or `#define`"),
+        }
+    }
+
+    /// Resolves an expression over parameters or members, as in `size_is(n * 2)`.
+    pub(super) fn arith(&mut self, expr: &Expr, variables: &[Variable], of: &str) -> Option<Arith> {
+        let outcome = self.arith_value(expr, variables, of);
+        outcome.map_err(|error| self.say(*error)).ok()
+    }
+
+    fn arith_value(&self, expr: &Expr, variables: &[Variable], of: &str) -> Result<Arith, Box<Diagnostic>> {
+        // Any subexpression without variables is a constant.
+        if let ExprKind::Name(name) = &expr.kind
+            && let Some(index) = variables.iter().position(|variable| variable.name == *name)
+        {
+            return operand(&variables[index], index, false, expr);
+        }
+        Ok(match &expr.kind {
+            ExprKind::Unary("*", pointer) => match &pointer.kind {
+                ExprKind::Name(name) => {
+                    let index = variables.iter().position(|variable| variable.name == *name);
+                    let index = index.ok_or_else(|| Box::new(unknown_variable(name, pointer, variables, of)))?;
+                    return operand(&variables[index], index, true, expr);
+                }
+                _ => return Err(Box::new(not_integers(expr))),
+            },
+            ExprKind::Unary("+", inner) => self.arith_value(inner, variables, of)?,
+            ExprKind::Unary(operator, inner) => {
+                let inner = self.arith_value(inner, variables, of)?;
+                match (inner, *operator) {
+                    (Arith::Const(value), "-") => Arith::Const(value.wrapping_neg()),
+                    (Arith::Const(value), "~") => Arith::Const(!value),
+                    (inner, operator) => Arith::Unary(operator, Box::new(inner)),
+                }
+            }
+            ExprKind::Binary(operator, left, right) => {
+                let (left, right) = (self.arith_value(left, variables, of)?, self.arith_value(right, variables, of)?);
+                if let (Arith::Const(left), Arith::Const(right)) = (&left, &right) {
+                    let error = Diagnostic::error("overflow", expr.span, "this value does not exist");
+                    return Ok(Arith::Const(apply(operator, *left, *right).ok_or_else(|| Box::new(error))?));
+                }
+                Arith::Binary(operator.clone(), Box::new(left), Box::new(right))
+            }
+            ExprKind::Ternary(condition, yes, no) => Arith::Ternary(
+                Box::new(self.arith_value(condition, variables, of)?),
+                Box::new(self.arith_value(yes, variables, of)?),
+                Box::new(self.arith_value(no, variables, of)?),
+            ),
+            ExprKind::Name(name) if !self.values.contains_key(name) => {
+                return Err(Box::new(unknown_variable(name, expr, variables, of)));
+            }
+            _ => match self.constant_value(expr, true)? {
+                Value::Int(value) => Arith::Const(value),
+                _ => return Err(Box::new(not_integers(expr))),
+            },
+        })
+    }
+}
+
+fn operand(variable: &Variable, index: usize, deref: bool, expr: &Expr) -> Result<Arith, Box<Diagnostic>> {
+    let name = &variable.name;
+    let wrong = |help: String| {
+        let error = Diagnostic::error("not-an-integer", expr.span, format!("`{name}` is not an integer"));
+        Err(Box::new(error.help(help)))
+    };
+    // The error for an unresolved type has already been reported.
+    let Some(ty) = &variable.ty else {
+        return Ok(Arith::Const(0));
+    };
+    let (inner, pointer) = match ty {
+        Type::Pointer(pointer) if pointer.class != PointerClass::Full => (&pointer.to, true),
+        ty => (ty, false),
+    };
+    let base = match inner {
+        Type::Base(base) if base.is_integer() => *base,
+        Type::Enum(_) => Base::I32,
+        _ => {
+            return wrong("sizes, lengths and discriminants are integers or enumerations".to_owned());
+        }
+    };
+    match (pointer, deref) {
+        (true, false) => wrong(format!("it is a pointer: write `*{name}`")),
+        (false, true) => wrong(format!("it is not a pointer: write `{name}`")),
+        _ => Ok(Arith::Operand(Operand { index, deref, base })),
+    }
+}
+
+fn unknown_variable(name: &str, expr: &Expr, variables: &[Variable], of: &str) -> Diagnostic {
+    let error = Diagnostic::error("unknown-value", expr.span, format!("{of} has nothing called `{name}`"));
+    match most_like(name, variables.iter().map(|variable| variable.name.as_str())) {
+        Some(like) => error.help(format!("did you mean `{like}`?")),
+        None => error.help("the expression may use parameters or members beside it, and constants"),
+    }
+}
+
+fn not_integers(expr: &Expr) -> Diagnostic {
+    Diagnostic::error("not-an-integer", expr.span, "this works on integers only")
+}
+
+fn float_arithmetic(operator: &str, left: &Value, right: &Value) -> Option<Value> {
+    let number = |value: &Value| match value {
+        Value::Int(value) => Some(*value as f64),
+        Value::Float(value) => Some(*value),
+        Value::Text(_) => None,
+    };
+    let (left, right) = (number(left)?, number(right)?);
+    Some(Value::Float(match operator {
+        "+" => left + right,
+        "-" => left - right,
+        "*" => left * right,
+        "/" => left / right,
+        _ => return None,
+    }))
+}

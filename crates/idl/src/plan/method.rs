@@ -1,0 +1,231 @@
+//! The plan of a method: the way in which each parameter travels, and its place in the frames.
+
+use super::types::{element_counts, in_place};
+use crate::model::{Arith, Base, Direction, Memory, Method, Model, Object, Operand, Param, Type};
+
+/// The opnum of the first method after IUnknown's.
+pub const FIRST_OPNUM: usize = 3;
+
+/// The suffixes of variables that generated code has for a parameter, such as `values_count`.
+pub(crate) const ENDINGS: [&str; 24] = [
+    "_asked",
+    "_at",
+    "_borrowing",
+    "_count",
+    "_data",
+    "_ended",
+    "_final",
+    "_from",
+    "_given",
+    "_length",
+    "_lent",
+    "_made",
+    "_memory",
+    "_own",
+    "_owned",
+    "_raw",
+    "_reference",
+    "_room",
+    "_small",
+    "_taken",
+    "_to",
+    "_used",
+    "_value",
+    "_wire",
+];
+
+/// The maximum number of bytes of a frame that fit into a slot of the transport.
+pub const INLINE_MAX: u32 = 112;
+
+/// Returns the number of entries in an interface's stub table. IUnknown's methods have the first
+/// opnums. The number is a power of two, so that a mask keeps every opnum within the table.
+pub const fn stub_table_length(methods: usize) -> usize {
+    if methods == 0 { 1 } else { (methods + FIRST_OPNUM).next_power_of_two() }
+}
+
+/// The way in which a parameter travels.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Passing {
+    /// In the block: a value that is passed by value.
+    Value(Type),
+    /// In the block: a value that is passed by a pointer that is never null.
+    Place(Type),
+    /// Behind the block: elements in memory of the caller.
+    Array {
+        /// The element type.
+        element: Type,
+        /// The number of elements that there is room for.
+        size: Arith,
+        /// The number of elements that travel, if not all.
+        length: Option<Arith>,
+    },
+    /// Behind the block: a value, or null.
+    Optional(Type),
+    /// Behind the block: characters up to a zero.
+    Text {
+        /// The character type.
+        base: Base,
+        /// Whether the pointer may be null.
+        optional: bool,
+    },
+    /// Behind the block: characters that the method allocates.
+    OutText(Base),
+    /// Behind the block: elements that the method allocates, with their number.
+    OutArray {
+        /// The element type.
+        element: Type,
+        /// The number of elements.
+        size: Arith,
+    },
+    /// Behind the block: an object reference.
+    Object(Object),
+    /// Behind the block: an object reference that the method returns.
+    OutObject(Object),
+    /// Last behind the block: elements that the caller reads in place until its next call. They
+    /// have neither a slot nor a header.
+    Lent {
+        /// The element type.
+        element: Type,
+        /// The number of elements.
+        size: Arith,
+        /// The number of elements that the reply has room for. Elements that the method has
+        /// elsewhere are copied there.
+        room: u32,
+    },
+    /// In the block: a reference to elements in shared memory.
+    Reference {
+        /// The element type.
+        element: Type,
+        /// The number of elements that there is room for.
+        size: Arith,
+        /// The number of elements that are valid after the call, if not all.
+        length: Option<Arith>,
+        /// Whether the method writes them.
+        is_written: bool,
+        /// The array's index among the method's read arrays, or among its written arrays.
+        hand: usize,
+    },
+    /// Structures with pointers: checked and unmarshaled as a whole.
+    Graph,
+    /// Like [`Self::Graph`], for a parameter that is one of Automation's types in memory.
+    Automation(Memory),
+    /// Does not travel: a pointer in a `[local]` interface whose extent only the caller and the
+    /// callee know.
+    Raw(Type),
+}
+
+/// The plan of a parameter.
+#[derive(Clone, Debug)]
+pub struct ParamPlan<'a> {
+    /// The parameter.
+    pub param: &'a Param,
+    /// The way in which the parameter travels.
+    pub passing: Passing,
+    /// The direction in which the parameter travels.
+    pub travels: Direction,
+    /// The parameter's offset in the request's block.
+    pub request: Option<u32>,
+    /// The parameter's offset in the reply's block.
+    pub reply: Option<u32>,
+    /// Whether the parameter only counts the elements of arrays. Languages whose arrays know their
+    /// length omit it.
+    pub counts: bool,
+}
+
+/// The plan of a method.
+#[derive(Clone, Debug)]
+pub struct MethodPlan<'a> {
+    /// The method.
+    pub method: &'a Method,
+    /// The method's opnum.
+    pub opnum: u16,
+    /// The parameters' plans, in the order of the source.
+    pub params: Vec<ParamPlan<'a>>,
+    /// The size of the request's block in bytes.
+    pub request_block: u32,
+    /// The size of the reply's block in bytes.
+    pub reply_block: u32,
+    /// Whether the reply can be laid out before the method runs, so that the method writes its
+    /// arrays in place.
+    pub early_reply: bool,
+}
+
+impl<'a> MethodPlan<'a> {
+    /// Returns the parameters with a place in the request's or the reply's block, in the order of
+    /// their places.
+    pub fn ordered(&self, request: bool) -> Vec<&ParamPlan<'a>> {
+        let order = if request { [Direction::In, Direction::InOut] } else { [Direction::InOut, Direction::Out] };
+        let has_place = move |param: &&ParamPlan<'a>| !matches!(param.passing, Passing::Lent { .. });
+        let of = |direction| self.params.iter().filter(move |param| param.travels == direction).filter(has_place);
+        order.into_iter().flat_map(of).collect()
+    }
+
+    /// Returns the parameter whose array the method lends.
+    pub fn lent(&self) -> Option<&ParamPlan<'a>> {
+        self.params.iter().find(|param| matches!(param.passing, Passing::Lent { .. }))
+    }
+
+    /// Returns the parameters that the vtable has.
+    pub fn in_vtable(&self) -> &[ParamPlan<'a>] {
+        let results = usize::from(self.method.native_result().is_some());
+        &self.params[..self.params.len() - results]
+    }
+
+    /// Whether the plan passes arrays by reference.
+    pub fn refers(&self) -> bool {
+        self.references().next().is_some()
+    }
+
+    /// Returns the arrays that are passed by reference. Each comes with its index among the read or
+    /// among the written arrays, and with whether the method writes it.
+    pub fn references(&self) -> impl Iterator<Item = (&ParamPlan<'a>, usize, bool)> {
+        self.params.iter().filter_map(|param| match param.passing {
+            Passing::Reference { is_written, hand, .. } => Some((param, hand, is_written)),
+            _ => None,
+        })
+    }
+
+    /// Whether the request consists only of its block.
+    pub fn request_is_block(&self) -> bool {
+        self.params.iter().all(|param| param.request.is_none() || param.passing.in_block())
+    }
+
+    /// Whether the reply consists only of its block.
+    pub fn reply_is_block(&self) -> bool {
+        self.params.iter().all(|param| param.reply.is_none() || param.passing.in_block())
+    }
+
+    /// Whether all operands of the expressions about a parameter are in a block, and so always
+    /// available.
+    pub fn reads_blocks_alone(&self, model: &Model, param: &ParamPlan<'_>) -> bool {
+        let mut fine = true;
+        let mut note = |operand: &Operand| fine &= self.params[operand.index].passing.in_block();
+        if let Some((size, length)) = element_counts(param.param) {
+            size.operands(&mut note);
+            length.into_iter().for_each(|length| length.operands(&mut note));
+        }
+        param.param.switch.iter().for_each(|switch| switch.operands(&mut note));
+        if let Type::Interface(Object::IidIs(operand)) = in_place(model, param.param) {
+            note(operand);
+        }
+        fine
+    }
+
+    /// Whether some parameter has structures with pointers.
+    pub fn has_graph(&self) -> bool {
+        self.params.iter().any(|param| matches!(param.passing, Passing::Graph | Passing::Automation(_)))
+    }
+}
+
+impl Passing {
+    /// Whether object references may travel in the parameter, so that marshaling runs the objects'
+    /// code.
+    pub const fn may_be_objects(&self) -> bool {
+        matches!(self, Self::Object(_) | Self::OutObject(_) | Self::Graph | Self::Automation(_))
+    }
+
+    /// Whether the whole parameter is in the block.
+    pub const fn in_block(&self) -> bool {
+        matches!(self, Self::Value(_) | Self::Place(_) | Self::Reference { .. })
+    }
+}

@@ -1,0 +1,104 @@
+//! The way in which each parameter of a method travels.
+
+use super::method::Passing;
+use super::types::{in_place, is_plain};
+use crate::model::{Base, Direction, Extent, Method, Model, Object, Param, PointerClass, Transfer, Type};
+
+pub(super) fn passing(model: &Model, param: &Param) -> Passing {
+    use PointerClass::{Ref, Unique};
+    if let Some(memory) = param.memory {
+        return Passing::Automation(memory);
+    }
+    let Type::Pointer(pointer) = &param.ty else {
+        return match &param.ty {
+            Type::Interface(object) if param.direction == Direction::In => Passing::Object(object.clone()),
+            Type::Fixed(..) if is_plain(model, &param.ty) => Passing::Place(param.ty.clone()),
+            ty if is_plain(model, ty) => Passing::Value(ty.clone()),
+            _ => Passing::Graph,
+        };
+    };
+    match (&pointer.extent, &pointer.to, param.direction) {
+        (Extent::Text, Type::Base(base), Direction::In) if pointer.class != PointerClass::Full => {
+            Passing::Text { base: *base, optional: pointer.class != Ref }
+        }
+        (Extent::Counted { size, length }, element, direction)
+            if pointer.class == Ref
+                && is_plain(model, element)
+                && (length.is_none() || direction == Direction::Out)
+                && !(direction == Direction::InOut && length.is_some()) =>
+        {
+            Passing::Array { element: element.clone(), size: size.clone(), length: length.clone() }
+        }
+        (Extent::One, Type::Pointer(inner), Direction::Out) if pointer.class == Ref => {
+            match (&inner.extent, &inner.to) {
+                (Extent::Text, Type::Base(base)) => Passing::OutText(*base),
+                (Extent::Counted { size, length: None }, element) if let Transfer::Lend(room) = param.transfer => {
+                    Passing::Lent { element: element.clone(), size: size.clone(), room }
+                }
+                (Extent::Counted { size, length: None }, element)
+                    if is_plain(model, element) && size.plain().is_some_and(|size| size.deref) =>
+                {
+                    Passing::OutArray { element: element.clone(), size: size.clone() }
+                }
+                _ => Passing::Graph,
+            }
+        }
+        (Extent::One, Type::Interface(object), Direction::Out) if pointer.class == Ref => {
+            Passing::OutObject(object.clone())
+        }
+        (Extent::One, ty, _) if pointer.class == Ref && is_plain(model, ty) => Passing::Place(ty.clone()),
+        (Extent::One, ty, Direction::In) if pointer.class == Unique && is_plain(model, ty) => {
+            Passing::Optional(ty.clone())
+        }
+        _ => Passing::Graph,
+    }
+}
+
+/// Returns the plan for a pointer of a `[local]` interface that gives no extent. `None` if the
+/// usual plan applies.
+///
+/// A result is one value, and so is an object whose IID another parameter holds. A returned object,
+/// a GUID and a structure that is read are one value only if no parameter could be their count.
+pub(super) fn local(model: &Model, method: &Method, param: &Param) -> Option<Passing> {
+    let Type::Pointer(pointer) = &param.ty else { return None };
+    let raw = Passing::Raw(pointer.to.clone());
+    if method.native_result().is_some_and(|result| std::ptr::eq(result, &raw const pointer.to)) {
+        return Some(raw);
+    }
+    if model.opaque.contains_key(model.innermost(&pointer.to)) {
+        return Some(raw);
+    }
+    let is_number = |ty: &Type| matches!(ty, Type::Base(base) if base.is_integer() && *base != Base::Boolean);
+    let is_count = |param: &Param| param.direction.is_in() && is_number(in_place(model, param));
+    let is_one = match (&pointer.to, param.direction) {
+        _ if param.retval => true,
+        (Type::Interface(Object::IidIs(_)), Direction::Out) => true,
+        (Type::Interface(_), Direction::Out) | (Type::Struct(_) | Type::Base(Base::Guid), Direction::In) => {
+            !method.params.iter().any(is_count) || is_iid(method, param)
+        }
+        _ => false,
+    };
+    (pointer.extent == Extent::One && param.memory.is_none() && !is_one).then_some(raw)
+}
+
+/// Whether a parameter holds the IID of an object.
+pub(super) fn is_iid(method: &Method, param: &Param) -> bool {
+    let holds = |ty: &Type| match ty {
+        Type::Interface(Object::IidIs(iid)) => method.params.get(iid.index).is_some_and(|one| one.name == param.name),
+        _ => false,
+    };
+    method.params.iter().any(|other| match &other.ty {
+        Type::Pointer(pointer) => holds(&pointer.to),
+        ty => holds(ty),
+    })
+}
+
+/// Whether object references or structures with pointers may travel in a parameter.
+pub fn may_be_objects(model: &Model, param: &Param) -> bool {
+    passing(model, param).may_be_objects()
+}
+
+/// Whether the whole parameter is in the block.
+pub fn is_in_block(model: &Model, param: &Param) -> bool {
+    passing(model, param).in_block()
+}

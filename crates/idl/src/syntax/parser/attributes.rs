@@ -1,0 +1,95 @@
+//! Attributes: the bracketed lists before a declaration.
+
+use super::{Parsed, Parser};
+use crate::syntax::SyntaxKind;
+use crate::syntax::ast::Attribute;
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
+
+/// Attributes whose arguments are not expressions.
+const RAW: [&str; 7] =
+    ["uuid", "version", "switch_type", "endpoint", "pointer_default", "async_uuid", "implicit_handle"];
+
+impl Parser<'_> {
+    /// Parses all attribute lists before a declaration. `OBVIA(name)` outside brackets counts as a
+    /// list. Other compilers see an empty macro there.
+    pub(crate) fn attributes(&mut self) -> Parsed<Vec<Attribute>> {
+        let mut attributes = Vec::new();
+        loop {
+            let start = self.at;
+            if self.peek_text() == Some("OBVIA") {
+                self.macro_of_attributes(&mut attributes)?;
+            } else if self.eat("[") {
+                while !self.eat("]") {
+                    // No comma separates such a macro, which is empty for other compilers, from its
+                    // neighbours.
+                    if self.peek_text() == Some("OBVIA") {
+                        self.macro_of_attributes(&mut attributes)?;
+                        self.eat(",");
+                        continue;
+                    }
+                    attributes.push(self.node(SyntaxKind::Attribute, Self::attribute)?);
+                    if !self.eat(",") && !matches!(self.peek_text(), Some("]" | "OBVIA")) {
+                        self.expect("]", "at the end of the attributes")?;
+                    }
+                }
+            } else {
+                return Ok(attributes);
+            }
+            self.note(SyntaxKind::Attributes, start);
+        }
+    }
+
+    fn macro_of_attributes(&mut self, attributes: &mut Vec<Attribute>) -> Parsed<()> {
+        self.bump();
+        self.expect("(", "after OBVIA")?;
+        attributes.push(self.node(SyntaxKind::Attribute, Self::attribute)?);
+        self.expect(")", "after the attribute")?;
+        Ok(())
+    }
+
+    fn attribute(&mut self) -> Parsed<Attribute> {
+        let name = self.ident("an attribute")?;
+        let start = name.span;
+        let mut attribute = Attribute { name, arguments: Vec::new(), raw: String::new(), span: start };
+        if !self.eat("(") {
+            return Ok(attribute);
+        }
+        let open = self.behind();
+        if RAW.contains(&attribute.name.name.as_str()) {
+            let close = self.skip_to_closing(open)?;
+            let inner = Span { start: open.end, end: close.start, ..open };
+            self.sources.text(inner).trim().clone_into(&mut attribute.raw);
+            attribute.span = start.to(close);
+            return Ok(attribute);
+        }
+        loop {
+            match self.peek_text() {
+                Some("," | ")") => attribute.arguments.push(None),
+                _ => attribute.arguments.push(Some(self.expr()?)),
+            }
+            if self.eat(")") {
+                break;
+            }
+            self.expect(",", "between the attribute's arguments")?;
+        }
+        attribute.span = start.to(self.behind());
+        Ok(attribute)
+    }
+
+    fn skip_to_closing(&mut self, open: Span) -> Parsed<Span> {
+        let mut depth = 1;
+        while let Some(token) = self.bump() {
+            match self.sources.text(token.span) {
+                "(" => depth += 1,
+                ")" => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return Ok(token.span);
+            }
+        }
+        let error = Diagnostic::error("syntax", open, "this parenthesis does not close");
+        self.fail(error.help("add `)`"))
+    }
+}

@@ -1,0 +1,28 @@
+//! Objects that were found, as Java gets them.
+
+use crate::handles::{Handle, keep};
+use crate::objects::number;
+use com::{IUnknown, Interface as _, Result};
+use std::ffi::c_void;
+
+/// An object that was found.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Found {
+    /// The interface pointer.
+    handle: Handle,
+    /// The identity of the object: equal for two interface pointers of one object as long as either
+    /// is held.
+    identity: u64,
+    /// The object's number if it is one of Java's; the object exists as long as the interface
+    /// pointer is held.
+    number: u64,
+}
+
+impl Found {
+    pub(crate) fn of(pointer: &IUnknown) -> Result<Self> {
+        let identity: *mut c_void = pointer.cast::<IUnknown>()?.as_raw();
+        let number = number(pointer);
+        Ok(Self { handle: keep(pointer)?, identity: identity.addr() as u64, number })
+    }
+}

@@ -1,0 +1,19 @@
+//! The tasks of other processes: statements that need one start the test program again.
+
+use crate::process::{PATIENCE, PATIENCE_MIN, TASK, Task};
+use crate::{Fixture, Run};
+
+/// Carries out the task for which this process was started, if any.
+///
+/// # Panics
+///
+/// When the task fails, which its process reports in this way.
+pub fn main<F: Fixture>() {
+    let Ok(text) = std::env::var(TASK) else { return };
+    let patience = std::env::var(PATIENCE).ok().and_then(|seconds| seconds.parse().ok());
+    crate::set_patience(patience.unwrap_or(PATIENCE_MIN).max(PATIENCE_MIN));
+    match Task::from_text(&text).expect("the task is one") {
+        Task::Stay { place, address } => crate::statements::stay(&Run::new(F::at(&place), ""), &address),
+        Task::Cycles => crate::statements::cycles(&Run::new(F::new(), "")),
+    }
+}
