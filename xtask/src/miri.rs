@@ -14,37 +14,11 @@ const PACKAGES: &[&str] = &["obvia-via", "obvia"];
 /// an interpreter.
 const PASSED_OVER: &[&str] = &["orpc::", "provider::sim::", "reliable::", "vi::tests::", "wrap::"];
 
-/// The modules of a quick run, by package: those with `unsafe` whose tests take seconds. Other
-/// modules cost more time than they are worth: those without `unsafe`, and calls from stub to stub,
-/// which take minutes.
-const QUICK: &[(&str, &[Module])] = &[
-    (
-        "obvia-via",
-        &[
-            Module { name: "provider::shm::", why: "records and greetings in memory that a peer may write" },
-            Module { name: "window::", why: "frames in mapped memory, and references from one mapping into another" },
-        ],
-    ),
-    (
-        "obvia",
-        &[
-            Module { name: "automation::", why: "values in memory as C has them, which are given away and let go" },
-            Module { name: "dispatch::", why: "calls through pointers that tables hold the objects of" },
-            Module { name: "elements::", why: "elements in a caller's room, and elsewhere" },
-            Module { name: "frame::", why: "checked frames become arguments of C's" },
-            Module { name: "marshaling::", why: "calls of marshalers through COM's binary interface" },
-        ],
-    ),
-];
-
-/// Tests in these modules that take most of their time and reach no `unsafe` code beyond that of
-/// the others.
-const QUICK_PASSED_OVER: &[&str] = &[
-    "automation::tests::money_and_decimals_are_exact",
-    "automation::tests::numbers_become_others",
-    "automation::tests::texts_are_read_and_written",
-    "frame::tests::every_other_slot_type_and_count_is_refused",
-    "frame::tests::the_document_shows_what_is_written",
+/// The modules of `obvia-via` in a quick run: those with memory that a peer may write. All others
+/// cost more time than a quick run has.
+const QUICK: &[Module] = &[
+    Module { name: "provider::shm::", why: "records and greetings in memory that a peer may write" },
+    Module { name: "window::", why: "frames in mapped memory, and references from one mapping into another" },
 ];
 
 /// A part of a package, by the path of its tests.
@@ -63,17 +37,12 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
 
 /// Runs the part of a test run.
 pub(crate) fn quick() -> Outcome {
-    let run = |(package, modules): &(&str, &[Module])| {
-        for Module { name, why } in *modules {
-            println!("    {package}, {name} {why}");
-        }
-        let names = modules.iter().map(|module| module.name);
-        let names = names.chain(QUICK_PASSED_OVER.iter().flat_map(|test| ["--skip", test])).collect();
-        // Neither macros nor tests need debug information.
-        let program = library(package).variable("CARGO_PROFILE_DEV_DEBUG", "0");
-        (program, names)
-    };
-    run_all(&QUICK.iter().map(run).collect::<Vec<_>>())
+    for Module { name, why } in QUICK {
+        println!("    {name} {why}");
+    }
+    // Neither macros nor tests need debug information.
+    let program = library("obvia-via").variable("CARGO_PROFILE_DEV_DEBUG", "0");
+    run_all(&[(program, QUICK.iter().map(|module| module.name).collect())])
 }
 
 /// Runs everything that Miri supports.
@@ -119,9 +88,7 @@ mod tests {
             let path = module.trim_end_matches("::").trim_end_matches("::tests").replace("::", "/");
             source.join(&path).is_dir() || source.join(format!("{path}.rs")).is_file()
         };
-        for (package, modules) in QUICK {
-            assert!(modules.iter().all(|module| is_there(package, module.name)), "{package}");
-        }
+        assert!(QUICK.iter().all(|module| is_there("obvia-via", module.name)));
         let anywhere = |module: &str| is_there("obvia", module) || is_there("obvia-via", module);
         assert!(PASSED_OVER.iter().all(|module| anywhere(module)));
     }

@@ -156,12 +156,13 @@ const ENDINGS: &str = "\
 /// The number of kinds of declarations with a global name.
 pub const KINDS: usize = 8;
 
-/// Returns a file that declares each of these names, and the same name with an underscore. In each
-/// of the [`KINDS`] turns, a name declares something of another kind.
-pub fn dangerous(turn: usize) -> String {
+/// Returns a file that declares every `step`th of these names, and the same name with an
+/// underscore. In each of the [`KINDS`] turns, a name declares something of another kind.
+pub fn dangerous(turn: usize, step: usize) -> String {
     let mut text = "import \"unknwn.idl\";\n".to_owned();
     let (mut members, mut done) = (Vec::new(), BTreeSet::new());
-    for (at, name) in NAMES.iter().chain(METHODS).copied().chain(DECLARED.split(' ')).enumerate() {
+    let names = NAMES.iter().chain(METHODS).copied().chain(DECLARED.split(' '));
+    for (at, name) in names.enumerate().step_by(step) {
         let next = format!("{name}_");
         if !done.insert(name.to_owned()) || !done.insert(next.clone()) {
             continue;

@@ -78,10 +78,10 @@ impl Pair {
     }
 
     /// Makes the client add for some time, while `meanwhile` runs. Each call must run exactly once.
-    fn adds_are_exact(&mut self, meanwhile: impl FnOnce(&Hosts)) {
+    fn adds_are_exact(&mut self, milliseconds: u32, meanwhile: impl FnOnce(&Hosts)) {
         self.client.good("make 1");
         let before = self.client.number("add 0");
-        self.client.order("adds 4 3000");
+        self.client.order(&format!("adds 4 {milliseconds}"));
         meanwhile(&self.hosts);
         let made: i64 = self.client.line().strip_prefix("ok ").unwrap().parse().unwrap();
         assert!(made > 0, "no call was made");
@@ -151,7 +151,7 @@ fn objects_go_both_ways_where_callers_prove_who_they_are() {
             assert_eq!(pair.client.good("who"), format!("{} anna {level}", pair.hosts.address(1)));
             pair.client.passes_objects();
             pair.client.good("echo 30000");
-            pair.adds_are_exact(|_| {});
+            pair.adds_are_exact(200, |_| {});
             pair.client.good("leave");
             pair.server.becomes(GONE, "live", 0);
             // Calls without authentication are refused.
@@ -215,7 +215,7 @@ fn a_bad_wire_loses_and_doubles_no_call() {
             return;
         }
         let mut pair = Pair::on(hosts, protocol, &options);
-        pair.adds_are_exact(|_| {});
+        pair.adds_are_exact(3000, |_| {});
         pair.client.good("echo 300000");
         assert_eq!(pair.client.number("callback 5"), 16);
         if is_of_the_kernel(protocol) {
@@ -229,7 +229,7 @@ fn a_bad_wire_loses_and_doubles_no_call() {
 fn a_cut_wire_delays_calls_and_loses_none() {
     over_each(|protocol, options| {
         let Some(mut pair) = Pair::connect(protocol, options) else { return };
-        pair.adds_are_exact(|hosts| {
+        pair.adds_are_exact(3000, |hosts| {
             for _ in 0..3 {
                 std::thread::sleep(Duration::from_millis(300));
                 hosts.set_wire(false);

@@ -1,8 +1,6 @@
 package obvia.runtime;
 
-import java.util.Arrays;
 import java.util.Objects;
-import java.util.function.IntFunction;
 import obvia.Guid;
 
 /**
@@ -103,9 +101,9 @@ public abstract class GraphType {
     };
 
     /** The type of pointers to strings of 8-bit characters. */
-    public static final Text TEXT8 = new Text(TextPointer8::new);
+    public static final StringType TEXT8 = new StringType(TextPointer8::new);
     /** The type of pointers to strings of 16-bit characters. */
-    public static final Text TEXT16 = new Text(TextPointer16::new);
+    public static final StringType TEXT16 = new StringType(TextPointer16::new);
 
     /** The types of pointers to values of this type, by the kind of pointer. */
     private final GraphType[] pointers = new GraphType[3];
@@ -335,23 +333,6 @@ public abstract class GraphType {
         @Override
         protected Object view(Frame frame, int at) {
             return frame.object(at);
-        }
-    }
-
-    /**
-     * The type of strings, which has no number in an interface; only pointers to strings have
-     * types.
-     */
-    public static final class Text {
-        private final GraphType[] pointers = new GraphType[3];
-
-        private Text(IntFunction<GraphType> make) {
-            Arrays.setAll(pointers, make);
-        }
-
-        /** Returns the type of pointers to such strings, as elements of arrays. */
-        public GraphType pointer(int pointer) {
-            return pointers[pointer];
         }
     }
 
