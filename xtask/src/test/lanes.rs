@@ -1,5 +1,5 @@
-//! The execution of two parts at a time: one that computes, and one that waits for networks, clocks
-//! and other programs.
+//! The execution of three parts at a time: one that computes, one that also waits for clocks and
+//! other programs, and one that waits for them most of the time.
 
 use super::examples::Names;
 use super::order::Seed;
@@ -51,7 +51,7 @@ impl Left {
         Self { parts, build: (!needs_build).then_some(true) }
     }
 
-    /// Takes the first part of a lane that can run, or else the last one of the other lane.
+    /// Takes the first part of a lane that can run, or else the last one of the other lanes.
     fn next(&mut self, lane: Lane) -> Next {
         let is_ready = |part: &&Part| self.build.is_some() || !part.needs_workspace;
         let own = self.parts.iter().position(|part| part.lane == lane && is_ready(part));
@@ -84,6 +84,7 @@ pub(super) fn run(parts: &[&'static Part], shuffle: Option<Seed>) -> Outcome<Vec
     let run = Run { left: Mutex::new(left), built: Condvar::new(), ran: Mutex::new(Vec::new()), runner };
     std::thread::scope(|scope| {
         scope.spawn(|| run.work(Lane::Waits));
+        scope.spawn(|| run.work(Lane::Idles));
         run.work(Lane::Computes);
     });
     let mut ran = run.ran.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -262,7 +263,7 @@ fn last_line(log: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Lane::{Computes, Waits};
+    use super::Lane::{Computes, Idles, Waits};
     use super::{LINES_MAX, Lane, Left, Next, last_line, shown};
     use crate::temporary::Folder;
     use crate::test::parts::{BUILD, PARTS};
@@ -308,7 +309,7 @@ mod tests {
         let mut left = left(&["unit", "loom", "kill"]);
         assert_eq!(next(&mut left, &[Computes, Waits, Waits]), [BUILD, "loom", "wait"]);
         left.build = Some(true);
-        assert_eq!(next(&mut left, &[Waits, Waits, Waits]), ["kill", "unit", "end"]);
+        assert_eq!(next(&mut left, &[Idles, Waits, Waits]), ["kill", "unit", "end"]);
     }
 
     #[test]

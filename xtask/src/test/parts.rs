@@ -29,6 +29,8 @@ pub(super) struct Part {
 pub(super) enum Lane {
     Computes,
     Waits,
+    /// The part leaves the processors to others most of the time.
+    Idles,
 }
 
 /// A part that begins once the workspace is built.
@@ -48,7 +50,7 @@ const PART: Part = Part {
 pub(super) const BUILD: &str = "build";
 
 /// The parts in the order in which each lane runs them. Parts that do not need the build run beside
-/// it. The longest of the others begin first, so that both lanes end at the same time.
+/// it. The longest of the others begin first, so that the lanes end at the same time.
 pub(super) const PARTS: &[Part] = &[
     Part {
         name: BUILD,
@@ -121,7 +123,7 @@ pub(super) const PARTS: &[Part] = &[
     Part {
         name: "interop",
         about: "runs Samba, impacket, scapy, j-interop and tshark against the standard's protocols",
-        lane: Lane::Waits,
+        lane: Lane::Idles,
         needs_network: true,
         tools: &[Tool::Judges, Tool::JavaJudges, Tool::Widl, Tool::Jdk, Tool::Ip],
         run: interop::run,
@@ -156,7 +158,7 @@ pub(super) const PARTS: &[Part] = &[
     Part {
         name: "net",
         about: "calls between hosts by each protocol sequence, over good, bad and cut wires",
-        lane: Lane::Waits,
+        lane: Lane::Idles,
         profile: Some("net"),
         tools: &[Tool::Nextest, Tool::Libfabric, Tool::Ip, Tool::Nft],
         run: || workspace::test_all("net", &[]).and_then(|()| workspace::needs_libfabric()),
@@ -165,7 +167,7 @@ pub(super) const PARTS: &[Part] = &[
     Part {
         name: "kill",
         about: "kills processes in mid-call: they must leave nothing behind",
-        lane: Lane::Waits,
+        lane: Lane::Idles,
         profile: Some("kill"),
         tools: &[Tool::Nextest, Tool::Libfabric],
         run: || workspace::test_all("kill", &[]),
