@@ -76,17 +76,17 @@ pub(super) const PARTS: &[Part] = &[
         ..PART
     },
     Part {
+        name: "java",
+        about: "builds the Java modules without a warning, and runs their tests",
+        tools: &[Tool::Jdk],
+        run: java::run,
+        ..PART
+    },
+    Part {
         name: "readme",
         about: "builds the README's program, and compares its output with the page",
         needs_workspace: false,
         run: readme::run,
-        ..PART
-    },
-    Part { name: "examples", about: "runs each example's client against its server", run: examples::run, ..PART },
-    Part {
-        name: "wizard",
-        about: "builds and tests the projects in Rust that `obvia wizard` writes for the project's IDL files",
-        run: wizard::run,
         ..PART
     },
     Part {
@@ -96,11 +96,11 @@ pub(super) const PARTS: &[Part] = &[
         run: cmake::run,
         ..PART
     },
+    Part { name: "examples", about: "runs each example's client against its server", run: examples::run, ..PART },
     Part {
-        name: "java",
-        about: "builds the Java modules without a warning, and runs their tests",
-        tools: &[Tool::Jdk],
-        run: java::run,
+        name: "wizard",
+        about: "builds and tests the projects in Rust that `obvia wizard` writes for the project's IDL files",
+        run: wizard::run,
         ..PART
     },
     Part {
