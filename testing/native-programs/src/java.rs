@@ -116,7 +116,11 @@ fn compile(home: &Path, place: &Path, mut sources: Vec<PathBuf>, processors: Opt
     let mut compiler = compiler(home);
     compiler.args(["-Xlint:all", "-Werror", "--release", &VERSION.to_string(), "-d"]).arg(place.join("classes"));
     compiler.args(processors.map_or_else(|| vec!["-proc:none"], |path| vec!["--processor-path", path]));
-    run(compiler.args(sources));
+    // The command, which a failed test shows, names the list of sources.
+    let list = place.join("sources");
+    let lines = sources.iter().map(|source| format!("\"{}\"\n", source.display()));
+    std::fs::write(&list, lines.collect::<String>()).expect("the folder for builds can be written to");
+    run(compiler.arg(format!("@{}", list.display())));
 }
 
 /// Removes the classes of an earlier build.

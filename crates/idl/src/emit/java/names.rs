@@ -83,6 +83,9 @@ const METHODS: [&str; 13] = [
 /// The local variables of generated methods.
 const LOCALS: [&str; 8] = ["arguments", "call", "frame", "i", "length", "memory", "object", "results"];
 
+/// Words that no type may be called, beyond [`KEYWORDS`].
+const NO_TYPES: [&str; 5] = ["permits", "record", "sealed", "var", "yield"];
+
 /// Types that generated code uses without their package.
 const TYPES: [&str; 53] = [
     "ArithmeticException",
@@ -242,7 +245,7 @@ pub(super) struct Types {
 
 impl Types {
     pub(super) fn new(model: &Model, stem: &str) -> Self {
-        let mut taken: BTreeSet<String> = TYPES.map(str::to_owned).into();
+        let mut taken: BTreeSet<String> = TYPES.iter().chain(&NO_TYPES).map(|&name| name.to_owned()).collect();
         // Interfaces come first, because other programs know them by name.
         let mut interfaces = Vec::new();
         for found in &model.interfaces {
