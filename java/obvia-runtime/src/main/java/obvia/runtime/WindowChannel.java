@@ -1,6 +1,7 @@
 package obvia.runtime;
 
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.List;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -15,6 +16,9 @@ final class WindowChannel extends Channel {
      * ended within that time, the call fails with RPC_E_DISCONNECTED.
      */
     static final long FRESH = 1_000_000;
+
+    /** The time that a one-way call waits for room for the list of its references. */
+    private static final Duration LISTING = Duration.ofSeconds(1);
 
     private final Link link;
     private final Window window;
@@ -156,7 +160,10 @@ final class WindowChannel extends Channel {
             window.publish(Window.ONEWAY, opnum, target, length);
             if (hasReferences || owner == null) {
                 hasReferences = false;
-                tellReferences(Sent.takeOwn(this, callId));
+                List<RuntimeCalls.Returned> own = Sent.takeOwn(this, callId);
+                if (!own.isEmpty()) {
+                    CallContext.current().by(Deadline.in(LISTING)).during(() -> tellReferences(own));
+                }
             }
         } catch (InternalError | IllegalStateException e) {
             isBroken = true;
@@ -168,20 +175,22 @@ final class WindowChannel extends Channel {
 
     /**
      * Sends the references in the call that was sent last. The peer gives them back if it refuses
-     * that call.
+     * that call. Whether there was room for the list.
      */
-    private void tellReferences(List<RuntimeCalls.Returned> own) {
+    private boolean tellReferences(List<RuntimeCalls.Returned> own) {
         for (int at = 0; at < own.size(); at += RuntimeCalls.RELEASES_MAX) {
             byte[] list = RuntimeCalls.listed(own.subList(at, Math.min(own.size(), at + RuntimeCalls.RELEASES_MAX)));
             try {
                 request(list.length);
             } catch (RpcException e) {
-                // The call itself was sent. If it is refused now, the references stay until the peer ends.
-                return;
+                // The call itself was sent. If it is refused now, the references stay until the peer
+                // ends.
+                return false;
             }
             MemorySegment.copy(MemorySegment.ofArray(list), 0, memory, this.at, list.length);
             window.publish(Window.ONEWAY, RuntimeCalls.GIVEN, 0, list.length);
         }
+        return true;
     }
 
     @Override
