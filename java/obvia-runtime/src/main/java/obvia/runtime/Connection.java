@@ -50,9 +50,6 @@ final class Connection implements Runnable {
     // message.
     private boolean isVirtual;
     private boolean isReceived;
-    // The link whose process was asked last whether this connection is its own, and its answer.
-    private Link judged;
-    private boolean isJudgedSame;
     private final AtomicBoolean isResting = new AtomicBoolean();
 
     /**
@@ -377,7 +374,7 @@ final class Connection implements Runnable {
         Owed owed = runtime.owedTo(client);
         RuntimeCalls.forEach(call, (target, refs) -> {
             int count = (int) Math.min(Math.max(refs, 0), Integer.MAX_VALUE);
-            owed.add(new Owed.Entry(this, new RuntimeCalls.Returned(target, count)));
+            owed.add(this, new RuntimeCalls.Returned(target, count));
         });
         runtime.wakeJanitor();
     }
@@ -389,17 +386,10 @@ final class Connection implements Runnable {
      * client that is a virtual machine. So the process at the link, which serves the endpoint of the
      * OXID, is asked whether this connection is its own.
      *
-     * @throws RpcException with RPC_E_TIMEOUT if the process does not answer
+     * @throws RpcException if the process does not answer
      */
     boolean isFrom(Link link) {
-        if (window.pid() >= 0) {
-            return window.pid() == link.pid();
-        }
-        if (judged != link) {
-            isJudgedSame = link.owns(window.mark());
-            judged = link;
-        }
-        return isJudgedSame;
+        return window.pid() >= 0 ? window.pid() == link.pid() : link.owns(window.mark());
     }
 
     /** Whether the cached entry is the interface pointer that is called, and is still valid. */

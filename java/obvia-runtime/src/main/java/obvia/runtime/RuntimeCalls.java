@@ -48,7 +48,7 @@ final class RuntimeCalls {
     static final int GIVEN = 26;
 
     /** The opnum of the question whether the server has opened a connection to the client. */
-    private static final int OWNS = 27;
+    static final int OWNS = 27;
 
     /**
      * The number of bytes before the description in the answer to a start: the result, and whether
