@@ -133,8 +133,9 @@ final class PeerFile extends RandomAccessFile {
         try {
             // The peer may have replaced the file since the first check. Mapping an empty file would
             // make it longer.
-            file.identity = file.length() == 0 ? null : Mapping.of(file);
-            checkLength(length, file.length());
+            long found = file.length();
+            file.identity = found == 0 ? null : Mapping.of(file);
+            checkLength(length, found);
             Device device = file.identity.device;
             if (!isMemory(device, process) && !(isOfNames(folder) && device.equals(deviceOf(folder)))) {
                 throw Line.broken("a segment is no memory file");
