@@ -55,6 +55,12 @@ final class Lock implements AutoCloseable {
 
     private static final long LOOK = 2_000_000;
 
+    /**
+     * Held while this process locks a file, and while it closes a peer's file that it has found
+     * unlocked.
+     */
+    static final Object LOCKING = new Object();
+
     /** The locks that this process holds or is about to take. */
     private static final Set<Path> OWN = ConcurrentHashMap.newKeySet();
 
@@ -156,6 +162,13 @@ final class Lock implements AutoCloseable {
         return FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
     }
 
+    /** Locks a file unless another process has locked it. Whether it was locked. */
+    private static boolean tryLock(FileChannel file) throws IOException {
+        synchronized (LOCKING) {
+            return file.tryLock() != null;
+        }
+    }
+
     /** Takes the lock of a name; {@code null} if another process has it. */
     static Lock take(Path path, Path socket) throws IOException {
         // A process that lists names may hold the lock, for long on a busy machine. A server that
@@ -223,7 +236,7 @@ final class Lock implements AutoCloseable {
             }
             file = open(path);
             checkText(file, socket, before);
-            if (file.tryLock() == null || !Stat.of(path).isSame(before) || list.read().haveFlock(before.number())) {
+            if (!tryLock(file) || !Stat.of(path).isSame(before) || list.read().haveFlock(before.number())) {
                 return null;
             }
             // The text may have changed meanwhile. A blank file that this process has locked belongs
@@ -294,7 +307,7 @@ final class Lock implements AutoCloseable {
             return false;
         }
         try (FileChannel file = open(path)) {
-            if (!isOfTheDead(file, socket, before) || file.tryLock() == null || !Stat.of(path).isSame(before)) {
+            if (!isOfTheDead(file, socket, before) || !tryLock(file) || !Stat.of(path).isSame(before)) {
                 return false;
             }
             // A server that has taken the name since has written to the lock, holds it by flock, or answers.

@@ -9,7 +9,6 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -59,6 +58,11 @@ final class PeerFile extends RandomAccessFile {
 
     /** The file's identity; {@code null} for an empty file, which shows none. */
     private volatile Mapping identity;
+
+    /** Whether the kernel itself has the file, and so closes it at once. */
+    private volatile boolean isAccepted;
+
+    private volatile boolean isClosing;
 
     private PeerFile(Path path, boolean isWritable) throws IOException {
         super(path.toFile(), isWritable ? "rw" : "r");
@@ -129,7 +133,6 @@ final class PeerFile extends RandomAccessFile {
         Path process = processOf(path);
         checkUnopened(path, process, length, folder);
         PeerFile file = new PeerFile(path, isWritable);
-        boolean isDone = false;
         try {
             // The peer may have replaced the file since the first check. Mapping an empty file would
             // make it longer.
@@ -140,10 +143,10 @@ final class PeerFile extends RandomAccessFile {
             if (!isMemory(device, process) && !(isOfNames(folder) && device.equals(deviceOf(folder)))) {
                 throw Line.broken("a segment is no memory file");
             }
-            isDone = true;
+            file.isAccepted = true;
             return file;
         } finally {
-            if (!isDone) {
+            if (!file.isAccepted) {
                 file.close();
             }
         }
@@ -159,15 +162,12 @@ final class PeerFile extends RandomAccessFile {
             throw Line.broken("a segment is no memory file, or not this process's to open");
         }
         checkLength(length, (Long) found.get("size"));
-        // The list is read after the files, and has all locks because of which they are kept.
-        List<PeerFile> all = List.copyOf(KEPT);
-        Locks locks = Locks.read();
-        all.stream().filter(kept -> kept.closeUnlocked(locks)).forEach(KEPT::remove);
+        KEPT.removeIf(PeerFile::closeUnlocked);
         if (KEPT.size() >= KEPT_MAX) {
             throw new IOException("too many files of peers are locked by this process");
         }
         Device device = Device.of((Long) found.get("dev"));
-        Set<Device> locked = locks.own((Long) found.get("ino"));
+        Set<Device> locked = Locks.read().own((Long) found.get("ino"));
         boolean isLocked;
         if (isMemory(device, process)) {
             isLocked = locked.contains(device);
@@ -258,28 +258,38 @@ final class PeerFile extends RandomAccessFile {
     /** Closes the file as soon as this process has no lock on it. */
     @Override
     public void close() {
-        try {
-            if (closeUnlocked(Locks.read())) {
-                return;
-            }
-        } catch (IOException e) {
-            // The list cannot be read for now.
+        // The channel calls this method once more while the file is being closed.
+        if (!isClosing && !closeUnlocked()) {
+            // The reference keeps the collector from closing the file.
+            KEPT.add(this);
         }
-        // The reference keeps the collector from closing the file.
-        KEPT.add(this);
     }
 
     /** Closes the file unless this process has a lock on it. Whether the file was closed. */
-    private boolean closeUnlocked(Locks locks) {
-        Mapping known = identity;
-        boolean isLocked = known != null && locks.own(known.inode).contains(known.device);
-        if (!isLocked) {
+    private boolean closeUnlocked() {
+        // A file system that is a program may delay the close for ever, which must not keep this
+        // process from locking files.
+        synchronized (isAccepted ? Lock.LOCKING : new Object()) {
+            if (isLocked()) {
+                return false;
+            }
+            isClosing = true;
             try {
                 super.close();
             } catch (IOException e) {
                 // The kernel closes the descriptor all the same.
             }
+            return true;
         }
-        return !isLocked;
+    }
+
+    private boolean isLocked() {
+        try {
+            Mapping known = identity;
+            return known != null && Locks.read().own(known.inode).contains(known.device);
+        } catch (IOException e) {
+            // The list cannot be read for now.
+            return true;
+        }
     }
 }
