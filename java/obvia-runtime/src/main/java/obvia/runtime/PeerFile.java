@@ -44,6 +44,8 @@ final class PeerFile extends RandomAccessFile {
     private static final Path MAPS = Path.of("/proc/self/maps");
     /** First and last address, rights, offset, device, inode number; a name may follow. */
     private static final Pattern MAPPING = Pattern.compile("(?s)([0-9a-f]+)-([0-9a-f]+) [^ ]+ [0-9a-f]+ ([0-9a-f]+:[0-9a-f]+) ([0-9]+).*");
+    /** The number of the process that a thread belongs to. */
+    private static final Pattern PROCESS = Pattern.compile("Tgid:\t([0-9]+)");
     /** A file of nsfs, the kernel's internal file system of name spaces, which is mounted early. */
     private static final Path EARLY = Path.of("/proc/self/ns/mnt");
 
@@ -118,9 +120,19 @@ final class PeerFile extends RandomAccessFile {
         }
     }
 
-    /** Returns the folder in {@code /proc} of the process that has a file. */
+    /**
+     * Returns the folder in {@code /proc} of the process that has a file. The kernel finds each
+     * thread there by its number as well, as if it were a process.
+     */
     static Path processOf(Path path) {
-        return path.resolve("../..").normalize();
+        Path named = path.resolve("../..").normalize();
+        try (InputStream status = Files.newInputStream(named.resolve("status"))) {
+            Stream<Matcher> found = Mounts.lines(status, Long.MAX_VALUE).map(PROCESS::matcher).filter(Matcher::matches);
+            return found.findFirst().map(line -> named.resolveSibling(line.group(1))).orElse(named);
+        } catch (IOException e) {
+            // The process has ended, or this process may not open its files either.
+            return named;
+        }
     }
 
     /** Opens a file that is memory, and has so many bytes. */

@@ -204,6 +204,16 @@ class PeerFileTest {
         assertTrue(begun.get() <= PeerFile.THREADS_MAX, begun + " threads");
     }
 
+    /** The kernel finds threads by their numbers where it lists processes. */
+    @Test
+    void threadsBelongToTheirProcess() throws Exception {
+        Path own = Path.of("/proc", Long.toString(Locks.self()));
+        try (Stream<Path> threads = Files.list(SELF.resolve("task"))) {
+            assertTrue(threads.filter(thread -> PeerFile.processOf(Path.of("/proc").resolve(thread.getFileName()).resolve("fd/1")).equals(own)).count() > 1);
+        }
+        assertEquals(Path.of("/proc/0"), PeerFile.processOf(Path.of("/proc/0/fd/1")), "no process");
+    }
+
     @Test
     void turnsAreLimitedForEachAndForAll() throws Exception {
         var turns = new Turns<String>(2, 3);
