@@ -40,8 +40,8 @@ final class Connection implements Runnable {
     private Exports.Entry aside;
     // The context of the next call; null if the client sent none.
     private CallContext context;
-    // The number of the last message that was refused before its arguments were read, or of the last
-    // list that followed it; -1 for none.
+    // The number of the last call that was refused before its arguments were read; -1 for none. Each
+    // list of that call's references (RuntimeCalls.LISTED) replaces it by the list's own number.
     private long refused = -1;
     // The exception of the last method until it is sent to the caller; null if the method returned
     // its result.
@@ -256,7 +256,8 @@ final class Connection implements Runnable {
     }
 
     /**
-     * Hands the connection over to a new thread of the other kind, which performs the call that was received last.
+     * Hands the connection over to a new thread of the other kind, which performs the call that was
+     * received last.
      *
      * @param said the context of that call
      */
@@ -362,10 +363,10 @@ final class Connection implements Runnable {
     }
 
     /**
-     * Gives back the references that this message lists, if the message directly before it was a
-     * refused call or another list for that call.
+     * Notes that the references in this list are to be given back to the client, if the message
+     * directly before it was a refused call or another list for that call.
      */
-    void giveBack(WindowCall call) {
+    void noteOwed(WindowCall call) {
         boolean isNext = refused >= 0 && (int) refused + 1 == window.sequence();
         refused = isNext ? Integer.toUnsignedLong(window.sequence()) : -1;
         if (!isNext) {

@@ -289,7 +289,7 @@ final class Link extends Way {
     }
 
     /** Returns a channel that a virtual thread has borrowed. */
-    void giveBack(WindowChannel channel) {
+    void returnChannel(WindowChannel channel) {
         if (!lent.remove(Thread.currentThread(), channel)) {
             return;
         }

@@ -27,7 +27,8 @@ import obvia.RpcException;
  * {@code crates/via/src/provider/shm/directory/lock.rs} specifies its content and the files that
  * count as locks.
  *
- * <p>Closing a descriptor of a file drops all locks by {@code fcntl} that this process has on the file, those of native code included. So a file that this process has locked is not opened.
+ * <p>Closing a descriptor of a file drops all locks by {@code fcntl} that this process has on the
+ * file, those of native code included. So a file that this process has locked is not opened.
  */
 final class Lock implements AutoCloseable {
     private static final String MARK = "obvia";
@@ -310,7 +311,8 @@ final class Lock implements AutoCloseable {
             if (!isOfTheDead(file, socket, before) || !tryLock(file) || !Stat.of(path).isSame(before)) {
                 return false;
             }
-            // A server that has taken the name since has written to the lock, holds it by flock, or answers.
+            // A server that has taken the name since has written to the lock, holds it by flock, or
+            // answers.
             if (!isOfTheDead(file, socket, before) || Locks.read().haveFlock(before.number())) {
                 return false;
             }

@@ -38,7 +38,10 @@ final class PeerFile extends RandomAccessFile {
     static final int THREADS_MAX = 8;
     /** The number of threads that open files of all processes at once. */
     static final int ALL_THREADS_MAX = 64;
-    /** The number of locked files that stay open, from which on no further files are opened. */
+    /**
+     * The maximum number of files that stay open because they are locked. At that number no further
+     * file is opened.
+     */
     private static final int KEPT_MAX = 64;
 
     private static final Path MAPS = Path.of("/proc/self/maps");
@@ -108,14 +111,14 @@ final class PeerFile extends RandomAccessFile {
                 try {
                     return work.call();
                 } finally {
-                    TURNS.give(process);
+                    TURNS.end(process);
                 }
             });
             isBegun = true;
             return begun;
         } finally {
             if (!isBegun) {
-                TURNS.give(process);
+                TURNS.end(process);
             }
         }
     }

@@ -558,8 +558,8 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         return isSame ? list : List.of();
     }
 
-    /** Whether a connection to another process is one of this process. */
-    boolean owns(long oxid, long mark) {
+    /** Whether this process has opened the connection with this mark to another process. */
+    boolean hasOpened(long oxid, long mark) {
         Link link = links.get(oxid);
         return link != null && link.hasConnected(mark);
     }

@@ -22,14 +22,20 @@ final class WindowChannel extends Channel {
 
     private final Link link;
     private final Window window;
-    /** The thread that keeps the channel; {@code null} where the channel goes back to its link's others after each call. */
+    /**
+     * The thread that keeps the channel; {@code null} where the channel goes back to its link's
+     * others after each call.
+     */
     Thread owner;
 
     /**
-     * The thread that may use the channel without looking it up: the owner, or {@code null}. Only the owner sets this field.
+     * The thread that may use the channel without looking it up: the owner, or {@code null}. Only
+     * the owner sets this field.
      *
-     * <p>Invariant: while this field is the owner, the owner's {@link CallContext#current} is {@link CallContext#NONE}, and the peer was told no other context for the next call.
-     * {@link CallContext#during} changes the owner's context, so it puts the channels of its thread away before and after its work.
+     * <p>Invariant: while this field is the owner, the owner's {@link CallContext#current} is
+     * {@link CallContext#NONE}, and the peer was told no other context for the next call.
+     * {@link CallContext#during} changes the owner's context, so it puts the channels of its thread
+     * away before and after its work.
      */
     Thread user;
 
@@ -188,7 +194,7 @@ final class WindowChannel extends Channel {
                 return false;
             }
             MemorySegment.copy(MemorySegment.ofArray(list), 0, memory, this.at, list.length);
-            window.publish(Window.ONEWAY, RuntimeCalls.GIVEN, 0, list.length);
+            window.publish(Window.ONEWAY, RuntimeCalls.LISTED, 0, list.length);
         }
         return true;
     }
@@ -203,7 +209,7 @@ final class WindowChannel extends Channel {
     @Override
     public void end() {
         if (owner == null) {
-            link.giveBack(this);
+            link.returnChannel(this);
         }
     }
 
@@ -212,14 +218,19 @@ final class WindowChannel extends Channel {
         return isBroken || window.isClosed();
     }
 
-    /** Prepares the channel for the next thread that takes it, at a time by {@link System#nanoTime}. */
+    /**
+     * Prepares the channel for the next thread that takes it, at a time by {@link System#nanoTime}.
+     */
     void rest(long now) {
         if (window.isAnswered()) {
             answeredAt = now;
         }
     }
 
-    /** Whether a channel that rested can no longer be used. Asks the kernel only where the last answer is old. */
+    /**
+     * Whether a channel that rested can no longer be used. Asks the kernel only where the last
+     * answer is old.
+     */
     boolean isSpent(long now) {
         return isKnownClosed() || (now - answeredAt >= FRESH && window.isClosed());
     }

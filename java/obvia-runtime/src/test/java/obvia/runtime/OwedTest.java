@@ -49,7 +49,7 @@ class OwedTest {
         byte[] list = RuntimeCalls.listed(List.of(new RuntimeCalls.Returned(target, RuntimeCalls.REFS_PER_QUERY)));
         channel.request(list.length);
         MemorySegment.copy(MemorySegment.ofArray(list), 0, channel.memory, channel.at, list.length);
-        channel.oneway(0, RuntimeCalls.GIVEN, list.length);
+        channel.oneway(0, RuntimeCalls.LISTED, list.length);
     }
 
     private void awaitReturn(long target) throws Exception {

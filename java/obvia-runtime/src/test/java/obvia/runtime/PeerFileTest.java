@@ -229,10 +229,10 @@ class PeerFileTest {
                 throw new IllegalStateException(e);
             }
         });
-        turns.give("a");
+        turns.end("a");
         assertTrue(waiting.get());
         assertFalse(turns.take("a", now));
-        turns.give("c");
+        turns.end("c");
         assertTrue(turns.take("a", now));
     }
 }
