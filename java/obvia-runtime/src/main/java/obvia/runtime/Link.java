@@ -31,7 +31,10 @@ final class Link extends Way {
     private static final int SHARED_MAX = 32;
     /** The number of connections that a link remembers; it forgets none that are open. */
     private static final int MARKS_MAX = 1024;
-    /** The time that the process has to answer the janitor, which serves all links. */
+    /**
+     * The time that the process has to answer the janitor, and after which the janitor asks it
+     * nothing further in the same round.
+     */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     /** The channels that a thread finds without a lookup. */
@@ -428,7 +431,7 @@ final class Link extends Way {
     void tidy() {
         dropThoseOfEndedThreads();
         dropIdle();
-        // A process that answers slowly must not keep the janitor from the other links.
+        // The janitor serves all links: a process that answers slowly must not keep it from others.
         Deadline end = Deadline.in(PATIENCE);
         while (!end.isOver() && !isDead() && returnReferences()) {
             // Continues with the next batch.
