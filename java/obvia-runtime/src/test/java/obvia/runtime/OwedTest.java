@@ -192,6 +192,13 @@ class OwedTest {
         }
     }
 
+    private static void awaitReleases(Slow slow, Link link, int count) throws Exception {
+        ProcessesTest.await("the references are given back", () -> {
+            link.tidy();
+            return slow.released.size() == count;
+        });
+    }
+
     /** One thread serves all links. */
     @Test
     void aSlowClientDelaysTheJanitorALittle() throws Exception {
@@ -203,9 +210,7 @@ class OwedTest {
             Link link = Link.reach(server, Link.endpoint(slow.oxid));
             link.tidy();
             assertTrue(slow.questions.get() < 3, "it is asked for a second");
-            while (slow.released.size() < 3) {
-                link.tidy();
-            }
+            awaitReleases(slow, link, 3);
             link.close();
         }
     }
@@ -218,9 +223,7 @@ class OwedTest {
             Link link = Link.reach(server, Link.endpoint(slow.oxid));
             link.tidy();
             assertTrue(slow.released.isEmpty());
-            while (slow.released.isEmpty()) {
-                link.tidy();
-            }
+            awaitReleases(slow, link, 1);
             link.close();
         }
     }
