@@ -99,6 +99,22 @@ class PeerFileTest {
         }
     }
 
+    @Test
+    void filesThatAreLockedWhileTheyAreClosedStayOpen() throws Exception {
+        try (Segments.Made made = Segments.Made.in(Path.of("/dev/shm"), 4096);
+                PeerFile file = PeerFile.open(made.path(), true, 4096)) {
+            Thread closing = Thread.ofPlatform().daemon().unstarted(file::close);
+            synchronized (Lock.LOCKING) {
+                closing.start();
+                ProcessesTest.await("the close waits", () -> closing.getState() == Thread.State.BLOCKED || !closing.isAlive());
+                made.file().lock();
+            }
+            closing.join();
+            assertTrue(isLocked(made.path()));
+            assertEquals(4096, file.length());
+        }
+    }
+
     /** The kernel escapes line feeds in names, and no carriage returns. */
     @Test
     void namesForgeNoMappings() throws Exception {
