@@ -180,7 +180,8 @@ fn source(method: &Method<'_>, param: &ParamPlan<'_>) -> String {
 }
 
 /// Writes the computation of the request's length. References are marshaled last: they stay with
-/// the server if the conversion of another argument fails afterwards.
+/// the server if anything fails between them and `begin`. Only their own lengths can, where they
+/// take a frame beyond 2 GiB.
 fn measure(out: &mut Writer, method: &Method<'_>) -> String {
     let mut length = block(method.plan.request_block).to_string();
     let mut declared = "int length";

@@ -229,8 +229,11 @@ public final class Obvia {
     }
 
     /**
-     * Says whether callers are told the messages of exceptions that a method throws without declaring them, beside their classes. By default they are told in virtual machines with assertions
-     * ({@code -enableassertions}), as tests have them. Processes of other users, and on other hosts, are told the class alone: a message may contain values that are not theirs.
+     * Says whether callers are told the message of an error or an unchecked exception that a method
+     * throws, beside its class. By default they are told in virtual machines with assertions
+     * ({@code -enableassertions}), as tests have them. Processes of other users, and on other hosts,
+     * are told the class alone: a message may contain values that are not theirs. The messages of
+     * checked exceptions and of {@link RpcException} are told to every caller.
      *
      * @param areTold whether they are told
      */

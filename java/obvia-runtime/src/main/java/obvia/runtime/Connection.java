@@ -40,8 +40,8 @@ final class Connection implements Runnable {
     private Exports.Entry aside;
     // The context of the next call; null if the client sent none.
     private CallContext context;
-    // The number of the last message that was refused before its arguments were read, or of the last
-    // list that followed it; -1 for none.
+    // The number of the last call that was refused before its arguments were read; -1 for none. Each
+    // list of that call's references (RuntimeCalls.LISTED) replaces it by the list's own number.
     private long refused = -1;
     // The exception of the last method until it is sent to the caller; null if the method returned
     // its result.
@@ -50,9 +50,6 @@ final class Connection implements Runnable {
     // message.
     private boolean isVirtual;
     private boolean isReceived;
-    // The link whose process was asked last whether this connection is its own, and its answer.
-    private Link judged;
-    private boolean isJudgedSame;
     private final AtomicBoolean isResting = new AtomicBoolean();
 
     /**
@@ -259,7 +256,8 @@ final class Connection implements Runnable {
     }
 
     /**
-     * Hands the connection over to a new thread of the other kind, which performs the call that was received last.
+     * Hands the connection over to a new thread of the other kind, which performs the call that was
+     * received last.
      *
      * @param said the context of that call
      */
@@ -365,10 +363,10 @@ final class Connection implements Runnable {
     }
 
     /**
-     * Gives back the references that this message lists, if the message directly before it was a
-     * refused call or another list for that call.
+     * Notes that the references in this list are to be given back to the client, if the message
+     * directly before it was a refused call or another list for that call.
      */
-    void giveBack(WindowCall call) {
+    void noteOwed(WindowCall call) {
         boolean isNext = refused >= 0 && (int) refused + 1 == window.sequence();
         refused = isNext ? Integer.toUnsignedLong(window.sequence()) : -1;
         if (!isNext) {
@@ -377,7 +375,7 @@ final class Connection implements Runnable {
         Owed owed = runtime.owedTo(client);
         RuntimeCalls.forEach(call, (target, refs) -> {
             int count = (int) Math.min(Math.max(refs, 0), Integer.MAX_VALUE);
-            owed.add(new Owed.Entry(this, new RuntimeCalls.Returned(target, count)));
+            owed.add(this, new RuntimeCalls.Returned(target, count));
         });
         runtime.wakeJanitor();
     }
@@ -389,17 +387,10 @@ final class Connection implements Runnable {
      * client that is a virtual machine. So the process at the link, which serves the endpoint of the
      * OXID, is asked whether this connection is its own.
      *
-     * @throws RpcException with RPC_E_TIMEOUT if the process does not answer
+     * @throws RpcException if the process does not answer
      */
     boolean isFrom(Link link) {
-        if (window.pid() >= 0) {
-            return window.pid() == link.pid();
-        }
-        if (judged != link) {
-            isJudgedSame = link.owns(window.mark());
-            judged = link;
-        }
-        return isJudgedSame;
+        return window.pid() >= 0 ? window.pid() == link.pid() : link.owns(window.mark());
     }
 
     /** Whether the cached entry is the interface pointer that is called, and is still valid. */

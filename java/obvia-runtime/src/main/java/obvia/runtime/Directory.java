@@ -28,16 +28,21 @@ import obvia.RpcException;
  * The directory of the names of this user's servers: a socket for each name, as in
  * {@code crates/via/src/provider/shm/directory.rs}.
  *
- * <p>Servers in other languages hold a lock by {@code flock}, for which this virtual machine has no call. So a name belongs to a server as long as the server's socket answers. The lock that
- * this virtual machine takes keeps two processes from taking a name at once, and the kernel's list of locks shows locks by {@code flock}. Files are removed or written to only if they belong to
- * this user, and are known to be the lock or the socket of a name.
+ * <p>Servers in other languages hold a lock by {@code flock}, for which this virtual machine has no
+ * call. So a name belongs to a server as long as the server's socket answers. The lock that this
+ * virtual machine takes keeps two processes from taking a name at once, and the kernel's list of
+ * locks shows locks by {@code flock}. Files are removed or written to only if they belong to this
+ * user, and are known to be the lock or the socket of a name.
  */
 final class Directory {
     private static final int PATH_MAX = 107;
     private static final int OTHERS_WRITE = 0022;
     /** Directories that are being opened. */
     private static final Map<Path, Patience<Directory>> OPENING = new ConcurrentHashMap<>();
-    /** How the sockets and locks of names end, whatever listens behind them. Those that virtual machines serve are the first. */
+    /**
+     * How the sockets and locks of names end, whatever listens behind them. Those that virtual
+     * machines serve are the first.
+     */
     private static final Map<String, String> ENDINGS = Map.of(".lock", ".sock", ".vi-lock", ".vi-sock", ".lrpc-lock", ".lrpc-sock");
     /** The maximum number of dead names that one sweep removes; the next sweep removes more. */
     private static final int SWEPT_MAX = 16;
@@ -362,7 +367,8 @@ final class Directory {
     }
 
     /**
-     * Whether a server listens at a socket, which takes this process for a client that disconnects at once. A server whose queue is full listens as well.
+     * Whether a server listens at a socket, which takes this process for a client that disconnects
+     * at once. A server whose queue is full listens as well.
      *
      * @throws IOException where this process cannot look, such as without a free descriptor
      */

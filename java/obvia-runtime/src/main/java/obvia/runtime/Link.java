@@ -1,7 +1,6 @@
 package obvia.runtime;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -15,7 +14,6 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import obvia.Guid;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -31,9 +29,12 @@ import obvia.Waiting;
 final class Link extends Way {
     /** The maximum number of channels for virtual threads; further calls wait. */
     private static final int SHARED_MAX = 32;
-    /** The number of connections that a link remembers, closed ones included. */
+    /** The number of connections that a link remembers; it forgets none that are open. */
     private static final int MARKS_MAX = 1024;
-    /** The time that the process has to answer the janitor, which serves all links. */
+    /**
+     * The time that the process has to answer the janitor, and after which the janitor asks it
+     * nothing further in the same round.
+     */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     /** The channels that a thread finds without a lookup. */
@@ -56,8 +57,7 @@ final class Link extends Way {
     private final ConcurrentLinkedQueue<WindowChannel> leaving = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<RuntimeCalls.Returned> returned = new ConcurrentLinkedQueue<>();
 
-    /** The marks of the last connections to the process. */
-    private final ArrayDeque<Long> marks = new ArrayDeque<>();
+    private final Marks marks = new Marks(MARKS_MAX);
 
     /** The last channel of a platform thread: in most programs only one thread calls. */
     private WindowChannel hot;
@@ -74,42 +74,24 @@ final class Link extends Way {
     }
 
     private WindowChannel home(Window window) {
-        WindowChannel channel = channel(window);
+        marks.add(window);
+        var channel = new WindowChannel(this, window);
         channel.owner = Thread.currentThread();
         return channel;
     }
 
-    private WindowChannel channel(Window window) {
-        synchronized (marks) {
-            if (marks.size() == MARKS_MAX) {
-                marks.remove();
-            }
-            marks.add(window.mark());
-        }
-        return new WindowChannel(this, window);
-    }
-
     /** Whether a connection to the process with this mark was opened by this link. */
     boolean hasConnected(long mark) {
-        synchronized (marks) {
-            return marks.contains(mark);
-        }
+        return marks.has(mark);
     }
 
     /**
      * Asks the process whether it has opened a connection with this mark to this process.
      *
-     * @throws RpcException with RPC_E_TIMEOUT if it does not answer
+     * @throws RpcException if no answer arrives
      */
     boolean owns(long mark) {
-        try {
-            return CallContext.NONE.by(Deadline.in(PATIENCE)).during(() -> RuntimeCalls.owns(this, mark));
-        } catch (RpcException e) {
-            if (e.result() == Hresult.RPC_E_TIMEOUT) {
-                throw e;
-            }
-            return false;
-        }
+        return CallContext.NONE.by(Deadline.in(PATIENCE)).during(() -> RuntimeCalls.owns(this, mark));
     }
 
     /** Returns the name of a process's endpoint in the directory. */
@@ -310,7 +292,7 @@ final class Link extends Way {
     }
 
     /** Returns a channel that a virtual thread has borrowed. */
-    void giveBack(WindowChannel channel) {
+    void returnChannel(WindowChannel channel) {
         if (!lent.remove(Thread.currentThread(), channel)) {
             return;
         }
@@ -449,7 +431,11 @@ final class Link extends Way {
     void tidy() {
         dropThoseOfEndedThreads();
         dropIdle();
-        giveBackReferences();
+        // The janitor serves all links: a process that answers slowly must not keep it from others.
+        Deadline end = Deadline.in(PATIENCE);
+        while (!end.isOver() && !isDead() && returnReferences()) {
+            // Continues with the next batch.
+        }
     }
 
     private void dropThoseOfEndedThreads() {
@@ -497,36 +483,30 @@ final class Link extends Way {
         });
     }
 
-    private void giveBackReferences() {
-        boolean answers = !isDead();
-        while (answers && !returned.isEmpty()) {
-            List<RuntimeCalls.Returned> batch = new ArrayList<>();
-            while (!returned.isEmpty() && batch.size() < RuntimeCalls.RELEASES_MAX) {
-                batch.add(returned.poll());
-            }
-            answers = giveBack(() -> batch) && !isDead();
-        }
-        if (answers) {
-            giveBack(() -> runtime.takeOwed(this));
-        }
-    }
-
-    /** Gives back references. Whether the process has answered or has ended. */
-    private boolean giveBack(Supplier<List<RuntimeCalls.Returned>> references) {
+    /** Gives back a batch of references. Whether to continue: there may be more. */
+    private boolean returnReferences() {
         try {
-            List<RuntimeCalls.Returned> batch = references.get();
-            if (!batch.isEmpty()) {
+            List<RuntimeCalls.Returned> batch = returned.isEmpty() ? runtime.takeOwed(this) : nextReturned();
+            if (batch != null && !batch.isEmpty()) {
                 CallContext.NONE.by(Deadline.in(PATIENCE)).during(() -> {
                     RuntimeCalls.release(this, batch);
                     return null;
                 });
             }
-            return true;
+            return batch != null;
         } catch (RpcException e) {
             // A server that has ended has dropped the references. The janitor tries the further
-            // batches of a slow one in its next round, and meanwhile serves the other links.
-            return e.result() != Hresult.RPC_E_TIMEOUT;
+            // batches of a slow one in its next round.
+            return false;
         }
+    }
+
+    private List<RuntimeCalls.Returned> nextReturned() {
+        List<RuntimeCalls.Returned> batch = new ArrayList<>();
+        while (!returned.isEmpty() && batch.size() < RuntimeCalls.RELEASES_MAX) {
+            batch.add(returned.poll());
+        }
+        return batch;
     }
 
     void close() {

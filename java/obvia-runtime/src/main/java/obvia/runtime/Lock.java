@@ -27,7 +27,8 @@ import obvia.RpcException;
  * {@code crates/via/src/provider/shm/directory/lock.rs} specifies its content and the files that
  * count as locks.
  *
- * <p>Closing a descriptor of a file drops all locks by {@code fcntl} that this process has on the file, those of native code included. So a file that this process has locked is not opened.
+ * <p>Closing a descriptor of a file drops all locks by {@code fcntl} that this process has on the
+ * file, those of native code included. So a file that this process has locked is not opened.
  */
 final class Lock implements AutoCloseable {
     private static final String MARK = "obvia";
@@ -54,6 +55,12 @@ final class Lock implements AutoCloseable {
     private static final int ATTEMPTS = 16;
 
     private static final long LOOK = 2_000_000;
+
+    /**
+     * Held while this process locks a file, and while it closes a peer's file that it has found
+     * unlocked.
+     */
+    static final Object LOCKING = new Object();
 
     /** The locks that this process holds or is about to take. */
     private static final Set<Path> OWN = ConcurrentHashMap.newKeySet();
@@ -156,6 +163,13 @@ final class Lock implements AutoCloseable {
         return FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
     }
 
+    /** Locks a file unless another process has locked it. Whether it was locked. */
+    private static boolean tryLock(FileChannel file) throws IOException {
+        synchronized (LOCKING) {
+            return file.tryLock() != null;
+        }
+    }
+
     /** Takes the lock of a name; {@code null} if another process has it. */
     static Lock take(Path path, Path socket) throws IOException {
         // A process that lists names may hold the lock, for long on a busy machine. A server that
@@ -223,7 +237,7 @@ final class Lock implements AutoCloseable {
             }
             file = open(path);
             checkText(file, socket, before);
-            if (file.tryLock() == null || !Stat.of(path).isSame(before) || list.read().haveFlock(before.number())) {
+            if (!tryLock(file) || !Stat.of(path).isSame(before) || list.read().haveFlock(before.number())) {
                 return null;
             }
             // The text may have changed meanwhile. A blank file that this process has locked belongs
@@ -294,10 +308,11 @@ final class Lock implements AutoCloseable {
             return false;
         }
         try (FileChannel file = open(path)) {
-            if (!isOfTheDead(file, socket, before) || file.tryLock() == null || !Stat.of(path).isSame(before)) {
+            if (!isOfTheDead(file, socket, before) || !tryLock(file) || !Stat.of(path).isSame(before)) {
                 return false;
             }
-            // A server that has taken the name since has written to the lock, holds it by flock, or answers.
+            // A server that has taken the name since has written to the lock, holds it by flock, or
+            // answers.
             if (!isOfTheDead(file, socket, before) || Locks.read().haveFlock(before.number())) {
                 return false;
             }

@@ -55,8 +55,9 @@ record Mounts(List<Mount> all) {
         }
 
         /**
-         * Whether the mount is the root of this process. Its program and libraries come from there, so this process trusts and awaits that file system anyway. Containers without privileges have
-         * fuse-overlayfs there.
+         * Whether the mount is the root of this process. Its program and libraries come from there,
+         * so this process trusts and awaits that file system anyway. Containers without privileges
+         * have fuse-overlayfs there.
          */
         private boolean isRoot() {
             return point.equals("/");
@@ -127,7 +128,8 @@ record Mounts(List<Mount> all) {
     }
 
     /**
-     * Whether a folder is there, and all file systems on the way to it, and its own, answer at once. Links may lead anywhere, and so does a path that other users can change.
+     * Whether a folder is there, and all file systems on the way to it, and its own, answer at once.
+     * Links may lead anywhere, and so does a path that other users can change.
      *
      * @param path an absolute path
      * @param user this process's user

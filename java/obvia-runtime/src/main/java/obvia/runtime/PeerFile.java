@@ -9,7 +9,6 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -39,12 +38,17 @@ final class PeerFile extends RandomAccessFile {
     static final int THREADS_MAX = 8;
     /** The number of threads that open files of all processes at once. */
     static final int ALL_THREADS_MAX = 64;
-    /** The number of locked files that stay open, from which on no further files are opened. */
+    /**
+     * The maximum number of files that stay open because they are locked. At that number no further
+     * file is opened.
+     */
     private static final int KEPT_MAX = 64;
 
     private static final Path MAPS = Path.of("/proc/self/maps");
     /** First and last address, rights, offset, device, inode number; a name may follow. */
     private static final Pattern MAPPING = Pattern.compile("(?s)([0-9a-f]+)-([0-9a-f]+) [^ ]+ [0-9a-f]+ ([0-9a-f]+:[0-9a-f]+) ([0-9]+).*");
+    /** The number of the process that a thread belongs to. */
+    private static final Pattern PROCESS = Pattern.compile("Tgid:\t([0-9]+)");
     /** A file of nsfs, the kernel's internal file system of name spaces, which is mounted early. */
     private static final Path EARLY = Path.of("/proc/self/ns/mnt");
 
@@ -59,6 +63,11 @@ final class PeerFile extends RandomAccessFile {
 
     /** The file's identity; {@code null} for an empty file, which shows none. */
     private volatile Mapping identity;
+
+    /** Whether the kernel itself has the file, and so closes it at once. */
+    private volatile boolean isAccepted;
+
+    private volatile boolean isClosing;
 
     private PeerFile(Path path, boolean isWritable) throws IOException {
         super(path.toFile(), isWritable ? "rw" : "r");
@@ -102,21 +111,31 @@ final class PeerFile extends RandomAccessFile {
                 try {
                     return work.call();
                 } finally {
-                    TURNS.give(process);
+                    TURNS.end(process);
                 }
             });
             isBegun = true;
             return begun;
         } finally {
             if (!isBegun) {
-                TURNS.give(process);
+                TURNS.end(process);
             }
         }
     }
 
-    /** Returns the folder in {@code /proc} of the process that has a file. */
+    /**
+     * Returns the folder in {@code /proc} of the process that has a file. The kernel finds each
+     * thread there by its number as well, as if it were a process.
+     */
     static Path processOf(Path path) {
-        return path.resolve("../..").normalize();
+        Path named = path.resolve("../..").normalize();
+        try (InputStream status = Files.newInputStream(named.resolve("status"))) {
+            Stream<Matcher> found = Mounts.lines(status, Long.MAX_VALUE).map(PROCESS::matcher).filter(Matcher::matches);
+            return found.findFirst().map(line -> named.resolveSibling(line.group(1))).orElse(named);
+        } catch (IOException e) {
+            // The process has ended, or this process may not open its files either.
+            return named;
+        }
     }
 
     /** Opens a file that is memory, and has so many bytes. */
@@ -129,20 +148,20 @@ final class PeerFile extends RandomAccessFile {
         Path process = processOf(path);
         checkUnopened(path, process, length, folder);
         PeerFile file = new PeerFile(path, isWritable);
-        boolean isDone = false;
         try {
             // The peer may have replaced the file since the first check. Mapping an empty file would
             // make it longer.
-            file.identity = file.length() == 0 ? null : Mapping.of(file);
-            checkLength(length, file.length());
+            long found = file.length();
+            file.identity = found == 0 ? null : Mapping.of(file);
+            checkLength(length, found);
             Device device = file.identity.device;
             if (!isMemory(device, process) && !(isOfNames(folder) && device.equals(deviceOf(folder)))) {
                 throw Line.broken("a segment is no memory file");
             }
-            isDone = true;
+            file.isAccepted = true;
             return file;
         } finally {
-            if (!isDone) {
+            if (!file.isAccepted) {
                 file.close();
             }
         }
@@ -158,15 +177,12 @@ final class PeerFile extends RandomAccessFile {
             throw Line.broken("a segment is no memory file, or not this process's to open");
         }
         checkLength(length, (Long) found.get("size"));
-        // The list is read after the files, and has all locks because of which they are kept.
-        List<PeerFile> all = List.copyOf(KEPT);
-        Locks locks = Locks.read();
-        all.stream().filter(kept -> kept.closeUnlocked(locks)).forEach(KEPT::remove);
+        KEPT.removeIf(PeerFile::closeUnlocked);
         if (KEPT.size() >= KEPT_MAX) {
             throw new IOException("too many files of peers are locked by this process");
         }
         Device device = Device.of((Long) found.get("dev"));
-        Set<Device> locked = locks.own((Long) found.get("ino"));
+        Set<Device> locked = Locks.read().own((Long) found.get("ino"));
         boolean isLocked;
         if (isMemory(device, process)) {
             isLocked = locked.contains(device);
@@ -257,28 +273,38 @@ final class PeerFile extends RandomAccessFile {
     /** Closes the file as soon as this process has no lock on it. */
     @Override
     public void close() {
-        try {
-            if (closeUnlocked(Locks.read())) {
-                return;
-            }
-        } catch (IOException e) {
-            // The list cannot be read for now.
+        // The channel calls this method once more while the file is being closed.
+        if (!isClosing && !closeUnlocked()) {
+            // The reference keeps the collector from closing the file.
+            KEPT.add(this);
         }
-        // The reference keeps the collector from closing the file.
-        KEPT.add(this);
     }
 
     /** Closes the file unless this process has a lock on it. Whether the file was closed. */
-    private boolean closeUnlocked(Locks locks) {
-        Mapping known = identity;
-        boolean isLocked = known != null && locks.own(known.inode).contains(known.device);
-        if (!isLocked) {
+    private boolean closeUnlocked() {
+        // A file system that is a program may delay the close for ever, which must not keep this
+        // process from locking files.
+        synchronized (isAccepted ? Lock.LOCKING : new Object()) {
+            if (isLocked()) {
+                return false;
+            }
+            isClosing = true;
             try {
                 super.close();
             } catch (IOException e) {
                 // The kernel closes the descriptor all the same.
             }
+            return true;
         }
-        return !isLocked;
+    }
+
+    private boolean isLocked() {
+        try {
+            Mapping known = identity;
+            return known != null && Locks.read().own(known.inode).contains(known.device);
+        } catch (IOException e) {
+            // The list cannot be read for now.
+            return true;
+        }
     }
 }

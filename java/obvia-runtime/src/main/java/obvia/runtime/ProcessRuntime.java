@@ -541,18 +541,25 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     }
 
     /**
-     * Takes the references that are to be given back over a link. A process that claims another
-     * one's OXID does not make this process give back references of the other.
+     * Removes the references that were listed on one connection of a link's process, and returns
+     * them to be given back over the link; {@code null} without such lists. A process that claims
+     * another one's OXID does not make this process give back references of the other.
      *
-     * @throws RpcException with RPC_E_TIMEOUT if the process at the link does not answer
+     * @throws RpcException if the process at the link does not answer; the list stays
      */
     List<RuntimeCalls.Returned> takeOwed(Link link) {
         Client client = clients.get(link.oxid());
-        return client == null ? List.of() : client.owed.take().stream().filter(entry -> entry.from().isFrom(link)).map(Owed.Entry::refs).toList();
+        Connection from = client == null ? null : client.owed.first();
+        if (from == null) {
+            return null;
+        }
+        boolean isSame = from.isFrom(link);
+        List<RuntimeCalls.Returned> list = client.owed.take(from);
+        return isSame ? list : List.of();
     }
 
-    /** Whether a connection to another process is one of this process. */
-    boolean owns(long oxid, long mark) {
+    /** Whether this process has opened the connection with this mark to another process. */
+    boolean hasOpened(long oxid, long mark) {
         Link link = links.get(oxid);
         return link != null && link.hasConnected(mark);
     }

@@ -45,10 +45,10 @@ final class RuntimeCalls {
      * The opnum of a one-way message with the references in the one-way call directly before it. A
      * long list takes several messages.
      */
-    static final int GIVEN = 26;
+    static final int LISTED = 26;
 
     /** The opnum of the question whether the server has opened a connection to the client. */
-    private static final int OWNS = 27;
+    static final int OWNS = 27;
 
     /**
      * The number of bytes before the description in the answer to a start: the result, and whether
@@ -234,10 +234,10 @@ final class RuntimeCalls {
                 call.replyMemory.set(Flat.LONG, call.replyAt, connection.runtime().markFor(connection.client()));
             }
             case CONTEXT -> connection.expect(call);
-            case GIVEN -> connection.giveBack(call);
+            case LISTED -> connection.noteOwed(call);
             case OWNS -> {
                 call.expect(8);
-                boolean isOwn = connection.runtime().owns(connection.client(), call.memory.get(Flat.LONG, call.at));
+                boolean isOwn = connection.runtime().hasOpened(connection.client(), call.memory.get(Flat.LONG, call.at));
                 call.reply(8);
                 call.replyMemory.set(Flat.LONG, call.replyAt, isOwn ? 1 : 0);
             }

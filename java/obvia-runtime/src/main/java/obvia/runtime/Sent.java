@@ -56,8 +56,8 @@ final class Sent {
     }
 
     /** Adds the action that takes references back. */
-    void add(Runnable giveBack) {
-        returns.add(giveBack);
+    void add(Runnable takeBack) {
+        returns.add(takeBack);
     }
 
     /** Adds references of a client to an object of this process. */

@@ -35,7 +35,7 @@ final class Turns<K> {
     }
 
     /** Ends a requester's turn. */
-    synchronized void give(K requester) {
+    synchronized void end(K requester) {
         all--;
         each.computeIfPresent(requester, (key, count) -> count == 1 ? null : count - 1);
         notifyAll();

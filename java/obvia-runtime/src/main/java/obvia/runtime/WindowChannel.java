@@ -1,6 +1,7 @@
 package obvia.runtime;
 
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.List;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -16,16 +17,25 @@ final class WindowChannel extends Channel {
      */
     static final long FRESH = 1_000_000;
 
+    /** The time that a one-way call waits for room for the list of its references. */
+    private static final Duration LISTING = Duration.ofSeconds(1);
+
     private final Link link;
     private final Window window;
-    /** The thread that keeps the channel; {@code null} where the channel goes back to its link's others after each call. */
+    /**
+     * The thread that keeps the channel; {@code null} where the channel goes back to its link's
+     * others after each call.
+     */
     Thread owner;
 
     /**
-     * The thread that may use the channel without looking it up: the owner, or {@code null}. Only the owner sets this field.
+     * The thread that may use the channel without looking it up: the owner, or {@code null}. Only
+     * the owner sets this field.
      *
-     * <p>Invariant: while this field is the owner, the owner's {@link CallContext#current} is {@link CallContext#NONE}, and the peer was told no other context for the next call.
-     * {@link CallContext#during} changes the owner's context, so it puts the channels of its thread away before and after its work.
+     * <p>Invariant: while this field is the owner, the owner's {@link CallContext#current} is
+     * {@link CallContext#NONE}, and the peer was told no other context for the next call.
+     * {@link CallContext#during} changes the owner's context, so it puts the channels of its thread
+     * away before and after its work.
      */
     Thread user;
 
@@ -156,7 +166,10 @@ final class WindowChannel extends Channel {
             window.publish(Window.ONEWAY, opnum, target, length);
             if (hasReferences || owner == null) {
                 hasReferences = false;
-                tellReferences(Sent.takeOwn(this, callId));
+                List<RuntimeCalls.Returned> own = Sent.takeOwn(this, callId);
+                if (!own.isEmpty()) {
+                    CallContext.current().by(Deadline.in(LISTING)).during(() -> tellReferences(own));
+                }
             }
         } catch (InternalError | IllegalStateException e) {
             isBroken = true;
@@ -168,20 +181,22 @@ final class WindowChannel extends Channel {
 
     /**
      * Sends the references in the call that was sent last. The peer gives them back if it refuses
-     * that call.
+     * that call. Whether there was room for the list.
      */
-    private void tellReferences(List<RuntimeCalls.Returned> own) {
+    private boolean tellReferences(List<RuntimeCalls.Returned> own) {
         for (int at = 0; at < own.size(); at += RuntimeCalls.RELEASES_MAX) {
             byte[] list = RuntimeCalls.listed(own.subList(at, Math.min(own.size(), at + RuntimeCalls.RELEASES_MAX)));
             try {
                 request(list.length);
             } catch (RpcException e) {
-                // The call itself was sent. If it is refused now, the references stay until the peer ends.
-                return;
+                // The call itself was sent. If it is refused now, the references stay until the peer
+                // ends.
+                return false;
             }
             MemorySegment.copy(MemorySegment.ofArray(list), 0, memory, this.at, list.length);
-            window.publish(Window.ONEWAY, RuntimeCalls.GIVEN, 0, list.length);
+            window.publish(Window.ONEWAY, RuntimeCalls.LISTED, 0, list.length);
         }
+        return true;
     }
 
     @Override
@@ -194,7 +209,7 @@ final class WindowChannel extends Channel {
     @Override
     public void end() {
         if (owner == null) {
-            link.giveBack(this);
+            link.returnChannel(this);
         }
     }
 
@@ -203,14 +218,19 @@ final class WindowChannel extends Channel {
         return isBroken || window.isClosed();
     }
 
-    /** Prepares the channel for the next thread that takes it, at a time by {@link System#nanoTime}. */
+    /**
+     * Prepares the channel for the next thread that takes it, at a time by {@link System#nanoTime}.
+     */
     void rest(long now) {
         if (window.isAnswered()) {
             answeredAt = now;
         }
     }
 
-    /** Whether a channel that rested can no longer be used. Asks the kernel only where the last answer is old. */
+    /**
+     * Whether a channel that rested can no longer be used. Asks the kernel only where the last
+     * answer is old.
+     */
     boolean isSpent(long now) {
         return isKnownClosed() || (now - answeredAt >= FRESH && window.isClosed());
     }

@@ -25,7 +25,7 @@ public record Words(String description, String source, String helpFile, int help
 
     private static final byte[] NONE = {};
 
-    /** Whether callers are told the messages of exceptions that no method declares. */
+    /** Whether callers are told the messages of errors and unchecked exceptions. */
     private static volatile boolean hasTexts = Words.class.desiredAssertionStatus();
 
     /** See {@link obvia.Obvia#setExceptionTexts}. */
@@ -34,8 +34,10 @@ public record Words(String description, String source, String helpFile, int help
     }
 
     /**
-     * The words for the caller of a method that threw: the message of an {@link RpcException}, or of a checked exception, which the method declares. For any other exception they begin with
-     * its class, as the HRESULT does not say it. Its message follows only where the caller may be told: it may contain values of another user.
+     * Returns the description for the caller of a method that threw: the message of an
+     * {@link RpcException} or of a checked exception. For an error or another unchecked exception,
+     * the description begins with the class, as the HRESULT does not say it. The message follows
+     * only where the caller may be told: it may contain values of another user.
      */
     static Words of(Throwable why, boolean isOwnUser) {
         if (why instanceof RpcException known) {

@@ -92,12 +92,24 @@ public final class ICalcInfo {
             return visit(5, other, what);
         }
 
-        long visit(int opnum, ICalc other, int what) {
+        private Channel beginVisit(ICalc other, int what) {
             byte[] reference = Marshal.reference(this, other, INFO);
             int length = 8 + reference.length + 7 & -8;
             Channel call = begin(length);
             put(call.memory, call.at, reference, what);
-            call(call, opnum, length);
+            call.length = length;
+            return call;
+        }
+
+        /** Passes an object without response. */
+        void tell(ICalc other) {
+            Channel call = beginVisit(other, Calcs.VERSION);
+            oneway(call, 5, call.length);
+        }
+
+        long visit(int opnum, ICalc other, int what) {
+            Channel call = beginVisit(other, what);
+            call(call, opnum, call.length);
             call.expect(8);
             long result = call.replyMemory.get(Flat.LONG, call.replyAt);
             call.end();

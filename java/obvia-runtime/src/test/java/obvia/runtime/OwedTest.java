@@ -3,11 +3,20 @@ package obvia.runtime;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.SocketChannel;
 import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import obvia.Export;
+import obvia.RpcException;
 import obvia.Threading;
 import obvia.Waiting;
 import org.junit.jupiter.api.Test;
@@ -40,7 +49,7 @@ class OwedTest {
         byte[] list = RuntimeCalls.listed(List.of(new RuntimeCalls.Returned(target, RuntimeCalls.REFS_PER_QUERY)));
         channel.request(list.length);
         MemorySegment.copy(MemorySegment.ofArray(list), 0, channel.memory, channel.at, list.length);
-        channel.oneway(0, RuntimeCalls.GIVEN, list.length);
+        channel.oneway(0, RuntimeCalls.LISTED, list.length);
     }
 
     private void awaitReturn(long target) throws Exception {
@@ -53,8 +62,9 @@ class OwedTest {
             WindowChannel channel = client.linkAt(export.name()).ownChannel();
             long early = give();
             list(channel, early);
-            RuntimeCalls.resolve(client.linkAt(export.name()), export.name(), TEST);
-            assertNotNull(client.exports().find(early), "the server has no connection to the client");
+            // The answer to a call on the connection shows that the list was received.
+            Bind.alter(channel, TEST);
+            assertNotNull(server.owedTo(client.oxid()).first(), "the server has no connection to the client");
             server.linkAt(Link.endpoint(client.oxid()));
             awaitReturn(early);
             long late = give();
@@ -86,16 +96,152 @@ class OwedTest {
     }
 
     @Test
-    void aClientIsOwedALimitedNumber() {
-        var owed = new Owed();
-        for (int target = 0; target < 2 * Owed.MAX; target++) {
-            owed.add(new Owed.Entry(null, new RuntimeCalls.Returned(target, 1)));
+    void aClientIsOwedALimitedNumber() throws Exception {
+        try (Wires.Pair pair = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {
+            var one = new Connection(server, pair.client(), true);
+            var other = new Connection(server, pair.server(), true);
+            var owed = new Owed();
+            assertNull(owed.first());
+            fill(owed, one);
+            assertSame(one, owed.first());
+            List<RuntimeCalls.Returned> taken = owed.take(one);
+            assertEquals(Owed.MAX, taken.size());
+            assertEquals(Owed.MAX - 1, taken.getLast().target(), "the first ones");
+            assertNull(owed.first());
+            // Two connections share the places.
+            fill(owed, one);
+            fill(owed, other);
+            assertEquals(List.of(Owed.MAX / 2, Owed.MAX / 2), List.of(owed.take(one).size(), owed.take(other).size()));
         }
-        List<Owed.Entry> taken = owed.take();
-        assertEquals(Owed.MAX, taken.size());
-        assertEquals(Owed.MAX - 1, taken.getLast().refs().target(), "the first ones");
-        assertTrue(owed.take().isEmpty());
-        owed.add(taken.getFirst());
-        assertFalse(owed.take().isEmpty());
+    }
+
+    private static void fill(Owed owed, Connection from) {
+        for (int target = 0; target < 2 * Owed.MAX; target++) {
+            owed.add(from, new RuntimeCalls.Returned(target, 1));
+        }
+    }
+
+    /** A client that answers questions about its connections late. */
+    private static final class Slow implements AutoCloseable {
+        private final long oxid;
+        private final Directory.Name name;
+        private final Queue<Long> delays;
+        private final AtomicInteger questions = new AtomicInteger();
+        private final Set<Long> released = ConcurrentHashMap.newKeySet();
+
+        /**
+         * Starts the client.
+         *
+         * @param delays the times of its first answers in milliseconds; -1 for no answer
+         */
+        Slow(long oxid, Long... delays) {
+            this.oxid = oxid;
+            this.delays = new ConcurrentLinkedQueue<>(List.of(delays));
+            name = ProcessRuntime.directory().bind(Link.endpoint(oxid));
+            Rounds.start("slow", true, "accepting", new Acceptor(name.listener(), socket -> Thread.ofPlatform().daemon().start(() -> serve(socket))));
+        }
+
+        private void serve(SocketChannel socket) {
+            try (Window window = Window.accept(socket, Waiting.BLOCK, Wires.patience())) {
+                while (true) {
+                    window.receive(Wires.patience());
+                    window.takenAll();
+                    if (window.kind() != Window.CANCEL) {
+                        answer(window, window.sequence());
+                    }
+                }
+            } catch (RpcException e) {
+                // The connection has ended.
+            }
+        }
+
+        private void answer(Window window, int callId) {
+            boolean isBind = window.kind() == Window.PDU;
+            byte[] answer = {};
+            if (isBind) {
+                answer = Bind.answer(Channel.bytes(window.frame, window.at, window.length), oxid).unit();
+            } else if (window.opnum() == RuntimeCalls.OWNS) {
+                questions.incrementAndGet();
+                Long delay = delays.poll();
+                if (delay != null && delay < 0) {
+                    return;
+                }
+                Peer.sleep(delay == null ? 0 : delay);
+                answer = new byte[] {1, 0, 0, 0, 0, 0, 0, 0};
+            } else {
+                for (int at = 0; at < window.length; at += 16) {
+                    released.add(window.frame.get(Flat.LONG, window.at + at));
+                }
+            }
+            long at = window.place(answer.length);
+            MemorySegment.copy(MemorySegment.ofArray(answer), 0, window.memory(), at, answer.length);
+            window.publish(isBind ? Window.PDU : Window.RESPONSE, 0, isBind ? 0 : (long) callId << 32, answer.length);
+        }
+
+        @Override
+        public void close() {
+            name.close();
+        }
+    }
+
+    /** Lists references on connections of a client, one on each. */
+    private void owe(Slow slow, Wires.Pair... pairs) {
+        assertTrue(server.enter(slow.oxid, -1));
+        for (int i = 0; i < pairs.length; i++) {
+            server.owedTo(slow.oxid).add(new Connection(server, pairs[i].server(), true), new RuntimeCalls.Returned(1L + i, 1));
+        }
+    }
+
+    private static void awaitReleases(Slow slow, Link link, int count) throws Exception {
+        ProcessesTest.await("the references are given back", () -> {
+            link.tidy();
+            return slow.released.size() == count;
+        });
+    }
+
+    /** One thread serves all links. */
+    @Test
+    void aSlowClientDelaysTheJanitorALittle() throws Exception {
+        try (Slow slow = new Slow(client.oxid(), 600L, 600L, 600L);
+                Wires.Pair one = Wires.pair(Waiting.BLOCK, Waiting.BLOCK);
+                Wires.Pair two = Wires.pair(Waiting.BLOCK, Waiting.BLOCK);
+                Wires.Pair three = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {
+            owe(slow, one, two, three);
+            Link link = Link.reach(server, Link.endpoint(slow.oxid));
+            link.tidy();
+            assertTrue(slow.questions.get() < 3, "it is asked for a second");
+            awaitReleases(slow, link, 3);
+            link.close();
+        }
+    }
+
+    @Test
+    void aClientThatDoesNotAnswerIsAskedAgain() throws Exception {
+        try (Slow slow = new Slow(client.oxid(), -1L);
+                Wires.Pair pair = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {
+            owe(slow, pair);
+            Link link = Link.reach(server, Link.endpoint(slow.oxid));
+            link.tidy();
+            assertTrue(slow.released.isEmpty());
+            awaitReleases(slow, link, 1);
+            link.close();
+        }
+    }
+
+    @Test
+    void marksOfOpenConnectionsAreKept() throws Exception {
+        var marks = new Marks(2);
+        try (Wires.Pair one = Wires.pair(Waiting.BLOCK, Waiting.BLOCK);
+                Wires.Pair two = Wires.pair(Waiting.BLOCK, Waiting.BLOCK);
+                Wires.Pair three = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {
+            marks.add(one.client());
+            marks.add(two.client());
+            two.client().close();
+            assertTrue(marks.has(two.client().mark()), "one of the last");
+            marks.add(three.client());
+            assertTrue(marks.has(one.client().mark()));
+            assertFalse(marks.has(two.client().mark()));
+            assertTrue(marks.has(three.client().mark()));
+        }
     }
 }

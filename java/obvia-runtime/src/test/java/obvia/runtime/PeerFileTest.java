@@ -99,6 +99,22 @@ class PeerFileTest {
         }
     }
 
+    @Test
+    void filesThatAreLockedWhileTheyAreClosedStayOpen() throws Exception {
+        try (Segments.Made made = Segments.Made.in(Path.of("/dev/shm"), 4096);
+                PeerFile file = PeerFile.open(made.path(), true, 4096)) {
+            Thread closing = Thread.ofPlatform().daemon().unstarted(file::close);
+            synchronized (Lock.LOCKING) {
+                closing.start();
+                ProcessesTest.await("the close waits", () -> closing.getState() == Thread.State.BLOCKED || !closing.isAlive());
+                made.file().lock();
+            }
+            closing.join();
+            assertTrue(isLocked(made.path()));
+            assertEquals(4096, file.length());
+        }
+    }
+
     /** The kernel escapes line feeds in names, and no carriage returns. */
     @Test
     void namesForgeNoMappings() throws Exception {
@@ -204,6 +220,16 @@ class PeerFileTest {
         assertTrue(begun.get() <= PeerFile.THREADS_MAX, begun + " threads");
     }
 
+    /** The kernel finds threads by their numbers where it lists processes. */
+    @Test
+    void threadsBelongToTheirProcess() throws Exception {
+        Path own = Path.of("/proc", Long.toString(Locks.self()));
+        try (Stream<Path> threads = Files.list(SELF.resolve("task"))) {
+            assertTrue(threads.filter(thread -> PeerFile.processOf(Path.of("/proc").resolve(thread.getFileName()).resolve("fd/1")).equals(own)).count() > 1);
+        }
+        assertEquals(Path.of("/proc/0"), PeerFile.processOf(Path.of("/proc/0/fd/1")), "no process");
+    }
+
     @Test
     void turnsAreLimitedForEachAndForAll() throws Exception {
         var turns = new Turns<String>(2, 3);
@@ -219,10 +245,10 @@ class PeerFileTest {
                 throw new IllegalStateException(e);
             }
         });
-        turns.give("a");
+        turns.end("a");
         assertTrue(waiting.get());
         assertFalse(turns.take("a", now));
-        turns.give("c");
+        turns.end("c");
         assertTrue(turns.take("a", now));
     }
 }

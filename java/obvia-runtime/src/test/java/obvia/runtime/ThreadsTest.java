@@ -215,6 +215,26 @@ class ThreadsTest {
         }
     }
 
+    /** The call is sent when its references are listed, so its caller does not wait for the server. */
+    @Test
+    void aCallWithoutResponseWaitsAMomentForRoomForItsReferences() throws Exception {
+        try (Peer peer = Peer.calc("old")) {
+            var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
+            assertEquals(7, there.add(3, 4));
+            Peer.stop(peer.pid());
+            // The context and the call take the last slots.
+            there.tell(Layout.SLOT_COUNT - 2);
+            Deadline end = Wires.patience();
+            CallContext.NONE.by(end).during(() -> {
+                there.tell(new Calcs.Old());
+                return null;
+            });
+            assertFalse(end.isOver());
+            Peer.go(peer.pid());
+            assertEquals(7, there.add(3, 4));
+        }
+    }
+
     @Test
     void aCallThatIsLateIsNoneOfTheNextOnes() throws Exception {
         try (Peer peer = Peer.calc("old")) {
