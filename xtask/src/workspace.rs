@@ -167,8 +167,7 @@ pub(crate) fn test_plain() -> Outcome {
 
 /// Runs the tests of `testing/constructs` with all combinations.
 pub(crate) fn test_constructs() -> Outcome {
-    let run = nextest("default")?.with(&["-E", "package(constructs)"]);
-    run.variable("OBVIA_CONSTRUCTS_WIDE", "1").run()
+    nextest("constructs")?.variable("OBVIA_CONSTRUCTS_WIDE", "1").run()
 }
 
 /// Runs the examples in the documentation.

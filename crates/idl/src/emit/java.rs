@@ -202,7 +202,9 @@ fn pointed_to(model: &Model, remote: &[InterfaceId]) -> Vec<Type> {
 fn rest(out: &mut Writer, context: &Context<'_>, remote: &[InterfaceId], file: &str) {
     doc::Doc::new(&format!("What {} declares beside types.", doc::escaped(file))).write(out);
     out.line(format!("public final class {} {{", context.types.rest));
-    types::constants(out, &context.model.consts[context.model.built_in.consts..]);
+    let infos = remote.iter().map(|id| format!("{}Info", context.types.interface(*id)));
+    let taken = infos.chain(["List".to_owned()]).collect();
+    types::constants(out, &context.model.consts[context.model.built_in.consts..], taken);
     out.line(format!("private {}() {{}}", context.types.rest));
     out.line("");
     out.line("/** Every interface of this file and of those that it imports. */");

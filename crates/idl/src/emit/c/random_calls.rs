@@ -141,8 +141,10 @@ fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Tr
     for trial in methods {
         method(out, model, &name, trial);
     }
-    out.line("private:");
-    out.line(format!("std::atomic<uint64_t> obvia_test_calls_[{}] = {{}};", methods.len().max(1)));
+    if methods.iter().any(|trial| trial.left_out.is_none()) {
+        out.line("private:");
+        out.line(format!("std::atomic<uint64_t> obvia_test_calls_[{}] = {{}};", methods.len()));
+    }
     out.line("};");
     out.line("");
 }

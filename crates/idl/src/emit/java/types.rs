@@ -8,8 +8,8 @@ use crate::model::{Base, Const, Enum, EnumId, StructId, Type, Value};
 use crate::text::writer::Writer;
 use std::collections::BTreeSet;
 
-/// Writes constants as members of a class.
-pub(super) fn constants(out: &mut Writer, consts: &[Const]) {
+/// Writes constants as members of a class that uses the `taken` names in its code.
+pub(super) fn constants(out: &mut Writer, consts: &[Const], mut taken: BTreeSet<String>) {
     for found in consts {
         let (ty, text) = match (&found.value, found.base) {
             (Value::Text(text), _) => ("String", string(text)),
@@ -21,7 +21,8 @@ pub(super) fn constants(out: &mut Writer, consts: &[Const]) {
             (Value::Int(value), None) => ("long", format!("{value}L")),
         };
         out.line(format!("/** {{@code {}}} */", found.name));
-        out.line(format!("public static final {ty} {} = {text};", constant(&found.name)));
+        let name = unique(&mut taken, constant(&found.name));
+        out.line(format!("public static final {ty} {name} = {text};"));
         out.line("");
     }
 }
@@ -54,6 +55,9 @@ pub(super) fn string(text: &str) -> String {
     quoted + "\""
 }
 
+/// The field with the number of an enumeration's value.
+const NUMBER: &str = "value";
+
 /// Writes the class of an enumeration. An open enumeration becomes a record of its number.
 pub(super) fn enumeration(out: &mut Writer, context: &Context<'_>, id: EnumId) {
     let found = &context.model.enums[id.0];
@@ -63,7 +67,7 @@ pub(super) fn enumeration(out: &mut Writer, context: &Context<'_>, id: EnumId) {
     }
     let mut firsts: Vec<(String, i32)> = Vec::new();
     let mut others = Vec::new();
-    let mut taken = BTreeSet::new();
+    let mut taken = BTreeSet::from([NUMBER.to_owned()]);
     for (value, number) in &found.values {
         let value = unique(&mut taken, constant(value));
         match firsts.iter().find(|(_, known)| known == number) {
@@ -140,7 +144,7 @@ fn open_enumeration(out: &mut Writer, found: &Enum, name: &str) {
     out.line(" * @param value its number");
     out.line(" */");
     out.line(format!("public record {name}(int value) {{"));
-    let mut taken = BTreeSet::new();
+    let mut taken = BTreeSet::from([NUMBER.to_owned()]);
     for (value, number) in &found.values {
         out.line(format!("/** {number} */"));
         out.line(format!("public static final {name} {} = new {name}({number});", unique(&mut taken, constant(value))));
