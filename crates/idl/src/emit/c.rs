@@ -160,7 +160,6 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     out.line("");
     out.line(format!("#include \"{stem}.h\""));
     out.line("");
-    types::without_constants(&mut out, model, false);
     for id in own {
         let found = &model.interfaces[id.0];
         out.line(format!("const IID IID_{} = {};", names::type_ident(&found.name), names::guid(found.uuid)));

@@ -14,7 +14,7 @@ mod transfer;
 mod types;
 mod values;
 
-use crate::model::{Brought, Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
+use crate::model::{Base, Brought, Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
 use crate::syntax::ast::{Attribute, Expr, Ident, Item};
 use crate::text::diagnostic::{Diagnostic, TOLD_MAX, most_like};
 use crate::text::preprocess::PREDEFINED;
@@ -350,8 +350,8 @@ impl<'a> Resolver<'a> {
             return;
         };
         let base = match &ty {
-            Some(Type::Base(base)) => Some(*base),
-            Some(Type::Enum(_)) => Some(crate::model::Base::I32),
+            Some(Type::Base(base)) if !matches!(base, Base::Guid | Base::Context) => Some(*base),
+            Some(Type::Enum(_)) => Some(Base::I32),
             Some(Type::Pointer(_)) => None,
             Some(_) => {
                 let error =
@@ -366,9 +366,8 @@ impl<'a> Resolver<'a> {
                 let bits = i128::from(value.cast_unsigned());
                 (least..=most).contains(&wide) || (least == 0 && (least..=most).contains(&bits))
             }),
-            (Value::Float(_), Some(base)) => {
-                matches!(base, crate::model::Base::F32 | crate::model::Base::F64)
-            }
+            (Value::Float(value), Some(Base::F64)) => value.is_finite(),
+            (Value::Float(value), Some(Base::F32)) => (*value as f32).is_finite(),
             (Value::Text(_), None) => true,
             _ => false,
         };
