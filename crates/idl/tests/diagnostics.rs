@@ -126,6 +126,12 @@ fn attributes() {
     refused("[object]\ninterface I : IUnknown { };", "no-uuid", 2, &["uuidgen"]);
     refused("[object, uuid(12)]\ninterface I : IUnknown { };", "bad-uuid", 1, &["8-4-4-4-12"]);
     refused("[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)]\ninterface I { };", "no-base", 2, &[": IUnknown"]);
+    for attribute in ["first_is(x)", "last_is(x)"] {
+        let text = with_methods(&format!("HRESULT M([in] long x, [in, {attribute}] long *a);"));
+        refused(&text, "foreign-attribute", 4, &["is not supported", "length_is"]);
+    }
+    let with_async = "[object, async_uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a11), uuid";
+    refused(&with_methods("").replace("[object, uuid", with_async), "foreign-attribute", 2, &["[async_uuid] is not"]);
     let permissive = Compiler::new().permissive(true);
     let text = with_methods("HRESULT M([in, sise_is(3)] long *a);");
     let compilation = permissive.check_text(Path::new("x.idl"), &text).expect("only a warning");
@@ -273,6 +279,33 @@ fn what_c_cannot_do_yet() {
 fn types_without_content_go_nowhere() {
     let opaque = "typedef struct _X X;\nstruct H { X *x; };\n";
     let with = |method: &str, local: &str| {
+/// The Rust back end says which form of a parameter it does not support.
+#[test]
+fn what_rust_cannot_do_yet() {
+    for (parameter, words) in [
+        ("[in, out, string] wchar_t *text", "as a string that the method writes in its caller's memory"),
+        ("[out, string] char *text", "as a string that the method writes in its caller's memory"),
+        ("[in, out, string] char **text", "as an [in, out] string;"),
+        ("[in] long n, [out, size_is(, n)] long **a", "as an array that the method allocates, with length_is or"),
+        ("[out] long *n, [out, size_is(, *n + 1)] long **a", "a size that is not simply a result"),
+        ("[out] long *n, [out, size_is(, *n), length_is(, *n)] long **a", "with length_is or"),
+        ("[in, out] long *n, [in, out, size_is(, *n)] long **a", "as an [in, out] array that the method may replace"),
+        ("[in] long n, [in, out, size_is(n), length_is(n)] long *a", "as an [in, out] array with length_is"),
+        ("[in] long n, [in, out, size_is(n)] struct P *a", "or with elements that are more than values"),
+        ("[out] long *n, [out, size_is(, *n)] union U **a", "as an array of unions as a result"),
+        ("[in] long n, [out, size_is(n)] struct P **a", "as an array of pointers"),
+        ("[out] struct P ***a", "or a pointer to a pointer, as a result"),
+    ] {
+        let types = "struct P { long *a; };\nunion U switch (long t) u { case 1: long a; };\n";
+        let text = with_methods(&format!("{types}HRESULT Bad({parameter});"));
+        let compilation =
+            Compiler::new().check_text(Path::new("x.idl"), &text).unwrap_or_else(|found| panic!("{found}"));
+        let refused = obvia_idl::emit::rust::emit(&compilation).expect_err(parameter);
+        assert_eq!(refused.len(), 1, "{parameter}: {refused:?}");
+        assert!(refused[0].code == "not-yet" && refused[0].message.contains(words), "{parameter}: {refused:?}");
+    }
+}
+
         format!(
             "import \"unknwn.idl\"; {opaque}[object{local}, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)] interface IX : IUnknown {{\n{method} }}"
         )
