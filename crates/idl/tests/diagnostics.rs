@@ -100,6 +100,9 @@ fn automation() {
     refused("import \"oaidl.idl\";\nstruct S { BSTR text; };", "unsupported", 2, &["size_is"]);
     refused("import \"oaidl.idl\";\ntypedef SAFEARRAY(long) LONGS;", "unsupported", 2, &["size_is"]);
     refused(&dual("", "IDispatch", "HRESULT M([in, string] wchar_t *x);"), "not-automation", 4, &["extends IUnknown"]);
+    let of_one_process = |method: &str| dual("local, ", "IDispatch", method);
+    refused(&of_one_process("void M();"), "not-automation", 4, &["`M` returns no HRESULT", "extend IUnknown"]);
+    refused(&of_one_process("long M([in] long x);"), "not-automation", 4, &["`M` returns no HRESULT"]);
     let twice = "[id(1)] HRESULT M();\n[id(1)] HRESULT N();";
     refused(&dual("", "IDispatch", twice), "duplicate-id", 5, &["names and DISPIDs"]);
     let two = "[id(1), propget] HRESULT P([out, retval] long *v);\n[id(2), propput] HRESULT P([in] long v);";
@@ -123,15 +126,15 @@ fn attributes() {
         &["means nothing on a parameter"],
     );
     refused(&with_methods("HRESULT M([in, range(5, 1)] long a);"), "bad-range", 4, &["greater"]);
-    refused("[object]\ninterface I : IUnknown { };", "no-uuid", 2, &["uuidgen"]);
-    refused("[object, uuid(12)]\ninterface I : IUnknown { };", "bad-uuid", 1, &["8-4-4-4-12"]);
-    refused("[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)]\ninterface I { };", "no-base", 2, &[": IUnknown"]);
     for attribute in ["first_is(x)", "last_is(x)"] {
         let text = with_methods(&format!("HRESULT M([in] long x, [in, {attribute}] long *a);"));
         refused(&text, "foreign-attribute", 4, &["is not supported", "length_is"]);
     }
     let with_async = "[object, async_uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a11), uuid";
     refused(&with_methods("").replace("[object, uuid", with_async), "foreign-attribute", 2, &["[async_uuid] is not"]);
+    refused("[object]\ninterface I : IUnknown { };", "no-uuid", 2, &["uuidgen"]);
+    refused("[object, uuid(12)]\ninterface I : IUnknown { };", "bad-uuid", 1, &["8-4-4-4-12"]);
+    refused("[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)]\ninterface I { };", "no-base", 2, &[": IUnknown"]);
     let permissive = Compiler::new().permissive(true);
     let text = with_methods("HRESULT M([in, sise_is(3)] long *a);");
     let compilation = permissive.check_text(Path::new("x.idl"), &text).expect("only a warning");
@@ -158,6 +161,7 @@ fn plain_interfaces() {
     refused(&with_methods("HRESULT M([in] handle_t x);"), "stray-handle", 4, &["interface pointer"]);
     refused(&with_functions("[maybe] long M();"), "oneway-out", 4, &["nobody waits"]);
     refused(&with_functions("[broadcast] void M();"), "foreign-attribute", 4, &["each server"]);
+    refused(&with_functions("struct S;\nstruct S M();\nstruct S { long a; };"), "incomplete-type", 5, &["no size"]);
     let behind_two = "union U { case 1: long a; };\nvoid M([in] long n, [out, switch_is(n)] union U **u);";
     refused(&with_functions(behind_two), "unsupported", 5, &["behind two pointers"]);
     let with_endpoint = with_functions("").replace("[uuid", "[endpoint(ncacn_ip_tcp), uuid");
@@ -275,10 +279,6 @@ fn what_c_cannot_do_yet() {
     }
 }
 
-#[test]
-fn types_without_content_go_nowhere() {
-    let opaque = "typedef struct _X X;\nstruct H { X *x; };\n";
-    let with = |method: &str, local: &str| {
 /// The Rust back end says which form of a parameter it does not support.
 #[test]
 fn what_rust_cannot_do_yet() {
@@ -306,6 +306,10 @@ fn what_rust_cannot_do_yet() {
     }
 }
 
+#[test]
+fn types_without_content_go_nowhere() {
+    let opaque = "typedef struct _X X;\nstruct H { X *x; };\n";
+    let with = |method: &str, local: &str| {
         format!(
             "import \"unknwn.idl\"; {opaque}[object{local}, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)] interface IX : IUnknown {{\n{method} }}"
         )
@@ -320,6 +324,23 @@ fn what_rust_cannot_do_yet() {
 #[test]
 fn local_methods_are_of_local_interfaces() {
     refused(&with_methods("[local] HRESULT M([in] long a);"), "local-method", 4, &["nothing says how `M` travels"]);
+}
+
+#[test]
+fn results_of_local_methods() {
+    let local = |text: &str| with_methods(text).replace("[object,", "[object, local,");
+    let later = "struct S;\nstruct S M();\nstruct S { long a; };";
+    refused(&local(later), "incomplete-type", 5, &["declare the other type before"]);
+    refused(&local("struct S { long *a; };\nstruct S M();"), "bad-return", 5, &["a structure of these"]);
+    refused(
+        &local("union U switch (long t) u { case 1: long a; };\nunion U M();"),
+        "bad-return",
+        5,
+        &["neither a pointer"],
+    );
+    refused(&local("typedef long A[2];\nA M();"), "bad-return", 5, &["neither a pointer"]);
+    refused(&local("struct S { void *a; };"), "void-pointer", 4, &["byte *"]);
+    refused(&local("HRESULT M([in] void x[2]);"), "void-pointer", 4, &["byte *"]);
 }
 
 #[test]
@@ -447,7 +468,7 @@ fn automations_types_are_refused_in_c_in_every_place() {
     for (text, said) in [
         (format!("[object, {head} {{ HRESULT M([in] IDispatch *d); }}"), "parameter `d` of method `M`"),
         (format!("[object, local, {head} {{ HRESULT M([in] IDispatch *d); }}"), "parameter `d` of method `M`"),
-        (format!("[object, local, {head} {{ CURRENCY *M(); }}"), "parameter `returned` of method `M`"),
+        (format!("[object, local, {head} {{ CURRENCY *M(); }}"), "the result of method `M`"),
         ("struct S { CURRENCY cost; };".to_owned(), "member `cost` of `S`"),
         ("union U switch (long t) u { case 1: IDispatch *object; };".to_owned(), "member `object` of `U`"),
         ("typedef CURRENCY Money;".to_owned(), "type `Money`"),

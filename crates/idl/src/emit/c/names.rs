@@ -269,9 +269,10 @@ pub(super) fn signature(model: &Model, plan: &MethodPlan<'_>, name: &str, first:
     let params = plan.in_vtable().iter().map(|param| parameter(model, param, &declared(&param.param.code)));
     let first = Some(first.to_owned()).filter(|first| !first.is_empty());
     let head = format!("{name}({})", first.into_iter().chain(params).collect::<Vec<_>>().join(", "));
-    match plan.method.native_result() {
+    match plan.method.direct_result() {
+        Some(ty) if plan.method.leads_to_const => format!("const {}", declare(model, ty, &head)),
         Some(ty) => declare(model, ty, &head),
-        None if plan.method.is_native() => format!("void {head}"),
+        None if plan.method.returns_directly() => format!("void {head}"),
         None => format!("HRESULT {head}"),
     }
 }

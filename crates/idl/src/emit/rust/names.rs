@@ -170,7 +170,7 @@ pub(super) fn object(model: &Model, object: &Object) -> String {
 
 /// Whether callers and implementers are responsible for pointers, so that the method is unsafe.
 pub(super) fn is_unsafe(plan: &MethodPlan<'_>) -> bool {
-    plan.method.is_native() || plan.params.iter().any(|param| matches!(param.passing, Passing::Raw(_)))
+    plan.method.returns_directly() || plan.params.iter().any(|param| matches!(param.passing, Passing::Raw(_)))
 }
 
 /// Returns the borrowed string type for characters.
