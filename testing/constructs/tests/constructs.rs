@@ -134,17 +134,19 @@ fn files(who: Who, name: &str) -> (PathBuf, Vec<PathBuf>) {
 /// Returns a file with the declarations beside each other whose names differ in C.
 fn made_of_names() -> String {
     let whole = |part: &str| format!("import \"unknwn.idl\";\n{part}");
-    let is_refused = |part: &String| {
-        let text = whole(part);
+    let is_refused = |part: &names::MadeOfNames| {
+        let text = whole(&part.text);
         let compilation = Compiler::new().check_text(Path::new("x.idl"), &text);
         let compilation = compilation.unwrap_or_else(|failure| panic!("{failure}{text}"));
         let errors = emit::c::emit(&compilation, "x").err().unwrap_or_default();
         assert!(errors.iter().all(|error| error.code == "taken-name"), "{errors:?}");
         !errors.is_empty()
     };
-    let (refused, accepted): (Vec<String>, _) = names::made_of_names(is_wide()).into_iter().partition(is_refused);
-    assert!(refused.len() < accepted.len(), "{} of {} are refused", refused.len(), accepted.len());
-    whole(&accepted.concat())
+    let parts = names::made_of_names(is_wide());
+    let wrong: Vec<&str> =
+        parts.iter().filter(|part| is_refused(part) != part.is_refused).map(|part| part.text.as_str()).collect();
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    whole(&parts.iter().filter(|part| !part.is_refused).map(|part| part.text.as_str()).collect::<String>())
 }
 
 /// Runs a compiler, and checks that it succeeds without any output.
