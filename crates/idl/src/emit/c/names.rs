@@ -29,6 +29,9 @@ const TAKEN: [&str; 16] = [
     "prepared", "memcpy", "memset", "free",
 ];
 
+/// The namespaces of C++'s headers, and the function of every program.
+const GLOBAL: [&str; 3] = ["std", "obvia", "main"];
+
 /// Returns a valid identifier for C and C++, which also differs from names that are in use.
 pub(super) fn apart(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
     let is_runtimes = |stem: &str| stem.starts_with("obvia_") || stem.starts_with("OBVIA_");
@@ -41,11 +44,11 @@ pub(super) fn ident(name: &str) -> String {
     apart(name, |_| false)
 }
 
-/// Returns the name of a type, which no variable of a generated function hides, and which is not a
-/// namespace.
+/// Returns the name of a type, which no variable of a generated function hides, and which is not
+/// that of a namespace or of `main`.
 pub(super) fn type_ident(name: &str) -> String {
-    let is_ours = |stem: &str| TAKEN.contains(&stem) || ["arguments", "std", "obvia", "implements"].contains(&stem);
-    apart(name, |stem| is_ours(stem) || LIBRARY.contains(stem))
+    let is_hidden = |stem: &str| TAKEN.contains(&stem) || ["arguments", "count", "first", "implements"].contains(&stem);
+    apart(name, |stem| is_hidden(stem) || GLOBAL.contains(&stem) || LIBRARY.contains(stem))
 }
 
 /// Returns the name of a constant or of an enumeration's value, which must differ from types: C and
@@ -63,7 +66,7 @@ pub(super) fn value(model: &Model, name: &str, imported: bool) -> String {
 
 /// Returns the name of a value that differs from the names of libraries.
 fn beside_library(name: &str) -> String {
-    apart(name, |stem| LIBRARY.contains(stem) || ["main", "std", "obvia"].contains(&stem))
+    apart(name, |stem| LIBRARY.contains(stem) || GLOBAL.contains(&stem))
 }
 
 /// Returns the names in C that a file and its imports declare.
