@@ -1,10 +1,14 @@
 //! The IDL compiler: translates MIDL's language into proxies and stubs.
 //!
-//! The folders are floors. Each knows those before it: `text` has sources, tokens and messages;
-//! [`syntax`] has the parser, and the whole source as a tree for tools that read or change it;
-//! [`model`] has the declarations with every name resolved, and [`canonical`] gives each interface
-//! its fingerprint; [`plan`] decides how each method's parameters travel; a back end in [`emit`]
-//! writes the code.
+//! The folders are floors. Each knows those that come earlier in this list, except that name
+//! resolution in [`model`] also uses [`plan`]:
+//!
+//! - `text` has sources, tokens and messages, and the writer of generated source;
+//! - [`syntax`] has the parser, and the whole source as a tree for tools that read or change it;
+//! - [`model`] has the declarations with every name resolved, and [`canonical`] gives each
+//!   interface its fingerprint;
+//! - [`plan`] decides how each method's parameters travel;
+//! - a back end in [`emit`] writes the code.
 //!
 //! A build script needs one line:
 //!

@@ -1,6 +1,7 @@
 //! The checked model: a file's declarations, with every name resolved and every constant evaluated.
 //!
-//! Back ends read the model alone. Types are stored in tables and referred to by index.
+//! Back ends read the model and the plans that are made of it, not the syntax. Types are stored in
+//! tables and referred to by index.
 
 pub mod automation;
 mod base;

@@ -92,6 +92,76 @@ fn objects_in_cpp_have_the_vtables_that_stubs_in_c_know() {
     run("basis_in_cpp", CPP, "basis.cc", &["basis_stubs.c"], C);
 }
 
+/// Constants with names of variables, members and functions of the standard headers.
+const CONSTANTS: &str = "\
+    const unsigned long count = 3;
+    const long move = -2147483647 - 1;
+    const unsigned long high = 0x80000000;
+    const hyper wide = 0x123456789;
+    const unsigned hyper max = 0xffffffffffffffff;
+    const hyper min = -9223372036854775807 - 1;
+    const char value = 200;
+    const boolean first = 1;
+    const long stdin = 1;
+    const long index = 2;
+    const double e = 2.5;
+    const float data = 1;
+    const char *name = \"title\";
+    const wchar_t *text = L\"\u{e4}\";
+";
+
+const WITH_CONSTANTS_IN_C: &str = "\
+    #include \"constants.h\"
+    #include <stdio.h>
+    #include <stdlib.h>
+    #include <strings.h>
+    _Static_assert(wide == 0x123456789 && max == UINT64_MAX && min == INT64_MIN && value == 200 && first, \"\");
+    _Static_assert(sizeof name == 6 && sizeof text == 4 && stdin_ + index_ == 3, \"\");
+    int sizes[count];
+    const char *const where = name;
+    int chosen(unsigned at)
+    {
+        switch (at) {
+        case high:
+            return move;
+        case count:
+            return e > data;
+        default:
+            return sizes[0];
+        }
+    }
+";
+
+const WITH_CONSTANTS_IN_CPP: &str = "\
+    #include \"constants.h\"
+    #include <cstdlib>
+    #include <memory>
+    #include <vector>
+    static_assert(wide == 0x123456789 && max == UINT64_MAX && min == INT64_MIN && first, \"\");
+    static_assert(name[0] == 't' && sizeof text == 4 && text[0] == 0xe4 && stdin_ + index_ == 3, \"\");
+    static_assert(e == 2.5 && data == 1 && move == INT32_MIN && value == char(200), \"\");
+    static_assert(std::is_same<decltype(count), const uint32_t>::value, \"\");
+    static_assert(std::is_same<decltype(wide), const int64_t>::value, \"\");
+    uint32_t least(const std::vector<uint32_t> &sizes) { return sizes.size() == high ? 0 : std::min(sizes[0], count); }
+";
+
+#[test]
+fn constants_leave_the_headers_that_are_included_later_alone() {
+    let folder = ground::Folder::new("idl-constants");
+    let place = folder.path().to_str().expect("the path is text");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.join(name), text).expect("the folder can be written to");
+        folder.join(name)
+    };
+    let long = format!("const char *long_text = \"{0}\";\nconst wchar_t *wide_text = L\"{0}\";\n", "a".repeat(70_000));
+    let idl = write("constants.idl", &(CONSTANTS.to_owned() + &long));
+    let written = obvia_idl::compile_into(&obvia_idl::Compiler::new(), obvia_idl::Language::C, &idl, folder.path());
+    written.unwrap_or_else(|failure| panic!("{failure}"));
+    for (language, text) in [(C, WITH_CONSTANTS_IN_C), (CPP, WITH_CONSTANTS_IN_CPP)] {
+        compile(language, &["-fsyntax-only", "-I", place], &[write("user", text)]);
+    }
+}
+
 #[test]
 fn the_header_of_a_users_own_file_is_included_though_the_compiler_knows_one_of_its_name() {
     let folder = ground::Folder::new("idl-own");

@@ -21,6 +21,8 @@ fn what_cannot_be_done_is_refused_by_name() {
     assert_eq!(automation, ["interface `IA` extends IDispatch: the Java back end does not do that yet"]);
     let bstr = refused(&format!("{HEAD} : IUnknown {{ HRESULT M([in] BSTR text); }}"));
     assert!(bstr[0].contains("`text` that is one of Automation's types"), "{bstr:?}");
+    let array = refused(&format!("{HEAD} : IUnknown {{ HRESULT M([in] IUnknown *objects[2]); }}"));
+    assert!(array[0].contains("an array of fixed size with elements that are more than values"), "{array:?}");
 }
 
 /// Returns the fingerprints in a text: the texts between `before` and `end`.

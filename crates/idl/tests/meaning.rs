@@ -20,7 +20,9 @@ fn constant(model: &Model, name: &str) -> Value {
 fn methods_of_local_interfaces_return_what_they_declare() {
     let text = "import \"unknwn.idl\";\n\
         [object, local, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a77)] interface IHere : IUnknown {\n\
-        void *Alloc([in] unsigned long size); void Free([in] byte *p); boolean Is([in] IUnknown *one); HRESULT M(); }";
+        void *Alloc([in] unsigned long size); void Free([in] byte *p); boolean Is([in] IUnknown *one); HRESULT M();\n\
+        const char *Name(); wchar_t const **Names(); const long One(); const LPSTR Text(); void Move([in] const void *from, [out] void *to);\n\
+        HRESULT Place([out] void **place, [in] long n, [in, size_is(n)] void *bytes); }";
     let found = Compiler::new().check_text(Path::new("x.idl"), text).unwrap_or_else(|failure| panic!("{failure}"));
     let header = obvia_idl::emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}")).header;
     for line in [
@@ -29,6 +31,12 @@ fn methods_of_local_interfaces_return_what_they_declare() {
         "void *(*Alloc)(IHere *self, uint32_t size);",
         "uint8_t (*Is)(IHere *self, IUnknown *one);",
         "HRESULT (*M)(IHere *self);",
+        "virtual const char *Name() = 0;",
+        "const obvia_wchar **(*Names)(IHere *self);",
+        "virtual int32_t One() = 0;",
+        "virtual char *Text() = 0;",
+        "virtual void Move(const void *from, void *to) = 0;",
+        "virtual HRESULT Place(void **place, int32_t n, const void *bytes) = 0;",
         "#define IHere_Alloc(self, size) ((self)->lpVtbl->Alloc)((self), (size))",
     ] {
         assert!(header.contains(line), "{line}\n{header}");
@@ -39,6 +47,10 @@ fn methods_of_local_interfaces_return_what_they_declare() {
         "unsafe fn Free(&self, p: *const u8) -> ();",
         "unsafe fn Is(&self, one: *mut obvia::rt::c_void) -> bool;",
         "fn M(&self) -> obvia::Result<()>;",
+        "unsafe fn Name(&self) -> *const u8;",
+        "unsafe fn Names(&self) -> *mut *const u16;",
+        "unsafe fn Move(&self, from: *const obvia::rt::c_void, to: *mut obvia::rt::c_void) -> ();",
+        "place: *mut *mut obvia::rt::c_void, n: i32, bytes: *const obvia::rt::c_void) -> obvia::Result<()>;",
     ] {
         assert!(rust.contains(line), "{line}\n{rust}");
     }

@@ -290,38 +290,87 @@ pub fn made_up(lends: bool) -> String {
     text
 }
 
-/// The suffixes of names that generated C code makes of an interface's name, of a method's and of a
-/// type's.
+/// The suffixes of names that generated C code may make of an interface's name, of a method's and
+/// of a type's.
 const OF_INTERFACES: &str = "Vtbl _INFO _proxies _stubs _ndr _endpoints _types _types_words _calls _methods _adapter";
 const OF_METHODS: &str = "\
     _proxy _prepare _elsewhere _stub _turn _refill _invoke _request _reply _table _table_words _results _by_reference \
-    _by_reference_proxy _by_reference_elsewhere _by_reference_request _by_reference_turn";
+    _by_reference_proxy _by_reference_prepare _by_reference_elsewhere _by_reference_stub _by_reference_turn \
+    _by_reference_request";
 const OF_TYPES: &str = "_is_valid _store _free _clear _copy";
 
-/// Methods of each kind of code. `$` is the number of the case.
-const KINDS_OF_METHODS: [(&str, &str); 4] = [
-    ("Own", "[in] long a, [in] enum Kind$ k, [in] struct Gap$ *g, [out] long *b, [out] long *c"),
-    ("Tabled", "[in] struct Chain$ *a, [in, string] char *t"),
-    ("Shared", "[in] long n, [in, size_is(n), zero_copy] hyper *a"),
-    ("Lent", "[out] long *n, [out, lend, size_is(, *n)] long **p"),
+/// A kind of method. `$` is the number of the case.
+struct KindOfMethod {
+    name: &'static str,
+    params: &'static str,
+    /// The suffixes of the functions that C code has for the method.
+    functions: &'static str,
+    /// The suffixes of the types and objects that C or C++ code has for the method.
+    objects: &'static str,
+}
+
+static KINDS_OF_METHODS: [KindOfMethod; 4] = [
+    KindOfMethod {
+        name: "Own",
+        params: "[in] long a, [in] enum Kind$ k, [in] struct Gap$ *g, [out] long *b, [out] long *c",
+        functions: "_proxy _prepare _stub",
+        objects: "_request _reply _results",
+    },
+    KindOfMethod {
+        name: "Tabled",
+        params: "[in] struct Chain$ *a, [in, string] char *t",
+        functions: "_proxy _stub _invoke",
+        objects: "_table _table_words",
+    },
+    KindOfMethod {
+        name: "Shared",
+        params: "[in] long n, [in, size_is(n), zero_copy] hyper *a",
+        functions: "_proxy _prepare _stub _by_reference_proxy _by_reference_prepare _by_reference_elsewhere \
+            _by_reference_stub _by_reference_turn",
+        objects: "_request _by_reference_request",
+    },
+    KindOfMethod {
+        name: "Lent",
+        params: "[out] long *n, [out, lend, size_is(, *n)] long **p",
+        functions: "_proxy _prepare _stub _refill",
+        objects: "_reply",
+    },
 ];
 
-/// Returns declarations, each part with a name that may be one of generated code. A back end for C
-/// refuses a part or makes code that compiles.
-pub fn made_of_names(is_wide: bool) -> Vec<String> {
-    let (own, _) = KINDS_OF_METHODS[0];
-    let of = |base: String, endings: &str, method| {
-        endings.split(' ').map(|ending| (format!("{base}{ending}"), method)).collect::<Vec<_>>()
+/// The kind of the methods of interfaces with names of [`OF_INTERFACES`], and the suffixes that are
+/// used for such an interface.
+const TABLED: usize = 1;
+const OBJECTS_OF_INTERFACES: &str = "Vtbl _INFO _proxies _stubs _ndr _types _types_words _calls _methods _adapter";
+
+/// The types that [`KINDS_OF_METHODS`] pass, and the suffixes of the functions that C code has for
+/// them beside a method of the first kind.
+const TYPES: [(&str, &str); 3] = [("Kind$", "_is_valid"), ("Gap$", "_store"), ("Chain$", "_free _clear _copy")];
+
+/// Declarations, one with a name that may be one of generated code.
+pub struct MadeOfNames {
+    pub text: String,
+    /// Whether generated code for C has the name, so that the back end must refuse the
+    /// declarations.
+    pub is_refused: bool,
+}
+
+/// Returns all such declarations, or those of a quick run.
+pub fn made_of_names(is_wide: bool) -> Vec<MadeOfNames> {
+    let mut combined = Vec::new();
+    let mut add = |base: String, endings: &'static str, kind: &'static KindOfMethod, functions, objects| {
+        let is_in = |list: &str, ending| list.split(' ').any(|one| one == ending);
+        let named = |ending| (format!("{base}{ending}"), kind, is_in(functions, ending), is_in(objects, ending));
+        combined.extend(endings.split(' ').map(named));
     };
-    let mut combined = of("Is$".to_owned(), OF_INTERFACES, "Tabled");
-    for (method, _) in KINDS_OF_METHODS {
-        combined.extend(of(format!("Is$_{method}"), OF_METHODS, method));
+    add("Is$".to_owned(), OF_INTERFACES, &KINDS_OF_METHODS[TABLED], "", OBJECTS_OF_INTERFACES);
+    for kind in &KINDS_OF_METHODS {
+        add(format!("Is$_{}", kind.name), OF_METHODS, kind, kind.functions, kind.objects);
     }
-    for ty in ["Kind$", "Gap$", "Chain$"] {
-        combined.extend(of(ty.to_owned(), OF_TYPES, own));
+    for (ty, functions) in TYPES {
+        add(ty.to_owned(), OF_TYPES, &KINDS_OF_METHODS[0], functions, "");
     }
     let mut parts = Vec::new();
-    for (turn, (name, passing)) in combined.into_iter().enumerate() {
+    for (turn, (name, passing, is_function, is_object)) in combined.into_iter().enumerate() {
         for kind in 0..KINDS {
             if !is_wide && kind != turn % KINDS {
                 continue;
@@ -332,15 +381,22 @@ pub fn made_of_names(is_wide: bool) -> Vec<String> {
             if method.is_none() {
                 declaration(&mut text, at, kind, &name);
             }
-            let (_, params) = KINDS_OF_METHODS.into_iter().find(|(one, _)| *one == passing).expect("it is listed");
             let _ = writeln!(
                 text,
                 "enum Kind$ {{ First$, Second$ }}; struct Gap$ {{ char a; hyper b; }};\n\
                  struct Chain$ {{ long a; [unique] struct Chain$ *next; }};\n\
-                 [object, uuid(c0135700-0000-4000-8005-{at:012x})] interface Is$ : IUnknown {{ HRESULT {passing}({params}); {} }}",
+                 [object, uuid(c0135700-0000-4000-8005-{at:012x})] interface Is$ : IUnknown {{ HRESULT {}({}); {} }}",
+                passing.name,
+                passing.params,
                 method.map_or_else(String::new, |method| format!("HRESULT {method}([in] long a);"))
             );
-            parts.push(text.replace('$', &at.to_string()));
+            // A method's macro leaves objects of its name alone. The proxies of a method that is
+            // called like another one in its form by reference have the names of that form's.
+            let is_refused = match method {
+                Some(method) => is_function || method == "Shared_by_reference",
+                None => is_function || is_object,
+            };
+            parts.push(MadeOfNames { text: text.replace('$', &at.to_string()), is_refused });
         }
     }
     parts

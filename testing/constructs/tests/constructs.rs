@@ -18,13 +18,13 @@ static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
 const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
 /// Methods of a `[local]` interface that return something other than an HRESULT.
-const NATIVE: &str = "\
+const DIRECT: &str = "\
     import \"unknwn.idl\";
     typedef struct Pair { long a; hyper b; } Pair;
     struct Hidden;
     struct Listed { long a; [unique] struct Listed *next; };
     typedef enum Colour { Red, Green } Colour;
-    [object, local, uuid(c0135700-0000-4000-8007-000000000000)] interface INative : IUnknown {
+    [object, local, uuid(c0135700-0000-4000-8007-000000000000)] interface IDirect : IUnknown {
         void *Alloc([in] unsigned long size);
         void Free([in] byte *memory);
         void Nothing();
@@ -32,14 +32,26 @@ const NATIVE: &str = "\
         Pair Both([in] long returned);
         Colour Paint([in] Colour colour);
         boolean Is([in] IUnknown *one, [out] IUnknown **other);
-        INative *Next();
+        IDirect *Next();
         IUnknown *Any();
         struct Hidden *Show([in] struct Hidden *hidden);
         struct Listed *List([in] struct Listed *list);
         char *Text();
+        const wchar_t *Name();
+        const void **Places();
+        HRESULT Put([in] const void *from, [in] unsigned long n, [in, size_is(n)] void *bytes, [out] void **to);
         HRESULT Usual([in] long a, [out, retval] long *b);
     }
-    [object, local, uuid(c0135700-0000-4000-8007-000000000001)] interface IHeir : INative { float More(); }
+    [object, local, uuid(c0135700-0000-4000-8007-000000000001)] interface IHeir : IDirect { float More(); }
+";
+
+/// A `[local]` interface whose methods can be called by name.
+const BY_NAME: &str = "\
+    import \"oaidl.idl\";
+    [object, local, dual, uuid(c0135700-0000-4000-8007-000000000002)] interface IByName : IDispatch {
+        HRESULT Nothing();
+        HRESULT Sum([in] long a, [in] long b, [out, retval] long *sum);
+    }
 ";
 
 /// Returns the parts of the compiler that refuse a case, each with its first error.
@@ -102,7 +114,10 @@ fn files(who: Who, name: &str) -> (PathBuf, Vec<PathBuf>) {
     let (turns, step) = if is_wide() { (names::KINDS, 1) } else { (1, 5) };
     texts.extend((0..turns).map(|turn| (format!("names{turn}.idl"), names::dangerous(turn, step))));
     if who != Who::Java {
-        texts.push(("native.idl".to_owned(), NATIVE.to_owned()));
+        texts.push(("direct.idl".to_owned(), DIRECT.to_owned()));
+    }
+    if who == Who::Rust {
+        texts.push(("by_name.idl".to_owned(), BY_NAME.to_owned()));
     }
     if who == Who::C {
         texts.push(("made_of_names.idl".to_owned(), made_of_names()));
@@ -119,17 +134,19 @@ fn files(who: Who, name: &str) -> (PathBuf, Vec<PathBuf>) {
 /// Returns a file with the declarations beside each other whose names differ in C.
 fn made_of_names() -> String {
     let whole = |part: &str| format!("import \"unknwn.idl\";\n{part}");
-    let is_refused = |part: &String| {
-        let text = whole(part);
+    let is_refused = |part: &names::MadeOfNames| {
+        let text = whole(&part.text);
         let compilation = Compiler::new().check_text(Path::new("x.idl"), &text);
         let compilation = compilation.unwrap_or_else(|failure| panic!("{failure}{text}"));
         let errors = emit::c::emit(&compilation, "x").err().unwrap_or_default();
         assert!(errors.iter().all(|error| error.code == "taken-name"), "{errors:?}");
         !errors.is_empty()
     };
-    let (refused, accepted): (Vec<String>, _) = names::made_of_names(is_wide()).into_iter().partition(is_refused);
-    assert!(refused.len() < accepted.len(), "{} of {} are refused", refused.len(), accepted.len());
-    whole(&accepted.concat())
+    let parts = names::made_of_names(is_wide());
+    let wrong: Vec<&str> =
+        parts.iter().filter(|part| is_refused(part) != part.is_refused).map(|part| part.text.as_str()).collect();
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    whole(&parts.iter().filter(|part| !part.is_refused).map(|part| part.text.as_str()).collect::<String>())
 }
 
 /// Runs a compiler, and checks that it succeeds without any output.

@@ -133,10 +133,10 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
         size.operands(&mut |operand| is_result |= !plan.params[operand.index].param.direction.is_in());
         is_result.then_some("an array whose room only the results tell")?
     };
-    let text = format!(
-        "parameter `{}` of method `{}` is {what}, which the C back end does not support yet",
-        param.param.name, plan.method.name
-    );
+    let is_result = plan.in_vtable().iter().all(|other| !std::ptr::eq(other, param));
+    let subject = if is_result { "the result".to_owned() } else { format!("parameter `{}`", param.param.name) };
+    let of = &plan.method.name;
+    let text = format!("{subject} of method `{of}` is {what}, which the C back end does not support yet");
     let change = "change its type to one that docs/idl.md lists for C";
     let local = if plan.method.local { "" } else { ", or declare the interface [local] if no other process calls it" };
     Some(Diagnostic::error("not-yet", param.param.span, text).help(format!("{change}{local}")))
@@ -160,7 +160,6 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     out.line("");
     out.line(format!("#include \"{stem}.h\""));
     out.line("");
-    types::without_constants(&mut out, model, false);
     for id in own {
         let found = &model.interfaces[id.0];
         out.line(format!("const IID IID_{} = {};", names::type_ident(&found.name), names::guid(found.uuid)));

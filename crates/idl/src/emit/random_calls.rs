@@ -115,7 +115,7 @@ fn why_not(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Optio
         return Some("an array that is passed by reference, or lent");
     }
     match &param.passing {
-        Passing::Optional(Type::Fixed(..)) => Some("a pointer to an array that may be null"),
+        Passing::Optional(Type::Fixed(..)) => Some("an array of fixed size that may be null"),
         Passing::Value(_) | Passing::Place(_) | Passing::Optional(_) | Passing::Text { .. } | Passing::OutText(_) => {
             None
         }

@@ -210,11 +210,11 @@ impl Emitter<'_> {
         let (inherited, depth) = self.made.types[at].inherited;
         for (index, method) in interface.methods.iter().enumerate() {
             let id = method.member.id.unwrap_or_else(|| usual_id(depth.into(), index));
-            let results = usize::from(method.native_result().is_some());
+            let results = usize::from(method.direct_result().is_some());
             let params = &method.params[..method.params.len() - results];
             let mut function = self.function(&method.member, params, id, inherited + index as u16);
-            if method.is_native() {
-                function.returns = self.described(method.native_result().unwrap_or(&Type::Void), None, method.span);
+            if method.returns_directly() {
+                function.returns = self.described(method.direct_result().unwrap_or(&Type::Void), None, method.span);
             }
             self.made.types[at].functions.push(function);
         }

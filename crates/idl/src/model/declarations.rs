@@ -251,14 +251,14 @@ pub enum Returns {
 }
 
 impl Method {
-    /// Whether a method of a `[local]` interface returns something other than an HRESULT, which its
-    /// vtable then has as it is declared.
-    pub fn is_native(&self) -> bool {
+    /// Whether the method returns its declared result instead of an HRESULT. Only methods of
+    /// `[local]` interfaces do.
+    pub fn returns_directly(&self) -> bool {
         self.local && self.returns != Returns::Hresult
     }
 
-    /// Returns the type of the value that a native method returns. `None` for no value.
-    pub fn native_result(&self) -> Option<&Type> {
+    /// Returns the type of the value that the method returns directly. `None` for no value.
+    pub fn direct_result(&self) -> Option<&Type> {
         match (self.params.last().map(|param| &param.ty), self.returns) {
             (Some(Type::Pointer(pointer)), Returns::Value) if self.local => Some(&pointer.to),
             _ => None,
@@ -278,6 +278,8 @@ pub struct Method {
     pub opnum: u16,
     /// The method's declared result.
     pub returns: Returns,
+    /// Whether the method returns a pointer directly whose target is `const`.
+    pub(crate) leads_to_const: bool,
     /// Whether the caller does not wait for the call's completion.
     pub oneway: bool,
     /// Whether a repeated call does no harm.

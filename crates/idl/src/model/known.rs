@@ -18,7 +18,7 @@ pub struct Known {
     pub(super) full: OnceLock<HashMap<Type, ()>>,
     /// The names of constants, enumerations and interfaces in Rust.
     pub(crate) rust_items: OnceLock<HashSet<String>>,
-    /// The meaning of names in C.
+    /// The names that are declared in C.
     pub(crate) c_names: OnceLock<CNames>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct CDeclared {
     pub(crate) values: HashSet<String>,
 }
 
-/// The meaning of names in C.
+/// The names that are declared in C.
 #[derive(Debug)]
 pub(crate) struct CNames {
     /// The names of imported files and the other names.

@@ -14,7 +14,7 @@ mod transfer;
 mod types;
 mod values;
 
-use crate::model::{Brought, Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
+use crate::model::{Base, Brought, Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
 use crate::syntax::ast::{Attribute, Expr, Ident, Item};
 use crate::text::diagnostic::{Diagnostic, TOLD_MAX, most_like};
 use crate::text::preprocess::PREDEFINED;
@@ -73,7 +73,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 /// Attributes that the compiler understands, or accepts without a meaning.
-pub(crate) const KNOWN: [&str; 76] = [
+pub(crate) const KNOWN: [&str; 73] = [
     "uuid",
     "version",
     "object",
@@ -86,8 +86,6 @@ pub(crate) const KNOWN: [&str; 76] = [
     "size_is",
     "length_is",
     "max_is",
-    "first_is",
-    "last_is",
     "string",
     "ref",
     "unique",
@@ -116,7 +114,6 @@ pub(crate) const KNOWN: [&str; 76] = [
     "oleautomation",
     "nonextensible",
     "annotation",
-    "async_uuid",
     "ms_union",
     "idempotent",
     "zero_copy",
@@ -157,7 +154,7 @@ pub(crate) const KNOWN: [&str; 76] = [
 pub(crate) const ON_HANDLES: [&str; 4] = ["auto_handle", "explicit_handle", "implicit_handle", "handle"];
 
 /// Attributes of other dialects, and the advice for each.
-const FOREIGN: [(&str, &str); 11] = [
+const FOREIGN: [(&str, &str); 14] = [
     ("charset", "is an attribute of Samba's pidl; write wchar_t or char with [string]"),
     ("flag", "is an attribute of Samba's pidl"),
     ("value", "is an attribute of Samba's pidl"),
@@ -166,6 +163,9 @@ const FOREIGN: [(&str, &str); 11] = [
     ("exclusiveto", "belongs to WinRT's MIDL 3; declare a COM interface"),
     ("broadcast", "is not supported; call each server"),
     ("callback", "is not supported; pass an interface pointer, which the server calls"),
+    ("first_is", "is not supported; pass a pointer to the first element, with [size_is] or [length_is]"),
+    ("last_is", "is not supported; write [length_is(last + 1)]"),
+    ("async_uuid", "is not supported; make the call in a thread of its own"),
     ("wire_marshal", "is not supported; pass the data in a structure"),
     ("transmit_as", "is not supported; pass the data in a structure"),
     ("call_as", "is not supported yet; declare the method in the form that travels"),
@@ -350,8 +350,8 @@ impl<'a> Resolver<'a> {
             return;
         };
         let base = match &ty {
-            Some(Type::Base(base)) => Some(*base),
-            Some(Type::Enum(_)) => Some(crate::model::Base::I32),
+            Some(Type::Base(base)) if !matches!(base, Base::Guid | Base::Context) => Some(*base),
+            Some(Type::Enum(_)) => Some(Base::I32),
             Some(Type::Pointer(_)) => None,
             Some(_) => {
                 let error =
@@ -366,9 +366,8 @@ impl<'a> Resolver<'a> {
                 let bits = i128::from(value.cast_unsigned());
                 (least..=most).contains(&wide) || (least == 0 && (least..=most).contains(&bits))
             }),
-            (Value::Float(_), Some(base)) => {
-                matches!(base, crate::model::Base::F32 | crate::model::Base::F64)
-            }
+            (Value::Float(value), Some(Base::F64)) => value.is_finite(),
+            (Value::Float(value), Some(Base::F32)) => (*value as f32).is_finite(),
             (Value::Text(_), None) => true,
             _ => false,
         };

@@ -167,7 +167,7 @@ impl<'a> MethodPlan<'a> {
 
     /// Returns the parameters that the vtable has.
     pub fn in_vtable(&self) -> &[ParamPlan<'a>] {
-        let results = usize::from(self.method.native_result().is_some());
+        let results = usize::from(self.method.direct_result().is_some());
         &self.params[..self.params.len() - results]
     }
 

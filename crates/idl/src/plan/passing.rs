@@ -62,10 +62,11 @@ pub(super) fn passing(model: &Model, param: &Param) -> Passing {
 pub(super) fn local(model: &Model, method: &Method, param: &Param) -> Option<Passing> {
     let Type::Pointer(pointer) = &param.ty else { return None };
     let raw = Passing::Raw(pointer.to.clone());
-    if method.native_result().is_some_and(|result| std::ptr::eq(result, &raw const pointer.to)) {
+    if method.direct_result().is_some_and(|result| std::ptr::eq(result, &raw const pointer.to)) {
         return Some(raw);
     }
-    if model.opaque.contains_key(model.innermost(&pointer.to)) {
+    let innermost = model.innermost(&pointer.to);
+    if *innermost == Type::Void || model.opaque.contains_key(innermost) {
         return Some(raw);
     }
     let is_number = |ty: &Type| matches!(ty, Type::Base(base) if base.is_integer() && *base != Base::Boolean);

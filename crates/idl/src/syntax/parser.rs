@@ -306,7 +306,7 @@ impl<'a> Parser<'a> {
         match self.peek_text().unwrap_or("") {
             "import" => self.import(),
             "cpp_quote" => self.cpp_quote(),
-            "const" => self.constant(),
+            "const" if !self.is_method() => self.constant(),
             "typedef" => self.typedef(),
             "importlib" => self.import_lib(),
             _ => {
@@ -345,6 +345,13 @@ impl<'a> Parser<'a> {
         self.expect(")", "after the text")?;
         self.eat(";");
         Ok(Item::CppQuote(text))
+    }
+
+    /// Whether the declaration is a method, as in `const char *Name();`: a parenthesis follows its
+    /// name.
+    fn is_method(&self) -> bool {
+        let mut texts = (0..).map_while(|ahead| self.text_at(ahead));
+        texts.find(|text| matches!(*text, "(" | "=" | ";" | "{" | "}")) == Some("(")
     }
 
     fn constant(&mut self) -> Parsed<Item> {

@@ -1,17 +1,16 @@
 //! Declarations whose names would be one name in C, and which are refused.
 //!
 //! C has one scope for a file's declarations and for what is made of them: methods become macros
-//! and functions called `INTERFACE_METHOD`, and structures come with functions. Constants are
-//! macros, so those of an imported file apply to every name of the importing file.
+//! and functions called `INTERFACE_METHOD`, and structures come with functions.
 
 use super::context::made;
 use super::interface::by_reference;
-use super::names::{ident, interface as interface_name, method as method_name, type_ident, value};
+use super::names::{interface as interface_name, method as method_name, type_ident, value};
 use super::suffix::{self, PROXY, STUB, TABLE};
 use super::values::Functions;
 use super::{projection, structures, table};
 use crate::Diagnostic;
-use crate::model::{Field, InterfaceId, Method, Model, all_arms};
+use crate::model::{InterfaceId, Method, Model};
 use crate::plan::{MethodPlan, plan, plans};
 use crate::text::source::Span;
 use crate::text::writer::Writer;
@@ -35,8 +34,8 @@ struct Owner<'m> {
 #[derive(Default)]
 struct Names<'m> {
     owners: HashMap<String, Owner<'m>>,
-    /// The macros of methods, which C++ does not have. An object or a structure of the same name is
-    /// none of them, because no parenthesis follows its name.
+    /// The macros of methods, which C++ does not have. The preprocessor leaves an object or a
+    /// structure of the same name alone, because no parenthesis follows it.
     macros: HashMap<String, Owner<'m>>,
     found: Vec<Diagnostic>,
 }
@@ -54,7 +53,6 @@ pub(super) fn clashes(model: &Model) -> Vec<Diagnostic> {
     }
     of_values(model, &mut names, &all().filter(is_remote).collect::<Vec<_>>());
     all().for_each(|id| of_headers(model, &mut names, id));
-    members(model, &mut names);
     names.found
 }
 
@@ -134,12 +132,12 @@ fn types<'m>(model: &'m Model, names: &mut Names<'m>) {
 fn values<'m>(model: &'m Model, names: &mut Names<'m>) {
     for found in model.consts.iter().skip(model.brought.consts) {
         let (name, span, imported) = (found.name.as_str(), found.span, found.imported);
-        names.add(value(model, name, imported, true), &Owner { kind: "constant", name, of: None, span, imported });
+        names.add(value(model, name, imported), &Owner { kind: "constant", name, of: None, span, imported });
     }
     for found in model.enums.iter().skip(model.brought.enums) {
         for (name, _) in &found.values {
             let owner = Owner { kind: "value", name, of: None, span: found.span, imported: found.imported };
-            names.add(value(model, name, found.imported, false), &owner);
+            names.add(value(model, name, found.imported), &owner);
         }
     }
 }
@@ -241,41 +239,4 @@ fn of_headers<'m>(model: &'m Model, names: &mut Names<'m>, id: InterfaceId) {
         names.add_object(format!("{name}{}", suffix::INFORMATION), &of);
     }
     projection::made(model, id).into_iter().for_each(|made| names.add_object(made, &of));
-}
-
-/// Adds an error for each member and method that has the name of an imported constant. Constants of
-/// the file itself get other names.
-fn members<'m>(model: &'m Model, names: &mut Names<'m>) {
-    let constants = model.consts.iter().skip(model.brought.consts).filter(|found| found.imported);
-    let constants: HashMap<String, Owner<'m>> = constants
-        .map(|found| {
-            let owner = Owner { kind: "constant", name: &found.name, of: None, span: found.span, imported: true };
-            (value(model, &found.name, true, true), owner)
-        })
-        .collect();
-    if constants.is_empty() {
-        return;
-    }
-    let mut add = |kind: &'static str, code: String, name: &'m str, of: &'m str, span: Span| {
-        if let Some(constant) = constants.get(&code) {
-            names.found.push(error(&code, constant, &Owner { kind, name, of: Some(of), span, imported: false }));
-        }
-    };
-    let mut member = |field: &'m Field, of: &'m str| add("member", ident(&field.name), &field.name, of, field.span);
-    for found in model.structs.iter().filter(|found| !found.imported) {
-        found.fields.iter().for_each(|field| member(field, &found.name));
-    }
-    for found in model.unions.iter().filter(|found| !found.imported) {
-        all_arms(found).for_each(|field| member(field, &found.name));
-    }
-    for found in model.unions.iter().filter(|found| !found.imported) {
-        for name in found.encapsulated.iter().flat_map(|(tag, inner)| [tag, inner]) {
-            add("member", ident(name), name, &found.name, found.span);
-        }
-    }
-    for found in model.interfaces.iter().filter(|found| !found.imported) {
-        for method in &found.methods {
-            add("method", method_name(&method.code), &method.name, &found.name, method.span);
-        }
-    }
 }

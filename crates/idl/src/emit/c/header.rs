@@ -174,6 +174,6 @@ fn macros(out: &mut Writer, model: &Model, id: InterfaceId) {
 fn macro_parameters(method: &Method) -> Vec<String> {
     let name = method_name(&method.code);
     let own = |param: &str| apart(param, |used| ["self", "lpVtbl", stem(&name)].contains(&used));
-    let count = method.params.len() - usize::from(method.native_result().is_some());
+    let count = method.params.len() - usize::from(method.direct_result().is_some());
     method.params[..count].iter().map(|param| own(&param.code)).collect()
 }

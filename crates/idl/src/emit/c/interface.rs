@@ -12,7 +12,7 @@ use crate::plan::{FIRST_OPNUM, MethodPlan, in_place, kinds, plans, stub_table_le
 use crate::text::writer::Writer;
 
 /// The maximum length in bytes of a string literal that C guarantees to support.
-const LITERAL_MAX: usize = 4095;
+pub(super) const LITERAL_MAX: usize = 4095;
 /// The number of words of a plan in a line.
 const WORDS_IN_LINE: usize = 24;
 

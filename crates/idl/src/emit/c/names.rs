@@ -23,32 +23,14 @@ static KEYWORDS: Words = Words::new(|| {
         .collect()
 });
 
-/// Names in generated headers that are not made of declared names. Constants are macros, and must
-/// differ from them.
-const IN_HEADERS: [&str; 16] = [
-    "self",
-    "iid",
-    "object",
-    "first",
-    "count",
-    "copy",
-    "base",
-    "info",
-    "lpVtbl",
-    "free",
-    "clear",
-    "nothing",
-    "T",
-    "QueryInterface",
-    "AddRef",
-    "Release",
-];
-
 /// Names that the generated functions use themselves.
 const TAKEN: [&str; 16] = [
     "self", "proxy", "calls", "request", "reply", "results", "result", "call", "object", "length", "wrong", "at",
     "prepared", "memcpy", "memset", "free",
 ];
+
+/// The namespaces of C++'s headers, and the function of every program.
+const GLOBAL: [&str; 3] = ["std", "obvia", "main"];
 
 /// Returns a valid identifier for C and C++, which also differs from names that are in use.
 pub(super) fn apart(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
@@ -62,24 +44,21 @@ pub(super) fn ident(name: &str) -> String {
     apart(name, |_| false)
 }
 
-/// Returns the name of a type, which no variable of a generated function hides, and which is not a
-/// namespace.
+/// Returns the name of a type, which no variable of a generated function hides, and which is not
+/// that of a namespace or of `main`.
 pub(super) fn type_ident(name: &str) -> String {
-    let is_ours = |stem: &str| TAKEN.contains(&stem) || ["arguments", "std", "obvia", "implements"].contains(&stem);
-    apart(name, |stem| is_ours(stem) || LIBRARY.contains(stem))
+    let is_hidden = |stem: &str| TAKEN.contains(&stem) || ["arguments", "count", "first", "implements"].contains(&stem);
+    apart(name, |stem| is_hidden(stem) || GLOBAL.contains(&stem) || LIBRARY.contains(stem))
 }
 
 /// Returns the name of a constant or of an enumeration's value, which must differ from types: C and
-/// C++ keep them in one scope. Constants are macros, so their names must differ from members and
-/// methods too. The files that import a declaration do not change its name.
-pub(super) fn value(model: &Model, name: &str, imported: bool, is_macro: bool) -> String {
+/// C++ keep them in one scope. The files that import a declaration do not change its name.
+pub(super) fn value(model: &Model, name: &str, imported: bool) -> String {
     let names = model.known.c_names.get_or_init(|| declared_names(model));
     let seen = if imported { &names.of_imported[..1] } else { &names.of_imported };
-    let is_taken =
-        |code: &str| seen.iter().any(|seen| seen.types.contains(code) || is_macro && seen.inner.contains(code));
-    let first = if is_macro { beside_headers(name) } else { beside_library(name) };
+    let first = beside_library(name);
     let mut code = first.clone();
-    while is_taken(&code) || code != first && seen.iter().any(|seen| seen.values.contains(&code)) {
+    while seen.iter().any(|seen| seen.types.contains(&code) || code != first && seen.values.contains(&code)) {
         code.push('_');
     }
     code
@@ -87,15 +66,10 @@ pub(super) fn value(model: &Model, name: &str, imported: bool, is_macro: bool) -
 
 /// Returns the name of a value that differs from the names of libraries.
 fn beside_library(name: &str) -> String {
-    apart(name, |stem| LIBRARY.contains(stem))
+    apart(name, |stem| LIBRARY.contains(stem) || GLOBAL.contains(&stem))
 }
 
-/// Returns the name of a constant that differs from the names of libraries and in headers.
-fn beside_headers(name: &str) -> String {
-    apart(name, |stem| LIBRARY.contains(stem) || IN_HEADERS.contains(&stem))
-}
-
-/// Returns the meaning of the names that a file and its imports declare.
+/// Returns the names in C that a file and its imports declare.
 fn declared_names(model: &Model) -> CNames {
     let mut all: [CDeclared; 2] = Default::default();
     let seen = |imported: bool| usize::from(!imported);
@@ -121,7 +95,7 @@ fn declared_names(model: &Model) -> CNames {
         all[seen(found.imported)].values.extend(found.values.iter().map(|(name, _)| beside_library(name)));
     }
     for found in &model.consts {
-        all[seen(found.imported)].values.insert(beside_headers(&found.name));
+        all[seen(found.imported)].values.insert(beside_library(&found.name));
     }
     CNames { of_imported: all }
 }
@@ -298,9 +272,10 @@ pub(super) fn signature(model: &Model, plan: &MethodPlan<'_>, name: &str, first:
     let params = plan.in_vtable().iter().map(|param| parameter(model, param, &declared(&param.param.code)));
     let first = Some(first.to_owned()).filter(|first| !first.is_empty());
     let head = format!("{name}({})", first.into_iter().chain(params).collect::<Vec<_>>().join(", "));
-    match plan.method.native_result() {
+    match plan.method.direct_result() {
+        Some(ty) if plan.method.leads_to_const => format!("const {}", declare(model, ty, &head)),
         Some(ty) => declare(model, ty, &head),
-        None if plan.method.is_native() => format!("void {head}"),
+        None if plan.method.returns_directly() => format!("void {head}"),
         None => format!("HRESULT {head}"),
     }
 }

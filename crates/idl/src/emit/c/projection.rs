@@ -11,7 +11,6 @@ mod view;
 use super::library::name_of_method;
 use super::names::{binding, declared, method as method_name, parameters, type_ident};
 use super::suffix::{self, ADAPTER, CALLS, METHODS};
-use super::types;
 use crate::compile::Compilation;
 use crate::emit::component;
 use crate::model::{Interface, InterfaceId, Model, Object};
@@ -43,7 +42,6 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
         out.line("#include \"obvia_stub.h\"");
     }
     out.line("");
-    types::without_constants(&mut out, model, true);
     for one in &projections {
         one.forward(&mut out);
     }
@@ -60,7 +58,6 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
         one.methods.iter().for_each(|method| method.call(&mut out));
         one.adapter(&mut out);
     }
-    types::with_constants(&mut out, model);
     out.line("#endif");
     out.finish()
 }

@@ -4,7 +4,6 @@
 use super::names::{
     base as base_name, declare, ident, interface, method as method_name, parameters, type_ident, type_name,
 };
-use super::types;
 use crate::compile::Compilation;
 use crate::emit::random_calls::{Field, Trial, What, count, field_name, trials};
 use crate::model::{Base, InterfaceId, Model, StructId, Type};
@@ -24,12 +23,10 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
         "// `{stem}_test call NAME SEED CALLS` calls each of their methods so often. Either ends with what differs. An"
     ));
     out.line("// object counts its calls: it has one caller.");
-    // Constants are macros, so everything else comes before them.
     let (includes, prelude): (Vec<&str>, Vec<&str>) = PRELUDE.lines().partition(|line| line.starts_with("#include"));
     includes.into_iter().for_each(|line| out.unindented(line));
     out.line(format!("#include \"{stem}.h\""));
     out.line("");
-    types::without_constants(&mut out, model, false);
     // The templates need the comparison functions, which are therefore declared first.
     // Automation's structures are not declared in C.
     let structs = (model.built_in.structs..model.structs.len()).map(StructId);

@@ -48,7 +48,7 @@ pub(super) fn refuse(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>
                 }
             }
             Extent::Text => return Some("a string that the method changes in place"),
-            Extent::One => return Some("a structure that ends in an open array and that the method changes in place"),
+            Extent::One => {}
         }
     }
     if !plan.reads_blocks_alone(model, param) {

@@ -1,60 +1,78 @@
 //! Constants, enumerations, structures and unions.
 
-use super::names::{declare, ident, integer, quoted, type_ident, union_keyword, value as value_name};
+use super::interface::LITERAL_MAX;
+use super::names::{base, declare, ident, integer, quoted, type_ident, union_keyword, value as value_name};
 use crate::model::{Base, Const, Field, Model, StructId, Type, Typedef, UnionId, Value};
 use crate::text::writer::Writer;
 use std::collections::BTreeSet;
 
+/// Writes the constants, which are no macros: a macro would change every header that is included
+/// later.
+///
+/// In C++ constants have their declared types, and internal linkage: a linker must not take one for
+/// a function of the C library. In C integers are enumerators, because the sizes of arrays and the
+/// cases of a `switch` cannot be objects there.
 pub(super) fn constants(out: &mut Writer, model: &Model) {
     let own: Vec<&Const> = model.consts.iter().filter(|constant| !constant.imported).collect();
-    for constant in &own {
-        let text = match (&constant.value, constant.base) {
-            (Value::Text(text), Some(Base::WChar | Base::U16)) => format!("u{}", quoted_wide(text)),
-            (Value::Text(text), _) => quoted(text),
-            (Value::Float(value), _) => format!("{value:?}"),
-            (Value::Int(value), Some(Base::F32 | Base::F64)) => format!("{value}.0"),
-            (Value::Int(value), Some(Base::Hresult)) => format!("((HRESULT){value})"),
-            (Value::Int(value), Some(Base::U64)) => format!("UINT64_C({})", value.cast_unsigned()),
-            (Value::Int(value), Some(Base::I64)) if *value > i64::MIN => format!("INT64_C({value})"),
-            (Value::Int(value), Some(Base::U32)) => format!("{value}u"),
-            (Value::Int(value), _) => int(*value),
-        };
-        let text = if text.starts_with('-') { format!("({text})") } else { text };
-        out.line(format!("#define {} {text}", value_name(model, &constant.name, false, true)));
+    if own.is_empty() {
+        return;
     }
-    if !own.is_empty() {
-        out.line("");
-    }
+    out.unindented("#ifdef __cplusplus");
+    own.iter().for_each(|constant| out.line(object(model, constant, "constexpr")));
+    out.unindented("#else");
+    own.iter().for_each(|constant| out.line(in_c(model, constant)));
+    out.unindented("#endif");
+    out.line("");
 }
 
-/// Removes the macros of constants, whose names may be those of variables in generated code. If
-/// `is_kept`, [`with_constants`] restores them.
-pub(super) fn without_constants(out: &mut Writer, model: &Model, is_kept: bool) {
-    let names = variable_like(model);
-    for name in &names {
-        if is_kept {
-            out.unindented(&format!("#pragma push_macro(\"{name}\")"));
+/// Returns the definition of a constant in C.
+fn in_c(model: &Model, constant: &Const) -> String {
+    match (&constant.value, constant.base) {
+        (Value::Int(value), base) if !matches!(base, Some(Base::F32 | Base::F64)) => {
+            let name = value_name(model, &constant.name, false);
+            // Unsigned 64-bit values are stored as signed numbers with the same bits.
+            let is_int = i32::try_from(*value).is_ok_and(|value| value >= 0 || base != Some(Base::U64));
+            if is_int {
+                format!("enum {{ {name} = {} }};", int(*value))
+            } else {
+                // Enumerators larger than an `int` are a part of C23, and before that an extension.
+                format!("__extension__ enum {{ {name} = {} }};", literal(constant))
+            }
         }
-        out.unindented(&format!("#undef {name}"));
-    }
-    if !names.is_empty() {
-        out.line("");
+        _ => object(model, constant, "static const"),
     }
 }
 
-/// Restores the macros of constants.
-pub(super) fn with_constants(out: &mut Writer, model: &Model) {
-    for name in variable_like(model) {
-        out.unindented(&format!("#pragma pop_macro(\"{name}\")"));
-    }
+/// Returns the definition of a constant as an object.
+fn object(model: &Model, constant: &Const, specifiers: &str) -> String {
+    let name = value_name(model, &constant.name, false);
+    let (ty, array) = match (&constant.value, constant.base) {
+        (Value::Text(_), Some(Base::WChar | Base::U16)) => ("obvia_wchar", "[]"),
+        (Value::Text(_), _) => ("char", "[]"),
+        (Value::Float(_), None) => ("double", ""),
+        (Value::Int(_), None) => ("int64_t", ""),
+        (_, Some(one)) => (base(one), ""),
+    };
+    // Compilers must support literals up to a limit only.
+    let extension = match &constant.value {
+        Value::Text(text) if text.len() > LITERAL_MAX => "__extension__ ",
+        _ => "",
+    };
+    format!("{extension}{specifiers} {ty} {name}{array} __attribute__((unused)) = {};", literal(constant))
 }
 
-/// Returns the constants with names that variables may have: those with a small letter, and those
-/// of one letter.
-fn variable_like(model: &Model) -> Vec<String> {
-    let is_one = |name: &str| name.len() == 1 || name.chars().any(|one| one.is_ascii_lowercase());
-    let all = model.consts.iter().skip(model.brought.consts).filter(|found| is_one(&found.name));
-    all.map(|found| value_name(model, &found.name, found.imported, true)).collect()
+/// Returns the value of a constant.
+fn literal(constant: &Const) -> String {
+    match (&constant.value, constant.base) {
+        (Value::Text(text), Some(Base::WChar | Base::U16)) => format!("u{}", quoted_wide(text)),
+        (Value::Text(text), _) => quoted(text),
+        (Value::Float(value), _) => format!("{value:?}"),
+        (Value::Int(value), Some(Base::F32 | Base::F64)) => format!("{value}.0"),
+        (Value::Int(value), Some(Base::Char)) if *value > 127 => format!("char({value})"),
+        (Value::Int(value), Some(Base::U64)) => format!("UINT64_C({})", value.cast_unsigned()),
+        (Value::Int(value), Some(Base::U32)) => format!("{value}u"),
+        (Value::Int(value), _) => int(*value),
+    }
 }
 
 /// Returns a literal of 16-bit characters. Characters outside ASCII stay unescaped.
@@ -77,7 +95,7 @@ pub(super) fn enumerations(out: &mut Writer, model: &Model) {
         out.line(format!("enum {name} OBVIA_ENUM {{"));
         for (at, (value, number)) in found.values.iter().enumerate() {
             let comma = if at + 1 == found.values.len() { "" } else { "," };
-            out.line(format!("{} = {}{comma}", value_name(model, value, false, false), int(i64::from(*number))));
+            out.line(format!("{} = {}{comma}", value_name(model, value, false), int(i64::from(*number))));
         }
         out.line("};");
         out.line(format!("typedef enum {name} {name};"));

@@ -42,8 +42,11 @@ pub(super) fn seen<'a>(model: &Model, ty: &'a Type) -> Result<Seen<'a>, &'static
                 refuse_element(model, element)?;
                 Seen::Array { element, size, length: length.as_ref() }
             }
-            (_, to) if !is_plain(model, to) && !has_members(model, to) => return Err("a pointer to a pointer"),
             (_, Type::Fixed(..)) => return Err("a pointer to an array of fixed size"),
+            (_, Type::Pointer(_) | Type::Interface(_)) => return Err("a pointer to a pointer"),
+            (_, to @ Type::Union(_)) if !has_members(model, to) => {
+                return Err("a pointer to a union without a discriminant of its own");
+            }
             (_, to) => Seen::One(to),
         },
         Type::Struct(_) => Seen::Inner,

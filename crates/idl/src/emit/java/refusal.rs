@@ -95,7 +95,7 @@ fn refuse_graph(model: &Model, params: &[ParamPlan<'_>], param: &ParamPlan<'_>) 
         Seen::One(to) => pointed_to(model, to),
         Seen::Inner if is_shared(model, ty) => Some("a structure with [ptr] pointers that is no object of its own"),
         Seen::Inner => pointed_to(model, ty),
-        Seen::Elements { .. } => Some("an array of fixed size of structures with pointers"),
+        Seen::Elements { .. } => Some("an array of fixed size with elements that are more than values"),
         Seen::Union(id) => refuse_switch(model, id, param.param.switch.as_ref()).or_else(|| members(model, ty)),
         Seen::Object(object) => refuse_object(model, object),
         Seen::Text { .. } | Seen::Plain => None,
@@ -177,7 +177,6 @@ fn member(model: &Model, field: &Field) -> Option<&'static str> {
         Seen::Plain => has_handle(model, &field.ty).then_some("a context handle"),
         Seen::Array { element: Type::Fixed(..), .. } => Some("an array of arrays"),
         Seen::Array { .. } if is_full(&field.ty) => Some("a [ptr] pointer to an array"),
-        Seen::One(Type::Fixed(..)) => Some("a pointer to an array of fixed size"),
         Seen::One(to) if is_full(&field.ty) && !matches!(to, Type::Struct(_)) => Some("a [ptr] pointer to a number"),
         Seen::Array { element, .. } | Seen::Elements { element, .. } if is_shared(model, element) => {
             Some("an array of structures with [ptr] pointers")

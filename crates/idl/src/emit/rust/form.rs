@@ -42,7 +42,13 @@ const FIXED: Refusal = "an array of fixed size that the method allocates";
 const FIXED_CHANGED: Refusal = "an array of fixed size with pointers that comes back; in a structure it is done";
 const FULL_UNION: Refusal = "a union whose arms lead to [ptr] pointers";
 const FIXED_OBJECTS: Refusal = "an array of fixed size with interface pointers";
-const CHANGED: Refusal = "an [in, out] array, string or object among structures with pointers";
+const OUT_UNIONS: Refusal = "an array of unions as a result";
+const OUT_POINTERS: Refusal = "an array of pointers, or a pointer to a pointer, as a result";
+const OUT_SIZE: Refusal = "an array that the method allocates, with length_is or a size that is not simply a result";
+const TEXT_IN_PLACE: Refusal = "a string that the method writes in its caller's memory; in a structure it is done";
+const TEXT_CHANGED: Refusal = "an [in, out] string; in a structure it is done";
+const ARRAY_REPLACED: Refusal = "an [in, out] array that the method may replace";
+const ARRAY_CHANGED: Refusal = "an [in, out] array with length_is, or with elements that are more than values";
 const SWITCH: Refusal = "a union whose discriminant is not simply another member";
 
 /// Returns the form of a parameter that is passed as a graph.
@@ -91,15 +97,16 @@ pub(super) fn form(model: &Model, param: &Param) -> Result<Form, Refusal> {
             (Extent::One, to) => {
                 Ok(Form::Returned { text: ownable(model, to)?, optional: inner.class != PointerClass::Ref })
             }
-            (Extent::Counted { size, length: None }, to)
-                if direction == Direction::Out && size.plain().is_some_and(|size| size.deref) =>
-            {
+            (Extent::Text, _) => Err(TEXT_CHANGED),
+            (Extent::Counted { .. }, _) if direction == Direction::InOut => Err(ARRAY_REPLACED),
+            (Extent::Counted { size, length: None }, to) if size.plain().is_some_and(|size| size.deref) => {
                 Ok(Form::ReturnedSlice { text: ownable(model, to)?, size: size.clone() })
             }
-            _ => Err(CHANGED),
+            (Extent::Counted { .. }, _) => Err(OUT_SIZE),
         },
-        (Extent::One, to, _) if reference => Ok(Form::Owned(ownable(model, to)?)),
-        _ => Err(CHANGED),
+        (Extent::One, to, _) => Ok(Form::Owned(ownable(model, to)?)),
+        (Extent::Text, ..) => Err(TEXT_IN_PLACE),
+        (Extent::Counted { .. }, ..) => Err(ARRAY_CHANGED),
     }
 }
 
@@ -120,8 +127,10 @@ fn ownable(model: &Model, ty: &Type) -> Result<String, Refusal> {
         Type::Struct(_) | Type::Interface(_) => memory_for(model, ty, "'static"),
         Type::Pointer(pointer) if pointer.extent == Extent::Text => memory_for(model, ty, "'static"),
         Type::Fixed(..) => Err(FIXED),
-        ty if is_plain(model, ty) => Ok(value(model, ty)),
-        _ => Err(MANY),
+        Type::Union(_) => Err(OUT_UNIONS),
+        Type::Pointer(_) => Err(OUT_POINTERS),
+        Type::Void => Err(VOID),
+        Type::Base(_) | Type::Enum(_) => Ok(value(model, ty)),
     }
 }
 

@@ -9,7 +9,7 @@ use super::names::{binding, value};
 use super::proxy::{self, layout_table};
 use super::stub;
 use super::tables;
-use crate::model::{Direction, Memory, Model, Operand, Param, Type};
+use crate::model::{Direction, Memory, Model, Param, Type};
 use crate::plan::shapes::Shapes;
 use crate::plan::{MethodPlan, ParamPlan, element_counts, in_place, is_plain};
 use crate::text::writer::Writer;
@@ -258,15 +258,6 @@ fn given(model: &Model, param: &ParamPlan<'_>) -> String {
 /// Returns the reason why a method's parameters cannot form a structure although each one is
 /// supported by itself.
 pub(super) fn refuse(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<form::Refusal> {
-    if !plan.reads_blocks_alone(model, param) {
-        return Some("an array or union whose size or discriminant is behind a pointer that may be null");
-    }
-    let object = match in_place(model, param.param) {
-        Type::Interface(crate::model::Object::IidIs(operand)) => Some(operand),
-        _ => None,
-    };
-    let elsewhere = |operand: &&Operand| {
-        param.param.direction == Direction::Out && plan.params[operand.index].param.direction == Direction::In
-    };
-    object.filter(elsewhere).map(|_| "an object whose IID is an [in] parameter, beside structures with pointers")
+    let is_behind = !plan.reads_blocks_alone(model, param);
+    is_behind.then_some("an array or union whose size or discriminant is behind a pointer that may be null")
 }

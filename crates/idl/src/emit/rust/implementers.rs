@@ -30,7 +30,7 @@ fn method_result(model: &Model, param: &ParamPlan<'_>) -> Option<String> {
 /// Returns the trait's declaration of a method.
 pub(super) fn declaration(model: &Model, plan: &MethodPlan<'_>) -> String {
     let method = ident(&plan.method.name);
-    if plan.method.is_native() {
+    if plan.method.returns_directly() {
         let (params, result) = signature(model, plan);
         return format!("unsafe fn {method}(&self{params}) -> {result}");
     }
@@ -119,8 +119,8 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     ));
     out.line("// SAFETY: the vtable is an Identity's, OFFSET pointers from its start, and its holder calls.");
     out.line("let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };");
-    if plan.method.is_native() {
-        return native_body(out, plan);
+    if plan.method.returns_directly() {
+        return direct_body(out, plan);
     }
     out.line("obvia::rt::guard(|| {");
     for param in plan.params.iter().filter(|param| param.passing == Passing::Graph) {
@@ -182,8 +182,8 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("}");
 }
 
-/// Writes the body of such a function for a method with a result of its own.
-fn native_body(out: &mut Writer, plan: &MethodPlan<'_>) {
+/// Writes the body of such a function for a method that returns its result directly.
+fn direct_body(out: &mut Writer, plan: &MethodPlan<'_>) {
     let given: Vec<String> = plan.in_vtable().iter().map(|param| binding(&param.param.code)).collect();
     out.line("// SAFETY: the caller answers for the pointers.");
     out.line(format!("unsafe {{ this.{}({}) }}", ident(&plan.method.name), given.join(", ")));

@@ -143,8 +143,8 @@ fn callers(out: &mut Writer, context: &Context<'_>, own: &[MethodPlan<'_>]) {
             out.line("///");
             out.line("/// Pointers lead to as much as the method takes them to.");
         }
-        if plan.method.is_native() {
-            native_call(out, model, plan);
+        if plan.method.returns_directly() {
+            direct_call(out, model, plan);
             continue;
         }
         out.line(format!(
@@ -159,9 +159,9 @@ fn callers(out: &mut Writer, context: &Context<'_>, own: &[MethodPlan<'_>]) {
     out.line("");
 }
 
-/// Writes the function for callers of a method with a result of its own, which takes and returns
-/// what the vtable does.
-fn native_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>) {
+/// Writes the function for callers of a method that returns its result directly. It takes and
+/// returns what the vtable does.
+fn direct_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>) {
     let ((params, result), method) = (signature(model, plan), ident(&plan.method.name));
     out.line(format!("pub unsafe fn {method}(&self{params}) -> {result} {{"));
     let given = plan.in_vtable().iter().map(|param| format!(", {}", binding(&param.param.code)));

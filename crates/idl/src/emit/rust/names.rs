@@ -76,8 +76,9 @@ pub(super) fn type_name(name: &str) -> String {
 }
 
 /// Returns the name of a constant, an enumeration or an interface. Generated functions bind
-/// variables by patterns, in which such a name would have another meaning. Two underscores: a
-/// structure of that name keeps it, and the name with one underscore may be declared as well.
+/// variables by patterns, in which such a name would have another meaning. Such a name gets two
+/// underscores: a structure of the same name keeps the plain name, and the file may declare the
+/// name with one.
 pub(super) fn item_name(name: &str) -> String {
     if BOUND.contains(&name) { format!("{name}__") } else { type_name(name) }
 }
@@ -170,7 +171,7 @@ pub(super) fn object(model: &Model, object: &Object) -> String {
 
 /// Whether callers and implementers are responsible for pointers, so that the method is unsafe.
 pub(super) fn is_unsafe(plan: &MethodPlan<'_>) -> bool {
-    plan.method.is_native() || plan.params.iter().any(|param| matches!(param.passing, Passing::Raw(_)))
+    plan.method.returns_directly() || plan.params.iter().any(|param| matches!(param.passing, Passing::Raw(_)))
 }
 
 /// Returns the borrowed string type for characters.

@@ -43,9 +43,15 @@ pub(super) fn raw(model: &Model, ty: &Type) -> String {
 /// and the type of the result.
 pub(super) fn signature(model: &Model, plan: &MethodPlan<'_>) -> (String, String) {
     let param = |param: &ParamPlan<'_>| format!(", {}: {}", binding(&param.param.code), abi(model, param));
-    let result = match plan.method.native_result() {
-        Some(ty) => raw(model, ty),
-        None if plan.method.is_native() => "()".to_owned(),
+    let result = match plan.method.direct_result() {
+        Some(ty) => {
+            let text = raw(model, ty);
+            match text.rsplit_once("*mut").filter(|_| plan.method.leads_to_const) {
+                Some((outer, target)) => format!("{outer}*const{target}"),
+                None => text,
+            }
+        }
+        None if plan.method.returns_directly() => "()".to_owned(),
         None => "obvia::HRESULT".to_owned(),
     };
     (plan.in_vtable().iter().map(param).collect(), result)

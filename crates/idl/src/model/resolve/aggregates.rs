@@ -99,7 +99,7 @@ impl Resolver<'_> {
                 continue;
             };
             self.check_attributes(&member.attributes, &ON_MEMBERS, "a member");
-            let context = Context { variables: &variables, of: "the structure" };
+            let context = Context { variables: &variables, of: "the structure", local: false };
             let ty = self.full_type(&member.spec, declarator, &member.attributes, Place::Member, &context);
             let Some(ty) = ty else { continue };
             if !self.by_value(&ty, declarator.span) {
@@ -423,8 +423,11 @@ impl Resolver<'_> {
                 if !self.by_value(&ty, declarator.span) {
                     return;
                 }
-                let varying =
-                    self.varying(&member.attributes, &ty, &Context { variables: &[], of: "this declaration" });
+                let varying = self.varying(
+                    &member.attributes,
+                    &ty,
+                    &Context { variables: &[], of: "this declaration", local: false },
+                );
                 let name = declarator.name.name.clone();
                 let named = self.named_by(&member.spec);
                 Some(Field { name, ty, named, range: None, switch: None, varying, span: declarator.span })

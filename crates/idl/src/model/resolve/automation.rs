@@ -138,7 +138,11 @@ impl Resolver<'_> {
             let method = &self.model.interfaces[id.0].methods[at];
             let (mut member, span) = (method.member.clone(), method.span);
             let stranger = method.params.iter().find(|param| param.variant.is_none());
-            if let Some(param) = stranger {
+            if method.returns_directly() {
+                let text = format!("`{}` returns no HRESULT, by which calls by name report failures", method.name);
+                let help = "return HRESULT, and the value through an [out, retval] parameter, or extend IUnknown";
+                self.say(Diagnostic::error("not-automation", span, text).help(help));
+            } else if let Some(param) = stranger {
                 let text = format!("parameter `{}` is of no type that calls by name have", param.name);
                 let error = Diagnostic::error("not-automation", param.span, text);
                 self.say(

@@ -2,7 +2,7 @@
 
 use super::automation::is_automation;
 use super::limits::{BASES_MAX, PARAMETERS_MAX};
-use super::plain::{is_plain, returned_param};
+use super::plain::{is_plain, leads_to_const, returned_param};
 use super::types::{Context, Place};
 use super::values::Variable;
 use super::{Entry, Named, Resolver, find, has, interface_key};
@@ -331,6 +331,7 @@ impl Resolver<'_> {
             let error = Diagnostic::error("too-large", param.declarator.span, text);
             return self.say(error.help("put some of them into a structure"));
         }
+        let leads_to_const = leads_to_const(method, returned.as_ref());
         let mut params = self.params(&self.without_handles(&method.params, id), local);
         params.extend(returned.map(|ty| returned_param(&params, method, ty)));
         let oneway = find(&method.attributes, "oneway").or_else(|| find(&method.attributes, "maybe"));
@@ -348,8 +349,20 @@ impl Resolver<'_> {
         let (oneway, idempotent) = (oneway.is_some(), has(&method.attributes, "idempotent"));
         let member = self.member(method);
         let (opnum, doc, span) = (opnum as u16, method.doc.clone(), method.name.span);
-        let code = String::new();
-        let made = Method { name, code, opnum, returns, oneway, idempotent, member, local, params, doc, span };
+        let made = Method {
+            name,
+            code: String::new(),
+            opnum,
+            returns,
+            leads_to_const,
+            oneway,
+            idempotent,
+            member,
+            local,
+            params,
+            doc,
+            span,
+        };
         self.model.interfaces[id.0].methods.push(made);
     }
 
@@ -377,7 +390,7 @@ impl Resolver<'_> {
             let Some(direction) = self.direction(param, local) else {
                 continue;
             };
-            let context = Context { variables: &variables, of: "the method" };
+            let context = Context { variables: &variables, of: "the method", local };
             let ty = self.full_type(&param.spec, &param.declarator, &param.attributes, Place::Param, &context);
             let Some(ty) = ty else { continue };
             self.check_out(param, direction, &ty);

@@ -38,6 +38,15 @@ pub(super) fn returned_param(params: &[Param], method: &MethodSyntax, ty: Type) 
     }
 }
 
+/// Whether the method returns a pointer whose target is `const`. Before the typedef of a pointer,
+/// `const` is about that pointer, and has no effect on a result.
+pub(super) fn leads_to_const(method: &MethodSyntax, returned: Option<&Type>) -> bool {
+    let (spec, stars) = &method.returns;
+    let all = std::iter::successors(returned, |ty| if let Type::Pointer(to) = *ty { Some(&to.to) } else { None });
+    let pointers = all.skip(1).count();
+    spec.constant && *stars > 0 && pointers <= usize::from(*stars)
+}
+
 impl Resolver<'_> {
     /// Returns the servers' endpoints, from `[endpoint]`.
     pub(super) fn endpoints(&mut self, decl: &InterfaceDecl) -> Vec<String> {
@@ -83,6 +92,9 @@ impl Resolver<'_> {
             return None;
         }
         let ty = if *stars == 0 { Some(self.spec_type(spec, None)?) } else { None };
+        if ty.as_ref().is_some_and(|ty| !self.is_complete(ty, spec.span)) {
+            return None;
+        }
         match ty {
             Some(Type::Void) => Some((Returns::Nothing, None)),
             Some(ty) if is_value(&self.model, &ty) && ty != Type::Base(Base::Context) => {
@@ -97,11 +109,13 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the same for a method of a `[local]` interface. Such methods return any value or
-    /// pointer.
+    /// Returns the kind and the type of the result of a method of a `[local]` interface.
     fn returned_here(&mut self, method: &MethodSyntax) -> Option<(Returns, Option<Type>)> {
         let (spec, stars) = &method.returns;
         let ty = self.spec_type(spec, None)?;
+        if *stars == 0 && !self.is_complete(&ty, spec.span) {
+            return None;
+        }
         // A star behind an interface's name is a part of the type.
         let is_object = matches!(ty, Type::Interface(_)) && *stars > 0;
         let stars = if is_object { stars - 1 } else { *stars };
@@ -114,7 +128,9 @@ impl Resolver<'_> {
                 Some((Returns::Value, Some(ty)))
             }
             _ => {
-                let text = format!("`{}` returns something that is neither a value nor a pointer", method.name.name);
+                let name = &method.name.name;
+                let text =
+                    format!("`{name}` returns neither a pointer nor a number, an enumeration or a structure of these");
                 let error = Diagnostic::error("bad-return", spec.span, text);
                 self.say(error.help("return a pointer to it, or pass it through an [out] parameter"));
                 None

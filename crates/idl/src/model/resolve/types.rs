@@ -41,6 +41,8 @@ pub(super) const CLASSES: [&str; 3] = ["ref", "unique", "ptr"];
 pub(super) struct Context<'a> {
     pub(super) variables: &'a [Variable],
     pub(super) of: &'a str,
+    /// Whether the declaration is a parameter of a `[local]` interface, which may point to void.
+    pub(super) local: bool,
 }
 
 impl Resolver<'_> {
@@ -52,7 +54,13 @@ impl Resolver<'_> {
         attributes: &[Attribute],
         place: Place,
     ) -> Option<Type> {
-        self.full_type(spec, declarator, attributes, place, &Context { variables: &[], of: "this declaration" })
+        self.full_type(
+            spec,
+            declarator,
+            attributes,
+            place,
+            &Context { variables: &[], of: "this declaration", local: false },
+        )
     }
 
     /// Returns the type of a declaration.
@@ -153,7 +161,7 @@ impl Resolver<'_> {
                 None
             }
             Type::Interface(object) => Some((Type::Interface(object), stars - 1)),
-            Type::Void if stars > 0 || !declarator.dimensions.is_empty() => {
+            Type::Void if stars > 0 && !context.local || !declarator.dimensions.is_empty() => {
                 let error =
                     Diagnostic::error("void-pointer", declarator.span, "nobody knows how many bytes this points to");
                 self.say(error.help("use `byte *` with [size_is], or an interface pointer with [iid_is]"));
@@ -376,7 +384,7 @@ impl Resolver<'_> {
         }
         for dimension in declarator.dimensions.iter().rev() {
             let none = Sizes { size: Vec::new(), length: Vec::new() };
-            let context = Context { variables: &[], of: "a typedef" };
+            let context = Context { variables: &[], of: "a typedef", local: false };
             full = self.dimension(dimension, full, &none, 0, text, Place::Typedef, &context)?;
         }
         self.is_within_limits(&full, declarator.span).then_some(full)

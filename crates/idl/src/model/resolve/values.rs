@@ -33,15 +33,15 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the value of a constant expression. Overflow and division by zero are no errors in
-    /// an expression that the result does not depend on.
-    fn constant_value(&self, expr: &Expr, is_used: bool) -> Result<Value, Box<Diagnostic>> {
+    /// Returns the value of a constant expression. Overflow and division by zero are no errors in a
+    /// part on which the result does not depend.
+    fn constant_value(&self, expr: &Expr, is_decisive: bool) -> Result<Value, Box<Diagnostic>> {
         let existing = |value: Option<i64>| {
             let error = || {
                 let error = Diagnostic::error("overflow", expr.span, "this value does not exist");
                 Box::new(error.label("overflow, or division by zero").help("values have 64 bits"))
             };
-            value.or_else(|| (!is_used).then_some(0)).map(Value::Int).ok_or_else(error)
+            value.or_else(|| (!is_decisive).then_some(0)).map(Value::Int).ok_or_else(error)
         };
         Ok(match &expr.kind {
             ExprKind::Int(value) => Value::Int(*value),
@@ -52,7 +52,7 @@ impl Resolver<'_> {
                 Some(known) => known.what.clone(),
                 None => return Err(Box::new(self.unknown_value(name, expr))),
             },
-            ExprKind::Unary(operator, operand) => match (*operator, self.constant_value(operand, is_used)?) {
+            ExprKind::Unary(operator, operand) => match (*operator, self.constant_value(operand, is_decisive)?) {
                 ("-", Value::Int(value)) => existing(value.checked_neg())?,
                 ("-", Value::Float(value)) => Value::Float(-value),
                 ("+", value) => value,
@@ -61,19 +61,19 @@ impl Resolver<'_> {
                 _ => return Err(Box::new(not_integers(expr))),
             },
             ExprKind::Binary(operator, left, right) => {
-                let left = self.constant_value(left, is_used)?;
+                let left = self.constant_value(left, is_decisive)?;
                 let is_decided = matches!(left, Value::Int(value) if decided(operator, value).is_some());
-                match (left, self.constant_value(right, is_used && !is_decided)?) {
+                match (left, self.constant_value(right, is_decisive && !is_decided)?) {
                     (Value::Int(left), Value::Int(right)) => existing(apply(operator, left, right))?,
                     (left, right) => {
                         float_arithmetic(operator, &left, &right).ok_or_else(|| Box::new(not_integers(expr)))?
                     }
                 }
             }
-            ExprKind::Ternary(condition, yes, no) => match self.constant_value(condition, is_used)? {
+            ExprKind::Ternary(condition, yes, no) => match self.constant_value(condition, is_decisive)? {
                 Value::Int(condition) => {
-                    let yes = self.constant_value(yes, is_used && condition != 0)?;
-                    let no = self.constant_value(no, is_used && condition == 0)?;
+                    let yes = self.constant_value(yes, is_decisive && condition != 0)?;
+                    let no = self.constant_value(no, is_decisive && condition == 0)?;
                     if condition == 0 { no } else { yes }
                 }
                 _ => return Err(Box::new(not_integers(condition))),

@@ -8,7 +8,11 @@
 extern "C" {
 #endif
 
-#define FAR INT64_C(4886718345)
+#ifdef __cplusplus
+constexpr int64_t FAR __attribute__((unused)) = INT64_C(4886718345);
+#else
+__extension__ enum { FAR = INT64_C(4886718345) };
+#endif
 
 typedef struct IBasis IBasis;
 

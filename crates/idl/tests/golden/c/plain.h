@@ -9,11 +9,19 @@
 extern "C" {
 #endif
 
-#define WEIGHT_MAX 20000
-#define MASK 4294967295u
-#define HALF 0.5
-#define NAME "plain"
-#define TOWN u"Obvia \"by the sea\""
+#ifdef __cplusplus
+constexpr int32_t WEIGHT_MAX __attribute__((unused)) = 20000;
+constexpr uint32_t MASK __attribute__((unused)) = 4294967295u;
+constexpr double HALF __attribute__((unused)) = 0.5;
+constexpr char NAME[] __attribute__((unused)) = "plain";
+constexpr obvia_wchar TOWN[] __attribute__((unused)) = u"Obvia \"by the sea\"";
+#else
+enum { WEIGHT_MAX = 20000 };
+__extension__ enum { MASK = 4294967295u };
+static const double HALF __attribute__((unused)) = 0.5;
+static const char NAME[] __attribute__((unused)) = "plain";
+static const obvia_wchar TOWN[] __attribute__((unused)) = u"Obvia \"by the sea\"";
+#endif
 
 typedef struct ILocal ILocal;
 typedef struct IPlain IPlain;

@@ -102,7 +102,7 @@ fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> Result<String, 
         Type::Base(Base::Guid) => "GUID{}".to_owned(),
         Type::Base(base) => sample::integer(*base, range).to_string(),
         Type::Enum(id) => enumerator(&model.enums[id.0])
-            .map(|(name, _)| value_name(model, name, model.enums[id.0].imported, false))
+            .map(|(name, _)| value_name(model, name, model.enums[id.0].imported))
             .ok_or(POINTERS)?,
         Type::Struct(id) if may_be_zero(model, ty, range) => format!("{}{{}}", type_ident(&model.structs[id.0].name)),
         Type::Struct(_) => return Err(ELEMENTS),
