@@ -6,7 +6,7 @@ use torture::process::{Directory, LATEST, Process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 /// A transport between client and server.
-struct Way {
+struct Transport {
     /// The options of the binding; `None` for shared memory.
     options: Option<&'static str>,
     /// Whether the two processes share a directory of names. Those that do also reach each other by
@@ -16,17 +16,17 @@ struct Way {
 }
 
 /// Shared memory, and TCP in both transfer syntaxes.
-const WAYS: [Way; 5] = [
-    Way { options: None, shares_names: true },
-    Way { options: Some(""), shares_names: false },
-    Way { options: Some(",transfer=ndr"), shares_names: false },
-    Way { options: Some(""), shares_names: true },
-    Way { options: Some(",transfer=ndr"), shares_names: true },
+const TRANSPORTS: [Transport; 5] = [
+    Transport { options: None, shares_names: true },
+    Transport { options: Some(""), shares_names: false },
+    Transport { options: Some(",transfer=ndr"), shares_names: false },
+    Transport { options: Some(""), shares_names: true },
+    Transport { options: Some(",transfer=ndr"), shares_names: true },
 ];
 
 /// Runs a test on each transport.
 fn over_each(test: impl Fn(&mut Process, &mut Process)) {
-    for Way { options, shares_names } in &WAYS {
+    for Transport { options, shares_names } in &TRANSPORTS {
         println!("{options:?}, names shared: {shares_names}");
         let directories = [Directory::new(), Directory::new()];
         let mut server = directories[0].start(PROGRAM, &[]);
