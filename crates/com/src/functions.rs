@@ -6,10 +6,6 @@
 
 pub(crate) mod table;
 
-use table::{Entry, Key, name_of};
-
-use crate::{endpoints, network, process, thread};
-
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::link::{Link, Stranger};
@@ -17,8 +13,10 @@ use crate::objref::ObjRef;
 use crate::own_calls::{Forms, client};
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::runtime::{Runtime, address_of};
+use crate::{endpoints, network, process, thread};
 use obvia_rpc::vi_call::TargetId;
 use std::sync::Arc;
+use table::{Entry, Key, name_of};
 use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
 /// The registration of an interface, for as long as this value lives.

@@ -24,10 +24,10 @@ use obvia_rpc::uuid::Uuid;
 use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::window::{Options, Peer, Window};
 use obvia_via::{Deadline, Waiting};
-pub(crate) use process::Fate;
-use process::{Process, has_ended};
+use process::{Process, watch};
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use windows_core::GUID;
@@ -53,7 +53,9 @@ pub(crate) struct Link {
     options: Options,
     home: Mutex<Channel>,
     idle: Mutex<Vec<Channel>>,
-    has_failed: AtomicBool,
+    /// The descriptor of a process of this host. `None` over networks, and where the kernel has no
+    /// such descriptor for the process: the end of the home connection then counts as its end.
+    pidfd: Option<OwnedFd>,
     process: Arc<Process>,
     mark: Mutex<Option<u64>>,
     /// The target descriptions that associations with the process need; `None` for connections by
@@ -133,12 +135,18 @@ impl Address {
             (Self::Name(name), _) => {
                 trace::note_shared_memory();
                 let deadline = deadline.start();
-                let dialled = local.directory().dial(name, deadline)?;
+                let dialled = thread::in_attempts(deadline, |deadline| Ok(local.directory().dial(name, deadline)?))?;
                 thread::cancellable(dialled.interrupter(), || Ok(dialled.complete(options, deadline)?))
             }
             (Self::Binding(binding), None) => local.network().connect(binding, options, deadline),
             (Self::Binding(binding), Some(targets)) => {
-                local.network().associate(local.directory(), binding, targets, options, deadline)
+                let associate =
+                    |deadline| local.network().associate(local.directory(), binding, targets, options, deadline);
+                match binding.protocol {
+                    ProtocolSequence::Lrpc => thread::in_attempts(deadline, associate),
+                    // A host may need longer than an attempt to accept a connection.
+                    _ => associate(deadline),
+                }
             }
         }
     }
@@ -235,16 +243,21 @@ impl Link {
             }
             (endpoint, found.home)
         };
+        let peer = home.peer();
+        let pidfd = match (&address, &peer) {
+            (Address::Name(_), Peer::Process { pid, .. }) => watch(*pid)?,
+            _ => None,
+        };
         let link = Self {
             local_process: local,
             oxid,
             address,
-            peer: home.peer(),
+            peer,
             local: home.local().map(str::to_owned),
             options: local.options(),
             home: Mutex::new(home),
             idle: Mutex::default(),
-            has_failed: AtomicBool::new(false),
+            pidfd,
             process: Arc::default(),
             mark: Mutex::default(),
             targets,
@@ -462,55 +475,41 @@ impl Link {
         &self.peer
     }
 
-    /// Records a failed call. If the peer is gone, it may not have received the references in the
-    /// call.
+    /// Has the janitor look at the links soon if a call failed because the peer is gone.
     #[cold]
-    pub(crate) fn note_failure(&self, error: &Error) {
+    pub(crate) fn note_failure(error: &Error) {
         if error.code() == code::RPC_E_DISCONNECTED {
-            self.has_failed.store(true, Ordering::Release);
             upkeep::wake();
         }
     }
 
-    /// Returns the state of the process at the other end of a link whose home connection has ended.
-    /// References in unread calls must be dropped when the process has ended. The end of a network
-    /// connection proves that only together with a failed call.
-    pub(crate) fn take_fate(&self) -> Fate {
-        match self.peer {
-            Peer::Process { pid, .. } if self.is_private() && has_ended(pid) => Fate::Ended,
-            _ if self.is_private() => Fate::Lives,
-            _ if self.has_failed.swap(false, Ordering::AcqRel) => Fate::Ended,
-            _ => Fate::Unknown,
-        }
-    }
-
-    /// Gives back the queued references, and then those that `owed` returns. A peer that does not
-    /// take the former gets none of the latter, so that they do not add up here. Returns whether no
-    /// reference is left.
-    pub(crate) fn flush_releases(&self, owed: impl FnOnce() -> Vec<(TargetId, u32)>) -> bool {
+    /// Gives back the queued references. Those that were not sent stay in the queue of a living
+    /// link, and are lost with a dead one. Returns whether the queue is empty.
+    pub(crate) fn flush_releases(&self) -> bool {
         let queued = std::mem::take(&mut *lock(&self.process.releases));
-        self.release(&queued) && self.release(&owed())
+        let unsent = self.release(&queued);
+        let is_done = unsent.is_empty() || self.is_dead();
+        if !is_done {
+            lock(&self.process.releases).extend(unsent);
+        }
+        is_done
     }
 
-    /// Gives back references. Queues those that were not sent, and returns whether there are none.
-    fn release(&self, batch: &[(TargetId, u32)]) -> bool {
-        let mut parts = batch.chunks(own_calls::RELEASES_MAX);
-        while let Some(part) = parts.next() {
+    /// Gives back references. Returns those that were not sent.
+    pub(crate) fn release<'a>(&self, batch: &'a [(TargetId, u32)]) -> &'a [(TargetId, u32)] {
+        for (at, part) in batch.chunks(own_calls::RELEASES_MAX).enumerate() {
             let mut is_sent = false;
-            // A sent release counts as done even if its answer is late. A server that has ended has
-            // dropped the references.
+            // A sent release counts as done even if its answer is late.
             let outcome = thread::with_timeout(RELEASE_TIMEOUT, || {
                 self.with_home(|home| {
                     is_sent = true;
                     own_calls::release(home, part)
                 })
             });
-            if outcome.is_err() && !is_sent && !self.is_dead() {
-                let unsent = part.iter().chain(parts.flatten());
-                lock(&self.process.releases).extend(unsent);
-                return false;
+            if outcome.is_err() && !is_sent {
+                return &batch[at * own_calls::RELEASES_MAX..];
             }
         }
-        true
+        &[]
     }
 }

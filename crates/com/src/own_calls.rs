@@ -48,10 +48,9 @@ pub(crate) const OP_PROVE: u16 = 24;
 /// The opnum of a one-way call with the [`CallContext`] of the next call on the connection.
 pub(crate) const OP_CONTEXT: u16 = 25;
 
-/// The opnum of the message behind a one-way call: the references in that call, 1024 at most;
-/// further ones follow in further messages. The client is not told of a refusal, and a server that
-/// refuses a call has not read its arguments. So the server returns the references in this message
-/// if it refused the call.
+/// The opnum of the message that follows a one-way call and lists the references in it, 1024 in
+/// each message. If the server has refused the call, it returns them, since it has not read the
+/// call's arguments and nothing tells the client.
 ///
 /// Number 27 is a call between Java virtual machines alone.
 pub(crate) const OP_GIVEN: u16 = 26;

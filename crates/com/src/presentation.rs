@@ -29,8 +29,8 @@ use windows_core::GUID;
 /// The reason code of a refusal that names no reason (C706 12.6.3.1, reason_not_specified).
 const REASON_NOT_SPECIFIED: u16 = 0;
 
-/// The greatest number of users with names of an association: as many as it may have security
-/// contexts. A client may replace the contexts without end, and the users stay.
+/// The greatest number of authenticated users of an association. Security contexts are limited to
+/// this number, too, but a client may replace them, and users stay until the association ends.
 const USERS_MAX: usize = 2000;
 
 /// The users of a client that has not introduced itself. Each counts as a client with a number of
@@ -88,7 +88,7 @@ pub(crate) struct Visitor {
     users: Mutex<Users>,
     /// The group of the association.
     group: OnceLock<Arc<Group<Fellowship>>>,
-    membership: services::Membership,
+    state: services::AssociationState,
     /// Whether the client's principal owns the claimed process, as verified at the first call.
     is_proved: OnceLock<bool>,
     admitted: Admitted,
@@ -103,10 +103,9 @@ impl Visitor {
     }
 
     fn from(runtime: &'static Runtime, peer: Peer, local: Option<String>, transfers: Transfers) -> Self {
-        let (presence, group, membership, is_proved) =
-            (OnceLock::new(), OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let (presence, group, state, is_proved) = (OnceLock::new(), OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (users, admitted) = (Mutex::default(), Admitted::default());
-        Self { runtime, transfers, peer, local, presence, users, group, membership, is_proved, admitted }
+        Self { runtime, transfers, peer, local, presence, users, group, state, is_proved, admitted }
     }
 
     fn users(&self) -> MutexGuard<'_, Users> {
@@ -260,7 +259,7 @@ impl Interfaces for Visitor {
     }
 
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
-        self.runtime.services().perform(call, (&self.peer, self.local.as_deref()), &self.membership)
+        self.runtime.services().perform(call, (&self.peer, self.local.as_deref()), &self.state)
     }
 
     fn settle(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>> {

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::own_calls::{self, OP_ACTIVATE, OP_FORWARD, OP_START};
 use crate::runtime::{Parts, Runtime};
 use crate::scm::start;
-use crate::server::services::{Membership, Perform, Services};
+use crate::server::services::{AssociationState, Perform, Services};
 use crate::{events, system};
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::Interface;
@@ -63,9 +63,9 @@ impl Services for ProcessServices {
         &self,
         call: &IncomingCall<'_>,
         client: (&Peer, Option<&str>),
-        membership: &Membership,
+        state: &AssociationState,
     ) -> Option<std::result::Result<Vec<u8>, Status>> {
-        own::perform(Runtime::made()?, call, client, membership)
+        own::perform(Runtime::made()?, call, client, state)
     }
 
     fn exemptions(&self, least: Option<Level>, activation: Option<Option<Level>>) -> Vec<Exemption> {

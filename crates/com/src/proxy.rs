@@ -17,7 +17,6 @@ pub use unknown::Wanted;
 
 use crate::error::{Error, Result, code, leave};
 use crate::link::Link;
-
 use crate::own_calls::{self, client};
 use crate::registry::{self, InterfaceInfo, VtablePointer, note_proxies};
 use crate::thread::channels::Calls;

@@ -113,6 +113,7 @@ pub(crate) struct Runtime {
 }
 
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
+
 impl Runtime {
     /// Returns the runtime of this process, which is made at first use.
     pub(crate) fn of_process(parts: &'static Parts) -> Result<&'static Self> {

@@ -15,7 +15,7 @@ pub(crate) mod stub_call;
 pub(crate) use admission::Admitted;
 pub use caller::is_cancelled;
 pub(crate) use caller::{Caller, Identity, caller, take_back_sent};
-pub(crate) use clients::{Clients, Presence, Way};
+pub(crate) use clients::{Clients, LinkEnd, Presence};
 pub use connection::{Loop, Served, set_loop};
 pub(crate) use group::Fellowship;
 

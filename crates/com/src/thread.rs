@@ -4,7 +4,7 @@ mod canceller;
 pub(crate) mod channels;
 
 pub use canceller::Canceller;
-pub(crate) use canceller::cancellable;
+pub(crate) use canceller::{cancellable, in_attempts};
 
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::{Deadline, Limit};
@@ -20,7 +20,8 @@ thread_local! {
     static DEADLINE: Cell<Option<Deadline>> = const { Cell::new(None) };
     /// The deadline of the call that this thread performs, if its caller sent one.
     static INHERITED: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// The function that has the next call of this thread prepare, once the thread has channels.
+    /// Makes this thread's next call take the slow path through `prepare`. Does nothing until the
+    /// thread has a channel.
     static PREPARE: Cell<fn()> = const { Cell::new(|| {}) };
     /// The object of this process that was unmarshaled last, with the references that came with it.
     static RETURNED: Cell<Option<(TargetId, u64)>> = const { Cell::new(None) };
@@ -61,12 +62,12 @@ pub fn caller_deadline() -> Option<Instant> {
     INHERITED.get()
 }
 
-/// Sets the function that has the next call of this thread prepare.
+/// Sets the function that makes this thread's next call take the slow path through `prepare`.
 pub(crate) fn set_prepare(prepare: fn()) {
     PREPARE.set(prepare);
 }
 
-/// Has the next call of this thread prepare, which sends its changed context.
+/// Makes this thread's next call take the slow path, which sends the changed context.
 pub(crate) fn prepare_again() {
     PREPARE.get()();
 }

@@ -1,4 +1,5 @@
-//! The bell of the janitor: any part of the runtime rings it when there is something to clean up.
+//! The signal of the janitor: any part of the runtime wakes the janitor when there is something to
+//! clean up.
 
 use crate::threads::lock;
 use std::sync::{Condvar, Mutex, Once, OnceLock, PoisonError};

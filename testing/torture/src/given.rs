@@ -6,11 +6,12 @@ use crate::answer::{Answer, done};
 use crate::process::{self, LATEST};
 use crate::state::State;
 use crate::{Counter, ICounter, IListener, ITaker};
-use obvia::{GUID, IUnknown, code};
+use obvia::{Error, GUID, IUnknown, code};
+use std::time::{Duration, Instant};
 use windows_core::Interface;
 
-/// The number of messages that a server may leave unread.
-const SLOTS: usize = 16;
+/// The lower bound of the time for which a list of references waits for room.
+const WAIT_MIN: Duration = Duration::from_millis(500);
 
 /// The number of values that exceed the limit of a frame, 256 MiB.
 const TOO_MANY: usize = 80 << 20;
@@ -32,9 +33,10 @@ pub(crate) fn give(state: &mut State, what: &str) -> Answer {
     })
 }
 
-/// Stops the server, whose process has this number, and passes objects in one-way calls until there
-/// is room for a call, and none for the message with its references. Then lets the server go on.
-pub(crate) fn give_to_stopped(state: &mut State, server: u32) -> Answer {
+/// Stops the server, whose process has this number, and passes objects in one-way calls until the
+/// window, which has this number of slots, has room for one more call but not for the list of
+/// references behind it. Makes that call, and lets the server go on.
+pub(crate) fn give_to_stopped(state: &mut State, server: u32, slots: u32) -> Answer {
     let taker: ITaker = state.factory()?.cast()?;
     let own = state.own.get_or_insert_with(Counter::new).clone();
     let other: IUnknown = own.cast()?;
@@ -42,13 +44,23 @@ pub(crate) fn give_to_stopped(state: &mut State, server: u32) -> Answer {
     taker.Take(None, &ICounter::IID, None, &[], 0)?;
     process::stop(server);
     let soon = |own, other| taker.TakeSoon(own, &ICounter::IID, other);
-    // The limit is later than the test's patience. It makes a message before each call.
-    let outcome = obvia::with_timeout(2 * LATEST, || {
+    // The limit is later than the test's patience. A limit of the caller's own is sent in a message
+    // before each call.
+    let outcome: obvia::Result<_> = obvia::with_timeout(2 * LATEST, || {
         soon(None, None)?;
-        (2..SLOTS).step_by(3).try_for_each(|_| soon(Some(&own), Some(&other)))
+        let mut last = Duration::ZERO;
+        for _ in (2..slots).step_by(3) {
+            let begun = Instant::now();
+            soon(Some(&own), Some(&other))?;
+            last = begun.elapsed();
+        }
+        Ok(last)
     });
     process::go_on(server);
-    done(outcome?)
+    if outcome? < WAIT_MIN {
+        return Err(Error::new(code::E_UNEXPECTED, "the window had room for the last list"));
+    }
+    done(())
 }
 
 /// Disconnects the exported factory from all clients.

@@ -93,7 +93,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("keep", |state, _| state.factory()?.Keep(Some(state.counter()?)).map(done)?),
     ("keep-own", keep_own),
     ("give", |state, words| given::give(state, word(words, 0)?)),
-    ("give-to-stopped", |state, words| given::give_to_stopped(state, number(words, 0)?)),
+    ("give-to-stopped", |state, words| given::give_to_stopped(state, number(words, 0)?, number(words, 1)?)),
     ("export-careless", |state, names| words::export(state, word(names, 0)?)),
     ("check-careless", |_, names| words::check(word(names, 0)?)),
     ("keep-none", |state, _| state.factory()?.Keep(None).map(done)?),

@@ -1,6 +1,9 @@
 //! Tests of cancelled calls: the server notices the cancel, and other calls are not disturbed.
 
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with};
+use std::io::{self, Read};
 use std::net::TcpListener;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
 use std::time::Duration;
 use torture::process::{Directory, LATEST, Process};
@@ -121,14 +124,20 @@ fn a_canceller_that_was_used_is_of_no_use_to_other_threads() {
 }
 
 /// Cancels a connect to a server that accepts it and never answers the first message.
-fn cancel_connect<S: std::io::Read>(directory: &Directory, place: &str, accept: impl FnOnce() -> S) {
+fn cancel_connect<S: Read + AsFd>(directory: &Directory, place: &str, accept: impl Fn() -> io::Result<S>) {
     let mut client = directory.start(PROGRAM, &[]);
     // The deadline is later than the test's patience.
     client.good("timeout 600000000");
     client.good(&format!("cancellable-connect {place}"));
-    let mut accepted = accept();
+    let mut accepted = ground::poll("the client connects", || accept().ok());
+    rustix::io::ioctl_fionbio(&accepted, true).unwrap();
     // The client waits for the answer once it has sent the message.
-    accepted.read_exact(&mut [0]).unwrap();
+    ground::until("the client sends a message", || accepted.read(&mut [0]).is_ok_and(|length| length == 1));
+    cancel(&mut client, place);
+}
+
+/// Cancels a client's connect.
+fn cancel(client: &mut Process, place: &str) {
     client.order("cancel");
     let mut lines = [client.line_within(LATEST), client.line_within(LATEST)];
     lines.sort();
@@ -139,13 +148,38 @@ fn cancel_connect<S: std::io::Read>(directory: &Directory, place: &str, accept: 
 fn a_cancelled_connect_ends_while_the_server_is_silent() {
     let directory = Directory::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
     let port = listener.local_addr().unwrap().port();
     for round in ["first", "second"] {
         let place = format!("ncacn_ip_tcp:127.0.0.1[{port},name={round}]");
-        cancel_connect(&directory, &place, || listener.accept().unwrap().0);
+        cancel_connect(&directory, &place, || Ok(listener.accept()?.0));
     }
     for (ending, place) in [(".sock", "silent"), (".lrpc-sock", "ncalrpc:[silent,name=first]")] {
         let listener = UnixListener::bind(directory.path().join(format!("silent{ending}"))).unwrap();
-        cancel_connect(&directory, place, || listener.accept().unwrap().0);
+        listener.set_nonblocking(true).unwrap();
+        cancel_connect(&directory, place, || Ok(listener.accept()?.0));
+    }
+}
+
+#[test]
+fn a_cancelled_connect_ends_while_the_queue_of_the_server_is_full() {
+    let directory = Directory::new();
+    for (ending, place) in [(".sock", "full"), (".lrpc-sock", "ncalrpc:[full,name=first]")] {
+        let address = SocketAddrUnix::new(directory.path().join(format!("full{ending}"))).unwrap();
+        let socket = || {
+            let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+            socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap()
+        };
+        let listener = socket();
+        bind(&listener, &address).unwrap();
+        listen(&listener, 0).unwrap();
+        let queue = std::iter::repeat_with(socket).map_while(|client| connect(&client, &address).ok().map(|()| client));
+        let queue: Vec<_> = queue.collect();
+        assert!(!queue.is_empty());
+        let mut client = directory.start(PROGRAM, &[]);
+        // The deadline is later than the test's patience.
+        client.good("timeout 600000000");
+        client.good(&format!("cancellable-connect {place}"));
+        cancel(&mut client, place);
     }
 }

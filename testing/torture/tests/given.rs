@@ -1,11 +1,12 @@
 //! Tests of objects in failed calls: the client takes the references back unless the server has
 //! unmarshaled them.
 
+use obvia_via::layout::SLOT_COUNT;
 use torture::process::{Directory, LATEST, Process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 /// A transport between client and server.
-struct Way {
+struct Transport {
     /// The options of the binding; `None` for shared memory.
     options: Option<&'static str>,
     /// Whether the two processes share a directory of names. Those that do also reach each other by
@@ -15,17 +16,17 @@ struct Way {
 }
 
 /// Shared memory, and TCP in both transfer syntaxes.
-const WAYS: [Way; 5] = [
-    Way { options: None, shares_names: true },
-    Way { options: Some(""), shares_names: false },
-    Way { options: Some(",transfer=ndr"), shares_names: false },
-    Way { options: Some(""), shares_names: true },
-    Way { options: Some(",transfer=ndr"), shares_names: true },
+const TRANSPORTS: [Transport; 5] = [
+    Transport { options: None, shares_names: true },
+    Transport { options: Some(""), shares_names: false },
+    Transport { options: Some(",transfer=ndr"), shares_names: false },
+    Transport { options: Some(""), shares_names: true },
+    Transport { options: Some(",transfer=ndr"), shares_names: true },
 ];
 
 /// Runs a test on each transport.
 fn over_each(test: impl Fn(&mut Process, &mut Process)) {
-    for Way { options, shares_names } in &WAYS {
+    for Transport { options, shares_names } in &TRANSPORTS {
         println!("{options:?}, names shared: {shares_names}");
         let directories = [Directory::new(), Directory::new()];
         let mut server = directories[0].start(PROGRAM, &[]);
@@ -167,13 +168,37 @@ fn what_a_server_without_a_link_refuses_of_oneway_calls_ends_with_it() {
 }
 
 #[test]
+fn the_end_of_a_network_connection_is_not_the_end_of_the_process() {
+    let directories = [Directory::new(), Directory::new()];
+    let mut server = directories[0].start(PROGRAM, &[]);
+    server.good("export there");
+    let there = server.good("listen ncacn_ip_tcp:127.0.0.1").replace(']', ",name=there]");
+    let mut client = directories[1].start(PROGRAM, &[]);
+    client.good(&format!("connect {there}"));
+    // The server opens no link to the client, whose end would be the end of a client.
+    server.good("access exported nobody");
+    client.bad("give all");
+    server.stop();
+    client.good("give oneway");
+    client.order("make 1");
+    server.kill();
+    let told = client.line();
+    assert!(told.contains("RPC_E_DISCONNECTED"), "{told}");
+    // The janitor looks at the link meanwhile.
+    for _ in 0..100 {
+        client.bad("make 1");
+        assert_ne!(client.number("exported"), 0);
+    }
+}
+
+#[test]
 fn a_sent_oneway_call_does_not_wait_for_a_server_that_does_not_read() {
     let directory = Directory::new();
     let mut server = directory.start(PROGRAM, &[]);
     server.good("export there");
     let mut client = directory.start(PROGRAM, &[]);
     client.good("connect there");
-    client.good(&format!("give-to-stopped {}", server.pid()));
+    client.good(&format!("give-to-stopped {} {SLOT_COUNT}", server.pid()));
     client.good("give all");
     client.becomes(LATEST, "exported", 0);
 }

@@ -3,7 +3,6 @@
 use crate::agile::Agile;
 use crate::error::Result;
 use crate::runtime::Runtime;
-
 use crate::scm;
 use crate::threads::lock;
 use obvia_via::provider::shm::Listener;

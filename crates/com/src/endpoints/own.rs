@@ -113,7 +113,7 @@ pub(crate) fn perform(
     runtime: &Runtime,
     call: &IncomingCall<'_>,
     (peer, local): (&Peer, Option<&str>),
-    membership: &services::Membership,
+    state: &services::AssociationState,
 ) -> Option<Result<Vec<u8>, Status>> {
     let IncomingCall { opnum, order, stub, .. } = *call;
     match call.presentation.interface {
@@ -125,8 +125,8 @@ pub(crate) fn perform(
             let Some(map) = runtime.own_interfaces().map().clone() else { return Some(Err(Status::UNK_IF)) };
             // A peer through a socket is a process of this host, whose end closes its connection.
             let registrant = is_of_own_user(peer)
-                .then(|| membership.get_or_init(|| Box::new(Membership::new(&map))))
-                .and_then(|membership| membership.downcast_ref::<Membership>())
+                .then(|| state.get_or_init(|| Box::new(Membership::new(&map))))
+                .and_then(|state| state.downcast_ref::<Membership>())
                 .filter(|membership| Arc::ptr_eq(&membership.map, &map))
                 .map(|membership| membership.registrant);
             let local = local.and_then(|host| host.parse().ok()).unwrap_or(Ipv4Addr::LOCALHOST);

@@ -3,14 +3,18 @@
 //! which they came.
 
 use super::Link;
+use crate::error::Result;
 use crate::proxy::ManagerPointer;
 use crate::threads::lock;
 use crate::{own_calls, thread};
 use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::collections::HashMap;
+use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -30,24 +34,24 @@ pub(super) struct Process {
     pub(super) others: Mutex<Vec<StringBinding>>,
 }
 
-/// The state of the process behind a link whose home connection has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// The process has ended.
-    Ended,
-    /// The process goes on, and may read calls on other connections.
-    Lives,
-    /// The process may go on.
-    Unknown,
+/// Returns a descriptor of a process of this host, by which its end is seen even after another
+/// process has its number. `None` where the process has ended, has no number here (it is in another
+/// PID namespace), or where the kernel or a filter of system calls refuses such descriptors.
+///
+/// # Errors
+///
+/// E_FAIL or E_OUTOFMEMORY when this process or the system has no descriptor or memory left.
+pub(super) fn watch(pid: u32) -> Result<Option<OwnedFd>> {
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(None) };
+    match pidfd_open(pid, PidfdFlags::empty()) {
+        Err(errno @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => Err(io::Error::from(errno).into()),
+        opened => Ok(opened.ok()),
+    }
 }
 
-/// Whether a process of this host has ended. The processes of other namespaces have no number here:
-/// the end of a connection has to do as the end of such a process.
-pub(super) fn has_ended(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    let Some(Ok(process)) = pid.map(|pid| pidfd_open(pid, PidfdFlags::empty())) else { return true };
-    // The descriptor is readable when the process has ended, also before its parent has waited.
-    !matches!(poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&Timespec::default())), Ok(0))
+/// Whether a process has ended. Its descriptor is readable then, also before its parent has waited.
+fn has_ended(process: &OwnedFd) -> bool {
+    poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
 impl Link {
@@ -91,6 +95,19 @@ impl Link {
         *known
     }
 
+    /// Whether the process at the other end of a link has ended, if that can be told once the home
+    /// connection has ended. `None` over a network: the peer's OXID is its own claim there, and
+    /// connections end without their processes.
+    pub(crate) fn has_process_ended(&self) -> Option<bool> {
+        self.is_private().then(|| self.pidfd.as_ref().is_none_or(has_ended))
+    }
+
+    /// Returns the bindings by which this process has reached the peer. The peer has no influence
+    /// on them, unlike on [`Self::bindings`].
+    pub(crate) fn ways(&self) -> Vec<StringBinding> {
+        lock(&self.process.ways).clone()
+    }
+
     pub(super) fn note_way(&self) {
         let own = self.binding();
         let mut ways = lock(&self.process.ways);
@@ -102,21 +119,23 @@ impl Link {
 
 #[cfg(test)]
 mod tests {
-    use super::has_ended;
+    use super::{has_ended, watch};
     use std::process::{Command, Stdio};
 
     #[test]
     #[cfg_attr(miri, ignore = "starts a process")]
     fn a_process_has_ended_when_it_runs_no_longer() {
-        assert!(!has_ended(std::process::id()));
+        assert!(!has_ended(&watch(std::process::id()).unwrap().unwrap()));
         let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        assert!(!has_ended(child.id()));
+        let process = watch(child.id()).unwrap().unwrap();
+        assert!(!has_ended(&process));
         child.kill().unwrap();
         // The parent has not waited for it yet.
-        while !has_ended(child.id()) {
+        while !has_ended(&process) {
             std::thread::yield_now();
         }
         child.wait().unwrap();
-        assert!(has_ended(child.id()) && has_ended(0) && has_ended(u32::MAX));
+        // Another process may get the number from now on.
+        assert!(has_ended(&process) && watch(0).unwrap().is_none() && watch(u32::MAX).unwrap().is_none());
     }
 }

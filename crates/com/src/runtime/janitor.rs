@@ -2,8 +2,8 @@
 //! whose peer ended, and collects state of clients that are gone.
 
 use super::Runtime;
-use crate::link::{Fate, Link};
-use crate::server::Way;
+use crate::link::Link;
+use crate::server::LinkEnd;
 use crate::upkeep;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -45,24 +45,35 @@ impl Absent {
     }
 }
 
-/// Gives back the references that this process holds no longer, or has refused. Returns whether
-/// none is left.
+/// Gives back the references that this process holds no longer, and then those that it has refused.
+/// A peer that does not take the former gets none of the latter. References that were refused and
+/// not sent wait for the next link to the client. Returns whether nothing is left for this link.
 fn give_back(runtime: &Runtime, link: &Link) -> bool {
-    let way = Way { peer: link.peer(), local: link.local(), bindings: &|| link.bindings() };
-    link.flush_releases(|| runtime.clients().take_owed(link.oxid(), &way))
+    if !link.flush_releases() {
+        return false;
+    }
+    let end = LinkEnd { peer: link.peer(), local: link.local(), ways: &|| link.ways() };
+    let owed = runtime.clients().take_owed(link.oxid(), &end);
+    let unsent = link.release(&owed);
+    runtime.clients().owe(link.oxid(), unsent.iter().copied());
+    unsent.is_empty() || link.is_dead()
 }
 
-/// Drops the references of the process behind a dead link if the process has ended. Returns false
-/// where the process may still use them and its end is still to be seen.
+/// Drops the references of the process behind a dead link if the process has ended: it never read
+/// the calls that they were in. Returns false if the process is still running and has references,
+/// so that the janitor must look again.
+///
+/// The end of a process that was reached over a network is never proved. Its references expire as
+/// those of any process without a connection: see [`Absent`].
 fn has_settled(runtime: &Runtime, link: &Link) -> bool {
     // A client of this process is gone only when its own connections end.
     if runtime.clients().has(link.oxid()) {
         return true;
     }
-    match link.take_fate() {
-        Fate::Ended => drop(runtime.exports().drop_client(link.oxid())),
-        Fate::Lives => return runtime.exports().held_by(link.oxid()) == 0,
-        Fate::Unknown => {}
+    match link.has_process_ended() {
+        Some(true) => drop(runtime.exports().drop_client(link.oxid())),
+        Some(false) => return runtime.exports().held_by(link.oxid()) == 0,
+        None => {}
     }
     true
 }

@@ -1,4 +1,4 @@
-//! The principals of calls.
+//! The callers of methods, as access rules see them.
 
 use obvia_rpc::security::Authenticated;
 use obvia_via::window::Peer;

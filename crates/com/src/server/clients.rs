@@ -72,27 +72,30 @@ struct Known {
     lost: Option<Lost>,
 }
 
-/// A way from this process to another one.
-pub(crate) struct Way<'a> {
+/// The other end of a link, as far as it shows where the link leads.
+pub(crate) struct LinkEnd<'a> {
     /// The peer that was reached.
     pub(crate) peer: &'a Peer,
     /// The host name by which the peer reaches this process over a network.
     pub(crate) local: Option<&'a str>,
-    /// Returns the bindings by which the process is known to be reached.
-    pub(crate) bindings: &'a dyn Fn() -> Vec<StringBinding>,
+    /// Returns the bindings by which this process has reached the peer.
+    pub(crate) ways: &'a dyn Fn() -> Vec<StringBinding>,
 }
 
 impl Known {
-    /// Whether the client is at the place to which a way leads. The way may be of another transport
-    /// than the client's connections, or of another address of the same host.
-    fn is_at(&self, way: &Way<'_>) -> bool {
-        let has_address_at = |host: &str| (way.bindings)().iter().any(|binding| binding.address == host);
-        // A host that connects to itself uses one address for both ends.
-        match (way.peer, self.pid, &self.host) {
+    /// Whether a link leads to this client's process, as far as its end shows. The link may be of
+    /// another transport than the client's connections, or to another address of the same host.
+    fn is_at(&self, end: &LinkEnd<'_>) -> bool {
+        let is_reached_at = |host: &str| (end.ways)().iter().any(|way| way.address == host);
+        match (end.peer, self.pid, &self.host) {
             (Peer::Process { pid, .. }, Some(known), _) => *pid == known,
+            // The client reaches this process at the address that it has itself: it is of this
+            // host.
             (Peer::Process { .. }, None, known) => known.is_some() && *known == self.local,
-            (Peer::Host(host), _, Some(known)) if host == known || has_address_at(known) => true,
-            (Peer::Host(host), known, _) => known.is_some() && way.local == Some(host),
+            (Peer::Host(host), _, Some(known)) if host == known || is_reached_at(known) => true,
+            // The peer is reached at the address by which it reaches this process: it is of this
+            // host, as is the client.
+            (Peer::Host(host), known, _) => known.is_some() && end.local == Some(host),
         }
     }
 }
@@ -207,12 +210,13 @@ impl Clients {
     }
 
     /// Takes the references to give back to a client, over a link to the process of the same OXID.
-    /// A process of another host that claims a client's OXID does not make this process give back
-    /// references of that client.
-    pub(crate) fn take_owed(&self, oxid: u64, way: &Way<'_>) -> Vec<(TargetId, u32)> {
+    /// A process of another host that claims a client's OXID does not get them. Networks do not
+    /// tell the processes of one host apart: over a link to a host, any process there that claims
+    /// the client's OXID gets them in the client's stead.
+    pub(crate) fn take_owed(&self, oxid: u64, end: &LinkEnd<'_>) -> Vec<(TargetId, u32)> {
         let mut register = self.register();
         match register.known.get_mut(&oxid) {
-            Some(known) if !known.owed.is_empty() && known.is_at(way) => std::mem::take(&mut known.owed),
+            Some(known) if !known.owed.is_empty() && known.is_at(end) => std::mem::take(&mut known.owed),
             _ => Vec::new(),
         }
     }

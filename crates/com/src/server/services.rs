@@ -20,7 +20,7 @@ pub(crate) type Perform = fn(&mut ServerCall<'_>) -> Answer;
 pub(crate) type OwnCall = fn(&mut StubCall<'_, '_>) -> Result<Answer, Status>;
 
 /// The state that services keep for an association, which ends with it.
-pub(crate) type Membership = OnceLock<Box<dyn Any + Send + Sync>>;
+pub(crate) type AssociationState = OnceLock<Box<dyn Any + Send + Sync>>;
 
 /// The services of a process for its peers.
 pub(crate) trait Services: Sync {
@@ -42,7 +42,7 @@ pub(crate) trait Services: Sync {
         &self,
         call: &IncomingCall<'_>,
         client: (&Peer, Option<&str>),
-        membership: &Membership,
+        state: &AssociationState,
     ) -> Option<Result<Vec<u8>, Status>>;
 
     /// Returns the interfaces and methods whose least level differs from that of all other calls.

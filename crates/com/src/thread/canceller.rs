@@ -1,12 +1,17 @@
 //! The canceller of a thread's calls.
 
-use crate::error::Result;
+use crate::error::{Result, code};
 use crate::threads::lock;
 use obvia_via::provider::shm::Interrupter;
 use obvia_via::window::Alarm;
+use obvia_via::{Deadline, Error as ViError};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// The time limit of each attempt at a connection that can be cancelled.
+const ATTEMPT: Duration = Duration::from_millis(20);
 
 thread_local! {
     static CANCELLER: RefCell<Option<Canceller>> = const { RefCell::new(None) };
@@ -43,7 +48,7 @@ impl Bell {
     fn ring(&self) {
         match self {
             Self::Alarm(alarm) => alarm.ring(),
-            Self::Greeting(interrupter) => interrupter.ring(),
+            Self::Greeting(interrupter) => interrupter.interrupt(),
         }
     }
 }
@@ -101,7 +106,7 @@ pub(super) fn register(alarm: Alarm) -> Result<()> {
     drop(canceller.set_waiting(Some(alarm.into())));
     // The flag is read after the alarm is in place, so that a cancellation in between rings the
     // alarm.
-    if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { Ok(()) }
+    if canceller.is_used() { Err(ViError::Cancelled.into()) } else { Ok(()) }
 }
 
 /// Runs the first exchanges on a new connection so that the thread's canceller ends them. A call
@@ -115,10 +120,30 @@ pub(crate) fn cancellable<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Resul
     let Some(canceller) = current() else { return work() };
     let before = canceller.set_waiting(Some(bell.into()));
     // The flag is read while the bell is in place, as in `register`.
-    let outcome = if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { work() };
+    let outcome = if canceller.is_used() { Err(ViError::Cancelled.into()) } else { work() };
     drop(canceller.set_waiting(before));
     // The bell was rung under the lock of its place, after the flag was set.
-    if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { outcome }
+    if canceller.is_used() { Err(ViError::Cancelled.into()) } else { outcome }
+}
+
+/// Repeats an attempt at a connection that timed out, until `deadline` or until the thread's
+/// canceller is used.
+///
+/// # Errors
+///
+/// The errors of `attempt`, and if the canceller was used.
+pub(crate) fn in_attempts<R>(deadline: Deadline, attempt: impl Fn(Deadline) -> Result<R>) -> Result<R> {
+    let Some(canceller) = current() else { return attempt(deadline) };
+    let deadline = deadline.start();
+    loop {
+        if canceller.is_used() {
+            return Err(ViError::Cancelled.into());
+        }
+        match attempt(Deadline::Within(deadline.remaining().min(ATTEMPT)).start()) {
+            Err(error) if error.code() == code::RPC_E_TIMEOUT && !deadline.is_over() => {}
+            outcome => return outcome,
+        }
+    }
 }
 
 /// Whether the thread's calls can be cancelled now.

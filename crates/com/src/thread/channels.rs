@@ -326,10 +326,8 @@ impl Calls {
         let error = Error::from(*error);
         if is_fault {
             self.link.set(0);
-        } else if let Some(owned) = self.take_from_hand()
-            && let Some(link) = owned.link.upgrade()
-        {
-            link.note_failure(&error);
+        } else if self.take_from_hand().is_some() {
+            Link::note_failure(&error);
         }
         RawReply::failed(leave(error))
     }
@@ -402,7 +400,7 @@ fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
         }
     }
     if let Err(error) = say_context(&mut owned.channel) {
-        link.note_failure(&error);
+        Link::note_failure(&error);
         Others::with(|others| others.borrow_mut().push(owned));
         return Err(error);
     }
@@ -427,7 +425,10 @@ impl Canceller {
     /// with RPC_E_CALL_CANCELED.
     ///
     /// In nested calls of this function, the innermost canceller applies. Methods in other
-    /// processes are not interrupted; they can poll [`crate::is_cancelled`].
+    /// processes are not interrupted; they can poll [`crate::is_cancelled`]. Three waits end by
+    /// themselves alone: the resolution of a host's name, the wait for a host to accept a
+    /// connection, and the one of at most ten seconds for a file system to open the directory of
+    /// names.
     pub fn run<R>(&self, calls: impl FnOnce() -> R) -> R {
         struct Restore(Option<Canceller>);
         impl Drop for Restore {
@@ -488,7 +489,7 @@ pub(crate) fn with_channel<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) 
     if let Err(error) = &outcome
         && channel.is_broken()
     {
-        link.note_failure(error);
+        Link::note_failure(error);
     }
     outcome
 }

@@ -5,7 +5,8 @@ use crate::peer::{Message, Peer};
 use crate::scene::{PATIENCE, Scene, Server, against_every_server, await_that};
 use crate::wire::{self, BAD_DATA, BAD_PROTOCOL, Frame, NOT_FOUND, OP_RANGE, Reference, SYSTEM, mark};
 use std::os::unix::net::UnixListener;
-use std::sync::mpsc::channel;
+use std::sync::Mutex;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 
 against_every_server! {
     targets_that_are_none_are_not_found,
@@ -31,6 +32,7 @@ against_every_server! {
     the_identity_of_another_process_is_refused;
     but_java:
     lists_of_references_do_not_add_up_where_none_are_taken,
+    lists_of_references_outlive_the_link_of_their_call,
 }
 
 /// The runtime's own call with the references in the call before it.
@@ -420,9 +422,10 @@ fn lists_of_references_do_not_add_up_where_none_are_taken(server: Server) {
     let socket = scene.directory.socket(&endpoint);
     std::fs::remove_file(&socket).unwrap();
     let listener = UnixListener::bind(&socket).unwrap();
+    listener.set_nonblocking(true).unwrap();
     for _ in 0..ROUNDS {
         refuse(&mut peer, &release(&[((9, 9), 1); OWED_MAX]));
-        drop(listener.accept().unwrap());
+        await_that("the server connects again", || listener.accept().is_ok());
     }
     std::fs::remove_file(&socket).unwrap();
     drop(listener);
@@ -444,6 +447,50 @@ fn lists_of_references_do_not_add_up_where_none_are_taken(server: Server) {
     });
     assert!(count <= 4 * OWED_MAX, "{count} references came");
     drop((taking, silent, peer));
+    scene.assert_unharmed();
+}
+
+fn lists_of_references_outlive_the_link_of_their_call(server: Server) {
+    let scene = Scene::of(server);
+    let (mut peer, object) = scene.bound();
+    let endpoint = endpoint_of(peer.oxid);
+    let own =
+        visit(&Reference { oxid: peer.oxid, target: (9, 1), endpoint: endpoint.clone(), ..reference() }.to_wire());
+    let is_release = |message: &Message| (message.kind, message.first, message.opnum) == (wire::REQUEST, 0, RELEASE);
+    // The server waits at the client's endpoint for the answer to its release of the visitor.
+    let (tell, told) = channel();
+    let (end, ended) = channel::<()>();
+    let ended = Mutex::new(ended);
+    let first = Evil::start_as(&scene.directory, peer.oxid, std::slice::from_ref(&endpoint), move |_, message| {
+        is_release(message) && {
+            let _ = tell.send(());
+            ended.lock().unwrap().recv_timeout(PATIENCE) == Err(RecvTimeoutError::Disconnected)
+        }
+    });
+    peer.good(object, VISIT, &own);
+    told.recv_timeout(PATIENCE).unwrap();
+    let list = release(&[((77, 7), 1)]);
+    peer.post(wire::ONEWAY, 3, (1000, 1), &[]);
+    peer.post(wire::ONEWAY, GIVEN, SYSTEM, &list);
+    peer.assert_good(object);
+    // The server's link to the client ends, and the client's connection to the server stays.
+    drop(first);
+    drop(end);
+    for _ in 0..1000 {
+        peer.assert_good(object);
+    }
+    let (tell, told) = channel();
+    let second = Evil::start_as(&scene.directory, peer.oxid, &[endpoint], move |_, message| {
+        if is_release(message) {
+            let _ = tell.send(message.frame.clone());
+        }
+        false
+    });
+    await_that("the list comes over the next link", || {
+        peer.good(object, VISIT, &own);
+        told.try_iter().any(|frame| frame == list)
+    });
+    drop((second, peer));
     scene.assert_unharmed();
 }
 

@@ -1,6 +1,6 @@
 //! Tests of lost clients, some of which come back, with made-up times instead of waiting.
 
-use super::{Clients, End, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, OWED_MAX, Way};
+use super::{Clients, End, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, LinkEnd, OWED_MAX};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
@@ -111,11 +111,11 @@ fn refs(count: u32) -> Vec<(TargetId, u32)> {
     (0..count).map(|index| (TargetId { index, generation: 1 }, 5)).collect()
 }
 
-/// Takes the references for a client that is reached as `peer`, at `local`, and has bindings at
-/// `others`. Returns their number.
-fn take_owed(clients: &Clients, oxid: u64, peer: &Peer, local: Option<&str>, others: &[&str]) -> usize {
-    let bindings = || others.iter().map(|host| StringBinding::new(ProtocolSequence::IpTcp, *host, "1")).collect();
-    clients.take_owed(oxid, &Way { peer, local, bindings: &bindings }).len()
+/// Takes the references for a client that is reached as `peer`, at `local`, and was reached at
+/// `hosts`. Returns their number.
+fn take_owed(clients: &Clients, oxid: u64, peer: &Peer, local: Option<&str>, hosts: &[&str]) -> usize {
+    let ways = || hosts.iter().map(|host| StringBinding::new(ProtocolSequence::IpTcp, *host, "1")).collect();
+    clients.take_owed(oxid, &LinkEnd { peer, local, ways: &ways }).len()
 }
 
 #[test]

@@ -131,7 +131,7 @@ pub struct Interrupter(Weak<OwnedFd>);
 
 impl Interrupter {
     /// Ends the connection, and the wait for the server's greeting.
-    pub fn ring(&self) {
+    pub fn interrupt(&self) {
         if let Some(socket) = self.0.upgrade() {
             // A socket whose peer has left needs no end.
             let _ = shutdown(&socket, Shutdown::Both);

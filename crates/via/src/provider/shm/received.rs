@@ -11,44 +11,46 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags};
 use rustix::process::{Resource, getrlimit};
+use std::collections::VecDeque;
 use std::io::IoSliceMut;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The number of a user's files waiting to be closed at which messages from processes of that user
-/// are refused. The last message before may exceed it.
+/// are refused. The message that reaches this number may go beyond it, by up to 252 files.
 const DOUBTFUL_MAX: usize = 64;
 
 /// The share of this process's descriptors that files from untrusted users may occupy until they
-/// are closed: one in this number.
+/// are closed: one in this number, but never fewer than [`LIMIT_MIN`].
 const SHARE: usize = 4;
 
 /// The most files that a message can have (SCM_MAX_FD of Linux). The kernel would close files
 /// without room on the thread that receives the message.
 const FILES_MAX: usize = 253;
 
+/// The lower bound of the limit of descriptors: the files of one message, and those of another one,
+/// for which only users without waiting files may use the room.
+const LIMIT_MIN: usize = 2 * FILES_MAX;
+
 /// Files that are to be closed.
 #[derive(Debug)]
 struct Doubtful {
-    /// Each file, with the user whose process passed it.
-    files: Vec<(Option<u32>, OwnedFd)>,
+    /// Each file, with the user whose process passed it. The first one is being closed if it is
+    /// `None`.
+    files: VecDeque<(Option<u32>, Option<OwnedFd>)>,
     /// Whether a thread closes them.
     is_attended: bool,
 }
 
 impl Doubtful {
-    /// Whether a user may pass further files.
-    fn has_room_for(&self, user: impl FnOnce() -> Option<u32>) -> bool {
-        if self.files.len() < DOUBTFUL_MAX {
-            return true;
-        }
-        let user = user();
-        self.files.iter().filter(|(owner, _)| *owner == user).count() < DOUBTFUL_MAX
+    /// Returns the number of files from a user.
+    fn count_of(&self, user: Option<u32>) -> usize {
+        self.files.iter().filter(|(owner, _)| *owner == user).count()
     }
 }
 
-static DOUBTFUL: Mutex<Doubtful> = Mutex::new(Doubtful { files: Vec::new(), is_attended: false });
+static DOUBTFUL: Mutex<Doubtful> = Mutex::new(Doubtful { files: VecDeque::new(), is_attended: false });
 
 /// The number of files that are to be closed, for a look without the lock.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
@@ -61,22 +63,58 @@ fn doubtful() -> MutexGuard<'static, Doubtful> {
 #[derive(Debug)]
 struct Room {
     taken: AtomicUsize,
-    limit: OnceLock<usize>,
+    /// The limit of descriptors, as it was at the last look.
+    limit: AtomicUsize,
+    /// Returns this process's share of descriptors for the files.
+    share: fn() -> usize,
 }
 
-static ROOM: Room = Room { taken: AtomicUsize::new(0), limit: OnceLock::new() };
+static ROOM: Room = Room {
+    taken: AtomicUsize::new(0),
+    limit: AtomicUsize::new(LIMIT_MIN),
+    share: || getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| most as usize) / SHARE,
+};
 
 impl Room {
-    /// Returns the limit of descriptors. Two messages can always be received at once.
-    fn limit(&self) -> usize {
-        let share = || getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| most as usize) / SHARE;
-        *self.limit.get_or_init(|| share().max(2 * FILES_MAX))
+    /// Reserves descriptors for a message where those for one more message are left then. Returns
+    /// false where there are too few.
+    fn reserve(&self) -> bool {
+        let limit = self.limit.load(Ordering::Relaxed);
+        let more = |taken: usize| (taken + 2 * FILES_MAX <= limit).then_some(taken + FILES_MAX);
+        self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
     }
 
-    /// Reserves descriptors for a message. Returns false where there are too few.
-    fn reserve(&self) -> bool {
-        let more = |taken: usize| (taken + FILES_MAX <= self.limit()).then_some(taken + FILES_MAX);
-        self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+    /// Reserves descriptors for a message from `user` where room is short. `waiting` returns the
+    /// number of files that wait to be closed, and the number of those that the user passed.
+    ///
+    /// The room for the last message is for users without waiting files. No other message is
+    /// received at the same time, since its files could be the user's, too. One user alone
+    /// therefore never takes all of the room.
+    ///
+    /// Files from this process's own user and the superuser are not limited: both can do anything
+    /// to this process anyway, and the files of other users must not keep them out.
+    fn reserve_last(&self, user: Option<u32>, waiting: impl Fn(Option<u32>) -> (usize, usize)) -> bool {
+        if user.is_some_and(is_trusted) {
+            self.taken.fetch_add(FILES_MAX, Ordering::Relaxed);
+            return true;
+        }
+        // The process may have changed its limit of descriptors since the last look.
+        let limit = (self.share)().max(LIMIT_MIN);
+        self.limit.store(limit, Ordering::Relaxed);
+        loop {
+            let (all, own) = waiting(user);
+            let needed = if own == 0 { FILES_MAX } else { 2 * FILES_MAX };
+            if all + needed > limit {
+                return false;
+            }
+            let take_last =
+                || self.taken.compare_exchange(all, all + FILES_MAX, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+            if self.reserve() || own == 0 && take_last() {
+                return true;
+            }
+            // Other threads return their reservations soon, since no receipt waits.
+            std::thread::yield_now();
+        }
     }
 
     fn give_back(&self, count: usize) {
@@ -88,32 +126,21 @@ impl Room {
 #[derive(Debug)]
 struct Reserved<'a> {
     room: &'a Room,
-    /// The number of descriptors, without those of files that wait to be closed. The latter are
-    /// given back when their files have been closed.
+    /// The descriptors that this message still reserves. Those of files that wait to be closed are
+    /// given back by [`close_all`].
     count: usize,
 }
 
 impl<'a> Reserved<'a> {
-    /// Reserves descriptors for a message from `user`.
-    ///
-    /// Files from this process's own user and the superuser are not limited here: both can do
-    /// anything to this process anyway, and must not lose by the files of others.
-    fn new(room: &'a Room, user: impl FnOnce() -> Option<u32>, waiting: impl Fn() -> usize) -> Option<Self> {
-        if !room.reserve() {
-            if user().is_some_and(is_trusted) {
-                room.taken.fetch_add(FILES_MAX, Ordering::Relaxed);
-            } else {
-                // Other threads return their reservations soon, since no receipt waits.
-                while waiting() + FILES_MAX <= room.limit() {
-                    if room.reserve() {
-                        return Some(Self { room, count: FILES_MAX });
-                    }
-                    std::thread::yield_now();
-                }
-                return None;
-            }
-        }
-        Some(Self { room, count: FILES_MAX })
+    /// Reserves descriptors for a message from `user`, if there is room: see
+    /// [`Room::reserve_last`].
+    fn new(
+        room: &'a Room,
+        user: impl FnOnce() -> Option<u32>,
+        waiting: impl Fn(Option<u32>) -> (usize, usize),
+    ) -> Option<Self> {
+        let is_reserved = room.reserve() || room.reserve_last(user(), waiting);
+        is_reserved.then(|| Self { room, count: FILES_MAX })
     }
 }
 
@@ -148,10 +175,14 @@ pub(super) struct Message {
 /// descriptor left for a file, and [`Violation::TooManyFiles`], without a look at the message,
 /// while too many files of the peer's user wait to be closed.
 pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Result<Message, Violation>, Errno> {
-    let waiting = || WAITING.load(Ordering::Relaxed);
-    if waiting() >= DOUBTFUL_MAX && !doubtful().has_room_for(|| user_of(socket)) {
+    let is_many = WAITING.load(Ordering::Relaxed) >= DOUBTFUL_MAX;
+    if is_many && doubtful().count_of(user_of(socket)) >= DOUBTFUL_MAX {
         return Ok(Err(Violation::TooManyFiles));
     }
+    let waiting = |user| {
+        let doubtful = doubtful();
+        (doubtful.files.len(), doubtful.count_of(user))
+    };
     let Some(mut reserved) = Reserved::new(&ROOM, || user_of(socket), waiting) else {
         return Ok(Err(Violation::TooManyFiles));
     };
@@ -193,7 +224,7 @@ fn memory_file(file: OwnedFd, socket: &OwnedFd, reserved: &mut Reserved<'_>) -> 
     }
     let user = user_of(socket);
     let mut doubtful = doubtful();
-    doubtful.files.push((user, file));
+    doubtful.files.push_back((user, Some(file)));
     reserved.count -= 1;
     WAITING.fetch_add(1, Ordering::Relaxed);
     if !doubtful.is_attended {
@@ -204,36 +235,36 @@ fn memory_file(file: OwnedFd, socket: &OwnedFd, reserved: &mut Reserved<'_>) -> 
     None
 }
 
-/// Closes files until none is left. A close that hangs keeps the files behind it open. Peers that
-/// keep to the protocol pass memory files only, so other users do not lose by it.
+/// Closes files until none is left. A close that hangs keeps the files behind it open. Their room
+/// is missing for messages from users with waiting files, and for others once two users have such
+/// files.
 fn close_all() {
-    loop {
-        let mut doubtful = doubtful();
-        let next = doubtful.files.pop();
-        doubtful.is_attended = next.is_some();
+    let mut doubtful = doubtful();
+    while let Some((_, file)) = doubtful.files.front_mut() {
+        let file = file.take();
         drop(doubtful);
-        if next.is_none() {
-            return;
-        }
-        drop(next);
+        drop(file);
+        doubtful = self::doubtful();
+        doubtful.files.pop_front();
         WAITING.fetch_sub(1, Ordering::Relaxed);
         ROOM.give_back(1);
     }
+    doubtful.is_attended = false;
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{DOUBTFUL_MAX, Doubtful, FILES_MAX, ROOM, Reserved, Room, Violation, memory_file, receive};
+    use super::{Doubtful, FILES_MAX, LIMIT_MIN, ROOM, Reserved, Room, Violation, memory_file, receive};
     use rustix::fs::{MemfdFlags, memfd_create};
     use rustix::net::{
         AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, sockopt,
     };
+    use std::collections::VecDeque;
     use std::fs::File;
     use std::io::{IoSlice, Read, Write};
     use std::mem::MaybeUninit;
     use std::net::{TcpListener, TcpStream};
     use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-    use std::sync::OnceLock;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::{Duration, Instant};
 
@@ -253,7 +284,7 @@ mod tests {
     fn files_that_are_no_memory_are_closed() {
         let (_near, far) = sockets();
         let memory = memfd_create("test", MemfdFlags::CLOEXEC).unwrap();
-        let mut reserved = Reserved::new(&ROOM, || None, || 0).unwrap();
+        let mut reserved = Reserved::new(&ROOM, || Some(0), |_| (0, 0)).unwrap();
         let mut memory_file = |file, far: &OwnedFd| memory_file(file, far, &mut reserved);
         assert!(memory_file(memory, &far).is_some());
         for _ in 0..100 {
@@ -267,39 +298,51 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn a_users_files_that_wait_to_be_closed_are_no_other_users_loss() {
-        let file = || File::open("/dev/null").unwrap().into();
-        let files = (0..DOUBTFUL_MAX).map(|_| (Some(1), file())).collect();
-        let mut doubtful = Doubtful { files, is_attended: true };
-        assert!(!doubtful.has_room_for(|| Some(1)));
-        assert!(doubtful.has_room_for(|| Some(2)) && doubtful.has_room_for(|| None));
-        doubtful.files.pop();
-        assert!(doubtful.has_room_for(|| Some(1)));
+    fn files_count_for_their_users_while_they_are_closed() {
+        let waits = Some(File::open("/dev/null").unwrap().into());
+        let files = VecDeque::from([(Some(1), None), (Some(2), waits), (Some(1), None)]);
+        let doubtful = Doubtful { files, is_attended: true };
+        assert_eq!([Some(1), Some(2), Some(3), None].map(|user| doubtful.count_of(user)), [2, 1, 0, 0]);
+    }
+
+    const OTHER: Option<u32> = Some(u32::MAX - 1);
+
+    fn room(limit: usize) -> Room {
+        Room { taken: AtomicUsize::new(0), limit: AtomicUsize::new(limit), share: || 0 }
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn untrusted_users_leave_descriptors_for_others() {
-        let room = Room { taken: AtomicUsize::new(0), limit: OnceLock::from(2 * FILES_MAX) };
-        let (own, other) = (rustix::process::geteuid().as_raw(), u32::MAX - 1);
-        let full = || 2 * FILES_MAX;
-        let mut first = Reserved::new(&room, || Some(other), full).unwrap();
-        let second = Reserved::new(&room, || None, full).unwrap();
-        assert!(Reserved::new(&room, || Some(other), full).is_none() && Reserved::new(&room, || None, full).is_none());
-        assert!(Reserved::new(&room, || Some(own), full).is_some() && Reserved::new(&room, || Some(0), full).is_some());
-        // One file of a message waits to be closed.
-        first.count -= 1;
-        drop((first, second));
-        let third = Reserved::new(&room, || None, full).unwrap();
-        assert!(Reserved::new(&room, || None, full).is_none());
-        room.give_back(1);
-        let fourth = Reserved::new(&room, || None, full).unwrap();
-        assert_eq!(room.taken.load(Ordering::Relaxed), 2 * FILES_MAX);
-        // Messages that other threads are about to receive are awaited.
+    fn no_user_alone_takes_the_room_of_the_others() {
+        let room = Room { share: || 5 * FILES_MAX, ..room(LIMIT_MIN) };
+        // No file that the first user passes is ever closed.
+        let mut waiting = 0;
+        while let Some(mut reserved) = Reserved::new(&room, || OTHER, |_| (waiting, waiting)) {
+            reserved.count = 0;
+            waiting += FILES_MAX;
+        }
+        assert_eq!(waiting, 4 * FILES_MAX);
+        for user in [Some(u32::MAX - 2), None, Some(0)] {
+            assert!(Reserved::new(&room, || user, |_| (waiting, 0)).is_some(), "{user:?}");
+        }
+        // A file of a second user takes the last room.
+        waiting += 1;
+        room.taken.fetch_add(1, Ordering::Relaxed);
+        assert!(Reserved::new(&room, || None, |_| (waiting, 0)).is_none());
+        assert!(Reserved::new(&room, || Some(rustix::process::geteuid().as_raw()), |_| (waiting, 0)).is_some());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn messages_wait_until_others_have_been_received() {
+        let room = room(LIMIT_MIN);
+        let first = Reserved::new(&room, || None, |_| (0, 0)).unwrap();
         std::thread::scope(|scope| {
-            let waits = scope.spawn(|| Reserved::new(&room, || None, || 0).is_some());
-            drop((third, fourth));
-            assert!(waits.join().unwrap());
+            let room = &room;
+            let waits =
+                [OTHER, None].map(|user| scope.spawn(move || Reserved::new(room, || user, |_| (0, 0)).is_some()));
+            drop(first);
+            assert_eq!(waits.map(|waits| waits.join().unwrap()), [true, true]);
         });
         assert_eq!(room.taken.load(Ordering::Relaxed), 0);
     }

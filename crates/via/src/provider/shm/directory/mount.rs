@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// The types of local file systems that the kernel itself implements. They answer at once, unless
 /// their device does not: a loop device, or a disk of another host. The file systems below an
-/// overlay can be of any type.
+/// overlay can be of any type, so overlays are not in the list.
 const LOCAL: [&[u8]; 11] =
     [b"bcachefs", b"btrfs", b"erofs", b"ext2", b"ext3", b"ext4", b"f2fs", b"ramfs", b"tmpfs", b"xfs", b"zfs"];
 /// The field of a line of `mountinfo` that has the mount point.
