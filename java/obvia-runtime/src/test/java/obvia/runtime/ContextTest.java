@@ -227,14 +227,21 @@ class ContextTest {
         }
     }
 
-    /** A client whose messages the test writes, with a calculator that it may call. */
-    private record Stranger(Window window, WindowChannel channel, long target) implements AutoCloseable {
+    /**
+     * A client whose messages the test writes, with a calculator that it may call: the collector
+     * returns the server's reference with the proxy.
+     */
+    private record Stranger(Window window, WindowChannel channel, Proxy proxy) implements AutoCloseable {
         static Stranger at(Peer peer) {
             Window window = Window.connect(ProcessRuntime.directory(), peer.name, Waiting.BLOCK, false, Wires.patience());
             WindowChannel channel = new WindowChannel(null, window);
             channel.owner = Thread.currentThread();
             Bind.introduce(channel, 4711);
-            return new Stranger(window, channel, ((Proxy) Obvia.bind(ICalc.class, peer.name)).target());
+            return new Stranger(window, channel, (Proxy) Obvia.bind(ICalc.class, peer.name));
+        }
+
+        long target() {
+            return proxy.target();
         }
 
         private void write(byte[] context) {
@@ -285,7 +292,7 @@ class ContextTest {
         assertEquals(CallContext.LENGTH_MAX, longest.length);
         try (Peer peer = Peer.calc("old");
                 Stranger stranger = Stranger.at(peer)) {
-            long target = stranger.target;
+            long target = stranger.target();
             assertEquals(0, stranger.say(good));
             assertEquals(TRACE.toString().hashCode(), stranger.about(target, Calcs.TRACE));
             assertEquals(0, stranger.about(target, Calcs.TRACE), "it is of one call");
@@ -327,15 +334,15 @@ class ContextTest {
         try (Peer peer = Peer.calc("old");
                 Stranger stranger = Stranger.at(peer)) {
             assertEquals(0, stranger.say(noParent));
-            assertTrue(stranger.about(stranger.target, Calcs.TIME_LEFT) >= 0);
+            assertTrue(stranger.about(stranger.target(), Calcs.TIME_LEFT) >= 0);
             assertEquals(0, stranger.say(noParent));
-            assertEquals(0, stranger.about(stranger.target, Calcs.TRACE));
+            assertEquals(0, stranger.about(stranger.target(), Calcs.TRACE));
             assertEquals(0, stranger.say(with(good, 40, 7)));
-            assertEquals(new Trace(TRACE.traceparent()).toString().hashCode(), stranger.about(stranger.target, Calcs.TRACE), "nor is a state with a bell");
+            assertEquals(new Trace(TRACE.traceparent()).toString().hashCode(), stranger.about(stranger.target(), Calcs.TRACE), "nor is a state with a bell");
             // A refused call has consumed the context.
             assertEquals(0, stranger.say(good));
             assertThrows(RpcException.class, () -> stranger.about(-1, Calcs.TRACE));
-            assertEquals(0, stranger.about(stranger.target, Calcs.TRACE));
+            assertEquals(0, stranger.about(stranger.target(), Calcs.TRACE));
         }
     }
 
