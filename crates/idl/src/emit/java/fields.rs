@@ -7,6 +7,7 @@ use super::members::{self, Seen, has_optional, is_full, is_optional, place, seen
 use super::names::members_of;
 use super::values::{flat, is_object, narrowed};
 use crate::model::{Arith, Base, Extent, Field, Pointer, PointerClass, Struct, StructId, Type};
+use crate::plan::Uses;
 use crate::plan::shapes::{Expr, expr};
 use crate::text::writer::Writer;
 use std::borrow::Cow;
@@ -62,25 +63,16 @@ impl<'a> Members<'a> {
         if !matches!(field.ty, Type::Base(_)) || field.range.is_some() {
             return false;
         }
-        let (mut plain, mut other) = (false, false);
+        let mut uses = Uses::of(at);
         for field in self.fields.iter() {
-            let mut note = |value: &Arith, whole: bool| {
-                let is_plain = whole && value.plain().is_some();
-                value.operands(&mut |operand| {
-                    if operand.index == at {
-                        plain |= is_plain;
-                        other |= !is_plain;
-                    }
-                });
-            };
             if let Ok(Seen::Array { size, length, .. }) = seen(self.context.model, &field.ty) {
                 // A list with a separate length does not imply the size of the room.
-                note(size, length.is_none());
-                length.into_iter().for_each(|length| note(length, false));
+                uses.note(size, length.is_none());
+                length.into_iter().for_each(|length| uses.note(length, false));
             }
-            field.switch.iter().for_each(|switch| note(switch, false));
+            field.switch.iter().for_each(|switch| uses.note(switch, false));
         }
-        plain && !other
+        uses.are_implied()
     }
 
     /// Returns the expression that reads a member from a checked frame, in place or as a copy. The

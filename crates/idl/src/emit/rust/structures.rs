@@ -7,7 +7,7 @@ use super::names::{getter as getter_name, ident, object, text as text_type, type
 use super::{open, tables};
 use crate::model::{Arith, EnumId, Extent, Field, Model, Object, PointerClass, Struct, StructId, Type, UnionId};
 use crate::plan::shapes::Shapes;
-use crate::plan::{Kinds, is_plain};
+use crate::plan::{Kinds, Uses, is_plain};
 use crate::text::writer::Writer;
 
 /// The name of the table of the file's types, by which owned data is freed.
@@ -166,29 +166,18 @@ fn elided(model: &Model, found: &Struct, at: usize) -> bool {
     if !matches!(&found.fields[at].ty, Type::Base(_) | Type::Enum(_)) || found.fields[at].range.is_some() {
         return false;
     }
-    let (mut plain, mut other) = (false, false);
+    let mut uses = Uses::of(at);
     for field in &found.fields {
-        let mut note = |value: &Arith, whole: bool| {
-            let is_plain = whole && value.plain().is_some();
-            value.operands(&mut |operand| {
-                if operand.index == at {
-                    plain |= is_plain;
-                    other |= !is_plain;
-                }
-            });
-        };
         match seen(model, field) {
             Seen::Array { size, length, .. } => {
-                note(size, true);
-                if let Some(length) = length {
-                    note(length, false);
-                }
+                uses.note(size, true);
+                length.into_iter().for_each(|length| uses.note(length, false));
             }
-            Seen::Union { tag: Some(tag), .. } if tag == at => plain = true,
+            Seen::Union { tag: Some(tag), .. } if tag == at => uses.note_implied(),
             _ => {}
         }
     }
-    plain && !other
+    uses.are_implied()
 }
 
 /// Returns the member that counts an array's elements, if users do not pass it.
