@@ -123,12 +123,17 @@ final class PeerFile extends RandomAccessFile {
         }
     }
 
+    /** Returns the folder in {@code /proc} of the process, or of the thread, that has a file. */
+    private static Path folderOf(Path path) {
+        return path.resolve("../..").normalize();
+    }
+
     /**
      * Returns the folder in {@code /proc} of the process that has a file. The kernel finds each
      * thread there by its number as well, as if it were a process.
      */
     static Path processOf(Path path) {
-        Path named = path.resolve("../..").normalize();
+        Path named = folderOf(path);
         try (InputStream status = Files.newInputStream(named.resolve("status"))) {
             Stream<Matcher> found = Mounts.lines(status, Long.MAX_VALUE).map(PROCESS::matcher).filter(Matcher::matches);
             return found.findFirst().map(line -> named.resolveSibling(line.group(1))).orElse(named);
@@ -145,7 +150,7 @@ final class PeerFile extends RandomAccessFile {
 
     /** Opens such a file, or one of the folder that has the segments of this host. */
     static PeerFile open(Path path, boolean isWritable, long length, Path folder) throws IOException {
-        Path process = processOf(path);
+        Path process = folderOf(path);
         checkUnopened(path, process, length, folder);
         PeerFile file = new PeerFile(path, isWritable);
         try {

@@ -215,15 +215,20 @@ class ThreadsTest {
         }
     }
 
+    /** Stops a peer whose window then has room for a context and a call, and nothing more. */
+    private static ICalcInfo.CalcProxy withTwoSlotsLeft(Peer peer) {
+        var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
+        assertEquals(7, there.add(3, 4));
+        Peer.stop(peer.pid());
+        there.tell(Layout.SLOT_COUNT - 2);
+        return there;
+    }
+
     /** The call is sent when its references are listed, so its caller does not wait for the server. */
     @Test
     void aCallWithoutResponseWaitsAMomentForRoomForItsReferences() throws Exception {
         try (Peer peer = Peer.calc("old")) {
-            var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
-            assertEquals(7, there.add(3, 4));
-            Peer.stop(peer.pid());
-            // The context and the call take the last slots.
-            there.tell(Layout.SLOT_COUNT - 2);
+            ICalcInfo.CalcProxy there = withTwoSlotsLeft(peer);
             Deadline end = Wires.patience();
             CallContext.NONE.by(end).during(() -> {
                 there.tell(new Calcs.Old());
@@ -238,12 +243,8 @@ class ThreadsTest {
     @Test
     void aCallThatIsLateIsNoneOfTheNextOnes() throws Exception {
         try (Peer peer = Peer.calc("old")) {
-            var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
-            assertEquals(7, there.add(3, 4));
-            Peer.stop(peer.pid());
-            // The context and the call take the last slots, so that none is left for the
-            // cancellation.
-            there.tell(Layout.SLOT_COUNT - 2);
+            // The cancellation has no slot.
+            ICalcInfo.CalcProxy there = withTwoSlotsLeft(peer);
             assertThrows(CallTimeoutException.class, () -> Obvia.within(Duration.ofMillis(100), () -> there.add(1, 1)));
             Peer.go(peer.pid());
             for (int turn = 0; turn < 3; turn++) {
