@@ -27,7 +27,9 @@ pub(super) struct Part {
 /// The lane of a part: what it does most of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
+    /// The part computes all the time.
     Computes,
+    /// The part also waits for clocks and other programs.
     Waits,
     /// The part leaves the processors to others most of the time.
     Idles,
