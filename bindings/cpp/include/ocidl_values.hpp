@@ -9,22 +9,22 @@
 #include "obvia_values.hpp"
 #include "ocidl.h"
 
-template <class Object_> struct IConnectionPointContainer_calls;
+template <class obvia_holder> struct IConnectionPointContainer_calls;
 struct IConnectionPointContainer_methods;
 template <class Made_, class Raw_> struct IConnectionPointContainer_adapter;
-template <class Object_> struct IConnectionPoint_calls;
+template <class obvia_holder> struct IConnectionPoint_calls;
 struct IConnectionPoint_methods;
 template <class Made_, class Raw_> struct IConnectionPoint_adapter;
-template <class Object_> struct IEnumConnections_calls;
+template <class obvia_holder> struct IEnumConnections_calls;
 struct IEnumConnections_methods;
 template <class Made_, class Raw_> struct IEnumConnections_adapter;
-template <class Object_> struct IEnumConnectionPoints_calls;
+template <class obvia_holder> struct IEnumConnectionPoints_calls;
 struct IEnumConnectionPoints_methods;
 template <class Made_, class Raw_> struct IEnumConnectionPoints_adapter;
 
 /* An object that tells of events: it has a connection point for each interface that it calls. */
-template <class Object_>
-struct IConnectionPointContainer_calls : obvia::no_calls<Object_> {
+template <class obvia_holder>
+struct IConnectionPointContainer_calls : obvia::no_calls<obvia_holder> {
     /* All of its connection points. */
     obvia::object<IEnumConnectionPoints> EnumConnectionPoints() const;
     /* The one for an interface; CONNECT_E_NOCONNECTION where there is none. */
@@ -42,14 +42,14 @@ protected:
 };
 
 template <> struct obvia_values_of<IConnectionPointContainer> {
-    template <class Object_> using calls = IConnectionPointContainer_calls<Object_>;
+    template <class obvia_holder> using calls = IConnectionPointContainer_calls<obvia_holder>;
     using methods = IConnectionPointContainer_methods;
     template <class Made_, class Raw_> using adapter = IConnectionPointContainer_adapter<Made_, Raw_>;
 };
 
 /* Where sinks for one interface's events are made known. */
-template <class Object_>
-struct IConnectionPoint_calls : obvia::no_calls<Object_> {
+template <class obvia_holder>
+struct IConnectionPoint_calls : obvia::no_calls<obvia_holder> {
     /* The interface that sinks have. */
     GUID GetConnectionInterface() const;
     /* The object that this is a connection point of. */
@@ -83,14 +83,14 @@ protected:
 };
 
 template <> struct obvia_values_of<IConnectionPoint> {
-    template <class Object_> using calls = IConnectionPoint_calls<Object_>;
+    template <class obvia_holder> using calls = IConnectionPoint_calls<obvia_holder>;
     using methods = IConnectionPoint_methods;
     template <class Made_, class Raw_> using adapter = IConnectionPoint_adapter<Made_, Raw_>;
 };
 
 /* Connections, one after the other. */
-template <class Object_>
-struct IEnumConnections_calls : obvia::no_calls<Object_> {
+template <class obvia_holder>
+struct IEnumConnections_calls : obvia::no_calls<obvia_holder> {
     /* The next ones, as many as there is room for; S_FALSE when there are fewer. */
     uint32_t Next(uint32_t cConnections, obvia::span<obvia::filled<CONNECTDATA>> rgcd) const;
     /* Leaves so many out. */
@@ -116,14 +116,14 @@ protected:
 };
 
 template <> struct obvia_values_of<IEnumConnections> {
-    template <class Object_> using calls = IEnumConnections_calls<Object_>;
+    template <class obvia_holder> using calls = IEnumConnections_calls<obvia_holder>;
     using methods = IEnumConnections_methods;
     template <class Made_, class Raw_> using adapter = IEnumConnections_adapter<Made_, Raw_>;
 };
 
 /* Connection points, one after the other. */
-template <class Object_>
-struct IEnumConnectionPoints_calls : obvia::no_calls<Object_> {
+template <class obvia_holder>
+struct IEnumConnectionPoints_calls : obvia::no_calls<obvia_holder> {
     /* The next ones, as many as there is room for; S_FALSE when there are fewer. */
     uint32_t Next(uint32_t cConnections, obvia::span<obvia::object<IConnectionPoint>> ppCP) const;
     /* Leaves so many out. */
@@ -149,24 +149,24 @@ protected:
 };
 
 template <> struct obvia_values_of<IEnumConnectionPoints> {
-    template <class Object_> using calls = IEnumConnectionPoints_calls<Object_>;
+    template <class obvia_holder> using calls = IEnumConnectionPoints_calls<obvia_holder>;
     using methods = IEnumConnectionPoints_methods;
     template <class Made_, class Raw_> using adapter = IEnumConnectionPoints_adapter<Made_, Raw_>;
 };
 
-template <class Object_>
-obvia::object<IEnumConnectionPoints> IConnectionPointContainer_calls<Object_>::EnumConnectionPoints() const
+template <class obvia_holder>
+obvia::object<IEnumConnectionPoints> IConnectionPointContainer_calls<obvia_holder>::EnumConnectionPoints() const
 {
-    IConnectionPointContainer *const self = static_cast<const Object_ *>(this)->get();
+    IConnectionPointContainer *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::object<IEnumConnectionPoints> ppEnum;
     obvia::check(self->EnumConnectionPoints(ppEnum.put()));
     return ppEnum;
 }
 
-template <class Object_>
-obvia::object<IConnectionPoint> IConnectionPointContainer_calls<Object_>::FindConnectionPoint(const GUID &riid) const
+template <class obvia_holder>
+obvia::object<IConnectionPoint> IConnectionPointContainer_calls<obvia_holder>::FindConnectionPoint(const GUID &riid) const
 {
-    IConnectionPointContainer *const self = static_cast<const Object_ *>(this)->get();
+    IConnectionPointContainer *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::object<IConnectionPoint> ppCP;
     obvia::check(self->FindConnectionPoint(&riid, ppCP.put()));
     return ppCP;
@@ -192,44 +192,44 @@ struct IConnectionPointContainer_adapter : obvia::no_adapter<Made_, Raw_> {
     }
 };
 
-template <class Object_>
-GUID IConnectionPoint_calls<Object_>::GetConnectionInterface() const
+template <class obvia_holder>
+GUID IConnectionPoint_calls<obvia_holder>::GetConnectionInterface() const
 {
-    IConnectionPoint *const self = static_cast<const Object_ *>(this)->get();
+    IConnectionPoint *const self = static_cast<const obvia_holder *>(this)->get();
     GUID pIID{};
     obvia::check(self->GetConnectionInterface(&pIID));
     return pIID;
 }
 
-template <class Object_>
-obvia::object<IConnectionPointContainer> IConnectionPoint_calls<Object_>::GetConnectionPointContainer() const
+template <class obvia_holder>
+obvia::object<IConnectionPointContainer> IConnectionPoint_calls<obvia_holder>::GetConnectionPointContainer() const
 {
-    IConnectionPoint *const self = static_cast<const Object_ *>(this)->get();
+    IConnectionPoint *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::object<IConnectionPointContainer> ppCPC;
     obvia::check(self->GetConnectionPointContainer(ppCPC.put()));
     return ppCPC;
 }
 
-template <class Object_>
-uint32_t IConnectionPoint_calls<Object_>::Advise(const obvia::object<IUnknown> &pUnkSink) const
+template <class obvia_holder>
+uint32_t IConnectionPoint_calls<obvia_holder>::Advise(const obvia::object<IUnknown> &pUnkSink) const
 {
-    IConnectionPoint *const self = static_cast<const Object_ *>(this)->get();
+    IConnectionPoint *const self = static_cast<const obvia_holder *>(this)->get();
     uint32_t pdwCookie{};
     obvia::check(self->Advise(pUnkSink.get(), &pdwCookie));
     return pdwCookie;
 }
 
-template <class Object_>
-void IConnectionPoint_calls<Object_>::Unadvise(uint32_t dwCookie) const
+template <class obvia_holder>
+void IConnectionPoint_calls<obvia_holder>::Unadvise(uint32_t dwCookie) const
 {
-    IConnectionPoint *const self = static_cast<const Object_ *>(this)->get();
+    IConnectionPoint *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check(self->Unadvise(dwCookie));
 }
 
-template <class Object_>
-obvia::object<IEnumConnections> IConnectionPoint_calls<Object_>::EnumConnections() const
+template <class obvia_holder>
+obvia::object<IEnumConnections> IConnectionPoint_calls<obvia_holder>::EnumConnections() const
 {
-    IConnectionPoint *const self = static_cast<const Object_ *>(this)->get();
+    IConnectionPoint *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::object<IEnumConnections> ppEnum;
     obvia::check(self->EnumConnections(ppEnum.put()));
     return ppEnum;
@@ -276,34 +276,34 @@ struct IConnectionPoint_adapter : obvia::no_adapter<Made_, Raw_> {
     }
 };
 
-template <class Object_>
-uint32_t IEnumConnections_calls<Object_>::Next(uint32_t cConnections, obvia::span<obvia::filled<CONNECTDATA>> rgcd) const
+template <class obvia_holder>
+uint32_t IEnumConnections_calls<obvia_holder>::Next(uint32_t cConnections, obvia::span<obvia::filled<CONNECTDATA>> rgcd) const
 {
-    IEnumConnections *const self = static_cast<const Object_ *>(this)->get();
+    IEnumConnections *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check_length(rgcd.size(), cConnections);
     uint32_t pcFetched{};
     obvia::check(self->Next(cConnections, obvia::raw<CONNECTDATA>(rgcd), &pcFetched));
     return pcFetched;
 }
 
-template <class Object_>
-void IEnumConnections_calls<Object_>::Skip(uint32_t cConnections) const
+template <class obvia_holder>
+void IEnumConnections_calls<obvia_holder>::Skip(uint32_t cConnections) const
 {
-    IEnumConnections *const self = static_cast<const Object_ *>(this)->get();
+    IEnumConnections *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check(self->Skip(cConnections));
 }
 
-template <class Object_>
-void IEnumConnections_calls<Object_>::Reset() const
+template <class obvia_holder>
+void IEnumConnections_calls<obvia_holder>::Reset() const
 {
-    IEnumConnections *const self = static_cast<const Object_ *>(this)->get();
+    IEnumConnections *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check(self->Reset());
 }
 
-template <class Object_>
-obvia::object<IEnumConnections> IEnumConnections_calls<Object_>::Clone() const
+template <class obvia_holder>
+obvia::object<IEnumConnections> IEnumConnections_calls<obvia_holder>::Clone() const
 {
-    IEnumConnections *const self = static_cast<const Object_ *>(this)->get();
+    IEnumConnections *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::object<IEnumConnections> ppEnum;
     obvia::check(self->Clone(ppEnum.put()));
     return ppEnum;
@@ -342,34 +342,34 @@ struct IEnumConnections_adapter : obvia::no_adapter<Made_, Raw_> {
     }
 };
 
-template <class Object_>
-uint32_t IEnumConnectionPoints_calls<Object_>::Next(uint32_t cConnections, obvia::span<obvia::object<IConnectionPoint>> ppCP) const
+template <class obvia_holder>
+uint32_t IEnumConnectionPoints_calls<obvia_holder>::Next(uint32_t cConnections, obvia::span<obvia::object<IConnectionPoint>> ppCP) const
 {
-    IEnumConnectionPoints *const self = static_cast<const Object_ *>(this)->get();
+    IEnumConnectionPoints *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check_length(ppCP.size(), cConnections);
     uint32_t pcFetched{};
     obvia::check(self->Next(cConnections, obvia::raw<IConnectionPoint *>(ppCP), &pcFetched));
     return pcFetched;
 }
 
-template <class Object_>
-void IEnumConnectionPoints_calls<Object_>::Skip(uint32_t cConnections) const
+template <class obvia_holder>
+void IEnumConnectionPoints_calls<obvia_holder>::Skip(uint32_t cConnections) const
 {
-    IEnumConnectionPoints *const self = static_cast<const Object_ *>(this)->get();
+    IEnumConnectionPoints *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check(self->Skip(cConnections));
 }
 
-template <class Object_>
-void IEnumConnectionPoints_calls<Object_>::Reset() const
+template <class obvia_holder>
+void IEnumConnectionPoints_calls<obvia_holder>::Reset() const
 {
-    IEnumConnectionPoints *const self = static_cast<const Object_ *>(this)->get();
+    IEnumConnectionPoints *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check(self->Reset());
 }
 
-template <class Object_>
-obvia::object<IEnumConnectionPoints> IEnumConnectionPoints_calls<Object_>::Clone() const
+template <class obvia_holder>
+obvia::object<IEnumConnectionPoints> IEnumConnectionPoints_calls<obvia_holder>::Clone() const
 {
-    IEnumConnectionPoints *const self = static_cast<const Object_ *>(this)->get();
+    IEnumConnectionPoints *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::object<IEnumConnectionPoints> ppEnum;
     obvia::check(self->Clone(ppEnum.put()));
     return ppEnum;

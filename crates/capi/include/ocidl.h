@@ -32,9 +32,9 @@ HRESULT CONNECTDATA_copy(const CONNECTDATA *first, size_t count, CONNECTDATA **c
 #ifdef __cplusplus
 extern "C++" {
     template <> struct obvia_structure_of<CONNECTDATA> {
-        static void free(CONNECTDATA *first, size_t count) noexcept { CONNECTDATA_free(first, count); }
-        static void clear(CONNECTDATA *first, size_t count) noexcept { CONNECTDATA_clear(first, count); }
-        static HRESULT copy(const CONNECTDATA *first, size_t count, CONNECTDATA **copy) noexcept
+        static void free(::CONNECTDATA *first, size_t count) noexcept { CONNECTDATA_free(first, count); }
+        static void clear(::CONNECTDATA *first, size_t count) noexcept { CONNECTDATA_clear(first, count); }
+        static HRESULT copy(const ::CONNECTDATA *first, size_t count, ::CONNECTDATA **copy) noexcept
         {
             return CONNECTDATA_copy(first, count, copy);
         }

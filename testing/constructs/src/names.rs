@@ -90,6 +90,7 @@ const NAMES: &[&str] = &[
     "sealed",
     "permits",
     "Object",
+    "obvia_holder",
     "List",
     "Integer",
     "Override",

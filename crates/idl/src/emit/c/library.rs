@@ -110,5 +110,5 @@ const TAKEN: [&str; 14] = [
 
 /// Returns the name of a method that differs from these members and from the template's parameter.
 pub(super) fn name_of_method(raw: &str) -> String {
-    apart(raw, |stem| TAKEN.contains(&stem) || raw.starts_with("Object_"))
+    apart(raw, |stem| TAKEN.contains(&stem) || stem == "obvia_holder")
 }

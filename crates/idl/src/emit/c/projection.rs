@@ -134,7 +134,7 @@ impl<'a> Projection<'a> {
 
     fn forward(&self, out: &mut Writer) {
         let name = &self.name;
-        out.line(format!("template <class Object_> struct {name}{CALLS};"));
+        out.line(format!("template <class obvia_holder> struct {name}{CALLS};"));
         out.line(format!("struct {name}{METHODS};"));
         out.line(format!("template <class Made_, class Raw_> struct {name}{ADAPTER};"));
         for method in self.methods.iter().filter(|method| method.result_count() > 1) {
@@ -144,8 +144,8 @@ impl<'a> Projection<'a> {
 
     fn calls(&self, out: &mut Writer) {
         out.block_comment(&self.found.doc);
-        out.line("template <class Object_>");
-        out.line(format!("struct {}{CALLS} : {} {{", self.name, self.base(CALLS, "<Object_>")));
+        out.line("template <class obvia_holder>");
+        out.line(format!("struct {}{CALLS} : {} {{", self.name, self.base(CALLS, "<obvia_holder>")));
         for method in &self.methods {
             out.block_comment(&method.plan.method.doc);
             match &method.views {
@@ -177,7 +177,7 @@ impl<'a> Projection<'a> {
     fn values_of(&self, out: &mut Writer) {
         let name = &self.name;
         out.line(format!("template <> struct obvia_values_of<{name}> {{"));
-        out.line(format!("template <class Object_> using calls = {name}{CALLS}<Object_>;"));
+        out.line(format!("template <class obvia_holder> using calls = {name}{CALLS}<obvia_holder>;"));
         out.line(format!("using methods = {name}{METHODS};"));
         out.line(format!("template <class Made_, class Raw_> using adapter = {name}{ADAPTER}<Made_, Raw_>;"));
         out.line("};");
@@ -257,11 +257,11 @@ impl Method<'_> {
     fn call(&self, out: &mut Writer) {
         let Ok(views) = &self.views else { return };
         let interface = &self.interface;
-        out.line("template <class Object_>");
-        let name = format!("{interface}{CALLS}<Object_>::{}", self.name);
+        out.line("template <class obvia_holder>");
+        let name = format!("{interface}{CALLS}<obvia_holder>::{}", self.name);
         out.line(format!("{} {name}({}) const", self.result(), self.parameters()));
         out.line("{");
-        out.line(format!("{} *const self = static_cast<const Object_ *>(this)->get();", self.object));
+        out.line(format!("{} *const self = static_cast<const obvia_holder *>(this)->get();", self.object));
         views.iter().flat_map(|view| &view.before).for_each(|line| out.line(line));
         let arguments: Vec<&str> = views.iter().map(|view| view.argument.as_str()).collect();
         out.line(format!("obvia::check(self->{}({}));", self.raw, arguments.join(", ")));

@@ -110,11 +110,13 @@ fn specialisation(out: &mut Writer, one: &Structure) {
     let name = &one.name;
     let (count, given) = if one.is_open { ("", "") } else { (" count", ", count") };
     out.line(format!("template <> struct obvia_structure_of<{name}> {{"));
-    out.line(format!("static void free({name} *first, size_t{count}) noexcept {{ {name}{FREE}(first{given}); }}"));
+    // The type can have the name of one of these functions, which hides it here.
+    let ty = format!("::{name}");
+    out.line(format!("static void free({ty} *first, size_t{count}) noexcept {{ {name}{FREE}(first{given}); }}"));
     if !one.is_open {
-        out.line(format!("static void clear({name} *first, size_t count) noexcept {{ {name}{CLEAR}(first, count); }}"));
+        out.line(format!("static void clear({ty} *first, size_t count) noexcept {{ {name}{CLEAR}(first, count); }}"));
     }
-    out.line(format!("static HRESULT copy(const {name} *first, size_t{count}, {name} **copy) noexcept"));
+    out.line(format!("static HRESULT copy(const {ty} *first, size_t{count}, {ty} **copy) noexcept"));
     out.line("{");
     out.line(format!("return {name}{COPY}(first{given}, copy);"));
     out.line("}");

@@ -9,12 +9,12 @@
 #include "obvia_values.hpp"
 #include "basis.h"
 
-template <class Object_> struct IBasis_calls;
+template <class obvia_holder> struct IBasis_calls;
 struct IBasis_methods;
 template <class Made_, class Raw_> struct IBasis_adapter;
 
-template <class Object_>
-struct IBasis_calls : obvia::no_calls<Object_> {
+template <class obvia_holder>
+struct IBasis_calls : obvia::no_calls<obvia_holder> {
     /* The sum of both. */
     int64_t Sum(const Pair &pair) const;
 };
@@ -27,15 +27,15 @@ protected:
 };
 
 template <> struct obvia_values_of<IBasis> {
-    template <class Object_> using calls = IBasis_calls<Object_>;
+    template <class obvia_holder> using calls = IBasis_calls<obvia_holder>;
     using methods = IBasis_methods;
     template <class Made_, class Raw_> using adapter = IBasis_adapter<Made_, Raw_>;
 };
 
-template <class Object_>
-int64_t IBasis_calls<Object_>::Sum(const Pair &pair) const
+template <class obvia_holder>
+int64_t IBasis_calls<obvia_holder>::Sum(const Pair &pair) const
 {
-    IBasis *const self = static_cast<const Object_ *>(this)->get();
+    IBasis *const self = static_cast<const obvia_holder *>(this)->get();
     int64_t sum{};
     obvia::check(self->Sum(&pair, &sum));
     return sum;

@@ -83,24 +83,24 @@ HRESULT Choice_copy(const Choice *first, size_t count, Choice **copy);
 #ifdef __cplusplus
 extern "C++" {
     template <> struct obvia_structure_of<Item> {
-        static void free(Item *first, size_t count) noexcept { Item_free(first, count); }
-        static void clear(Item *first, size_t count) noexcept { Item_clear(first, count); }
-        static HRESULT copy(const Item *first, size_t count, Item **copy) noexcept
+        static void free(::Item *first, size_t count) noexcept { Item_free(first, count); }
+        static void clear(::Item *first, size_t count) noexcept { Item_clear(first, count); }
+        static HRESULT copy(const ::Item *first, size_t count, ::Item **copy) noexcept
         {
             return Item_copy(first, count, copy);
         }
     };
     template <> struct obvia_structure_of<Record> {
-        static void free(Record *first, size_t) noexcept { Record_free(first); }
-        static HRESULT copy(const Record *first, size_t, Record **copy) noexcept
+        static void free(::Record *first, size_t) noexcept { Record_free(first); }
+        static HRESULT copy(const ::Record *first, size_t, ::Record **copy) noexcept
         {
             return Record_copy(first, copy);
         }
     };
     template <> struct obvia_structure_of<Choice> {
-        static void free(Choice *first, size_t count) noexcept { Choice_free(first, count); }
-        static void clear(Choice *first, size_t count) noexcept { Choice_clear(first, count); }
-        static HRESULT copy(const Choice *first, size_t count, Choice **copy) noexcept
+        static void free(::Choice *first, size_t count) noexcept { Choice_free(first, count); }
+        static void clear(::Choice *first, size_t count) noexcept { Choice_clear(first, count); }
+        static HRESULT copy(const ::Choice *first, size_t count, ::Choice **copy) noexcept
         {
             return Choice_copy(first, count, copy);
         }

@@ -9,15 +9,15 @@
 #include "obvia_values.hpp"
 #include "graphs.h"
 
-template <class Object_> struct IBell_calls;
+template <class obvia_holder> struct IBell_calls;
 struct IBell_methods;
 template <class Made_, class Raw_> struct IBell_adapter;
-template <class Object_> struct IGraphs_calls;
+template <class obvia_holder> struct IGraphs_calls;
 struct IGraphs_methods;
 template <class Made_, class Raw_> struct IGraphs_adapter;
 
-template <class Object_>
-struct IBell_calls : obvia::no_calls<Object_> {
+template <class obvia_holder>
+struct IBell_calls : obvia::no_calls<obvia_holder> {
     void Ring(int32_t times) const;
 };
 
@@ -28,13 +28,13 @@ protected:
 };
 
 template <> struct obvia_values_of<IBell> {
-    template <class Object_> using calls = IBell_calls<Object_>;
+    template <class obvia_holder> using calls = IBell_calls<obvia_holder>;
     using methods = IBell_methods;
     template <class Made_, class Raw_> using adapter = IBell_adapter<Made_, Raw_>;
 };
 
-template <class Object_>
-struct IGraphs_calls : obvia::no_calls<Object_> {
+template <class obvia_holder>
+struct IGraphs_calls : obvia::no_calls<obvia_holder> {
     int32_t Plain(int32_t a) const;
     obvia::filled<Item> Walk(const Item *from, int32_t kind, const Any &value) const;
     void Grow(obvia::owned<Item> &list, obvia::filled<Choice> &choice, const Record &record) const;
@@ -57,15 +57,15 @@ protected:
 };
 
 template <> struct obvia_values_of<IGraphs> {
-    template <class Object_> using calls = IGraphs_calls<Object_>;
+    template <class obvia_holder> using calls = IGraphs_calls<obvia_holder>;
     using methods = IGraphs_methods;
     template <class Made_, class Raw_> using adapter = IGraphs_adapter<Made_, Raw_>;
 };
 
-template <class Object_>
-void IBell_calls<Object_>::Ring(int32_t times) const
+template <class obvia_holder>
+void IBell_calls<obvia_holder>::Ring(int32_t times) const
 {
-    IBell *const self = static_cast<const Object_ *>(this)->get();
+    IBell *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check(self->Ring(times));
 }
 
@@ -80,51 +80,51 @@ struct IBell_adapter : obvia::no_adapter<Made_, Raw_> {
     }
 };
 
-template <class Object_>
-int32_t IGraphs_calls<Object_>::Plain(int32_t a) const
+template <class obvia_holder>
+int32_t IGraphs_calls<obvia_holder>::Plain(int32_t a) const
 {
-    IGraphs *const self = static_cast<const Object_ *>(this)->get();
+    IGraphs *const self = static_cast<const obvia_holder *>(this)->get();
     int32_t b{};
     obvia::check(self->Plain(a, &b));
     return b;
 }
 
-template <class Object_>
-obvia::filled<Item> IGraphs_calls<Object_>::Walk(const Item *from, int32_t kind, const Any &value) const
+template <class obvia_holder>
+obvia::filled<Item> IGraphs_calls<obvia_holder>::Walk(const Item *from, int32_t kind, const Any &value) const
 {
-    IGraphs *const self = static_cast<const Object_ *>(this)->get();
+    IGraphs *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::filled<Item> copy;
     obvia::check(self->Walk(from, kind, &value, copy.put()));
     return copy;
 }
 
-template <class Object_>
-void IGraphs_calls<Object_>::Grow(obvia::owned<Item> &list, obvia::filled<Choice> &choice, const Record &record) const
+template <class obvia_holder>
+void IGraphs_calls<obvia_holder>::Grow(obvia::owned<Item> &list, obvia::filled<Choice> &choice, const Record &record) const
 {
-    IGraphs *const self = static_cast<const Object_ *>(this)->get();
+    IGraphs *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check(self->Grow(list.in_out(), choice.in_out(), &record));
 }
 
-template <class Object_>
-void IGraphs_calls<Object_>::Tell(const int32_t *value) const
+template <class obvia_holder>
+void IGraphs_calls<obvia_holder>::Tell(const int32_t *value) const
 {
-    IGraphs *const self = static_cast<const Object_ *>(this)->get();
+    IGraphs *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check(self->Tell(value));
 }
 
-template <class Object_>
-obvia::object<IUnknown> IGraphs_calls<Object_>::Find(const GUID &iid, const obvia::object<IBell> &bell, int32_t arguments) const
+template <class obvia_holder>
+obvia::object<IUnknown> IGraphs_calls<obvia_holder>::Find(const GUID &iid, const obvia::object<IBell> &bell, int32_t arguments) const
 {
-    IGraphs *const self = static_cast<const Object_ *>(this)->get();
+    IGraphs *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::object<IUnknown> found;
     obvia::check(self->Find(&iid, bell.get(), arguments, found.put()));
     return found;
 }
 
-template <class Object_>
-std::string IGraphs_calls<Object_>::Fill(int32_t &used, obvia::span<obvia::filled<Item>> items, obvia::span<int32_t [3]> grid) const
+template <class obvia_holder>
+std::string IGraphs_calls<obvia_holder>::Fill(int32_t &used, obvia::span<obvia::filled<Item>> items, obvia::span<int32_t [3]> grid) const
 {
-    IGraphs *const self = static_cast<const Object_ *>(this)->get();
+    IGraphs *const self = static_cast<const obvia_holder *>(this)->get();
     const int16_t room = obvia::count_of<int16_t>(items.size());
     obvia::check_length(grid.size(), items.size());
     obvia::memory<char> text;

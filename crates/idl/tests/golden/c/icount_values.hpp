@@ -9,13 +9,13 @@
 #include "obvia_values.hpp"
 #include "icount.h"
 
-template <class Object_> struct IStubs_calls;
+template <class obvia_holder> struct IStubs_calls;
 struct IStubs_methods;
 template <class Made_, class Raw_> struct IStubs_adapter;
 
 /* The methods that `cargo xtask icount` counts: those of the papers, and one that does nothing. */
-template <class Object_>
-struct IStubs_calls : obvia::no_calls<Object_> {
+template <class obvia_holder>
+struct IStubs_calls : obvia::no_calls<obvia_holder> {
     void null() const;
     int32_t pfs_open(int32_t client, int32_t fobj, int32_t flags, int32_t mode) const;
     void pfs_write(int32_t handle, int32_t &pos, int32_t len, obvia::span<const int32_t> data) const;
@@ -43,75 +43,75 @@ protected:
 };
 
 template <> struct obvia_values_of<IStubs> {
-    template <class Object_> using calls = IStubs_calls<Object_>;
+    template <class obvia_holder> using calls = IStubs_calls<obvia_holder>;
     using methods = IStubs_methods;
     template <class Made_, class Raw_> using adapter = IStubs_adapter<Made_, Raw_>;
 };
 
-template <class Object_>
-void IStubs_calls<Object_>::null() const
+template <class obvia_holder>
+void IStubs_calls<obvia_holder>::null() const
 {
-    IStubs *const self = static_cast<const Object_ *>(this)->get();
+    IStubs *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check(self->null());
 }
 
-template <class Object_>
-int32_t IStubs_calls<Object_>::pfs_open(int32_t client, int32_t fobj, int32_t flags, int32_t mode) const
+template <class obvia_holder>
+int32_t IStubs_calls<obvia_holder>::pfs_open(int32_t client, int32_t fobj, int32_t flags, int32_t mode) const
 {
-    IStubs *const self = static_cast<const Object_ *>(this)->get();
+    IStubs *const self = static_cast<const obvia_holder *>(this)->get();
     int32_t handle{};
     obvia::check(self->pfs_open(client, fobj, flags, mode, &handle));
     return handle;
 }
 
-template <class Object_>
-void IStubs_calls<Object_>::pfs_write(int32_t handle, int32_t &pos, int32_t len, obvia::span<const int32_t> data) const
+template <class obvia_holder>
+void IStubs_calls<obvia_holder>::pfs_write(int32_t handle, int32_t &pos, int32_t len, obvia::span<const int32_t> data) const
 {
-    IStubs *const self = static_cast<const Object_ *>(this)->get();
+    IStubs *const self = static_cast<const obvia_holder *>(this)->get();
     const int32_t data_size = obvia::count_of<int32_t>(data.size());
     obvia::check(self->pfs_write(handle, &pos, len, data_size, data.data()));
 }
 
-template <class Object_>
-obvia::span<const int32_t> IStubs_calls<Object_>::pfs_get_direntries(int32_t handle, int32_t &pos, int32_t count) const
+template <class obvia_holder>
+obvia::span<const int32_t> IStubs_calls<obvia_holder>::pfs_get_direntries(int32_t handle, int32_t &pos, int32_t count) const
 {
-    IStubs *const self = static_cast<const Object_ *>(this)->get();
+    IStubs *const self = static_cast<const obvia_holder *>(this)->get();
     int32_t data_size{};
     int32_t *data{};
     obvia::check(self->pfs_get_direntries(handle, &pos, count, &data_size, &data));
     return obvia::span<const int32_t>(data, data_size);
 }
 
-template <class Object_>
-void IStubs_calls<Object_>::MoveData(obvia::span<uint32_t> pArray) const
+template <class obvia_holder>
+void IStubs_calls<obvia_holder>::MoveData(obvia::span<uint32_t> pArray) const
 {
-    IStubs *const self = static_cast<const Object_ *>(this)->get();
+    IStubs *const self = static_cast<const obvia_holder *>(this)->get();
     const uint32_t ArraySize = obvia::count_of<uint32_t>(pArray.size());
     obvia::check(self->MoveData(ArraySize, pArray.data()));
 }
 
-template <class Object_>
-void IStubs_calls<Object_>::copy_in(int32_t handle, int32_t &pos, int32_t len, obvia::span<const int32_t> data) const
+template <class obvia_holder>
+void IStubs_calls<obvia_holder>::copy_in(int32_t handle, int32_t &pos, int32_t len, obvia::span<const int32_t> data) const
 {
-    IStubs *const self = static_cast<const Object_ *>(this)->get();
+    IStubs *const self = static_cast<const obvia_holder *>(this)->get();
     const int32_t data_size = obvia::count_of<int32_t>(data.size());
     obvia::check(self->copy_in(handle, &pos, len, data_size, data.data()));
 }
 
-template <class Object_>
-int32_t IStubs_calls<Object_>::copy_out(int32_t handle, int32_t &pos, int32_t count, obvia::span<int32_t> data) const
+template <class obvia_holder>
+int32_t IStubs_calls<obvia_holder>::copy_out(int32_t handle, int32_t &pos, int32_t count, obvia::span<int32_t> data) const
 {
-    IStubs *const self = static_cast<const Object_ *>(this)->get();
+    IStubs *const self = static_cast<const obvia_holder *>(this)->get();
     const int32_t room = obvia::count_of<int32_t>(data.size());
     int32_t data_size{};
     obvia::check(self->copy_out(handle, &pos, count, room, &data_size, data.data()));
     return data_size;
 }
 
-template <class Object_>
-void IStubs_calls<Object_>::copy_both(obvia::span<uint32_t> pArray) const
+template <class obvia_holder>
+void IStubs_calls<obvia_holder>::copy_both(obvia::span<uint32_t> pArray) const
 {
-    IStubs *const self = static_cast<const Object_ *>(this)->get();
+    IStubs *const self = static_cast<const obvia_holder *>(this)->get();
     const uint32_t ArraySize = obvia::count_of<uint32_t>(pArray.size());
     obvia::check(self->copy_both(ArraySize, pArray.data()));
 }

@@ -100,9 +100,9 @@ HRESULT Item_copy(const Item *first, size_t count, Item **copy);
 #ifdef __cplusplus
 extern "C++" {
     template <> struct obvia_structure_of<Item> {
-        static void free(Item *first, size_t count) noexcept { Item_free(first, count); }
-        static void clear(Item *first, size_t count) noexcept { Item_clear(first, count); }
-        static HRESULT copy(const Item *first, size_t count, Item **copy) noexcept
+        static void free(::Item *first, size_t count) noexcept { Item_free(first, count); }
+        static void clear(::Item *first, size_t count) noexcept { Item_clear(first, count); }
+        static HRESULT copy(const ::Item *first, size_t count, ::Item **copy) noexcept
         {
             return Item_copy(first, count, copy);
         }

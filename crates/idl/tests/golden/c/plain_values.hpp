@@ -11,7 +11,7 @@
 #include "basis_values.hpp"
 #include "obvia_stub.h"
 
-template <class Object_> struct IPlain_calls;
+template <class obvia_holder> struct IPlain_calls;
 struct IPlain_methods;
 template <class Made_, class Raw_> struct IPlain_adapter;
 struct IPlain_Numbers_results;
@@ -19,15 +19,15 @@ struct IPlain_Checked_results;
 struct IPlain_Stamps_results;
 struct IPlain_Fixed_results;
 struct IPlain_Receipt_results;
-template <class Object_> struct IEmpty_calls;
+template <class obvia_holder> struct IEmpty_calls;
 struct IEmpty_methods;
 template <class Made_, class Raw_> struct IEmpty_adapter;
 
 /* One method for each way
  * that a value goes / * and * / comes.
  */
-template <class Object_>
-struct IPlain_calls : IBasis_calls<Object_> {
+template <class obvia_holder>
+struct IPlain_calls : IBasis_calls<obvia_holder> {
     void Nothing() const;
     void Tell(int16_t what, int32_t level) const;
     /* Numbers of every size. */
@@ -79,13 +79,13 @@ protected:
 };
 
 template <> struct obvia_values_of<IPlain> {
-    template <class Object_> using calls = IPlain_calls<Object_>;
+    template <class obvia_holder> using calls = IPlain_calls<obvia_holder>;
     using methods = IPlain_methods;
     template <class Made_, class Raw_> using adapter = IPlain_adapter<Made_, Raw_>;
 };
 
-template <class Object_>
-struct IEmpty_calls : obvia::no_calls<Object_> {
+template <class obvia_holder>
+struct IEmpty_calls : obvia::no_calls<obvia_holder> {
 };
 
 struct IEmpty_methods : obvia::no_methods {
@@ -94,7 +94,7 @@ protected:
 };
 
 template <> struct obvia_values_of<IEmpty> {
-    template <class Object_> using calls = IEmpty_calls<Object_>;
+    template <class obvia_holder> using calls = IEmpty_calls<obvia_holder>;
     using methods = IEmpty_methods;
     template <class Made_, class Raw_> using adapter = IEmpty_adapter<Made_, Raw_>;
 };
@@ -132,24 +132,24 @@ struct IPlain_Receipt_results {
     std::string second;
 };
 
-template <class Object_>
-void IPlain_calls<Object_>::Nothing() const
+template <class obvia_holder>
+void IPlain_calls<obvia_holder>::Nothing() const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check(self->Nothing());
 }
 
-template <class Object_>
-void IPlain_calls<Object_>::Tell(int16_t what, int32_t level) const
+template <class obvia_holder>
+void IPlain_calls<obvia_holder>::Tell(int16_t what, int32_t level) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check(self->Tell(what, level));
 }
 
-template <class Object_>
-IPlain_Numbers_results IPlain_calls<Object_>::Numbers(uint8_t a, char b, int8_t c, uint16_t d, obvia_wchar e, float f, uint64_t g, HRESULT h) const
+template <class obvia_holder>
+IPlain_Numbers_results IPlain_calls<obvia_holder>::Numbers(uint8_t a, char b, int8_t c, uint16_t d, obvia_wchar e, float f, uint64_t g, HRESULT h) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     uint8_t i{};
     obvia_wchar j{};
     double k{};
@@ -157,10 +157,10 @@ IPlain_Numbers_results IPlain_calls<Object_>::Numbers(uint8_t a, char b, int8_t 
     return {i, j, k};
 }
 
-template <class Object_>
-IPlain_Checked_results IPlain_calls<Object_>::Checked(bool on, Kind kind, Level level, uint32_t weight) const
+template <class obvia_holder>
+IPlain_Checked_results IPlain_calls<obvia_holder>::Checked(bool on, Kind kind, Level level, uint32_t weight) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     uint8_t off{};
     Kind other{};
     int32_t digit{};
@@ -168,67 +168,67 @@ IPlain_Checked_results IPlain_calls<Object_>::Checked(bool on, Kind kind, Level 
     return {off != 0, other, digit};
 }
 
-template <class Object_>
-void IPlain_calls<Object_>::Changed(int32_t &number, bool &flag, Stamp &stamp, GUID &id) const
+template <class obvia_holder>
+void IPlain_calls<obvia_holder>::Changed(int32_t &number, bool &flag, Stamp &stamp, GUID &id) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     uint8_t flag_raw = flag;
     obvia::check(self->Changed(&number, &flag_raw, &stamp, &id));
     flag = flag_raw != 0;
 }
 
-template <class Object_>
-IPlain_Stamps_results IPlain_calls<Object_>::Stamps(const Pair &by_value, const Stamp &stamp, const GUID &id) const
+template <class obvia_holder>
+IPlain_Stamps_results IPlain_calls<obvia_holder>::Stamps(const Pair &by_value, const Stamp &stamp, const GUID &id) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     Stamp printed{};
     Pair pair{};
     obvia::check(self->Stamps(by_value, &stamp, &id, &printed, &pair));
     return {printed, pair};
 }
 
-template <class Object_>
-IPlain_Fixed_results IPlain_calls<Object_>::Fixed(const uint8_t (&seal)[16], const uint8_t (&flags)[3], int32_t (&grid)[2][3]) const
+template <class obvia_holder>
+IPlain_Fixed_results IPlain_calls<obvia_holder>::Fixed(const uint8_t (&seal)[16], const uint8_t (&flags)[3], int32_t (&grid)[2][3]) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     std::array<Kind, 2> kinds{};
     std::array<Pair, 2> pairs{};
     obvia::check(self->Fixed(seal, flags, grid, kinds.data(), pairs.data()));
     return {kinds, pairs};
 }
 
-template <class Object_>
-std::array<int64_t, 20> IPlain_calls<Object_>::Large(int32_t first, const int64_t (&many)[20]) const
+template <class obvia_holder>
+std::array<int64_t, 20> IPlain_calls<obvia_holder>::Large(int32_t first, const int64_t (&many)[20]) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     std::array<int64_t, 20> back{};
     obvia::check(self->Large(first, many, back.data()));
     return back;
 }
 
-template <class Object_>
-Sheet IPlain_calls<Object_>::Sheets(const Sheet &sheet) const
+template <class obvia_holder>
+Sheet IPlain_calls<obvia_holder>::Sheets(const Sheet &sheet) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     Sheet copy{};
     obvia::check(self->Sheets(&sheet, &copy));
     return copy;
 }
 
-template <class Object_>
-int64_t IPlain_calls<Object_>::Total(obvia::span<const int32_t> values) const
+template <class obvia_holder>
+int64_t IPlain_calls<obvia_holder>::Total(obvia::span<const int32_t> values) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     const uint32_t count = obvia::count_of<uint32_t>(values.size());
     int64_t sum{};
     obvia::check(self->Total(count, values.data(), &sum));
     return sum;
 }
 
-template <class Object_>
-int32_t IPlain_calls<Object_>::Two(int32_t n, obvia::span<const int16_t> a, obvia::span<const uint8_t> b) const
+template <class obvia_holder>
+int32_t IPlain_calls<obvia_holder>::Two(int32_t n, obvia::span<const int16_t> a, obvia::span<const uint8_t> b) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check_length(a.size(), n);
     int b_count_wrong = 0;
     const uint64_t b_count = obvia_count(obvia_add(obvia_multiply((int64_t)n, INT64_C(2), &b_count_wrong), INT64_C(1), &b_count_wrong), &b_count_wrong);
@@ -238,10 +238,10 @@ int32_t IPlain_calls<Object_>::Two(int32_t n, obvia::span<const int16_t> a, obvi
     return sum;
 }
 
-template <class Object_>
-int32_t IPlain_calls<Object_>::Flags(obvia::span<const uint8_t> flags, obvia::span<const Stamp> stamps) const
+template <class obvia_holder>
+int32_t IPlain_calls<obvia_holder>::Flags(obvia::span<const uint8_t> flags, obvia::span<const Stamp> stamps) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     const uint16_t count = obvia::count_of<uint16_t>(flags.size());
     obvia::check_length(stamps.size(), flags.size());
     int32_t number{};
@@ -249,18 +249,18 @@ int32_t IPlain_calls<Object_>::Flags(obvia::span<const uint8_t> flags, obvia::sp
     return number;
 }
 
-template <class Object_>
-void IPlain_calls<Object_>::Fill(obvia::span<int32_t> values, int32_t start) const
+template <class obvia_holder>
+void IPlain_calls<obvia_holder>::Fill(obvia::span<int32_t> values, int32_t start) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     const int32_t room = obvia::count_of<int32_t>(values.size());
     obvia::check(self->Fill(room, values.data(), start));
 }
 
-template <class Object_>
-uint32_t IPlain_calls<Object_>::Fetch(obvia::span<int16_t> letters, obvia::span<int32_t> rest) const
+template <class obvia_holder>
+uint32_t IPlain_calls<obvia_holder>::Fetch(obvia::span<int16_t> letters, obvia::span<int32_t> rest) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     const uint32_t room = obvia::count_of<uint32_t>(letters.size());
     obvia::check_length(rest.size(), letters.size());
     uint32_t got{};
@@ -268,39 +268,39 @@ uint32_t IPlain_calls<Object_>::Fetch(obvia::span<int16_t> letters, obvia::span<
     return got;
 }
 
-template <class Object_>
-void IPlain_calls<Object_>::Double(obvia::span<double> values, obvia::span<Kind> kinds) const
+template <class obvia_holder>
+void IPlain_calls<obvia_holder>::Double(obvia::span<double> values, obvia::span<Kind> kinds) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     const int64_t count = obvia::count_of<int64_t>(values.size());
     obvia::check_length(kinds.size(), values.size());
     obvia::check(self->Double(count, values.data(), kinds.data()));
 }
 
-template <class Object_>
-void IPlain_calls<Object_>::Print(int32_t &count, obvia::span<Stamp> stamps, obvia::span<Stamp> more, obvia::span<uint8_t> flags) const
+template <class obvia_holder>
+void IPlain_calls<obvia_holder>::Print(int32_t &count, obvia::span<Stamp> stamps, obvia::span<Stamp> more, obvia::span<uint8_t> flags) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check_length(stamps.size(), count);
     obvia::check_length(more.size(), 4);
     obvia::check_length(flags.size(), 3);
     obvia::check(self->Print(&count, stamps.data(), more.data(), flags.data()));
 }
 
-template <class Object_>
-int32_t IPlain_calls<Object_>::Odd(int32_t self_, int32_t new_, int32_t request_, obvia::span<const int32_t> values) const
+template <class obvia_holder>
+int32_t IPlain_calls<obvia_holder>::Odd(int32_t self_, int32_t new_, int32_t request_, obvia::span<const int32_t> values) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     const int32_t values_count = obvia::count_of<int32_t>(values.size());
     int32_t Odd{};
     obvia::check(self->Odd(self_, new_, request_, values_count, values.data(), &Odd));
     return Odd;
 }
 
-template <class Object_>
-int32_t IPlain_calls<Object_>::Send(std::u16string_view to, obvia::span<const uint8_t> seal, std::optional<std::string_view> from) const
+template <class obvia_holder>
+int32_t IPlain_calls<obvia_holder>::Send(std::u16string_view to, obvia::span<const uint8_t> seal, std::optional<std::string_view> from) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     const obvia::ended_text<obvia_wchar> to_ended(to);
     const int32_t n = obvia::count_of<int32_t>(seal.size());
     const obvia::ended_text<char> from_ended(from);
@@ -309,10 +309,10 @@ int32_t IPlain_calls<Object_>::Send(std::u16string_view to, obvia::span<const ui
     return length_;
 }
 
-template <class Object_>
-IPlain_Receipt_results IPlain_calls<Object_>::Receipt(std::string_view what, int32_t &number, Stamp &stamp) const
+template <class obvia_holder>
+IPlain_Receipt_results IPlain_calls<obvia_holder>::Receipt(std::string_view what, int32_t &number, Stamp &stamp) const
 {
-    IPlain *const self = static_cast<const Object_ *>(this)->get();
+    IPlain *const self = static_cast<const obvia_holder *>(this)->get();
     const obvia::ended_text<char> what_ended(what);
     obvia::memory<obvia_wchar> first;
     uint8_t done{};

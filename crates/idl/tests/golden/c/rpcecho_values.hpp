@@ -9,12 +9,12 @@
 #include "obvia_values.hpp"
 #include "rpcecho.h"
 
-template <class Object_> struct rpcecho_calls;
+template <class obvia_holder> struct rpcecho_calls;
 struct rpcecho_methods;
 template <class Made_, class Raw_> struct rpcecho_adapter;
 
-template <class Object_>
-struct rpcecho_calls : obvia::no_calls<Object_> {
+template <class obvia_holder>
+struct rpcecho_calls : obvia::no_calls<obvia_holder> {
     /* Opnum 0: one more than what came. */
     uint32_t AddOne(uint32_t in_data) const;
     /* Opnum 1: what came. */
@@ -63,68 +63,68 @@ protected:
 };
 
 template <> struct obvia_values_of<rpcecho> {
-    template <class Object_> using calls = rpcecho_calls<Object_>;
+    template <class obvia_holder> using calls = rpcecho_calls<obvia_holder>;
     using methods = rpcecho_methods;
     template <class Made_, class Raw_> using adapter = rpcecho_adapter<Made_, Raw_>;
 };
 
-template <class Object_>
-uint32_t rpcecho_calls<Object_>::AddOne(uint32_t in_data) const
+template <class obvia_holder>
+uint32_t rpcecho_calls<obvia_holder>::AddOne(uint32_t in_data) const
 {
-    rpcecho *const self = static_cast<const Object_ *>(this)->get();
+    rpcecho *const self = static_cast<const obvia_holder *>(this)->get();
     uint32_t out_data{};
     obvia::check(self->AddOne(in_data, &out_data));
     return out_data;
 }
 
-template <class Object_>
-void rpcecho_calls<Object_>::EchoData(obvia::span<const char> in_data, obvia::span<char> out_data) const
+template <class obvia_holder>
+void rpcecho_calls<obvia_holder>::EchoData(obvia::span<const char> in_data, obvia::span<char> out_data) const
 {
-    rpcecho *const self = static_cast<const Object_ *>(this)->get();
+    rpcecho *const self = static_cast<const obvia_holder *>(this)->get();
     const uint32_t len = obvia::count_of<uint32_t>(in_data.size());
     obvia::check_length(out_data.size(), in_data.size());
     obvia::check(self->EchoData(len, in_data.data(), out_data.data()));
 }
 
-template <class Object_>
-void rpcecho_calls<Object_>::SinkData(obvia::span<const char> data) const
+template <class obvia_holder>
+void rpcecho_calls<obvia_holder>::SinkData(obvia::span<const char> data) const
 {
-    rpcecho *const self = static_cast<const Object_ *>(this)->get();
+    rpcecho *const self = static_cast<const obvia_holder *>(this)->get();
     const uint32_t len = obvia::count_of<uint32_t>(data.size());
     obvia::check(self->SinkData(len, data.data()));
 }
 
-template <class Object_>
-void rpcecho_calls<Object_>::SourceData(obvia::span<char> data) const
+template <class obvia_holder>
+void rpcecho_calls<obvia_holder>::SourceData(obvia::span<char> data) const
 {
-    rpcecho *const self = static_cast<const Object_ *>(this)->get();
+    rpcecho *const self = static_cast<const obvia_holder *>(this)->get();
     const uint32_t len = obvia::count_of<uint32_t>(data.size());
     obvia::check(self->SourceData(len, data.data()));
 }
 
-template <class Object_>
-std::u16string rpcecho_calls<Object_>::TestCall(std::u16string_view s1) const
+template <class obvia_holder>
+std::u16string rpcecho_calls<obvia_holder>::TestCall(std::u16string_view s1) const
 {
-    rpcecho *const self = static_cast<const Object_ *>(this)->get();
+    rpcecho *const self = static_cast<const obvia_holder *>(this)->get();
     const obvia::ended_text<obvia_wchar> s1_ended(s1);
     obvia::memory<obvia_wchar> s2;
     obvia::check(self->TestCall(s1_ended.get(), s2.put()));
     return obvia::text_of(s2);
 }
 
-template <class Object_>
-uint32_t rpcecho_calls<Object_>::TestSleep(uint32_t seconds) const
+template <class obvia_holder>
+uint32_t rpcecho_calls<obvia_holder>::TestSleep(uint32_t seconds) const
 {
-    rpcecho *const self = static_cast<const Object_ *>(this)->get();
+    rpcecho *const self = static_cast<const obvia_holder *>(this)->get();
     uint32_t returned{};
     obvia::check(self->TestSleep(seconds, &returned));
     return returned;
 }
 
-template <class Object_>
-void rpcecho_calls<Object_>::TestSurrounding(obvia::memory<Surrounding> &data) const
+template <class obvia_holder>
+void rpcecho_calls<obvia_holder>::TestSurrounding(obvia::memory<Surrounding> &data) const
 {
-    rpcecho *const self = static_cast<const Object_ *>(this)->get();
+    rpcecho *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check(self->TestSurrounding(data.in_out()));
 }
 
