@@ -11,7 +11,9 @@ mod limits;
 mod plain;
 mod reserved;
 mod transfer;
+mod typedefs;
 mod types;
+mod unions;
 mod values;
 
 use crate::model::{Base, Brought, Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};

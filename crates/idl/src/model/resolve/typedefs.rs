@@ -1,0 +1,128 @@
+//! Typedefs, also those that declare the type GUID.
+
+use super::library::ON_TYPES;
+use super::types::CLASSES;
+use super::{Named, Resolver, has};
+use crate::model::typelib::flags;
+use crate::model::{Base, Field, Type, Typedef};
+use crate::syntax::ast::{Attribute, Declarator, Ident, StructDecl, TypeKind, TypeSpec};
+use crate::text::diagnostic::Diagnostic;
+
+/// Names of GUID types, which files for other compilers declare themselves.
+const GUIDS: [&str; 4] = ["GUID", "IID", "CLSID", "UUID"];
+
+impl Resolver<'_> {
+    /// Resolves a `typedef`: new names for a type, and the name of a type that has only a tag.
+    pub(super) fn typedef(&mut self, attributes: &[Attribute], spec: &TypeSpec, declarators: &[Declarator]) {
+        let allowed = [
+            "string",
+            "unique",
+            "ref",
+            "ptr",
+            "v1_enum",
+            "open",
+            "switch_type",
+            "public",
+            "ms_union",
+            "range",
+            "context_handle",
+        ];
+        self.check_attributes(attributes, &[&ON_TYPES[..], &allowed].concat(), "a typedef");
+        let own = declarators.iter().find(|declarator| declarator.pointers == 0 && declarator.dimensions.is_empty());
+        let mut spec = spec.clone();
+        // Some of the typedef's attributes belong to the type that it declares.
+        let is_definition = is_definition(&spec.kind);
+        let (on_type, to): (&[&str], _) = match &mut spec.kind {
+            TypeKind::Struct(decl) => (&[], Some(&mut decl.attributes)),
+            TypeKind::Union(decl) => (&["switch_type"], Some(&mut decl.attributes)),
+            TypeKind::Enum(decl) => (&["v1_enum", "open"], Some(&mut decl.attributes)),
+            _ => (&[], None),
+        };
+        let is_on_type = |one: &&Attribute| {
+            let name = one.name.name.as_str();
+            on_type.contains(&name) || is_definition && own.is_some() && ON_TYPES.contains(&name)
+        };
+        to.into_iter().for_each(|to| to.extend(attributes.iter().filter(is_on_type).cloned()));
+        if has(attributes, "context_handle") {
+            return self.context_types(&spec, declarators);
+        }
+        // A typedef's name takes precedence over the tag.
+        let guid = own.filter(|own| is_definition && GUIDS.contains(&own.name.name.as_str()));
+        self.declaring = own.filter(|_| is_definition && guid.is_none()).map(|own| own.name.name.clone());
+        let name = own.or_else(|| declarators.first()).map(|declarator| &declarator.name);
+        let ty = match guid {
+            Some(own) => self.guid_type(&spec, own),
+            None => self.spec_type(&spec, name),
+        };
+        let Some(ty) = ty else { return };
+        for declarator in declarators {
+            let plain = declarator.pointers == 0 && declarator.dimensions.is_empty();
+            if CLASSES.iter().any(|class| has(attributes, class)) {
+                self.classed.insert(declarator.name.name.clone());
+            }
+            let full = if plain { Some(ty.clone()) } else { self.stars_on(&ty, declarator, attributes) };
+            let Some(full) = full else { continue };
+            // The declared type has already received the attributes.
+            let attributes = if is_definition && own.is_some() { &[] } else { attributes };
+            let is_interface = plain && matches!(full, Type::Interface(_));
+            self.push_typedef(&declarator.name, full.clone(), is_interface, attributes);
+            let open = matches!(full, Type::Struct(_)) && !self.defined.contains(&full);
+            self.declare_type(&declarator.name, if open { Named::Opened(full) } else { Named::Type(full) });
+        }
+    }
+
+    /// Resolves a GUID typedef, which declares the standard type instead of a structure of the
+    /// file's own.
+    fn guid_type(&mut self, spec: &TypeSpec, own: &Declarator) -> Option<Type> {
+        let guid = Type::Base(Base::Guid);
+        let members = match &spec.kind {
+            TypeKind::Struct(StructDecl { tag, members: Some(members), attributes, .. }) => {
+                self.check_attributes(attributes, &ON_TYPES, "a structure");
+                if let Some(tag) = tag {
+                    self.declare_type(tag, Named::Type(guid.clone()));
+                }
+                self.members(members, spec.span)
+            }
+            _ => (Vec::new(), None),
+        };
+        let is_one = members.1.is_none() && is_guid(&members.0);
+        if !is_one {
+            let text = format!("`{}` has other members than a GUID", own.name.name);
+            let error = Diagnostic::error("reserved-name", own.name.span, text);
+            let help =
+                "these are an unsigned long, two unsigned shorts and eight bytes; or give this type another name";
+            self.say(error.help(help));
+        }
+        Some(guid)
+    }
+
+    pub(super) fn push_typedef(&mut self, ident: &Ident, ty: Type, is_interface: bool, attributes: &[Attribute]) {
+        let about = self.about(attributes, &flags::ON_TYPES);
+        let public = has(attributes, "public") || about.uuid.is_some();
+        let (name, imported, span) = (ident.name.clone(), self.imported, ident.span);
+        self.typedefs.entry(name.clone()).or_insert(self.model.typedefs.len());
+        self.model.typedefs.push(Typedef { name, ty, is_interface, public, about, imported, span });
+    }
+}
+
+/// Whether members form a GUID: integers of 4, 2 and 2 bytes, and 8 bytes, under any names.
+fn is_guid(members: &[Field]) -> bool {
+    let size = |ty: &Type| match ty {
+        Type::Base(base) if base.is_integer() && *base != Base::Boolean => base.size(),
+        _ => 0,
+    };
+    let sizes = members.iter().flat_map(|field| match &field.ty {
+        Type::Fixed(element, count) => std::iter::repeat_n(size(element), (*count).min(9) as usize),
+        ty => std::iter::repeat_n(size(ty), 1),
+    });
+    sizes.take(12).eq([4, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1])
+}
+
+fn is_definition(kind: &TypeKind) -> bool {
+    match kind {
+        TypeKind::Struct(decl) => decl.members.is_some(),
+        TypeKind::Union(decl) => decl.arms.is_some(),
+        TypeKind::Enum(decl) => decl.values.is_some(),
+        _ => false,
+    }
+}

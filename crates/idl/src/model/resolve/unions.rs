@@ -1,0 +1,204 @@
+//! Unions: their arms, their discriminants, and the expressions that select an arm.
+
+use super::library::ON_TYPES;
+use super::limits::MEMBERS_MAX;
+use super::types::{Context, Place, base_type};
+use super::values::Variable;
+use super::{Named, Resolver, find, union_type};
+use crate::model::typelib::flags;
+use crate::model::{Arith, Arm, Base, Field, Measure, Type, Union, UnionId};
+use crate::syntax::ast::{Arm as ArmSyntax, Attribute, Declarator, ExprKind, Ident, UnionDecl};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
+use std::collections::HashSet;
+
+impl Resolver<'_> {
+    /// Returns the expression that selects the arm of a union without a discriminant of its own.
+    pub(super) fn switch(
+        &mut self,
+        attributes: &[Attribute],
+        ty: &Type,
+        declarator: &Declarator,
+        variables: &[Variable],
+        of: &str,
+    ) -> Option<Arith> {
+        let inner = match ty {
+            Type::Pointer(pointer) => &pointer.to,
+            ty => ty,
+        };
+        let needs = matches!(inner, Type::Union(id) if self.model.unions[id.0].encapsulated.is_none());
+        let attribute = find(attributes, "switch_is");
+        match (needs, attribute) {
+            (false, None) => None,
+            (true, Some(attribute)) => {
+                let expr = attribute.arguments.first()?.as_ref()?;
+                self.arith(expr, variables, of)
+            }
+            (true, None) => {
+                let error =
+                    Diagnostic::error("no-switch", declarator.span, "nothing says which arm of the union is meant");
+                self.say(error.help("add [switch_is(n)], where n is the discriminant beside it"));
+                None
+            }
+            (false, Some(attribute)) if is_union_behind(inner) => {
+                let text = "a union without a discriminant of its own cannot be behind two pointers";
+                let error = Diagnostic::error("unsupported", attribute.span, text);
+                self.say(error.help("put it and its discriminant into a structure, and point to that"));
+                None
+            }
+            (false, Some(attribute)) => {
+                let error = Diagnostic::error(
+                    "bad-switch",
+                    attribute.span,
+                    "[switch_is] is for unions without a discriminant of their own",
+                );
+                self.say(error.help("remove it"));
+                None
+            }
+        }
+    }
+
+    pub(super) fn union_type(&mut self, decl: &UnionDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
+        let declared = self.declaring.take();
+        let more = ["switch_type", "ms_union", "switch_is", "in", "out", "ref", "unique", "ptr"];
+        self.check_attributes(&decl.attributes, &[&ON_TYPES[..], &more].concat(), "a union");
+        let about = self.about(&decl.attributes, &flags::ON_TYPES);
+        let known = decl.tag.as_ref().and_then(|tag| self.types.get(&tag.name).map(|known| known.what.clone()));
+        if decl.arms.is_none() {
+            return match known {
+                Some(Named::Type(ty) | Named::Opened(ty)) => Some(ty),
+                _ => {
+                    self.unknown_type(decl.tag.as_ref().map_or("", |tag| tag.name.as_str()), span);
+                    None
+                }
+            };
+        }
+        let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "union", span));
+        self.owners.push(name.clone());
+        let tag_type = self.tag_type(decl, span);
+        self.owners.pop();
+        let tag_type = tag_type?;
+        let encapsulated = decl.switch.as_ref().map(|(_, tag, inner)| {
+            (tag.name.clone(), inner.as_ref().map_or_else(|| "tagged_union".to_owned(), |inner| inner.name.clone()))
+        });
+        let imported = self.imported;
+        let (arms, default, measure) = (Vec::new(), None, Measure::default());
+        let made = Union { name, tag: tag_type, encapsulated, arms, default, measure, about, imported, span };
+        self.model.unions.push(made);
+        let id = self.model.unions.len() - 1;
+        let ty = union_type(id);
+        if let Some(tag) = &decl.tag {
+            self.declare_type(tag, Named::Opened(ty.clone()));
+        }
+        let mut taken = HashSet::new();
+        self.owners.push(self.model.unions[id].name.clone());
+        let names = decl.arms.iter().flatten().filter_map(|arm| arm.member.as_ref()?.declarator.as_ref());
+        let has_few_names = self.check_names(names, "arms");
+        if has_few_names && decl.arms.as_ref().is_some_and(|arms| arms.len() > MEMBERS_MAX) {
+            // Arms without members have no place of their own.
+            let error = Diagnostic::error("too-large", span, format!("there are more than {MEMBERS_MAX} arms"));
+            self.say(error.help("put some of them into a union of their own"));
+        } else if has_few_names {
+            decl.arms.iter().flatten().for_each(|arm| self.arm(arm, id, &mut taken));
+        }
+        self.owners.pop();
+        let measure = self.measured(self.model.measure_union(UnionId(id)), span);
+        self.model.unions[id].measure = measure;
+        self.defined.insert(ty.clone());
+        if let Some(tag) = &decl.tag {
+            self.declare_type(tag, Named::Type(ty.clone()));
+        }
+        Some(ty)
+    }
+
+    fn tag_type(&mut self, decl: &UnionDecl, span: Span) -> Option<Type> {
+        let ty = if let Some((spec, tag, _)) = &decl.switch {
+            self.spec_type(spec, Some(tag))?
+        } else if let Some(attribute) = find(&decl.attributes, "switch_type") {
+            let words: Vec<&str> = attribute.raw.split_whitespace().collect();
+            match words.as_slice() {
+                [word] if self.types.contains_key(*word) => self.named_type(word, attribute.span)?,
+                words => base_type(match *words {
+                    ["unsigned", "char"] | ["UCHAR"] => "unsigned char",
+                    ["unsigned", "small"] => "unsigned small",
+                    ["unsigned", "short"] | ["USHORT" | "WORD"] => "unsigned short",
+                    ["unsigned", "hyper"] => "unsigned hyper",
+                    ["unsigned", ..] | ["ULONG" | "DWORD" | "UINT"] => "unsigned long",
+                    ["short"] => "short",
+                    ["hyper"] => "hyper",
+                    ["boolean"] => "boolean",
+                    ["byte"] => "byte",
+                    ["char"] => "char",
+                    ["small"] => "small",
+                    _ => "long",
+                }),
+            }
+        } else {
+            Type::Base(Base::I32)
+        };
+        if matches!(&ty, Type::Base(base) if base.is_integer()) || matches!(ty, Type::Enum(_)) {
+            return Some(ty);
+        }
+        let error = Diagnostic::error("bad-switch", span, "the discriminant is neither an integer nor an enumeration");
+        self.say(error.help("use an integer type or an enum"));
+        None
+    }
+
+    fn arm(&mut self, arm: &ArmSyntax, id: usize, taken: &mut HashSet<i64>) {
+        let field = match &arm.member {
+            None => None,
+            Some(member) => {
+                let Some(declarator) = &member.declarator else {
+                    return;
+                };
+                self.check_attributes(&member.attributes, &["string", "ref", "unique", "ptr"], "an arm");
+                let Some(ty) = self.declared_type(&member.spec, declarator, &member.attributes, Place::Member) else {
+                    return;
+                };
+                if !self.by_value(&ty, declarator.span) {
+                    return;
+                }
+                let varying = self.varying(
+                    &member.attributes,
+                    &ty,
+                    &Context { variables: &[], of: "this declaration", local: false },
+                );
+                let name = declarator.name.name.clone();
+                let named = self.named_by(&member.spec);
+                Some(Field { name, ty, named, range: None, switch: None, varying, span: declarator.span })
+            }
+        };
+        let (mut cases, mut labels) = (Vec::new(), Vec::new());
+        for case in &arm.cases {
+            let Some(value) = self.evaluate_int(case) else {
+                continue;
+            };
+            if !taken.insert(value) {
+                let error = Diagnostic::error("duplicate-case", case.span, format!("two arms are for {value}"));
+                self.say(error.help("each value chooses one arm"));
+                continue;
+            }
+            cases.push(value);
+            labels.push(match &case.kind {
+                ExprKind::Name(name) => Some(name.clone()),
+                _ => None,
+            });
+        }
+        let union = &mut self.model.unions[id];
+        if arm.default {
+            if union.default.is_some() {
+                let error = Diagnostic::error("duplicate-case", arm.span, "there are two default arms");
+                return self.say(error.help("remove one"));
+            }
+            union.default = Some(field.clone());
+        }
+        if !cases.is_empty() {
+            self.model.unions[id].arms.push(Arm { cases, labels, field });
+        }
+    }
+}
+
+/// Whether a type is a union, or a pointer chain to one.
+fn is_union_behind(ty: &Type) -> bool {
+    matches!(ty, Type::Union(_)) || matches!(ty, Type::Pointer(pointer) if is_union_behind(&pointer.to))
+}

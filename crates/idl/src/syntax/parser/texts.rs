@@ -1,0 +1,93 @@
+//! Quoted texts, and the comments that document declarations.
+
+use super::{Parsed, Parser};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::lexer::{Token, TokenKind};
+use crate::text::source::Span;
+
+impl Parser<'_> {
+    /// Returns the text of a quoted token with its escapes resolved.
+    pub(crate) fn unquoted(&self, token: Token) -> String {
+        let text = self.sources.text(token.span);
+        let inner = text.get(1..text.len().max(2) - 1).unwrap_or("");
+        let mut out = String::with_capacity(inner.len());
+        let mut chars = inner.chars().peekable();
+        while let Some(c) = chars.next() {
+            if c != '\\' {
+                out.push(c);
+                continue;
+            }
+            match chars.next() {
+                Some('n') => out.push('\n'),
+                Some('t') => out.push('\t'),
+                Some('r') => out.push('\r'),
+                Some('a') => out.push('\u{7}'),
+                Some('b') => out.push('\u{8}'),
+                Some('f') => out.push('\u{c}'),
+                Some('v') => out.push('\u{b}'),
+                Some('x') => out.push(numbered(&mut chars, 16, 4, 0)),
+                Some(digit @ '0'..='7') => out.push(numbered(&mut chars, 8, 2, digit.to_digit(8).unwrap_or(0))),
+                Some(other) => out.push(other),
+                None => {}
+            }
+        }
+        out
+    }
+
+    pub(super) fn quoted(&mut self, what: &str) -> Parsed<(String, Span)> {
+        match self.peek() {
+            Some(token) if token.kind == TokenKind::Text => {
+                self.at += 1;
+                Ok((self.unquoted(token), token.span))
+            }
+            _ => {
+                let error = Diagnostic::error("syntax", self.here(), format!("expected {what} in quotes"));
+                self.fail(error)
+            }
+        }
+    }
+
+    /// Returns the comment immediately before a place.
+    pub(super) fn doc_before(&self, span: Span) -> String {
+        let text = &self.sources.file(span.file).text;
+        let mut before = text.get(..span.start as usize).unwrap_or("").trim_end();
+        let mut lines = Vec::new();
+        if let Some(block) = before.strip_suffix("*/") {
+            let start = block.rfind("/*").map_or(0, |start| start + 2);
+            let inner = block[start..].trim_matches('*');
+            return inner
+                .lines()
+                .map(|line| line.trim().trim_start_matches('*').trim())
+                .collect::<Vec<_>>()
+                .join("\n")
+                .trim()
+                .to_owned();
+        }
+        loop {
+            let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+            let Some(comment) = before[line_start..].trim_start().strip_prefix("//") else {
+                break;
+            };
+            lines.push(comment.trim_start_matches('/').trim());
+            before = before[..line_start].trim_end_matches([' ', '\t', '\r']);
+            // A blank line ends the comment.
+            let Some(shorter) = before.strip_suffix('\n') else {
+                break;
+            };
+            before = shorter;
+        }
+        lines.reverse();
+        lines.join("\n")
+    }
+}
+
+/// Returns the character of a numeric escape with the digit `first` and at most `digits` more.
+fn numbered(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, radix: u32, digits: usize, first: u32) -> char {
+    let mut number = first;
+    for _ in 0..digits {
+        let Some(digit) = chars.peek().and_then(|next| next.to_digit(radix)) else { break };
+        number = number * radix + digit;
+        chars.next();
+    }
+    char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
