@@ -542,7 +542,7 @@ fn rust_leaves_out_what_is_imported_and_cannot_be_done() {
         emit::rust::emit(&compilation)
     };
     let text = rust(format!("{} : IUnknown {{ HRESULT N(); }}", head("IB", 2))).expect("IB can be done");
-    assert!(text.contains("// `IA` is not here: parameter `a` is passed as"), "{text}");
+    assert!(text.contains("// `IA` is left out: parameter `a` is passed as"), "{text}");
     assert!(!text.contains("IA_INFO") && text.contains("&IB_INFO"), "{text}");
     for uses in [
         format!("{} : IUnknown {{ HRESULT N([in] IA *a); }}", head("IB", 2)),

@@ -24,8 +24,8 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
     let mut out = Writer::default();
     super::made_from(&mut out, compilation);
     out.line("/*");
-    out.line(" * What callers have: obvia::object<INTERFACE>, whose methods are those of INTERFACE_calls.");
-    out.line(" * What objects have: the methods of INTERFACE_methods, by way of obvia::implementation<INTERFACE>.");
+    out.line(" * Callers use obvia::object<INTERFACE>, which has the methods of INTERFACE_calls.");
+    out.line(" * Objects derive from obvia::implementation<INTERFACE>, and have the methods of INTERFACE_methods.");
     out.line(" */");
     super::header::guard(&mut out, stem, "VALUES_HPP");
     out.line("#include \"obvia_values.hpp\"");
@@ -243,7 +243,7 @@ impl Method<'_> {
     /// Writes the structure of the results, if there are several.
     fn results(&self, out: &mut Writer) {
         if self.result_count() > 1 {
-            out.line(format!("/* What {}::{} returns. */", self.interface, self.raw));
+            out.line(format!("/* The results of {}::{}. */", self.interface, self.raw));
             out.line(format!("struct {} {{", self.result()));
             for (name, view) in self.named_results() {
                 out.line(format!("{} {name};", view.result.as_deref().unwrap_or_default()));

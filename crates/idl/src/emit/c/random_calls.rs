@@ -20,9 +20,9 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
     super::made_from(&mut out, compilation);
     out.line(format!("// `{stem}_test serve NAME SEED` exports an object for each interface, as NAME-INTERFACE, until its input ends;"));
     out.line(format!(
-        "// `{stem}_test call NAME SEED CALLS` calls each of their methods so often. Either ends with what differs. An"
+        "// `{stem}_test call NAME SEED CALLS` calls each of their methods CALLS times. Both fail if a value differs. An"
     ));
-    out.line("// object counts its calls: it has one caller.");
+    out.line("// object counts its calls, so it has one caller.");
     let (includes, prelude): (Vec<&str>, Vec<&str>) = PRELUDE.lines().partition(|line| line.starts_with("#include"));
     includes.into_iter().for_each(|line| out.unindented(line));
     out.line(format!("#include \"{stem}.h\""));
@@ -130,7 +130,7 @@ fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Tr
         }
         out.line("");
     }
-    out.line(format!("// An object whose callers are {name}'s tests."));
+    out.line(format!("// An object for the tests of {name}."));
     out.line(format!(
         "class obvia_test_{name}_object final : public obvia::implements<obvia_test_{name}_object, {name}> {{"
     ));

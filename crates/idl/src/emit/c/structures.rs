@@ -87,9 +87,9 @@ pub(super) fn declare(out: &mut Writer, model: &Model) {
     if all.is_empty() {
         return;
     }
-    out.line("/* Structures with everything that they lead to: _free() frees what a method returned, each structure as a part of one");
-    out.line(" * allocation; _clear() frees what structures lead to that are elsewhere, and zeroes them; _copy() makes what a method");
-    out.line(" * returns. NULL is no structure. */");
+    out.line("/* Functions for structures that contain pointers, with all data that they lead to: _free() frees structures that a method");
+    out.line(" * returned, which are one allocation; _clear() frees the data of structures whose own memory is elsewhere, and");
+    out.line(" * zeroes them; _copy() allocates a copy, as a method returns it. NULL stands for no structure. */");
     for one in &all {
         for (head, _) in functions(one) {
             out.line(format!("{head};"));

@@ -241,7 +241,7 @@ fn structure_check(out: &mut Writer, model: &Model, id: StructId) {
 fn structure_store(out: &mut Writer, model: &Model, id: StructId) {
     let found = &model.structs[id.0];
     let name = type_ident(&found.name);
-    out.line("/* Stores the members, and zeros between them. */");
+    out.line("/* Stores the members, with zeros as padding. */");
     out.line(format!("static inline void {}({name} *to, const {name} *from)", store_name(&found.name)));
     out.line("{");
     out.line("memset(to, 0, sizeof *to);");

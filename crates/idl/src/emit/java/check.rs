@@ -153,7 +153,7 @@ impl Check<'_> {
             let otherwise = if at == 0 { "" } else { "} else " };
             out.line(format!("{otherwise}if ({}) {{", is_one_of(&which, cases, true)));
             if !is_looked_at(shape) {
-                out.line("// Nothing to look at.");
+                out.line("// There is nothing to check.");
             }
             self.shape(out, shape, place, depth + 1);
         }

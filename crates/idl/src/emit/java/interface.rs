@@ -89,7 +89,7 @@ fn size_of(bytes: u32) -> String {
 
 /// Writes the record of several results.
 fn record(out: &mut Writer, method: &Method<'_>) {
-    let mut doc = Doc::new(&format!("What {{@link #{}}} returns.", method.name));
+    let mut doc = Doc::new(&format!("The results of {{@link #{}}}.", method.name));
     let mut members = Vec::new();
     for one in method.results() {
         let param = &method.plan.params[one.at];
@@ -128,7 +128,7 @@ fn description(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     }
     out.verbatim("        \"\"\";");
     out.line("");
-    out.line("/** The description. */");
+    out.line("/** The description of the interface. */");
     out.line(format!("public static final InterfaceInfo<{name}> INFO = new InterfaceInfo<>("));
     let print = canonical::fingerprint(model, id);
     let base =
@@ -161,7 +161,7 @@ pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: Interface
     referring.iter_mut().for_each(|plan| say_room(model, plan));
     let kinds: Vec<Type> = kinds(model, &methods_of);
     let names = methods(model, id);
-    out.line(format!("/** {{@link {name}}} as the runtime knows it: its description, its proxy and its stub. */"));
+    out.line(format!("/** The description, the proxy and the stub of {{@link {name}}}. */"));
     out.line(format!("public final class {name}Info {{"));
     description(out, context, id);
     if has_graphs(model, id) {
@@ -169,7 +169,7 @@ pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: Interface
     }
     out.line(format!("private {name}Info() {{}}"));
     out.line("");
-    out.line("/** Performs a call. */");
+    out.line("/** Calls the method that a request names. */");
     out.line(format!("static void perform({name} object, InCall call) {{"));
     out.line("switch (call.opnum) {");
     for (plan, method) in plans.iter().zip(&names) {
@@ -189,7 +189,7 @@ pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: Interface
     for (plan, method, stub) in &referring {
         stub::stub(out, &Method::new(context, plan, &kinds, (name, method), false), stub);
     }
-    out.line("/** Stands for an object of another process. */");
+    out.line("/** A proxy of an object in another process. */");
     out.line(format!("static final class {name}Proxy extends Proxy implements {name} {{"));
     out.line(format!("{name}Proxy(Reference reference) {{"));
     out.line("super(reference);");

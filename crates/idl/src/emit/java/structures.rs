@@ -19,7 +19,7 @@ pub(super) fn structure(out: &mut Writer, context: &Context<'_>, id: StructId) {
     let members = Members::new(context, id);
     let name = members.name;
     Doc::new(&format!(
-        "{{@code struct {}}}: a {{@link Rec}} that a program makes, or a {{@link View}} of what a call has brought.",
+        "{{@code struct {}}}: a {{@link Rec}} that a program makes, or a {{@link View}} of a call's data.",
         members.found.name
     ))
     .write(out);
@@ -31,17 +31,19 @@ pub(super) fn structure(out: &mut Writer, context: &Context<'_>, id: StructId) {
     }
     let given: Vec<String> =
         members.seen().map(|(_, field, name)| format!("{} {name}", shown(context, &field.ty))).collect();
-    out.line("/** One with these values. */");
+    out.line("/** Makes a value with these members. */");
     out.line(format!("static Rec of({}) {{", given.join(", ")));
     call(out, "return new Rec", &members.seen().map(|(_, _, name)| name.to_owned()).collect::<Vec<_>>());
     out.line("}");
     out.line("");
-    out.line("/** The same with everything that it points to, in memory of its own: it can be read for good. */");
+    out.line(
+        "/** Returns a copy of this value and of all that it points to. The copy stays readable after the call. */",
+    );
     out.line(format!("default {name} copy() {{"));
     out.line(format!("return Graphs.copy({name}Type.TYPE, this);"));
     out.line("}");
     out.line("");
-    out.line("/** The same for as long as it is needed, and not changed by anybody: to be closed then. */");
+    out.line("/** Keeps this value readable and unchanged after the call, until the result is closed. */");
     out.line(format!("default Retained<{name}> retain() {{"));
     out.line("return Graphs.retain(this);");
     out.line("}");
@@ -80,7 +82,7 @@ fn record(out: &mut Writer, members: &Members<'_>, given: &[String]) {
     constructor(&mut checks, members);
     let checks = checks.finish();
     if !checks.is_empty() {
-        out.line("/** One with these values. */");
+        out.line("/** Makes a value with these members. */");
         out.line("public Rec {");
         checks.lines().for_each(|line| out.line(line.trim_start()));
         out.line("}");
@@ -93,17 +95,17 @@ fn record(out: &mut Writer, members: &Members<'_>, given: &[String]) {
 /// exist.
 fn class(out: &mut Writer, members: &Members<'_>, given: &[String]) {
     let (name, context) = (members.name, members.context);
-    Doc::new(&format!("A {{@link {name}}} that a program makes: others may lead to the same, in circles too."))
+    Doc::new(&format!("A {{@link {name}}} that a program makes. Several structures may point to it, also in cycles."))
         .write(out);
     out.line(format!("final class Rec implements {name} {{"));
     for (_, field, member) in members.seen() {
         out.line(format!("{} {member};", shown(context, &field.ty)));
     }
     out.line("");
-    out.line("/** One to be filled. */");
+    out.line("/** Makes a value whose members are set later. */");
     out.line("Rec() {}");
     out.line("");
-    out.line("/** One with these values. */");
+    out.line("/** Makes a value with these members. */");
     out.line(format!("public Rec({}) {{", given.join(", ")));
     constructor(out, members);
     for (_, _, member) in members.seen() {
@@ -119,7 +121,7 @@ fn class(out: &mut Writer, members: &Members<'_>, given: &[String]) {
         out.line("}");
         out.line("");
         if is_full(&field.ty) {
-            out.line(format!("/** Has {{@link #{member}}} lead elsewhere. */"));
+            out.line(format!("/** Sets {{@link #{member}}}. */"));
             out.line(format!(
                 "public void set{}{}({shown} {member}) {{",
                 member[..1].to_ascii_uppercase(),
@@ -175,7 +177,7 @@ fn length_checks(
 /// Writes the view.
 fn view(out: &mut Writer, members: &Members<'_>) {
     let (name, context) = (members.name, members.context);
-    Doc::new(&format!("A {{@link {name}}} as it lies in a frame: to be read until its call returns.")).write(out);
+    Doc::new(&format!("A {{@link {name}}} in a frame, readable until its call returns.")).write(out);
     out.line(format!("final class View extends GraphView implements {name} {{"));
     out.line("View(Frame frame, int at) {");
     out.line("super(frame, at);");
@@ -209,14 +211,14 @@ pub(super) fn type_class(out: &mut Writer, context: &Context<'_>, ty: &Type) {
     if let Type::Union(id) = ty
         && model.unions[id.0].encapsulated.is_none()
     {
-        Doc::new(&format!("{{@link {name}}} in frames.")).write(out);
+        Doc::new(&format!("Marshaling of {{@link {name}}}.")).write(out);
         out.line(format!("final class {name}Type {{"));
         out.line(format!("private {name}Type() {{}}"));
         out.line("");
         unions::in_frames(out, context, *id);
         return out.line("}");
     }
-    Doc::new(&format!("{{@link {name}}} as the runtime knows it.")).write(out);
+    Doc::new(&format!("Marshaling of {{@link {name}}}.")).write(out);
     out.line(format!("final class {name}Type extends GraphType {{"));
     out.line(format!("static final {name}Type TYPE = new {name}Type();"));
     out.line("");

@@ -94,7 +94,7 @@ pub(super) fn enumeration(out: &mut Writer, context: &Context<'_>, id: EnumId) {
     out.line("this.value = value;");
     out.line("}");
     out.line("");
-    out.line("/** Its number. */");
+    out.line("/** Returns the value's number. */");
     out.line("public int value() {");
     out.line("return value;");
     out.line("}");
@@ -114,9 +114,9 @@ pub(super) fn enumeration(out: &mut Writer, context: &Context<'_>, id: EnumId) {
 /// Writes `of` and `read`. Both use a function `find` that returns `null` for an invalid number.
 fn of_number(out: &mut Writer, name: &str) {
     out.line("/**");
-    out.line(" * The one of this number.");
+    out.line(" * Returns the value with this number.");
     out.line(" *");
-    out.line(" * @throws IllegalArgumentException where there is none");
+    out.line(" * @throws IllegalArgumentException if there is none");
     out.line(" */");
     out.line(format!("public static {name} of(int value) {{"));
     out.line(format!("{name} found = find(value);"));
@@ -151,7 +151,7 @@ fn open_enumeration(out: &mut Writer, found: &Enum, name: &str) {
         out.line("");
     }
     if !found.is_any() {
-        out.line("/** One of a number that 16 bits have. */");
+        out.line("/** Makes a value, whose number has 16 bits. */");
         out.line(format!("public {name} {{"));
         out.line(format!("if (value < 0 || value > {}) {{", Enum::NARROW_MAX));
         out.line(format!("throw new IllegalArgumentException(value + \" is no {name}\");"));
@@ -159,7 +159,7 @@ fn open_enumeration(out: &mut Writer, found: &Enum, name: &str) {
         out.line("}");
         out.line("");
     }
-    out.line("/** The one of this number. */");
+    out.line("/** Returns the value with this number. */");
     out.line(format!("public static {name} of(int value) {{"));
     out.line(format!("return new {name}(value);"));
     out.line("}");
@@ -197,7 +197,7 @@ pub(super) fn structure(out: &mut Writer, context: &Context<'_>, id: StructId) {
         out.line("}");
         out.line("");
     }
-    out.line("/** Writes it to memory. */");
+    out.line("/** Writes this value to memory. */");
     out.line("void write(MemorySegment memory, long at) {");
     let target = Target { memory: "memory", at: "at" };
     let mut end = 0;
@@ -209,7 +209,7 @@ pub(super) fn structure(out: &mut Writer, context: &Context<'_>, id: StructId) {
     pad(out, target, end, size);
     out.line("}");
     out.line("");
-    out.line("/** Reads and checks one. */");
+    out.line("/** Reads and checks a value. */");
     out.line(format!("static {name} read(FrameReader frame, int at) {{"));
     let mut values = Vec::new();
     for ((field, own), offset) in fields.iter().zip(&found.fields).zip(&offsets) {
@@ -242,7 +242,7 @@ fn checks<'a>(out: &mut Writer, name: &str, fields: &[String], types: impl Itera
     if checked.is_empty() {
         return;
     }
-    out.line("/** One with these values. */");
+    out.line("/** Makes a value with these members. */");
     out.line(format!("public {name} {{"));
     for (field, ty) in checked {
         match flat(ty) {

@@ -87,9 +87,9 @@ pub(super) fn union(out: &mut Writer, context: &Context<'_>, id: UnionId) {
     let union = &context.model.unions[id.0];
     let class = context.types.class(&Type::Union(id));
     let tag = java(context, &union.tag);
-    Doc::new(&format!("{{@code union {}}}: one of its arms.", union.name)).write(out);
+    Doc::new(&format!("{{@code union {}}}: a value of one of its arms.", union.name)).write(out);
     out.line(format!("public sealed interface {class} {{"));
-    out.line("/** The discriminant: which arm it is. */");
+    out.line("/** Returns the discriminant, which selects the arm. */");
     out.line(format!("{tag} which();"));
     out.line("");
     let arms = arms(context, union, class);
@@ -136,7 +136,7 @@ fn record(
     }
     let checks = checks.finish();
     if !checks.is_empty() {
-        out.line("/** One with these values. */");
+        out.line("/** Makes a value with these members. */");
         out.line(format!("public {name} {{"));
         checks.lines().for_each(|line| out.line(line.trim_start()));
         out.line("}");
@@ -208,12 +208,18 @@ pub(super) fn in_frames(out: &mut Writer, context: &Context<'_>, id: UnionId) {
     out.line("");
     type Read = fn(&Context<'_>, &Type, &str) -> String;
     let reads: [(&str, &str, &str, Read); 2] = [
-        ("The arm as it lies in a frame that was checked.", "view", "Frame frame", |context, ty, at| {
-            members::view(context, ty, at)
-        }),
-        ("The same, apart from the frame.", "build", "GraphReader in", |context, ty, at| {
-            members::built(context, ty, "in", at)
-        }),
+        (
+            "Returns the arm in a frame that was checked, readable until its call returns.",
+            "view",
+            "Frame frame",
+            |context, ty, at| members::view(context, ty, at),
+        ),
+        (
+            "Returns a copy of the arm, which is independent of the frame.",
+            "build",
+            "GraphReader in",
+            |context, ty, at| members::built(context, ty, "in", at),
+        ),
     ];
     for (doc, name, from, read) in reads {
         out.line(format!("/** {doc} */"));

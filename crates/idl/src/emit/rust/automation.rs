@@ -69,7 +69,7 @@ pub(super) fn from_abi(param: &ParamPlan<'_>) -> Option<String> {
 /// Clears the results at the start of a proxy, so that they are empty if the call fails.
 pub(super) fn clear(out: &mut Writer, params: &[ParamPlan<'_>]) {
     for param in params.iter().filter(|param| memory(param).is_some() && param.param.direction == Direction::Out) {
-        out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+        out.line("// SAFETY: by COM's rules, the caller's pointer is writable.");
         out.line(format!("unsafe {{ obvia::rt::clear_result({}) }}?;", binding(&param.param.code)));
     }
 }
@@ -79,7 +79,7 @@ pub(super) fn put(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
     let (name, at) = (binding(&param.param.code), param.request.unwrap_or(0));
     let by_value = param.param.direction == Direction::In && memory.is_by_value(param.param);
     let from = if by_value { format!("&raw const *{name}") } else { name };
-    out.line("// SAFETY: by COM's rules the caller's pointer is readable.");
+    out.line("// SAFETY: by COM's rules, the caller's pointer is readable.");
     out.line(format!("image.put({at}, unsafe {{ obvia::rt::to_wire({from}, &mut wires) }}?);"));
 }
 
@@ -96,7 +96,7 @@ pub(super) fn take(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
 /// Writes the statement that gives the caller a result.
 pub(super) fn give(out: &mut Writer, param: &ParamPlan<'_>) {
     let (name, raw) = (binding(&param.param.code), &param.param.code);
-    out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+    out.line("// SAFETY: by COM's rules, the caller's pointer is writable.");
     out.line(format!("unsafe {{ *{name} = {raw}_value }};"));
 }
 
@@ -104,7 +104,7 @@ pub(super) fn give(out: &mut Writer, param: &ParamPlan<'_>) {
 pub(super) fn free(out: &mut Writer, context: &Context<'_>, types: &str, param: &ParamPlan<'_>) {
     let Type::Pointer(pointer) = in_place(context.model, param.param) else { return };
     let (raw, kind) = (&param.param.code, context.kind(&pointer.to) - KIND_FIRST);
-    out.line("// SAFETY: what travelled is this function's, and has been converted.");
+    out.line("// SAFETY: this function owns the value that was sent, and has converted it.");
     out.line(format!("unsafe {{ obvia::rt::free_wire({raw}_wire, {kind}, &{types}) }};"));
 }
 
@@ -136,7 +136,7 @@ pub(super) fn respond(out: &mut Writer, param: &ParamPlan<'_>, failing: &str) {
     out.line(format!("match obvia::rt::wire_result(result, &{raw}_value) {{"));
     out.line(format!("Ok(wire) => image.put({at}, wire),"));
     out.line("Err(status) => {");
-    out.line("// SAFETY: by COM's rules results are what the interface says, and the caller's.");
+    out.line("// SAFETY: by COM's rules, results are as the interface describes them, and the caller owns them.");
     out.line(format!("unsafe {{ image.free({failing}) }};"));
     out.line("return Err(status);");
     out.line("}");

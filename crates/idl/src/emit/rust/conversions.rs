@@ -121,7 +121,7 @@ pub(super) fn after_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>,
     let inout = param.direction == Direction::InOut;
     match form_of(model, param) {
         Some(Form::Owned(text)) if !inout => {
-            out.line("// SAFETY: the place was made above, and by COM's rules what it leads to is the caller's.");
+            out.line("// SAFETY: the place was made above, and by COM's rules the caller owns the data behind it.");
             out.line(format!("let {raw}_owned = unsafe {{ obvia::rt::take_place::<{text}>({name}, result) }};"));
         }
         Some(Form::Filled { text, .. }) => {
@@ -138,18 +138,18 @@ pub(super) fn after_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>,
         }
         Some(Form::PlacedUnion(id)) if inout => {
             out.line("if result.0 >= 0 {");
-            out.line("// SAFETY: the method succeeded, so the union is what its discriminant says.");
+            out.line("// SAFETY: the method succeeded, so the discriminant tells the union's arm.");
             out.line(format!("*{name} = unsafe {{ {} }};", from_memory(model, plan, id, param)));
             out.line("}");
         }
         Some(Form::Returned { optional: false, .. }) if inout => {
             out.line(
-                "// SAFETY: by COM's rules what the method left there is the caller's, in place of what was there.",
+                "// SAFETY: by COM's rules, the caller owns the value that the method stored in place of the previous one.",
             );
             out.line(format!("unsafe {{ obvia::rt::put_owned({name}, {raw}_raw) }};"));
         }
         Some(Form::Returned { .. }) if inout => {
-            out.line("// SAFETY: by COM's rules what the method left there is the caller's.");
+            out.line("// SAFETY: by COM's rules, the caller owns the value that the method stored.");
             out.line(format!("*{name} = unsafe {{ obvia::Owned::adopt({raw}_raw) }};"));
         }
         _ => {}
@@ -177,7 +177,7 @@ pub(super) fn room(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
     if let Some(Form::Filled { size, .. }) = form_of(model, param) {
         let count = size_text(plan, &size, Side::Abi);
         if count.contains("unsafe") {
-            out.line("// SAFETY: by COM's rules pointer parameters are as the interface says.");
+            out.line("// SAFETY: by COM's rules, pointer parameters are as the interface describes them.");
         }
         out.line(format!("let {}_room = {count}.unwrap_or(0);", param.code));
     }
@@ -294,7 +294,7 @@ pub(super) fn give(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
         Some(Form::PlacedUnion(id)) => return put_union(out, model, plan, id, param, value),
         Some(Form::Filled { .. }) => {
             let raw = &param.code;
-            out.line("// SAFETY: by COM's rules the caller has room for as many elements.");
+            out.line("// SAFETY: by COM's rules, the caller has room for that many elements.");
             out.line(format!(
                 "if let Err(error) = unsafe {{ obvia::rt::lower_slice({value}, {name}.cast(), {raw}_room) }} {{"
             ));
@@ -304,7 +304,7 @@ pub(super) fn give(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
         }
         _ => return,
     };
-    out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+    out.line("// SAFETY: by COM's rules, the caller's pointer is writable.");
     out.line(format!("unsafe {{ {text} }};"));
 }
 
@@ -337,7 +337,7 @@ fn put_union(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, id: UnionId
     check_arm(out, plan, param, value, Side::Abi);
     let (name, raw, memory) = (binding(&param.code), &param.code, union_memory(model, id));
     out.line(format!("let {raw}_memory = {};", into_memory(model, id, value, Side::Abi)));
-    out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+    out.line("// SAFETY: by COM's rules, the caller's pointer is writable.");
     out.line(format!("unsafe {{ {name}.cast::<{memory}<'_>>().write({raw}_memory) }};"));
 }
 
@@ -364,6 +364,6 @@ pub(super) fn give_back(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, 
         }
         _ => return,
     };
-    out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+    out.line("// SAFETY: by COM's rules, the caller's pointer is writable.");
     out.line(format!("unsafe {{ {text} }};"));
 }

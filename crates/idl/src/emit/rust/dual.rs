@@ -100,7 +100,7 @@ fn is_by_value(param: &ParamPlan<'_>) -> bool {
 fn invoke(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let stem = context.stem(plan);
     out.line(format!("unsafe extern \"C-unwind\" fn {stem}_invoke(object: *mut obvia::rt::c_void, arguments: *mut *mut obvia::rt::c_void) -> obvia::HRESULT {{"));
-    out.line("// SAFETY: there are as many addresses as parameters.");
+    out.line("// SAFETY: there is an address for each parameter.");
     out.line(format!("let arguments = unsafe {{ obvia::rt::slice(arguments.cast_const(), {}) }};", plan.params.len()));
     let given: Vec<String> = (0..)
         .zip(&plan.params)
@@ -110,7 +110,7 @@ fn invoke(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             _ => format!("arguments[{at}].cast()"),
         })
         .collect();
-    out.line("// SAFETY: each address is of a value of the parameter's type.");
+    out.line("// SAFETY: each address leads to a value of the parameter's type.");
     out.line(format!(
         "unsafe {{ (obvia::rt::vtable::<{}_Vtbl>(object).{})(object, {}) }}",
         declared_in(context, plan),

@@ -103,13 +103,13 @@ fn graph_proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, o
             automation::put(out, param, memory);
         } else if is_place(model, param.param) || matches!(param.param.ty, Type::Fixed(..)) {
             let size = model.layout(in_place(model, param.param)).0;
-            out.line("// SAFETY: by COM's rules the caller's pointer is readable.");
+            out.line("// SAFETY: by COM's rules, the caller's pointer is readable.");
             out.line(format!("unsafe {{ image.put_from({at}, {name}, {size}) }}?;"));
         } else {
             out.line(format!("image.put({at}, {name});"));
         }
     }
-    out.line("// SAFETY: by COM's rules parameters are what the interface says.");
+    out.line("// SAFETY: by COM's rules, parameters are as the interface describes them.");
     let opnum = plan.method.opnum;
     if plan.method.oneway {
         out.line(format!("unsafe {{ call.send_graph_oneway({opnum}, &image, {request}) }}?;"));
@@ -131,7 +131,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
     let outer = outer_text(plan, outer, Side::Abi);
     out.line(format!("let mut results = reply.graph({}, {outer})?;", layout(context, plan, "REPLY")));
     if changes(model, plan) {
-        out.line("// SAFETY: by COM's rules what is passed [in, out] is the method's to free.");
+        out.line("// SAFETY: by COM's rules, the method may free what [in, out] parameters hold.");
         out.line(format!("unsafe {{ image.free({}, &[]) }};", layout(context, plan, "GIVEN")));
     }
     let array = |param: &ParamPlan<'_>| match (&param.param.ty, element_counts(param.param)) {
@@ -148,7 +148,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
     for param in plan.ordered(false) {
         if let Some((bytes, count)) = array(param) {
             let (name, at) = (binding(&param.param.code), param.reply.unwrap_or(0));
-            out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+            out.line("// SAFETY: by COM's rules, the caller's pointer is writable.");
             out.line(format!("unsafe {{ results.fill::<[u8; {bytes}]>({at}, {name}.cast(), {count}.unwrap_or(0)) }};"));
         }
     }
@@ -156,7 +156,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
     for param in plan.ordered(false).into_iter().filter(is_value) {
         let (name, at) = (binding(&param.param.code), param.reply.unwrap_or(0));
         let size = model.layout(in_place(model, param.param)).0;
-        out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+        out.line("// SAFETY: by COM's rules, the caller's pointer is writable.");
         out.line(format!("unsafe {{ results.give({at}, {name}, {size}) }}?;"));
     }
     converted().for_each(|param| automation::give(out, param));
@@ -190,7 +190,7 @@ fn graph_stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, ou
         for param in plan.ordered(false).into_iter().filter(|param| automation::memory(param).is_some()) {
             automation::respond(out, param, &format!("{reply}, {outer}"));
         }
-        out.line("// SAFETY: by COM's rules results are what the interface says, and the caller's.");
+        out.line("// SAFETY: by COM's rules, results are as the interface describes them, and the caller owns them.");
         out.line(format!("unsafe {{ call.respond_graph(result, &image, {reply}, {outer}) }}"));
     }
     stub::end(out);
@@ -207,7 +207,7 @@ fn prepare(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param
     match (param.param.direction, is_place(model, param.param) || matches!(param.param.ty, Type::Fixed(..))) {
         (Direction::In, _) => {
             if param.passing.in_block() {
-                out.line("// SAFETY: checked: of this type.");
+                out.line("// SAFETY: the check found a value of this type.");
                 out.line(format!("let {name}: {} = unsafe {{ arguments.get({request}) }};", value(model, ty)));
             }
         }
@@ -218,12 +218,12 @@ fn prepare(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param
                 "unsafe {{ image.put_from({reply}, arguments.place::<u8>({request}), {size}) }}.map_err(|_| obvia::rt::Status::BAD_STUB_DATA)?;"
             ));
             if param.passing.in_block() {
-                out.line("// SAFETY: checked: of this type.");
+                out.line("// SAFETY: the check found a value of this type.");
                 out.line(format!("let {name}: {} = unsafe {{ arguments.get({request}) }};", value(model, ty)));
             }
         }
         (Direction::InOut, false) => {
-            out.line("// SAFETY: a pointer by now.");
+            out.line("// SAFETY: the check replaced the offset by a pointer.");
             out.line(format!("let {raw}_room: *mut u8 = unsafe {{ arguments.get({request}) }};"));
             out.line(format!("image.put({reply}, {raw}_room);"));
         }

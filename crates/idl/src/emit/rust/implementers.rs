@@ -55,16 +55,16 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     let base = own_base.map(|base| item_name(&model.interfaces[base.0].name));
     let bound =
         base.as_ref().map_or_else(|| format!("obvia::rt::IUnknownImpl<Impl: {SHARED}>"), |base| format!("{base}_Impl"));
-    out.line(format!("/// What an object that has [`{name}`] implements."));
+    out.line(format!("/// Implemented by objects that have the interface [`{name}`]."));
     out.line("///");
-    out.line("/// Its methods are called by several threads at once, and it is dropped by any.");
+    out.line("/// Several threads may call the methods at once, and any thread may drop the object.");
     out.line(format!("pub trait {name}_Impl: {bound} {{"));
     for plan in own {
         out.doc(&plan.method.doc);
         if is_unsafe(plan) {
             out.line("/// # Safety");
             out.line("///");
-            out.line("/// Pointers lead to as much as is read and written there.");
+            out.line("/// Each pointer must lead to as much data as the method reads and writes there.");
         }
         out.line(format!("{};", declaration(model, plan)));
     }
@@ -76,7 +76,7 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
         out.line(format!("pub const fn new<Identity: {name}_Impl + {SHARED}, const OFFSET: isize>() -> Self {{"));
         out.line(format!("Self::dual::<Identity, OFFSET, {name}>()"));
         out.line("}");
-        out.line("/// The same, for an interface that extends this one.");
+        out.line("/// The vtable of an implementation, for an interface that extends this one.");
         out.line(format!(
             "pub const fn dual<Identity: {name}_Impl + {SHARED}, const OFFSET: isize, D: obvia::rt::Dual>() -> Self {{"
         ));
@@ -97,7 +97,7 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     }
     out.line("}");
     out.line("}");
-    out.line("/// Whether a query for this IID is for this vtable.");
+    out.line("/// Whether this vtable is the result of a query for the IID.");
     out.line("pub fn matches(iid: &obvia::GUID) -> bool {");
     let lineage: Vec<String> =
         model.lineage(id).iter().map(|id| format!("<{} as obvia::Interface>::IID", interface(model, *id))).collect();
@@ -117,7 +117,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!(
         "unsafe extern \"system\" fn {method}<Identity: {name}_Impl, const OFFSET: isize>(this: *mut obvia::rt::c_void{params}) -> {result} {{"
     ));
-    out.line("// SAFETY: the vtable is an Identity's, OFFSET pointers from its start, and its holder calls.");
+    out.line("// SAFETY: `this` is OFFSET pointers from the start of an Identity that the caller holds.");
     out.line("let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };");
     if plan.method.returns_directly() {
         return direct_body(out, plan);
@@ -130,7 +130,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let unions = plan.params.iter().filter(is_union);
     for param in unions.chain(plan.params.iter().filter(|param| !is_union(param))) {
         if let Some(text) = from_abi(model, plan, param) {
-            out.line("// SAFETY: by COM's rules pointer parameters are as the interface says.");
+            out.line("// SAFETY: by COM's rules, pointer parameters are as the interface describes them.");
             let mutable = if is_changed(param) { "mut " } else { "" };
             out.line(format!("let {mutable}{} = unsafe {{ {text} }};", local(param)));
         }
@@ -145,7 +145,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let keep = if changed.is_empty() { "" } else { "let result = " };
     let call = format!("this.{method}({})", given.join(", "));
     if is_unsafe(plan) {
-        out.line("// SAFETY: the caller answers for pointers that say nothing of how many they lead to.");
+        out.line("// SAFETY: the caller vouches for pointers without a number of elements.");
         out.line(format!("{keep}match unsafe {{ {call} }} {{"));
     } else {
         out.line(format!("{keep}match {call} {{"));
@@ -185,7 +185,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 /// Writes the body of such a function for a method that returns its result directly.
 fn direct_body(out: &mut Writer, plan: &MethodPlan<'_>) {
     let given: Vec<String> = plan.in_vtable().iter().map(|param| binding(&param.param.code)).collect();
-    out.line("// SAFETY: the caller answers for the pointers.");
+    out.line("// SAFETY: the caller vouches for the pointers.");
     out.line(format!("unsafe {{ this.{}({}) }}", ident(&plan.method.name), given.join(", ")));
     out.line("}");
 }
@@ -281,7 +281,7 @@ fn lengths(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&Pa
         out.line("Ok(count) => count,");
         out.line("Err(error) => return obvia::rt::fail(error),");
         out.line("};");
-        out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+        out.line("// SAFETY: by COM's rules, the caller's pointer is writable.");
         out.line(format!("unsafe {{ {name}.write({raw}_value) }};"));
     }
 }
@@ -315,7 +315,7 @@ fn refuse_unless(out: &mut Writer, check: &str) {
 /// Writes the statements that give the lent array to the caller.
 fn give_lent(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     let Passing::Lent { size, .. } = &lent.passing else { return };
-    let safety = "// SAFETY: by COM's rules the caller's pointer is writable.";
+    let safety = "// SAFETY: by COM's rules, the caller's pointer is writable.";
     let (name, given) = (binding(&lent.param.code), local(lent));
     if let Some(operand) = size.plain() {
         let param = plan.params[operand.index].param;
@@ -343,6 +343,6 @@ fn give(out: &mut Writer, param: &ParamPlan<'_>, value: &str) {
         Passing::OutObject(_) => format!("obvia::Interface::into_raw({value})"),
         _ => value.to_owned(),
     };
-    out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+    out.line("// SAFETY: by COM's rules, the caller's pointer is writable.");
     out.line(format!("unsafe {{ {name}.write({text}) }};"));
 }

@@ -92,7 +92,7 @@ fn definition(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     out.line("#[repr(transparent)]");
     out.line("#[derive(Clone, Debug, PartialEq, Eq)]");
     out.line(format!("pub struct {name}(obvia::IUnknown);"));
-    out.line("// SAFETY: a transparent wrapper of an interface pointer whose vtable is the one below.");
+    out.line("// SAFETY: the type is a transparent wrapper of an interface pointer, whose vtable is the one below.");
     out.line(format!("unsafe impl obvia::Interface for {name} {{"));
     out.line(format!("type Vtable = {name}_Vtbl;"));
     out.line(format!("const IID: obvia::GUID = obvia::GUID::from_u128({:#034x});", found.uuid));
@@ -141,7 +141,7 @@ fn callers(out: &mut Writer, context: &Context<'_>, own: &[MethodPlan<'_>]) {
         if is_unsafe(plan) {
             out.line("/// # Safety");
             out.line("///");
-            out.line("/// Pointers lead to as much as the method takes them to.");
+            out.line("/// Each pointer must lead to as much data as the method reads and writes there.");
         }
         if plan.method.returns_directly() {
             direct_call(out, model, plan);
@@ -166,7 +166,7 @@ fn direct_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>) {
     out.line(format!("pub unsafe fn {method}(&self{params}) -> {result} {{"));
     let given = plan.in_vtable().iter().map(|param| format!(", {}", binding(&param.param.code)));
     let given = given.collect::<String>();
-    out.line("// SAFETY: an interface pointer's vtable is its interface's; the caller answers for the pointers.");
+    out.line("// SAFETY: an interface pointer's vtable is its interface's; the caller vouches for the pointers.");
     out.line(format!("unsafe {{ (obvia::Interface::vtable(self).{method})(obvia::Interface::as_raw(self){given}) }}"));
     out.line("}");
 }
@@ -213,9 +213,7 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let arguments: Vec<String> = plan.params.iter().map(|param| to_abi(model, param)).collect();
     let method = ident(&plan.method.name);
     let arguments: String = arguments.iter().map(|argument| format!(", {argument}")).collect();
-    out.line(
-        "// SAFETY: an interface pointer's vtable is its interface's; what is passed lives until the call returns.",
-    );
+    out.line("// SAFETY: an interface pointer has its interface's vtable; the arguments live until the call returns.");
     out.line(format!(
         "let result = unsafe {{ (obvia::Interface::vtable(self).{method})(obvia::Interface::as_raw(self){arguments}) }};"
     ));
@@ -234,7 +232,7 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
     out.line("obvia::rt::check(result)?;");
     if values.iter().any(|value| value.starts_with("unsafe")) {
-        out.line("// SAFETY: the method succeeded, so by COM's rules what it returned is the caller's.");
+        out.line("// SAFETY: the method succeeded, so by COM's rules the caller owns its results.");
     }
     out.line(format!("Ok({})", tuple(&values)));
 }
@@ -314,11 +312,11 @@ fn information(
 ) {
     let Context { model, name, .. } = context;
     let found = &model.interfaces[id.0];
-    out.line("// SAFETY: vtable and stubs below were made for this interface.");
+    out.line("// SAFETY: the vtable and the stubs below were generated for this interface.");
     out.line(format!("unsafe impl obvia::Remote for {name} {{"));
     out.line(format!("const INFO: &'static obvia::rt::InterfaceInfo = &{name}_INFO;"));
     out.line("}");
-    out.line("// SAFETY: vtable and stubs below were made for this interface.");
+    out.line("// SAFETY: the vtable and the stubs below were generated for this interface.");
     out.line(format!("static {name}_INFO: obvia::rt::InterfaceInfo = unsafe {{"));
     out.line("obvia::rt::InterfaceInfo::new(obvia::rt::Description {");
     out.line(format!("name: {:?},", found.name));

@@ -20,7 +20,10 @@ pub(super) fn structure(out: &mut Writer, model: &Model, found: &Struct) {
     let (name, array, element) = (type_name(&found.name), ident(&last.name), value(model, element));
     let (offsets, bytes, _) = model.offsets(found);
     let at = offsets.last().copied().unwrap_or(0);
-    out.line(format!("/// `struct {}`, which ends in elements. It is borrowed, or [`obvia::Owned`].", found.name));
+    out.line(format!(
+        "/// `struct {}`, which ends in an open array. A value is borrowed, or an [`obvia::Owned`].",
+        found.name
+    ));
     out.line("#[repr(C)]");
     out.line(format!("pub struct {name} {{"));
     for field in members {
@@ -38,7 +41,7 @@ pub(super) fn structure(out: &mut Writer, model: &Model, found: &Struct) {
     }
     out.line(format!("pub fn {}(&self) -> &[{element}] {{", getter_name(&last.name)));
     out.line(format!("let count = {}.unwrap_or(0);", size_of_array(found, size, Named::Member)));
-    out.line("// SAFETY: as many follow: `new` and the check of frames see to it.");
+    out.line("// SAFETY: that many elements follow: `new` and the check of frames ensure it.");
     out.line(format!("unsafe {{ obvia::rt::behind(self, {at}, count) }}"));
     out.line("}");
     out.line("}");
@@ -54,7 +57,8 @@ fn constructor(out: &mut Writer, model: &Model, found: &Struct, element: &str, a
     let given = members.iter().enumerate().filter(|(at, _)| counter != Some(*at));
     let given: String =
         given.map(|(_, field)| format!("{}: {}, ", ident(&field.name), value(model, &field.ty))).collect();
-    out.line("/// Fails when there are more elements than the structure can say, or other than it says.");
+    out.line("/// Fails if the number of elements does not fit the member that counts them, or is not the one that the members");
+    out.line("/// imply.");
     out.line("#[allow(clippy::new_ret_no_self)]");
     out.line(format!("pub fn new({given}{array}: &[{element}]) -> obvia::Result<obvia::Owned<Self>> {{"));
     if let Some(counter) = counter.map(|at| &members[at]) {
@@ -69,7 +73,7 @@ fn constructor(out: &mut Writer, model: &Model, found: &Struct, element: &str, a
     };
     let names: String = found.fields.iter().zip(members).map(set).collect();
     let own = ident(&found.fields[members.len()].name);
-    out.line("// SAFETY: the members say how many elements follow them.");
+    out.line("// SAFETY: the members give the number of elements that follow.");
     out.line(format!("unsafe {{ obvia::rt::open(Self {{ {names}{own}: [] }}, {at}, {array}) }}"));
     out.line("}");
 }

@@ -37,21 +37,23 @@ fn describe(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
 /// Writes the beginning of a proxy's function, up to the point where the call is available.
 pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(head(context, plan, "proxy"));
-    out.line("// SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.");
+    out.line(
+        "// SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.",
+    );
     out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
     if has_objects(plan) {
         out.line("proxy.call_with_objects(|call| {");
         return;
     }
-    out.line("// SAFETY: the call is made at once.");
+    out.line("// SAFETY: the call is made immediately.");
     out.line("let Some(call) = (unsafe { proxy.begin() }) else {");
-    out.line("// SAFETY: what this function was called with.");
+    out.line("// SAFETY: these are the arguments of this function.");
     out.line(format!("return unsafe {{ {}_prepare(this{}) }};", context.stem(plan), given(plan)));
     out.line("};");
     for (param, hand, is_written) in plan.references() {
         let (raw, name) = (&param.param.code, binding(&param.param.code));
         out.line(format!("let Some({raw}_reference) = call.refer({hand}, {is_written}, {name}.addr()) else {{"));
-        out.line("// SAFETY: what this function was called with.");
+        out.line("// SAFETY: these are the arguments of this function.");
         out.line(format!("return unsafe {{ {}_elsewhere(this{}) }};", context.stem(plan), given(plan)));
         out.line("};");
     }
@@ -77,12 +79,12 @@ pub(super) fn end(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>
         out.line("");
         out.line("#[cold]");
         out.line(head(context, plan, "prepare"));
-        out.line("// SAFETY: as for the proxy.");
+        out.line("// SAFETY: as in the function above.");
         out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
         out.line("if let Some(failed) = proxy.prepare() {");
         out.line("return failed;");
         out.line("}");
-        out.line("// SAFETY: what this function was called with.");
+        out.line("// SAFETY: these are the arguments of this function.");
         out.line(format!("unsafe {{ {}_proxy(this{}) }}", context.stem(plan), given(plan)));
     }
     out.line("}");
@@ -96,16 +98,16 @@ pub(super) fn end(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>
 fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("#[cold]");
     out.line(head(context, plan, "elsewhere"));
-    out.line("// SAFETY: as for the proxy.");
+    out.line("// SAFETY: as in the function above.");
     out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
     out.line("let mut turned = false;");
     for (param, hand, is_written) in plan.references() {
         let name = binding(&param.param.code);
-        out.line("// SAFETY: the proxy could begin a call, and has not made it.");
+        out.line("// SAFETY: the proxy has begun a call, and has not made it.");
         out.line(format!("turned |= unsafe {{ proxy.turn_region({hand}, {is_written}, {name}.addr()) }};"));
     }
     out.line("if turned {");
-    out.line("// SAFETY: what this function was called with.");
+    out.line("// SAFETY: these are the arguments of this function.");
     out.line(format!("return unsafe {{ {}_proxy(this{}) }};", context.stem(plan), given(plan)));
     out.line("}");
     if plan.params.iter().any(|param| param.param.transfer == Transfer::Map) {
@@ -114,7 +116,7 @@ fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         out.line("return obvia::rt::not_shared();");
         out.line("}");
     }
-    out.line("// SAFETY: what this function was called with.");
+    out.line("// SAFETY: these are the arguments of this function.");
     out.line(format!("unsafe {{ {}_{}_proxy(this{}) }}", context.name, plan.method.name, given(plan)));
     out.line("}");
     out.line("");
@@ -157,7 +159,7 @@ pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
         let value = match &param.passing {
             Passing::Value(_) => name,
             Passing::Place(_) => {
-                out.line("// SAFETY: by COM's rules the caller's pointer is readable.");
+                out.line("// SAFETY: by COM's rules, the caller's pointer is readable.");
                 out.line(format!("let {}_given = unsafe {{ *{name} }};", param.param.code));
                 format!("{}_given", param.param.code)
             }
@@ -195,7 +197,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
                 out.line(format!("obvia::rt::Value::store(&{}_reference, frame, {at});", param.param.code));
             }
             _ => {
-                out.line("// SAFETY: by COM's rules the caller's pointer is readable.");
+                out.line("// SAFETY: by COM's rules, the caller's pointer is readable.");
                 out.line(format!("obvia::rt::Value::store(unsafe {{ &*{name} }}, frame, {at});"));
             }
         }
@@ -220,11 +222,11 @@ fn measure(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param
             ));
         }
         Passing::Text { optional, .. } => {
-            out.line("// SAFETY: by COM's rules a string is null or ends in a zero.");
+            out.line("// SAFETY: by COM's rules, a string is null or ends in a zero.");
             out.line(format!("let {raw}_count = unsafe {{ obvia::rt::text_count({name}, {optional}) }}?;"));
         }
         Passing::Object(object) => {
-            out.line("// SAFETY: by COM's rules an interface pointer is null or alive.");
+            out.line("// SAFETY: by COM's rules, an interface pointer is null, or its object is alive.");
             out.line(format!(
                 "let {raw}_reference = unsafe {{ obvia::rt::reference_for_peer({name}, {}, call) }}?;",
                 wanted(context, plan, object, true)
@@ -279,7 +281,7 @@ fn place(out: &mut Writer, context: &Context<'_>, param: &ParamPlan<'_>) {
     let name = binding(&param.param.code);
     let raw = &param.param.code;
     let at = param.request.unwrap_or(0);
-    let safety = "// SAFETY: by COM's rules the caller's array has as many elements as it says.";
+    let safety = "// SAFETY: by COM's rules, the caller's array has the given number of elements.";
     match &param.passing {
         Passing::Array { element, .. } => {
             let kind = context.kind(element);
@@ -350,7 +352,7 @@ fn reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             }
             _ => continue,
         };
-        out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+        out.line("// SAFETY: by COM's rules, the caller's pointer is writable.");
         out.line(format!("unsafe {{ {name}.write({text}) }};"));
     }
 }
@@ -367,7 +369,7 @@ fn used(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &
             let (name, element) = (binding(&param.param.code), value(context.model, element));
             let first = format!("reply.lent::<{element}>({}, {})?", plan.reply_block, came(plan, size));
             out.line(format!("let {}_value = {first};", param.param.code));
-            out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+            out.line("// SAFETY: by COM's rules, the caller's pointer is writable.");
             out.line(format!("unsafe {{ {name}.write({}_value) }};", param.param.code));
         }
         _ => {}
@@ -406,7 +408,7 @@ fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: 
                 Some(length) => format!("obvia::rt::at_most({}, {raw}_count)?", came(plan, length)),
             };
             let function = if is_scalar(element) { "copy_out" } else { "copy_values" };
-            out.line("// SAFETY: by COM's rules the caller's array has room for as many elements as it says.");
+            out.line("// SAFETY: by COM's rules, the caller's array has room for the given number of elements.");
             out.line(format!(
                 "unsafe {{ reply.{function}(&mut arrays, {at}, {}, {used}, {name}) }}?;",
                 context.kind(element)

@@ -91,7 +91,7 @@ fn ownership(out: &mut Writer, model: &Model) {
         let borrows_nothing = is_plain(model, ty) || matches!(ty, Type::Struct(id) if form::is_open(model, *id));
         let (implementer, item) =
             if borrows_nothing { (name, "Self".to_owned()) } else { (format!("{name}<'_>"), format!("{name}<'a>")) };
-        out.line("// SAFETY: the table was made for it.");
+        out.line("// SAFETY: the table was generated for this type.");
         out.line(format!("unsafe impl obvia::Graph for {implementer} {{"));
         out.line(format!("type Item<'a> = {item};"));
         out.line(format!("const TYPES: &'static [obvia::rt::shape::ElementType] = &{TYPES};"));
@@ -105,7 +105,7 @@ fn ownership(out: &mut Writer, model: &Model) {
 fn structure(out: &mut Writer, model: &Model, found: &Struct) {
     let name = type_name(&found.name);
     let (_, size, _) = model.offsets(found);
-    out.line(format!("/// `struct {}`, which points to others.", found.name));
+    out.line(format!("/// `struct {}`, which contains pointers.", found.name));
     out.line("#[repr(C)]");
     out.line("#[derive(Clone)]");
     out.line(format!("pub struct {name}<'a> {{"));
@@ -194,8 +194,8 @@ fn constructor(out: &mut Writer, model: &Model, own: &Struct) {
     let fails = may_fail(model, found);
     let result = if fails { "obvia::Result<Self>" } else { "Self" };
     if fails {
-        out.line("/// Fails when an array has more elements than the structure can say, or other than it says; when a union has");
-        out.line("/// another arm than its discriminant says.");
+        out.line("/// Fails if an array's number of elements does not fit the member that counts them, or is not the one that the");
+        out.line("/// members imply; and if a discriminant selects another arm than the union has.");
     }
     out.line("#[allow(clippy::new_ret_no_self)]");
     out.line(format!("pub fn new({}) -> {result} {{", params.join(", ")));
@@ -326,7 +326,7 @@ fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize, field: &Fi
         _ => shown.clone(),
     };
     if elided(model, found, at) && matches!(seen, Seen::Plain) {
-        out.line("/// Said by other members.");
+        out.line("/// Follows from other members.");
     }
     out.line(format!("pub fn {}(&self) -> {result} {{", getter_name(&field.name)));
     match &seen {
@@ -338,18 +338,22 @@ fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize, field: &Fi
         Seen::Array { size, length, class, .. } => {
             let count = size_of_array(found, length.unwrap_or(size), Named::Member);
             out.line(format!("let count = {count}.unwrap_or(0);"));
-            out.line("// SAFETY: as many elements as the other members say: `new` and the check of frames see to it.");
+            out.line(
+                "// SAFETY: the other members give the number of elements: `new` and the check of frames ensure it.",
+            );
             let rest = if *class == PointerClass::Ref { ".unwrap_or_default()" } else { "" };
             out.line(format!("unsafe {{ self.{name}.get(count) }}{rest}"));
         }
         Seen::Object(what) => {
-            out.line("// SAFETY: null or alive: `new` and the check of frames see to it.");
+            out.line(
+                "// SAFETY: the pointer is null, or its object is alive: `new` and the check of frames ensure it.",
+            );
             out.line(format!("unsafe {{ obvia::rt::object_at::<{}>(&self.{name}) }}", object(model, what)));
         }
         Seen::Union { tag: Some(tag), .. } => {
             let tag = &found.fields[*tag];
             let tag = discriminant(&tag.ty, &format!("self.{}", ident(&tag.name)));
-            out.line("// SAFETY: the arm is the discriminant's: `new` and the check of frames see to it.");
+            out.line("// SAFETY: the discriminant selects the arm: `new` and the check of frames ensure it.");
             out.line(format!("unsafe {{ self.{name}.get({tag}) }}"));
         }
         Seen::Union { .. } => out.line(format!("self.{name}.get()")),
@@ -357,7 +361,7 @@ fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize, field: &Fi
     }
     out.line("}");
     if let Seen::Pointer { class: PointerClass::Full, .. } = seen {
-        out.line("/// Makes it point elsewhere: so circles are made.");
+        out.line("/// Sets the pointer. Cycles are made in this way.");
         out.line(format!("pub fn set_{}(&self, {name}: {shown}) {{", field.name));
         out.line(format!("self.{name}.set({name});"));
         out.line("}");

@@ -53,7 +53,7 @@ fn lent_room(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let (raw, name, ty) = (&lent.param.code, binding(&lent.param.code), value(context.model, element));
     let measures = format!("::<{ty}>(call, {}, {room}", plan.reply_block);
     out.line(format!("let Some({raw}_room) = obvia::rt::lend{measures}) else {{"));
-    out.line("// SAFETY: what this function was called with.");
+    out.line("// SAFETY: these are the arguments of this function.");
     out.line(format!("return unsafe {{ obvia::rt::lend_again{measures}, object, {}_stub) }};", context.stem(plan)));
     out.line("};");
     out.line(format!("let mut {name} = {raw}_room;"));
@@ -67,7 +67,7 @@ fn lent_reply(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     out.line("return Ok(obvia::rt::no_results(result));");
     out.line("}");
     let count = size_text(plan, size, Side::Local);
-    out.line("// SAFETY: by COM's rules what the method returned can be read.");
+    out.line("// SAFETY: by COM's rules, the method's results are readable.");
     out.line(format!(
         "let (frame, length) = unsafe {{ call.lent({}, ({raw}_room, {room}), {name}, {count}) }}?;",
         plan.reply_block
@@ -95,7 +95,7 @@ pub(super) fn end(out: &mut Writer) {
 
 /// Writes the call of the method. The arguments are expressions, each after a comma.
 pub(super) fn invoke(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, given: &str) {
-    out.line("// SAFETY: the object has this interface; pointers are to what was checked above.");
+    out.line("// SAFETY: the object has this interface, and the pointers lead to data that was checked above.");
     out.line(format!(
         "let result = unsafe {{ (obvia::rt::vtable::<{}_Vtbl>(object).{})(object{given}) }};",
         declared_in(context, plan),
@@ -377,11 +377,11 @@ fn own(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &P
             size_text(plan, length, Side::Local)
         )),
         Passing::OutText(base) => {
-            out.line("// SAFETY: by COM's rules the method gave a string that it allocated, or null.");
+            out.line("// SAFETY: by COM's rules, the method returned null or a string that it allocated.");
             out.line(format!("let {raw}_data = unsafe {{ obvia::rt::OwnedText::<{}>::adopt({name}) }};", base_name(*base)));
         }
         Passing::OutArray { element, size } => {
-            out.line("// SAFETY: by COM's rules the method gave an array that it allocated, with as many elements as it says.");
+            out.line("// SAFETY: by COM's rules, the method returned an array that it allocated, and the number of its elements.");
             out.line(format!(
                 "let {raw}_data = unsafe {{ obvia::rt::OwnedArray::<{}>::adopt({name}, {}.unwrap_or(0)) }};",
                 value(context.model, element),
@@ -389,7 +389,7 @@ fn own(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &P
             ));
         }
         Passing::OutObject(object) => {
-            out.line("// SAFETY: by COM's rules the method gave an interface pointer of the caller's, or null.");
+            out.line("// SAFETY: by COM's rules, the method returned null or an interface pointer that the caller owns.");
             out.line(format!(
                 "let {raw}_reference = unsafe {{ obvia::rt::reference_for_caller({name}, {}, result) }}?;",
                 wanted(context, plan, object, false)
@@ -422,7 +422,7 @@ fn place(out: &mut Writer, context: &Context<'_>, param: &ParamPlan<'_>) {
             let scalar_in = is_scalar(element) && param.param.direction.is_in();
             let pointer = if scalar_in { format!("{raw}_data") } else { format!("{raw}_data.as_ptr()") };
             let function = if is_scalar(element) { "put_array" } else { "put_values" };
-            out.line("// SAFETY: the method had room for as many elements.");
+            out.line("// SAFETY: the method had room for that many elements.");
             out.line(format!(
                 "unsafe {{ obvia::rt::{function}(frame, &mut arrays, {at}, {}, {raw}_{count}, {pointer}) }};",
                 context.kind(element)

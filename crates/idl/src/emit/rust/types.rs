@@ -47,7 +47,7 @@ pub(super) fn enumerations(out: &mut Writer, model: &Model) {
         out.line("}");
         let mut numbers: Vec<String> = found.values.iter().map(|(_, number)| number.to_string()).collect();
         numbers.dedup();
-        out.line("// SAFETY: zero is a value of its type, and the bytes are an i32's.");
+        out.line("// SAFETY: zero is a valid value, and the type is a transparent wrapper of an i32.");
         out.line(format!("unsafe impl obvia::rt::Value for {name} {{"));
         out.line("const SIZE: usize = 4;");
         out.line("#[inline]");
@@ -87,7 +87,7 @@ pub(super) fn structures(out: &mut Writer, model: &Model) {
         out.line("obvia::rt::zero()");
         out.line("}");
         out.line("}");
-        out.line("// SAFETY: every member's type says that zero is a value of it.");
+        out.line("// SAFETY: zero is a valid value of each member's type.");
         out.line(format!("unsafe impl obvia::rt::Value for {name} {{"));
         out.line(format!("const SIZE: usize = {size};"));
         out.line("#[inline]");

@@ -91,7 +91,7 @@ pub(super) fn union(out: &mut Writer, model: &Model, id: UnionId) {
     for variant in &variants {
         let mut parts = Vec::new();
         if !variant.is_one_case() {
-            out.line("/// With the discriminant.");
+            out.line("/// The first value is the discriminant.");
             parts.push(tag.clone());
         }
         parts.extend(variant.field.map(|field| shown(model, field)));
@@ -126,7 +126,7 @@ fn raw(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'_>])
     out.line(format!("const _: () = assert!(size_of::<{name}Raw<'static>>() == {size});"));
     out.line(format!("impl Clone for {name}Raw<'_> {{"));
     out.line("fn clone(&self) -> Self {");
-    out.line("// SAFETY: nothing in it owns anything, so a copy of the bytes is as good.");
+    out.line("// SAFETY: no member owns anything, so a copy of the bytes is a valid value.");
     out.line("unsafe { std::ptr::read(self) }");
     out.line("}");
     out.line("}");
@@ -197,7 +197,7 @@ pub(super) fn may_lie(union: &Union) -> bool {
 fn fits(out: &mut Writer, found: &Union, variants: &[Variant<'_>]) {
     let known: Vec<String> = variants.iter().flat_map(|variant| variant.cases).map(i64::to_string).collect();
     let own = discriminant(&found.tag, "(*own)");
-    out.line("/// Whether this is the arm of a discriminant, and says so itself.");
+    out.line("/// Whether the discriminant selects this arm, and the arm's own discriminant is the same.");
     out.line("fn fits(&self, tag: i64) -> bool {");
     out.line("match self {");
     for variant in variants {
@@ -228,7 +228,7 @@ fn reader(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'_
     out.line(format!("impl<'a> {name}Raw<'a> {{"));
     out.line("/// # Safety");
     out.line("///");
-    out.line("/// The arm must be the discriminant's, and what it points to live for `'a`.");
+    out.line("/// The discriminant must select the arm, and the data that the arm points to must live for `'a`.");
     let borrow = borrow(model, found);
     out.line(format!("unsafe fn get<'s>({borrow}self, tag: i64) -> {name}<'s> {{"));
     out.line("match tag {");
@@ -304,7 +304,7 @@ fn from_stored(model: &Model, field: &Field) -> String {
 fn with_tag(out: &mut Writer, model: &Model, found: &Union) {
     let (name, tag) = (type_name(&found.name), tag_type(model, &found.tag));
     let stored_tag = if tag == "bool" { "u8".to_owned() } else { tag.clone() };
-    out.line(format!("/// [`{name}`] as it lies in memory."));
+    out.line(format!("/// The layout of a [`{name}`] in memory."));
     out.line("#[repr(C)]");
     out.line("#[derive(Clone)]");
     out.line(format!("pub struct {name}Memory<'a> {{"));
@@ -312,9 +312,9 @@ fn with_tag(out: &mut Writer, model: &Model, found: &Union) {
     out.line(format!("body: {name}Raw<'a>,"));
     out.line("}");
     out.line(format!("impl<'a> {name}Memory<'a> {{"));
-    out.line("/// What it is.");
+    out.line(format!("/// Returns the [`{name}`]."));
     out.line(format!("pub fn get<'s>({}self) -> {name}<'s> {{", borrow(model, found)));
-    out.line("// SAFETY: the arm is the discriminant's: what makes it and the check of frames see to it.");
+    out.line("// SAFETY: the discriminant selects the arm: the conversion and the check of frames ensure it.");
     out.line(format!("unsafe {{ self.body.get({}) }}", discriminant(&found.tag, "self.tag")));
     out.line("}");
     out.line("}");
@@ -323,7 +323,7 @@ fn with_tag(out: &mut Writer, model: &Model, found: &Union) {
     if may_lie(found) {
         out.line(format!("impl<'a> TryFrom<{name}<'a>> for {name}Memory<'a> {{"));
         out.line("type Error = obvia::Error;");
-        out.line("/// E_INVALIDARG where the discriminant is not the arm's.");
+        out.line("/// Fails with E_INVALIDARG if the discriminant selects another arm.");
         out.line(format!("fn try_from(union: {name}<'a>) -> obvia::Result<Self> {{"));
         out.line("let tag = union.tag();");
         out.line(format!(
