@@ -366,8 +366,8 @@ impl Reading<'_> {
         if found.is_empty() {
             let output = preprocess(&tokens, &self.sources, &mut macros, &mut found);
             for (_, span) in &output.includes {
-                let error = Diagnostic::error("unsupported", *span, "a side file includes no other");
-                found.push(error.help("each IDL file has its own, beside it"));
+                let error = Diagnostic::error("unsupported", *span, "a side file cannot include another one");
+                found.push(error.help("each IDL file has its own side file beside it"));
             }
             let side = Parser::new(&output.tokens, end, &self.sources, &mut found).side_file();
             merge(items, side, &self.sources, &mut found);

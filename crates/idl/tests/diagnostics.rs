@@ -71,7 +71,7 @@ fn types() {
     refused(&with_methods("HRESULT M(long x);"), "no-direction", 4, &["[in], [out] or [in, out]"]);
     refused(&with_methods("HRESULT M([in] void *x);"), "void-pointer", 4, &["byte *"]);
     refused(&with_methods("HRESULT M([in] long x[]);"), "no-size", 4, &["size_is"]);
-    refused(&with_methods("HRESULT M([in] IUnknown x);"), "interface-by-value", 4, &["through a pointer"]);
+    refused(&with_methods("HRESULT M([in] IUnknown x);"), "interface-by-value", 4, &["needs a pointer"]);
     refused(&with_methods("HRESULT M([in, string] long *x);"), "bad-string", 4, &["wchar_t *"]);
     refused(&with_methods("HRESULT M([in] double d, [in, size_is(d)] long *a);"), "not-an-integer", 4, &["`d`"]);
     refused(&with_methods("HRESULT M([in] long *n, [in, size_is(n)] long *a);"), "not-an-integer", 4, &["write `*n`"]);
@@ -104,7 +104,7 @@ fn automation() {
     refused(&of_one_process("void M();"), "not-automation", 4, &["`M` returns no HRESULT", "extend IUnknown"]);
     refused(&of_one_process("long M([in] long x);"), "not-automation", 4, &["`M` returns no HRESULT"]);
     let twice = "[id(1)] HRESULT M();\n[id(1)] HRESULT N();";
-    refused(&dual("", "IDispatch", twice), "duplicate-id", 5, &["names and DISPIDs"]);
+    refused(&dual("", "IDispatch", twice), "duplicate-id", 5, &["own name and DISPID"]);
     let two = "[id(1), propget] HRESULT P([out, retval] long *v);\n[id(2), propput] HRESULT P([in] long v);";
     refused(&dual("", "IDispatch", two), "duplicate-id", 5, &["share them"]);
     refused(&dual("", "IDispatch", "[id(0x100000000)] HRESULT M();"), "bad-id", 4, &["[id(1)]"]);
@@ -196,7 +196,7 @@ fn syntax() {
     refused("const long A = \"x;\n", "open-quote", 1, &["quotation"]);
     refused("#if 1\nconst long A = 1;", "open-condition", 1, &["#endif"]);
     refused("#frob\n", "unknown-directive", 1, &["#frob"]);
-    refused("const long A = 1 / 0;", "overflow", 1, &["does not exist"]);
+    refused("const long A = 1 / 0;", "overflow", 1, &["cannot be computed"]);
     for text in ["const short A = 70000;", "const double A = 1e300 * 1e300;", "const float A = 1e300;"] {
         refused(text, "bad-constant", 1, &["does not fit"]);
     }

@@ -18,7 +18,7 @@ const HEAD: &str = "[object, uuid(d3a1b2c4-1111-4222-8333-944455566701)] interfa
 #[test]
 fn what_cannot_be_done_is_refused_by_name() {
     let automation = refused(&format!("{HEAD} : IDispatch {{ HRESULT M(); }}"));
-    assert_eq!(automation, ["interface `IA` extends IDispatch: the Java back end does not do that yet"]);
+    assert_eq!(automation, ["interface `IA` extends IDispatch, which the Java back end does not support yet"]);
     let bstr = refused(&format!("{HEAD} : IUnknown {{ HRESULT M([in] BSTR text); }}"));
     assert!(bstr[0].contains("`text` that is one of Automation's types"), "{bstr:?}");
     let array = refused(&format!("{HEAD} : IUnknown {{ HRESULT M([in] IUnknown *objects[2]); }}"));

@@ -170,7 +170,7 @@ fn what_is_not_declared() {
 fn attributes_that_do_not_belong_there() {
     for attribute in ["in", "out", "size_is(n)", "string", "unique", "range(0, 5)", "iid_is(n)"] {
         let side = format!("interface IMore {{\nSum([{attribute}] n); }}");
-        refused(&side, "idl-attribute", 2, &["in the IDL only", "max_value"]);
+        refused(&side, "idl-attribute", 2, &["for the IDL file only", "max_value"]);
     }
     let uuid = "[uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a12)] interface IBase { }";
     refused(uuid, "idl-attribute", 1, &["[uuid]"]);
@@ -178,7 +178,7 @@ fn attributes_that_do_not_belong_there() {
     refused("interface IBase { [comm_status] Tell(); }", "foreign-attribute", 1, &["[comm_status]"]);
     refused("interface IBase { [onewya] Tell(); }", "unknown-attribute", 1, &["did you mean [oneway]?"]);
     refused("[oneway] interface IBase { }", "misplaced-attribute", 1, &["an interface"]);
-    refused("interface IBase { [oneway,\noneway] Tell(); }", "duplicate-attribute", 2, &["said here already"]);
+    refused("interface IBase { [oneway,\noneway] Tell(); }", "duplicate-attribute", 2, &["given here already"]);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn an_attribute_that_both_files_have() {
     let failure = Compiler::new().acf_text("x.acf", SIDE).check_text(Path::new("x.idl"), &text).expect_err("twice");
     let rendered = failure.to_string();
     assert_eq!(failure.diagnostics[0].code, "duplicate-attribute", "{rendered}");
-    for word in ["--> x.acf:2:", "x.idl:5:", "said here already", "remove it here, or in x.idl"] {
+    for word in ["--> x.acf:2:", "x.idl:5:", "given here already", "remove it here, or in x.idl"] {
         assert!(rendered.contains(word), "{word:?} is not said in:\n{rendered}");
     }
 }
@@ -219,7 +219,7 @@ fn syntax() {
     refused("include \"other\";", "unsupported", 1, &["`include` is not supported"]);
     refused("interface IBase {\ninclude \"other\"; Tell(); }", "unsupported", 2, &["`include`"]);
     refused("interface IBase {\ntypedef [heap] Pair; Tell(); }", "unsupported", 2, &["`typedef`"]);
-    refused("#include \"other.acf\"\n", "unsupported", 1, &["includes no other"]);
+    refused("#include \"other.acf\"\n", "unsupported", 1, &["cannot include another one"]);
     refused("library L { };", "syntax", 1, &["expected `interface`"]);
     refused("interface IBase { Tell(", "syntax", 1, &["a parameter's name"]);
     refused("interface IBase { Tell();", "syntax", 1, &["expected `}`"]);

@@ -150,7 +150,7 @@ pub const RULES: &[Rule] = &[
     ),
     language(
         "unsupported",
-        "that of a parameter only",
+        "for parameters only",
         &[AUTOMATION],
         &[MEMBER, MEMBER_POINTERS, MEMBER_FIXED, MEMBER_ARRAYS, MEMBER_OPEN, ARM, ARM_UNIQUE, ARM_FIXED, RETURNED],
     ),

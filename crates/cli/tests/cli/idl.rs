@@ -115,7 +115,7 @@ fn a_side_file_stands_beside_the_file_or_is_named() {
     assert!(!text(&["--acf", &empty]).contains("oneway"), "the named file is taken instead");
     file(&directory, "one.acf", "interface IOne {\n    One([out] a);\n}");
     let error = directory.obvia(&["idl", "--check", &source]).bad();
-    assert!(error.contains("one.acf:2:") && error.contains("[out] stands in the IDL only"), "{error}");
+    assert!(error.contains("one.acf:2:") && error.contains("[out] is for the IDL file only"), "{error}");
     let finding = &directory.obvia(&["idl", "--check", "--json", &source]).json()["diagnostics"][0];
     assert!(finding["file"].as_str().unwrap().ends_with("one.acf") && finding["line"] == 2, "{finding}");
 }

@@ -36,7 +36,7 @@ pub fn library(compilation: &Compilation) -> Result<(TypeLibrary, Vec<Diagnostic
     let own = compilation.model.libraries.iter().find(|library| !library.imported);
     let Some(library) = own else {
         let error = Diagnostic::nowhere("no-library", format!("{} has no library", compilation.name));
-        return Err(vec![error.help("put what belongs to one into `[uuid(...)] library NAME { ... };`")]);
+        return Err(vec![error.help("put its declarations into `[uuid(...)] library NAME { ... };`")]);
     };
     let mut emitter = Emitter {
         model: &compilation.model,
@@ -105,7 +105,8 @@ impl Emitter<'_> {
                 let text = format!("nothing of `{}` is known", import.file);
                 let warning = Diagnostic::warning("ignored-importlib", import.span, text);
                 self.say(
-                    warning.help("types come from IDL files by `import`; IUnknown and IDispatch are stdole2.tlb's"),
+                    warning
+                        .help("import types from IDL files by `import`; IUnknown and IDispatch come from stdole2.tlb"),
                 );
             }
         }
@@ -344,8 +345,9 @@ impl Emitter<'_> {
             _ => None,
         };
         if made.is_none() {
-            let warning = Diagnostic::warning("no-default", span, "a type library has no such default for this type");
-            self.say(warning.help("callers by its description have to give the argument"));
+            let warning =
+                Diagnostic::warning("no-default", span, "a type library has no default of this kind for this type");
+            self.say(warning.help("callers that use its description must pass the argument"));
         }
         made
     }

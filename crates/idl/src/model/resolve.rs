@@ -396,7 +396,7 @@ fn taken_by_member(name: &str, span: Span, other: Option<Span>) -> Diagnostic {
     let text = format!("`{name}` is what the type of a member is called that has no name of its own");
     let mut error = Diagnostic::error("duplicate-name", span, text);
     if let Some(other) = other {
-        error = error.related(other, "this has that name, too");
+        error = error.related(other, "this declaration has the same name");
     }
     error.help("give one of them another name, or write a tag before the member's `{`")
 }

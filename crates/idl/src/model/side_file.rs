@@ -142,15 +142,16 @@ impl Merging<'_> {
                 let text = format!("[{name}] is an attribute of side files of DCE and MIDL");
                 let error = Diagnostic::error("foreign-attribute", span, text);
                 self.diagnostics
-                    .push(error.help("remove it; it is about memory and encodings that objects do not have"));
+                    .push(error.help("remove it; it concerns memory and encodings that objects do not have"));
             } else if KNOWN.contains(&name.as_str()) && ![&OWN[..], &ON_HANDLES].concat().contains(&name.as_str()) {
-                let error = Diagnostic::error("idl-attribute", span, format!("[{name}] stands in the IDL only"));
+                let error = Diagnostic::error("idl-attribute", span, format!("[{name}] is for the IDL file only"));
                 let error = error.label("every compiler must see it");
-                self.diagnostics.push(error.help(format!("write it there; a side file has [{}]", OWN.join("], ["))));
+                self.diagnostics
+                    .push(error.help(format!("write it there; a side file may have [{}]", OWN.join("], ["))));
             } else if let Some(first) = to.iter().find(|other| other.name.name == *name) {
                 let text = format!("[{name}] is said twice of the same thing");
                 let error = Diagnostic::error("duplicate-attribute", span, text);
-                let error = error.related(first.name.span, "said here already");
+                let error = error.related(first.name.span, "given here already");
                 let file = self.sources.file(first.span.file).path.display();
                 self.diagnostics.push(error.help(format!("remove it here, or in {file}")));
             } else {

@@ -218,7 +218,7 @@ impl<'a> Parser<'a> {
     pub(crate) fn nest<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= DEPTH_MAX {
             let error = Diagnostic::error("too-deep", self.here(), "this is nested too deeply");
-            return self.fail(error.help(format!("more than {DEPTH_MAX} levels are not understood")));
+            return self.fail(error.help(format!("at most {DEPTH_MAX} levels may be nested")));
         }
         self.depth += 1;
         let outcome = inner(self);
@@ -355,7 +355,7 @@ impl<'a> Parser<'a> {
                 format!("`{}` is declared outside an interface", name.name),
             );
             return self.fail(
-                error.help("methods stand in interfaces; types need `typedef` or a `struct`, `union` or `enum`"),
+                error.help("declare methods in an interface, and types by `typedef`, `struct`, `union` or `enum`"),
             );
         }
         let params = self.node(SyntaxKind::Params, Self::params)?;

@@ -118,7 +118,7 @@ impl Lexer<'_> {
             self.is_binary = character.is_control();
             let error = Diagnostic::error("unknown-character", span, format!("{character:?} means nothing in IDL"));
             self.diagnostics.push(error.help(if self.is_binary {
-                "this is no text: IDL is in UTF-8"
+                "this is not UTF-8"
             } else {
                 "remove it, or put it into a comment or a string"
             }));

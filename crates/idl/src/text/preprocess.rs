@@ -140,8 +140,8 @@ impl<'a> Preprocessor<'a> {
             self.replaced += 1 + (token.span.end - token.span.start) as usize / WORD_LENGTH;
             if self.replaced >= REPLACED_MAX {
                 let error =
-                    Diagnostic::error("too-long", token.span, "the macros of this file stand for too much text");
-                files.diagnostics.push(error.help(format!("more than {REPLACED_MAX} words are not understood")));
+                    Diagnostic::error("too-long", token.span, "the macros of this file expand to too much text");
+                files.diagnostics.push(error.help(format!("macros expand to at most {REPLACED_MAX} words")));
             }
         }
         if depth > 0 && self.replaced >= REPLACED_MAX {
@@ -205,8 +205,10 @@ impl<'a> Preprocessor<'a> {
             }
             "pragma" | "line" => {}
             other => {
-                let error = Diagnostic::error("unknown-directive", name.span, format!("#{other} is not understood"));
-                files.diagnostics.push(error.help("IDL files know #define, #undef, #if and its kin, and #include"));
+                let error = Diagnostic::error("unknown-directive", name.span, format!("#{other} is not supported"));
+                files.diagnostics.push(error.help(
+                    "IDL files may use #define, #undef, #if, #ifdef, #ifndef, #elif, #else, #endif and #include",
+                ));
             }
         }
         None
@@ -252,8 +254,8 @@ impl<'a> Preprocessor<'a> {
             // `#define OBVIA(x)` hides attributes from other tools. Here the attributes count.
             if key != "OBVIA" {
                 let error =
-                    Diagnostic::error("macro-with-arguments", name.span, "macros with arguments are not understood");
-                files.diagnostics.push(error.help("write the text out where it is used"));
+                    Diagnostic::error("macro-with-arguments", name.span, "macros with arguments are not supported");
+                files.diagnostics.push(error.help("write the text itself where the macro is used"));
             }
             return;
         }
@@ -298,7 +300,7 @@ impl<'a> Preprocessor<'a> {
 }
 
 fn stray(files: &mut Files<'_>, span: Span, what: &str) {
-    let error = Diagnostic::error("stray-directive", span, format!("{what} without an #if before it in this file"));
+    let error = Diagnostic::error("stray-directive", span, format!("{what} has no #if before it in this file"));
     files.diagnostics.push(error.help("remove it, or add the #if; an #else is the last branch of its #if"));
 }
 

@@ -27,7 +27,8 @@ pub(super) fn left_out(model: &Model, id: InterfaceId) -> Option<Diagnostic> {
 pub(super) fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     let found = &model.interfaces[id.0];
     if found.dual || model.lineage(id).iter().any(|id| model.is_built_in(*id)) {
-        let text = format!("interface `{}` extends IDispatch: the Java back end does not do that yet", found.name);
+        let text =
+            format!("interface `{}` extends IDispatch, which the Java back end does not support yet", found.name);
         return vec![Diagnostic::error("not-yet", found.span, text)];
     }
     model.all_methods(id).into_iter().flat_map(|method| refuse_method(model, method)).collect()
@@ -38,7 +39,7 @@ fn refuse_method(model: &Model, method: &Method) -> Vec<Diagnostic> {
     let refusal = |param: &ParamPlan<'_>| {
         let what = refuse_parameter(model, &plan, param)?;
         let text = format!(
-            "method `{}` has a parameter `{}` that is {what}: the Java back end does not do that yet",
+            "method `{}` has a parameter `{}` that is {what}, which the Java back end does not support yet",
             method.name, param.param.name
         );
         let help = "what it does is in docs/idl.md";

@@ -76,8 +76,10 @@ fn refuse(model: &Model, plan: &MethodPlan<'_>) -> Vec<Diagnostic> {
     let graphs = plan.params.iter().filter(|param| param.passing == Passing::Graph);
     let refusal = |param: &ParamPlan<'_>| {
         let why = form::form(model, param.param).err().or_else(|| graph::refuse(model, plan, param))?;
-        let text =
-            format!("parameter `{}` is passed as {why}: the Rust back end does not do that yet", param.param.name);
+        let text = format!(
+            "parameter `{}` is passed as {why}, which the Rust back end does not support yet",
+            param.param.name
+        );
         let help = "what it does is in docs/idl.md; often a structure around it helps";
         Some(Diagnostic::error("not-yet", param.param.span, text).help(help))
     };

@@ -66,8 +66,8 @@ impl Emitter<'_> {
         let kind = if found.encapsulated.is_some() { Kind::Record } else { Kind::Union };
         let info = TypeInfo { size, align: align as u8, ..with_about(&found.about, &found.name, kind) };
         let warning =
-            Diagnostic::warning("no-discriminant", found.span, "a type library does not say what chooses an arm");
-        self.say(warning.help("callers by its description have to know"));
+            Diagnostic::warning("no-discriminant", found.span, "a type library cannot describe how an arm is selected");
+        self.say(warning.help("callers that use its description need that"));
         self.reserve(Declared::Union(id), info)
     }
 
@@ -172,7 +172,7 @@ impl Emitter<'_> {
                 (None, Type::Struct(id)) => TypeDesc::Named(self.declared(Declared::Struct(*id))),
                 _ => {
                     let error = Diagnostic::error("not-in-library", span, "type libraries have no such type");
-                    self.say(error.help("declare what has it outside the library"));
+                    self.say(error.help("declare the type's user outside the library"));
                     TypeDesc::Simple(VOID)
                 }
             },
@@ -182,7 +182,7 @@ impl Emitter<'_> {
     fn without_size(&mut self, span: Span) {
         let text = "a type library does not say how many elements there are";
         let warning = Diagnostic::warning("no-size-in-library", span, text);
-        self.say(warning.help("a SAFEARRAY says it itself"));
+        self.say(warning.help("a SAFEARRAY contains its own size"));
     }
 
     /// Returns the structure of GUIDs.

@@ -309,7 +309,8 @@ impl Resolver<'_> {
         if let Some((value, _)) = made.iter().find(|(_, value)| !v1 && i16::try_from(*value).is_err()) {
             let text = format!("`{value}` does not fit the 16 bits that `{name}` has in NDR");
             self.say(
-                Diagnostic::warning("wide-enum", span, text).help("write [v1_enum] before `enum`: it has 32 then"),
+                Diagnostic::warning("wide-enum", span, text)
+                    .help("write [v1_enum] before `enum`, which gives it 32 bits"),
             );
         }
         let (open, imported) = (has(&decl.attributes, "open"), self.imported);

@@ -37,7 +37,7 @@ impl Resolver<'_> {
             }
         };
         if found.is_none() {
-            let error = Diagnostic::error("bad-element", spec.span, "this is no type of a SAFEARRAY's elements");
+            let error = Diagnostic::error("bad-element", spec.span, "a SAFEARRAY cannot have elements of this type");
             self.say(error.help("elements are numbers, BSTR, VARIANT, CURRENCY, DECIMAL or pointers to objects"));
         }
         found
@@ -56,7 +56,7 @@ impl Resolver<'_> {
 
     /// Reports a type of Automation's that is not a parameter's.
     pub(super) fn stray_automation(&mut self, spec: &TypeSpec) -> Option<Type> {
-        let error = Diagnostic::error("unsupported", spec.span, "a type of Automation's is that of a parameter only");
+        let error = Diagnostic::error("unsupported", spec.span, "Automation's types are for parameters only");
         self.say(error.help("strings, structures and arrays with size_is carry the same data"));
         None
     }
@@ -162,7 +162,9 @@ impl Resolver<'_> {
             if let Some(other) = clash {
                 let text = format!("calls by name cannot tell `{}` from `{}`", member.name, other.name);
                 let error = Diagnostic::error("duplicate-id", span, text);
-                self.say(error.help("members have names and DISPIDs of their own; those of a property share them"));
+                self.say(
+                    error.help("each member has its own name and DISPID; only the accessors of a property share them"),
+                );
             }
             known.push(member.clone());
             self.model.interfaces[id.0].methods[at].member = member;

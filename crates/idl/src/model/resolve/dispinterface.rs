@@ -136,7 +136,7 @@ impl Resolver<'_> {
 
     fn dispid(&mut self, attributes: &[Attribute], span: Span) -> Option<i32> {
         let Some(attribute) = find(attributes, "id") else {
-            let error = Diagnostic::error("no-id", span, "what is called by name only has a DISPID");
+            let error = Diagnostic::error("no-id", span, "a member that is called by name needs a DISPID");
             self.say(error.help("put [id(1)] before it"));
             return None;
         };

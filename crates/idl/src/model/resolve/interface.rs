@@ -197,7 +197,7 @@ impl Resolver<'_> {
                 let error = Diagnostic::error("plain-base", base.span, text);
                 self.say(
                     error.help(
-                        "only interfaces of objects are extended: declare it [object], or an interface of its own",
+                        "only interfaces of objects can be extended: declare both interfaces [object], or repeat the methods",
                     ),
                 );
                 None
@@ -207,7 +207,9 @@ impl Resolver<'_> {
                 let error = Diagnostic::error("local-base", base.span, text);
                 let help = "declare this interface [local], too, or extend one that other processes call";
                 self.say(
-                    error.help(help).related(self.model.interfaces[id.0].span, "it is, or extends, a [local] one"),
+                    error
+                        .help(help)
+                        .related(self.model.interfaces[id.0].span, "it is a [local] interface, or extends one"),
                 );
                 None
             }
@@ -222,9 +224,9 @@ impl Resolver<'_> {
                 let error = Diagnostic::error(
                     "undeclared-interface",
                     base.span,
-                    format!("interface `{}` is announced, but not declared yet", base.name),
+                    format!("interface `{}` has a forward declaration, but is not declared yet", base.name),
                 );
-                self.say(error.help("declare it before those that extend it"));
+                self.say(error.help("declare it before the interfaces that extend it"));
                 None
             }
             _ => {
@@ -341,7 +343,7 @@ impl Resolver<'_> {
             let error = Diagnostic::error(
                 "oneway-out",
                 out.span,
-                format!("`{}` comes back, but nobody waits for a [oneway] method", out.name),
+                format!("`{}` is [out], but a [oneway] method returns nothing", out.name),
             );
             let error = error.related(oneway.span, "nobody waits");
             self.say(error.help("remove [oneway], or make the parameter [in]"));
@@ -453,11 +455,7 @@ impl Resolver<'_> {
             (false, false) if local => Some(Direction::In),
             (false, false) => {
                 let name = &param.declarator.name;
-                let error = Diagnostic::error(
-                    "no-direction",
-                    name.span,
-                    format!("nothing says which way `{}` goes", name.name),
-                );
+                let error = Diagnostic::error("no-direction", name.span, format!("`{}` has no direction", name.name));
                 self.say(error.help("put [in], [out] or [in, out] before it"));
                 None
             }

@@ -42,9 +42,9 @@ impl Resolver<'_> {
     pub(super) fn measured(&mut self, found: Option<Measure>, span: Span) -> Measure {
         let refused = match found {
             Some(found) if found.depth > DEPTH_MAX => {
-                let error = Diagnostic::error("too-deep", span, "types lie too deep in one another");
+                let error = Diagnostic::error("too-deep", span, "types are nested too deeply");
                 error.help(format!(
-                    "at most {DEPTH_MAX} structures and unions contain one another; pointers lead further"
+                    "structures and unions can be nested {DEPTH_MAX} deep; use a pointer for a deeper one"
                 ))
             }
             Some(found) if found.weight > WEIGHT_MAX => {
@@ -146,9 +146,9 @@ impl Resolver<'_> {
             )));
         }
         if let Some(span) = first_beyond(REACH_MAX, reaches(model)) {
-            let error = Diagnostic::error("too-large", span, "the types up to here lead to too many others");
+            let error = Diagnostic::error("too-large", span, "the types up to here refer to too many other types");
             self.say(error.help(format!(
-                "the types that each type leads to are at most {REACH_MAX} in all; have fewer types point to one another"
+                "all types together may refer to {REACH_MAX} types, directly or indirectly; let fewer types point to one another"
             )));
         }
     }
@@ -156,7 +156,9 @@ impl Resolver<'_> {
 
 fn too_large(span: Span) -> Diagnostic {
     let error = Diagnostic::error("too-large", span, "the values here are too large");
-    error.help(format!("a value has at most {SIZE_MAX} bytes, and so have all values of a call; pass a part at a time"))
+    error.help(format!(
+        "a value has at most {SIZE_MAX} bytes, and all values of a call together, too; pass a part at a time"
+    ))
 }
 
 /// Counts the arrays and pointers of a type, up to the first named type.

@@ -58,8 +58,11 @@ impl Resolver<'_> {
                 found.into_iter().map(|text| text.replace("\\\\", "\\")).collect()
             }
             _ => {
-                let error =
-                    Diagnostic::error("bad-endpoint", attribute.span, "an endpoint is a protocol sequence and a place");
+                let error = Diagnostic::error(
+                    "bad-endpoint",
+                    attribute.span,
+                    "an endpoint consists of a protocol sequence and an address",
+                );
                 self.say(error.help("write [endpoint(\"ncacn_ip_tcp:[135]\")], with commas between several"));
                 Vec::new()
             }
@@ -151,7 +154,7 @@ impl Resolver<'_> {
             span,
             "`handle_t` is a parameter of functions in interfaces without [object]",
         );
-        self.say(error.label("it does not travel").help("remove it: an interface pointer says which object is called"));
+        self.say(error.label("it does not travel").help("remove it: the interface pointer identifies the object"));
         None
     }
 
@@ -188,7 +191,7 @@ impl Resolver<'_> {
     fn bad_context(&mut self, span: Span) {
         let error = Diagnostic::error("bad-context", span, "[context_handle] is for pointers to void");
         self.say(
-            error.help("declare it as `typedef [context_handle] void *X;`: only the server knows what it leads to"),
+            error.help("declare it as `typedef [context_handle] void *X;`: only the server interprets the pointer"),
         );
     }
 }

@@ -35,7 +35,7 @@ impl Resolver<'_> {
         if !matches!(transfer, Transfer::Lend(_))
             && let Some(attribute) = find(attributes, "prealloc")
         {
-            let error = Diagnostic::error("bad-transfer", attribute.span, "[prealloc] is for what a method lends");
+            let error = Diagnostic::error("bad-transfer", attribute.span, "[prealloc] is for [lend] parameters");
             self.say(error.help("write [lend] with it, or remove it"));
         }
         transfer

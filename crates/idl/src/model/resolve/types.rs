@@ -93,7 +93,7 @@ impl Resolver<'_> {
             let error = Diagnostic::error(
                 "too-many-sizes",
                 declarator.span,
-                "there are more sizes than pointers and dimensions",
+                "more sizes are given than the type has pointers and dimensions",
             );
             self.say(error.help("give one size for each `*` and `[]`, the outermost first"));
         }
@@ -156,14 +156,17 @@ impl Resolver<'_> {
         match ty {
             Type::Interface(_) if stars == 0 => {
                 let error =
-                    Diagnostic::error("interface-by-value", declarator.span, "an interface is used through a pointer");
+                    Diagnostic::error("interface-by-value", declarator.span, "an interface needs a pointer here");
                 self.say(error.help("write `*` before the name"));
                 None
             }
             Type::Interface(object) => Some((Type::Interface(object), stars - 1)),
             Type::Void if stars > 0 && !context.local || !declarator.dimensions.is_empty() => {
-                let error =
-                    Diagnostic::error("void-pointer", declarator.span, "nobody knows how many bytes this points to");
+                let error = Diagnostic::error(
+                    "void-pointer",
+                    declarator.span,
+                    "the number of bytes behind this pointer is unknown",
+                );
                 self.say(error.help("use `byte *` with [size_is], or an interface pointer with [iid_is]"));
                 None
             }
@@ -285,7 +288,7 @@ impl Resolver<'_> {
             Dimension::Open(span) => {
                 let extent = self.extent(sizes, level, text, &element, context)?;
                 if extent == Extent::One {
-                    let error = Diagnostic::error("no-size", *span, "nothing says how many elements this array has");
+                    let error = Diagnostic::error("no-size", *span, "this array has no number of elements");
                     self.say(
                         error.help("add [size_is(n)], where n is a parameter or member beside it, or write the number"),
                     );
@@ -355,7 +358,7 @@ impl Resolver<'_> {
             (None, None) => {
                 let text = format!("this {kind} has no name, so nothing can be of it");
                 let error = Diagnostic::error("nameless-type", span, text);
-                self.say(error.help(format!("write a tag behind `{kind}`, or remove it")));
+                self.say(error.help(format!("write a tag after `{kind}`, or remove it")));
                 return String::new();
             }
         };

@@ -35,8 +35,7 @@ impl Resolver<'_> {
                 self.arith(expr, variables, of)
             }
             (true, None) => {
-                let error =
-                    Diagnostic::error("no-switch", declarator.span, "nothing says which arm of the union is meant");
+                let error = Diagnostic::error("no-switch", declarator.span, "nothing selects the arm of this union");
                 self.say(error.help("add [switch_is(n)], where n is the discriminant beside it"));
                 None
             }
@@ -174,8 +173,8 @@ impl Resolver<'_> {
                 continue;
             };
             if !taken.insert(value) {
-                let error = Diagnostic::error("duplicate-case", case.span, format!("two arms are for {value}"));
-                self.say(error.help("each value chooses one arm"));
+                let error = Diagnostic::error("duplicate-case", case.span, format!("two arms have the value {value}"));
+                self.say(error.help("each value selects one arm"));
                 continue;
             }
             cases.push(value);

@@ -38,7 +38,7 @@ impl Resolver<'_> {
     fn constant_value(&self, expr: &Expr, is_decisive: bool) -> Result<Value, Box<Diagnostic>> {
         let existing = |value: Option<i64>| {
             let error = || {
-                let error = Diagnostic::error("overflow", expr.span, "this value does not exist");
+                let error = Diagnostic::error("overflow", expr.span, "this value cannot be computed");
                 Box::new(error.label("overflow, or division by zero").help("values have 64 bits"))
             };
             value.or_else(|| (!is_decisive).then_some(0)).map(Value::Int).ok_or_else(error)
@@ -123,7 +123,7 @@ impl Resolver<'_> {
             ExprKind::Binary(operator, left, right) => {
                 let (left, right) = (self.arith_value(left, variables, of)?, self.arith_value(right, variables, of)?);
                 if let (Arith::Const(left), Arith::Const(right)) = (&left, &right) {
-                    let error = Diagnostic::error("overflow", expr.span, "this value does not exist");
+                    let error = Diagnostic::error("overflow", expr.span, "this value cannot be computed");
                     return Ok(Arith::Const(apply(operator, *left, *right).ok_or_else(|| Box::new(error))?));
                 }
                 Arith::Binary(operator.clone(), Box::new(left), Box::new(right))

@@ -81,7 +81,7 @@ impl Parser<'_> {
             }
             Some("typedef") => {
                 let error = Diagnostic::error("unsupported", here, "`typedef` is not supported in a side file");
-                self.fail(error.help("remove it; no attribute of a side file is about types"))
+                self.fail(error.help("remove it; a side file has no attributes for types"))
             }
             _ => Ok(()),
         }

@@ -45,7 +45,7 @@ impl Parser<'_> {
             self.operators += 1;
             if self.operators > OPERATORS_MAX {
                 let error = Diagnostic::error("too-deep", self.here(), "this expression is too long");
-                return self.fail(error.help(format!("more than {OPERATORS_MAX} operators are not understood")));
+                return self.fail(error.help(format!("an expression has at most {OPERATORS_MAX} operators")));
             }
             self.bump();
             let right = self.nest(|this| this.binary(precedence + 1))?;

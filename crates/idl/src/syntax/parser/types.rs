@@ -256,7 +256,7 @@ impl Parser<'_> {
             _ => true,
         });
         if cases.is_empty() && !default {
-            let error = Diagnostic::error("arm-without-case", self.here(), "this arm says for which values it is");
+            let error = Diagnostic::error("arm-without-case", self.here(), "this arm needs its values");
             return self.fail(error.label("no case before it").help("write `case 1:` or `[case(1)]` before it"));
         }
         if self.eat(";") {
