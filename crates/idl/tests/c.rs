@@ -92,7 +92,8 @@ fn objects_in_cpp_have_the_vtables_that_stubs_in_c_know() {
     run("basis_in_cpp", CPP, "basis.cc", &["basis_stubs.c"], C);
 }
 
-/// Constants with names of variables, members and functions of the standard headers.
+/// Constants and types with names of variables, members, functions and types of the standard headers
+/// and of POSIX's.
 const CONSTANTS: &str = "\
     const unsigned long count = 3;
     const long move = -2147483647 - 1;
@@ -108,6 +109,25 @@ const CONSTANTS: &str = "\
     const float data = 1;
     const char *name = \"title\";
     const wchar_t *text = L\"\u{e4}\";
+    const long environ = 1;
+    const long pipe = 2;
+    const long read = 3;
+    typedef enum Access { close = 4, sigaction = 5 } Access;
+    typedef struct stat { long st_size; } stat;
+    typedef struct link { long signal; } link;
+";
+
+/// Headers that generated ones do not include.
+const POSIX: &str = "\
+    #include <fcntl.h>
+    #include <poll.h>
+    #include <pthread.h>
+    #include <signal.h>
+    #include <sys/socket.h>
+    #include <sys/stat.h>
+    #include <time.h>
+    #include <unistd.h>
+    #include <wchar.h>
 ";
 
 const WITH_CONSTANTS_IN_C: &str = "\
@@ -115,7 +135,8 @@ const WITH_CONSTANTS_IN_C: &str = "\
     #include <stdio.h>
     #include <stdlib.h>
     #include <strings.h>
-    _Static_assert(wide == 0x123456789 && max == UINT64_MAX && min == INT64_MIN && value == 200 && first, \"\");
+    _Static_assert(wide == 0x123456789 && max == UINT64_MAX && min == INT64_MIN && value == (char)200 && first, \"\");
+    _Static_assert(pipe_ + read_ + environ_ + close_ + sigaction_ + sizeof(stat_) == 15 + sizeof(link_), \"\");
     _Static_assert(sizeof name == 6 && sizeof text == 4 && stdin_ + index_ == 3, \"\");
     int sizes[count];
     const char *const where = name;
@@ -158,7 +179,9 @@ fn constants_leave_the_headers_that_are_included_later_alone() {
     let written = obvia_idl::compile_into(&obvia_idl::Compiler::new(), obvia_idl::Language::C, &idl, folder.path());
     written.unwrap_or_else(|failure| panic!("{failure}"));
     for (language, text) in [(C, WITH_CONSTANTS_IN_C), (CPP, WITH_CONSTANTS_IN_CPP)] {
-        compile(language, &["-fsyntax-only", "-I", place], &[write("user", text)]);
+        let [first, last] = [POSIX.to_owned() + text, text.to_owned() + POSIX].map(|text| text + "\n");
+        compile(language, &["-fsyntax-only", "-D_GNU_SOURCE", "-I", place], &[write("first", &first)]);
+        compile(language, &["-fsyntax-only", "-D_GNU_SOURCE", "-I", place], &[write("last", &last)]);
     }
 }
 
