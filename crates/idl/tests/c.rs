@@ -92,8 +92,8 @@ fn objects_in_cpp_have_the_vtables_that_stubs_in_c_know() {
     run("basis_in_cpp", CPP, "basis.cc", &["basis_stubs.c"], C);
 }
 
-/// Constants and types with names of variables, members, functions and types of the standard headers
-/// and of POSIX's.
+/// Constants and types with names of variables, members, functions and types of the standard
+/// headers and of POSIX's.
 const CONSTANTS: &str = "\
     const unsigned long count = 3;
     const long move = -2147483647 - 1;
@@ -109,10 +109,11 @@ const CONSTANTS: &str = "\
     const float data = 1;
     const char *name = \"title\";
     const wchar_t *text = L\"\u{e4}\";
+    const double gamma = 0.5;
     const long environ = 1;
     const long pipe = 2;
     const long read = 3;
-    typedef enum Access { close = 4, sigaction = 5 } Access;
+    typedef enum Access { close = 4, log = 5 } Access;
     typedef struct stat { long st_size; } stat;
     typedef struct link { long signal; } link;
 ";
@@ -120,6 +121,7 @@ const CONSTANTS: &str = "\
 /// Headers that generated ones do not include.
 const POSIX: &str = "\
     #include <fcntl.h>
+    #include <math.h>
     #include <poll.h>
     #include <pthread.h>
     #include <signal.h>
@@ -136,7 +138,7 @@ const WITH_CONSTANTS_IN_C: &str = "\
     #include <stdlib.h>
     #include <strings.h>
     _Static_assert(wide == 0x123456789 && max == UINT64_MAX && min == INT64_MIN && value == (char)200 && first, \"\");
-    _Static_assert(pipe_ + read_ + environ_ + close_ + sigaction_ + sizeof(stat_) == 15 + sizeof(link_), \"\");
+    _Static_assert(pipe_ + read_ + environ_ + close_ + log_ + sizeof(stat_) == 15 + sizeof(link_), \"\");
     _Static_assert(sizeof name == 6 && sizeof text == 4 && stdin_ + index_ == 3, \"\");
     int sizes[count];
     const char *const where = name;
@@ -159,6 +161,7 @@ const WITH_CONSTANTS_IN_CPP: &str = "\
     #include <memory>
     #include <vector>
     static_assert(wide == 0x123456789 && max == UINT64_MAX && min == INT64_MIN && first, \"\");
+    static_assert(pipe_ + read_ + environ_ + close_ + log_ + gamma_ * 2 + sizeof(stat_) == 16 + sizeof(link_), \"\");
     static_assert(name[0] == 't' && sizeof text == 4 && text[0] == 0xe4 && stdin_ + index_ == 3, \"\");
     static_assert(e == 2.5 && data == 1 && move == INT32_MIN && value == char(200), \"\");
     static_assert(std::is_same<decltype(count), const uint32_t>::value, \"\");
