@@ -460,8 +460,8 @@ impl Link {
     }
 
     /// Whether the server returns the references in one-way calls that it has refused: see
-    /// [`own_calls::tell_given`]. Datagrams may overtake each other, and servers that are no obvia
-    /// processes know no such call.
+    /// [`own_calls::list_references`]. Datagrams may overtake each other, and servers that are no
+    /// obvia processes know no such call.
     pub(crate) fn returns_refused_references(&self) -> bool {
         let is_ordered = match &self.address {
             Address::Name(_) => true,

@@ -53,10 +53,10 @@ pub(crate) const OP_CONTEXT: u16 = 25;
 /// call's arguments and nothing tells the client.
 ///
 /// Number 27 is a call between Java virtual machines alone.
-pub(crate) const OP_GIVEN: u16 = 26;
+pub(crate) const OP_LISTED: u16 = 26;
 
-/// The time that [`OP_GIVEN`] waits for room behind the one-way call.
-const GIVEN_TIMEOUT: Duration = Duration::from_secs(1);
+/// The time that [`OP_LISTED`] waits for room behind the one-way call.
+const LISTING_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The greatest number of entries that one call releases. The exports are locked meanwhile, so
 /// other calls wait.
@@ -148,19 +148,19 @@ pub(crate) fn context_in(call: &ServerCall<'_>) -> Option<Option<CallContext>> {
 
 /// Sends the references of the one-way call that was sent last. Waits only briefly for a server
 /// that does not read: the caller's one-way call is done.
-pub(crate) fn tell_given(channel: &mut Channel, given: &[(TargetId, u64)]) -> Result<()> {
-    let limit = Deadline::Within(thread::deadline().start().remaining().min(GIVEN_TIMEOUT)).start();
+pub(crate) fn list_references(channel: &mut Channel, given: &[(TargetId, u64)]) -> Result<()> {
+    let limit = Deadline::Within(thread::deadline().start().remaining().min(LISTING_TIMEOUT)).start();
     for part in given.chunks(RELEASES_MAX) {
         let request = put_releases(part.iter().copied());
         channel.request(request.len(), 0, limit)?.copy_from_slice(&request);
-        channel.oneway(TARGET, OP_GIVEN, request.len());
+        channel.oneway(TARGET, OP_LISTED, request.len());
     }
     Ok(())
 }
 
 /// Whether a call has the references of the call before it.
-pub(crate) fn tells_given(call: &ServerCall<'_>) -> bool {
-    call.target() == TARGET.word() && call.opnum() == OP_GIVEN
+pub(crate) fn lists_references(call: &ServerCall<'_>) -> bool {
+    call.target() == TARGET.word() && call.opnum() == OP_LISTED
 }
 
 /// Releases references at the server.

@@ -92,7 +92,8 @@ fn objects_in_cpp_have_the_vtables_that_stubs_in_c_know() {
     run("basis_in_cpp", CPP, "basis.cc", &["basis_stubs.c"], C);
 }
 
-/// Constants with names of variables, members and functions of the standard headers.
+/// Constants and types with names of variables, members, functions and types of the standard
+/// headers and of POSIX's.
 const CONSTANTS: &str = "\
     const unsigned long count = 3;
     const long move = -2147483647 - 1;
@@ -108,6 +109,27 @@ const CONSTANTS: &str = "\
     const float data = 1;
     const char *name = \"title\";
     const wchar_t *text = L\"\u{e4}\";
+    const double gamma = 0.5;
+    const long environ = 1;
+    const long pipe = 2;
+    const long read = 3;
+    typedef enum Access { close = 4, log = 5 } Access;
+    typedef struct stat { long st_size; } stat;
+    typedef struct link { long signal; } link;
+";
+
+/// Headers that generated ones do not include.
+const POSIX: &str = "\
+    #include <fcntl.h>
+    #include <math.h>
+    #include <poll.h>
+    #include <pthread.h>
+    #include <signal.h>
+    #include <sys/socket.h>
+    #include <sys/stat.h>
+    #include <time.h>
+    #include <unistd.h>
+    #include <wchar.h>
 ";
 
 const WITH_CONSTANTS_IN_C: &str = "\
@@ -115,7 +137,8 @@ const WITH_CONSTANTS_IN_C: &str = "\
     #include <stdio.h>
     #include <stdlib.h>
     #include <strings.h>
-    _Static_assert(wide == 0x123456789 && max == UINT64_MAX && min == INT64_MIN && value == 200 && first, \"\");
+    _Static_assert(wide == 0x123456789 && max == UINT64_MAX && min == INT64_MIN && value == (char)200 && first, \"\");
+    _Static_assert(pipe_ + read_ + environ_ + close_ + log_ + sizeof(stat_) == 15 + sizeof(link_), \"\");
     _Static_assert(sizeof name == 6 && sizeof text == 4 && stdin_ + index_ == 3, \"\");
     int sizes[count];
     const char *const where = name;
@@ -138,6 +161,7 @@ const WITH_CONSTANTS_IN_CPP: &str = "\
     #include <memory>
     #include <vector>
     static_assert(wide == 0x123456789 && max == UINT64_MAX && min == INT64_MIN && first, \"\");
+    static_assert(pipe_ + read_ + environ_ + close_ + log_ + gamma_ * 2 + sizeof(stat_) == 16 + sizeof(link_), \"\");
     static_assert(name[0] == 't' && sizeof text == 4 && text[0] == 0xe4 && stdin_ + index_ == 3, \"\");
     static_assert(e == 2.5 && data == 1 && move == INT32_MIN && value == char(200), \"\");
     static_assert(std::is_same<decltype(count), const uint32_t>::value, \"\");
@@ -158,7 +182,9 @@ fn constants_leave_the_headers_that_are_included_later_alone() {
     let written = obvia_idl::compile_into(&obvia_idl::Compiler::new(), obvia_idl::Language::C, &idl, folder.path());
     written.unwrap_or_else(|failure| panic!("{failure}"));
     for (language, text) in [(C, WITH_CONSTANTS_IN_C), (CPP, WITH_CONSTANTS_IN_CPP)] {
-        compile(language, &["-fsyntax-only", "-I", place], &[write("user", text)]);
+        let [first, last] = [POSIX.to_owned() + text, text.to_owned() + POSIX].map(|text| text + "\n");
+        compile(language, &["-fsyntax-only", "-D_GNU_SOURCE", "-I", place], &[write("first", &first)]);
+        compile(language, &["-fsyntax-only", "-D_GNU_SOURCE", "-I", place], &[write("last", &last)]);
     }
 }
 

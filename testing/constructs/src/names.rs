@@ -133,6 +133,22 @@ const METHODS: &[&str] = &[
     "main",
     "exit",
     "errno",
+    "close",
+    "compareTo",
+    "name",
+    "notifyAll",
+    "ordinal",
+    "valueOf",
+    "values",
+    "borrow",
+    "clone_from",
+    "from_raw",
+    "into_raw",
+    "max",
+    "ne",
+    "to_owned",
+    "try_into",
+    "type_id",
 ];
 
 /// Names of types, functions, macros and values that libraries or generated code declare.
@@ -147,7 +163,11 @@ const DECLARED: &str = "\
     Frame Flat Guid Proxy Remote View of copy retain begin perform with when exports opens _1 _a a__b \
     iid first base info lpVtbl free clear item items error code text count_of want place entry0 argc argv \
     test_same test_values test_place test_expect test_room test_copy test_seed test_draw_object major minor st_atime \
-    va_start";
+    va_start read stat environ sigmask si_lower log gamma y0 INFINITY M_PI become macro unsized priv raw safe \
+    TryInto FnMut AsMut Extend unreachable debug_assert transmute Pin Cell HRESULT Void Short Long Boolean \
+    Deprecated Throwable Runnable Comparable AutoCloseable Arrays Objects Optional Consumer Supplier ByteBuffer Arena \
+    Hresult RpcException Channel InCall Reference Known Bytes strictfp goto transitive typeid dynamic_cast \
+    alignof asm export import typename is_same forward swap declval uint wint_t";
 
 /// The suffixes of variables that generated code has for a parameter.
 const ENDINGS: &str = "\

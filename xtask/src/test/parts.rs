@@ -31,7 +31,7 @@ pub(super) enum Lane {
     Computes,
     /// The part also waits for clocks and other programs.
     Waits,
-    /// The part leaves the processors to others most of the time.
+    /// The part waits for clocks and other programs most of the time.
     Idles,
 }
 
@@ -107,7 +107,7 @@ pub(super) const PARTS: &[Part] = &[
     },
     Part {
         name: "miri",
-        about: "runs the quick unit tests of modules with unsafe code under Miri",
+        about: "runs the unit tests of obvia-via's modules whose memory a peer may write under Miri",
         lane: Lane::Waits,
         needs_workspace: false,
         tools: &[Tool::Miri],

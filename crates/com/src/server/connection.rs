@@ -137,7 +137,7 @@ impl Connection {
             }
             Some(perform) if self.caller.is_some() => match own_calls::context_in(call) {
                 Some(context) => self.expect(context),
-                None if own_calls::tells_given(call) => self.return_references(call),
+                None if own_calls::lists_references(call) => self.return_references(call),
                 None => perform(call),
             },
             Some(_) => Answer::fault(Status::PROTOCOL_ERROR),

@@ -1,4 +1,4 @@
-//! Performs OP_GIVEN: returns the references in refused one-way calls.
+//! Performs OP_LISTED: returns the references in refused one-way calls.
 
 use super::stub_call::{no_results, serve, who};
 use crate::error::code;

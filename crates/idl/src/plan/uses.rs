@@ -2,11 +2,12 @@
 
 use crate::model::Arith;
 
-/// The uses of a member: as the size of an array or the discriminant of a union, or in other ways.
+/// The uses of a member: those from which its value follows, such as the size of an array whose
+/// length users give, and others.
 #[derive(Debug)]
 pub(crate) struct Uses {
     member: usize,
-    /// Whether the member is the size of an array, or the discriminant of a union.
+    /// Whether the member's value follows from a use.
     is_implied: bool,
     /// Whether other expressions depend on the member.
     is_needed: bool,
@@ -18,8 +19,8 @@ impl Uses {
         Self { member, is_implied: false, is_needed: false }
     }
 
-    /// Notes an expression. `is_told` says whether users pass its value otherwise, so that the
-    /// expression implies a member that stands in it alone.
+    /// Notes an expression. `is_told`: users give the expression's value in another form, such as
+    /// an array's length. A member that is the whole expression then follows from it.
     pub(crate) fn note(&mut self, expression: &Arith, is_told: bool) {
         let is_implied = is_told && expression.plain().is_some();
         expression.operands(&mut |operand| {

@@ -36,7 +36,7 @@ against_every_server! {
 }
 
 /// The runtime's own call with the references in the call before it.
-const GIVEN: u16 = 26;
+const LISTED: u16 = 26;
 /// The runtime's own call that releases references.
 const RELEASE: u16 = 4;
 
@@ -370,20 +370,20 @@ fn lists_of_references_in_refused_calls_do_no_harm(server: Server) {
     on_a_connection(server, |peer, object| {
         let list = |count| release(&vec![((9, 9), u64::MAX); count]);
         // No call was refused.
-        peer.post(wire::ONEWAY, GIVEN, SYSTEM, &list(3));
-        peer.good(SYSTEM, GIVEN, &list(3));
+        peer.post(wire::ONEWAY, LISTED, SYSTEM, &list(3));
+        peer.good(SYSTEM, LISTED, &list(3));
         let missing = (1000, 1);
         for frame in [list(1), list(1024), list(1025), vec![0xff; 8], vec![0xff; 24], Vec::new()] {
             peer.post(wire::ONEWAY, 3, missing, &[]);
-            peer.post(wire::ONEWAY, GIVEN, SYSTEM, &frame);
-            peer.post(wire::ONEWAY, GIVEN, SYSTEM, &frame);
+            peer.post(wire::ONEWAY, LISTED, SYSTEM, &frame);
+            peer.post(wire::ONEWAY, LISTED, SYSTEM, &frame);
             peer.assert_good(object);
         }
         peer.refused(missing, 3, &[], NOT_FOUND);
-        peer.refused(SYSTEM, GIVEN, &list(1025), BAD_DATA);
+        peer.refused(SYSTEM, LISTED, &list(1025), BAD_DATA);
         for _ in 0..200 {
             peer.post(wire::ONEWAY, 3, missing, &[]);
-            peer.post(wire::ONEWAY, GIVEN, SYSTEM, &list(1024));
+            peer.post(wire::ONEWAY, LISTED, SYSTEM, &list(1024));
             peer.assert_good(object);
         }
     });
@@ -403,7 +403,7 @@ fn lists_of_references_do_not_add_up_where_none_are_taken(server: Server) {
     let is_release = |message: &Message| (message.first, message.second, message.opnum) == (0, 0, RELEASE);
     let refuse = |peer: &mut Peer, list: &[u8]| {
         peer.post(wire::ONEWAY, 3, missing, &[]);
-        peer.post(wire::ONEWAY, GIVEN, SYSTEM, list);
+        peer.post(wire::ONEWAY, LISTED, SYSTEM, list);
         peer.assert_good(object);
     };
     // The server connects to the client's endpoint, and the first release there is not answered.
@@ -471,7 +471,7 @@ fn lists_of_references_outlive_the_link_of_their_call(server: Server) {
     told.recv_timeout(PATIENCE).unwrap();
     let list = release(&[((77, 7), 1)]);
     peer.post(wire::ONEWAY, 3, (1000, 1), &[]);
-    peer.post(wire::ONEWAY, GIVEN, SYSTEM, &list);
+    peer.post(wire::ONEWAY, LISTED, SYSTEM, &list);
     peer.assert_good(object);
     // The server's link to the client ends, and the client's connection to the server stays.
     drop(first);

@@ -93,7 +93,7 @@ impl Unsent {
         {
             // The call itself was sent. If this message is not, and the server refuses the call,
             // the references end with the server.
-            let _ = own_calls::tell_given(channel, &given.own);
+            let _ = own_calls::list_references(channel, &given.own);
         }
         self.settle(None);
     }

@@ -32,7 +32,10 @@ fn in_c(model: &Model, constant: &Const) -> String {
             let name = value_name(model, &constant.name, false);
             // Unsigned 64-bit values are stored as signed numbers with the same bits.
             let is_int = i32::try_from(*value).is_ok_and(|value| value >= 0 || base != Some(Base::U64));
-            if is_int {
+            if base == Some(Base::Char) {
+                // Values above 127 compare equal to members of type `char`, which may be signed.
+                format!("enum {{ {name} = (char){value} }};")
+            } else if is_int {
                 format!("enum {{ {name} = {} }};", int(*value))
             } else {
                 // Enumerators larger than an `int` are a part of C23, and before that an extension.

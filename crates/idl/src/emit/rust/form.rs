@@ -36,17 +36,19 @@ pub(super) type Refusal = &'static str;
 const MANY: Refusal = "a pointer to pointers to several values";
 const OPEN: Refusal = "a structure that ends in an open array";
 const OPAQUE: Refusal = "a structure whose members are not declared";
-const OUT_UNION: Refusal = "a union with pointers as a result; in a structure it is done";
+const OUT_UNION: Refusal = "a union with pointers as a result; inside a structure it is supported";
 const VOID: Refusal = "a pointer to void";
 const FIXED: Refusal = "an array of fixed size that the method allocates";
-const FIXED_CHANGED: Refusal = "an array of fixed size with pointers that comes back; in a structure it is done";
+const FIXED_CHANGED: Refusal =
+    "an array of fixed size with pointers that comes back; inside a structure it is supported";
 const FULL_UNION: Refusal = "a union whose arms lead to [ptr] pointers";
 const FIXED_OBJECTS: Refusal = "an array of fixed size with interface pointers";
 const OUT_UNIONS: Refusal = "an array of unions as a result";
 const OUT_POINTERS: Refusal = "an array of pointers, or a pointer to a pointer, as a result";
 const OUT_SIZE: Refusal = "an array that the method allocates, with length_is or a size that is not simply a result";
-const TEXT_IN_PLACE: Refusal = "a string that the method writes in its caller's memory; in a structure it is done";
-const TEXT_CHANGED: Refusal = "an [in, out] string; in a structure it is done";
+const TEXT_IN_PLACE: Refusal =
+    "a string that the method writes in its caller's memory; inside a structure it is supported";
+const TEXT_CHANGED: Refusal = "an [in, out] string; inside a structure it is supported";
 const ARRAY_REPLACED: Refusal = "an [in, out] array that the method may replace";
 const ARRAY_CHANGED: Refusal = "an [in, out] array with length_is, or with elements that are more than values";
 const SWITCH: Refusal = "a union whose discriminant is not simply another member";

@@ -373,24 +373,12 @@ final class Connection implements Runnable {
             return;
         }
         Owed owed = runtime.owedTo(client);
+        var source = new Owed.Source(window.pid(), window.mark());
         RuntimeCalls.forEach(call, (target, refs) -> {
             int count = (int) Math.min(Math.max(refs, 0), Integer.MAX_VALUE);
-            owed.add(this, new RuntimeCalls.Returned(target, count));
+            owed.add(source, new RuntimeCalls.Returned(target, count));
         });
         runtime.wakeJanitor();
-    }
-
-    /**
-     * Whether the client is the process that a link leads to. Only the janitor asks.
-     *
-     * <p>The OXID that the client claims proves nothing. The kernel does not tell the process of a
-     * client that is a virtual machine. So the process at the link, which serves the endpoint of the
-     * OXID, is asked whether this connection is its own.
-     *
-     * @throws RpcException if the process does not answer
-     */
-    boolean isFrom(Link link) {
-        return window.pid() >= 0 ? window.pid() == link.pid() : link.owns(window.mark());
     }
 
     /** Whether the cached entry is the interface pointer that is called, and is still valid. */

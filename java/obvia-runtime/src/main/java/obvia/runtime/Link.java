@@ -29,11 +29,14 @@ import obvia.Waiting;
 final class Link extends Way {
     /** The maximum number of channels for virtual threads; further calls wait. */
     private static final int SHARED_MAX = 32;
-    /** The number of connections that a link remembers; it forgets none that are open. */
+    /**
+     * From this number of remembered connections on, a new one replaces a closed one; open ones are
+     * never forgotten.
+     */
     private static final int MARKS_MAX = 1024;
     /**
-     * The time that the process has to answer the janitor, and after which the janitor asks it
-     * nothing further in the same round.
+     * The time limit of a batch of references that the janitor gives back to the process. The
+     * janitor begins no further batch in a round that has taken this time.
      */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
@@ -91,7 +94,7 @@ final class Link extends Way {
      * @throws RpcException if no answer arrives
      */
     boolean owns(long mark) {
-        return CallContext.NONE.by(Deadline.in(PATIENCE)).during(() -> RuntimeCalls.owns(this, mark));
+        return RuntimeCalls.owns(this, mark);
     }
 
     /** Returns the name of a process's endpoint in the directory. */
@@ -433,7 +436,7 @@ final class Link extends Way {
         dropIdle();
         // The janitor serves all links: a process that answers slowly must not keep it from others.
         Deadline end = Deadline.in(PATIENCE);
-        while (!end.isOver() && !isDead() && returnReferences()) {
+        while (hasReturns() && !end.isOver() && !isDead() && returnReferences()) {
             // Continues with the next batch.
         }
     }
@@ -483,17 +486,22 @@ final class Link extends Way {
         });
     }
 
-    /** Gives back a batch of references. Whether to continue: there may be more. */
+    private boolean hasReturns() {
+        return !returned.isEmpty() || runtime.owes(oxid);
+    }
+
+    /** Gives back a batch of references. Whether to continue. */
     private boolean returnReferences() {
         try {
-            List<RuntimeCalls.Returned> batch = returned.isEmpty() ? runtime.takeOwed(this) : nextReturned();
-            if (batch != null && !batch.isEmpty()) {
-                CallContext.NONE.by(Deadline.in(PATIENCE)).during(() -> {
+            // A batch is removed once the connection is free to send it.
+            CallContext.NONE.by(Deadline.in(PATIENCE)).during(() -> atHome(home -> {
+                List<RuntimeCalls.Returned> batch = returned.isEmpty() ? runtime.takeOwed(this) : nextReturned();
+                if (!batch.isEmpty()) {
                     RuntimeCalls.release(this, batch);
-                    return null;
-                });
-            }
-            return batch != null;
+                }
+                return null;
+            }));
+            return true;
         } catch (RpcException e) {
             // A server that has ended has dropped the references. The janitor tries the further
             // batches of a slow one in its next round.

@@ -57,8 +57,9 @@ final class Lock implements AutoCloseable {
     private static final long LOOK = 2_000_000;
 
     /**
-     * Held while this process locks a file, and while it closes a peer's file that it has found
-     * unlocked.
+     * Held while the runtime locks a file, and while it closes a peer's file that it has found
+     * unlocked. Other code of this process may lock that file in this moment, and then loses its
+     * lock.
      */
     static final Object LOCKING = new Object();
 

@@ -540,18 +540,24 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         return clients.get(client).owed;
     }
 
+    /** Whether there are references to be given back to a process. */
+    boolean owes(long oxid) {
+        Client client = clients.get(oxid);
+        return client != null && client.owed.first() != null;
+    }
+
     /**
      * Removes the references that were listed on one connection of a link's process, and returns
-     * them to be given back over the link; {@code null} without such lists. A process that claims
-     * another one's OXID does not make this process give back references of the other.
+     * them to be given back over the link. A process that claims another one's OXID does not make
+     * this process give back references of the other.
      *
      * @throws RpcException if the process at the link does not answer; the list stays
      */
     List<RuntimeCalls.Returned> takeOwed(Link link) {
         Client client = clients.get(link.oxid());
-        Connection from = client == null ? null : client.owed.first();
+        Owed.Source from = client == null ? null : client.owed.first();
         if (from == null) {
-            return null;
+            return List.of();
         }
         boolean isSame = from.isFrom(link);
         List<RuntimeCalls.Returned> list = client.owed.take(from);

@@ -168,7 +168,7 @@ final class WindowChannel extends Channel {
                 hasReferences = false;
                 List<RuntimeCalls.Returned> own = Sent.takeOwn(this, callId);
                 if (!own.isEmpty()) {
-                    CallContext.current().by(Deadline.in(LISTING)).during(() -> tellReferences(own));
+                    CallContext.current().by(Deadline.in(LISTING)).during(() -> listReferences(own));
                 }
             }
         } catch (InternalError | IllegalStateException e) {
@@ -183,7 +183,7 @@ final class WindowChannel extends Channel {
      * Sends the references in the call that was sent last. The peer gives them back if it refuses
      * that call. Whether there was room for the list.
      */
-    private boolean tellReferences(List<RuntimeCalls.Returned> own) {
+    private boolean listReferences(List<RuntimeCalls.Returned> own) {
         for (int at = 0; at < own.size(); at += RuntimeCalls.RELEASES_MAX) {
             byte[] list = RuntimeCalls.listed(own.subList(at, Math.min(own.size(), at + RuntimeCalls.RELEASES_MAX)));
             try {

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.MemorySegment;
@@ -14,6 +13,8 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import obvia.Export;
 import obvia.RpcException;
@@ -96,26 +97,24 @@ class OwedTest {
     }
 
     @Test
-    void aClientIsOwedALimitedNumber() throws Exception {
-        try (Wires.Pair pair = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {
-            var one = new Connection(server, pair.client(), true);
-            var other = new Connection(server, pair.server(), true);
-            var owed = new Owed();
-            assertNull(owed.first());
-            fill(owed, one);
-            assertSame(one, owed.first());
-            List<RuntimeCalls.Returned> taken = owed.take(one);
-            assertEquals(Owed.MAX, taken.size());
-            assertEquals(Owed.MAX - 1, taken.getLast().target(), "the first ones");
-            assertNull(owed.first());
-            // Two connections share the places.
-            fill(owed, one);
-            fill(owed, other);
-            assertEquals(List.of(Owed.MAX / 2, Owed.MAX / 2), List.of(owed.take(one).size(), owed.take(other).size()));
-        }
+    void aClientIsOwedALimitedNumber() {
+        var one = new Owed.Source(-1, 1);
+        var other = new Owed.Source(-1, 2);
+        var owed = new Owed();
+        assertNull(owed.first());
+        fill(owed, one);
+        assertEquals(one, owed.first());
+        List<RuntimeCalls.Returned> taken = owed.take(one);
+        assertEquals(Owed.MAX, taken.size());
+        assertEquals(Owed.MAX - 1, taken.getLast().target(), "the first ones");
+        assertNull(owed.first());
+        // Two connections share the places.
+        fill(owed, one);
+        fill(owed, other);
+        assertEquals(List.of(Owed.MAX / 2, Owed.MAX / 2), List.of(owed.take(one).size(), owed.take(other).size()));
     }
 
-    private static void fill(Owed owed, Connection from) {
+    private static void fill(Owed owed, Owed.Source from) {
         for (int target = 0; target < 2 * Owed.MAX; target++) {
             owed.add(from, new RuntimeCalls.Returned(target, 1));
         }
@@ -185,10 +184,10 @@ class OwedTest {
     }
 
     /** Lists references on connections of a client, one on each. */
-    private void owe(Slow slow, Wires.Pair... pairs) {
+    private void owe(Slow slow, int connections) {
         assertTrue(server.enter(slow.oxid, -1));
-        for (int i = 0; i < pairs.length; i++) {
-            server.owedTo(slow.oxid).add(new Connection(server, pairs[i].server(), true), new RuntimeCalls.Returned(1L + i, 1));
+        for (int i = 1; i <= connections; i++) {
+            server.owedTo(slow.oxid).add(new Owed.Source(-1, i), new RuntimeCalls.Returned(i, 1));
         }
     }
 
@@ -202,11 +201,8 @@ class OwedTest {
     /** One thread serves all links. */
     @Test
     void aSlowClientDelaysTheJanitorALittle() throws Exception {
-        try (Slow slow = new Slow(client.oxid(), 600L, 600L, 600L);
-                Wires.Pair one = Wires.pair(Waiting.BLOCK, Waiting.BLOCK);
-                Wires.Pair two = Wires.pair(Waiting.BLOCK, Waiting.BLOCK);
-                Wires.Pair three = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {
-            owe(slow, one, two, three);
+        try (Slow slow = new Slow(client.oxid(), 600L, 600L, 600L)) {
+            owe(slow, 3);
             Link link = Link.reach(server, Link.endpoint(slow.oxid));
             link.tidy();
             assertTrue(slow.questions.get() < 3, "it is asked for a second");
@@ -217,14 +213,42 @@ class OwedTest {
 
     @Test
     void aClientThatDoesNotAnswerIsAskedAgain() throws Exception {
-        try (Slow slow = new Slow(client.oxid(), -1L);
-                Wires.Pair pair = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {
-            owe(slow, pair);
+        try (Slow slow = new Slow(client.oxid(), -1L)) {
+            owe(slow, 1);
             Link link = Link.reach(server, Link.endpoint(slow.oxid));
             link.tidy();
             assertTrue(slow.released.isEmpty());
             awaitReleases(slow, link, 1);
             link.close();
+        }
+    }
+
+    @Test
+    void aReleaseThatWasNotSentIsMadeLater() throws Exception {
+        try (Slow slow = new Slow(client.oxid())) {
+            Link link = Link.reach(server, Link.endpoint(slow.oxid));
+            var isEntered = new CountDownLatch(1);
+            var mayLeave = new CountDownLatch(1);
+            Thread user = Thread.ofPlatform().start(() -> link.atHome(home -> {
+                isEntered.countDown();
+                return await(mayLeave);
+            }));
+            assertTrue(await(isEntered));
+            link.releaseLater(1, 1);
+            link.tidy();
+            assertTrue(slow.released.isEmpty());
+            mayLeave.countDown();
+            user.join();
+            awaitReleases(slow, link, 1);
+            link.close();
+        }
+    }
+
+    private static boolean await(CountDownLatch event) {
+        try {
+            return event.await(60, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 
