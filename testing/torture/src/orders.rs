@@ -86,7 +86,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("keep-lent", |state, words| keep_lent(state, number(words, 0)?)),
     ("keep-lent-to-end", |state, _| keep_lent_to_end(state)),
     ("sleep", |state, words| state.counter()?.Sleep(number(words, 0)?).map(done)?),
-    ("cast", |state, _| state.counter()?.cast::<IListener>().map(|_| String::new()).map_err(Into::into)),
+    ("cast", |state, _| cast(state.counter()?)),
     ("halve", |state, words| halve(state.counter()?, number(words, 0)?)),
     ("callback", |state, words| callback(state, number(words, 0)?)),
     ("pass", |state, _| pass(state, state.counter()?)),
@@ -107,8 +107,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("lend", lend),
     ("cancellable", cancellable),
     ("cancellable-connect", |state, words| cancellable_connect(state, word(words, 0)?)),
-    ("cancellable-query", cancellable_query),
-    ("query", |state, _| query(state.factory()?)),
+    ("cancellable-cast", cancellable_cast),
     ("cancellable-lookup", |state, words| cancellable_lookup(state, word(words, 0)?)),
     ("cancel", |state, _| done(state.canceller.cancel())),
     ("cancel-race", |state, words| cancel_race(state.counter()?, number(words, 0)?)),
@@ -450,14 +449,14 @@ fn cancellable_connect(state: &mut State, name: &str) -> Answer {
     cancellably(state, move || obvia::connect::<IFactory>(&name).map(drop).and_then(done))
 }
 
-fn cancellable_query(state: &mut State, _: &[&str]) -> Answer {
-    let factory = Agile::new(state.factory()?)?;
-    cancellably(state, move || query(factory.get()))
+fn cancellable_cast(state: &mut State, _: &[&str]) -> Answer {
+    let counter = Agile::new(state.counter()?)?;
+    cancellably(state, move || cast(counter.get()))
 }
 
-/// Asks the factory's process for an interface that the factory does not have.
-fn query(factory: &IFactory) -> Answer {
-    factory.cast::<IListener>().map(drop).map_err(obvia::Error::from).and_then(done)
+/// Asks the server for an interface that the counter does not have.
+fn cast(counter: &ICounter) -> Answer {
+    counter.cast::<IListener>().map(drop).map_err(obvia::Error::from).and_then(done)
 }
 
 /// Asks the endpoint mapper of a binding for an interface.

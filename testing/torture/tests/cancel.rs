@@ -140,22 +140,22 @@ fn a_cancelled_query_ends_while_the_server_is_silent() {
         let mut client = directory.start(PROGRAM, &[]);
         client.good(&format!("connect {place}"));
         client.good("make 1");
-        assert!(client.bad("query").contains(NO_INTERFACE));
+        assert!(client.bad("cast").contains(NO_INTERFACE));
         server.stop();
         client.good(LATE);
-        client.good("cancellable-query");
+        client.good("cancellable-cast");
         cancel(&mut client, &place);
         // A canceller and a deadline end the wait for another thread's query, too.
-        client.good("cancellable-query");
+        client.good("cancellable-cast");
         client.good("timeout 100");
-        assert!(client.bad("query").contains("RPC_E_TIMEOUT"));
+        assert!(client.bad("cast").contains("RPC_E_TIMEOUT"));
         client.good(LATE);
-        client.good("cancellable-query");
+        client.good("cancellable-cast");
         cancel(&mut client, &place);
         server.go_on();
         let line = client.line();
         assert!(line.starts_with("ended error") && line.contains(NO_INTERFACE), "{line}");
-        assert!(client.bad("query").contains(NO_INTERFACE));
+        assert!(client.bad("cast").contains(NO_INTERFACE));
         assert_eq!((client.number("add 1"), server.number("live")), (1, 1));
         client.end();
         server.becomes(LATEST, "live", 0);
