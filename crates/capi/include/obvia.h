@@ -364,7 +364,9 @@ void obvia_free_canceller(obvia_canceller *canceller);
  * and later ones. NULL removes the canceller. Returns the previous canceller, to be restored
  * afterwards; NULL at first.
  *
- * Methods are not interrupted: methods in other processes can poll obvia_is_cancelled().
+ * Methods are not interrupted: methods in other processes can poll obvia_is_cancelled(). Three waits
+ * cannot be cancelled: the resolution of a host's name, the wait for a host to accept a connection,
+ * and the wait, at most ten seconds, for a file system to open the directory of names.
  */
 obvia_canceller *obvia_set_canceller(obvia_canceller *canceller);
 

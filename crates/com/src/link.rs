@@ -5,6 +5,7 @@
 //! end tells each side at once that the other has ended. A link also has a pool of channels, from
 //! which each calling thread takes one.
 
+mod home;
 mod process;
 
 use crate::binding::Transfers;
@@ -18,6 +19,7 @@ use crate::routes::Targets;
 use crate::security::Protection;
 use crate::threads::lock;
 use crate::{binding, identity, own_calls, thread, trace, upkeep};
+use home::Home;
 use obvia_rpc::co::relay::Routes as _;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
@@ -51,7 +53,7 @@ pub(crate) struct Link {
     peer: Peer,
     local: Option<String>,
     options: Options,
-    home: Mutex<Channel>,
+    home: Home,
     idle: Mutex<Vec<Channel>>,
     /// The descriptor of a process of this host. `None` over networks, and where the kernel has no
     /// such descriptor for the process: the end of the home connection then counts as its end.
@@ -255,7 +257,7 @@ impl Link {
             peer,
             local: home.local().map(str::to_owned),
             options: local.options(),
-            home: Mutex::new(home),
+            home: Home::new(home),
             idle: Mutex::default(),
             pidfd,
             process: Arc::default(),
@@ -348,8 +350,7 @@ impl Link {
 
     /// Whether the process at the other end is gone.
     pub(crate) fn is_dead(&self) -> bool {
-        // A locked home connection is in use. It is alive, or its user notices its end.
-        self.home.try_lock().is_ok_and(|home| home.is_ended())
+        self.home.is_ended()
     }
 
     /// Whether no references wait to be given back. Proxies hold a reference count of their link,
@@ -422,19 +423,23 @@ impl Link {
         }
     }
 
-    /// Performs a call of the runtime's own on the home connection.
+    /// Performs a call of the runtime's own on the home connection. The thread's canceller ends the
+    /// call.
     pub(crate) fn with_home<R>(&self, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
-        let mut home = lock(&self.home);
-        // Over a network the connection may have ended without the process.
-        if home.is_ended() && self.is_private() {
-            return Err(self.gone());
-        }
-        // A call on the connection may also have timed out. The new connection is made before the
-        // old one closes, so that the server does not consider this client gone.
-        if home.is_closed() {
-            *home = self.connect(&for_home(&self.options), thread::deadline())?;
-        }
-        work(&mut home)
+        self.home.lend(thread::deadline(), |home| {
+            // Over a network the connection may have ended without the process.
+            if home.channel.is_ended() && self.is_private() {
+                return Err(self.gone());
+            }
+            // A call on the connection may also have timed out. The new connection is made before
+            // the old one closes, so that the server does not consider this client gone.
+            if home.is_rung || home.channel.is_closed() {
+                *home = self.connect(&for_home(&self.options), thread::deadline())?.into();
+            }
+            let (outcome, is_rung) = thread::interruptible(home.channel.alarm(), || work(&mut home.channel));
+            home.is_rung = is_rung;
+            outcome
+        })
     }
 
     /// Verifies, once for each interface, that both sides describe the interface alike.

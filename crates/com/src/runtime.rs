@@ -279,7 +279,7 @@ impl Runtime {
         if let Some(known) = self.links.known(&key) {
             return Ok(known);
         }
-        let (link, is_fresh) = self.links.add(key, Link::open(&self.local, address, reached, thread::deadline())?);
+        let (link, is_fresh) = self.links.add(key, Link::open(&self.local, address, reached, thread::deadline())?)?;
         if is_fresh {
             // The janitor closes links.
             upkeep::wake();

@@ -4,7 +4,7 @@ mod canceller;
 pub(crate) mod channels;
 
 pub use canceller::Canceller;
-pub(crate) use canceller::{cancellable, in_attempts};
+pub(crate) use canceller::{cancellable, check_canceller, in_attempts, interruptible};
 
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::{Deadline, Limit};

@@ -7,6 +7,7 @@
 
 use crate::activation::{pinging, register};
 use crate::answer::{Answer, done, number, word};
+use crate::bell::Bell;
 use crate::state::{CLASS, State, made};
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
 use crate::{access, activation, begun, context, events, given, live, noticed, poll_path, sleeping, soak, words};
@@ -85,7 +86,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("keep-lent", |state, words| keep_lent(state, number(words, 0)?)),
     ("keep-lent-to-end", |state, _| keep_lent_to_end(state)),
     ("sleep", |state, words| state.counter()?.Sleep(number(words, 0)?).map(done)?),
-    ("cast", |state, _| state.counter()?.cast::<IListener>().map(|_| String::new()).map_err(Into::into)),
+    ("cast", |state, _| cast(state.counter()?)),
     ("halve", |state, words| halve(state.counter()?, number(words, 0)?)),
     ("callback", |state, words| callback(state, number(words, 0)?)),
     ("pass", |state, _| pass(state, state.counter()?)),
@@ -106,6 +107,8 @@ const ORDERS: &[(&str, Order)] = &[
     ("lend", lend),
     ("cancellable", cancellable),
     ("cancellable-connect", |state, words| cancellable_connect(state, word(words, 0)?)),
+    ("cancellable-cast", cancellable_cast),
+    ("cancellable-lookup", |state, words| cancellable_lookup(state, word(words, 0)?)),
     ("cancel", |state, _| done(state.canceller.cancel())),
     ("cancel-race", |state, words| cancel_race(state.counter()?, number(words, 0)?)),
     ("cancel-late", |state, words| cancel_late(state.counter()?, number(words, 0)?)),
@@ -427,16 +430,39 @@ fn cancellable(state: &mut State, _: &[&str]) -> Answer {
     done(())
 }
 
-/// Connects on a thread of its own, which prints how that ended.
-fn cancellable_connect(state: &mut State, name: &str) -> Answer {
+/// Runs `work` with a new canceller on a thread of its own, which prints how that ended.
+fn cancellably(state: &mut State, work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
     state.canceller = Canceller::new();
-    let (canceller, timeout, name) = (state.canceller.clone(), state.timeout, name.to_owned());
+    let (canceller, timeout) = (state.canceller.clone(), state.timeout);
     std::thread::spawn(move || {
-        let connect = || obvia::connect::<IFactory>(&name);
-        let outcome = canceller.run(|| timeout.map_or_else(connect, |timeout| obvia::with_timeout(timeout, connect)));
-        println!("ended {}", text(outcome.map(drop).and_then(done)));
+        let outcome = canceller.run(|| match timeout {
+            Some(timeout) => obvia::with_timeout(timeout, work),
+            None => work(),
+        });
+        println!("ended {}", text(outcome));
     });
     done(())
+}
+
+fn cancellable_connect(state: &mut State, name: &str) -> Answer {
+    let name = name.to_owned();
+    cancellably(state, move || obvia::connect::<IFactory>(&name).map(drop).and_then(done))
+}
+
+fn cancellable_cast(state: &mut State, _: &[&str]) -> Answer {
+    let counter = Agile::new(state.counter()?)?;
+    cancellably(state, move || cast(counter.get()))
+}
+
+/// Asks the server for an interface that the counter does not have.
+fn cast(counter: &ICounter) -> Answer {
+    counter.cast::<IListener>().map(drop).map_err(obvia::Error::from).and_then(done)
+}
+
+/// Asks the endpoint mapper of a binding for an interface.
+fn cancellable_lookup(state: &mut State, binding: &str) -> Answer {
+    let binding = binding.to_owned();
+    cancellably(state, move || obvia::bind::<Bell>(&binding).map(drop).and_then(done))
 }
 
 /// Cancels calls at about the time when they end. Calls without the canceller must all succeed.

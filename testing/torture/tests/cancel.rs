@@ -10,6 +10,7 @@ use torture::process::{Directory, LATEST, Process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 const CANCELED: &str = "RPC_E_CALL_CANCELED";
+const NO_INTERFACE: &str = "E_NOINTERFACE";
 
 /// Starts a server, and a client with this waiting policy and a counter.
 fn pair(directory: &Directory, way: &str) -> (Process, Process) {
@@ -123,20 +124,58 @@ fn a_canceller_that_was_used_is_of_no_use_to_other_threads() {
     assert_eq!(outcome, "");
 }
 
-/// Cancels a connect to a server that accepts it and never answers the first message.
-fn cancel_connect<S: Read + AsFd>(directory: &Directory, place: &str, accept: impl Fn() -> io::Result<S>) {
+/// A deadline that is later than the test's patience.
+const LATE: &str = "timeout 600000000";
+
+#[test]
+fn a_cancelled_query_ends_while_the_server_is_silent() {
+    let directory = Directory::new();
+    for way in ["name", "ncacn_ip_tcp:"] {
+        let mut server = directory.start(PROGRAM, &[]);
+        server.good("export name");
+        let place = match way {
+            "name" => way.to_owned(),
+            way => server.good(&format!("listen {way}127.0.0.1")).replace(']', ",name=name]"),
+        };
+        let mut client = directory.start(PROGRAM, &[]);
+        client.good(&format!("connect {place}"));
+        client.good("make 1");
+        assert!(client.bad("cast").contains(NO_INTERFACE));
+        server.stop();
+        client.good(LATE);
+        client.good("cancellable-cast");
+        cancel(&mut client, &place);
+        // A canceller and a deadline end the wait for another thread's query, too.
+        client.good("cancellable-cast");
+        client.good("timeout 100");
+        assert!(client.bad("cast").contains("RPC_E_TIMEOUT"));
+        client.good(LATE);
+        client.good("cancellable-cast");
+        cancel(&mut client, &place);
+        server.go_on();
+        let line = client.line();
+        assert!(line.starts_with("ended error") && line.contains(NO_INTERFACE), "{line}");
+        assert!(client.bad("cast").contains(NO_INTERFACE));
+        assert_eq!((client.number("add 1"), server.number("live")), (1, 1));
+        client.end();
+        server.becomes(LATEST, "live", 0);
+        server.end();
+    }
+}
+
+/// Cancels an order to connect to a server that accepts it and never answers the first message.
+fn cancel_connect<S: Read + AsFd>(directory: &Directory, order: &str, accept: impl Fn() -> io::Result<S>) {
     let mut client = directory.start(PROGRAM, &[]);
-    // The deadline is later than the test's patience.
-    client.good("timeout 600000000");
-    client.good(&format!("cancellable-connect {place}"));
+    client.good(LATE);
+    client.good(order);
     let mut accepted = ground::poll("the client connects", || accept().ok());
     rustix::io::ioctl_fionbio(&accepted, true).unwrap();
     // The client waits for the answer once it has sent the message.
     ground::until("the client sends a message", || accepted.read(&mut [0]).is_ok_and(|length| length == 1));
-    cancel(&mut client, place);
+    cancel(&mut client, order);
 }
 
-/// Cancels a client's connect.
+/// Cancels a client's wait.
 fn cancel(client: &mut Process, place: &str) {
     client.order("cancel");
     let mut lines = [client.line_within(LATEST), client.line_within(LATEST)];
@@ -151,20 +190,28 @@ fn a_cancelled_connect_ends_while_the_server_is_silent() {
     listener.set_nonblocking(true).unwrap();
     let port = listener.local_addr().unwrap().port();
     for round in ["first", "second"] {
-        let place = format!("ncacn_ip_tcp:127.0.0.1[{port},name={round}]");
-        cancel_connect(&directory, &place, || Ok(listener.accept()?.0));
+        let order = format!("cancellable-connect ncacn_ip_tcp:127.0.0.1[{port},name={round}]");
+        cancel_connect(&directory, &order, || Ok(listener.accept()?.0));
     }
-    for (ending, place) in [(".sock", "silent"), (".lrpc-sock", "ncalrpc:[silent,name=first]")] {
+    let order = format!("cancellable-lookup ncacn_ip_tcp:127.0.0.1[,mapper={port}]");
+    cancel_connect(&directory, &order, || Ok(listener.accept()?.0));
+    for (ending, order) in
+        [(".sock", "cancellable-connect silent"), (".lrpc-sock", "cancellable-connect ncalrpc:[silent,name=first]")]
+    {
         let listener = UnixListener::bind(directory.path().join(format!("silent{ending}"))).unwrap();
         listener.set_nonblocking(true).unwrap();
-        cancel_connect(&directory, place, || Ok(listener.accept()?.0));
+        cancel_connect(&directory, order, || Ok(listener.accept()?.0));
     }
 }
 
 #[test]
 fn a_cancelled_connect_ends_while_the_queue_of_the_server_is_full() {
     let directory = Directory::new();
-    for (ending, place) in [(".sock", "full"), (".lrpc-sock", "ncalrpc:[full,name=first]")] {
+    for (ending, order) in [
+        (".sock", "cancellable-connect full"),
+        (".lrpc-sock", "cancellable-connect ncalrpc:[full,name=first]"),
+        (".lrpc-sock", "cancellable-lookup ncalrpc:[,mapper=full]"),
+    ] {
         let address = SocketAddrUnix::new(directory.path().join(format!("full{ending}"))).unwrap();
         let socket = || {
             let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -177,9 +224,9 @@ fn a_cancelled_connect_ends_while_the_queue_of_the_server_is_full() {
         let queue: Vec<_> = queue.collect();
         assert!(!queue.is_empty());
         let mut client = directory.start(PROGRAM, &[]);
-        // The deadline is later than the test's patience.
-        client.good("timeout 600000000");
-        client.good(&format!("cancellable-connect {place}"));
-        cancel(&mut client, place);
+        client.good(LATE);
+        client.good(order);
+        cancel(&mut client, order);
+        std::fs::remove_file(directory.path().join(format!("full{ending}"))).unwrap();
     }
 }

@@ -3,10 +3,11 @@
 
 use crate::error::{Error, Result, code};
 use crate::registry::InterfaceInfo;
-use crate::{binding, network, process};
+use crate::{binding, network, process, thread};
 use obvia_rpc::co::DirectCalls;
 use obvia_rpc::epm::{self, ANY_HOST, Entry, Lookup, Tower, Way};
 use obvia_rpc::mgmt;
+use obvia_rpc::octets::ByteOrder;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::{NDR, SyntaxId, Uuid};
 use obvia_via::Deadline;
@@ -24,10 +25,26 @@ pub(crate) struct Registered {
     pub(crate) binding: StringBinding,
 }
 
+/// Binds to an interface of a server. The thread's canceller ends the wait for the server, except
+/// for the wait until another host accepts the connection.
+fn bind(binding: &StringBinding, interface: SyntaxId, deadline: Deadline) -> Result<DirectCalls> {
+    let directory = process::runtime()?.directory();
+    let open = |deadline| network::stream_to(directory, binding, deadline);
+    let stream = Arc::new(match binding.protocol {
+        ProtocolSequence::Lrpc => thread::in_attempts(deadline, open)?,
+        _ => open(deadline)?,
+    });
+    thread::cancellable(Arc::clone(&stream), || Ok(DirectCalls::bind(stream, interface, deadline)?))
+}
+
+/// Makes a call. The thread's canceller ends the wait for its results.
+pub(super) fn call(calls: &mut DirectCalls, call: (u16, Vec<u8>), deadline: Deadline) -> Result<(ByteOrder, Vec<u8>)> {
+    thread::cancellable(Arc::clone(calls.stream()), || Ok(calls.call(call, deadline)?))
+}
+
 /// Binds to an endpoint mapper.
 pub(super) fn bind_to_mapper(mapper: &StringBinding, deadline: Deadline) -> Result<DirectCalls> {
-    let calls = network::stream_to(process::runtime()?.directory(), mapper, deadline)
-        .and_then(|stream| Ok(DirectCalls::bind(Arc::new(stream), epm::INTERFACE, deadline)?));
+    let calls = bind(mapper, epm::INTERFACE, deadline);
     calls.map_err(|error: Error| error.told(|why| format!("the endpoint mapper at {mapper} cannot be asked: {why}")))
 }
 
@@ -44,7 +61,7 @@ pub(super) fn map(
     let object = Some(object).filter(|object| object.0 != 0);
     let mut calls = bind_to_mapper(mapper, deadline)
         .map_err(|error| error.told(|why| format!("the binding names no endpoint of {}, and {why}", info.name)))?;
-    let (order, results) = calls.call(epm::map_request(&wanted, object), deadline)?;
+    let (order, results) = call(&mut calls, epm::map_request(&wanted, object), deadline)?;
     let found = epm::mapped(order, &results)
         .map_err(|error| Error::from(error).told(|why| format!("{}, at {mapper}: {why}", info.name)))?;
     // Only the endpoint is taken from the answer. The mapper may know the host by another address,
@@ -67,7 +84,7 @@ pub(crate) fn registered_at(mut binding: StringBinding, deadline: Deadline) -> R
     let mut calls = bind_to_mapper(&super::mapper_of(&binding, option.as_deref())?, deadline)?;
     let (mut found, mut next) = (Vec::new(), Some(Lookup::default()));
     while let Some(lookup) = next.filter(|_| found.len() < REGISTERED_MAX) {
-        let (order, results) = calls.call(epm::lookup_request(lookup), deadline)?;
+        let (order, results) = call(&mut calls, epm::lookup_request(lookup), deadline)?;
         let (entries, more) = epm::looked_up(order, &results)?;
         found.extend(entries.into_iter().map(|entry| registered(entry, &binding.address)));
         next = more;
@@ -92,9 +109,8 @@ fn registered(entry: Entry, host: &str) -> Registered {
 /// Returns the interfaces of the server at a binding, from its management interface.
 pub(crate) fn interfaces_at(binding: &StringBinding, deadline: Deadline) -> Result<Vec<SyntaxId>> {
     let deadline = deadline.start();
-    let stream = network::stream_to(process::runtime()?.directory(), binding, deadline)?;
-    let mut calls = DirectCalls::bind(Arc::new(stream), mgmt::INTERFACE, deadline)?;
-    let (order, results) = calls.call(mgmt::interfaces_request(), deadline)?;
+    let mut calls = bind(binding, mgmt::INTERFACE, deadline)?;
+    let (order, results) = call(&mut calls, mgmt::interfaces_request(), deadline)?;
     let mut found = mgmt::interfaces(order, &results).map_err(Error::from)?;
     found.retain(|interface| *interface != mgmt::INTERFACE);
     Ok(found)

@@ -2,7 +2,7 @@
 //! renewed when the mapper restarts.
 
 use super::LOCAL_MAPPER;
-use super::inquiry::bind_to_mapper;
+use super::inquiry::{bind_to_mapper, call};
 use super::mapper::way_of;
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
@@ -141,7 +141,7 @@ fn entries(runtime: &Runtime, annotation: &str) -> Result<Vec<Entry>> {
 fn enter(mapper: &StringBinding, entries: &[Entry], deadline: Deadline) -> Result<DirectCalls> {
     let deadline = deadline.start();
     let mut calls = bind_to_mapper(mapper, deadline)?;
-    let (order, results) = calls.call(epm::change_request(Change::Insert, entries), deadline)?;
+    let (order, results) = call(&mut calls, epm::change_request(Change::Insert, entries), deadline)?;
     epm::changed(order, &results)?;
     Ok(calls)
 }

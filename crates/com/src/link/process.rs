@@ -95,7 +95,7 @@ impl Link {
         *known
     }
 
-    /// Whether the process at the other end of a link has ended, if that can be told once the home
+    /// Whether the process at the other end of a link has ended. Call this only after the home
     /// connection has ended. `None` over a network: the peer's OXID is its own claim there, and
     /// connections end without their processes.
     pub(crate) fn has_process_ended(&self) -> Option<bool> {

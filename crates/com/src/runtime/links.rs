@@ -1,8 +1,10 @@
 //! The links of a process, by their peer process and place.
 
+use crate::error::Result;
 use crate::link::{Address, Link, Reached};
 use crate::network::level_of;
 use crate::security::Protection;
+use crate::thread;
 use crate::threads::lock;
 use obvia_rpc::security::Level;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
@@ -62,13 +64,19 @@ impl Links {
 
     /// Adds a link unless another thread was faster. Returns the link to use, and whether it is the
     /// new one.
-    pub(super) fn add(&self, key: Key, mut fresh: Link) -> (Arc<Link>, bool) {
+    ///
+    /// # Errors
+    ///
+    /// If the thread's canceller was used.
+    pub(super) fn add(&self, key: Key, mut fresh: Link) -> Result<(Arc<Link>, bool)> {
         loop {
             let others = self.to(key.0);
             fresh.join(&others);
+            // After a cancellation, the comparison with the other links has not ended.
+            thread::check_canceller()?;
             let mut links = lock(&self.0);
             if let Some(known) = links.get(&key).filter(|known| !known.is_dead()) {
-                return (Arc::clone(known), false);
+                return Ok((Arc::clone(known), false));
             }
             // A link to the same process may have been added meanwhile.
             let is_new = |link: &Arc<Link>| !others.iter().any(|other| Arc::ptr_eq(other, link));
@@ -80,7 +88,7 @@ impl Links {
             let ended = links.insert(key, Arc::clone(&fresh));
             drop(links);
             drop(ended);
-            return (fresh, true);
+            return Ok((fresh, true));
         }
     }
 

@@ -89,12 +89,12 @@ impl Known {
         let is_reached_at = |host: &str| (end.ways)().iter().any(|way| way.address == host);
         match (end.peer, self.pid, &self.host) {
             (Peer::Process { pid, .. }, Some(known), _) => *pid == known,
-            // The client reaches this process at the address that it has itself: it is of this
-            // host.
+            // The client's address equals the one at which it reaches this process, so it runs on
+            // this host.
             (Peer::Process { .. }, None, known) => known.is_some() && *known == self.local,
             (Peer::Host(host), _, Some(known)) if host == known || is_reached_at(known) => true,
-            // The peer is reached at the address by which it reaches this process: it is of this
-            // host, as is the client.
+            // The peer's address equals the one at which it reaches this process, so it runs on
+            // this host, as the client does.
             (Peer::Host(host), known, _) => known.is_some() && end.local == Some(host),
         }
     }

@@ -144,8 +144,8 @@ impl Connection {
         }
     }
 
-    /// Returns the references in this message if the message before it was a refused call, or the
-    /// first part of the list.
+    /// Returns the references in this message if the message before it was a refused call, or an
+    /// earlier part of that call's list.
     fn return_references(&mut self, call: &mut ServerCall<'_>) -> Answer {
         let is_next = self.refused.is_some_and(|refused| refused.wrapping_add(1) == call.sequence());
         self.refused = is_next.then(|| call.sequence());

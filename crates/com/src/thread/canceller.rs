@@ -3,6 +3,7 @@
 use crate::error::{Result, code};
 use crate::threads::lock;
 use obvia_via::provider::shm::Interrupter;
+use obvia_via::stream::Stream;
 use obvia_via::window::Alarm;
 use obvia_via::{Deadline, Error as ViError};
 use std::cell::RefCell;
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The time limit of each attempt at a connection that can be cancelled.
+/// The time limit of each attempt to get a connection that can be cancelled.
 const ATTEMPT: Duration = Duration::from_millis(20);
 
 thread_local! {
@@ -30,6 +31,8 @@ pub(crate) enum Bell {
     Alarm(Alarm),
     /// The wait for a server's greeting.
     Greeting(Interrupter),
+    /// The wait for bytes of a stream.
+    Stream(Arc<Stream>),
 }
 
 impl From<Alarm> for Bell {
@@ -44,11 +47,18 @@ impl From<Interrupter> for Bell {
     }
 }
 
+impl From<Arc<Stream>> for Bell {
+    fn from(stream: Arc<Stream>) -> Self {
+        Self::Stream(stream)
+    }
+}
+
 impl Bell {
     fn ring(&self) {
         match self {
             Self::Alarm(alarm) => alarm.ring(),
             Self::Greeting(interrupter) => interrupter.interrupt(),
+            Self::Stream(stream) => stream.interrupt(),
         }
     }
 }
@@ -73,6 +83,10 @@ impl Canceller {
 
     pub(super) fn is_used(&self) -> bool {
         self.0.cancelled.load(Ordering::SeqCst)
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.is_used() { Err(ViError::Cancelled.into()) } else { Ok(()) }
     }
 
     /// Sets the bell that a cancellation rings, and returns the previous one.
@@ -106,27 +120,47 @@ pub(super) fn register(alarm: Alarm) -> Result<()> {
     drop(canceller.set_waiting(Some(alarm.into())));
     // The flag is read after the alarm is in place, so that a cancellation in between rings the
     // alarm.
-    if canceller.is_used() { Err(ViError::Cancelled.into()) } else { Ok(()) }
+    canceller.check()
 }
 
-/// Runs the first exchanges on a new connection so that the thread's canceller ends them. A call
-/// that the thread is about to make on another connection can be cancelled again afterwards.
+/// Fails if the thread's canceller was used.
+pub(crate) fn check_canceller() -> Result<()> {
+    current().map_or(Ok(()), |canceller| canceller.check())
+}
+
+/// Runs the exchanges on a new connection so that the thread's canceller ends them. A call that the
+/// thread is about to make on another connection can be cancelled again afterwards.
 ///
 /// # Errors
 ///
 /// The errors of `work`, and if the canceller was used: the connection must not be used then, since
 /// its bell may have been rung.
 pub(crate) fn cancellable<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Result<R>) -> Result<R> {
-    let Some(canceller) = current() else { return work() };
-    let before = canceller.set_waiting(Some(bell.into()));
-    // The flag is read while the bell is in place, as in `register`.
-    let outcome = if canceller.is_used() { Err(ViError::Cancelled.into()) } else { work() };
-    drop(canceller.set_waiting(before));
-    // The bell was rung under the lock of its place, after the flag was set.
-    if canceller.is_used() { Err(ViError::Cancelled.into()) } else { outcome }
+    match interruptible(bell, work) {
+        (_, true) => Err(ViError::Cancelled.into()),
+        (outcome, false) => outcome,
+    }
 }
 
-/// Repeats an attempt at a connection that timed out, until `deadline` or until the thread's
+/// Runs an exchange on a connection so that the thread's canceller ends it. Returns the outcome,
+/// which may be a success even after a cancellation, and whether the bell may have been rung: the
+/// connection must not be used then.
+pub(crate) fn interruptible<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Result<R>) -> (Result<R>, bool) {
+    let Some(canceller) = current() else { return (work(), false) };
+    let before = canceller.set_waiting(Some(bell.into()));
+    // The flag is read while the bell is in place, as in `register`.
+    let outcome = canceller.check().and_then(|()| work());
+    drop(canceller.set_waiting(before));
+    // The bell was rung under the lock of its place, after the flag was set.
+    let is_used = canceller.is_used();
+    if is_used {
+        // The cancellation is also for the call of which this exchange is a part.
+        canceller.cancel();
+    }
+    (outcome, is_used)
+}
+
+/// Tries to connect, each time for [`ATTEMPT`] at most, until `deadline` or until the thread's
 /// canceller is used.
 ///
 /// # Errors
@@ -136,9 +170,7 @@ pub(crate) fn in_attempts<R>(deadline: Deadline, attempt: impl Fn(Deadline) -> R
     let Some(canceller) = current() else { return attempt(deadline) };
     let deadline = deadline.start();
     loop {
-        if canceller.is_used() {
-            return Err(ViError::Cancelled.into());
-        }
+        canceller.check()?;
         match attempt(Deadline::Within(deadline.remaining().min(ATTEMPT)).start()) {
             Err(error) if error.code() == code::RPC_E_TIMEOUT && !deadline.is_over() => {}
             outcome => return outcome,

@@ -425,10 +425,9 @@ impl Canceller {
     /// with RPC_E_CALL_CANCELED.
     ///
     /// In nested calls of this function, the innermost canceller applies. Methods in other
-    /// processes are not interrupted; they can poll [`crate::is_cancelled`]. Three waits end by
-    /// themselves alone: the resolution of a host's name, the wait for a host to accept a
-    /// connection, and the one of at most ten seconds for a file system to open the directory of
-    /// names.
+    /// processes are not interrupted; they can poll [`crate::is_cancelled`]. Three waits cannot be
+    /// cancelled: the resolution of a host's name, the wait for a host to accept a connection, and
+    /// the wait, at most ten seconds, for a file system to open the directory of names.
     pub fn run<R>(&self, calls: impl FnOnce() -> R) -> R {
         struct Restore(Option<Canceller>);
         impl Drop for Restore {

@@ -469,6 +469,8 @@ fn lists_of_references_outlive_the_link_of_their_call(server: Server) {
     });
     peer.good(object, VISIT, &own);
     told.recv_timeout(PATIENCE).unwrap();
+    // If the release times out, the server cannot connect again, and sends no list there.
+    std::fs::remove_file(scene.directory.socket(&endpoint)).unwrap();
     let list = release(&[((77, 7), 1)]);
     peer.post(wire::ONEWAY, 3, (1000, 1), &[]);
     peer.post(wire::ONEWAY, LISTED, SYSTEM, &list);
@@ -476,9 +478,11 @@ fn lists_of_references_outlive_the_link_of_their_call(server: Server) {
     // The server's link to the client ends, and the client's connection to the server stays.
     drop(first);
     drop(end);
-    for _ in 0..1000 {
-        peer.assert_good(object);
-    }
+    // Without a link, the server cannot unmarshal the visitor.
+    await_that("the link ends", || {
+        let answer = peer.call(object, VISIT, &own);
+        (answer.kind, answer.first) != (wire::RESPONSE, 0)
+    });
     let (tell, told) = channel();
     let second = Evil::start_as(&scene.directory, peer.oxid, &[endpoint], move |_, message| {
         if is_release(message) {
@@ -487,8 +491,7 @@ fn lists_of_references_outlive_the_link_of_their_call(server: Server) {
         false
     });
     await_that("the list comes over the next link", || {
-        // The first link may still be there, and end in this call.
-        peer.call(object, VISIT, &own);
+        peer.good(object, VISIT, &own);
         told.try_iter().any(|frame| frame == list)
     });
     drop((second, peer));

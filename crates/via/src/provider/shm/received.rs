@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::io::IoSliceMut;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The number of a user's files waiting to be closed at which messages from processes of that user
 /// are refused. The message that reaches this number may go beyond it, by up to 252 files.
@@ -29,8 +29,8 @@ const SHARE: usize = 4;
 /// without room on the thread that receives the message.
 const FILES_MAX: usize = 253;
 
-/// The lower bound of the limit of descriptors: the files of one message, and those of another one,
-/// for which only users without waiting files may use the room.
+/// The lower bound of the limit of descriptors: room for two messages. The second is only for users
+/// without waiting files.
 const LIMIT_MIN: usize = 2 * FILES_MAX;
 
 /// Files that are to be closed.
@@ -56,7 +56,7 @@ static DOUBTFUL: Mutex<Doubtful> = Mutex::new(Doubtful { files: VecDeque::new(),
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
 fn doubtful() -> MutexGuard<'static, Doubtful> {
-    DOUBTFUL.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&DOUBTFUL)
 }
 
 /// The descriptors that files of peers occupy, and those that are reserved for messages.
@@ -67,21 +67,46 @@ struct Room {
     limit: AtomicUsize,
     /// Returns this process's share of descriptors for the files.
     share: fn() -> usize,
+    /// The number of threads that wait for room. While there are any, the others wait behind them.
+    queued: AtomicUsize,
+    /// Held by the first of these threads.
+    first: Mutex<()>,
+    /// Held for each look of that thread, and by threads that give descriptors back to it.
+    look: Mutex<()>,
+    given_back: Condvar,
 }
 
-static ROOM: Room = Room {
-    taken: AtomicUsize::new(0),
-    limit: AtomicUsize::new(LIMIT_MIN),
-    share: || getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| most as usize) / SHARE,
-};
+static ROOM: Room =
+    Room::new(LIMIT_MIN, || getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| most as usize) / SHARE);
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Room {
-    /// Reserves descriptors for a message where those for one more message are left then. Returns
-    /// false where there are too few.
+    const fn new(limit: usize, share: fn() -> usize) -> Self {
+        Self {
+            taken: AtomicUsize::new(0),
+            limit: AtomicUsize::new(limit),
+            share,
+            queued: AtomicUsize::new(0),
+            first: Mutex::new(()),
+            look: Mutex::new(()),
+            given_back: Condvar::new(),
+        }
+    }
+
+    /// Reserves descriptors for a message, if room for one more message remains afterwards and no
+    /// thread waits for room.
     fn reserve(&self) -> bool {
         let limit = self.limit.load(Ordering::Relaxed);
-        let more = |taken: usize| (taken + 2 * FILES_MAX <= limit).then_some(taken + FILES_MAX);
-        self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+        self.queued.load(Ordering::SeqCst) == 0 && self.take_if(|taken| taken + 2 * FILES_MAX <= limit)
+    }
+
+    /// Reserves descriptors for a message if the number of those that are taken allows it.
+    fn take_if(&self, is_allowed: impl Fn(usize) -> bool) -> bool {
+        let more = |taken| is_allowed(taken).then_some(taken + FILES_MAX);
+        self.taken.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).is_ok()
     }
 
     /// Reserves descriptors for a message from `user` where room is short. `waiting` returns the
@@ -101,24 +126,33 @@ impl Room {
         // The process may have changed its limit of descriptors since the last look.
         let limit = (self.share)().max(LIMIT_MIN);
         self.limit.store(limit, Ordering::Relaxed);
-        loop {
+        self.queued.fetch_add(1, Ordering::SeqCst);
+        let first = lock(&self.first);
+        let mut look = lock(&self.look);
+        let is_reserved = loop {
             let (all, own) = waiting(user);
             let needed = if own == 0 { FILES_MAX } else { 2 * FILES_MAX };
             if all + needed > limit {
-                return false;
+                break false;
             }
-            let take_last =
-                || self.taken.compare_exchange(all, all + FILES_MAX, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-            if self.reserve() || own == 0 && take_last() {
-                return true;
+            if self.take_if(|taken| taken + 2 * FILES_MAX <= limit || own == 0 && taken == all) {
+                break true;
             }
             // Other threads return their reservations soon, since no receipt waits.
-            std::thread::yield_now();
-        }
+            look = self.given_back.wait(look).unwrap_or_else(PoisonError::into_inner);
+        };
+        drop((look, first));
+        self.queued.fetch_sub(1, Ordering::SeqCst);
+        is_reserved
     }
 
     fn give_back(&self, count: usize) {
-        self.taken.fetch_sub(count, Ordering::Relaxed);
+        self.taken.fetch_sub(count, Ordering::SeqCst);
+        // A thread that is not queued yet looks at the new number of descriptors later.
+        if self.queued.load(Ordering::SeqCst) > 0 {
+            drop(lock(&self.look));
+            self.given_back.notify_all();
+        }
     }
 }
 
@@ -235,9 +269,9 @@ fn memory_file(file: OwnedFd, socket: &OwnedFd, reserved: &mut Reserved<'_>) -> 
     None
 }
 
-/// Closes files until none is left. A close that hangs keeps the files behind it open. Their room
-/// is missing for messages from users with waiting files, and for others once two users have such
-/// files.
+/// Closes files until none is left. A close that hangs keeps the files behind it open. Until then
+/// messages from users with waiting files lack that room. Others lack it only when two users have
+/// such files.
 fn close_all() {
     let mut doubtful = doubtful();
     while let Some((_, file)) = doubtful.files.front_mut() {
@@ -247,7 +281,10 @@ fn close_all() {
         doubtful = self::doubtful();
         doubtful.files.pop_front();
         WAITING.fetch_sub(1, Ordering::Relaxed);
+        drop(doubtful);
+        // A thread that waits for the descriptor looks at the other files.
         ROOM.give_back(1);
+        doubtful = self::doubtful();
     }
     doubtful.is_attended = false;
 }
@@ -265,7 +302,7 @@ mod tests {
     use std::mem::MaybeUninit;
     use std::net::{TcpListener, TcpStream};
     use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::Ordering;
     use std::time::{Duration, Instant};
 
     fn sockets() -> (OwnedFd, OwnedFd) {
@@ -307,14 +344,10 @@ mod tests {
 
     const OTHER: Option<u32> = Some(u32::MAX - 1);
 
-    fn room(limit: usize) -> Room {
-        Room { taken: AtomicUsize::new(0), limit: AtomicUsize::new(limit), share: || 0 }
-    }
-
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
     fn no_user_alone_takes_the_room_of_the_others() {
-        let room = Room { share: || 5 * FILES_MAX, ..room(LIMIT_MIN) };
+        let room = Room::new(LIMIT_MIN, || 5 * FILES_MAX);
         // No file that the first user passes is ever closed.
         let mut waiting = 0;
         while let Some(mut reserved) = Reserved::new(&room, || OTHER, |_| (waiting, waiting)) {
@@ -335,7 +368,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
     fn messages_wait_until_others_have_been_received() {
-        let room = room(LIMIT_MIN);
+        let room = Room::new(LIMIT_MIN, || 0);
         let first = Reserved::new(&room, || None, |_| (0, 0)).unwrap();
         std::thread::scope(|scope| {
             let room = &room;
