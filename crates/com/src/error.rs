@@ -340,6 +340,11 @@ pub(crate) fn leave(error: Error) -> HRESULT {
     code
 }
 
+/// Returns the HRESULT of a result, and leaves its error for [`recall`].
+pub(crate) fn result_of(done: Result<()>) -> HRESULT {
+    done.map_or_else(leave, |()| code::S_OK)
+}
+
 /// A failed HRESULT whose [`Error`] was left on the thread. It fits a register, for the fast path
 /// of a call.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use crate::objref::{ObjRef, REFERENCE_MAX, parse};
 use crate::orpc::{Client, ObjRef as Any};
 use crate::proxy::Wanted;
 use crate::registry::InterfaceInfo;
-use crate::runtime::Runtime;
 use crate::runtime::data::with_handler;
+use crate::runtime::{Runtime, response};
 use crate::server::caller;
 use obvia_ndr::flat::{FRAME_MAX, OBJECT_HEADER};
 use obvia_rpc::status::Status;
@@ -53,7 +53,7 @@ pub unsafe fn reference_for_caller(
     }
     let made = (|| {
         let caller = caller().ok_or(code::E_UNEXPECTED)?;
-        caller.reference(&object, wanted.info()?)
+        response::reference(&caller, &object, wanted.info()?)
     })();
     made.map_err(|error: Error| fault_of(&error))
 }

@@ -21,7 +21,7 @@ mod custom;
 mod flags;
 mod handler;
 mod interfaces;
-pub(crate) mod released;
+pub(crate) mod received;
 mod specialised;
 mod stream;
 mod vi_reference;
@@ -31,7 +31,7 @@ pub use aggregated::vi_marshaler;
 pub use bytes::{disconnect, marshal, release_marshal_data, unmarshal};
 pub(crate) use bytes::{marshal_object, unmarshal_object};
 pub use custom::{Marshaler, Passing, STANDARD, UnmarshalerRegistration, register_unmarshaler};
-pub(crate) use custom::{marshal as marshal_custom, marshal_specialised, unmarshal as unmarshal_custom};
+pub(crate) use custom::{marshal as marshal_custom, marshal_specialised};
 pub use flags::{Context, Flags};
 pub use handler::{Handled, HandlerRegistration, register_handler};
 pub(crate) use handler::{behind, class_of as handler_class_of, make as make_handler};
@@ -39,4 +39,5 @@ pub use interfaces::{
     IMarshal, IMarshal_Impl, IMarshal_Vtbl, ISequentialStream, ISequentialStream_Impl, ISequentialStream_Vtbl,
     IStdMarshalInfo, IStdMarshalInfo_Impl, IStdMarshalInfo_Vtbl, IStream, IStream_Impl, IStream_Vtbl,
 };
+pub(crate) use received::unmarshal_custom;
 pub use specialised::Specialised;

@@ -109,3 +109,21 @@ pub unsafe fn wide<'a>(text: *const u16) -> Option<&'a U16CStr> {
     // SAFETY: the caller's promise; not null.
     (!text.is_null()).then(|| unsafe { U16CStr::from_ptr_str(text) })
 }
+
+/// Writes a result through a pointer of the caller.
+///
+/// # Safety
+///
+/// `to` must be null or writable.
+///
+/// # Errors
+///
+/// E_POINTER for a null pointer.
+pub(crate) unsafe fn put<T>(to: *mut T, value: T) -> Result<()> {
+    if to.is_null() {
+        return Err(code::E_POINTER.into());
+    }
+    // SAFETY: the caller's promise; not null.
+    unsafe { to.write(value) };
+    Ok(())
+}

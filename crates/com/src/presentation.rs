@@ -5,9 +5,8 @@ use crate::binding::{self, Transfers};
 use crate::orpc::Client;
 use crate::registry;
 use crate::routes::{OWN, interface_of};
-use crate::runtime::Runtime;
 use crate::security;
-use crate::server::{self, Admitted, Fellowship, Identity, Presence, services};
+use crate::server::{Admitted, Exporter, Fellowship, Identity, Presence, services};
 use crate::threads::lock;
 use crate::{identity, objref, own_calls};
 use obvia_rpc::co::pdu::{Context, Outcome};
@@ -76,10 +75,14 @@ impl Users {
     }
 }
 
+/// A function that serves a further window of an association.
+pub(crate) type ServeLane = fn(&'static Exporter, Window, Arc<Visitor>, Attribution);
+
 /// The server side of an association over a stream: the view of this process, and the identity of
 /// the client.
 pub(crate) struct Visitor {
-    runtime: &'static Runtime,
+    exporter: &'static Exporter,
+    serve_lane: ServeLane,
     transfers: Transfers,
     peer: Peer,
     local: Option<String>,
@@ -97,15 +100,26 @@ pub(crate) struct Visitor {
 impl Visitor {
     /// Makes the server side for a client that has not introduced itself. Its calls use one of
     /// these transfer syntaxes.
-    pub(crate) fn new(runtime: &'static Runtime, stream: &Stream, transfers: Transfers) -> Self {
+    pub(crate) fn new(
+        exporter: &'static Exporter,
+        serve_lane: ServeLane,
+        stream: &Stream,
+        transfers: Transfers,
+    ) -> Self {
         let (peer, local) = (stream.peer().clone(), stream.local_host().map(str::to_owned));
-        Self::from(runtime, peer, local, transfers)
+        Self::from(exporter, serve_lane, peer, local, transfers)
     }
 
-    fn from(runtime: &'static Runtime, peer: Peer, local: Option<String>, transfers: Transfers) -> Self {
+    fn from(
+        exporter: &'static Exporter,
+        serve_lane: ServeLane,
+        peer: Peer,
+        local: Option<String>,
+        transfers: Transfers,
+    ) -> Self {
         let (presence, group, state, is_proved) = (OnceLock::new(), OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (users, admitted) = (Mutex::default(), Admitted::default());
-        Self { runtime, transfers, peer, local, presence, users, group, state, is_proved, admitted }
+        Self { exporter, serve_lane, transfers, peer, local, presence, users, group, state, is_proved, admitted }
     }
 
     fn users(&self) -> MutexGuard<'_, Users> {
@@ -152,7 +166,7 @@ impl Visitor {
             Some(group) => group.shared().client(user),
             None => identity::draw().map_err(|_| Status::REMOTE_NO_MEMORY),
         };
-        users.add(user, || Presence::enter(self.runtime, draw, &self.peer, self.local.as_deref(), group))
+        users.add(user, || Presence::enter(self.exporter, draw, &self.peer, self.local.as_deref(), group))
     }
 
     /// Returns the performer of an interface of functions. The reference to it is counted for the
@@ -164,12 +178,12 @@ impl Visitor {
         caller: Option<&Authenticated>,
     ) -> Result<(TargetId, Interface), Status> {
         let version = (syntax.version as u16, (syntax.version >> 16) as u16);
-        let found = self.runtime.functions().find(syntax.uuid.0, version, object.map_or(0, |uuid| uuid.0));
+        let found = self.exporter.functions().find(syntax.uuid.0, version, object.map_or(0, |uuid| uuid.0));
         let not_found = if object.is_some() { Status::OBJECT_NOT_FOUND } else { Status::UNK_IF };
         let (performer, info) = found.map_err(|_| not_found)?;
         // The performer is exported for the lifetime of the client.
         let holder = Client::Process(self.number_for(caller)?);
-        let exported = self.runtime.exports().add(performer.get(), info, holder, 1);
+        let exported = self.exporter.exports().add(performer.get(), info, holder, 1);
         let target = exported.map_err(|error| Status(error.code().0.cast_unsigned()))?.target;
         Ok((target, interface_of(info, registry::plan(info))))
     }
@@ -194,7 +208,7 @@ impl Visitor {
         let users = self.users();
         if self.presence.get().is_none()
             && users.first.is_none()
-            && let Ok(presence) = Presence::enter(self.runtime, || Ok(oxid), &self.peer, self.local.as_deref(), None)
+            && let Ok(presence) = Presence::enter(self.exporter, || Ok(oxid), &self.peer, self.local.as_deref(), None)
         {
             // The guard of the users keeps other threads from setting it.
             let _ = self.presence.set(presence);
@@ -212,11 +226,11 @@ impl fmt::Debug for Visitor {
 
 impl Interfaces for Visitor {
     fn judge(&self, context: &Context) -> Outcome {
-        if let Some(outcome) = self.runtime.services().judge(context) {
+        if let Some(outcome) = self.exporter.services().judge(context) {
             return outcome;
         }
         let mut client = None;
-        let outcome = binding::judge(context, self.runtime.oxid(), self.transfers, &mut client);
+        let outcome = binding::judge(context, self.exporter.oxid(), self.transfers, &mut client);
         match client {
             Some(client) if !self.is_called(client) => Outcome::refused(REASON_NOT_SPECIFIED),
             _ => outcome,
@@ -233,16 +247,16 @@ impl Interfaces for Visitor {
         if interface == binding::RUNTIME {
             return Ok((own_calls::TARGET, OWN));
         }
-        if let Some(found) = self.runtime.services().find(object, interface) {
+        if let Some(found) = self.exporter.services().find(object, interface) {
             self.number_for(caller)?;
             return found;
         }
         let (target, oxid) = objref::split_ipid(&GUID::from_u128(object.map_or(0, |object| object.0)));
-        if oxid != self.runtime.oxid() {
+        if oxid != self.exporter.oxid() {
             return self.find_function(object, interface, caller);
         }
         self.number_for(caller)?;
-        let info = self.runtime.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
+        let info = self.exporter.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
         // The interface must be that of the context, by which the arguments are translated.
         if info.iid.to_u128() == interface.uuid.0 {
             Ok((target, interface_of(info, registry::plan(info))))
@@ -253,29 +267,29 @@ impl Interfaces for Visitor {
 
     fn admit(&self, target: TargetId, opnum: u16, maker: Option<&Authenticated>) -> Result<(), Status> {
         if self.is_stranger() {
-            self.runtime.exports().note_call(target);
+            self.exporter.exports().note_call(target);
         }
-        self.admitted.admit(self.runtime, (target, opnum), maker, &self.peer)
+        self.admitted.admit(self.exporter, (target, opnum), maker, &self.peer)
     }
 
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
-        self.runtime.services().perform(call, (&self.peer, self.local.as_deref()), &self.state)
+        self.exporter.services().perform(call, (&self.peer, self.local.as_deref()), &self.state)
     }
 
     fn settle(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>> {
         let (answer, client) =
-            binding::answer(bind, self.runtime.oxid(), self.transfers).filter(|_| interface == binding::RUNTIME)?;
+            binding::answer(bind, self.exporter.oxid(), self.transfers).filter(|_| interface == binding::RUNTIME)?;
         client.is_none_or(|oxid| self.is_called(oxid)).then_some(answer)
     }
 
     fn serve(self: Arc<Self>, lane: Window, attribution: Attribution) {
-        server::serve_lane(self.runtime, lane, self, attribution);
+        (self.serve_lane)(self.exporter, lane, self, attribution);
     }
 }
 
 impl Joins for Visitor {
     fn join(&self, wanted: u32) -> Option<Joined> {
-        let group = self.runtime.clients().join(wanted, &self.peer)?;
+        let group = self.exporter.clients().join(wanted, &self.peer)?;
         // An association is bound only once.
         let group = self.group.get_or_init(|| group);
         Some(Joined { number: group.number(), place: Arc::clone(group) as Arc<_> })
@@ -291,14 +305,15 @@ impl Witness for Visitor {
 /// The clients of an endpoint for datagrams, which have no connections.
 #[derive(Clone)]
 pub(crate) struct Visitors {
-    runtime: &'static Runtime,
+    exporter: &'static Exporter,
+    serve_lane: ServeLane,
     local: Option<String>,
 }
 
 impl Visitors {
     /// Makes the clients of an endpoint that they reach at the address `local`, where it is known.
-    pub(crate) fn new(runtime: &'static Runtime, local: Option<String>) -> Self {
-        Self { runtime, local }
+    pub(crate) fn new(exporter: &'static Exporter, serve_lane: ServeLane, local: Option<String>) -> Self {
+        Self { exporter, serve_lane, local }
     }
 }
 
@@ -315,7 +330,7 @@ impl Clients for Visitors {
         // No packet is sent to find it.
         let routed = || DatagramSocket::connect(&host, 1).ok()?.local_host().map(|local| local.to_string());
         let local = self.local.clone().or_else(routed);
-        Some(Arc::new(Visitor::from(self.runtime, Peer::Host(host), local, Transfers::NDR)))
+        Some(Arc::new(Visitor::from(self.exporter, self.serve_lane, Peer::Host(host), local, Transfers::NDR)))
     }
 }
 
@@ -332,11 +347,11 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
     fn the_users_of_an_association_are_limited_however_often_it_changes_them() {
-        let runtime = process::runtime().unwrap();
+        let exporter = process::runtime().unwrap().exporter();
         let mut users = Users::default();
         let user = |number: usize| Arc::new(Principal { domain: format!("A{number}"), user: "anna".to_owned() });
         let draw = || crate::identity::draw().map_err(|_| Status::REMOTE_NO_MEMORY);
-        let enter = || Presence::enter(runtime, draw, &Peer::Host("far".to_owned()), None, None);
+        let enter = || Presence::enter(exporter, draw, &Peer::Host("far".to_owned()), None, None);
         let numbers: Vec<u64> = (0..USERS_MAX).map(|number| users.add(Some(&user(number)), enter).unwrap()).collect();
         assert_eq!(users.add(Some(&user(USERS_MAX)), enter), Err(Status::REMOTE_NO_MEMORY));
         // The known users stay, and so may anonymous calls come.
@@ -346,6 +361,6 @@ mod tests {
         let anonymous = users.add(None, enter).unwrap();
         assert_eq!((found(&users, None), users.first), (Some(anonymous), Some(numbers[0])));
         drop(users);
-        assert!(numbers.iter().all(|number| !runtime.clients().has(*number)));
+        assert!(numbers.iter().all(|number| !exporter.clients().has(*number)));
     }
 }

@@ -4,7 +4,7 @@ use crate::dcom::{activation_call, factory, forwarded_call, service};
 use crate::endpoints::own;
 use crate::error::Result;
 use crate::own_calls::{self, OP_ACTIVATE, OP_FORWARD, OP_START};
-use crate::runtime::{Parts, Runtime};
+use crate::runtime::{Parts, Runtime, janitor};
 use crate::scm::start;
 use crate::server::services::{AssociationState, Perform, Services};
 use crate::{events, system};
@@ -26,6 +26,7 @@ static PARTS: Parts = Parts {
         (OP_START, start::serve_start),
         (OP_FORWARD, forwarded_call::serve_forward),
     ],
+    janitor: janitor::work,
     interfaces: || events::idl::INTERFACES.iter().copied().chain([&factory::INFO]).collect(),
 };
 

@@ -1,11 +1,12 @@
 //! The runtime of a process: its identity, its exports, and its links to other processes.
 
 pub(crate) mod data;
+mod detours;
 pub(crate) mod ending;
-mod janitor;
+pub(crate) mod janitor;
 mod links;
 pub(crate) mod names;
-mod response;
+pub(crate) mod response;
 mod specialised;
 mod ways;
 
@@ -25,20 +26,20 @@ use crate::own_calls::client;
 use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo};
 use crate::security::Rules;
-use crate::server::services::{OwnCall, Services};
-use crate::server::{Clients, accept_on};
+use crate::server::services::Services;
+use crate::server::stub_call::StubCall;
+use crate::server::{Clients, Exporter, accept_on};
 use crate::threads::lock;
 use crate::{thread, upkeep};
+use detours::Detours;
 use links::{Links, Place};
-use obvia_rpc::security::Principal;
+use obvia_rpc::status::Status;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_rpc::vi_call::Answer;
 use obvia_via::provider::shm::{Directory, Listener};
-use obvia_via::window::{Options, Peer};
-use specialised::Detours;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use windows_core::{IUnknown, Interface};
@@ -80,35 +81,32 @@ pub fn is_string_binding(text: &str) -> bool {
     StringBinding::is_meant(text)
 }
 
+/// A function that performs one of the calls between runtimes.
+pub(crate) type OwnCall = fn(&mut StubCall<'_, '_>) -> std::result::Result<Answer, Status>;
+
 /// The parts of a process that stand above its runtime.
 pub(crate) struct Parts {
     /// The services for peers.
     pub(crate) services: &'static dyn Services,
     /// The calls between runtimes that services perform, by opnum.
     pub(crate) own_calls: &'static [(u16, OwnCall)],
+    /// The janitor's work.
+    pub(crate) janitor: fn(),
     /// Returns the interfaces of the services, which are known without a registration.
     pub(crate) interfaces: fn() -> Vec<&'static InterfaceInfo>,
 }
 
 /// The state of the process.
 pub(crate) struct Runtime {
-    local: LocalProcess,
-    exports: Exports,
-    /// Derives the numbers of peers that are no obvia processes.
-    peers: RandomState,
-    /// Derives the marks for other processes.
-    marks: RandomState,
-    clients: Clients,
+    local: &'static LocalProcess,
+    exporter: Exporter,
     links: Links,
     names: Mutex<HashMap<String, Name>>,
     endpoint: Mutex<Option<Arc<Listener>>>,
     /// The listeners of further names in the directory by which this process is reached.
     endpoints: Mutex<Vec<Arc<Listener>>>,
-    functions: Functions,
     parts: &'static Parts,
     extensions: Mutex<HashMap<TypeId, &'static (dyn Any + Send + Sync)>>,
-    contexts: Contexts,
-    rules: Rules,
     detours: Detours,
 }
 
@@ -119,24 +117,19 @@ impl Runtime {
     pub(crate) fn of_process(parts: &'static Parts) -> Result<&'static Self> {
         let made = RUNTIME.get_or_init(|| {
             obvia_rpc::vi_call::set_words(error::words_for_caller);
-            upkeep::set_work(janitor::work);
+            upkeep::set_work(parts.janitor);
             registry::set_own((parts.interfaces)());
-            let local = LocalProcess::new()?;
+            // The process has one runtime, which lives as long as the process.
+            let local: &'static LocalProcess = Box::leak(Box::new(LocalProcess::new()?));
             Ok(Self {
-                exports: Exports::new(local.oxid()),
                 local,
-                peers: RandomState::new(),
-                marks: RandomState::new(),
-                clients: Clients::default(),
+                exporter: Exporter::new(local, parts.services),
                 links: Links::default(),
                 names: Mutex::default(),
                 endpoint: Mutex::default(),
                 endpoints: Mutex::default(),
-                functions: Functions::default(),
                 parts,
                 extensions: Mutex::default(),
-                contexts: Contexts::default(),
-                rules: Rules::default(),
                 detours: Detours::default(),
             })
         });
@@ -158,9 +151,13 @@ impl Runtime {
         RUNTIME.get().ok_or(code::E_UNEXPECTED)?.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the services for peers.
-    pub(crate) fn services(&self) -> &'static dyn Services {
-        self.parts.services
+    /// Returns the runtime of this process in code that performs a call of another process.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::PROTOCOL_ERROR`] where it has not been made.
+    pub(crate) fn serving() -> std::result::Result<&'static Self, Status> {
+        Self::made().ok_or(Status::PROTOCOL_ERROR)
     }
 
     /// Returns the function that performs a call between runtimes beside those of references and
@@ -182,8 +179,13 @@ impl Runtime {
     }
 
     /// Returns what this process has to reach others and to be reached.
-    pub(crate) fn local(&self) -> &LocalProcess {
-        &self.local
+    pub(crate) fn local(&self) -> &'static LocalProcess {
+        self.local
+    }
+
+    /// Returns what this process exports.
+    pub(crate) fn exporter(&self) -> &Exporter {
+        &self.exporter
     }
 
     pub(crate) fn network(&self) -> &Network {
@@ -195,49 +197,23 @@ impl Runtime {
     }
 
     pub(crate) fn exports(&self) -> &Exports {
-        &self.exports
-    }
-
-    /// Returns the identity under which the references of a peer are counted, where the peer is no
-    /// obvia process. The identity is derived from the peer's host, or from its process on this
-    /// host, and from its authenticated principal.
-    pub(crate) fn peer(&self, peer: &Peer, principal: Option<&Principal>) -> Client {
-        let number = match peer {
-            Peer::Host(host) => self.peers.hash_one((host, principal)),
-            Peer::Process { pid, .. } => self.peers.hash_one((pid, principal)),
-        };
-        Client::Peer(number.max(1))
-    }
-
-    /// Returns the mark by which another process recognises this one, regardless of the link.
-    pub(crate) fn mark_for(&self, process: u64) -> u64 {
-        self.marks.hash_one(process)
+        self.exporter.exports()
     }
 
     pub(crate) fn functions(&self) -> &Functions {
-        &self.functions
+        self.exporter.functions()
     }
 
     pub(crate) fn contexts(&self) -> &Contexts {
-        &self.contexts
+        self.exporter.contexts()
     }
 
     pub(crate) fn rules(&self) -> &Rules {
-        &self.rules
+        self.exporter.rules()
     }
 
     pub(crate) fn clients(&self) -> &Clients {
-        &self.clients
-    }
-
-    /// Removes the state of a client that is gone. The result must be dropped while no lock is
-    /// held, since its drop runs programs' code.
-    pub(crate) fn end_client(&self, oxid: u64) -> impl Sized + use<> {
-        (self.exports.drop_client(oxid), self.contexts.end_client(oxid))
-    }
-
-    pub(crate) fn options(&self) -> Options {
-        self.local.options()
+        self.exporter.clients()
     }
 
     /// Makes this process reachable for other processes.
@@ -245,7 +221,7 @@ impl Runtime {
         let mut endpoint = lock(&self.endpoint);
         if endpoint.is_none() {
             let listener = Arc::new(self.directory().bind(&endpoint_of(self.oxid()))?);
-            accept_on(self, Arc::clone(&listener))?;
+            accept_on(&self.exporter, Arc::clone(&listener))?;
             *endpoint = Some(listener);
             // The janitor cleans up after clients that end.
             upkeep::wake();
@@ -268,18 +244,18 @@ impl Runtime {
     pub(crate) fn bind_name(&'static self, name: &str) -> Result<Arc<Listener>> {
         self.serve()?;
         let listener = Arc::new(self.directory().bind(name)?);
-        accept_on(self, Arc::clone(&listener))?;
+        accept_on(&self.exporter, Arc::clone(&listener))?;
         Ok(listener)
     }
 
     /// Returns the link to the process at a name or an address.
     pub(crate) fn link_by_address(&'static self, address: Address) -> Result<Arc<Link>> {
-        let reached = Link::reach(&self.local, &address, thread::deadline())?;
+        let reached = Link::reach(self.local, &address, thread::deadline())?;
         let key = (reached.oxid, Place::of(&address, &reached));
         if let Some(known) = self.links.known(&key) {
             return Ok(known);
         }
-        let (link, is_fresh) = self.links.add(key, Link::open(&self.local, address, reached, thread::deadline())?);
+        let (link, is_fresh) = self.links.add(key, Link::open(self.local, address, reached, thread::deadline())?);
         if is_fresh {
             // The janitor closes links.
             upkeep::wake();
@@ -369,7 +345,7 @@ impl Runtime {
     /// by the interface's name.
     pub(crate) fn named(&self, name: &str) -> Result<Agile<IUnknown>> {
         if let Some(interface) = name.strip_prefix(PREFIX) {
-            return self.functions.named(interface);
+            return self.functions().named(interface);
         }
         let names = lock(&self.names);
         Ok(names.get(name).ok_or(code::RPC_E_DISCONNECTED)?.object.clone())
@@ -397,7 +373,7 @@ impl Runtime {
     ) -> Result<ObjRef> {
         self.serve()?;
         registry::register_module(info);
-        let found = self.exports.add(object, info, client, REFS_PER_POINTER.into())?;
+        let found = self.exports().add(object, info, client, REFS_PER_POINTER.into())?;
         Ok(ObjRef {
             iid: info.iid,
             public_refs: REFS_PER_POINTER,
@@ -448,7 +424,7 @@ impl Runtime {
             if reference.public_refs > 0 {
                 thread::note_return(reference.target, reference.public_refs.into());
             }
-            let object = self.exports.get(reference.target)?.object;
+            let object = self.exports().get(reference.target)?.object;
             return crate::exports::query(object.get(), info);
         }
         let link = self.link_to(reference.oxid, &reference.bindings)?;

@@ -9,8 +9,7 @@ use crate::own_calls::{
     OP_RELEASE_DATA, OP_RESOLVE, OP_TRANSFER, OP_UNMARSHAL, REFS_PER_QUERY, guid_from, releases_in, target_from,
 };
 use crate::registry;
-use crate::runtime::Runtime;
-use crate::server::services::OwnCall;
+use crate::runtime::{OwnCall, Runtime, response};
 use crate::server::stub_call::{StubCall, answer, serve, who};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
@@ -46,7 +45,7 @@ fn serve_query(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Statu
     let (through, iid) = (target_from(frame, 0)?, guid_from(frame, 8)?);
     let caller = who()?;
     let outcome = (|| {
-        let exports = caller.runtime.exports();
+        let exports = caller.exporter.exports();
         let object = exports.get(through)?.object;
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
         let found = exports.add(object.get(), info, caller.holder(), REFS_PER_QUERY.into())?;
@@ -59,8 +58,8 @@ fn serve_query(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Statu
 fn serve_release(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let batch = releases_in(call.frame(0)?)?;
     let caller = who()?;
-    caller.runtime.exports().release(caller.holder(), batch);
-    caller.runtime.clients().wake_all();
+    caller.exporter.exports().release(caller.holder(), batch);
+    caller.exporter.clients().wake_all();
     answer(call, Ok(Vec::new()))
 }
 
@@ -70,7 +69,7 @@ fn serve_transfer(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, St
     let to = frame.load_u64(8).ok_or(Status::BAD_STUB_DATA)?;
     let refs = frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?;
     let caller = who()?;
-    let outcome = caller.runtime.exports().add_to(target, Client::Process(to), Refs::public(refs.min(1 << 20)));
+    let outcome = caller.exporter.exports().add_to(target, Client::Process(to), Refs::public(refs.min(1 << 20)));
     answer(call, outcome.map(|()| Vec::new()))
 }
 
@@ -87,23 +86,23 @@ fn serve_resolve(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Sta
     let name = String::from_utf8(name).map_err(|_| Status::BAD_STUB_DATA)?;
     let caller = who()?;
     let outcome = (|| {
-        let object = caller.runtime.named(&name)?;
-        caller.runtime.rules().check_name(&name, object.get(), || caller.shown())?;
+        let runtime = Runtime::current()?;
+        let object = runtime.named(&name)?;
+        caller.exporter.rules().check_name(&name, object.get(), || caller.shown())?;
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
         if forms == 1
-            && let Some(reference) = caller.specialised(object.get(), info)?
+            && let Some(reference) = response::specialised(&caller, object.get(), info)?
         {
             return Ok(reference);
         }
-        let handler = caller.runtime.handler_class_of(object.get(), caller.holder());
-        caller.runtime.marshal_own(object.get(), info, caller.holder())?.to_wire_with(0, handler)
+        let handler = runtime.handler_class_of(object.get(), caller.holder());
+        runtime.marshal_own(object.get(), info, caller.holder())?.to_wire_with(0, handler)
     })();
     answer(call, outcome)
 }
 
 fn serve_list(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
-    let caller = who()?;
-    answer(call, Ok(caller.runtime.list_names().into_bytes()))
+    answer(call, Runtime::current().map(|runtime| runtime.list_names().into_bytes()))
 }
 
 fn serve_describe(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
@@ -121,17 +120,17 @@ fn serve_interfaces(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, 
 
 fn serve_bindings(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let caller = who()?;
-    answer(call, Ok(caller.runtime.list_bindings(caller.oxid).into_bytes()))
+    answer(call, Runtime::current().map(|runtime| runtime.list_bindings(caller.oxid).into_bytes()))
 }
 
 fn serve_functions(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let caller = who()?;
-    answer(call, Ok(caller.runtime.functions().list().into_bytes()))
+    answer(call, Ok(caller.exporter.functions().list().into_bytes()))
 }
 
 fn serve_mark(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let caller = who()?;
-    answer(call, Ok(caller.runtime.mark_for(caller.oxid).to_le_bytes().to_vec()))
+    answer(call, Ok(caller.exporter.mark_for(caller.oxid).to_le_bytes().to_vec()))
 }
 
 fn serve_regions(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {

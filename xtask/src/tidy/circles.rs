@@ -7,7 +7,7 @@ use crate::rust::modules::{Arrow, Modules, circles};
 
 /// The crates that still have cycles, with the number of files in them. The numbers must only
 /// decrease, unless the rule comes to see more.
-const LEFT: &[(&str, usize)] = &[("crates/com", 23)];
+const LEFT: &[(&str, usize)] = &[("crates/com", 5)];
 
 pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();

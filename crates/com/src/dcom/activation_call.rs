@@ -6,6 +6,7 @@ use crate::link::Link;
 use crate::objref::{ObjRef, guid_to_wire};
 use crate::own_calls::{OP_ACTIVATE, call, guid_from};
 use crate::registry::InterfaceInfo;
+use crate::runtime::{Runtime, response};
 use crate::server::stub_call::{answer, who};
 use crate::stub::StubCall;
 use crate::{registry, scm, thread};
@@ -48,13 +49,14 @@ pub(crate) fn serve_activate(call: &mut StubCall<'_, '_>) -> std::result::Result
     };
     let caller = who()?;
     let outcome = (|| {
-        if scm::is_for(&caller) && !caller.runtime.classes().has(&class) {
+        let runtime = Runtime::current()?;
+        if scm::is_for(&caller) && !runtime.classes().has(&class) {
             return scm::remote::reference_for(&caller, class, wanted, iid);
         }
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
-        caller.runtime.rules().check_class(&class, || caller.shown())?;
-        let object = caller.runtime.classes().activate(&class, wanted)?;
-        caller.marshal(object.get(), info)?.to_wire()
+        caller.exporter.rules().check_class(&class, || caller.shown())?;
+        let object = runtime.classes().activate(&class, wanted)?;
+        response::marshal(&caller, object.get(), info)?.to_wire()
     })();
     answer(call, outcome)
 }

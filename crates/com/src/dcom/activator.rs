@@ -10,6 +10,7 @@ use crate::orpc::activation::{OutInterface, Properties, Property, PropsOutInfo, 
 use crate::orpc::activator::{RemoteActivation, RemoteActivationResults, Request, Response};
 use crate::orpc::{Body, ComVersion, Decoder, OrpcThat, OrpcThis, Resolved};
 use crate::proxy::Wanted;
+use crate::runtime::{Runtime, response};
 use crate::server::Caller;
 use crate::{orpc_headers, scm};
 use obvia_rpc::status::Status;
@@ -104,13 +105,13 @@ fn reply(caller: &Arc<Caller>, this: OrpcThis, properties: &[u8], wanted: Activa
 /// Activates a class. Returns for each interface a reference or an error, and the bindings of the
 /// process that has the object.
 fn provide(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActivationResults> {
-    let runtime = caller.runtime;
+    let runtime = Runtime::current()?;
     if scm::is_for(caller) && !runtime.classes().has(&asked.class) {
         return scm::activate_for(caller, asked);
     }
     runtime.rules().check_class(&asked.class, || caller.shown())?;
     if let Some(told) = caller.told() {
-        runtime.network().listen_like(runtime, &told.heard).inspect_err(|error| {
+        runtime.network().listen_like(runtime.exporter(), &told.heard).inspect_err(|error| {
             // The client receives only the code and cannot act on the text.
             let _ = writeln!(
                 std::io::stderr(),
@@ -127,7 +128,7 @@ fn provide(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActiv
         Err(error) => (error.code(), None),
     };
     let interfaces: Vec<_> = asked.iids.iter().map(reference).collect();
-    let Resolved { bindings, rem_unknown, authn_hint, version } = resolved(caller, &asked.protseqs);
+    let Resolved { bindings, rem_unknown, authn_hint, version } = resolved(runtime, caller, &asked.protseqs);
     let (that, result) = (OrpcThat::default(), summary(&interfaces));
     Ok(RemoteActivationResults {
         that,
@@ -144,7 +145,7 @@ fn provide(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActiv
 
 fn marshal(caller: &Arc<Caller>, object: &IUnknown, iid: &GUID) -> Result<Vec<u8>> {
     let info = Wanted::Iid(*iid).info().map_err(|_| code::E_NOINTERFACE)?;
-    caller.marshal(object, info)?.to_wire()
+    response::marshal(caller, object, info)?.to_wire()
 }
 
 /// Returns the overall result: success if at least one interface was found.

@@ -14,7 +14,6 @@ use obvia_rpc::status::Status;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::{SyntaxId, Uuid};
 use obvia_rpc::vi_call::TargetId;
-use std::sync::Arc;
 use windows_core::GUID;
 
 /// An interface that every process has.
@@ -64,8 +63,7 @@ pub(super) fn request<C: Calls>(opnum: u16, from: &mut Decoder<'_>) -> std::resu
 
 /// Returns the bindings of this process for its caller, limited to these protocol sequences; an
 /// empty list means all.
-pub(super) fn resolved(caller: &Arc<Caller>, protseqs: &[u16]) -> Resolved {
-    let runtime = caller.runtime;
+pub(super) fn resolved(runtime: &Runtime, caller: &Caller, protseqs: &[u16]) -> Resolved {
     let heard = runtime.heard_by(Some(caller));
     // Clients that are no obvia processes no longer use datagrams, and some would prefer them where
     // they are offered.

@@ -4,6 +4,7 @@
 use super::answers::{answer, request, resolved};
 use crate::orpc::object_exporter::{Request, Resolve, Response};
 use crate::orpc::{ComVersion, Decoder, DualStringArray, INVALID_OXID, Resolved, TowerBinding};
+use crate::runtime::Runtime;
 use crate::scm;
 use crate::server::Caller;
 use obvia_rpc::status::Status;
@@ -11,10 +12,11 @@ use std::sync::Arc;
 
 /// Performs a call.
 pub(super) fn perform(caller: &Arc<Caller>, opnum: u16, from: &mut Decoder<'_>) -> Result<Vec<u8>, Status> {
-    let (exports, pings) = (caller.runtime.exports(), caller.runtime.starter().pings());
+    let runtime = Runtime::serving()?;
+    let (exports, pings) = (runtime.exports(), runtime.starter().pings());
     let response = match request(opnum, from)? {
-        Request::ResolveOxid(wanted) => Response::ResolveOxid(resolve(caller, &wanted)),
-        Request::ResolveOxid2(wanted) => Response::ResolveOxid2(resolve(caller, &wanted)),
+        Request::ResolveOxid(wanted) => Response::ResolveOxid(resolve(runtime, caller, &wanted)),
+        Request::ResolveOxid2(wanted) => Response::ResolveOxid2(resolve(runtime, caller, &wanted)),
         Request::SimplePing { set } => {
             let status = if scm::is_for(caller) { pings.simple_ping(caller, set) } else { exports.simple_ping(set) };
             Response::SimplePing(status)
@@ -28,24 +30,24 @@ pub(super) fn perform(caller: &Arc<Caller>, opnum: u16, from: &mut Decoder<'_>) 
             Response::ComplexPing { set: answer.set, backoff: 0, status: answer.status }
         }
         Request::ServerAlive => Response::ServerAlive(Status(0)),
-        Request::ServerAlive2 => Response::ServerAlive2(Ok((ComVersion::OURS, own_ways(caller)))),
+        Request::ServerAlive2 => Response::ServerAlive2(Ok((ComVersion::OURS, own_ways(runtime, caller)))),
     };
     answer(|to| response.write(to))
 }
 
-fn resolve(caller: &Arc<Caller>, wanted: &Resolve) -> Result<Resolved, Status> {
+fn resolve(runtime: &Runtime, caller: &Arc<Caller>, wanted: &Resolve) -> Result<Resolved, Status> {
     // Without a common protocol sequence the caller cannot reach this process.
     let is_reachable = |found: &Resolved| !found.bindings.strings.is_empty();
-    if wanted.oxid != caller.runtime.oxid() && scm::is_for(caller) {
+    if wanted.oxid != runtime.oxid() && scm::is_for(caller) {
         return scm::resolve_for(caller, wanted);
     }
-    let found = (wanted.oxid == caller.runtime.oxid()).then(|| resolved(caller, &wanted.protseqs));
+    let found = (wanted.oxid == runtime.oxid()).then(|| resolved(runtime, caller, &wanted.protseqs));
     found.filter(is_reachable).ok_or(INVALID_OXID)
 }
 
 /// Returns the addresses of the resolver without its endpoint, which is well known (MS-DCOM
 /// 3.1.2.5.1.6).
-fn own_ways(caller: &Arc<Caller>) -> DualStringArray {
-    let ways = resolved(caller, &[]).bindings;
+fn own_ways(runtime: &Runtime, caller: &Caller) -> DualStringArray {
+    let ways = resolved(runtime, caller, &[]).bindings;
     DualStringArray { strings: ways.strings.iter().map(TowerBinding::without_endpoint).collect(), ..ways }
 }

@@ -8,6 +8,7 @@ use crate::orpc::rem_unknown::{InterfaceRef, QueryResult, Request, Response};
 use crate::orpc::{Body, Decoder, OrpcThat, OrpcThis, Refs, StdObjRef};
 use crate::orpc_headers;
 use crate::proxy::Wanted;
+use crate::runtime::Runtime;
 use crate::server::Caller;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;
@@ -82,13 +83,13 @@ fn outcome<T, R>(done: impl Iterator<Item = Result<T>>, tell: impl Fn(Result<T>)
 /// Returns the target of an IPID of this process.
 fn target(caller: &Caller, ipid: &GUID) -> Result<TargetId> {
     let (target, oxid) = objref::split_ipid(ipid);
-    let is_own = oxid == caller.runtime.oxid() && target.generation != 0;
+    let is_own = oxid == caller.exporter.oxid() && target.generation != 0;
     if is_own { Ok(target) } else { Err(code::RPC_E_INVALID_OBJECT.into()) }
 }
 
 /// Returns a reference to a further interface of an object, with `refs` counts.
 fn query(caller: &Arc<Caller>, ipid: &GUID, iid: &GUID, refs: u32) -> Result<ObjRef> {
-    let runtime = caller.runtime;
+    let runtime = Runtime::current()?;
     let object = runtime.exports().get(target(caller, ipid)?).map_err(|_| code::RPC_E_INVALID_OBJECT)?.object;
     let info = Wanted::Iid(*iid).info().map_err(|_| code::E_NOINTERFACE)?;
     let (holder, refs) = (caller.holder(), refs.max(1));
@@ -104,7 +105,7 @@ fn counts(refs: &InterfaceRef) -> Refs {
 
 fn add(caller: &Caller, refs: &InterfaceRef) -> Result<()> {
     let target = target(caller, &refs.ipid)?;
-    let added = caller.runtime.exports().add_to(target, caller.holder(), counts(refs));
+    let added = caller.exporter.exports().add_to(target, caller.holder(), counts(refs));
     // The object is gone, or was never exported.
     added.map_err(
         |error| if error.code() == code::RPC_E_DISCONNECTED { Error::from(code::CO_E_OBJNOTREG) } else { error },
@@ -113,6 +114,6 @@ fn add(caller: &Caller, refs: &InterfaceRef) -> Result<()> {
 
 fn release(caller: &Caller, refs: &[InterfaceRef]) {
     let known = refs.iter().filter_map(|refs| Some((target(caller, &refs.ipid).ok()?, counts(refs))));
-    caller.runtime.exports().release_refs(caller.holder(), known.collect::<Vec<_>>());
-    caller.runtime.clients().wake_all();
+    caller.exporter.exports().release_refs(caller.holder(), known.collect::<Vec<_>>());
+    caller.exporter.clients().wake_all();
 }

@@ -12,6 +12,7 @@ use crate::proxy::call::Unsent;
 use crate::proxy::{Imported, Wanted, look_behind};
 use crate::registry::InterfaceInfo;
 use crate::reply::settle_return;
+use crate::runtime::response;
 use crate::stub::{no_results, results, serve};
 use crate::{exports, process, server, thread};
 use obvia_rpc::status::Status;
@@ -101,7 +102,7 @@ pub fn object(through: &IUnknown, reference: &[u8], info: &'static InterfaceInfo
 ///
 /// As for [`reference()`]; E_UNEXPECTED where the thread performs no call.
 pub fn reference_for_caller(object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
-    server::caller().ok_or(code::E_UNEXPECTED)?.reference(object, info)
+    response::reference(&*server::caller().ok_or(code::E_UNEXPECTED)?, object, info)
 }
 
 /// Unmarshals a reference from the arguments of the call that this thread performs.

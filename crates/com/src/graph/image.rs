@@ -11,6 +11,7 @@ use crate::orpc::Client;
 use crate::proxy::Wanted;
 use crate::proxy::call::ProxyCall;
 use crate::reply::ReplyView;
+use crate::runtime::response;
 use crate::server::caller;
 use crate::stub::{StubCall, no_results, results};
 use obvia_rpc::status::Status;
@@ -364,7 +365,7 @@ impl StubCall<'_, '_> {
         let marshal = |reference: &Reference| {
             // SAFETY: by the promise to the survey, interface pointers are alive and not null.
             let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) }.ok_or(code::E_POINTER)?;
-            caller.reference(object, wanted(reference.iid).info()?)
+            response::reference(&caller, object, wanted(reference.iid).info()?)
         };
         let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
         let laid = survey.lay_out(&references)?;

@@ -1,6 +1,6 @@
 //! Interface pointers as bytes.
 
-use super::released::release;
+use super::received::{release, unmarshal_custom};
 use super::{Context, Flags, custom};
 use crate::error::{Error, Result, code};
 use crate::objref::parse;
@@ -56,7 +56,7 @@ pub fn unmarshal<I: Remote>(bytes: &[u8]) -> Result<I> {
 pub(crate) fn unmarshal_object(bytes: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
     let (any, runtime) = (parse(bytes)?, process::runtime());
     match any {
-        Any::Custom { clsid, data, .. } => custom::unmarshal(&clsid, data, info),
+        Any::Custom { clsid, data, .. } => unmarshal_custom(&clsid, data, info),
         any => runtime?.unmarshal_data(&any, info),
     }
 }

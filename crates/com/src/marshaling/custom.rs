@@ -3,9 +3,10 @@
 
 use super::interfaces::{IMarshal, IMarshal_Impl, ISequentialStream, IStream};
 use super::stream::Memory;
-use super::{Context, Flags, vi_reference};
-use crate::error::{Error, Result, code, leave};
+use super::{Context, Flags};
+use crate::error::{Error, Result, code, leave, result_of};
 use crate::exports::query;
+use crate::memory::put;
 use crate::objref::DATA_MAX;
 use crate::orpc::{ObjRef as Any, ViReference, com_guid};
 use crate::registry::{self, InterfaceInfo, is_proxy};
@@ -117,10 +118,6 @@ fn too_long() -> Error {
     Error::new(code::E_OUTOFMEMORY, format!("a marshaler's data has more than {DATA_MAX} bytes"))
 }
 
-pub(super) fn result_of(done: Result<()>) -> HRESULT {
-    done.map_or_else(leave, |()| code::S_OK)
-}
-
 impl<T: Marshaler> IMarshal_Impl for T
 where
     T: windows_core::IUnknownImpl,
@@ -192,18 +189,6 @@ where
     }
 }
 
-/// # Safety
-///
-/// `to` must be null or writable.
-pub(super) unsafe fn put<T>(to: *mut T, value: T) -> Result<()> {
-    if to.is_null() {
-        return Err(code::E_POINTER.into());
-    }
-    // SAFETY: the caller's promise; not null.
-    unsafe { to.write(value) };
-    Ok(())
-}
-
 type Maker = Arc<dyn Fn() -> Result<IMarshal> + Send + Sync>;
 
 static CLASSES: Mutex<Option<HashMap<u128, Maker>>> = Mutex::new(None);
@@ -254,7 +239,7 @@ fn is_own(class: &GUID) -> bool {
     [STANDARD, ViReference::CLASS].contains(class)
 }
 
-fn find(class: &GUID) -> Result<IMarshal> {
+pub(super) fn find(class: &GUID) -> Result<IMarshal> {
     let found = classes().as_ref().and_then(|classes| classes.get(&class.to_u128()).cloned());
     let unknown = || {
         let text = format!("a reference is to be unmarshaled by the class {{{class:?}}}, which is not registered here");
@@ -313,35 +298,6 @@ fn marshal_where(
     // SAFETY: as above, and a live stream.
     unsafe { marshaler.MarshalInterface(stream.as_raw(), iid, pointer, context, nothing, flags) }.ok()?;
     Ok(Some(Any::Custom { iid: info.iid, clsid, data: memory.take_bytes() }.to_bytes()?))
-}
-
-/// Unmarshals a custom reference.
-pub(crate) fn unmarshal(class: &GUID, data: Vec<u8>, info: &'static InterfaceInfo) -> Result<IUnknown> {
-    if *class == ViReference::CLASS {
-        return vi_reference::unmarshal(&data, info);
-    }
-    let marshaler = find(class)?;
-    let stream: IStream = Memory::of(data).into();
-    let mut object = std::ptr::null_mut();
-    // SAFETY: by the contract of IMarshal: a live stream, an IID, and room for a pointer.
-    unsafe { marshaler.UnmarshalInterface(stream.as_raw(), &info.iid, &mut object) }.ok()?;
-    if object.is_null() {
-        return Err(code::E_UNEXPECTED.into());
-    }
-    // SAFETY: the call succeeded, so the pointer is a counted interface pointer; every interface
-    // begins with IUnknown's methods.
-    Ok(unsafe { IUnknown::from_raw(object) })
-}
-
-/// Releases custom data.
-pub(crate) fn release(class: &GUID, data: Vec<u8>) -> Result<()> {
-    if *class == ViReference::CLASS {
-        return vi_reference::release(&data);
-    }
-    let marshaler = find(class)?;
-    let stream: IStream = Memory::of(data).into();
-    // SAFETY: by the contract of IMarshal: a live stream.
-    Ok(unsafe { marshaler.ReleaseMarshalData(stream.as_raw()) }.ok()?)
 }
 
 /// Disconnects other processes by an object's own marshaler, where it has one.

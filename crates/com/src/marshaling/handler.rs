@@ -5,11 +5,11 @@
 //! object is passed on where its handler is marshaled.
 
 use super::Context;
-use super::custom::put;
 use super::interfaces::{IStdMarshalInfo, IStdMarshalInfo_Impl};
-use crate::error::{Error, Result, code};
+use crate::error::{Error, Result, code, result_of};
 use crate::exports::query;
 use crate::link::Link;
+use crate::memory::put;
 use crate::proxy::{self, look_behind};
 use crate::registry::InterfaceInfo;
 use crate::registry::is_proxy;
@@ -38,7 +38,7 @@ impl<T: Handled + IUnknownImpl> IStdMarshalInfo_Impl for T {
         let context = Context::from_number(context).ok_or_else(|| Error::from(code::E_INVALIDARG));
         let named = context.and_then(|context| self.handler(context));
         // SAFETY: by the contract of IStdMarshalInfo.
-        super::custom::result_of(named.and_then(|named| unsafe { put(class, named) }))
+        result_of(named.and_then(|named| unsafe { put(class, named) }))
     }
 }
 

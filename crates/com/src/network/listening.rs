@@ -10,8 +10,7 @@ use super::sequence::{End, Means, Wanted, complete};
 use super::{ANY, Network, Opened, parse, parse_vi};
 use crate::error::{Error, Result, code};
 use crate::process;
-use crate::runtime::Runtime;
-use crate::server::accept_from;
+use crate::server::{Exporter, accept_from};
 use obvia_rpc::security::Level;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 
@@ -23,34 +22,39 @@ fn socket_text(binding: &StringBinding) -> String {
 
 impl Network {
     /// Listens. Returns the binding with its actual endpoint, in the form for other processes.
-    fn listen(&self, runtime: &'static Runtime, binding: StringBinding) -> Result<StringBinding> {
+    fn listen(&self, exporter: &'static Exporter, binding: StringBinding) -> Result<StringBinding> {
         let wanted = Wanted::of(&binding)?;
         let means = match wanted.sequence.means {
             Means::Nic(means) => means,
-            Means::Stream => return self.listen_with_sockets(runtime, &wanted, binding, sockets::listen_for_streams),
+            Means::Stream => return self.listen_with_sockets(exporter, &wanted, binding, sockets::listen_for_streams),
             Means::Datagrams => {
-                return self.listen_with_sockets(runtime, &wanted, binding, sockets::listen_for_datagrams);
+                return self.listen_with_sockets(exporter, &wanted, binding, sockets::listen_for_datagrams);
             }
         };
         let here = if ANY.contains(&binding.address.as_str()) { None } else { binding.address.parse().ok() };
         let opened = self.nic(wanted, means, End::Here(here))?;
-        self.listen_with(runtime, &opened, binding)
+        self.listen_with(exporter, &opened, binding)
     }
 
     pub(super) fn listen_with_sockets(
         &self,
-        runtime: &'static Runtime,
+        exporter: &'static Exporter,
         wanted: &Wanted,
         binding: StringBinding,
-        listen: impl FnOnce(&'static Runtime, &Wanted, &mut StringBinding) -> Result<()>,
+        listen: impl FnOnce(&'static Exporter, &Wanted, &mut StringBinding) -> Result<()>,
     ) -> Result<StringBinding> {
         let mut binding = told(binding);
-        listen(runtime, wanted, &mut binding)?;
+        listen(exporter, wanted, &mut binding)?;
         Self::lock(&self.heard).push(binding.clone());
         Ok(binding)
     }
 
-    fn listen_with(&self, runtime: &'static Runtime, opened: &Opened, binding: StringBinding) -> Result<StringBinding> {
+    fn listen_with(
+        &self,
+        exporter: &'static Exporter,
+        opened: &Opened,
+        binding: StringBinding,
+    ) -> Result<StringBinding> {
         let least = demanded(&Wanted::of(&binding)?, &binding)?;
         let mut binding = told(binding);
         complete(&mut binding);
@@ -69,7 +73,7 @@ impl Network {
         if let Some((_, port)) = address.rsplit_once(':') {
             port.clone_into(&mut binding.endpoint);
         }
-        accept_from(runtime, opened.nic.clone(), listener, least)?;
+        accept_from(exporter, opened.nic.clone(), listener, least)?;
         Self::lock(&self.heard).push(binding.clone());
         Ok(binding)
     }
@@ -78,7 +82,12 @@ impl Network {
     /// call it with at least this protection. Where the program listens on no such binding, the
     /// process listens on a port that the system chooses, since the holder of a reference must be
     /// able to call.
-    pub(crate) fn bindings(&self, runtime: &'static Runtime, local: &str, least: Option<Level>) -> Vec<StringBinding> {
+    pub(crate) fn bindings(
+        &self,
+        exporter: &'static Exporter,
+        local: &str,
+        least: Option<Level>,
+    ) -> Vec<StringBinding> {
         let heard = |network: &Self| -> Vec<_> {
             let leads_here = |binding: &StringBinding| binding.address == local;
             let heard = network.heard(Some(local)).into_iter().filter(leads_here);
@@ -97,14 +106,14 @@ impl Network {
             let binding = StringBinding { options, ..StringBinding::new(opened.wanted.sequence.protocol, any, "0") };
             // If listening fails, the peer learns at its first call that this process cannot be
             // reached.
-            let _ = protected(binding, least).map(|binding| self.listen_with(runtime, &opened, binding));
+            let _ = protected(binding, least).map(|binding| self.listen_with(exporter, &opened, binding));
         }
         let standard = Self::lock(&self.standard).clone();
         for protocol in
             [ProtocolSequence::IpTcp, ProtocolSequence::IpUdp].into_iter().filter(|it| standard.contains(it))
         {
             let binding = protected(StringBinding::new(protocol, any, "0"), least);
-            let _ = binding.map(|binding| self.listen(runtime, binding));
+            let _ = binding.map(|binding| self.listen(exporter, binding));
         }
         heard(self)
     }
@@ -112,7 +121,7 @@ impl Network {
     /// Opens endpoints of virtual interfaces for objects that are called over them: a named
     /// endpoint, or `ncacn_vi_udp` at each address at which this process listens on TCP and on no
     /// virtual interface. Thus no new address becomes reachable.
-    pub(crate) fn listen_over_vi(&self, runtime: &'static Runtime, endpoint: &str) -> Result<()> {
+    pub(crate) fn listen_over_vi(&self, exporter: &'static Exporter, endpoint: &str) -> Result<()> {
         let heard = self.heard(None);
         // The greatest level of any listener applies to all bindings.
         let least = heard.iter().filter_map(level_of).max();
@@ -121,7 +130,7 @@ impl Network {
         if !endpoint.is_empty() {
             if !opened.iter().any(|known| known == endpoint) {
                 if let Some(binding) = protected(parse_vi(endpoint)?, least) {
-                    self.listen(runtime, binding)?;
+                    self.listen(exporter, binding)?;
                 }
                 opened.push(endpoint.to_owned());
             }
@@ -137,7 +146,7 @@ impl Network {
                 // If an endpoint cannot be opened, there is no further attempt: calls use another
                 // binding.
                 let binding = protected(StringBinding::new(ProtocolSequence::ViUdp, address.as_str(), "0"), least);
-                let _ = binding.map(|binding| self.listen(runtime, binding));
+                let _ = binding.map(|binding| self.listen(exporter, binding));
                 opened.push(address);
             }
         }
@@ -147,7 +156,7 @@ impl Network {
     /// Listens so that clients which reach this host by a binding over TCP reach this process at
     /// the same address and with no less protection. The port is chosen by the system where the
     /// process has no such endpoint yet.
-    pub(crate) fn listen_like(&self, runtime: &'static Runtime, binding: &StringBinding) -> Result<()> {
+    pub(crate) fn listen_like(&self, exporter: &'static Exporter, binding: &StringBinding) -> Result<()> {
         // The lock is held until the process listens, so that no other thread does the same.
         let _opened = Self::lock(&self.opened);
         if !self.heard_like(binding).is_empty() {
@@ -155,7 +164,7 @@ impl Network {
         }
         let fresh = StringBinding::new(binding.protocol, binding.address.as_str(), "0");
         let fresh = protected(fresh, level_of(binding)).ok_or(code::E_INVALIDARG)?;
-        self.listen(runtime, fresh).map(drop)
+        self.listen(exporter, fresh).map(drop)
     }
 }
 
@@ -207,7 +216,7 @@ pub fn listen(binding: &str) -> Result<String> {
         runtime.listen_by_name(&parsed.endpoint)?;
         return Ok(parsed.to_string());
     }
-    let heard = runtime.network().listen(runtime, parsed);
+    let heard = runtime.network().listen(runtime.exporter(), parsed);
     let heard = heard.map_err(|error| {
         if error.detail().is_some_and(|why| why.contains(binding)) {
             error

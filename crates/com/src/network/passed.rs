@@ -33,10 +33,10 @@ pub fn listen_passed(binding: &str) -> Result<Vec<String>> {
     }
     let wanted = Wanted::of(&parsed)?;
     let listen = |socket| {
-        let listen = |runtime, wanted: &Wanted, binding: &mut StringBinding| {
-            listening::listen_on(runtime, wanted, binding, socket)
+        let listen = |exporter, wanted: &Wanted, binding: &mut StringBinding| {
+            listening::listen_on(exporter, wanted, binding, socket)
         };
-        Ok(runtime.network().listen_with_sockets(runtime, &wanted, parsed.clone(), listen)?.to_string())
+        Ok(runtime.network().listen_with_sockets(runtime.exporter(), &wanted, parsed.clone(), listen)?.to_string())
     };
     sockets().into_iter().map(listen).collect()
 }

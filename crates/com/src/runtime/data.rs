@@ -73,7 +73,11 @@ impl Runtime {
             }
             None => {
                 let bindings = self.bindings_there(context)?;
-                (self.oxid(), bindings, self.exports.keep(&interface, info, flags.keeping(), REFS_PER_POINTER.into())?)
+                (
+                    self.oxid(),
+                    bindings,
+                    self.exports().keep(&interface, info, flags.keeping(), REFS_PER_POINTER.into())?,
+                )
             }
         };
         let public_refs = if flags.is_table() { REFS_IN_TABLE } else { REFS_PER_POINTER };
@@ -131,7 +135,7 @@ impl Runtime {
 
     /// Exports an object for a client with references that live by the client's pings.
     pub(crate) fn keep_for(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client) -> Result<Exported> {
-        self.exports.keep(object, info, Keeping::Once(holder), REFS_PER_POINTER.into())
+        self.exports().keep(object, info, Keeping::Once(holder), REFS_PER_POINTER.into())
     }
 
     /// Returns the bindings by which processes in a context reach this process.
@@ -148,7 +152,7 @@ impl Runtime {
         }
         // A listener on all addresses is represented by the host's name, unless the caller used
         // another name.
-        let local = server::caller().and_then(|caller| self.clients.local_to(caller.oxid));
+        let local = server::caller().and_then(|caller| self.clients().local_to(caller.oxid));
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let leads_there = |binding: &StringBinding| {
             binding.protocol != ProtocolSequence::Lrpc || context != Context::DifferentMachine
@@ -179,7 +183,7 @@ impl Runtime {
         registry::register_module(info);
         let mut reference = ObjRef::from_any(any)?;
         if reference.oxid == self.oxid() {
-            return query(&self.exports.unmarshal(reference.target)?, info);
+            return query(&self.exports().unmarshal(reference.target)?, info);
         }
         let link = self.link_by(&reference, ways)?;
         let found = client::unmarshal(&link, reference.target, info)?;
@@ -197,8 +201,8 @@ impl Runtime {
     pub(crate) fn release_by(&'static self, any: &Any, ways: &DualStringArray) -> Result<()> {
         let reference = ObjRef::from_any(any)?;
         if reference.oxid == self.oxid() {
-            self.exports.release_data(reference.target)?;
-            self.clients.wake_all();
+            self.exports().release_data(reference.target)?;
+            self.clients().wake_all();
             return Ok(());
         }
         client::release_data(&*self.link_by(&reference, ways)?, reference.target)
@@ -209,8 +213,8 @@ impl Runtime {
         if is_proxy(&behind(object)) {
             return Err(Error::new(code::E_INVALIDARG, "the object lives in another process"));
         }
-        self.exports.disconnect(object)?;
-        self.clients.wake_all();
+        self.exports().disconnect(object)?;
+        self.clients().wake_all();
         Ok(())
     }
 }

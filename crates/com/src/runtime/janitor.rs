@@ -79,7 +79,7 @@ fn has_settled(runtime: &Runtime, link: &Link) -> bool {
 }
 
 /// The work of the janitor, which ends with the process.
-pub(super) fn work() {
+pub(crate) fn work() {
     let (mut looked, mut is_done, mut absent) = (Instant::now(), true, Absent::default());
     loop {
         let was_woken = upkeep::wait(if is_done { ROUND } else { RETRY }.min(until_due()));
@@ -111,7 +111,7 @@ pub(super) fn work() {
         }
         drop(links);
         let (unpinged, patience) = (runtime.exports().collect(), runtime.exports().patience());
-        let given_up = runtime.clients().give_up(Instant::now(), patience, |oxid| runtime.end_client(oxid));
+        let given_up = runtime.clients().give_up(Instant::now(), patience, |oxid| runtime.exporter().end_client(oxid));
         if !unpinged.is_empty() || !given_up.is_empty() {
             drop((unpinged, given_up));
             runtime.clients().wake_all();

@@ -65,7 +65,7 @@ pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static Interf
     let listener = Arc::new(runtime.directory().bind(name)?);
     let entry = Name { object, info, _listener: Some(Arc::clone(&listener)) };
     lock(&runtime.names).insert(name.to_owned(), entry);
-    accept_on(runtime, Arc::clone(&listener))?;
+    accept_on(runtime.exporter(), Arc::clone(&listener))?;
     Ok(Export { runtime, name: name.to_owned(), listener: Some(listener) })
 }
 

@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Whether this process is the SCM and a resolver or activator call comes from another host, so
 /// that it may be meant for a server of this user.
 pub(crate) fn is_for(caller: &Caller) -> bool {
-    let is_serving = caller.runtime.starter().is_serving();
+    let is_serving = Runtime::made().is_some_and(|runtime| runtime.starter().is_serving());
     is_serving && caller.told().is_none() && matches!(caller.peer, Peer::Host(_))
 }
 
@@ -42,7 +42,8 @@ fn forwarded(caller: &Caller, interface: GUID, opnum: u16, stub: Vec<u8>) -> Res
     let Peer::Host(host) = caller.peer.clone() else { return Err(code::E_ACCESSDENIED.into()) };
     // If several bindings lead to the same address, the one that the client used is unknown. The
     // best protected one is taken.
-    let ways = caller.runtime.heard_by(Some(caller)).into_iter().filter(|way| way.protocol == ProtocolSequence::IpTcp);
+    let ways =
+        Runtime::current()?.heard_by(Some(caller)).into_iter().filter(|way| way.protocol == ProtocolSequence::IpTcp);
     let way = ways.max_by_key(network::level_of);
     let text = "clients of other hosts have objects made over ncacn_ip_tcp, by the service that listens there";
     let heard = way.ok_or_else(|| Error::new(code::E_ACCESSDENIED, text))?.to_string();
@@ -74,7 +75,7 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
         ));
     }
     let call = forwarded(caller, ACTIVATION.id, 0, asked.encode(ByteOrder::Little)?)?;
-    let runtime = caller.runtime;
+    let runtime = Runtime::current()?;
     let activate = || {
         let link = runtime.link_by_address(Address::Name(class_endpoint(class)))?;
         let stub = forward::forward(&link, &call)?.map_err(faulted)?;
@@ -119,7 +120,7 @@ fn resolver_call(caller: &Caller, oxid: u64, request: &Request) -> Result<Respon
     let stub = Encoder::encode(ByteOrder::Little, |to| request.write(to))?;
     let call = forwarded(caller, object_exporter::INTERFACE.id, opnum, stub)?;
     let deadline = Deadline::Within(thread::deadline().start().remaining().min(PATIENCE)).start();
-    let stub = thread::with(deadline, || forward::forward(&*link_to(caller.runtime, oxid)?, &call))?;
+    let stub = thread::with(deadline, || forward::forward(&*link_to(Runtime::current()?, oxid)?, &call))?;
     let stub = stub.map_err(faulted)?;
     Response::read(opnum, &mut Decoder::new(&stub, ByteOrder::Little)).map_err(|_| code::RPC_E_INVALID_DATA.into())
 }

@@ -5,6 +5,7 @@ use crate::identity::is_of_own_user;
 use crate::link::Link;
 use crate::objref::guid_to_wire;
 use crate::own_calls::{OP_START, call, guid_from, text};
+use crate::runtime::Runtime;
 use crate::server::stub_call::{answer, who};
 use crate::stub::StubCall;
 use crate::thread;
@@ -42,7 +43,8 @@ pub(crate) fn serve_start(call: &mut StubCall<'_, '_>) -> std::result::Result<An
     let outcome = if is_of_own_user(&caller.peer) {
         // The last tenth of the time is left for the transmission of the answer.
         let patience = Duration::from_millis(patience - patience / 10);
-        caller.runtime.starter().start(caller.runtime, &class, Deadline::Within(patience).start())
+        Runtime::current()
+            .and_then(|runtime| runtime.starter().start(runtime, &class, Deadline::Within(patience).start()))
     } else {
         Err(Error::new(code::E_ACCESSDENIED, "servers are started for processes of the same user and host"))
     };

@@ -1,10 +1,11 @@
 //! The caller of a method: its identity, and the references in its last response.
 
+use super::exporter::Exporter;
+use super::presence::Identity;
 use crate::error;
 use crate::orpc::{Client, Forwarded};
 use crate::presentation::Visitor;
 use crate::proxy::Imported;
-use crate::runtime::Runtime;
 use crate::security;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::object_table::Watch;
@@ -49,15 +50,6 @@ unsafe extern "C" {
     safe fn pthread_self() -> usize;
 }
 
-/// The identity that a client claims.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
-    /// The OXID of its process.
-    pub(crate) oxid: u64,
-    /// Whether the client did not introduce itself, so that this process made the OXID up.
-    pub(crate) is_stranger: bool,
-}
-
 /// The source of the authenticated principal of a connection's calls.
 pub(crate) enum Maker {
     /// The principal that was authenticated on the connection, if any.
@@ -78,7 +70,7 @@ pub(crate) struct Caller {
     // The thread whose current caller this is, or 0. Invariant: a thread that finds its identifier
     // here has this value as its caller.
     entered: AtomicUsize,
-    pub(crate) runtime: &'static Runtime,
+    pub(crate) exporter: &'static Exporter,
     pub(crate) oxid: u64,
     // Whether the client is no obvia process, so that its OXID is made up.
     is_stranger: bool,
@@ -111,7 +103,7 @@ pub(crate) struct Sent {
 
 impl Caller {
     pub(crate) fn new(
-        runtime: &'static Runtime,
+        exporter: &'static Exporter,
         Identity { oxid, is_stranger }: Identity,
         peer: Peer,
         maker: Maker,
@@ -119,7 +111,7 @@ impl Caller {
         watch: Arc<Watch>,
     ) -> Self {
         let (entered, sent) = (AtomicUsize::new(0), Mutex::default());
-        Self { entered, runtime, oxid, is_stranger, peer, maker, told: None, alarm, watch, sent }
+        Self { entered, exporter, oxid, is_stranger, peer, maker, told: None, alarm, watch, sent }
     }
 
     /// Returns the client for which this caller, the SCM, forwards a call.
@@ -127,7 +119,7 @@ impl Caller {
         let client = Identity { oxid: call.process.unwrap_or_default(), is_stranger: call.process.is_none() };
         let (peer, alarm, watch) = (Peer::Host(call.host.clone()), self.alarm.clone(), Arc::clone(&self.watch));
         let maker = Maker::Connection(call.maker.clone());
-        Arc::new(Self { told: Some(Told { heard }), ..Self::new(self.runtime, client, peer, maker, alarm, watch) })
+        Arc::new(Self { told: Some(Told { heard }), ..Self::new(self.exporter, client, peer, maker, alarm, watch) })
     }
 
     /// Returns the facts from the SCM, where the SCM forwarded the caller's call.
@@ -144,7 +136,7 @@ impl Caller {
     pub(crate) fn holder(&self) -> Client {
         if self.is_stranger {
             let maker = self.authenticated();
-            self.runtime.peer(&self.peer, maker.as_ref().map(|maker| &*maker.principal))
+            self.exporter.peer(&self.peer, maker.as_ref().map(|maker| &*maker.principal))
         } else {
             Client::Process(self.oxid)
         }
@@ -251,9 +243,9 @@ impl Caller {
             imported.link.release_later(imported.target, 1);
         }
         for (holder, target, refs) in sent.own {
-            self.runtime.exports().release(holder, [(target, refs)]);
+            self.exporter.exports().release(holder, [(target, refs)]);
         }
-        self.runtime.clients().wake_all();
+        self.exporter.clients().wake_all();
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) fn return_references(call: &mut ServerCall<'_>) -> Answer {
         let caller = who()?;
         if let Some(process) = caller.process() {
             let given = given.into_iter().map(|(target, refs)| (target, u32::try_from(refs).unwrap_or(u32::MAX)));
-            caller.runtime.clients().owe(process, given);
+            caller.exporter.clients().owe(process, given);
             upkeep::wake();
         }
         Ok(no_results(code::S_OK))

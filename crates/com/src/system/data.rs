@@ -4,6 +4,7 @@ use crate::error::code;
 use crate::objref::Exported;
 use crate::own_calls::{REFS_PER_QUERY, guid_from, target_from};
 use crate::registry;
+use crate::runtime::Runtime;
 use crate::server::stub_call::{answer, who};
 use crate::stub::StubCall;
 use obvia_rpc::status::Status;
@@ -17,13 +18,13 @@ pub(super) fn serve_keep(call: &mut StubCall<'_, '_>) -> std::result::Result<Ans
     let target = target_from(call.block(8)?, 0)?;
     let caller = who()?;
     let outcome = (|| {
-        let exports = caller.runtime.exports();
+        let exports = caller.exporter.exports();
         let (object, info) = (exports.get(target)?.object, exports.interface(target));
         // The caller may end before the data is unmarshaled, and the data may never be unmarshaled.
         // Its references expire like those of peers that must ping.
         let maker = caller.authenticated();
-        let holder = caller.runtime.peer(&caller.peer, maker.as_ref().map(|maker| &*maker.principal));
-        let found = caller.runtime.keep_for(object.get(), info.ok_or(code::RPC_E_DISCONNECTED)?, holder)?;
+        let holder = caller.exporter.peer(&caller.peer, maker.as_ref().map(|maker| &*maker.principal));
+        let found = Runtime::current()?.keep_for(object.get(), info.ok_or(code::RPC_E_DISCONNECTED)?, holder)?;
         Ok(put(found))
     })();
     answer(call, outcome)
@@ -34,7 +35,7 @@ pub(super) fn serve_unmarshal(call: &mut StubCall<'_, '_>) -> std::result::Resul
     let (data, iid) = (target_from(frame, 0)?, guid_from(frame, 8)?);
     let caller = who()?;
     let outcome = (|| {
-        let exports = caller.runtime.exports();
+        let exports = caller.exporter.exports();
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
         let object = exports.unmarshal(data)?;
         let found = exports.add(&object, info, caller.holder(), REFS_PER_QUERY.into())?;
@@ -47,7 +48,7 @@ pub(super) fn serve_unmarshal(call: &mut StubCall<'_, '_>) -> std::result::Resul
 pub(super) fn serve_release(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let data = target_from(call.block(8)?, 0)?;
     let caller = who()?;
-    let outcome = caller.runtime.exports().release_data(data);
-    caller.runtime.clients().wake_all();
+    let outcome = caller.exporter.exports().release_data(data);
+    caller.exporter.clients().wake_all();
     answer(call, outcome.map(|()| Vec::new()))
 }

@@ -5,8 +5,7 @@ use crate::network::protection::{self, demanded};
 use crate::network::sequence::{Wanted, complete, port};
 use crate::network::stream::transfers;
 use crate::presentation::Visitors;
-use crate::runtime::Runtime;
-use crate::server::{Terms, accept_streams};
+use crate::server::{Exporter, Terms, accept_streams, serve_lane};
 use crate::threads::attend;
 use obvia_rpc::dg::relay::{Endpoint, EndpointOptions};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
@@ -23,16 +22,16 @@ const RUNDOWN: Duration = Duration::from_secs(120);
 
 /// Listens for associations, and sets the binding's endpoint to the actual one.
 pub(super) fn listen_for_streams(
-    runtime: &'static Runtime,
+    exporter: &'static Exporter,
     wanted: &Wanted,
     binding: &mut StringBinding,
 ) -> Result<()> {
     let terms = terms(wanted, binding)?;
     let listener = if binding.protocol == ProtocolSequence::Lrpc {
         if binding.endpoint.is_empty() {
-            binding.endpoint = crate::identity::endpoint_of(runtime.oxid());
+            binding.endpoint = crate::identity::endpoint_of(exporter.oxid());
         }
-        StreamListener::bind_local(runtime.directory(), &binding.endpoint)?
+        StreamListener::bind_local(exporter.local().directory(), &binding.endpoint)?
     } else {
         if binding.endpoint.is_empty() {
             "0".clone_into(&mut binding.endpoint);
@@ -44,12 +43,12 @@ pub(super) fn listen_for_streams(
         listener
     };
     binding.endpoint = listener.endpoint();
-    accept_streams(runtime, listener, Terms { endpoint: binding.endpoint.clone(), ..terms })
+    accept_streams(exporter, listener, Terms { endpoint: binding.endpoint.clone(), ..terms })
 }
 
 /// Listens on an inherited socket, and sets the binding's address and port to those of the socket.
 pub(in crate::network) fn listen_on(
-    runtime: &'static Runtime,
+    exporter: &'static Exporter,
     wanted: &Wanted,
     binding: &mut StringBinding,
     socket: OwnedFd,
@@ -58,7 +57,7 @@ pub(in crate::network) fn listen_on(
     let listener = StreamListener::of_socket(socket)?;
     binding.endpoint = listener.endpoint();
     binding.address = listener.address().map_or_else(String::new, |address| address.ip().to_string());
-    accept_streams(runtime, listener, Terms { endpoint: binding.endpoint.clone(), ..terms })
+    accept_streams(exporter, listener, Terms { endpoint: binding.endpoint.clone(), ..terms })
 }
 
 /// Returns the settings of associations; the endpoint is not known yet.
@@ -82,7 +81,7 @@ fn rundown(wanted: &Wanted) -> Result<Duration> {
 
 /// Listens for datagrams, and sets the binding's endpoint to the actual one.
 pub(super) fn listen_for_datagrams(
-    runtime: &'static Runtime,
+    exporter: &'static Exporter,
     wanted: &Wanted,
     binding: &mut StringBinding,
 ) -> Result<()> {
@@ -90,10 +89,10 @@ pub(super) fn listen_for_datagrams(
     complete(binding);
     let socket = DatagramSocket::bind(&binding.address, port(binding)?)?;
     binding.endpoint = socket.port().to_string();
-    let visitors = Visitors::new(runtime, socket.local_host().map(|host| host.to_string()));
+    let visitors = Visitors::new(exporter, serve_lane, socket.local_host().map(|host| host.to_string()));
     // The thread receives for other threads that perform the calls. Polling would take the
     // processor from them.
-    let window = Options { waiting: Waiting::Block, ..runtime.options() };
+    let window = Options { waiting: Waiting::Block, ..exporter.options() };
     let endpoint = Endpoint::new(socket, Arc::new(visitors), EndpointOptions { window, rundown });
     attend("obvia-datagrams", move || endpoint.attend())
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::link::Link;
-use crate::marshaling::released;
+use crate::marshaling::received;
 use crate::objref::{ObjRef, parse};
 use crate::orpc::{Client, ObjRef as Any};
 use crate::registry::InterfaceInfo;
@@ -114,7 +114,7 @@ impl Drop for Given {
     fn drop(&mut self) {
         for reference in &self.custom {
             // The object may hold nothing to release, or its process may be gone.
-            let _ = released::release(reference);
+            let _ = received::release(reference);
         }
         if !self.own.is_empty()
             && let Ok(runtime) = Runtime::current()

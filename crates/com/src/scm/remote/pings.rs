@@ -98,7 +98,7 @@ impl PingSets {
 
     /// Makes a set without parts, and returns its identifier.
     fn make(&self, caller: &Caller, sequence: u16) -> std::result::Result<u64, Status> {
-        let (maker, patience) = (caller.holder(), caller.runtime.exports().patience());
+        let (maker, patience) = (caller.holder(), caller.exporter.exports().patience());
         let mut sets = lock(&self.0);
         // The parts of expired sets expire in their processes.
         sets.retain(|_, set| set.pinged.elapsed() < patience);
@@ -153,11 +153,11 @@ impl Parts {
     /// Returns the processes that a change affects, by the upper halves of their OIDs: known ones,
     /// and those of this user found by their names.
     fn processes(&self, caller: &Caller, changes: &HashMap<u32, ComplexPing>) -> HashMap<u32, u64> {
-        let own = caller.runtime.oxid();
+        let own = caller.exporter.oxid();
         let known = self.sets.keys().copied().chain([own]).map(|oxid| (upper(oxid), oxid));
         let mut found: HashMap<u32, u64> = known.filter(|(upper, _)| changes.contains_key(upper)).collect();
         if changes.keys().any(|upper| !found.contains_key(upper)) {
-            let names = caller.runtime.directory().list().unwrap_or_default();
+            let names = caller.exporter.local().directory().list().unwrap_or_default();
             let oxids = names.iter().filter_map(|entry| oxid_of(&entry.name)).map(|oxid| (upper(oxid), oxid));
             oxids.filter(|(upper, _)| changes.contains_key(upper)).for_each(|(upper, oxid)| {
                 found.entry(upper).or_insert(oxid);
@@ -210,10 +210,10 @@ impl Parts {
 
 /// Performs a ping in this process or another one.
 fn ask(caller: &Caller, oxid: u64, request: Request) -> Result<Response> {
-    let exports = caller.runtime.exports();
+    let exports = caller.exporter.exports();
     Ok(match request {
-        Request::SimplePing { set } if oxid == caller.runtime.oxid() => Response::SimplePing(exports.simple_ping(set)),
-        Request::ComplexPing(ping) if oxid == caller.runtime.oxid() => {
+        Request::SimplePing { set } if oxid == caller.exporter.oxid() => Response::SimplePing(exports.simple_ping(set)),
+        Request::ComplexPing(ping) if oxid == caller.exporter.oxid() => {
             let PingAnswer { set, status } = exports.complex_ping(&ping, caller.holder())?;
             Response::ComplexPing { set, backoff: 0, status }
         }
