@@ -1,12 +1,14 @@
 //! Automation: values that carry their type, and calls by name.
 
 mod bstr;
+mod conversions;
 pub(crate) mod dispatch;
 pub(crate) mod dual;
 pub(crate) mod glue;
 mod number;
 pub(crate) mod remote;
 mod safearray;
+mod value;
 mod variant;
 pub mod vt;
 pub(crate) mod wire;
@@ -14,8 +16,9 @@ pub(crate) mod wire;
 pub use bstr::Bstr;
 pub use dispatch::IDispatch;
 pub use number::{Currency, Decimal};
-pub use safearray::{Bound, Element, SafeArray};
-pub use variant::{Value, Variant};
+pub use safearray::Element;
+pub use value::{Bound, SafeArray, Variant};
+pub use variant::Value;
 
 /// The flag for the call of a method.
 pub const DISPATCH_METHOD: u16 = 1;

@@ -1,7 +1,7 @@
 //! IDispatch: calls of an object's members by name.
 
 use super::bstr::Bstr;
-use super::variant::Variant;
+use super::value::Variant;
 use super::{DISPATCH_METHOD, DISPATCH_PROPERTYGET, DISPATCH_PROPERTYPUT, DISPID_PROPERTYPUT};
 use crate::error::check;
 use crate::error::{Error, Result, code};

@@ -2,7 +2,7 @@
 //! resolves names and converts arguments, and the interface's own methods are called.
 
 use super::dispatch::{DispParams, ExcepInfo, IDispatch_Vtbl};
-use super::variant::Variant;
+use super::value::{self, Variant};
 use super::vt;
 use super::{DISPATCH_PROPERTYPUT, DISPATCH_PROPERTYPUTREF, DISPID_PROPERTYPUT};
 use crate::error::guard;
@@ -114,16 +114,16 @@ impl Cell {
     fn set(&mut self, value: Variant) -> Result<()> {
         let vt = self.vt;
         // SAFETY: the words have room for every value, and the zero in them owns nothing.
-        unsafe { vt::write(vt, self.address(), value) }
+        unsafe { value::write(vt, self.address(), value) }
     }
 
     /// Takes the value and leaves a zero.
     fn take(&mut self) -> Result<Variant> {
         // SAFETY: the words contain a value of this type.
-        let value = unsafe { vt::read(self.vt, self.address()) };
+        let value = unsafe { value::read(self.vt, self.address()) };
         let vt = self.vt;
         // SAFETY: as above.
-        unsafe { vt::clear(vt, self.address()) };
+        unsafe { value::clear(vt, self.address()) };
         value
     }
 }
@@ -132,7 +132,7 @@ impl Drop for Cell {
     fn drop(&mut self) {
         let vt = self.vt;
         // SAFETY: the words contain a value of this type, which the cell owns.
-        unsafe { vt::clear(vt, self.address()) };
+        unsafe { value::clear(vt, self.address()) };
     }
 }
 
@@ -272,9 +272,9 @@ unsafe fn call(
         {
             let value = cell.take()?.change_type(vt)?;
             // SAFETY: the creator of the reference promises a valid value at its target.
-            unsafe { vt::clear(vt, to) };
+            unsafe { value::clear(vt, to) };
             // SAFETY: as above.
-            unsafe { vt::write(vt, to, value) }?;
+            unsafe { value::write(vt, to, value) }?;
         }
     }
     Ok(result)

@@ -3,7 +3,7 @@
 
 use super::dispatch::{DispParams, ExcepInfo, IDispatch, IDispatch_Vtbl};
 use super::glue::free_wire;
-use super::variant::Variant;
+use super::value::{self, Variant};
 use super::vt;
 use super::wire::{Automation, Wires, to_bstr, to_variant};
 use crate::error::guard;
@@ -254,9 +254,9 @@ impl Incoming {
             // SAFETY: the caller's promise.
             let value = unsafe { to_variant((**wire).cast_const(), 0) }?.change_type(vt)?;
             // SAFETY: the creator of the reference promises a valid value at its target.
-            unsafe { vt::clear(vt, to) };
+            unsafe { value::clear(vt, to) };
             // SAFETY: as above.
-            unsafe { vt::write(vt, to, value) }?;
+            unsafe { value::write(vt, to, value) }?;
         }
         Ok(())
     }

@@ -6,8 +6,7 @@
 //! are specific to Automation.
 
 use super::bstr::Bstr;
-use super::safearray::{Bound, DIMENSIONS_MAX, FADF_HAVEVARTYPE, SafeArray};
-use super::variant::Variant;
+use super::value::{self, Bound, DIMENSIONS_MAX, FADF_HAVEVARTYPE, SafeArray, Variant};
 use super::vt;
 use crate::error::{Error, Result, code};
 use crate::memory::{allocate_zeroed, release, slice};
@@ -368,7 +367,7 @@ unsafe fn of_arm(vt: u16, from: *const u8, depth: usize) -> Result<Variant> {
         return Ok(Variant::of_pointer(vt, array.into_raw()));
     }
     // SAFETY: the caller's promise.
-    unsafe { vt::read(vt, from) }
+    unsafe { value::read(vt, from) }
 }
 
 /// # Safety
@@ -413,10 +412,10 @@ unsafe fn to_array(wire: *const u8, depth: usize) -> Result<SafeArray> {
             // SAFETY: the caller's promise.
             vt::VARIANT => unsafe { to_variant(to, depth) }?,
             // SAFETY: the caller's promise: an interface pointer, or null.
-            _ => unsafe { vt::read(vt, from) }?,
+            _ => unsafe { value::read(vt, from) }?,
         };
         // SAFETY: the position is within the elements, which are zeros.
-        unsafe { vt::write(vt, made.data_mut().wrapping_add(at * size), element) }?;
+        unsafe { value::write(vt, made.data_mut().wrapping_add(at * size), element) }?;
     }
     Ok(made)
 }
