@@ -3,11 +3,11 @@
 mod conversions;
 mod panics;
 
-pub use panics::{guard, is_own_user, set_panic_texts, unforeseen};
+pub use panics::{guard, set_panic_texts, unforeseen};
 
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::Words;
-use obvia_via::window::Alarm;
+use obvia_via::window::{Alarm, Peer};
 use std::cell::RefCell;
 use std::fmt;
 use windows_core::HRESULT;
@@ -303,18 +303,34 @@ thread_local! {
     /// wrapper of the call finds the rest here.
     static LAST: RefCell<Option<Left>> = const { RefCell::new(None) };
     /// The connection whose calls this thread performs, or performed last.
-    static CONNECTION: RefCell<Option<Alarm>> = const { RefCell::new(None) };
+    static CONNECTION: RefCell<Option<Served>> = const { RefCell::new(None) };
 }
 
-/// Sets the connection whose calls this thread performs.
-pub(crate) fn enter(connection: &Alarm) {
-    let _ = CONNECTION.try_with(|own| own.replace(Some(connection.clone())));
+/// A connection whose calls a thread performs.
+struct Served {
+    connection: Alarm,
+    /// The user of the peer's process, where it is of this host.
+    user: Option<u32>,
+}
+
+/// Sets the connection whose calls this thread performs, and the peer of the calls.
+pub(crate) fn enter(connection: &Alarm, peer: &Peer) {
+    let user = if let Peer::Process { uid, .. } = peer { Some(*uid) } else { None };
+    let served = Served { connection: connection.clone(), user };
+    let _ = CONNECTION.try_with(|own| own.replace(Some(served)));
+}
+
+/// Whether the calls that this thread performs are of a process of the same user, or the thread
+/// performs none.
+pub fn is_own_user() -> bool {
+    let user = CONNECTION.try_with(|own| own.borrow().as_ref().map(|served| served.user)).ok().flatten();
+    user.is_none_or(|user| user == Some(rustix::process::geteuid().as_raw()))
 }
 
 /// Returns the number of the call that this thread performs, unique within its connection. `None`
 /// where the thread performs no call.
 fn current_call() -> Option<u64> {
-    CONNECTION.try_with(|own| own.borrow().as_ref()?.attended()).ok().flatten()
+    CONNECTION.try_with(|own| own.borrow().as_ref()?.connection.attended()).ok().flatten()
 }
 
 /// An error that was left for a caller on this thread.

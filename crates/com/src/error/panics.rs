@@ -1,8 +1,6 @@
 //! The error texts of methods that panicked, or that threw an undeclared exception.
 
-use super::{Error, code, leave};
-use crate::server::caller;
-use obvia_via::window::Peer;
+use super::{Error, code, is_own_user, leave};
 use std::any::Any;
 use std::sync::atomic::{AtomicU8, Ordering};
 use windows_core::HRESULT;
@@ -48,12 +46,6 @@ fn may_tell(by_default: bool) -> bool {
 /// gets the text under the same conditions as that of a panic.
 pub fn unforeseen(result: HRESULT, text: &str, by_default: bool) -> HRESULT {
     leave(if may_tell(by_default) { Error::new(result, text) } else { result.into() })
-}
-
-/// True where the caller is this process, or another one of the same user.
-pub fn is_own_user() -> bool {
-    let own = rustix::process::geteuid().as_raw();
-    caller().is_none_or(|caller| matches!(caller.peer, Peer::Process { uid, .. } if uid == own))
 }
 
 /// Runs a method's body and converts a panic to E_UNEXPECTED, with the text if

@@ -202,7 +202,7 @@ impl Caller {
     }
 
     fn replace(self: &Arc<Self>) {
-        error::enter(&self.alarm);
+        error::enter(&self.alarm, &self.peer);
         CALLER.with_borrow_mut(|current| {
             current.leave();
             self.entered.store(pthread_self(), Ordering::Relaxed);
