@@ -1,6 +1,7 @@
 //! The runtime by raw pointers, for bindings of other languages. Not for programs.
 
 pub use crate::agile::IID_AGILE_OBJECT;
+pub use crate::channels::{Calls, RawReply};
 pub use crate::dcom::classes::Activated;
 pub use crate::dcom::registering::{register_class_by, register_class_to_networks};
 pub use crate::events::connection::advise_by;
@@ -14,7 +15,6 @@ pub use crate::registry::{Description, InterfaceInfo, VtablePointer, declare_cop
 pub use crate::registry::{StubFn, Stubs};
 pub use crate::rt::give_text;
 pub use crate::server::{Loop, Served, set_loop};
-pub use crate::thread::channels::{Calls, RawReply};
 pub use obvia_ndr::flat::FRAME_MAX;
 pub use obvia_ndr::flat::shape::{Element, ElementType};
 pub use obvia_ndr::flat::words;
@@ -23,17 +23,17 @@ pub use obvia_via::window::HANDS;
 
 use crate::error::{Error, Result, leave, words};
 pub use crate::error::{is_own_user, unforeseen};
-pub use crate::runtime::names::Export;
+pub use crate::names::Export;
 pub use crate::shared::Access;
 
 use crate::Serving;
+use crate::canceller::Canceller;
 use crate::dcom::ClassContext;
 use crate::dcom::creation::activate;
 use crate::endpoints::listen_at_endpoints;
 use crate::functions::{bind_object, serve_object};
 use crate::marshaling::{Context, Flags};
-use crate::runtime::names::{connect_object, export_object};
-use crate::thread::Canceller;
+use crate::names::{connect_object, export_object};
 use obvia_via::RegionView;
 use std::time::Duration;
 use windows_core::{GUID, HRESULT, IUnknown};
@@ -89,7 +89,7 @@ pub fn export(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Re
 ///
 /// As [`crate::export`].
 pub fn export_to_networks(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
-    crate::runtime::names::export_to_networks(name, object, info)
+    crate::names::export_to_networks(name, object, info)
 }
 
 /// As [`crate::connect`]. The result is an interface pointer of the described interface.
@@ -200,11 +200,11 @@ pub fn unshare(memory: *mut u8) {
 /// Sets the limit on the time of this thread's further calls, and returns the previous limit;
 /// `None` is the default.
 pub fn set_timeout(timeout: Option<Duration>) -> Option<Duration> {
-    crate::thread::set_timeout(timeout)
+    crate::deadline::set_timeout(timeout)
 }
 
 /// Sets the canceller of this thread's further calls; [`Canceller::run`] does so for a limited
 /// time.
 pub fn set_canceller(canceller: Option<Canceller>) {
-    crate::thread::channels::set_canceller(canceller);
+    crate::channels::set_canceller(canceller);
 }

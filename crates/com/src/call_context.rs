@@ -5,8 +5,8 @@
 //! call of the runtime's own sends the context of the next call, and over a stream the context
 //! precedes the frame (docs/flat.md).
 
+use crate::deadline;
 use crate::orpc::{CallContext, TraceContext};
-use crate::thread;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
@@ -39,7 +39,7 @@ fn set_trace(trace: Option<TraceContext>) -> Option<TraceContext> {
     let is_none = trace.is_none();
     let before = TRACE.try_with(|own| own.replace(trace)).ok().flatten();
     if !is_none || before.is_some() {
-        thread::prepare_again();
+        deadline::prepare_again();
     }
     before
 }
@@ -47,23 +47,23 @@ fn set_trace(trace: Option<TraceContext>) -> Option<TraceContext> {
 /// Begins a call on this thread, with the time that its caller waits and the trace, if any.
 pub(crate) fn enter(left: Option<Duration>, trace: Option<TraceContext>) {
     set_trace(trace);
-    thread::limit_to(left.and_then(|left| Instant::now().checked_add(left)));
+    deadline::limit_to(left.and_then(|left| Instant::now().checked_add(left)));
 }
 
 /// Ends the call on this thread.
 pub(crate) fn leave() {
     set_trace(None);
-    thread::limit_to(None);
+    deadline::limit_to(None);
 }
 
 /// Whether calls of this thread have a context. The default time limit does not count as one.
 pub(crate) fn is_set() -> bool {
-    thread::said_deadline().is_some() || TRACE.try_with(|own| own.borrow().is_some()).unwrap_or(false)
+    deadline::said_deadline().is_some() || TRACE.try_with(|own| own.borrow().is_some()).unwrap_or(false)
 }
 
 /// Returns the context of calls that this thread makes now.
 pub(crate) fn current() -> CallContext {
-    CallContext { left: thread::said_deadline().map(|deadline| deadline.start().remaining()), trace: trace() }
+    CallContext { left: deadline::said_deadline().map(|deadline| deadline.start().remaining()), trace: trace() }
 }
 
 /// The guard of [`entered`].
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_method_waits_no_longer_than_its_caller() {
-        let own = |timeout| crate::with_timeout(timeout, || thread::deadline().start().remaining());
+        let own = |timeout| crate::with_timeout(timeout, || deadline::of_thread().start().remaining());
         let short = Duration::from_secs(1);
         {
             let _entered = entered(CallContext { left: Some(Duration::from_secs(100)), trace: None });
@@ -108,7 +108,7 @@ mod tests {
             let hour = Duration::from_secs(3600);
             let _entered = entered(CallContext { left: Some(hour), trace: None });
             // The usual time limits the method's calls, and is not told to their callees.
-            assert!(thread::deadline().start().remaining() <= DEFAULT_TIMEOUT);
+            assert!(deadline::of_thread().start().remaining() <= DEFAULT_TIMEOUT);
             assert!(current().left.is_some_and(|left| left > hour / 2), "{:?}", current());
         }
         assert!(own(Duration::from_secs(3600)) > Duration::from_secs(100));

@@ -13,10 +13,10 @@ use crate::link::Link;
 use crate::listing::guid;
 use crate::objref::ObjRef;
 use crate::own_calls::{Forms, client};
-use crate::proxy::UNKNOWN_INFO;
 use crate::proxy::call::Unsent;
+use crate::proxy::{UNKNOWN_INFO, without_vtables};
 use crate::registry::{Description, InterfaceInfo};
-use crate::{functions, own_calls, process, thread};
+use crate::{channels, deadline, functions, own_calls, process};
 use obvia_rpc::vi_call::{Channel, TargetId};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -36,7 +36,7 @@ pub struct Identity {
 impl Identity {
     /// Returns the description that is needed to ask a server for the interface.
     fn info(self) -> InterfaceInfo {
-        InterfaceInfo::without_vtables(self.description())
+        without_vtables(self.description())
     }
 
     fn description(self) -> Description {
@@ -78,7 +78,7 @@ impl Functions {
             ndr: self.ndr.clone().leak(),
             ..self.identity.description()
         };
-        let info: &'static InterfaceInfo = Box::leak(Box::new(InterfaceInfo::without_vtables(description)));
+        let info: &'static InterfaceInfo = Box::leak(Box::new(without_vtables(description)));
         made.push((self.clone(), info));
         info
     }
@@ -215,7 +215,7 @@ impl Object {
     ///
     /// If the connection fails, or the deadline passes.
     pub fn call_oneway(&self, opnum: u16, request: &[u8]) -> Result<()> {
-        thread::channels::with_channel(&self.link, |channel| {
+        channels::with_channel(&self.link, |channel| {
             let length = put(channel, request)?;
             channel.oneway(self.target, opnum, length);
             own_calls::settle(channel)
@@ -232,9 +232,9 @@ fn exchange(
     request: &[u8],
     mut unsent: Unsent,
 ) -> Result<(HRESULT, Vec<u8>)> {
-    thread::channels::with_channel(link, |channel| {
+    channels::with_channel(link, |channel| {
         let length = put(channel, request)?;
-        let outcome = channel.call(target, opnum, length, thread::ThreadLimit);
+        let outcome = channel.call(target, opnum, length, deadline::ThreadLimit);
         unsent.is_published(outcome.as_ref().err());
         let reply = outcome?;
         let mut results = vec![0; reply.frame.len()];
@@ -246,7 +246,7 @@ fn exchange(
 /// Writes a request's frame to the channel, and returns its length.
 fn put(channel: &mut Channel, request: &[u8]) -> Result<usize> {
     let length = request.len().next_multiple_of(8);
-    let frame = channel.request(length, 0, thread::ThreadLimit)?;
+    let frame = channel.request(length, 0, deadline::ThreadLimit)?;
     frame[..request.len()].copy_from_slice(request);
     frame[request.len()..].fill(0);
     Ok(length)

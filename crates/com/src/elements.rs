@@ -4,8 +4,8 @@
 //! Methods receive them for parameters that are passed by reference, and lend them to their
 //! callers.
 
+use crate::channels::Lease;
 use crate::frame::Scalar;
-use crate::thread::channels::Lease;
 use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;

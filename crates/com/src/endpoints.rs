@@ -13,9 +13,9 @@ pub use mapper::{EndpointMapper, serve_endpoint_mapper};
 pub use registration::{Registration, register_endpoints};
 
 use crate::error::{Error, Result, code};
-use crate::network::listening;
+use crate::listen::listen;
 use crate::registry::{InterfaceInfo, Remote};
-use crate::{network, thread};
+use crate::{deadline, network};
 use obvia_rpc::epm::{self, ANY_HOST, Way};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
@@ -43,7 +43,7 @@ pub(crate) fn locate(mut binding: StringBinding, info: &InterfaceInfo) -> Result
         (Some(endpoint), _) => endpoint,
         (None, Some(way)) => {
             let mapper = mapper_of(&binding, mapper.as_deref())?;
-            inquiry::map(&mapper, binding.object.unwrap_or(Uuid(0)), info, way, thread::deadline())?
+            inquiry::map(&mapper, binding.object.unwrap_or(Uuid(0)), info, way, deadline::of_thread())?
         }
         (None, None) => String::new(),
     };
@@ -100,8 +100,7 @@ pub fn listen_for<I: Remote>() -> Result<Vec<String>> {
 /// As [`listen_for`], for an interface that is known by its description only.
 pub(crate) fn listen_at_endpoints(info: &InterfaceInfo) -> Result<Vec<String>> {
     let is_here = |text: &&&str| text.split_once(':').is_some_and(|(name, _)| network::is_built(name));
-    let heard: Vec<_> =
-        info.endpoints.iter().filter(is_here).map(|text| listening::listen(text)).collect::<Result<_>>()?;
+    let heard: Vec<_> = info.endpoints.iter().filter(is_here).map(|text| listen(text)).collect::<Result<_>>()?;
     if heard.is_empty() {
         let all = if info.endpoints.is_empty() { "none".to_owned() } else { info.endpoints.join(", ") };
         let text = format!(
@@ -117,10 +116,11 @@ pub(crate) fn listen_at_endpoints(info: &InterfaceInfo) -> Result<Vec<String>> {
 mod tests {
     use super::*;
     use crate::proxy::UNKNOWN_INFO;
+    use crate::proxy::without_vtables;
     use crate::registry::Description;
 
     fn located(binding: &str, endpoints: &'static [&'static str]) -> String {
-        let info = InterfaceInfo::without_vtables(Description { endpoints, ..*UNKNOWN_INFO });
+        let info = without_vtables(Description { endpoints, ..*UNKNOWN_INFO });
         match locate(binding.parse().unwrap(), &info) {
             Ok(binding) => binding.to_string(),
             Err(error) => format!("{:#010x}", error.code().0),

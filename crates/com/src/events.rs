@@ -27,6 +27,10 @@ pub(crate) mod objects;
 mod point;
 pub(crate) mod sinks;
 
+/// The code that the compiler generates from `ocidl.idl`, to which the code of importing files
+/// refers.
+#[doc(hidden)]
+pub use crate::own_idl::events as idl;
 pub use connection::{Connection, advise};
 pub use idl::{
     CONNECTDATA, IConnectionPoint, IConnectionPoint_Impl, IConnectionPointContainer, IConnectionPointContainer_Impl,
@@ -35,13 +39,6 @@ pub use idl::{
 pub use objects::ConnectionPoints;
 pub use point::{AnyPoint, ConnectionPoint};
 pub use sinks::Limits;
-
-crate::include_idl! {
-    /// The code that the compiler generates from `ocidl.idl`, to which the code of importing files
-    /// refers.
-    #[doc(hidden)]
-    pub mod idl = "ocidl"
-}
 
 // Miri's experimental borrowing rules reject the objects of windows-core.
 #[cfg(all(test, not(miri)))]

@@ -4,7 +4,6 @@
 //! determines the whole layout: the arrays follow one another in the order of their slots. The
 //! offset of each is thus known before it is read, and the check compares the frame with it.
 
-use crate::context_handle::ContextHandle;
 use crate::error::code;
 use obvia_ndr::flat::{FRAME_MAX, OBJECT_ALIGN, OBJECT_HEADER};
 use obvia_via::RegionView;
@@ -85,21 +84,6 @@ unsafe impl Value for GUID {
         let mut bytes = [0; 16];
         frame.copy_to(at, &mut bytes)?;
         Some(crate::objref::guid_from_wire(bytes))
-    }
-}
-
-// SAFETY: all-zero bytes are the null handle.
-unsafe impl Value for ContextHandle {
-    const SIZE: usize = 20;
-    #[inline]
-    fn store(&self, frame: &mut [u8], at: usize) {
-        let (attributes, uuid) = self.to_wire();
-        attributes.store(frame, at);
-        uuid.store(frame, at + 4);
-    }
-    #[inline]
-    fn load(frame: RegionView<'_>, at: usize) -> Option<Self> {
-        Some(Self::from_wire(u32::load(frame, at)?, GUID::load(frame, at + 4)?))
     }
 }
 

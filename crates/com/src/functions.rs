@@ -13,7 +13,7 @@ use crate::objref::ObjRef;
 use crate::own_calls::{Forms, client};
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::runtime::{Runtime, address_of};
-use crate::{endpoints, network, process, thread};
+use crate::{deadline, endpoints, network, process};
 use obvia_rpc::vi_call::TargetId;
 use std::sync::Arc;
 use table::{Entry, Key, name_of};
@@ -140,7 +140,7 @@ const SETTLED: [HRESULT; 4] = [
 /// Returns the link and the reference for a server that is no obvia process.
 fn reach_stranger(runtime: &'static Runtime, binding: &str, stranger: Stranger) -> Result<(Arc<Link>, ObjRef)> {
     let (address, _) = address_of(binding)?;
-    let link = Arc::new(Link::to_stranger(runtime.local(), address, stranger, thread::deadline())?);
+    let link = Arc::new(Link::to_stranger(runtime.local(), address, stranger, deadline::of_thread())?);
     // The reference that such a server would send: there is one target, whose references are not
     // counted.
     let target = TargetId { index: 1, generation: 1 };

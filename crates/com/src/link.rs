@@ -17,7 +17,7 @@ use crate::registry::{self, InterfaceInfo};
 use crate::routes::Targets;
 use crate::security::Protection;
 use crate::threads::lock;
-use crate::{binding, identity, own_calls, thread, trace, upkeep};
+use crate::{binding, canceller, deadline, identity, own_calls, proof, trace, upkeep};
 use obvia_rpc::co::relay::Routes as _;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
@@ -115,9 +115,9 @@ impl Address {
         greet: impl FnOnce(&mut Channel) -> Result<R>,
     ) -> Result<(Channel, R)> {
         let mut channel = Channel::new(self.open(local, targets, options, deadline)?);
-        let greeted = thread::cancellable(channel.alarm(), || {
+        let greeted = canceller::cancellable(channel.alarm(), || {
             if let Some(proof) = proof {
-                own_calls::prove(&mut channel, proof)?;
+                proof::prove(&mut channel, proof)?;
             }
             greet(&mut channel)
         })?;
@@ -135,15 +135,16 @@ impl Address {
             (Self::Name(name), _) => {
                 trace::note_shared_memory();
                 let deadline = deadline.start();
-                let dialled = thread::in_attempts(deadline, |deadline| Ok(local.directory().dial(name, deadline)?))?;
-                thread::cancellable(dialled.interrupter(), || Ok(dialled.complete(options, deadline)?))
+                let dialled =
+                    canceller::in_attempts(deadline, |deadline| Ok(local.directory().dial(name, deadline)?))?;
+                canceller::cancellable(dialled.interrupter(), || Ok(dialled.complete(options, deadline)?))
             }
             (Self::Binding(binding), None) => local.network().connect(binding, options, deadline),
             (Self::Binding(binding), Some(targets)) => {
                 let associate =
                     |deadline| local.network().associate(local.directory(), binding, targets, options, deadline);
                 match binding.protocol {
-                    ProtocolSequence::Lrpc => thread::in_attempts(deadline, associate),
+                    ProtocolSequence::Lrpc => canceller::in_attempts(deadline, associate),
                     // A host may need longer than an attempt to accept a connection.
                     _ => associate(deadline),
                 }
@@ -432,7 +433,7 @@ impl Link {
         // A call on the connection may also have timed out. The new connection is made before the
         // old one closes, so that the server does not consider this client gone.
         if home.is_closed() {
-            *home = self.connect(&for_home(&self.options), thread::deadline())?;
+            *home = self.connect(&for_home(&self.options), deadline::of_thread())?;
         }
         work(&mut home)
     }
@@ -443,7 +444,7 @@ impl Link {
         if lock(&self.bound).contains(&key) {
             return Ok(());
         }
-        self.with_home(|home| binding::alter(home, info, self.transfers(), thread::deadline()))?;
+        self.with_home(|home| binding::alter(home, info, self.transfers(), deadline::of_thread()))?;
         lock(&self.bound).insert(key);
         Ok(())
     }
@@ -500,7 +501,7 @@ impl Link {
         for (at, part) in batch.chunks(own_calls::RELEASES_MAX).enumerate() {
             let mut is_sent = false;
             // A sent release counts as done even if its answer is late.
-            let outcome = thread::with_timeout(RELEASE_TIMEOUT, || {
+            let outcome = deadline::with_timeout(RELEASE_TIMEOUT, || {
                 self.with_home(|home| {
                     is_sent = true;
                     own_calls::release(home, part)

@@ -3,12 +3,12 @@
 
 use crate::endpoints::{self, Registered};
 use crate::error::{Result, code};
+use crate::names::not_there;
 use crate::own_calls::client;
 use crate::proxy::look_behind;
 use crate::registry::Remote;
 use crate::runtime::Runtime;
-use crate::runtime::names::not_there;
-use crate::{network, process, scm, thread};
+use crate::{deadline, network, process, scm};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
 use std::time::Duration;
@@ -48,8 +48,8 @@ pub fn list() -> Result<Vec<Listed>> {
     Ok(names
         .map(|entry| {
             // A process that does not answer must leave time for the others.
-            let limit = thread::deadline().start().remaining().min(ANSWER);
-            let asked = thread::with_timeout(limit, || ask(runtime, &entry.name));
+            let limit = deadline::of_thread().start().remaining().min(ANSWER);
+            let asked = deadline::with_timeout(limit, || ask(runtime, &entry.name));
             let told = asked.ok().and_then(|told| told.into_iter().find(|l| l.name == entry.name));
             let unknown =
                 Listed { name: entry.name, pid: None, interface: None, iid: None, bindings: Vec::new(), over: None };
@@ -72,7 +72,7 @@ pub fn list_at(binding: &str) -> Result<Vec<Listed>> {
 /// Returns all exports of the process at a name or a binding.
 fn ask(runtime: &'static Runtime, name: &str) -> Result<Vec<Listed>> {
     let (text, bindings, over) = if runtime.named(name).is_ok() {
-        (runtime.list_names(), runtime.list_bindings(runtime.oxid()), ProtocolSequence::ViShm)
+        (runtime.names().list(), runtime.list_bindings(runtime.oxid()), ProtocolSequence::ViShm)
     } else {
         let link = runtime.link_at(name)?;
         (client::list(&link)?, client::bindings(&link)?, link.binding().protocol)
@@ -143,7 +143,7 @@ pub struct Performed {
 pub fn performed_at(binding: &str) -> Result<Vec<Performed>> {
     let parsed = network::parse(binding)?;
     if parsed.endpoint.is_empty() && endpoints::is_mapped(parsed.protocol) {
-        return Ok(endpoints::registered_at(parsed, thread::deadline())?.into_iter().map(performed).collect());
+        return Ok(endpoints::registered_at(parsed, deadline::of_thread())?.into_iter().map(performed).collect());
     }
     match process::runtime()?.link_at(binding) {
         Ok(link) => {
@@ -151,7 +151,7 @@ pub fn performed_at(binding: &str) -> Result<Vec<Performed>> {
             Ok(text.lines().filter_map(|line| told(line, binding)).collect())
         }
         Err(error) if error.code() != code::RPC_S_SERVER_UNAVAILABLE && network::is_standard(binding) => {
-            let found = endpoints::interfaces_at(&parsed, thread::deadline())?;
+            let found = endpoints::interfaces_at(&parsed, deadline::of_thread())?;
             let binding = StringBinding { object: None, ..parsed };
             let registered = |interface| Registered {
                 interface,

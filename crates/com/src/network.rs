@@ -6,9 +6,8 @@ mod dg;
 #[cfg(feature = "fabric")]
 mod fabric;
 pub(crate) mod listening;
-pub(crate) mod passed;
 mod protection;
-mod sequence;
+pub(crate) mod sequence;
 mod stream;
 mod udp;
 #[cfg(feature = "xdp")]

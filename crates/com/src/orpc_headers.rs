@@ -5,7 +5,7 @@
 use crate::orpc::{
     Body, CallContext, ComVersion, Decoder, Encoder, ErrorInfo, Extents, OrpcThat, OrpcThis, TimeLeft, TraceContext,
 };
-use crate::{call_context, error, thread};
+use crate::{call_context, deadline, error};
 use obvia_rpc::ByteOrder;
 use obvia_rpc::co::relay::CallHeaders;
 use obvia_rpc::status::Status;
@@ -102,7 +102,7 @@ impl CallHeaders for Headers {
 
     fn forget(&self) {
         // The caller of a one-way call does not wait.
-        thread::limit_to(None);
+        deadline::limit_to(None);
     }
 
     fn end(&self) {
@@ -158,14 +158,14 @@ mod tests {
         let perform = || {
             let length = HEADERS.read_request(ByteOrder::Little, stub).unwrap();
             assert_eq!(length, stub.len());
-            let left = thread::deadline().start().remaining();
+            let left = deadline::of_thread().start().remaining();
             let found = (left, trace().map(|trace| trace.to_string()), CAUSALITY.get());
             let description = "no such luck".to_owned();
             let words = result.is_err().then(|| Words { description, ..Words::default() });
             let mut answer = Vec::new();
             HEADERS.write_response(result.0.cast_unsigned(), words, &mut answer);
             // The next call inherits no state of this one.
-            assert!(matches!(thread::deadline(), Deadline::Within(thread::DEFAULT_TIMEOUT)) && trace().is_none());
+            assert!(matches!(deadline::of_thread(), Deadline::Within(deadline::DEFAULT_TIMEOUT)) && trace().is_none());
             answer.extend(result.0.to_le_bytes());
             (found.0, found.1, found.2, answer)
         };
@@ -202,10 +202,10 @@ mod tests {
             HEADERS.read_request(ByteOrder::Little, &stub).unwrap();
             assert!(trace().is_some());
             HEADERS.end();
-            (thread::deadline(), trace())
+            (deadline::of_thread(), trace())
         };
         let left = std::thread::scope(|scope| scope.spawn(fail).join().unwrap());
-        assert!(matches!(left, (Deadline::Within(thread::DEFAULT_TIMEOUT), None)), "{left:?}");
+        assert!(matches!(left, (Deadline::Within(deadline::DEFAULT_TIMEOUT), None)), "{left:?}");
     }
 
     #[test]

@@ -6,17 +6,15 @@
 //! plain bytes.
 
 pub(crate) mod client;
-mod proof;
 
-pub(crate) use proof::{place_of, prove};
-
+use crate::deadline::{self, ThreadLimit};
 use crate::error::{Result, code};
 use crate::objref::guid_from_wire;
 use crate::orpc::CallContext;
-use crate::thread::{self, ThreadLimit};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Channel, ServerCall, TargetId};
 use obvia_via::{Deadline, RegionView};
+use std::net::IpAddr;
 use std::time::Duration;
 use windows_core::{GUID, HRESULT};
 
@@ -76,7 +74,7 @@ pub(crate) enum Forms {
 
 /// Makes a call, and returns its answer.
 pub(crate) fn call(channel: &mut Channel, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
-    let deadline = thread::deadline();
+    let deadline = deadline::of_thread();
     let length = request.len().next_multiple_of(8);
     let frame = channel.request(length, 0, deadline)?;
     frame[..request.len()].copy_from_slice(request);
@@ -149,7 +147,7 @@ pub(crate) fn context_in(call: &ServerCall<'_>) -> Option<Option<CallContext>> {
 /// Sends the references of the one-way call that was sent last. Waits only briefly for a server
 /// that does not read: the caller's one-way call is done.
 pub(crate) fn tell_given(channel: &mut Channel, given: &[(TargetId, u64)]) -> Result<()> {
-    let limit = Deadline::Within(thread::deadline().start().remaining().min(GIVEN_TIMEOUT)).start();
+    let limit = Deadline::Within(deadline::of_thread().start().remaining().min(GIVEN_TIMEOUT)).start();
     for part in given.chunks(RELEASES_MAX) {
         let request = put_releases(part.iter().copied());
         channel.request(request.len(), 0, limit)?.copy_from_slice(&request);
@@ -187,4 +185,11 @@ pub(crate) fn regions(channel: &mut Channel, new: Option<u16>, ended: &[u16]) ->
 /// Waits until the server has processed all earlier messages of a channel.
 pub(crate) fn settle(channel: &mut Channel) -> Result<()> {
     call(channel, OP_LIST, &[]).map(drop)
+}
+
+/// Returns the name of a host in the authentication, which is the same on both sides even if their
+/// notations differ.
+pub(crate) fn place_of(host: &str) -> String {
+    let (address, _zone) = host.split_once('%').unwrap_or((host, ""));
+    address.parse::<IpAddr>().map_or_else(|_| host.to_owned(), |address| address.to_canonical().to_string())
 }

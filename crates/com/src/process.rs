@@ -2,12 +2,13 @@
 
 use crate::dcom::{activation_call, factory, forwarded_call, service};
 use crate::endpoints::own;
+use crate::endpoints::own::OwnInterfaces;
 use crate::error::Result;
 use crate::own_calls::{self, OP_ACTIVATE, OP_FORWARD, OP_START};
 use crate::runtime::{Parts, Runtime, janitor};
-use crate::scm::start;
+use crate::scm::start_call;
 use crate::server::services::{AssociationState, Perform, Services};
-use crate::{events, system};
+use crate::{own_idl, system};
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::Interface;
 use obvia_rpc::co::{Exemption, IncomingCall};
@@ -23,11 +24,11 @@ static PARTS: Parts = Parts {
     services: &ProcessServices,
     own_calls: &[
         (OP_ACTIVATE, activation_call::serve_activate),
-        (OP_START, start::serve_start),
+        (OP_START, start_call::serve_start),
         (OP_FORWARD, forwarded_call::serve_forward),
     ],
     janitor: janitor::work,
-    interfaces: || events::idl::INTERFACES.iter().copied().chain([&factory::INFO]).collect(),
+    interfaces: || own_idl::events::INTERFACES.iter().copied().chain([&factory::INFO]).collect(),
 };
 
 /// Returns the runtime of this process, which is made at first use.
@@ -74,6 +75,6 @@ impl Services for ProcessServices {
     }
 
     fn counters(&self) -> Option<Arc<Counters>> {
-        Some(Arc::clone(Runtime::made()?.own_interfaces().counters()))
+        Some(Arc::clone(OwnInterfaces::of(Runtime::made()?).counters()))
     }
 }

@@ -12,14 +12,14 @@ mod unknown;
 
 pub(crate) use known::{Imported, look_behind};
 pub(crate) use pointer::ManagerPointer;
-pub(crate) use unknown::UNKNOWN_INFO;
 pub use unknown::Wanted;
+pub(crate) use unknown::{UNKNOWN_INFO, without_vtables};
 
+use crate::channels::Calls;
 use crate::error::{Error, Result, code, leave};
 use crate::link::Link;
 use crate::own_calls::{self, client};
 use crate::registry::{self, InterfaceInfo, VtablePointer, note_proxies};
-use crate::thread::channels::Calls;
 use obvia_rpc::vi_call::TargetId;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -116,7 +116,8 @@ impl Proxy {
     ///
     /// # Safety
     ///
-    /// [`Self::begin`] must have returned a call that has not been made yet.
+    /// [`PlainCall::begin`](crate::rt::PlainCall::begin) must have returned a call that has not
+    /// been made yet.
     #[cold]
     #[inline(never)]
     pub unsafe fn turn_region(&self, at: usize, is_written: bool, address: usize) -> bool {
@@ -136,8 +137,20 @@ impl Proxy {
         Calls::with(|calls| calls.has(self.link_address) && unsafe { calls.shares_memory() })
     }
 
+    #[inline(always)]
     pub(crate) fn link(&self) -> &Arc<Link> {
         &self.link
+    }
+
+    #[inline(always)]
+    pub(crate) fn target(&self) -> TargetId {
+        self.target
+    }
+
+    /// Returns the link's address and the target's word.
+    #[inline(always)]
+    pub(crate) fn words(&self) -> (usize, u64) {
+        (self.link_address, self.target_word)
     }
 
     fn manager(&self) -> &ProxyManager {

@@ -1,13 +1,13 @@
 //! The reply of a call in its proxy: checks, and copies to the caller.
 
+use crate::channels::RawReply;
 use crate::error::{Failed, Result, forget, invalid_reply, recall};
 use crate::frame::{Arrays, Scalar, Value, aligned};
 use crate::marshal::{self, OwnedArray, OwnedObject, OwnedText};
 use crate::orpc::Client;
 use crate::proxy::Wanted;
 use crate::runtime::Runtime;
-use crate::thread;
-use crate::thread::channels::RawReply;
+use crate::runtime::returned;
 use obvia_rpc::vi_call::Reply;
 use obvia_via::RegionView;
 use windows_core::HRESULT;
@@ -239,7 +239,7 @@ pub(crate) fn refusal(frame: RegionView<'_>, status: u32) -> Failed {
 /// Releases the references that `sender` gave up when it sent an object home. They kept the object
 /// alive until it was unmarshaled here.
 pub(crate) fn settle_return(sender: impl FnOnce() -> Option<Client>) {
-    if let Some((target, refs)) = thread::take_return()
+    if let Some((target, refs)) = returned::take_return()
         && let Some(sender) = sender()
         && let Ok(runtime) = Runtime::current()
     {

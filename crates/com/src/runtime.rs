@@ -7,14 +7,13 @@ pub(crate) mod janitor;
 mod links;
 pub(crate) mod names;
 pub(crate) mod response;
+pub(crate) mod returned;
 mod specialised;
 mod ways;
 
-use crate::agile::Agile;
-use crate::context::Contexts;
 use crate::error::{self, Error, Result, code};
 use crate::exports::Exports;
-use crate::functions::table::{Functions, PREFIX};
+use crate::functions::table::Functions;
 use crate::identity::{endpoint_of, in_order};
 use crate::link::{Address, Link};
 use crate::local::LocalProcess;
@@ -27,32 +26,24 @@ use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo};
 use crate::security::Rules;
 use crate::server::services::Services;
-use crate::server::stub_call::StubCall;
 use crate::server::{Clients, Exporter, accept_on};
 use crate::threads::lock;
-use crate::{thread, upkeep};
+use crate::{deadline, upkeep};
 use detours::Detours;
 use links::{Links, Place};
+use names::Names;
 use obvia_rpc::status::Status;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
-use obvia_rpc::vi_call::Answer;
+use obvia_rpc::vi_call::{Answer, ServerCall};
 use obvia_via::provider::shm::{Directory, Listener};
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use windows_core::{IUnknown, Interface};
 
 /// The reference count that travels with an interface pointer, as in DCOM.
 const REFS_PER_POINTER: u32 = 5;
-
-/// One exported name.
-struct Name {
-    object: Agile<IUnknown>,
-    info: &'static InterfaceInfo,
-    _listener: Option<Arc<Listener>>,
-}
 
 /// The limit on each but the last of several bindings of a process, so that an unreachable binding
 /// does not use up the whole deadline.
@@ -82,7 +73,7 @@ pub fn is_string_binding(text: &str) -> bool {
 }
 
 /// A function that performs one of the calls between runtimes.
-pub(crate) type OwnCall = fn(&mut StubCall<'_, '_>) -> std::result::Result<Answer, Status>;
+pub(crate) type OwnCall = fn(&mut ServerCall<'_>) -> std::result::Result<Answer, Status>;
 
 /// The parts of a process that stand above its runtime.
 pub(crate) struct Parts {
@@ -101,7 +92,7 @@ pub(crate) struct Runtime {
     local: &'static LocalProcess,
     exporter: Exporter,
     links: Links,
-    names: Mutex<HashMap<String, Name>>,
+    names: Names,
     endpoint: Mutex<Option<Arc<Listener>>>,
     /// The listeners of further names in the directory by which this process is reached.
     endpoints: Mutex<Vec<Arc<Listener>>>,
@@ -125,7 +116,7 @@ impl Runtime {
                 local,
                 exporter: Exporter::new(local, parts.services),
                 links: Links::default(),
-                names: Mutex::default(),
+                names: Names::default(),
                 endpoint: Mutex::default(),
                 endpoints: Mutex::default(),
                 parts,
@@ -188,6 +179,11 @@ impl Runtime {
         &self.exporter
     }
 
+    /// Returns the exported names.
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
     pub(crate) fn network(&self) -> &Network {
         self.local.network()
     }
@@ -204,10 +200,6 @@ impl Runtime {
         self.exporter.functions()
     }
 
-    pub(crate) fn contexts(&self) -> &Contexts {
-        self.exporter.contexts()
-    }
-
     pub(crate) fn rules(&self) -> &Rules {
         self.exporter.rules()
     }
@@ -217,7 +209,7 @@ impl Runtime {
     }
 
     /// Makes this process reachable for other processes.
-    fn serve(&'static self) -> Result<()> {
+    pub(crate) fn serve(&'static self) -> Result<()> {
         let mut endpoint = lock(&self.endpoint);
         if endpoint.is_none() {
             let listener = Arc::new(self.directory().bind(&endpoint_of(self.oxid()))?);
@@ -250,12 +242,12 @@ impl Runtime {
 
     /// Returns the link to the process at a name or an address.
     pub(crate) fn link_by_address(&'static self, address: Address) -> Result<Arc<Link>> {
-        let reached = Link::reach(self.local, &address, thread::deadline())?;
+        let reached = Link::reach(self.local, &address, deadline::of_thread())?;
         let key = (reached.oxid, Place::of(&address, &reached));
         if let Some(known) = self.links.known(&key) {
             return Ok(known);
         }
-        let (link, is_fresh) = self.links.add(key, Link::open(self.local, address, reached, thread::deadline())?);
+        let (link, is_fresh) = self.links.add(key, Link::open(self.local, address, reached, deadline::of_thread())?);
         if is_fresh {
             // The janitor closes links.
             upkeep::wake();
@@ -293,8 +285,8 @@ impl Runtime {
                 Address::Binding(told(binding.clone()))
             };
             let limit = if left == 0 { Duration::MAX } else { ATTEMPT };
-            let limit = thread::deadline().start().remaining().min(limit);
-            outcome = thread::with_timeout(limit, || self.link_by_address(address));
+            let limit = deadline::of_thread().start().remaining().min(limit);
+            outcome = deadline::with_timeout(limit, || self.link_by_address(address));
             match &outcome {
                 Ok(link) if link.oxid() == oxid => return outcome,
                 Ok(_) => return Err(others()),
@@ -339,29 +331,6 @@ impl Runtime {
     /// Closes links without users for which `is_useless` returns true.
     pub(crate) fn close_links(&self, is_useless: impl Fn(&Link) -> bool) {
         drop(self.links.take_unused(is_useless));
-    }
-
-    /// Returns the object exported by a name, or the one that performs an interface of functions,
-    /// by the interface's name.
-    pub(crate) fn named(&self, name: &str) -> Result<Agile<IUnknown>> {
-        if let Some(interface) = name.strip_prefix(PREFIX) {
-            return self.functions().named(interface);
-        }
-        let names = lock(&self.names);
-        Ok(names.get(name).ok_or(code::RPC_E_DISCONNECTED)?.object.clone())
-    }
-
-    /// Returns the exported names, one per line, with their interfaces.
-    pub(crate) fn list_names(&self) -> String {
-        let mut text = String::new();
-        let names = lock(&self.names);
-        let mut sorted: Vec<_> = names.iter().collect();
-        sorted.sort_by_key(|(name, _)| *name);
-        for (name, what) in sorted {
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "{name}\t{}\t{:?}", what.info.name, what.info.iid);
-        }
-        text
     }
 
     /// Marshals an object of this process, with references counted for `client`.
@@ -422,7 +391,7 @@ impl Runtime {
             // The count is 0 where the sender keeps its own reference until this process has the
             // object.
             if reference.public_refs > 0 {
-                thread::note_return(reference.target, reference.public_refs.into());
+                returned::note_return(reference.target, reference.public_refs.into());
             }
             let object = self.exports().get(reference.target)?.object;
             return crate::exports::query(object.get(), info);

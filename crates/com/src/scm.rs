@@ -12,9 +12,10 @@ pub(crate) mod names;
 mod registration;
 pub(crate) mod remote;
 mod running;
-mod service;
 mod serving;
-pub(crate) mod start;
+mod start;
+pub(crate) mod start_call;
+pub(crate) mod starter;
 
 pub use folders::{VARIABLE, classes, find, install, remove};
 pub(crate) use names::{announce, by_server, class_endpoint, idle_timeout, is_own_name, start, unknown};

@@ -7,12 +7,14 @@
 //!
 //! [Rules](set_access) decide which authenticated callers may call an object or activate a class.
 
-mod access;
+pub(crate) mod access;
 mod audit;
 mod credentials;
 mod principal;
-mod process;
 
+pub use crate::access::{
+    admit_other_users, caller, clear_access, set_access, set_class_access, set_default_access, set_default_class_access,
+};
 pub use access::{Access, Callers};
 pub(crate) use access::{Rules, log_refused_class};
 pub(crate) use audit::log_denial;
@@ -23,6 +25,3 @@ pub use obvia_rpc::security::credentials::{AccountTable, Accounts, BadAccounts, 
 pub use obvia_rpc::security::{AuthType, Authenticated, Level, NtHash, Principal};
 pub use obvia_via::window::Peer;
 pub use principal::Caller;
-pub use process::{
-    admit_other_users, caller, clear_access, set_access, set_class_access, set_default_access, set_default_class_access,
-};

@@ -10,7 +10,7 @@ use crate::own_calls::{
 };
 use crate::registry;
 use crate::runtime::{OwnCall, Runtime, response};
-use crate::server::stub_call::{StubCall, answer, serve, who};
+use crate::server::own_call::{answer, block, frame, serve, who};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 use obvia_via::window::REGIONS_MAX;
@@ -40,8 +40,8 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
     serve(call, method)
 }
 
-fn serve_query(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
-    let frame = call.block(24)?;
+fn serve_query(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let frame = block(call, 24)?;
     let (through, iid) = (target_from(frame, 0)?, guid_from(frame, 8)?);
     let caller = who()?;
     let outcome = (|| {
@@ -55,16 +55,16 @@ fn serve_query(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Statu
     answer(call, outcome)
 }
 
-fn serve_release(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
-    let batch = releases_in(call.frame(0)?)?;
+fn serve_release(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let batch = releases_in(frame(call, 0)?)?;
     let caller = who()?;
     caller.exporter.exports().release(caller.holder(), batch);
     caller.exporter.clients().wake_all();
     answer(call, Ok(Vec::new()))
 }
 
-fn serve_transfer(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
-    let frame = call.block(24)?;
+fn serve_transfer(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let frame = block(call, 24)?;
     let target = target_from(frame, 0)?;
     let to = frame.load_u64(8).ok_or(Status::BAD_STUB_DATA)?;
     let refs = frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?;
@@ -73,8 +73,8 @@ fn serve_transfer(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, St
     answer(call, outcome.map(|()| Vec::new()))
 }
 
-fn serve_resolve(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
-    let frame = call.frame(24)?;
+fn serve_resolve(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let frame = frame(call, 24)?;
     let iid = guid_from(frame, 0)?;
     let word = frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?;
     let (length, forms) = (word as u32, word >> 32);
@@ -101,40 +101,40 @@ fn serve_resolve(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Sta
     answer(call, outcome)
 }
 
-fn serve_list(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
-    answer(call, Runtime::current().map(|runtime| runtime.list_names().into_bytes()))
+fn serve_list(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    answer(call, Runtime::current().map(|runtime| runtime.names().list().into_bytes()))
 }
 
-fn serve_describe(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
-    let iid = guid_from(call.block(16)?, 0)?;
+fn serve_describe(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let iid = guid_from(block(call, 16)?, 0)?;
     let found = registry::find(&iid).map(|info| info.idl.as_bytes().to_vec());
     answer(call, found.map_err(|_| code::E_NOINTERFACE.into()))
 }
 
-fn serve_interfaces(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
+fn serve_interfaces(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let mut lines: Vec<String> =
         registry::known().iter().map(|info| format!("{}\t{:?}\n", info.name, info.iid)).collect();
     lines.sort();
     answer(call, Ok(lines.concat().into_bytes()))
 }
 
-fn serve_bindings(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
+fn serve_bindings(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let caller = who()?;
     answer(call, Runtime::current().map(|runtime| runtime.list_bindings(caller.oxid).into_bytes()))
 }
 
-fn serve_functions(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
+fn serve_functions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let caller = who()?;
     answer(call, Ok(caller.exporter.functions().list().into_bytes()))
 }
 
-fn serve_mark(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
+fn serve_mark(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let caller = who()?;
     answer(call, Ok(caller.exporter.mark_for(caller.oxid).to_le_bytes().to_vec()))
 }
 
-fn serve_regions(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
-    let frame = call.frame(8)?;
+fn serve_regions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let frame = frame(call, 8)?;
     if frame.len() > (REGIONS_MAX + 1) * 8 {
         return Err(Status::BAD_STUB_DATA);
     }
@@ -143,11 +143,11 @@ fn serve_regions(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Sta
         u16::try_from(word).map_err(|_| Status::BAD_STUB_DATA)
     };
     for at in (8..frame.len()).step_by(8) {
-        call.inner().forget_region(number(at)?);
+        call.forget_region(number(at)?);
     }
     let outcome = match number(0)? {
         0 => Ok(()),
-        new => call.inner().admit_region(new).map_err(Error::from),
+        new => call.admit_region(new).map_err(Error::from),
     };
     answer(call, outcome.map(|()| Vec::new()))
 }

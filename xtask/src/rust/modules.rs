@@ -216,7 +216,10 @@ impl Reader<'_> {
                 continue;
             }
             let is_outside = depth == inner.len();
-            if token.is("impl") && is_outside {
+            // `impl` in the type of an argument begins no item.
+            let is_first =
+                at.checked_sub(1).is_none_or(|at| ["{", "}", ";", "]", "unsafe"].iter().any(|end| code[at].is(end)));
+            if token.is("impl") && is_outside && is_first {
                 self.here().inherent.extend(inherent(code, at));
             }
             if token.is("fn") && is_outside {
@@ -456,7 +459,7 @@ mod tests {
             ("src/a.rs", "pub struct A; impl A {} impl Clone for A {}"),
             (
                 "src/b.rs",
-                "use crate::A;\nimpl Drop for A {}\nimpl<'a, T: Into<u8>> crate::a::A {}\nimpl A {}\nimpl Vec<A> {}",
+                "use crate::A;\nimpl Drop for A {}\nimpl<'a, T: Into<u8>> crate::a::A {}\nimpl A {}\nimpl Vec<A> {}\nfn f(a: &impl Clone) {}",
             ),
         ];
         let repo = Repo::of(&files);

@@ -1,17 +1,17 @@
 //! The call by which a client activates a class at another process.
 
 use super::classes::Activated;
+use crate::dcom::classes::Classes;
 use crate::error::{Result, code};
 use crate::link::Link;
 use crate::objref::{ObjRef, guid_to_wire};
 use crate::own_calls::{OP_ACTIVATE, call, guid_from};
 use crate::registry::InterfaceInfo;
 use crate::runtime::{Runtime, response};
-use crate::server::stub_call::{answer, who};
-use crate::stub::StubCall;
-use crate::{registry, scm, thread};
+use crate::server::own_call::{answer, block, who};
+use crate::{deadline, registry, scm};
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::Answer;
+use obvia_rpc::vi_call::{Answer, ServerCall};
 use windows_core::GUID;
 
 /// Activates a class at the server. The object may belong to another process where the server is
@@ -26,7 +26,7 @@ pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &Inte
     request.extend(guid_to_wire(&info.iid));
     request.extend(u64::from(wanted == Activated::ClassObject).to_le_bytes());
     // A server may have to start. The home connection is for calls that return at once.
-    let mut channel = link.take_channel(thread::deadline().start())?;
+    let mut channel = link.take_channel(deadline::of_thread().start())?;
     let answer = call(&mut channel, OP_ACTIVATE, &request);
     link.return_channel(channel);
     let reference = match (answer, unknown) {
@@ -39,8 +39,8 @@ pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &Inte
     }
 }
 
-pub(crate) fn serve_activate(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
-    let frame = call.block(40)?;
+pub(crate) fn serve_activate(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let frame = block(call, 40)?;
     let (class, iid) = (guid_from(frame, 0)?, guid_from(frame, 16)?);
     let wanted = match frame.load_u64(32) {
         Some(0) => Activated::Instance,
@@ -50,12 +50,12 @@ pub(crate) fn serve_activate(call: &mut StubCall<'_, '_>) -> std::result::Result
     let caller = who()?;
     let outcome = (|| {
         let runtime = Runtime::current()?;
-        if scm::is_for(&caller) && !runtime.classes().has(&class) {
+        if scm::is_for(&caller) && !Classes::of(runtime).has(&class) {
             return scm::remote::reference_for(&caller, class, wanted, iid);
         }
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
         caller.exporter.rules().check_class(&class, || caller.shown())?;
-        let object = runtime.classes().activate(&class, wanted)?;
+        let object = Classes::of(runtime).activate(&class, wanted)?;
         response::marshal(&caller, object.get(), info)?.to_wire()
     })();
     answer(call, outcome)

@@ -4,6 +4,7 @@
 
 use super::answers::{answer, request, resolved};
 use super::classes::Activated;
+use crate::dcom::classes::Classes;
 use crate::dcom::request::{CLASS_OBJECT, asked};
 use crate::error::{Result, code};
 use crate::orpc::activation::{OutInterface, Properties, Property, PropsOutInfo, ScmReplyInfo};
@@ -106,7 +107,7 @@ fn reply(caller: &Arc<Caller>, this: OrpcThis, properties: &[u8], wanted: Activa
 /// process that has the object.
 fn provide(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActivationResults> {
     let runtime = Runtime::current()?;
-    if scm::is_for(caller) && !runtime.classes().has(&asked.class) {
+    if scm::is_for(caller) && !Classes::of(runtime).has(&asked.class) {
         return scm::activate_for(caller, asked);
     }
     runtime.rules().check_class(&asked.class, || caller.shown())?;
@@ -122,7 +123,7 @@ fn provide(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActiv
         })?;
     }
     let wanted = if asked.mode == CLASS_OBJECT { Activated::ClassObject } else { Activated::Instance };
-    let object = runtime.classes().activate(&asked.class, wanted)?;
+    let object = Classes::of(runtime).activate(&asked.class, wanted)?;
     let reference = |iid: &GUID| match marshal(caller, object.get(), iid) {
         Ok(reference) => (code::S_OK, Some(reference)),
         Err(error) => (error.code(), None),

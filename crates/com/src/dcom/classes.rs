@@ -83,7 +83,7 @@ pub struct ServerLock {
 
 impl ServerLock {
     pub(super) fn new(runtime: &'static Runtime) -> Self {
-        Self { _busy: runtime.classes().stay() }
+        Self { _busy: Classes::of(runtime).stay() }
     }
 }
 
@@ -93,14 +93,12 @@ impl fmt::Debug for ServerLock {
     }
 }
 
-impl Runtime {
-    /// Returns the registered classes of this process.
-    pub(crate) fn classes(&self) -> &'static Classes {
-        self.extension()
-    }
-}
-
 impl Classes {
+    /// Returns the registered classes of this process.
+    pub(crate) fn of(runtime: &Runtime) -> &'static Self {
+        runtime.extension()
+    }
+
     pub(super) fn lock(&self) -> MutexGuard<'_, Table> {
         lock(&self.0)
     }

@@ -3,6 +3,8 @@
 
 use super::activation_call;
 use super::classes::Activated;
+use crate::dcom::classes::Classes;
+use crate::dcom::library::Libraries;
 use crate::error::{Error, Result, code};
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::runtime::Runtime;
@@ -112,7 +114,7 @@ pub(crate) fn activate(
     if let Some(server) = server {
         return sought.at(server);
     }
-    match runtime.classes().activate(&class, wanted) {
+    match Classes::of(runtime).activate(&class, wanted) {
         Err(error) if error.code() == code::REGDB_E_CLASSNOTREG => sought.registered(context),
         own => Ok(own?.get().clone()),
     }
@@ -149,7 +151,7 @@ impl Sought {
         let registered = registered.as_ref();
         let library = registered.and_then(|class| class.library.as_ref());
         if let Some(library) = library.filter(|_| context.contains(ClassContext::INPROC_SERVER)) {
-            return self.runtime.libraries().activate(library, &self.class, self.wanted, &self.info.iid);
+            return Libraries::of(self.runtime).activate(library, &self.class, self.wanted, &self.info.iid);
         }
         let host = registered.and_then(|class| class.host.as_ref());
         let host = host.filter(|_| context.contains(ClassContext::REMOTE_SERVER));

@@ -7,6 +7,7 @@
 
 use super::classes::{Activated, ServerLock};
 use crate::agile::{IChecked, IChecked_Impl};
+use crate::dcom::classes::Classes;
 use crate::error::{Result, check, code, guard, leave};
 use crate::exports::query_by;
 use crate::proxy::Wanted;
@@ -239,7 +240,7 @@ impl Factory {
     }
 
     fn make(&self, iid: &GUID) -> Result<IUnknown> {
-        query_by(self.runtime.classes().activate(&self.class, Activated::Instance)?.get(), iid)
+        query_by(Classes::of(self.runtime).activate(&self.class, Activated::Instance)?.get(), iid)
     }
 
     /// Makes an object for another process. Access is checked on each call, since the rules may

@@ -4,13 +4,13 @@ use super::service;
 use crate::error::{Error, code};
 use crate::identity::is_of_own_user;
 use crate::orpc::{Body, Forwarded};
-use crate::server::stub_call::{StubCall, answer, who};
+use crate::server::own_call::{answer, frame, who};
 use obvia_rpc::ByteOrder;
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::Answer;
+use obvia_rpc::vi_call::{Answer, ServerCall};
 
-pub(crate) fn serve_forward(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
-    let frame = call.frame(0)?;
+pub(crate) fn serve_forward(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let frame = frame(call, 0)?;
     let mut request = vec![0; frame.len()];
     frame.copy_to(0, &mut request).ok_or(Status::BAD_STUB_DATA)?;
     let caller = who()?;

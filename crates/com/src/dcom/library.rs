@@ -72,14 +72,12 @@ fn pointer(get: impl FnOnce(*mut *mut c_void) -> HRESULT) -> Result<IUnknown> {
     Ok(unsafe { IUnknown::from_raw(object) })
 }
 
-impl Runtime {
-    /// Returns the loaded libraries of this process.
-    pub(crate) fn libraries(&self) -> &'static Libraries {
-        self.extension()
-    }
-}
-
 impl Libraries {
+    /// Returns the loaded libraries of this process.
+    pub(crate) fn of(runtime: &Runtime) -> &'static Self {
+        runtime.extension()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<Loaded>>> {
         lock(&self.0)
     }
@@ -125,7 +123,7 @@ impl Libraries {
 ///
 /// If the runtime of the process cannot be made.
 pub fn free_unused_libraries() -> Result<()> {
-    process::runtime()?.libraries().free_unused();
+    Libraries::of(process::runtime()?).free_unused();
     Ok(())
 }
 

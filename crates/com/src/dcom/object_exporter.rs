@@ -6,6 +6,7 @@ use crate::orpc::object_exporter::{Request, Resolve, Response};
 use crate::orpc::{ComVersion, Decoder, DualStringArray, INVALID_OXID, Resolved, TowerBinding};
 use crate::runtime::Runtime;
 use crate::scm;
+use crate::scm::remote::PingSets;
 use crate::server::Caller;
 use obvia_rpc::status::Status;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 /// Performs a call.
 pub(super) fn perform(caller: &Arc<Caller>, opnum: u16, from: &mut Decoder<'_>) -> Result<Vec<u8>, Status> {
     let runtime = Runtime::serving()?;
-    let (exports, pings) = (runtime.exports(), runtime.starter().pings());
+    let (exports, pings) = (runtime.exports(), PingSets::of(runtime));
     let response = match request(opnum, from)? {
         Request::ResolveOxid(wanted) => Response::ResolveOxid(resolve(runtime, caller, &wanted)),
         Request::ResolveOxid2(wanted) => Response::ResolveOxid2(resolve(runtime, caller, &wanted)),

@@ -3,6 +3,7 @@
 use super::classes::{Class, ServerLock};
 use super::factory::Factory;
 use crate::agile::Agile;
+use crate::dcom::classes::Classes;
 use crate::error::{Error, Result, code};
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::runtime::Runtime;
@@ -33,7 +34,7 @@ impl fmt::Debug for ClassRegistration {
 
 impl Drop for ClassRegistration {
     fn drop(&mut self) {
-        let removed = self.runtime.classes().lock().classes.remove(&self.class.to_u128());
+        let removed = Classes::of(self.runtime).lock().classes.remove(&self.class.to_u128());
         if let Some(listener) = removed.as_ref().and_then(|class| class.listener.clone()) {
             listener.close();
         }
@@ -82,7 +83,7 @@ pub fn register_class_by(
     // announced.
     let runtime = registration.runtime;
     let listener = scm::announce(runtime, &class)?;
-    if let Some(known) = runtime.classes().lock().classes.get_mut(&class.to_u128()) {
+    if let Some(known) = Classes::of(runtime).lock().classes.get_mut(&class.to_u128()) {
         known.listener = listener;
     }
     Ok(registration)
@@ -102,7 +103,7 @@ pub fn register_class_to_networks(
     let runtime = process::runtime()?;
     registry::register_module(info);
     let object = object.map_or_else(|| Agile::new(&Factory::of(runtime, class)), Agile::new)?;
-    match runtime.classes().lock().classes.entry(class.to_u128()) {
+    match Classes::of(runtime).lock().classes.entry(class.to_u128()) {
         Entry::Occupied(_) => {
             Err(Error::new(code::E_INVALIDARG, format!("the class {{{class:?}}} is registered already")))
         }
@@ -142,7 +143,7 @@ pub fn serve_until_idle(idle: Duration) -> Result<()> {
         let is_unused = || runtime.exports().count() == 0;
         if !is_unused() {
             unused_since = Instant::now();
-        } else if unused_since.elapsed() >= idle && runtime.classes().end_unused(idle, is_unused) {
+        } else if unused_since.elapsed() >= idle && Classes::of(runtime).end_unused(idle, is_unused) {
             return Ok(());
         }
     }

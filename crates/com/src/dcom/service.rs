@@ -6,8 +6,8 @@ use crate::error::code;
 use crate::orpc::{Decoder, Forwarded, Interface, activator as scm, object_exporter as exporter};
 use crate::orpc_headers;
 use crate::runtime::Runtime;
+use crate::server::own_call::{frame, results, serve};
 use crate::server::{Caller, caller};
-use crate::stub::{StubCall, results, serve};
 use obvia_rpc::ByteOrder;
 use obvia_rpc::co::Exemption;
 use obvia_rpc::co::pdu::{Context, Outcome};
@@ -60,9 +60,9 @@ pub(crate) fn find(
 /// Performs a call of one of these interfaces.
 pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
     let (target, opnum) = (TargetId::from_word(call.target()), call.opnum());
-    let method = |call: &mut StubCall<'_, '_>| {
+    let method = |call: &mut ServerCall<'_>| {
         let caller = caller().ok_or(Status::PROTOCOL_ERROR)?;
-        let frame = call.frame(0)?;
+        let frame = frame(call, 0)?;
         let mut request = vec![0; frame.len()];
         frame.copy_to(0, &mut request).ok_or(Status::BAD_STUB_DATA)?;
         let (order, stub) = octets(&request).ok_or(Status::BAD_STUB_DATA)?;
@@ -78,7 +78,7 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
         let answer = answered?;
         let mut frame = Vec::new();
         put_octets(ByteOrder::Little, &answer, &mut frame);
-        call.inner().reply(frame.len(), 0).map_err(|_| Status::REMOTE_NO_MEMORY)?.copy_from_slice(&frame);
+        call.reply(frame.len(), 0).map_err(|_| Status::REMOTE_NO_MEMORY)?.copy_from_slice(&frame);
         Ok(results(code::S_OK, frame.len()))
     };
     serve(call, method)

@@ -14,7 +14,7 @@ use crate::registry::InterfaceInfo;
 use crate::reply::settle_return;
 use crate::runtime::response;
 use crate::stub::{no_results, results, serve};
-use crate::{exports, process, server, thread};
+use crate::{channels, exports, process, server};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall, Words};
 use windows_core::{HRESULT, IUnknown};
@@ -49,7 +49,7 @@ pub fn call(object: &IUnknown, opnum: u16, request: &[u8], references: &[&[u8]])
 pub fn call_oneway(object: &IUnknown, opnum: u16, request: &[u8], references: &[&[u8]]) -> Result<()> {
     let Imported { link, target, .. } = behind(object)?;
     let mut unsent = Unsent::of(references, link.oxid())?;
-    thread::channels::with_channel(&link, |channel| {
+    channels::with_channel(&link, |channel| {
         let length = put(channel, request)?;
         channel.oneway(target, opnum, length);
         unsent.is_published_oneway(channel, &link);

@@ -1,8 +1,9 @@
 //! The endpoint mapper service of a host.
 
 use super::own::EndpointMap;
+use crate::endpoints::own::OwnInterfaces;
 use crate::error::{Error, Result, code};
-use crate::network::listening;
+use crate::listen::listen;
 use crate::runtime::Runtime;
 use crate::{network, process};
 use obvia_rpc::epm::{self, Entry, Registrant, Tower, Way};
@@ -29,7 +30,7 @@ impl EndpointMapper {
 
 impl Drop for EndpointMapper {
     fn drop(&mut self) {
-        self.runtime.own_interfaces().close();
+        OwnInterfaces::of(self.runtime).close();
     }
 }
 
@@ -53,12 +54,12 @@ pub fn serve_endpoint_mapper(bindings: &[&str]) -> Result<EndpointMapper> {
             return Err(Error::new(code::E_INVALIDARG, text));
         }
     }
-    let Some(map) = runtime.own_interfaces().open() else {
+    let Some(map) = OwnInterfaces::of(runtime).open() else {
         return Err(Error::new(code::RPC_S_DUPLICATE_ENDPOINT, "this process is an endpoint mapper already"));
     };
     let mut mapper = EndpointMapper { runtime, bindings: Vec::new() };
     for text in bindings {
-        let bound = listening::listen(text)?;
+        let bound = listen(text)?;
         enter(&map, &network::parse(&bound)?)?;
         mapper.bindings.push(bound);
     }

@@ -44,14 +44,12 @@ impl EndpointMap {
     }
 }
 
-impl Runtime {
-    /// Returns the state of the interfaces of this process.
-    pub(crate) fn own_interfaces(&self) -> &'static OwnInterfaces {
-        self.extension()
-    }
-}
-
 impl OwnInterfaces {
+    /// Returns the state of the interfaces of this process.
+    pub(crate) fn of(runtime: &Runtime) -> &'static Self {
+        runtime.extension()
+    }
+
     /// Returns the counters of the calls over streams.
     pub(crate) fn counters(&self) -> &Arc<Counters> {
         &self.counters
@@ -101,7 +99,7 @@ impl Drop for Membership {
 pub(crate) fn judge(runtime: &Runtime, context: &Context) -> Option<Outcome> {
     let is_own = match context.interface {
         mgmt::INTERFACE => true,
-        epm::INTERFACE => runtime.own_interfaces().map().is_some(),
+        epm::INTERFACE => OwnInterfaces::of(runtime).map().is_some(),
         _ => false,
     };
     is_own.then(|| Outcome::choose(context, &[NDR]))
@@ -118,11 +116,11 @@ pub(crate) fn perform(
     let IncomingCall { opnum, order, stub, .. } = *call;
     match call.presentation.interface {
         mgmt::INTERFACE => {
-            let statistics = runtime.own_interfaces().counters.statistics();
+            let statistics = OwnInterfaces::of(runtime).counters.statistics();
             Some(mgmt::call(opnum, order, stub, &interfaces(runtime), statistics))
         }
         epm::INTERFACE => {
-            let Some(map) = runtime.own_interfaces().map().clone() else { return Some(Err(Status::UNK_IF)) };
+            let Some(map) = OwnInterfaces::of(runtime).map().clone() else { return Some(Err(Status::UNK_IF)) };
             // A peer through a socket is a process of this host, whose end closes its connection.
             let registrant = is_of_own_user(peer)
                 .then(|| state.get_or_init(|| Box::new(Membership::new(&map))))
@@ -142,7 +140,7 @@ fn interfaces(runtime: &Runtime) -> Vec<SyntaxId> {
     let mut all: Vec<_> = runtime.functions().all().into_iter().map(|(info, _)| binding::syntax_of(info)).collect();
     // An interface that several objects perform has adjacent entries.
     all.dedup();
-    all.extend(runtime.own_interfaces().map().is_some().then_some(epm::INTERFACE));
+    all.extend(OwnInterfaces::of(runtime).map().is_some().then_some(epm::INTERFACE));
     all.push(mgmt::INTERFACE);
     all
 }

@@ -6,7 +6,7 @@ use super::inquiry::bind_to_mapper;
 use super::mapper::way_of;
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
-use crate::{binding, network, process, thread};
+use crate::{binding, deadline, network, process};
 use obvia_rpc::co::DirectCalls;
 use obvia_rpc::epm::{self, Change, Entry, REGISTERED_MAX, Tower};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
@@ -94,7 +94,7 @@ pub fn register_endpoints(mapper: Option<&str>, annotation: &str) -> Result<Regi
         return Err(Error::new(code::E_INVALIDARG, text));
     }
     let entries = entries(runtime, annotation)?;
-    let calls = enter(&mapper, &entries, thread::deadline())?;
+    let calls = enter(&mapper, &entries, deadline::of_thread())?;
     let shared = Arc::new(Shared::default());
     shared.lock().stream = Some(Arc::clone(calls.stream()));
     let keep = {

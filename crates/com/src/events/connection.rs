@@ -2,9 +2,9 @@
 
 use super::idl::{IConnectionPoint, IConnectionPointContainer};
 use crate::agile::Agile;
+use crate::deadline::with_timeout;
 use crate::error::{Error, Result, code};
 use crate::registry::{InterfaceInfo, Remote, register_module};
-use crate::thread::with_timeout;
 use std::time::Duration;
 use windows_core::{IUnknown, Interface};
 

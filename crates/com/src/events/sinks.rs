@@ -2,12 +2,12 @@
 
 use super::idl::INTERFACES;
 use crate::agile::Agile;
+use crate::deadline::with_timeout;
 use crate::error::{Error, Result, code, guard};
 use crate::exports::query;
 use crate::link::Link;
 use crate::proxy::look_behind;
 use crate::registry::{InterfaceInfo, register, register_module};
-use crate::thread::with_timeout;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

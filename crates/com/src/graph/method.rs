@@ -157,7 +157,7 @@ impl Method {
         // SAFETY: the caller's promise.
         let proxy = unsafe { Proxy::from_raw(proxy) };
         // SAFETY: the caller's promise.
-        proxy.call_with_objects(|call| unsafe { self.exchange(call, arguments) })
+        ProxyCall::make(proxy, |call| unsafe { self.exchange(call, arguments) })
     }
 
     /// Sets results with pointers to null. By COM's rules they stay null when the call fails.

@@ -2,8 +2,8 @@
 
 use super::pointers::{Text, Wide};
 use super::survey::Survey;
-use crate::context_handle::ContextHandle;
 use crate::error::Result;
+use crate::server::ContextHandle;
 use obvia_ndr::flat::shape::{Class, Element, ElementType, Extent, Iid, Part, Shape, What};
 use std::marker::PhantomData;
 use std::ptr::NonNull;

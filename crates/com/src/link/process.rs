@@ -6,7 +6,7 @@ use super::Link;
 use crate::error::Result;
 use crate::proxy::ManagerPointer;
 use crate::threads::lock;
-use crate::{own_calls, thread};
+use crate::{deadline, own_calls};
 use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -90,7 +90,7 @@ impl Link {
         let mut known = lock(&self.mark);
         if known.is_none() {
             // A process that sends no mark counts as a separate process.
-            *known = thread::with_timeout(PATIENCE, || self.with_home(own_calls::mark)).ok();
+            *known = deadline::with_timeout(PATIENCE, || self.with_home(own_calls::mark)).ok();
         }
         *known
     }

@@ -20,7 +20,7 @@ const BUILT: &[Sequence] = &[
 
 impl Wanted {
     /// Returns the options of a binding.
-    pub(super) fn of(binding: &StringBinding) -> Result<Self> {
+    pub(crate) fn of(binding: &StringBinding) -> Result<Self> {
         Self::by(sequence_of(binding.protocol)?, binding)
     }
 }

@@ -2,14 +2,13 @@
 
 mod sockets;
 
-pub(super) use sockets::listen_on;
+pub(crate) use sockets::listen_on;
 
 use super::built::told;
 use super::protection::{demanded, level_of, protected};
 use super::sequence::{End, Means, Wanted, complete};
-use super::{ANY, Network, Opened, parse, parse_vi};
+use super::{ANY, Network, Opened, parse_vi};
 use crate::error::{Error, Result, code};
-use crate::process;
 use crate::server::{Exporter, accept_from};
 use obvia_rpc::security::Level;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
@@ -22,7 +21,7 @@ fn socket_text(binding: &StringBinding) -> String {
 
 impl Network {
     /// Listens. Returns the binding with its actual endpoint, in the form for other processes.
-    fn listen(&self, exporter: &'static Exporter, binding: StringBinding) -> Result<StringBinding> {
+    pub(crate) fn listen(&self, exporter: &'static Exporter, binding: StringBinding) -> Result<StringBinding> {
         let wanted = Wanted::of(&binding)?;
         let means = match wanted.sequence.means {
             Means::Nic(means) => means,
@@ -36,7 +35,7 @@ impl Network {
         self.listen_with(exporter, &opened, binding)
     }
 
-    pub(super) fn listen_with_sockets(
+    pub(crate) fn listen_with_sockets(
         &self,
         exporter: &'static Exporter,
         wanted: &Wanted,
@@ -166,69 +165,4 @@ impl Network {
         let fresh = protected(fresh, level_of(binding)).ok_or(code::E_INVALIDARG)?;
         self.listen(exporter, fresh).map(drop)
     }
-}
-
-/// Listens on a network, so that processes of other hosts can connect to the exports of this
-/// process: `ncacn_vi_udp:0.0.0.0[5555]`. Without an endpoint the system chooses one. Returns the
-/// binding with the actual endpoint.
-///
-/// Other virtual interfaces are `ncacn_vi_xdp` and `ncacn_vi_fabric`, in programs built with the
-/// features `xdp` and `fabric`; docs/xdp.md and docs/fabric.md describe their options.
-/// `ncacn_ip_tcp` and `ncalrpc:[NAME]` are standard protocol sequences: every DCE/RPC client can
-/// call the [interfaces of functions](crate::serve_interface) there, in NDR or NDR64.
-/// `ncadg_ip_udp` is another one, for calls in NDR: docs/dg.md. Between two obvia processes calls
-/// use FLAT, unless the option `transfer` of either end is `ndr` or `ndr64`. A process may listen
-/// on several bindings, and its references contain all of them. Options that concern this process
-/// alone, such as `interface=eth0` or `fault=loss=5%`, are not in the returned binding. They apply
-/// to every connection of the protocol sequence whose binding does not set them.
-///
-/// Processes of this host reach the exports without this call. `ncacn_vi_shm:[NAME]` gives this
-/// process a further name, to which clients of its interfaces of functions can [bind](crate::bind).
-///
-/// Every client that reaches the address can call every exported object, unless authentication is
-/// required: `ncacn_ip_tcp:[5555,security=privacy]` accepts only calls of clients that have
-/// [accounts](crate::security::set_accounts) and encrypt their calls. The other levels are
-/// `integrity`, for signed calls, and `connect`, for authenticated connections. `ncacn_vi_fabric`
-/// supports only `connect`.
-///
-/// # Errors
-///
-/// RPC_S_DUPLICATE_ENDPOINT for a name in use; E_INVALIDARG for an invalid binding, for security
-/// without accounts, or for a protocol sequence that this program was built without; the system's
-/// error where the address is not available.
-///
-/// ```no_run
-/// # fn main() -> obvia::Result<()> {
-/// let binding = obvia::listen("ncacn_vi_udp:0.0.0.0[5555]")?;
-/// println!("listening on {binding}");
-/// # Ok(())
-/// # }
-/// ```
-pub fn listen(binding: &str) -> Result<String> {
-    let runtime = process::runtime()?;
-    let parsed = parse(binding)?;
-    if parsed.protocol == ProtocolSequence::ViShm {
-        if parsed.endpoint.is_empty() || !parsed.address.is_empty() || !parsed.options.is_empty() {
-            let text =
-                format!("`{binding}`: shared memory is listened on by a name and nothing else: ncacn_vi_shm:[NAME]");
-            return Err(Error::new(code::E_INVALIDARG, text));
-        }
-        runtime.listen_by_name(&parsed.endpoint)?;
-        return Ok(parsed.to_string());
-    }
-    let heard = runtime.network().listen(runtime.exporter(), parsed);
-    let heard = heard.map_err(|error| {
-        if error.detail().is_some_and(|why| why.contains(binding)) {
-            error
-        } else {
-            error.told(|why| {
-                if why.is_empty() {
-                    format!("listening on `{binding}`")
-                } else {
-                    format!("listening on `{binding}`: {why}")
-                }
-            })
-        }
-    });
-    Ok(heard?.to_string())
 }

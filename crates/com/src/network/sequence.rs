@@ -64,7 +64,7 @@ pub(super) enum End {
 
 /// The protocol sequence and the options of a binding or a NIC.
 #[derive(Clone)]
-pub(super) struct Wanted {
+pub(crate) struct Wanted {
     pub(super) sequence: &'static Sequence,
     /// The options that both ends must agree on, without those at their defaults, sorted by name.
     shared: Vec<(String, String)>,

@@ -5,44 +5,19 @@ mod unsent;
 pub(crate) use unsent::Unsent;
 
 use super::Proxy;
+use crate::channels::{Calls, with_channel};
+use crate::deadline;
 use crate::error::{Failed, Result, leave};
 use crate::frame::{Measure, aligned};
 use crate::link::Link;
 use crate::proxy::Wanted;
 use crate::registry::InterfaceInfo;
 use crate::reply::ReplyView;
-use crate::thread;
-use crate::thread::channels::{Calls, with_channel};
 use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use windows_core::{HRESULT, IUnknown, Interface};
-
-impl Proxy {
-    /// Begins a call if the link's channel is at hand. `None` requires [`Self::prepare`] first.
-    ///
-    /// # Safety
-    ///
-    /// The thread must begin no other call before this call is made.
-    #[inline(always)]
-    pub unsafe fn begin(&self) -> Option<PlainCall> {
-        Calls::with(|calls| {
-            calls.has(self.link_address).then(|| PlainCall { calls: NonNull::from(calls), target: self.target_word })
-        })
-    }
-
-    /// Makes a call whose marshaling may run foreign code, which may itself make calls on this
-    /// thread.
-    #[inline]
-    pub fn call_with_objects(&self, work: impl FnOnce(&mut ProxyCall<'_>) -> Result<HRESULT>) -> HRESULT {
-        let call = |channel: &mut Channel| {
-            let (target, link, unsent) = (self.target, &*self.link, Unsent::default());
-            work(&mut ProxyCall { channel, target, link, unsent })
-        };
-        with_channel(&self.link, call).unwrap_or_else(leave)
-    }
-}
 
 /// A call over the channel at hand.
 pub struct PlainCall {
@@ -53,6 +28,18 @@ pub struct PlainCall {
 }
 
 impl PlainCall {
+    /// Begins a call of a proxy if the link's channel is at hand. `None` requires
+    /// [`Proxy::prepare`] first.
+    ///
+    /// # Safety
+    ///
+    /// The thread must begin no other call before this call is made.
+    #[inline(always)]
+    pub unsafe fn begin(proxy: &Proxy) -> Option<Self> {
+        let (link, target) = proxy.words();
+        Calls::with(|calls| calls.has(link).then(|| Self { calls: NonNull::from(calls), target }))
+    }
+
     /// Makes the call. `work` marshals, sends and unmarshals, and runs no foreign code meanwhile.
     /// Its error becomes the HRESULT, whose text the wrapper recalls.
     #[inline(always)]
@@ -131,6 +118,17 @@ pub struct ProxyCall<'a> {
 }
 
 impl ProxyCall<'_> {
+    /// Makes a call of a proxy whose marshaling may run foreign code, which may itself make calls
+    /// on this thread.
+    #[inline]
+    pub fn make(proxy: &Proxy, work: impl FnOnce(&mut ProxyCall<'_>) -> Result<HRESULT>) -> HRESULT {
+        let call = |channel: &mut Channel| {
+            let (target, link, unsent) = (proxy.target(), &**proxy.link(), Unsent::default());
+            work(&mut ProxyCall { channel, target, link, unsent })
+        };
+        with_channel(proxy.link(), call).unwrap_or_else(leave)
+    }
+
     /// Marshals a reference to an object in the request. The reference is taken back if the server
     /// does not receive it.
     pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
@@ -144,7 +142,7 @@ impl ProxyCall<'_> {
     /// If the connection is gone or full.
     #[inline(always)]
     pub fn inline_request(&mut self) -> Result<&mut [u8; INLINE_MAX]> {
-        Ok(self.channel.inline_request(thread::ThreadLimit)?)
+        Ok(self.channel.inline_request(deadline::ThreadLimit)?)
     }
 
     /// Returns the memory for a request's frame.
@@ -154,7 +152,7 @@ impl ProxyCall<'_> {
     /// As [`Self::inline_request`], and if the frame is too long for the connection.
     #[inline]
     pub fn request(&mut self, measure: Measure) -> Result<&mut [u8]> {
-        Ok(self.channel.request(measure.length(), measure.bulk(), thread::ThreadLimit)?)
+        Ok(self.channel.request(measure.length(), measure.bulk(), deadline::ThreadLimit)?)
     }
 
     /// Publishes the request and waits for its reply.
@@ -165,7 +163,7 @@ impl ProxyCall<'_> {
     #[inline(always)]
     pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
         let length = aligned(length);
-        let outcome = self.channel.call(self.target, opnum, length, thread::ThreadLimit);
+        let outcome = self.channel.call(self.target, opnum, length, deadline::ThreadLimit);
         self.unsent.is_published(outcome.as_ref().err());
         Ok(ReplyView::of_object(outcome?, self.link.oxid()))
     }

@@ -46,12 +46,10 @@ const UNKNOWN: Description = Description {
     module: &[],
 };
 
-impl InterfaceInfo {
-    /// Makes the description of an interface without proxies and stubs, for calls by frames.
-    pub(crate) fn without_vtables(description: Description) -> Self {
-        let (proxy, stubs) = (UNKNOWN_POINTER, Stubs::NONE);
-        // SAFETY: no proxies are made with this description, since its targets are only called by
-        // frames.
-        unsafe { Self::new(Description { proxy, stubs, ..description }) }
-    }
+/// Makes the description of an interface without proxies and stubs, for calls by frames.
+pub(crate) fn without_vtables(description: Description) -> InterfaceInfo {
+    let (proxy, stubs) = (UNKNOWN_POINTER, Stubs::NONE);
+    // SAFETY: no proxies are made with this description, since its targets are only called by
+    // frames.
+    unsafe { InterfaceInfo::new(Description { proxy, stubs, ..description }) }
 }

@@ -31,7 +31,7 @@ fn note_custom(caller: &Caller, reference: Vec<u8>) -> Vec<u8> {
     let sent = reference.clone();
     // The object may hold nothing to release, or its process may be gone.
     let release = Box::new(move || drop(received::release(&sent)));
-    caller.note(|sent| sent.custom.push(release));
+    caller.note(|sent| sent.others.push(release));
     reference
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn marshal(caller: &Caller, object: &IUnknown, info: &'static Interfa
         let interface = exports::query(&behind(object), info)?;
         if let Some(imported) = split_reference(&interface, runtime.oxid())? {
             reference.public_refs = 1;
-            caller.note(|sent| sent.home.push(imported));
+            caller.note(|sent| sent.others.push(Box::new(move || imported.link.release_later(imported.target, 1))));
         }
     }
     Ok(reference)

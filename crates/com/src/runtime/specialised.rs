@@ -3,6 +3,7 @@
 
 use super::data::destination;
 use super::{ATTEMPT, Runtime};
+use crate::deadline;
 use crate::error::Result;
 use crate::identity::{endpoint_of, in_order, local_binding};
 use crate::link::Link;
@@ -10,7 +11,6 @@ use crate::marshaling::Context;
 use crate::network::{level_of, protected};
 use crate::objref::ObjRef;
 use crate::orpc::{Client, DualStringArray};
-use crate::thread;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use std::sync::Arc;
 
@@ -46,8 +46,8 @@ impl Runtime {
         let ways = ways.string_bindings().filter(is_vi).filter_map(|way| protected(way, least));
         let ways: Vec<_> = ways.collect();
         if !ways.is_empty() && !self.detours.has(oxid) {
-            let limit = thread::deadline().start().remaining().min(ATTEMPT);
-            if let Ok(link) = thread::with_timeout(limit, || self.link_to(oxid, &ways)) {
+            let limit = deadline::of_thread().start().remaining().min(ATTEMPT);
+            if let Ok(link) = deadline::with_timeout(limit, || self.link_to(oxid, &ways)) {
                 return Ok(link);
             }
             // A deadline shorter than the limit proves nothing about the process.

@@ -1,11 +1,11 @@
 //! The call by which the SCM forwards a call of a client of another host to a server process of the
 //! same user.
 
+use crate::deadline;
 use crate::error::{Result, code};
 use crate::link::Link;
 use crate::orpc::{Body, Forwarded};
 use crate::own_calls::{OP_FORWARD, call};
-use crate::thread;
 use obvia_rpc::ByteOrder;
 use obvia_rpc::status::Status;
 
@@ -15,7 +15,7 @@ const HEAD: usize = 8;
 /// Forwards a call. Returns its results, or the status of a fault.
 pub(crate) fn forward(link: &Link, forwarded: &Forwarded) -> Result<std::result::Result<Vec<u8>, Status>> {
     let request = forwarded.encode(ByteOrder::Little)?;
-    let deadline = thread::deadline().start();
+    let deadline = deadline::of_thread().start();
     // An activation may take arbitrarily long.
     let mut channel = link.take_channel(deadline)?;
     let answer = call(&mut channel, OP_FORWARD, &request)?;

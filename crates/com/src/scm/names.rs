@@ -1,8 +1,8 @@
 //! The names in the directory by which the SCM and the servers of classes are found.
 
+use crate::deadline;
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
-use crate::thread;
 use obvia_via::Deadline;
 use obvia_via::provider::shm::Listener;
 use std::io;
@@ -87,17 +87,17 @@ pub(crate) fn start(runtime: &'static Runtime, class: &GUID) -> Result<Option<bo
 /// `attempt` found none. `start` returns whether a start was needed. Both must end by this thread's
 /// deadline.
 pub(crate) fn by_server<R>(attempt: impl Fn() -> Result<R>, start: impl Fn(Deadline) -> Result<bool>) -> Result<R> {
-    let deadline = thread::deadline().start();
+    let deadline = deadline::of_thread().start();
     let mut starts = 0;
     loop {
-        let failure = match thread::with(deadline, &attempt) {
+        let failure = match deadline::with(deadline, &attempt) {
             Err(error) if may_be_ending(error.code()) => error,
             done => return done,
         };
         if starts == STARTS_MAX || deadline.is_over() {
             return Err(failure);
         }
-        match thread::with(deadline, || start(deadline))? {
+        match deadline::with(deadline, || start(deadline))? {
             true => starts += 1,
             // The server was there a moment ago, so another process has started it, or it is
             // ending.

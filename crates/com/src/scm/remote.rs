@@ -15,8 +15,9 @@ use crate::orpc::object_exporter::{self, Request, Resolve, Response};
 use crate::orpc::{Body, Calls, Decoder, Encoder, Forwarded, INVALID_OXID, OrpcThis, Resolved};
 use crate::runtime::Runtime;
 use crate::scm::forward;
+use crate::scm::starter::Starter;
 use crate::server::Caller;
-use crate::{network, security, thread};
+use crate::{deadline, network, security};
 use obvia_rpc::ByteOrder;
 use obvia_rpc::status::Status;
 use obvia_rpc::string_binding::ProtocolSequence;
@@ -33,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Whether this process is the SCM and a resolver or activator call comes from another host, so
 /// that it may be meant for a server of this user.
 pub(crate) fn is_for(caller: &Caller) -> bool {
-    let is_serving = Runtime::made().is_some_and(|runtime| runtime.starter().is_serving());
+    let is_serving = Runtime::made().is_some_and(|runtime| Starter::of(runtime).is_serving());
     is_serving && caller.told().is_none() && matches!(caller.peer, Peer::Host(_))
 }
 
@@ -84,7 +85,7 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
         // A process that is about to end has no classes any more.
         if made.result == code::REGDB_E_CLASSNOTREG { Err(made.result.into()) } else { Ok(made) }
     };
-    by_server(activate, |deadline| runtime.starter().start(runtime, class, deadline)).map_err(told)
+    by_server(activate, |deadline| Starter::of(runtime).start(runtime, class, deadline)).map_err(told)
 }
 
 /// Activates a class for a client that is an obvia process, and returns the reference.
@@ -119,8 +120,8 @@ fn resolver_call(caller: &Caller, oxid: u64, request: &Request) -> Result<Respon
     let opnum = request.opnum();
     let stub = Encoder::encode(ByteOrder::Little, |to| request.write(to))?;
     let call = forwarded(caller, object_exporter::INTERFACE.id, opnum, stub)?;
-    let deadline = Deadline::Within(thread::deadline().start().remaining().min(PATIENCE)).start();
-    let stub = thread::with(deadline, || forward::forward(&*link_to(Runtime::current()?, oxid)?, &call))?;
+    let deadline = Deadline::Within(deadline::of_thread().start().remaining().min(PATIENCE)).start();
+    let stub = deadline::with(deadline, || forward::forward(&*link_to(Runtime::current()?, oxid)?, &call))?;
     let stub = stub.map_err(faulted)?;
     Response::read(opnum, &mut Decoder::new(&stub, ByteOrder::Little)).map_err(|_| code::RPC_E_INVALID_DATA.into())
 }

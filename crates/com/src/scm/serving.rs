@@ -4,6 +4,7 @@ use super::names::SERVICE;
 use crate::error::Result;
 use crate::process;
 use crate::runtime::Runtime;
+use crate::scm::starter::Starter;
 use obvia_via::provider::shm::Listener;
 use std::fmt;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ impl fmt::Debug for Service {
 impl Drop for Service {
     fn drop(&mut self) {
         self.listener.close();
-        self.runtime.starter().is_serving.store(false, Ordering::Relaxed);
+        Starter::of(self.runtime).is_serving.store(false, Ordering::Relaxed);
     }
 }
 
@@ -41,6 +42,6 @@ impl Drop for Service {
 pub fn serve() -> Result<Service> {
     let runtime = process::runtime()?;
     let listener = runtime.bind_name(SERVICE)?;
-    runtime.starter().is_serving.store(true, Ordering::Relaxed);
+    Starter::of(runtime).is_serving.store(true, Ordering::Relaxed);
     Ok(Service { runtime, listener })
 }

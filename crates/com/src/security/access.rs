@@ -126,26 +126,26 @@ pub(crate) struct Rules {
 }
 
 #[derive(Default)]
-pub(super) struct Table {
-    pub(super) all_objects: Option<Arc<dyn Access>>,
+pub(crate) struct Table {
+    pub(crate) all_objects: Option<Arc<dyn Access>>,
     /// The rules of single objects, by the object's identity.
-    pub(super) objects: HashMap<usize, Ruled>,
+    pub(crate) objects: HashMap<usize, Ruled>,
     /// The number of objects after the last sweep.
     swept: usize,
-    pub(super) all_classes: Option<Arc<dyn Access>>,
-    pub(super) classes: HashMap<u128, Arc<dyn Access>>,
+    pub(crate) all_classes: Option<Arc<dyn Access>>,
+    pub(crate) classes: HashMap<u128, Arc<dyn Access>>,
 }
 
 /// An object with a rule of its own.
 #[derive(Clone)]
-pub(super) struct Ruled {
-    pub(super) access: Arc<dyn Access>,
-    pub(super) kept: Kept,
+pub(crate) struct Ruled {
+    pub(crate) access: Arc<dyn Access>,
+    pub(crate) kept: Kept,
 }
 
 /// The evidence that an identity still denotes the same object.
 #[derive(Clone)]
-pub(super) enum Kept {
+pub(crate) enum Kept {
     Weak(Weak<IUnknown>),
     Object { _object: Agile<IUnknown> },
 }
@@ -165,13 +165,13 @@ impl Ruled {
 const SWEEP_MIN: usize = 64;
 
 impl Rules {
-    pub(super) fn table(&self) -> MutexGuard<'_, Table> {
+    pub(crate) fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the rules. The result must be dropped while no lock is held, since its drop may run
     /// programs' code.
-    pub(super) fn change<R>(&self, change: impl FnOnce(&mut Table) -> R) -> R {
+    pub(crate) fn change<R>(&self, change: impl FnOnce(&mut Table) -> R) -> R {
         let before = change(&mut self.table());
         self.is_used.store(true, Ordering::Release);
         before
@@ -183,7 +183,7 @@ impl Rules {
     }
 
     /// Removes the rules of objects that are gone, if there are many.
-    pub(super) fn sweep(&self) {
+    pub(crate) fn sweep(&self) {
         let table = self.table();
         if table.objects.len() < SWEEP_MIN.max(2 * table.swept) {
             return;

@@ -5,7 +5,6 @@ use super::presence::Identity;
 use crate::error;
 use crate::orpc::{Client, Forwarded};
 use crate::presentation::Visitor;
-use crate::proxy::Imported;
 use crate::security;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::object_table::Watch;
@@ -86,7 +85,7 @@ pub(crate) struct Caller {
     sent: Mutex<Sent>,
 }
 
-/// A function that releases a custom reference.
+/// A function that gives back a reference which is not counted in this process.
 pub(crate) type Release = Box<dyn FnOnce() + Send>;
 
 /// The references in a response. The caller does not have them if it gave up the call. Every
@@ -95,10 +94,9 @@ pub(crate) type Release = Box<dyn FnOnce() + Send>;
 pub(crate) struct Sent {
     /// References to objects of this process, counted for the caller.
     pub(crate) own: Vec<(Client, TargetId, u64)>,
-    /// References to objects of the caller's process, sent with references that this process held.
-    pub(crate) home: Vec<Imported>,
-    /// Functions that release custom references, which the objects marshaled themselves.
-    pub(crate) custom: Vec<Release>,
+    /// Functions that give back all other references: those to objects of the caller's process, and
+    /// custom references, which the objects marshaled themselves.
+    pub(crate) others: Vec<Release>,
 }
 
 impl Caller {
@@ -235,12 +233,9 @@ impl Caller {
     /// Takes back the references of a response that the caller did not receive.
     pub(crate) fn take_back(&self) {
         let sent = self.take_sent();
-        sent.custom.into_iter().for_each(|release| release());
-        if sent.own.is_empty() && sent.home.is_empty() {
+        sent.others.into_iter().for_each(|release| release());
+        if sent.own.is_empty() {
             return;
-        }
-        for imported in sent.home {
-            imported.link.release_later(imported.target, 1);
         }
         for (holder, target, refs) in sent.own {
             self.exporter.exports().release(holder, [(target, refs)]);

@@ -1,8 +1,8 @@
 //! The exporter of a process: what it exports, to which clients, and by which rules.
 
 use super::clients::Clients;
+use super::contexts::Contexts;
 use super::services::Services;
-use crate::context::Contexts;
 use crate::exports::Exports;
 use crate::functions::table::Functions;
 use crate::local::LocalProcess;

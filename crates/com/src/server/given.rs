@@ -1,6 +1,6 @@
 //! Performs OP_GIVEN: returns the references in refused one-way calls.
 
-use super::stub_call::{no_results, serve, who};
+use super::own_call::{frame, no_results, serve, who};
 use crate::error::code;
 use crate::own_calls::releases_in;
 use crate::upkeep;
@@ -9,7 +9,7 @@ use obvia_rpc::vi_call::{Answer, ServerCall};
 /// Returns the references in such a call to the client, the process of their objects.
 pub(crate) fn return_references(call: &mut ServerCall<'_>) -> Answer {
     serve(call, |call| {
-        let given = releases_in(call.frame(0)?)?;
+        let given = releases_in(frame(call, 0)?)?;
         let caller = who()?;
         if let Some(process) = caller.process() {
             let given = given.into_iter().map(|(target, refs)| (target, u32::try_from(refs).unwrap_or(u32::MAX)));

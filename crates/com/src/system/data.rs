@@ -5,17 +5,16 @@ use crate::objref::Exported;
 use crate::own_calls::{REFS_PER_QUERY, guid_from, target_from};
 use crate::registry;
 use crate::runtime::Runtime;
-use crate::server::stub_call::{answer, who};
-use crate::stub::StubCall;
+use crate::server::own_call::{answer, block, who};
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::Answer;
+use obvia_rpc::vi_call::{Answer, ServerCall};
 
 fn put(found: Exported) -> Vec<u8> {
     [found.target.word().to_le_bytes(), found.oid.to_le_bytes()].concat()
 }
 
-pub(super) fn serve_keep(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
-    let target = target_from(call.block(8)?, 0)?;
+pub(super) fn serve_keep(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let target = target_from(block(call, 8)?, 0)?;
     let caller = who()?;
     let outcome = (|| {
         let exports = caller.exporter.exports();
@@ -30,8 +29,8 @@ pub(super) fn serve_keep(call: &mut StubCall<'_, '_>) -> std::result::Result<Ans
     answer(call, outcome)
 }
 
-pub(super) fn serve_unmarshal(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
-    let frame = call.block(24)?;
+pub(super) fn serve_unmarshal(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let frame = block(call, 24)?;
     let (data, iid) = (target_from(frame, 0)?, guid_from(frame, 8)?);
     let caller = who()?;
     let outcome = (|| {
@@ -45,8 +44,8 @@ pub(super) fn serve_unmarshal(call: &mut StubCall<'_, '_>) -> std::result::Resul
     answer(call, outcome)
 }
 
-pub(super) fn serve_release(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
-    let data = target_from(call.block(8)?, 0)?;
+pub(super) fn serve_release(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let data = target_from(block(call, 8)?, 0)?;
     let caller = who()?;
     let outcome = caller.exporter.exports().release_data(data);
     caller.exporter.clients().wake_all();

@@ -923,7 +923,7 @@ unsafe extern "system" fn rpcecho_AddOne_proxy(this: *mut obvia::rt::c_void, in_
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made at once.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: what this function was called with.
         return unsafe { rpcecho_AddOne_prepare(this, in_data_, out_data_) };
     };
@@ -970,7 +970,7 @@ unsafe extern "system" fn rpcecho_EchoData_proxy(this: *mut obvia::rt::c_void, l
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made at once.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: what this function was called with.
         return unsafe { rpcecho_EchoData_prepare(this, len, in_data_, out_data_) };
     };
@@ -1037,7 +1037,7 @@ unsafe extern "system" fn rpcecho_SinkData_proxy(this: *mut obvia::rt::c_void, l
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made at once.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: what this function was called with.
         return unsafe { rpcecho_SinkData_prepare(this, len, data) };
     };
@@ -1090,7 +1090,7 @@ unsafe extern "system" fn rpcecho_SourceData_proxy(this: *mut obvia::rt::c_void,
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made at once.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: what this function was called with.
         return unsafe { rpcecho_SourceData_prepare(this, len, data) };
     };
@@ -1145,7 +1145,7 @@ unsafe extern "system" fn rpcecho_TestCall_proxy(this: *mut obvia::rt::c_void, s
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made at once.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: what this function was called with.
         return unsafe { rpcecho_TestCall_prepare(this, s1, s2) };
     };
@@ -1225,7 +1225,7 @@ static rpcecho_TestCall2_REPLY: obvia::rt::shape::Block = {
 unsafe extern "system" fn rpcecho_TestCall2_proxy(this: *mut obvia::rt::c_void, level: u16, info: *mut obvia::rt::c_void, returned: *mut u32) -> obvia::HRESULT {
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call_with_objects(|call| {
+    obvia::rt::ProxyCall::make(proxy, |call| {
         let mut image = obvia::rt::Image::new(obvia::rt::Layout { block: &rpcecho_TestCall2_REQUEST, types: &rpcecho_TYPES });
         image.put(0, level);
         // SAFETY: by COM's rules parameters are what the interface says.
@@ -1263,7 +1263,7 @@ unsafe extern "system" fn rpcecho_TestSleep_proxy(this: *mut obvia::rt::c_void, 
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made at once.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: what this function was called with.
         return unsafe { rpcecho_TestSleep_prepare(this, seconds, returned) };
     };
@@ -1325,7 +1325,7 @@ static rpcecho_TestEnum_GIVEN: obvia::rt::shape::Block = {
 unsafe extern "system" fn rpcecho_TestEnum_proxy(this: *mut obvia::rt::c_void, foo1: *mut Enum1, foo2: *mut Enum2, foo3: *mut obvia::rt::c_void) -> obvia::HRESULT {
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call_with_objects(|call| {
+    obvia::rt::ProxyCall::make(proxy, |call| {
         let mut image = obvia::rt::Image::new(obvia::rt::Layout { block: &rpcecho_TestEnum_REQUEST, types: &rpcecho_TYPES });
         // SAFETY: by COM's rules the caller's pointer is readable.
         unsafe { image.put_from(0, foo1, 4) }?;
@@ -1395,7 +1395,7 @@ static rpcecho_TestSurrounding_GIVEN: obvia::rt::shape::Block = {
 unsafe extern "system" fn rpcecho_TestSurrounding_proxy(this: *mut obvia::rt::c_void, data: *mut obvia::rt::c_void) -> obvia::HRESULT {
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call_with_objects(|call| {
+    obvia::rt::ProxyCall::make(proxy, |call| {
         let mut image = obvia::rt::Image::new(obvia::rt::Layout { block: &rpcecho_TestSurrounding_REQUEST, types: &rpcecho_TYPES });
         // SAFETY: by COM's rules the caller's pointer is readable.
         unsafe { image.put_from(0, data, 8) }?;
@@ -1441,7 +1441,7 @@ static rpcecho_TestDoublePointer_REPLY: obvia::rt::shape::Block = {
 unsafe extern "system" fn rpcecho_TestDoublePointer_proxy(this: *mut obvia::rt::c_void, data: *const obvia::rt::c_void, returned: *mut u16) -> obvia::HRESULT {
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call_with_objects(|call| {
+    obvia::rt::ProxyCall::make(proxy, |call| {
         let mut image = obvia::rt::Image::new(obvia::rt::Layout { block: &rpcecho_TestDoublePointer_REQUEST, types: &rpcecho_TYPES });
         // SAFETY: by COM's rules the caller's pointer is readable.
         unsafe { image.put_from(0, data, 8) }?;

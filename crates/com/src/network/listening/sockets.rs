@@ -47,7 +47,7 @@ pub(super) fn listen_for_streams(
 }
 
 /// Listens on an inherited socket, and sets the binding's address and port to those of the socket.
-pub(in crate::network) fn listen_on(
+pub(crate) fn listen_on(
     exporter: &'static Exporter,
     wanted: &Wanted,
     binding: &mut StringBinding,

@@ -7,6 +7,7 @@ use crate::error::{Result, code};
 use crate::identity::{self, oxid_of};
 use crate::orpc::object_exporter::{ComplexPing, Request, Response};
 use crate::orpc::{Client, INVALID_OID, INVALID_SET, OUT_OF_RESOURCES, PingAnswer, is_older};
+use crate::runtime::Runtime;
 use crate::server::Caller;
 use obvia_rpc::status::Status;
 use std::collections::HashMap;
@@ -52,6 +53,11 @@ fn upper(number: u64) -> u32 {
 }
 
 impl PingSets {
+    /// Returns the ping sets of clients of other hosts.
+    pub(crate) fn of(runtime: &Runtime) -> &'static Self {
+        runtime.extension()
+    }
+
     /// Pings all objects of a set.
     pub(crate) fn simple_ping(&self, caller: &Caller, set: u64) -> Status {
         let Some(parts) = self.pinged(set, None) else { return INVALID_SET };

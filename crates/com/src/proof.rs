@@ -1,12 +1,11 @@
 //! The call by which a client authenticates on a connection over a network, before any other call.
 
-use super::{OP_PROVE, call};
 use crate::error::{Result, code};
+use crate::own_calls::{OP_PROVE, call, place_of};
 use crate::security::Protection;
 use obvia_rpc::security::proof::Next;
 use obvia_rpc::vi_call::Channel;
 use obvia_via::window::Peer;
-use std::net::IpAddr;
 
 /// Authenticates this process, and verifies that the server knows the password, too.
 pub(crate) fn prove(channel: &mut Channel, protection: &Protection) -> Result<()> {
@@ -19,11 +18,4 @@ pub(crate) fn prove(channel: &mut Channel, protection: &Protection) -> Result<()
             Next::Proved(guard) => return Ok(guard.map_or(Ok(()), |guard| channel.guard(guard))?),
         }
     }
-}
-
-/// Returns the name of a host in the authentication, which is the same on both sides even if their
-/// notations differ.
-pub(crate) fn place_of(host: &str) -> String {
-    let (address, _zone) = host.split_once('%').unwrap_or((host, ""));
-    address.parse::<IpAddr>().map_or_else(|_| host.to_owned(), |address| address.to_canonical().to_string())
 }

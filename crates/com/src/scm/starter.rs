@@ -4,7 +4,6 @@
 use super::folders;
 use super::launch::launch;
 use super::names::{class_endpoint, unknown};
-use super::remote::PingSets;
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
 use obvia_via::Deadline;
@@ -23,8 +22,6 @@ pub(crate) struct Starter {
     attempts: Mutex<HashMap<u128, Arc<Attempt>>>,
     /// Whether this process is the SCM.
     pub(super) is_serving: AtomicBool,
-    /// The ping sets of clients of other hosts.
-    pings: PingSets,
 }
 
 /// The start of a server, which several clients may await.
@@ -52,21 +49,15 @@ impl Attempt {
     }
 }
 
-impl Runtime {
-    /// Returns the starts of servers of this process.
-    pub(crate) fn starter(&self) -> &'static Starter {
-        self.extension()
-    }
-}
-
 impl Starter {
+    /// Returns the starts of servers of this process.
+    pub(crate) fn of(runtime: &Runtime) -> &'static Self {
+        runtime.extension()
+    }
+
     /// Whether this process is the SCM.
     pub(crate) fn is_serving(&self) -> bool {
         self.is_serving.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn pings(&self) -> &PingSets {
-        &self.pings
     }
 
     /// Starts a server of a class unless one runs, and waits until it has registered the class.

@@ -1,10 +1,10 @@
 //! The access rules of this process, as programs set them, and the caller of a running method.
 
-use super::Caller;
-use super::access::{Access, Kept, Ruled, Table};
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
+use crate::security::Caller;
+use crate::security::access::{Access, Kept, Ruled, Table};
 use crate::{process, server};
 use std::sync::Arc;
 use windows_core::{GUID, IUnknown, Interface};
@@ -48,7 +48,7 @@ pub fn set_access<I: Interface>(object: &I, access: impl Access + 'static) -> Re
     let kept = object.get().downgrade().map_or(Kept::Object { _object: object }, Kept::Weak);
     runtime.rules().sweep();
     let ruled = Ruled { access: Arc::new(access), kept };
-    runtime.change_access(|table| table.objects.insert(identity, ruled));
+    change_access(runtime, |table| table.objects.insert(identity, ruled));
     Ok(())
 }
 
@@ -59,7 +59,7 @@ pub fn set_access<I: Interface>(object: &I, access: impl Access + 'static) -> Re
 /// If the runtime of the process cannot be made.
 pub fn clear_access<I: Interface>(object: &I) -> Result<()> {
     let identity = object.cast::<IUnknown>()?.as_raw().addr();
-    process::runtime()?.change_access(|table| table.objects.remove(&identity));
+    change_access(process::runtime()?, |table| table.objects.remove(&identity));
     Ok(())
 }
 
@@ -72,7 +72,7 @@ pub fn clear_access<I: Interface>(object: &I) -> Result<()> {
 /// If the runtime of the process cannot be made.
 pub fn set_default_access(access: impl Access + 'static) -> Result<()> {
     let access: Arc<dyn Access> = Arc::new(access);
-    process::runtime()?.change_access(|table| table.all_objects.replace(access));
+    change_access(process::runtime()?, |table| table.all_objects.replace(access));
     Ok(())
 }
 
@@ -87,7 +87,7 @@ pub fn set_default_access(access: impl Access + 'static) -> Result<()> {
 /// If the runtime of the process cannot be made.
 pub fn set_class_access(class: GUID, access: impl Access + 'static) -> Result<()> {
     let access: Arc<dyn Access> = Arc::new(access);
-    process::runtime()?.change_access(|table| table.classes.insert(class.to_u128(), access));
+    change_access(process::runtime()?, |table| table.classes.insert(class.to_u128(), access));
     Ok(())
 }
 
@@ -99,7 +99,7 @@ pub fn set_class_access(class: GUID, access: impl Access + 'static) -> Result<()
 /// If the runtime of the process cannot be made.
 pub fn set_default_class_access(access: impl Access + 'static) -> Result<()> {
     let access: Arc<dyn Access> = Arc::new(access);
-    process::runtime()?.change_access(|table| table.all_classes.replace(access));
+    change_access(process::runtime()?, |table| table.all_classes.replace(access));
     Ok(())
 }
 
@@ -129,12 +129,10 @@ pub fn admit_other_users() -> Result<()> {
     Ok(())
 }
 
-impl Runtime {
-    /// Changes the rules, from the next call on.
-    fn change_access<R>(&self, change: impl FnOnce(&mut Table) -> R) {
-        let before = self.rules().change(change);
-        self.exports().table.recall();
-        // The drop may run program code, which must not run under the lock.
-        drop(before);
-    }
+/// Changes the rules, from the next call on.
+fn change_access<R>(runtime: &Runtime, change: impl FnOnce(&mut Table) -> R) {
+    let before = runtime.rules().change(change);
+    runtime.exports().table.recall();
+    // The drop may run program code, which must not run under the lock.
+    drop(before);
 }

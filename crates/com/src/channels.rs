@@ -5,8 +5,8 @@
 //! before the reply arrives. Calls with objects as arguments or results run foreign code in
 //! between, which may make calls itself. Such calls take their channel out.
 
-use super::canceller::{Canceller, is_cancellable, register, replace};
-use super::{ThreadLimit, deadline, set_prepare};
+use crate::canceller::{Canceller, is_cancellable, register, replace};
+use crate::deadline::{self, ThreadLimit, set_prepare};
 use crate::error::{Error, Result, leave};
 use crate::link::Link;
 use crate::orpc::CallContext;
@@ -387,7 +387,7 @@ fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
     let mut owned = match found.filter(|owned| !owned.channel.is_closed()) {
         Some(owned) => owned,
         None => {
-            let channel = link.take_channel(deadline())?;
+            let channel = link.take_channel(deadline::of_thread())?;
             set_prepare(prepare_again);
             Box::new(Owned { link: Arc::downgrade(link), channel, alarmed: false })
         }

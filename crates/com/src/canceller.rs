@@ -71,7 +71,7 @@ impl Canceller {
         }
     }
 
-    pub(super) fn is_used(&self) -> bool {
+    pub(crate) fn is_used(&self) -> bool {
         self.0.cancelled.load(Ordering::SeqCst)
     }
 
@@ -87,7 +87,7 @@ fn current() -> Option<Canceller> {
 }
 
 /// Replaces the canceller of this thread. Returns the previous one, which has no bell any more.
-pub(super) fn replace(canceller: Option<Canceller>) -> Option<Canceller> {
+pub(crate) fn replace(canceller: Option<Canceller>) -> Option<Canceller> {
     // A thread that is ending has no canceller, and its calls cannot be cancelled.
     let before = CANCELLER.try_with(|current| current.replace(canceller)).ok().flatten();
     if let Some(before) = &before {
@@ -101,7 +101,7 @@ pub(super) fn replace(canceller: Option<Canceller>) -> Option<Canceller> {
 /// # Errors
 ///
 /// If the canceller was used.
-pub(super) fn register(alarm: Alarm) -> Result<()> {
+pub(crate) fn register(alarm: Alarm) -> Result<()> {
     let Some(canceller) = current() else { return Ok(()) };
     drop(canceller.set_waiting(Some(alarm.into())));
     // The flag is read after the alarm is in place, so that a cancellation in between rings the
@@ -147,7 +147,7 @@ pub(crate) fn in_attempts<R>(deadline: Deadline, attempt: impl Fn(Deadline) -> R
 }
 
 /// Whether the thread's calls can be cancelled now.
-pub(super) fn is_cancellable() -> bool {
+pub(crate) fn is_cancellable() -> bool {
     // A thread that is ending has no canceller.
     CANCELLER.try_with(|canceller| canceller.borrow().is_some()).unwrap_or(false)
 }

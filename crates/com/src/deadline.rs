@@ -1,12 +1,5 @@
-//! The state of a thread: the limits and the canceller of its calls, and its channels.
+//! The limits on the time of a thread's calls.
 
-mod canceller;
-pub(crate) mod channels;
-
-pub use canceller::Canceller;
-pub(crate) use canceller::{cancellable, in_attempts};
-
-use obvia_rpc::vi_call::TargetId;
 use obvia_via::{Deadline, Limit};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -23,8 +16,6 @@ thread_local! {
     /// Makes this thread's next call take the slow path through `prepare`. Does nothing until the
     /// thread has a channel.
     static PREPARE: Cell<fn()> = const { Cell::new(|| {}) };
-    /// The object of this process that was unmarshaled last, with the references that came with it.
-    static RETURNED: Cell<Option<(TargetId, u64)>> = const { Cell::new(None) };
 }
 
 /// Runs `calls` with another limit on the time of each call of this thread. Calls made by a method
@@ -102,7 +93,7 @@ pub(crate) fn with<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
 
 /// Returns the deadline of the calls that this thread makes now.
 #[inline]
-pub(crate) fn deadline() -> Deadline {
+pub(crate) fn of_thread() -> Deadline {
     match (DEADLINE.get(), INHERITED.get()) {
         (own, None) => own.unwrap_or(UNSAID),
         (own, Some(end)) => sooner(own.unwrap_or(UNSAID), end),
@@ -128,17 +119,6 @@ fn sooner(own: Deadline, end: Instant) -> Deadline {
     }
 }
 
-/// Records that an object of this process was unmarshaled here, with the references that its sender
-/// gave up.
-pub(crate) fn note_return(target: TargetId, refs: u64) {
-    RETURNED.set(Some((target, refs)));
-}
-
-/// Returns the object of the last [`note_return`], once.
-pub(crate) fn take_return() -> Option<(TargetId, u64)> {
-    RETURNED.take()
-}
-
 /// The limit of the current thread, evaluated when a wait begins.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadLimit;
@@ -146,6 +126,6 @@ pub(crate) struct ThreadLimit;
 impl Limit for ThreadLimit {
     #[inline]
     fn deadline(self) -> Deadline {
-        deadline()
+        of_thread()
     }
 }
