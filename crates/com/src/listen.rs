@@ -60,7 +60,7 @@ pub fn listen(binding: &str) -> Result<String> {
         runtime.listen_by_name(&parsed.endpoint)?;
         return Ok(parsed.to_string());
     }
-    let heard = runtime.network().listen(runtime.exporter(), parsed);
+    let heard = runtime.exporter().listen(parsed);
     let heard = heard.map_err(|error| {
         if error.detail().is_some_and(|why| why.contains(binding)) {
             error
@@ -103,7 +103,7 @@ pub fn listen_passed(binding: &str) -> Result<Vec<String>> {
     let listen = |socket| {
         let listen =
             |exporter, wanted: &Wanted, binding: &mut StringBinding| listen_on(exporter, wanted, binding, socket);
-        Ok(runtime.network().listen_with_sockets(runtime.exporter(), &wanted, parsed.clone(), listen)?.to_string())
+        Ok(runtime.exporter().listen_with_sockets(&wanted, parsed.clone(), listen)?.to_string())
     };
     sockets().into_iter().map(listen).collect()
 }

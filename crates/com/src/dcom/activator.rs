@@ -112,7 +112,7 @@ fn provide(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActiv
     }
     runtime.rules().check_class(&asked.class, || caller.shown())?;
     if let Some(told) = caller.told() {
-        runtime.network().listen_like(runtime.exporter(), &told.heard).inspect_err(|error| {
+        runtime.exporter().listen_like(&told.heard).inspect_err(|error| {
             // The client receives only the code and cannot act on the text.
             let _ = writeln!(
                 std::io::stderr(),

@@ -19,41 +19,35 @@ fn socket_text(binding: &StringBinding) -> String {
     if address.contains(':') { format!("[{address}]:{endpoint}") } else { format!("{address}:{endpoint}") }
 }
 
-impl Network {
+impl Exporter {
     /// Listens. Returns the binding with its actual endpoint, in the form for other processes.
-    pub(crate) fn listen(&self, exporter: &'static Exporter, binding: StringBinding) -> Result<StringBinding> {
+    pub(crate) fn listen(&'static self, binding: StringBinding) -> Result<StringBinding> {
         let wanted = Wanted::of(&binding)?;
         let means = match wanted.sequence.means {
             Means::Nic(means) => means,
-            Means::Stream => return self.listen_with_sockets(exporter, &wanted, binding, sockets::listen_for_streams),
+            Means::Stream => return self.listen_with_sockets(&wanted, binding, sockets::listen_for_streams),
             Means::Datagrams => {
-                return self.listen_with_sockets(exporter, &wanted, binding, sockets::listen_for_datagrams);
+                return self.listen_with_sockets(&wanted, binding, sockets::listen_for_datagrams);
             }
         };
         let here = if ANY.contains(&binding.address.as_str()) { None } else { binding.address.parse().ok() };
-        let opened = self.nic(wanted, means, End::Here(here))?;
-        self.listen_with(exporter, &opened, binding)
+        let opened = self.network().nic(wanted, means, End::Here(here))?;
+        self.listen_with(&opened, binding)
     }
 
     pub(crate) fn listen_with_sockets(
-        &self,
-        exporter: &'static Exporter,
+        &'static self,
         wanted: &Wanted,
         binding: StringBinding,
         listen: impl FnOnce(&'static Exporter, &Wanted, &mut StringBinding) -> Result<()>,
     ) -> Result<StringBinding> {
         let mut binding = told(binding);
-        listen(exporter, wanted, &mut binding)?;
-        Self::lock(&self.heard).push(binding.clone());
+        listen(self, wanted, &mut binding)?;
+        Network::lock(&self.network().heard).push(binding.clone());
         Ok(binding)
     }
 
-    fn listen_with(
-        &self,
-        exporter: &'static Exporter,
-        opened: &Opened,
-        binding: StringBinding,
-    ) -> Result<StringBinding> {
+    fn listen_with(&'static self, opened: &Opened, binding: StringBinding) -> Result<StringBinding> {
         let least = demanded(&Wanted::of(&binding)?, &binding)?;
         let mut binding = told(binding);
         complete(&mut binding);
@@ -72,8 +66,8 @@ impl Network {
         if let Some((_, port)) = address.rsplit_once(':') {
             port.clone_into(&mut binding.endpoint);
         }
-        accept_from(exporter, opened.nic.clone(), listener, least)?;
-        Self::lock(&self.heard).push(binding.clone());
+        accept_from(self, opened.nic.clone(), listener, least)?;
+        Network::lock(&self.network().heard).push(binding.clone());
         Ok(binding)
     }
 
@@ -81,55 +75,50 @@ impl Network {
     /// call it with at least this protection. Where the program listens on no such binding, the
     /// process listens on a port that the system chooses, since the holder of a reference must be
     /// able to call.
-    pub(crate) fn bindings(
-        &self,
-        exporter: &'static Exporter,
-        local: &str,
-        least: Option<Level>,
-    ) -> Vec<StringBinding> {
-        let heard = |network: &Self| -> Vec<_> {
+    pub(crate) fn bindings(&'static self, local: &str, least: Option<Level>) -> Vec<StringBinding> {
+        let heard = |network: &Network| -> Vec<_> {
             let leads_here = |binding: &StringBinding| binding.address == local;
             let heard = network.heard(Some(local)).into_iter().filter(leads_here);
             heard.filter_map(|binding| protected(binding, least)).collect()
         };
-        let known = heard(self);
+        let known = heard(self.network());
         if !known.is_empty() {
             return known;
         }
         // The greatest level of any listener applies to all bindings.
-        let least = least.max(self.heard(None).iter().filter_map(level_of).max());
-        let nics = Self::lock(&self.nics).clone();
+        let least = least.max(self.network().heard(None).iter().filter_map(level_of).max());
+        let nics = Network::lock(&self.network().nics).clone();
         let any = if local.contains(':') { "::" } else { "0.0.0.0" };
         for opened in nics {
             let options = opened.wanted.shared().to_vec();
             let binding = StringBinding { options, ..StringBinding::new(opened.wanted.sequence.protocol, any, "0") };
             // If listening fails, the peer learns at its first call that this process cannot be
             // reached.
-            let _ = protected(binding, least).map(|binding| self.listen_with(exporter, &opened, binding));
+            let _ = protected(binding, least).map(|binding| self.listen_with(&opened, binding));
         }
-        let standard = Self::lock(&self.standard).clone();
+        let standard = Network::lock(&self.network().standard).clone();
         for protocol in
             [ProtocolSequence::IpTcp, ProtocolSequence::IpUdp].into_iter().filter(|it| standard.contains(it))
         {
             let binding = protected(StringBinding::new(protocol, any, "0"), least);
-            let _ = binding.map(|binding| self.listen(exporter, binding));
+            let _ = binding.map(|binding| self.listen(binding));
         }
-        heard(self)
+        heard(self.network())
     }
 
     /// Opens endpoints of virtual interfaces for objects that are called over them: a named
     /// endpoint, or `ncacn_vi_udp` at each address at which this process listens on TCP and on no
     /// virtual interface. Thus no new address becomes reachable.
-    pub(crate) fn listen_over_vi(&self, exporter: &'static Exporter, endpoint: &str) -> Result<()> {
-        let heard = self.heard(None);
+    pub(crate) fn listen_over_vi(&'static self, endpoint: &str) -> Result<()> {
+        let heard = self.network().heard(None);
         // The greatest level of any listener applies to all bindings.
         let least = heard.iter().filter_map(level_of).max();
         // The lock is held until the process listens, so that no other thread does the same.
-        let mut opened = Self::lock(&self.opened);
+        let mut opened = Network::lock(&self.network().opened);
         if !endpoint.is_empty() {
             if !opened.iter().any(|known| known == endpoint) {
                 if let Some(binding) = protected(parse_vi(endpoint)?, least) {
-                    self.listen(exporter, binding)?;
+                    self.listen(binding)?;
                 }
                 opened.push(endpoint.to_owned());
             }
@@ -145,7 +134,7 @@ impl Network {
                 // If an endpoint cannot be opened, there is no further attempt: calls use another
                 // binding.
                 let binding = protected(StringBinding::new(ProtocolSequence::ViUdp, address.as_str(), "0"), least);
-                let _ = binding.map(|binding| self.listen(exporter, binding));
+                let _ = binding.map(|binding| self.listen(binding));
                 opened.push(address);
             }
         }
@@ -155,14 +144,14 @@ impl Network {
     /// Listens so that clients which reach this host by a binding over TCP reach this process at
     /// the same address and with no less protection. The port is chosen by the system where the
     /// process has no such endpoint yet.
-    pub(crate) fn listen_like(&self, exporter: &'static Exporter, binding: &StringBinding) -> Result<()> {
+    pub(crate) fn listen_like(&'static self, binding: &StringBinding) -> Result<()> {
         // The lock is held until the process listens, so that no other thread does the same.
-        let _opened = Self::lock(&self.opened);
-        if !self.heard_like(binding).is_empty() {
+        let _opened = Network::lock(&self.network().opened);
+        if !self.network().heard_like(binding).is_empty() {
             return Ok(());
         }
         let fresh = StringBinding::new(binding.protocol, binding.address.as_str(), "0");
         let fresh = protected(fresh, level_of(binding)).ok_or(code::E_INVALIDARG)?;
-        self.listen(exporter, fresh).map(drop)
+        self.listen(fresh).map(drop)
     }
 }

@@ -27,7 +27,7 @@ impl Runtime {
             // The virtual interfaces come in addition.
             self.bindings_for(Client::Process(process));
         }
-        self.network().listen_over_vi(&self.exporter, endpoint)?;
+        self.exporter.listen_over_vi(endpoint)?;
         // An error means that there are no such bindings.
         let bindings = self.bindings_there(context).unwrap_or_default();
         // The greatest level of any listener applies to all bindings.

@@ -52,7 +52,7 @@ impl Runtime {
         let Client::Process(client) = client else { return self.bindings_for_strangers() };
         let mut bindings = vec![local_binding(endpoint_of(self.oxid()))];
         if let Some((local, level)) = self.local_to(client) {
-            bindings.extend(self.network().bindings(&self.exporter, &local, level));
+            bindings.extend(self.exporter.bindings(&local, level));
         }
         bindings
     }

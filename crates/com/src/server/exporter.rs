@@ -6,6 +6,7 @@ use super::services::Services;
 use crate::exports::Exports;
 use crate::functions::table::Functions;
 use crate::local::LocalProcess;
+use crate::network::Network;
 use crate::orpc::Client;
 use crate::security::Rules;
 use obvia_rpc::security::Principal;
@@ -45,6 +46,10 @@ impl Exporter {
     /// Returns what this process has to reach others and to be reached.
     pub(crate) fn local(&self) -> &'static LocalProcess {
         self.local
+    }
+
+    pub(crate) fn network(&self) -> &'static Network {
+        self.local.network()
     }
 
     pub(crate) fn oxid(&self) -> u64 {
