@@ -3,15 +3,20 @@
 
 mod accept;
 mod admission;
+pub(crate) mod association;
 mod caller;
 mod clients;
 mod connection;
 mod context_handle;
 mod contexts;
+pub(crate) mod dispatch;
 mod exporter;
+pub(crate) mod exports;
+pub(crate) mod functions;
 mod gate;
 mod given;
 mod group;
+pub(crate) mod listening;
 pub(crate) mod own_call;
 mod presence;
 mod proof;

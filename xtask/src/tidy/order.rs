@@ -24,6 +24,23 @@ const ORDERS: &[Order] = &[
         ],
     ),
     (
+        "crates/com",
+        &[
+            &["types"],
+            &["orpc"],
+            &["access"],
+            &["protocol"],
+            &["transport"],
+            &["client", "server"],
+            &["runtime"],
+            &["marshal"],
+            &["services"],
+            &["api"],
+            &["rt"],
+            &["abi"],
+        ],
+    ),
+    (
         "crates/cli",
         &[
             &["exit", "json", "print"],

@@ -1,16 +1,20 @@
 //! Marshaled data for an unknown unmarshaler: the standard marshaling of [`crate::marshaling`].
 
-use super::{REFS_PER_POINTER, Runtime};
-use crate::error::{Error, Result, code};
-use crate::exports::{Keeping, query};
-use crate::identity::{endpoint_of, local_binding};
-use crate::marshaling::{Context, Flags, behind, handler_class_of, make_handler, marshal_custom, marshal_specialised};
-use crate::objref::{Exported, ObjRef};
+use super::Runtime;
+use super::references::REFS_PER_POINTER;
+use crate::client::own_target;
+use crate::client::proxy::look_behind;
 use crate::orpc::{Client, DualStringArray, NO_PING, ObjRef as Any};
-use crate::own_calls::{self, client};
-use crate::proxy::look_behind;
-use crate::registry::{self, InterfaceInfo, is_proxy};
+use crate::protocol::objref::{Exported, ObjRef};
+use crate::protocol::own_calls;
+use crate::runtime::marshaling::{
+    Context, Flags, behind, handler_class_of, make_handler, marshal_custom, marshal_specialised,
+};
 use crate::server;
+use crate::server::exports::{Keeping, query};
+use crate::types::error::{Error, Result, code};
+use crate::types::identity::{endpoint_of, local_binding};
+use crate::types::registry::{self, InterfaceInfo, is_proxy};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use std::cell::Cell;
 use windows_core::{GUID, IUnknown};
@@ -68,7 +72,7 @@ impl Runtime {
                 return Err(Error::new(code::E_INVALIDARG, text));
             }
             Some(imported) => {
-                let found = client::keep(&imported.link, imported.target)?;
+                let found = own_target::keep(&imported.link, imported.target)?;
                 (imported.link.oxid(), imported.link.bindings(), found)
             }
             None => {
@@ -186,7 +190,7 @@ impl Runtime {
             return query(&self.exports().unmarshal(reference.target)?, info);
         }
         let link = self.link_by(&reference, ways)?;
-        let found = client::unmarshal(&link, reference.target, info)?;
+        let found = own_target::unmarshal(&link, reference.target, info)?;
         reference.iid = info.iid;
         (reference.oid, reference.target, reference.public_refs) = (found.oid, found.target, own_calls::REFS_PER_QUERY);
         with_handler(any, self.import(&link, &reference, info)?, info)
@@ -205,7 +209,7 @@ impl Runtime {
             self.clients().wake_all();
             return Ok(());
         }
-        client::release_data(&*self.link_by(&reference, ways)?, reference.target)
+        own_target::release_data(&*self.link_by(&reference, ways)?, reference.target)
     }
 
     /// Drops all references that other processes hold to an object of this process.

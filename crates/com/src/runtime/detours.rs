@@ -1,7 +1,7 @@
 //! The processes that could not be reached over virtual interfaces, and are reached by other
 //! bindings for a while.
 
-use crate::threads::lock;
+use crate::types::threads::lock;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};

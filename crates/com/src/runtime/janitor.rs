@@ -2,9 +2,9 @@
 //! whose peer ended, and collects state of clients that are gone.
 
 use super::Runtime;
-use crate::link::Link;
+use crate::client::link::Link;
 use crate::server::LinkEnd;
-use crate::upkeep;
+use crate::types::upkeep;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

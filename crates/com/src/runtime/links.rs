@@ -1,9 +1,9 @@
 //! The links of a process, by their peer process and place.
 
-use crate::link::{Address, Link, Reached};
-use crate::network::level_of;
-use crate::security::Protection;
-use crate::threads::lock;
+use crate::access::Protection;
+use crate::client::link::{Address, Link, Reached};
+use crate::transport::network::level_of;
+use crate::types::threads::lock;
 use obvia_rpc::security::Level;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::window::Peer;

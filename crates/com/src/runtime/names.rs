@@ -1,10 +1,9 @@
 //! The names by which objects are exported.
 
-use super::{Runtime, lock};
-use crate::agile::Agile;
-use crate::error::{Result, code};
-use crate::functions::table::PREFIX;
-use crate::registry::InterfaceInfo;
+use crate::types::agile::Agile;
+use crate::types::error::{Result, code};
+use crate::types::registry::InterfaceInfo;
+use crate::types::threads::lock;
 use obvia_via::provider::shm::Listener;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -53,7 +52,7 @@ impl Names {
     }
 
     /// Returns the object exported by a name.
-    fn find(&self, name: &str) -> Result<Agile<IUnknown>> {
+    pub(super) fn find(&self, name: &str) -> Result<Agile<IUnknown>> {
         Ok(lock(&self.0).get(name).ok_or(code::RPC_E_DISCONNECTED)?.object.clone())
     }
 
@@ -68,16 +67,5 @@ impl Names {
             let _ = writeln!(text, "{name}\t{}\t{:?}", what.info.name, what.info.iid);
         }
         text
-    }
-}
-
-impl Runtime {
-    /// Returns the object exported by a name, or the one that performs an interface of functions,
-    /// by the interface's name.
-    pub(crate) fn named(&self, name: &str) -> Result<Agile<IUnknown>> {
-        match name.strip_prefix(PREFIX) {
-            Some(interface) => self.functions().named(interface),
-            None => self.names.find(name),
-        }
     }
 }

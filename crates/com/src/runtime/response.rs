@@ -1,13 +1,13 @@
 //! The references in the response to a caller.
 
 use super::Runtime;
-use crate::error::Result;
-use crate::exports;
-use crate::marshaling::{behind, received};
-use crate::objref::ObjRef;
-use crate::proxy::split_reference;
-use crate::registry::InterfaceInfo;
+use crate::client::proxy::split_reference;
+use crate::protocol::objref::ObjRef;
+use crate::runtime::marshaling::{behind, received};
 use crate::server::Caller;
+use crate::server::exports;
+use crate::types::error::Result;
+use crate::types::registry::InterfaceInfo;
 use windows_core::IUnknown;
 
 /// Returns a reference to an object for the response: a custom reference where the object

@@ -1,16 +1,17 @@
 //! Objects that are called over virtual interfaces: the virtual interface bindings of this process
 //! and of others.
 
+use super::Runtime;
 use super::data::destination;
-use super::{ATTEMPT, Runtime};
-use crate::deadline;
-use crate::error::Result;
-use crate::identity::{endpoint_of, in_order, local_binding};
-use crate::link::Link;
-use crate::marshaling::Context;
-use crate::network::{level_of, protected};
-use crate::objref::ObjRef;
+use super::reach::ATTEMPT;
+use crate::client::link::Link;
 use crate::orpc::{Client, DualStringArray};
+use crate::protocol::objref::ObjRef;
+use crate::runtime::marshaling::Context;
+use crate::transport::network::{level_of, protected};
+use crate::types::deadline;
+use crate::types::error::Result;
+use crate::types::identity::{endpoint_of, in_order, local_binding};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! The bindings by which different clients reach this process.
 
 use super::Runtime;
-use crate::identity::{endpoint_of, in_order, local_binding};
-use crate::network;
 use crate::orpc::Client;
 use crate::server::{self, Caller};
+use crate::transport::network;
+use crate::types::identity::{endpoint_of, in_order, local_binding};
 use obvia_rpc::security::Level;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 

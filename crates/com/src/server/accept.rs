@@ -3,11 +3,12 @@
 use super::connection::{self, Connection};
 use super::exporter::Exporter;
 use super::gate;
-use crate::binding::Transfers;
-use crate::error::Result;
-use crate::presentation::Visitor;
-use crate::threads::{BREATHER, start_thread};
-use crate::{security, trace};
+use crate::access;
+use crate::protocol::binding::Transfers;
+use crate::server::association::Visitor;
+use crate::transport::trace;
+use crate::types::error::Result;
+use crate::types::threads::{BREATHER, start_thread};
 use obvia_rpc::co::ServerOptions;
 use obvia_rpc::co::relay::{self, Attribution};
 use obvia_rpc::security::Level;
@@ -99,7 +100,7 @@ fn visited(exporter: &'static Exporter, stream: Stream, terms: Terms) -> std::re
     let Terms { transfers, least, activation, endpoint } = terms;
     let visitor = Arc::new(Visitor::new(exporter, serve_lane, &stream, transfers));
     let counters = exporter.services().counters().unwrap_or_default();
-    let acceptor = security::acceptor();
+    let acceptor = access::acceptor();
     let witness = Some(Arc::clone(&visitor) as Arc<_>);
     let options = ServerOptions {
         groups: Some(Arc::clone(&visitor) as Arc<_>),

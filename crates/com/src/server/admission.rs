@@ -1,8 +1,8 @@
 //! The rules for the calls of an association.
 
 use super::exporter::Exporter;
-use crate::security::Caller;
-use crate::threads::lock;
+use crate::access::Caller;
+use crate::types::threads::lock;
 use obvia_rpc::security::Authenticated;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;
@@ -30,7 +30,7 @@ impl Admitted {
     ///
     /// # Errors
     ///
-    /// As for [`crate::security::Rules::admit`].
+    /// As for [`crate::access::Rules::admit`].
     pub(crate) fn admit(
         &self,
         exporter: &Exporter,

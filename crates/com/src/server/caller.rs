@@ -2,10 +2,10 @@
 
 use super::exporter::Exporter;
 use super::presence::Identity;
-use crate::error;
+use crate::access;
 use crate::orpc::{Client, Forwarded};
-use crate::presentation::Visitor;
-use crate::security;
+use crate::server::association::Visitor;
+use crate::types::error;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::object_table::Watch;
 use obvia_rpc::security::Authenticated;
@@ -166,8 +166,8 @@ impl Caller {
     }
 
     /// Returns the caller as security checks see it.
-    pub(crate) fn shown(&self) -> security::Caller {
-        security::Caller { peer: self.peer.clone(), authenticated: self.authenticated() }
+    pub(crate) fn shown(&self) -> access::Caller {
+        access::Caller { peer: self.peer.clone(), authenticated: self.authenticated() }
     }
 
     /// Makes this the caller of the current thread.

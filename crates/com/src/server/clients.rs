@@ -7,7 +7,7 @@
 
 use super::group::Fellowship;
 use super::waiting::Waiting;
-use crate::own_calls;
+use crate::protocol::own_calls;
 use obvia_rpc::co::{Group, Groups};
 use obvia_rpc::security::Principal;
 use obvia_rpc::status::Status;

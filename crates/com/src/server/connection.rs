@@ -4,12 +4,14 @@ use super::caller::{Caller, Maker};
 use super::exporter::Exporter;
 use super::given;
 use super::presence::{Identity, Presence};
-use crate::binding::{self, Transfers};
-use crate::dispatch::Dispatch;
-use crate::exports::Target;
+use crate::access;
 use crate::orpc::CallContext;
-use crate::presentation::Visitor;
-use crate::{call_context, own_calls, security};
+use crate::protocol::binding::{self, Transfers};
+use crate::protocol::call_context;
+use crate::protocol::own_calls;
+use crate::server::association::Visitor;
+use crate::server::dispatch::Dispatch;
+use crate::server::exports::Target;
 use obvia_rpc::co::Denial;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::security::Authenticated;
@@ -197,7 +199,7 @@ impl Service for Connection {
                     Presence::enter(self.exporter, || Ok(client), &self.peer, self.local.as_deref(), None).ok()?;
                 let principal = self.proved.as_ref().map(|proved| &proved.principal);
                 if !presence.prove(&self.peer, principal) {
-                    security::log_denial(&self.peer, Denial::Proof);
+                    access::log_denial(&self.peer, Denial::Proof);
                     return binding::refusal(pdu);
                 }
                 self.presence = Some(presence);

@@ -5,8 +5,8 @@
 
 use super::caller::caller;
 use super::contexts::{Contexts, State};
-use crate::error::{Error, Result, code};
-use crate::frame::Value;
+use crate::protocol::frame::Value;
+use crate::types::error::{Error, Result, code};
 use obvia_rpc::status::Status;
 use obvia_via::RegionView;
 use std::any::Any;

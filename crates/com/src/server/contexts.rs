@@ -1,6 +1,6 @@
 //! The states that a server keeps for its clients, by client and name.
 
-use crate::threads::lock;
+use crate::types::threads::lock;
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -3,12 +3,12 @@
 use super::clients::Clients;
 use super::contexts::Contexts;
 use super::services::Services;
-use crate::exports::Exports;
-use crate::functions::table::Functions;
-use crate::local::LocalProcess;
-use crate::network::Network;
+use crate::access::Rules;
 use crate::orpc::Client;
-use crate::security::Rules;
+use crate::server::exports::Exports;
+use crate::server::functions::Functions;
+use crate::transport::local::LocalProcess;
+use crate::transport::network::Network;
 use obvia_rpc::security::Principal;
 use obvia_via::window::{Options, Peer};
 use std::hash::{BuildHasher, RandomState};

@@ -5,8 +5,10 @@ use super::connection::Connection;
 use super::exporter::Exporter;
 use super::proof;
 use super::waiting::Counted;
-use crate::error::{Error, Result, code};
-use crate::{binding, own_calls, security};
+use crate::access;
+use crate::protocol::binding;
+use crate::protocol::own_calls;
+use crate::types::error::{Error, Result, code};
 use obvia_rpc::co::Denial;
 use obvia_rpc::security::proof::{Verdict, Verifier};
 use obvia_rpc::security::{Level, SecurityError};
@@ -84,7 +86,7 @@ impl Gate<'_> {
     }
 
     fn deny(&self, denial: Denial<'_>) {
-        security::log_denial(self.connection.peer(), denial);
+        access::log_denial(self.connection.peer(), denial);
     }
 
     /// Processes one leg of the authentication, which arrived in a call. Returns the answering leg.
@@ -92,7 +94,7 @@ impl Gate<'_> {
         let mut verifier = match std::mem::replace(&mut self.stage, Stage::Barred) {
             Stage::Proving(verifier) => verifier,
             Stage::Open | Stage::Closed if self.begin() => {
-                let acceptor = security::acceptor().ok_or(code::RPC_S_UNKNOWN_AUTHN_SERVICE)?;
+                let acceptor = access::acceptor().ok_or(code::RPC_S_UNKNOWN_AUTHN_SERVICE)?;
                 let place = own_calls::place_of(self.connection.local().unwrap_or_default());
                 Box::new(Verifier::new(acceptor, self.least, &place))
             }

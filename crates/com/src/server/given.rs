@@ -1,9 +1,9 @@
 //! Performs OP_GIVEN: returns the references in refused one-way calls.
 
 use super::own_call::{frame, no_results, serve, who};
-use crate::error::code;
-use crate::own_calls::releases_in;
-use crate::upkeep;
+use crate::protocol::own_calls::releases_in;
+use crate::types::error::code;
+use crate::types::upkeep;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 
 /// Returns the references in such a call to the client, the process of their objects.

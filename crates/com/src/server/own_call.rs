@@ -1,8 +1,8 @@
 //! The frames of calls that the process performs itself, and the answers of all calls.
 
 use super::caller::{Caller, caller, take_back_sent};
-use crate::error::code;
-use crate::frame::aligned;
+use crate::protocol::frame::aligned;
+use crate::types::error::code;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 use obvia_via::RegionView;
@@ -64,7 +64,10 @@ pub(crate) fn who() -> Result<Arc<Caller>, Status> {
 }
 
 /// Answers a call.
-pub(crate) fn answer(call: &mut ServerCall<'_>, outcome: crate::error::Result<Vec<u8>>) -> Result<Answer, Status> {
+pub(crate) fn answer(
+    call: &mut ServerCall<'_>,
+    outcome: crate::types::error::Result<Vec<u8>>,
+) -> Result<Answer, Status> {
     let bytes = match outcome {
         Ok(bytes) => bytes,
         Err(error) => return Ok(no_results(error.code())),

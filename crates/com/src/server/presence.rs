@@ -3,7 +3,7 @@
 use super::clients::End;
 use super::exporter::Exporter;
 use super::group::Fellowship;
-use crate::upkeep;
+use crate::types::upkeep;
 use obvia_rpc::co::Group;
 use obvia_rpc::security::Principal;
 use obvia_rpc::status::Status;

@@ -1,7 +1,7 @@
 //! The answers to the call by which a client authenticates on a connection over a network.
 
 use super::own_call::{answer, frame, serve};
-use crate::error::Result;
+use crate::types::error::Result;
 use obvia_rpc::security::proof::LEG_MAX;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};

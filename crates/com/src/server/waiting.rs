@@ -1,6 +1,6 @@
 //! The connections that must still authenticate.
 
-use crate::threads::lock;
+use crate::types::threads::lock;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 

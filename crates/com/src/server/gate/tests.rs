@@ -2,9 +2,9 @@
 //! first.
 
 use super::*;
-use crate::process;
-use crate::security::set_accounts;
+use crate::access::credentials::set_accounts;
 use crate::server::waiting::WAITING_OF_HOST_MAX;
+use crate::services::process;
 use obvia_rpc::security::context::initiate;
 use obvia_rpc::security::credentials::{AccountTable, Credential};
 use obvia_rpc::security::proof::{CONTEXT_LEVEL, Next, Prover};
