@@ -5,6 +5,7 @@ mod circles;
 mod documents;
 mod floors;
 mod formats;
+mod order;
 mod prose;
 mod sizes;
 mod targets;
@@ -50,6 +51,7 @@ type Rule = fn(&Repo) -> Vec<Finding>;
 const RULES: &[(&str, Rule)] = &[
     ("floors", floors::check),
     ("circles", circles::check),
+    ("order", order::check),
     ("prose", prose::check),
     ("sizes", sizes::check),
     ("targets", targets::check),

@@ -1,39 +1,39 @@
 //! The runtime by raw pointers, for bindings of other languages. Not for programs.
 
-pub use crate::agile::IID_AGILE_OBJECT;
-pub use crate::dcom::classes::Activated;
-pub use crate::dcom::registering::{register_class_by, register_class_to_networks};
-pub use crate::events::connection::advise_by;
-pub use crate::events::objects::{enumerate_points, find_point};
-pub use crate::events::sinks::{Event, Point, Posted};
-pub use crate::graph::{Invoke, Method, clear_elements, copy_elements, free_elements};
-pub use crate::listing::way_to as binding_of;
-pub use crate::memory::{allocate, release};
-pub use crate::proxy::{Proxy, UNKNOWN};
-pub use crate::registry::{Description, InterfaceInfo, VtablePointer, declare_copy};
-pub use crate::registry::{StubFn, Stubs};
+pub use crate::api::events::connection::advise_by;
+pub use crate::api::events::objects::{enumerate_points, find_point};
+pub use crate::api::events::sinks::{Event, Point, Posted};
+pub use crate::api::listing::way_to as binding_of;
+pub use crate::client::channels::{Calls, RawReply};
+pub use crate::client::proxy::{Proxy, UNKNOWN};
+pub use crate::marshal::graph::{Invoke, Method, clear_elements, copy_elements, free_elements};
 pub use crate::rt::give_text;
 pub use crate::server::{Loop, Served, set_loop};
-pub use crate::thread::channels::{Calls, RawReply};
+pub use crate::services::dcom::classes::Activated;
+pub use crate::services::dcom::registering::{register_class_by, register_class_to_networks};
+pub use crate::types::agile::IID_AGILE_OBJECT;
+pub use crate::types::memory::{allocate, release};
+pub use crate::types::registry::{Description, InterfaceInfo, VtablePointer, declare_copy};
+pub use crate::types::registry::{StubFn, Stubs};
 pub use obvia_ndr::flat::FRAME_MAX;
 pub use obvia_ndr::flat::shape::{Element, ElementType};
 pub use obvia_ndr::flat::words;
 pub use obvia_rpc::vi_call::{Answer, ServerCall};
 pub use obvia_via::window::HANDS;
 
-use crate::error::{Error, Result, leave, words};
-pub use crate::error::{is_own_user, unforeseen};
-pub use crate::runtime::names::Export;
-pub use crate::shared::Access;
+pub use crate::api::names::Export;
+pub use crate::client::shared::Access;
+use crate::types::error::{Error, Result, leave, words};
+pub use crate::types::error::{is_own_user, unforeseen};
 
 use crate::Serving;
-use crate::dcom::ClassContext;
-use crate::dcom::creation::activate;
-use crate::endpoints::listen_at_endpoints;
-use crate::functions::{bind_object, serve_object};
-use crate::marshaling::{Context, Flags};
-use crate::runtime::names::{connect_object, export_object};
-use crate::thread::Canceller;
+use crate::api::endpoints::listen_at_endpoints;
+use crate::api::functions::{bind_object, serve_object};
+use crate::api::names::{connect_object, export_object};
+use crate::client::canceller::Canceller;
+use crate::runtime::marshaling::{Context, Flags};
+use crate::services::dcom::ClassContext;
+use crate::services::dcom::creation::activate;
 use obvia_via::RegionView;
 use std::time::Duration;
 use windows_core::{GUID, HRESULT, IUnknown};
@@ -66,12 +66,12 @@ pub unsafe fn refusal(raw: RawReply) -> HRESULT {
     let raw = if raw.frame.is_null() { RawReply { frame: RawReply::NO_FRAME, word: left() } } else { raw };
     // SAFETY: the caller's promise.
     let frame = unsafe { RegionView::new(raw.frame, (raw.word >> 32) as usize) };
-    crate::reply::refusal(frame, raw.word as u32).code()
+    crate::marshal::reply::refusal(frame, raw.word as u32).code()
 }
 
 /// Returns the HRESULT of the last error that was left on this thread.
 fn left() -> u64 {
-    u64::from(crate::error::last_code().0.cast_unsigned())
+    u64::from(crate::types::error::last_code().0.cast_unsigned())
 }
 
 /// As [`crate::export`].
@@ -89,7 +89,7 @@ pub fn export(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Re
 ///
 /// As [`crate::export`].
 pub fn export_to_networks(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
-    crate::runtime::names::export_to_networks(name, object, info)
+    crate::api::names::export_to_networks(name, object, info)
 }
 
 /// As [`crate::connect`]. The result is an interface pointer of the described interface.
@@ -98,7 +98,7 @@ pub fn export_to_networks(name: &str, object: &IUnknown, info: &'static Interfac
 ///
 /// As [`crate::connect`].
 pub fn connect(name: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
-    crate::exports::query(&connect_object(name, info)?, info)
+    crate::server::exports::query(&connect_object(name, info)?, info)
 }
 
 /// As [`crate::serve_interface_for`].
@@ -116,7 +116,7 @@ pub fn serve_interface(uuid: GUID, object: &IUnknown, info: &'static InterfaceIn
 ///
 /// As for [`crate::bind`].
 pub fn bind(binding: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
-    crate::exports::query(&bind_object(binding, info)?, info)
+    crate::server::exports::query(&bind_object(binding, info)?, info)
 }
 
 /// As [`crate::listen_for`].
@@ -141,7 +141,7 @@ pub fn create(
     context: ClassContext,
     info: &'static InterfaceInfo,
 ) -> Result<IUnknown> {
-    crate::exports::query(&activate(class, server, wanted, context, info)?, info)
+    crate::server::exports::query(&activate(class, server, wanted, context, info)?, info)
 }
 
 /// As [`crate::marshaling::marshal`].
@@ -150,7 +150,7 @@ pub fn create(
 ///
 /// As for [`crate::marshaling::marshal`].
 pub fn marshal(object: &IUnknown, info: &'static InterfaceInfo, context: Context, flags: Flags) -> Result<Vec<u8>> {
-    crate::marshaling::marshal_object(object, info, context, flags)
+    crate::api::marshaling::marshal_object(object, info, context, flags)
 }
 
 /// As [`crate::marshaling::unmarshal`]. The result is an interface pointer of the described
@@ -160,7 +160,7 @@ pub fn marshal(object: &IUnknown, info: &'static InterfaceInfo, context: Context
 ///
 /// As for [`crate::marshaling::unmarshal`].
 pub fn unmarshal(bytes: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
-    crate::marshaling::unmarshal_object(bytes, info)
+    crate::api::marshaling::unmarshal_object(bytes, info)
 }
 
 /// Leaves an error for [`text`], and returns its HRESULT.
@@ -189,22 +189,22 @@ pub fn words_frame(result: HRESULT) -> Vec<u8> {
 ///
 /// As [`crate::SharedMemory::new`].
 pub fn share(bytes: usize, access: Access) -> Result<*mut u8> {
-    Ok(crate::shared::make(bytes, access)?.start().as_ptr())
+    Ok(crate::client::shared::make(bytes, access)?.start().as_ptr())
 }
 
 /// Ends memory of [`share`]; any other pointer is ignored.
 pub fn unshare(memory: *mut u8) {
-    crate::shared::end(memory);
+    crate::client::shared::end(memory);
 }
 
 /// Sets the limit on the time of this thread's further calls, and returns the previous limit;
 /// `None` is the default.
 pub fn set_timeout(timeout: Option<Duration>) -> Option<Duration> {
-    crate::thread::set_timeout(timeout)
+    crate::types::deadline::set_timeout(timeout)
 }
 
 /// Sets the canceller of this thread's further calls; [`Canceller::run`] does so for a limited
 /// time.
 pub fn set_canceller(canceller: Option<Canceller>) {
-    crate::thread::channels::set_canceller(canceller);
+    crate::client::channels::set_canceller(canceller);
 }

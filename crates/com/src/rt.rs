@@ -1,33 +1,35 @@
 //! The runtime of generated code. Not for handwritten code: it changes with the compiler.
 
-pub use crate::agile::IID_CHECKED;
-pub use crate::automation::dispatch::IDispatch_Vtbl;
-pub use crate::automation::dual::{Absent, Dual, Member, Param as MemberParam, Table, look};
-pub use crate::automation::glue::{clear_result, free_wire, from_wire, to_wire, wire_result};
-pub use crate::automation::remote::{
+pub use crate::client::proxy::{Proxy, UNKNOWN, Wanted};
+pub use crate::marshal::automation::dispatch::IDispatch_Vtbl;
+pub use crate::marshal::automation::dual::{Absent, Dual, Member, Param as MemberParam, Table, look};
+pub use crate::marshal::automation::glue::{clear_result, free_wire, from_wire, to_wire, wire_result};
+pub use crate::marshal::automation::remote::{
     IDispatch_GetIDsOfNames_stub, IDispatch_GetTypeInfo_stub, IDispatch_GetTypeInfoCount_stub, INFO as IDispatch_INFO,
     PROXY_VTABLE as IDispatch_PROXY, invoke_stub as IDispatch_Invoke_stub,
 };
-pub use crate::automation::wire::{Automation, Wires, lent as lent_value};
-pub use crate::elements::Borrowing;
-pub use crate::error::{Failed, check, code, guard};
-pub use crate::frame::{Arrays, Measure, Scalar, Value, zero};
-pub use crate::graph::{
+pub use crate::marshal::automation::wire::{Automation, Wires, lent as lent_value};
+pub use crate::marshal::elements::Borrowing;
+pub use crate::marshal::graph::{
     Arguments, Array, Graph, Held, Image, Layout, Lifted, Owned, OwnedSlice, Results, Text, Wide, behind, lower,
     lower_slice, object_at, object_of, open, place_for, places_for, put_owned, take_place, take_places,
 };
-pub use crate::marshal::{
+pub use crate::marshal::parameters::{
     OwnedArray, OwnedObject, OwnedText, given_in_range, put_array, put_optional, put_reference, put_text, put_values,
     reference_for_caller, text_count,
 };
-pub use crate::memory::{slice, slice_mut, text, vtable, wide};
-pub use crate::proxy::call::{PlainCall, ProxyCall, reference_for_peer};
-pub use crate::proxy::{Proxy, UNKNOWN, Wanted};
-pub use crate::registry::{
+pub use crate::marshal::proxy_call::{PlainCall, ProxyCall, reference_for_peer};
+pub use crate::marshal::reply::ReplyView;
+pub use crate::marshal::stub::{
+    Received, ReplyFrame, StubCall, lend, lend_again, no_results, results, results_unpadded, serve,
+};
+pub use crate::protocol::frame::{Arrays, Measure, Scalar, Value, zero};
+pub use crate::types::agile::IID_CHECKED;
+pub use crate::types::error::{Failed, check, code, guard};
+pub use crate::types::memory::{slice, slice_mut, text, vtable, wide};
+pub use crate::types::registry::{
     Declared, Description, InterfaceInfo, Meaning, Remote, StubFn, Stubs, VtablePointer, declare, pad,
 };
-pub use crate::reply::ReplyView;
-pub use crate::stub::{Received, ReplyFrame, StubCall, lend, lend_again, no_results, results, results_unpadded, serve};
 pub use obvia_ndr::flat::{self, shape};
 pub use obvia_rpc::status::Status;
 pub use obvia_rpc::vi_call::{Answer, ServerCall};
@@ -35,22 +37,22 @@ pub use obvia_via::RegionView;
 pub use std::ffi::c_void;
 pub use windows_core::{self, GUID, HRESULT, IUnknown, IUnknown_Vtbl, IUnknownImpl, Interface};
 
-use crate::error::{Error, Result, invalid_reply};
-use crate::memory::{allocate, release};
+use crate::types::error::{Error, Result, invalid_reply};
+use crate::types::memory::{allocate, release};
 use std::ffi::{CStr, CString};
 use widestring::{U16CStr, U16CString};
 
 /// Converts a method's error to the HRESULT of a vtable's method.
 #[cold]
 pub fn fail(error: crate::Error) -> HRESULT {
-    crate::error::leave(error)
+    crate::types::error::leave(error)
 }
 
 /// Returns the error for a caller whose array must lie in shared memory but does not.
 #[cold]
 pub fn not_shared() -> HRESULT {
     let words = "the array of a [map] parameter does not lie in shared memory that its method may use";
-    crate::error::leave(Error::new(code::E_INVALIDARG, words))
+    crate::types::error::leave(Error::new(code::E_INVALIDARG, words))
 }
 
 /// Makes the caller's room for an array that a method lends: none for a proxy.

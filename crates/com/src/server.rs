@@ -1,181 +1,38 @@
 //! The server side of connections. Each accepted connection is served by a thread of its own, or by
 //! a loop that the program owns.
 
+mod accept;
 mod admission;
+pub(crate) mod association;
 mod caller;
 mod clients;
 mod connection;
+mod context_handle;
+mod contexts;
+pub(crate) mod dispatch;
+mod exporter;
+pub(crate) mod exports;
+pub(crate) mod functions;
 mod gate;
 mod given;
 mod group;
+pub(crate) mod listening;
+pub(crate) mod own_call;
+mod presence;
 mod proof;
 pub(crate) mod services;
-pub(crate) mod stub_call;
+mod waiting;
 
+pub(crate) use accept::{Terms, accept_from, accept_on, accept_streams, serve_lane};
 pub(crate) use admission::Admitted;
 pub use caller::is_cancelled;
-pub(crate) use caller::{Caller, Identity, caller, take_back_sent};
-pub(crate) use clients::{Clients, LinkEnd, Presence};
+pub(crate) use caller::{Caller, caller, take_back_sent};
+pub(crate) use clients::{Clients, LinkEnd};
 pub use connection::{Loop, Served, set_loop};
+pub use context_handle::ContextHandle;
+pub(crate) use exporter::Exporter;
 pub(crate) use group::Fellowship;
-
-use crate::binding::Transfers;
-use crate::error::Result;
-use crate::presentation::Visitor;
-use crate::runtime::Runtime;
-use crate::threads::{BREATHER, start_thread};
-use crate::{security, trace};
-use obvia_rpc::co::ServerOptions;
-use obvia_rpc::co::relay::{self, Attribution};
-use obvia_rpc::security::Level;
-use obvia_via::provider::shm::Listener;
-use obvia_via::stream::{Stream, StreamListener};
-use obvia_via::window::{self, Window};
-use obvia_via::{Deadline, Error as ViError, Nic};
-use std::sync::Arc;
+pub(crate) use presence::{Identity, Presence};
 
 #[cfg(test)]
 mod tests;
-
-/// Accepts connections over shared memory on a thread of its own until the listener is closed.
-pub(crate) fn accept_on(runtime: &'static Runtime, listener: Arc<Listener>) -> Result<()> {
-    let accept = move || {
-        loop {
-            match listener.accept(Deadline::after_secs(3600)) {
-                Ok(incoming) => {
-                    trace::note_shared_memory();
-                    start_service(runtime, move || incoming.complete(&runtime.options()).ok().map(Caught::from))
-                }
-                Err(ViError::TimedOut) => {}
-                Err(ViError::Cancelled) => return,
-                // Most likely the process is out of file descriptors. Peers stay in the queue until
-                // some are free.
-                Err(_) => std::thread::sleep(BREATHER),
-            }
-        }
-    };
-    start_accepting(accept)
-}
-
-/// Accepts virtual interface connections over a network for the lifetime of the process. Their
-/// calls must be protected at least at the level `least`.
-pub(crate) fn accept_from(
-    runtime: &'static Runtime,
-    nic: Nic,
-    mut listener: obvia_via::Listener,
-    least: Option<Level>,
-) -> Result<()> {
-    let accept = move || {
-        loop {
-            match listener.wait(Deadline::after_secs(3600)) {
-                Ok(request) => {
-                    let nic = nic.clone();
-                    start_service(runtime, move || {
-                        let options = runtime.options();
-                        let window = window::accept(&nic, request, &options, Deadline::after_secs(5)).ok()?;
-                        Some(Caught { window, via: Via::Network(least) })
-                    });
-                }
-                Err(ViError::TimedOut) => {}
-                Err(_) => std::thread::sleep(BREATHER),
-            }
-        }
-    };
-    start_accepting(accept)
-}
-
-/// The settings with which associations over streams are accepted.
-#[derive(Clone, Debug)]
-pub(crate) struct Terms {
-    /// The transfer syntaxes that calls may use.
-    pub(crate) transfers: Transfers,
-    /// The least authentication level of calls.
-    pub(crate) least: Option<Level>,
-    /// The least authentication level of activation calls, where it differs from that of other
-    /// calls.
-    pub(crate) activation: Option<Option<Level>>,
-    /// The secondary address: the endpoint that clients use for further associations.
-    pub(crate) endpoint: String,
-}
-
-/// Accepts associations over streams for the lifetime of the process.
-pub(crate) fn accept_streams(runtime: &'static Runtime, listener: StreamListener, terms: Terms) -> Result<()> {
-    let accept = move || {
-        loop {
-            match listener.accept(Deadline::after_secs(3600)) {
-                Ok(stream) => {
-                    let terms = terms.clone();
-                    start_service(runtime, move || visited(runtime, stream, terms).ok());
-                }
-                Err(ViError::TimedOut) => {}
-                Err(_) => std::thread::sleep(BREATHER),
-            }
-        }
-    };
-    start_accepting(accept)
-}
-
-fn visited(runtime: &'static Runtime, stream: Stream, terms: Terms) -> std::result::Result<Caught, ViError> {
-    let Terms { transfers, least, activation, endpoint } = terms;
-    let visitor = Arc::new(Visitor::new(runtime, &stream, transfers));
-    let counters = runtime.services().counters().unwrap_or_default();
-    let acceptor = security::acceptor();
-    let witness = Some(Arc::clone(&visitor) as Arc<_>);
-    let options = ServerOptions {
-        groups: Some(Arc::clone(&visitor) as Arc<_>),
-        secondary_address: endpoint,
-        acceptor,
-        least,
-        exemptions: runtime.services().exemptions(least, activation),
-        counters,
-        witness,
-        ..ServerOptions::default()
-    };
-    let (window, attribution) = relay::server(stream, Arc::clone(&visitor) as Arc<_>, &runtime.options(), options)?;
-    Ok(Caught { window, via: Via::Association(visitor, attribution) })
-}
-
-/// Serves a further window of an existing association.
-pub(crate) fn serve_lane(runtime: &'static Runtime, window: Window, visitor: Arc<Visitor>, attribution: Attribution) {
-    start_service(runtime, move || Some(Caught { window, via: Via::Association(visitor, attribution) }));
-}
-
-/// An accepted connection that is to be served.
-struct Caught {
-    window: Window,
-    via: Via,
-}
-
-/// The way in which a connection was accepted.
-enum Via {
-    /// Over shared memory: the kernel vouches for the peer process.
-    Memory,
-    /// Over a network by a virtual interface. Calls must be protected at least at this level.
-    Network(Option<Level>),
-    /// By an association, of which the connection is a window.
-    Association(Arc<Visitor>, Attribution),
-}
-
-impl From<Window> for Caught {
-    fn from(window: Window) -> Self {
-        Self { window, via: Via::Memory }
-    }
-}
-
-fn start_accepting(accept: impl FnOnce() + Send + 'static) -> Result<()> {
-    start_thread("obvia-accept", accept)
-}
-
-/// Serves the connection that `complete` makes, on a thread of its own, so that a slow greeting
-/// delays no other peer.
-fn start_service(runtime: &'static Runtime, complete: impl FnOnce() -> Option<Caught> + Send + 'static) {
-    let serve = move || {
-        // A peer that fails the greeting has no connection to lose.
-        if let Some(Caught { window, via }) = complete() {
-            runtime.clients().watch(window.alarm());
-            connection::serve_connection(runtime, window, via);
-        }
-    };
-    // If no thread can be started, the connection closes, which the peer notices at once.
-    let _ = std::thread::Builder::new().name("obvia-serve".to_owned()).spawn(serve);
-}

@@ -1,7 +1,8 @@
 //! The modules of a crate, and the dependencies between its files.
 //!
-//! A path is followed through re-exports to the file that defines its item. Tests, macros and
-//! methods are ignored: a method has no path.
+//! A path is followed through re-exports to the file that defines its item. Tests and macros are
+//! ignored, and so are methods, which have no path: instead, the `impl`s that stand in another file
+//! than their type are listed.
 
 use super::{Kind, Token, is_in, tokens};
 use crate::repo::File;
@@ -32,11 +33,20 @@ struct Mention {
     line: usize,
 }
 
+/// The path of the type of an `impl` without a trait.
+struct Inherent {
+    path: Vec<String>,
+    line: usize,
+}
+
 #[derive(Default)]
 struct Module {
     file: usize,
     imports: Vec<Import>,
     mentions: Vec<Mention>,
+    inherent: Vec<Inherent>,
+    /// The names of the functions outside of `impl`s, which may equal those of modules.
+    functions: BTreeSet<String>,
 }
 
 /// The modules of one crate, by their paths from its root.
@@ -80,6 +90,25 @@ impl Modules {
         arrows.into_iter().map(|((from, to), line)| Arrow { from, to, line }).collect()
     }
 
+    /// Returns the `impl`s without a trait that stand in another file than their type: from their
+    /// own file to that of the type.
+    pub(crate) fn impls(&self) -> Vec<Arrow> {
+        let all = self.0.iter().flat_map(|(path, module)| module.inherent.iter().map(move |one| (path, module, one)));
+        let arrow = |(path, module, one): (&Vec<String>, &Module, &Inherent)| {
+            let to = self.file_of_type(path, &one.path).filter(|of| *of != module.file)?;
+            Some(Arrow { from: module.file, to, line: one.line })
+        };
+        all.filter_map(arrow).collect()
+    }
+
+    /// Returns the file of a type that a module names.
+    fn file_of_type(&self, module: &[String], named: &[String]) -> Option<usize> {
+        match named {
+            [name] => self.imported(module, name, &[], HOPS_MAX),
+            named => self.file_of(module, named, HOPS_MAX),
+        }
+    }
+
     /// Returns the file that defines the item of a path in a module. `None` for other crates' items
     /// and for whole modules.
     fn file_of(&self, module: &[String], named: &[String], hops: usize) -> Option<usize> {
@@ -94,7 +123,20 @@ impl Modules {
             let behind = &rest[index + 1..];
             return self.imported(&at, segment, behind, hops).or(Some(here.file));
         }
-        None
+        self.file_of_function(&at, hops)
+    }
+
+    /// Returns the file of the function that has the name of a module beside it.
+    fn file_of_function(&self, module: &[String], hops: usize) -> Option<usize> {
+        let (name, parent) = module.split_last()?;
+        let here = self.0.get(parent)?;
+        if here.functions.contains(name) {
+            return Some(here.file);
+        }
+        // The module itself is imported by no `use` here, which would need no path.
+        let is_other = |import: &&Import| import.name.as_deref() == Some(name) && import.path.len() > 1;
+        let import = here.imports.iter().find(is_other)?;
+        self.file_of(parent, &import.path, hops.checked_sub(1)?)
     }
 
     /// Returns the file of a module whose items a glob names.
@@ -173,6 +215,16 @@ impl Reader<'_> {
                 at += 3;
                 continue;
             }
+            let is_outside = depth == inner.len();
+            // `impl` in the type of an argument begins no item.
+            let is_first =
+                at.checked_sub(1).is_none_or(|at| ["{", "}", ";", "]", "unsafe"].iter().any(|end| code[at].is(end)));
+            if token.is("impl") && is_outside && is_first {
+                self.here().inherent.extend(inherent(code, at));
+            }
+            if token.is("fn") && is_outside {
+                self.here().functions.extend(code.get(at + 1).map(|name| name.text.to_owned()));
+            }
             if token.is("{") {
                 depth += 1;
             } else if token.is("}") {
@@ -209,6 +261,25 @@ impl Reader<'_> {
 /// Whether a `use` begins an item: the word also occurs in bounds of captured lifetimes, `use<'a>`.
 fn is_item(code: &[Token<'_>], at: usize) -> bool {
     !code.get(at + 1).is_some_and(|next| next.is("<"))
+}
+
+/// Reads the `impl` at an index; `None` where it is of a trait.
+fn inherent(code: &[Token<'_>], at: usize) -> Option<Inherent> {
+    let open = (at..code.len()).find(|index| code[*index].is("{"))?;
+    let mut start = at + 1;
+    if code.get(start)?.is("<") {
+        let mut depth = 0_usize;
+        start += code[start..open].iter().position(|token| {
+            depth += usize::from(token.is("<"));
+            depth -= usize::from(token.is(">"));
+            depth == 0
+        })? + 1;
+    }
+    if code[start..open].iter().any(|token| token.is("for")) {
+        return None;
+    }
+    let (path, _) = mention(code, start);
+    (!path.is_empty()).then(|| Inherent { path, line: code[at].line })
 }
 
 fn is_path_mark(code: &[Token<'_>], at: usize) -> bool {
@@ -365,6 +436,36 @@ mod tests {
             ("src/c.rs", "use crate::b::*; fn f() -> impl Sized + use<> { X }"),
         ];
         assert_eq!(arrows(&files), ["a -> c", "b -> c", "c -> b"]);
+    }
+
+    #[test]
+    fn a_function_may_have_the_name_of_a_module() {
+        let files = [
+            ("src/lib.rs", "mod a; mod b; mod c;"),
+            ("src/a.rs", "fn f() { crate::b::inner(); crate::c::own(); }"),
+            ("src/b.rs", "mod inner; pub(crate) use inner::inner;"),
+            ("src/b/inner.rs", "pub(crate) fn inner() {}"),
+            ("src/c.rs", "mod own; struct C; impl C { fn d() {} } fn own() {}"),
+            ("src/c/own.rs", ""),
+            ("src/c/d.rs", "use crate::c::d; use crate::c::own as other;"),
+        ];
+        assert_eq!(arrows(&files), ["a -> b/inner", "a -> c", "b -> b/inner", "c/d -> c"]);
+    }
+
+    #[test]
+    fn impls_away_from_their_types_are_listed() {
+        let files = [
+            ("src/lib.rs", "mod a; mod b; pub use a::A;"),
+            ("src/a.rs", "pub struct A; impl A {} impl Clone for A {}"),
+            (
+                "src/b.rs",
+                "use crate::A;\nimpl Drop for A {}\nimpl<'a, T: Into<u8>> crate::a::A {}\nimpl A {}\nimpl Vec<A> {}\nfn f(a: &impl Clone) {}",
+            ),
+        ];
+        let repo = Repo::of(&files);
+        let files: Vec<_> = repo.files.iter().collect();
+        let impls = Modules::read(&files, "src/").impls();
+        assert_eq!(impls.iter().map(|one| (one.from, one.to, one.line)).collect::<Vec<_>>(), [(2, 1, 3), (2, 1, 4)]);
     }
 
     #[test]

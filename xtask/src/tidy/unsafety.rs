@@ -15,44 +15,46 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/capi/src/", "is called by C, with C's pointers"),
     ("crates/java/src/", "is called by Java, with C's pointers"),
     ("crates/com/src/abi.rs", "is what bindings of other languages call, with their pointers"),
-    ("crates/com/src/agile.rs", "says of interface pointers that threads may share them"),
-    ("crates/com/src/automation/", "has values in memory as C has them, and calls objects with these"),
-    ("crates/com/src/dcom/factory.rs", "calls class factories, and is one, by COM's functions"),
-    ("crates/com/src/dcom/library.rs", "calls shared libraries of classes, and is one, by COM's functions"),
-    ("crates/com/src/elements.rs", "reads and writes arrays that others may write"),
+    ("crates/com/src/types/agile.rs", "says of interface pointers that threads may share them"),
+    ("crates/com/src/marshal/automation/", "has values in memory as C has them, and calls objects with these"),
+    ("crates/com/src/services/dcom/factory.rs", "calls class factories, and is one, by COM's functions"),
+    ("crates/com/src/services/dcom/library.rs", "calls shared libraries of classes, and is one, by COM's functions"),
+    ("crates/com/src/marshal/elements.rs", "reads and writes arrays that others may write"),
     (
-        "crates/com/src/events/",
+        "crates/com/src/api/events/",
         "has enumerators whose results say more than methods in Rust can, and sinks by their interface",
     ),
-    ("crates/com/src/exports.rs", "keeps objects alive for peers through COM's binary interface"),
-    ("crates/com/src/frame.rs", "turns checked frames into C arguments"),
-    ("crates/com/src/graph/", "walks structures in memory by the compiler's tables"),
-    ("crates/com/src/marshaling/", "calls marshalers, and is called by them, through COM's binary interface"),
-    ("crates/com/src/marshal.rs", "walks C structures by their layout tables"),
-    ("crates/com/src/memory.rs", "allocates for callers, and reads what their pointers lead to"),
-    ("crates/com/src/proxy.rs", "makes objects whose vtables the runtime owns"),
-    ("crates/com/src/proxy/known.rs", "takes interface pointers that are proxies for proxies"),
-    ("crates/com/src/proxy/call.rs", "calls over the channel at hand, whose memory the transport lends"),
-    ("crates/com/src/proxy/pointer.rs", "says of pointers to managers that threads may share them"),
-    ("crates/com/src/proxy/unknown.rs", "describes IUnknown's proxies"),
-    ("crates/com/src/reply.rs", "writes results to where C callers want them"),
-    ("crates/com/src/registry.rs", "says which vtables are an interface's"),
-    ("crates/com/src/registry/proxies.rs", "looks at the vtables of interface pointers"),
-    ("crates/com/src/registry/stubs.rs", "declares the functions that call objects by their vtables"),
-    ("crates/com/src/registry/declared.rs", "follows a list of statics that are never taken out"),
+    ("crates/com/src/server/exports.rs", "keeps objects alive for peers through COM's binary interface"),
+    ("crates/com/src/protocol/frame.rs", "turns checked frames into C arguments"),
+    ("crates/com/src/marshal/graph/", "walks structures in memory by the compiler's tables"),
+    ("crates/com/src/api/marshaling/", "is the marshaler of objects, through COM's binary interface"),
+    ("crates/com/src/runtime/marshaling/", "calls marshalers, and is called by them, through COM's binary interface"),
+    ("crates/com/src/marshal/parameters.rs", "walks C structures by their layout tables"),
+    ("crates/com/src/types/memory.rs", "allocates for callers, and reads what their pointers lead to"),
+    ("crates/com/src/client/proxy.rs", "makes objects whose vtables the runtime owns"),
+    ("crates/com/src/client/proxy/known.rs", "takes interface pointers that are proxies for proxies"),
+    ("crates/com/src/marshal/proxy_call.rs", "calls over the channel at hand, whose memory the transport lends"),
+    ("crates/com/src/client/proxy/pointer.rs", "says of pointers to managers that threads may share them"),
+    ("crates/com/src/client/proxy/unknown.rs", "describes IUnknown's proxies"),
+    ("crates/com/src/marshal/reply.rs", "writes results to where C callers want them"),
+    ("crates/com/src/types/registry.rs", "says which vtables are an interface's"),
+    ("crates/com/src/types/registry/proxies.rs", "looks at the vtables of interface pointers"),
+    ("crates/com/src/types/registry/stubs.rs", "declares the functions that call objects by their vtables"),
+    ("crates/com/src/types/registry/declared.rs", "follows a list of statics that are never taken out"),
     ("crates/com/src/rt.rs", "is what generated code calls, with C's types"),
-    ("crates/com/src/runtime.rs", "interface pointers that are handed from thread to thread"),
-    ("crates/com/src/network/passed.rs", "owns the sockets that the process was started with"),
-    ("crates/com/src/scm/launch.rs", "has a server end with the service that starts it"),
+    ("crates/com/src/runtime/references.rs", "takes the pointers that it imports for interface pointers"),
+    ("crates/com/src/api/listen.rs", "owns the sockets that the process was started with"),
+    ("crates/com/src/services/scm/launch.rs", "has a server end with the service that starts it"),
     ("crates/com/src/server/connection.rs", "lends connections to loops in other languages"),
+    ("crates/com/src/server/context_handle.rs", "says that zeros are the null handle"),
     ("crates/com/src/server/caller.rs", "declares pthread_self, which is cheap in shared libraries"),
-    ("crates/com/src/shared.rs", "reaches the hands of other threads"),
-    ("crates/com/src/shared/memory.rs", "lends arrays of memory that others may write"),
-    ("crates/com/src/stub.rs", "calls objects through their vtables"),
-    ("crates/com/src/stub/lent.rs", "reads what a method lends, and writes the block before it"),
-    ("crates/com/src/dispatch.rs", "calls stubs through pointers that it holds the objects of"),
-    ("crates/com/src/dispatch/tests.rs", "has objects by hand, and calls as connections bring them"),
-    ("crates/com/src/thread/channels.rs", "keeps what belongs to a thread without locks"),
+    ("crates/com/src/client/shared.rs", "reaches the hands of other threads"),
+    ("crates/com/src/marshal/shared_memory.rs", "lends arrays of memory that others may write"),
+    ("crates/com/src/marshal/stub.rs", "calls objects through their vtables"),
+    ("crates/com/src/marshal/stub/lent.rs", "reads what a method lends, and writes the block before it"),
+    ("crates/com/src/server/dispatch.rs", "calls stubs through pointers that it holds the objects of"),
+    ("crates/com/src/server/dispatch/tests.rs", "has objects by hand, and calls as connections bring them"),
+    ("crates/com/src/client/channels.rs", "keeps what belongs to a thread without locks"),
     ("crates/com/tests/", "tests of the binary interface"),
     ("crates/via/tests/", "tests of shared memory"),
     ("testing/hostile/tests/", "hostile peers write shared memory as they like"),
@@ -199,9 +201,9 @@ mod tests {
         let text = "fn f() {\n    // SAFETY: x\n    unsafe { g() }\n}\n";
         assert_eq!(said(check, &[(PATH, text)]), [""; 0]);
         assert_eq!(
-            said(check, &[("crates/com/src/link.rs", text)]),
+            said(check, &[("crates/com/src/client/link.rs", text)]),
             [
-                "crates/com/src/link.rs:3: error: unsafe is not allowed in this file; xtask/src/tidy/unsafety.rs says where it is"
+                "crates/com/src/client/link.rs:3: error: unsafe is not allowed in this file; xtask/src/tidy/unsafety.rs says where it is"
             ]
         );
     }
@@ -226,7 +228,7 @@ mod tests {
 
     #[test]
     fn what_is_allowed_is_needed() {
-        let found = said(check, &[("crates/com/src/stub.rs", "//! x\n")]);
+        let found = said(check, &[("crates/com/src/marshal/stub.rs", "//! x\n")]);
         assert!(found[0].contains("has no unsafe any more"), "{found:?}");
     }
 }

@@ -5,7 +5,7 @@
 //! field by its name in \[MS-DCOM\].
 
 use super::Interface;
-use crate::error::{Error, code};
+use crate::types::error::{Error, code};
 use obvia_ndr::serialization;
 use obvia_rpc::ByteOrder;
 use obvia_rpc::octets::{Reader, Writer};

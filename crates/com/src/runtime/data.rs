@@ -1,16 +1,20 @@
 //! Marshaled data for an unknown unmarshaler: the standard marshaling of [`crate::marshaling`].
 
-use super::{REFS_PER_POINTER, Runtime};
-use crate::error::{Error, Result, code};
-use crate::exports::{Keeping, query};
-use crate::identity::{endpoint_of, local_binding};
-use crate::marshaling::{Context, Flags, behind, handler_class_of, make_handler, marshal_custom, marshal_specialised};
-use crate::objref::{Exported, ObjRef};
+use super::Runtime;
+use super::references::REFS_PER_POINTER;
+use crate::client::own_target;
+use crate::client::proxy::look_behind;
 use crate::orpc::{Client, DualStringArray, NO_PING, ObjRef as Any};
-use crate::own_calls::{self, client};
-use crate::proxy::look_behind;
-use crate::registry::{self, InterfaceInfo, is_proxy};
+use crate::protocol::objref::{Exported, ObjRef};
+use crate::protocol::own_calls;
+use crate::runtime::marshaling::{
+    Context, Flags, behind, handler_class_of, make_handler, marshal_custom, marshal_specialised,
+};
 use crate::server;
+use crate::server::exports::{Keeping, query};
+use crate::types::error::{Error, Result, code};
+use crate::types::identity::{endpoint_of, local_binding};
+use crate::types::registry::{self, InterfaceInfo, is_proxy};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use std::cell::Cell;
 use windows_core::{GUID, IUnknown};
@@ -68,12 +72,16 @@ impl Runtime {
                 return Err(Error::new(code::E_INVALIDARG, text));
             }
             Some(imported) => {
-                let found = client::keep(&imported.link, imported.target)?;
+                let found = own_target::keep(&imported.link, imported.target)?;
                 (imported.link.oxid(), imported.link.bindings(), found)
             }
             None => {
                 let bindings = self.bindings_there(context)?;
-                (self.oxid(), bindings, self.exports.keep(&interface, info, flags.keeping(), REFS_PER_POINTER.into())?)
+                (
+                    self.oxid(),
+                    bindings,
+                    self.exports().keep(&interface, info, flags.keeping(), REFS_PER_POINTER.into())?,
+                )
             }
         };
         let public_refs = if flags.is_table() { REFS_IN_TABLE } else { REFS_PER_POINTER };
@@ -131,7 +139,7 @@ impl Runtime {
 
     /// Exports an object for a client with references that live by the client's pings.
     pub(crate) fn keep_for(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client) -> Result<Exported> {
-        self.exports.keep(object, info, Keeping::Once(holder), REFS_PER_POINTER.into())
+        self.exports().keep(object, info, Keeping::Once(holder), REFS_PER_POINTER.into())
     }
 
     /// Returns the bindings by which processes in a context reach this process.
@@ -148,7 +156,7 @@ impl Runtime {
         }
         // A listener on all addresses is represented by the host's name, unless the caller used
         // another name.
-        let local = server::caller().and_then(|caller| self.clients.local_to(caller.oxid));
+        let local = server::caller().and_then(|caller| self.clients().local_to(caller.oxid));
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let leads_there = |binding: &StringBinding| {
             binding.protocol != ProtocolSequence::Lrpc || context != Context::DifferentMachine
@@ -179,10 +187,10 @@ impl Runtime {
         registry::register_module(info);
         let mut reference = ObjRef::from_any(any)?;
         if reference.oxid == self.oxid() {
-            return query(&self.exports.unmarshal(reference.target)?, info);
+            return query(&self.exports().unmarshal(reference.target)?, info);
         }
         let link = self.link_by(&reference, ways)?;
-        let found = client::unmarshal(&link, reference.target, info)?;
+        let found = own_target::unmarshal(&link, reference.target, info)?;
         reference.iid = info.iid;
         (reference.oid, reference.target, reference.public_refs) = (found.oid, found.target, own_calls::REFS_PER_QUERY);
         with_handler(any, self.import(&link, &reference, info)?, info)
@@ -197,11 +205,11 @@ impl Runtime {
     pub(crate) fn release_by(&'static self, any: &Any, ways: &DualStringArray) -> Result<()> {
         let reference = ObjRef::from_any(any)?;
         if reference.oxid == self.oxid() {
-            self.exports.release_data(reference.target)?;
-            self.clients.wake_all();
+            self.exports().release_data(reference.target)?;
+            self.clients().wake_all();
             return Ok(());
         }
-        client::release_data(&*self.link_by(&reference, ways)?, reference.target)
+        own_target::release_data(&*self.link_by(&reference, ways)?, reference.target)
     }
 
     /// Drops all references that other processes hold to an object of this process.
@@ -209,8 +217,8 @@ impl Runtime {
         if is_proxy(&behind(object)) {
             return Err(Error::new(code::E_INVALIDARG, "the object lives in another process"));
         }
-        self.exports.disconnect(object)?;
-        self.clients.wake_all();
+        self.exports().disconnect(object)?;
+        self.clients().wake_all();
         Ok(())
     }
 }

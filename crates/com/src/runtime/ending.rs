@@ -1,7 +1,7 @@
 //! The orderly end of server processes.
 
 use super::Runtime;
-use crate::error::{Error, Result, code};
+use crate::types::error::{Error, Result, code};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag::register_conditional_shutdown;
 use signal_hook::iterator::Signals;

@@ -2,9 +2,9 @@
 //! whose peer ended, and collects state of clients that are gone.
 
 use super::Runtime;
-use crate::link::Link;
+use crate::client::link::Link;
 use crate::server::LinkEnd;
-use crate::upkeep;
+use crate::types::upkeep;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -79,7 +79,7 @@ fn has_settled(runtime: &Runtime, link: &Link) -> bool {
 }
 
 /// The work of the janitor, which ends with the process.
-pub(super) fn work() {
+pub(crate) fn work() {
     let (mut looked, mut is_done, mut absent) = (Instant::now(), true, Absent::default());
     loop {
         let was_woken = upkeep::wait(if is_done { ROUND } else { RETRY }.min(until_due()));
@@ -111,7 +111,7 @@ pub(super) fn work() {
         }
         drop(links);
         let (unpinged, patience) = (runtime.exports().collect(), runtime.exports().patience());
-        let given_up = runtime.clients().give_up(Instant::now(), patience, |oxid| runtime.end_client(oxid));
+        let given_up = runtime.clients().give_up(Instant::now(), patience, |oxid| runtime.exporter().end_client(oxid));
         if !unpinged.is_empty() || !given_up.is_empty() {
             drop((unpinged, given_up));
             runtime.clients().wake_all();

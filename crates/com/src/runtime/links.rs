@@ -1,11 +1,11 @@
 //! The links of a process, by their peer process and place.
 
-use crate::error::Result;
-use crate::link::{Address, Link, Reached};
-use crate::network::level_of;
-use crate::security::Protection;
-use crate::thread;
-use crate::threads::lock;
+use crate::access::Protection;
+use crate::client::canceller;
+use crate::client::link::{Address, Link, Reached};
+use crate::transport::network::level_of;
+use crate::types::error::Result;
+use crate::types::threads::lock;
 use obvia_rpc::security::Level;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::window::Peer;
@@ -73,7 +73,7 @@ impl Links {
             let others = self.to(key.0);
             fresh.join(&others);
             // After a cancellation, the comparison with the other links has not ended.
-            thread::check_canceller()?;
+            canceller::check_canceller()?;
             let mut links = lock(&self.0);
             if let Some(known) = links.get(&key).filter(|known| !known.is_dead()) {
                 return Ok((Arc::clone(known), false));

@@ -1,148 +1,71 @@
-//! The names by which objects are exported, and connecting to them.
+//! The names by which objects are exported.
 
-use super::data::with_handler;
-use super::{Name, Runtime, is_string_binding, lock};
-use crate::agile::Agile;
-use crate::error::{Error, Result, code};
-use crate::link::Link;
-use crate::marshaling::unmarshal_custom;
-use crate::objref::ObjRef;
-use crate::orpc::ObjRef as Any;
-use crate::own_calls::{Forms, client};
-use crate::process;
-use crate::registry::{self, InterfaceInfo, Remote};
-use crate::server::accept_on;
+use crate::types::agile::Agile;
+use crate::types::error::{Result, code};
+use crate::types::registry::InterfaceInfo;
+use crate::types::threads::lock;
 use obvia_via::provider::shm::Listener;
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::Arc;
-use windows_core::{IUnknown, Interface};
+use std::fmt::Write;
+use std::sync::{Arc, Mutex};
+use windows_core::IUnknown;
 
-/// An exported name. While this value lives, other processes can connect to the object by the name.
-#[must_use = "the name disappears when this is dropped"]
-pub struct Export {
-    runtime: &'static Runtime,
-    name: String,
-    // The listener of the name in the directory of this host.
-    listener: Option<Arc<Listener>>,
+/// One exported name.
+pub(crate) struct Name {
+    object: Agile<IUnknown>,
+    info: &'static InterfaceInfo,
+    _listener: Option<Arc<Listener>>,
 }
 
-impl Drop for Export {
-    fn drop(&mut self) {
-        if let Some(listener) = &self.listener {
-            listener.close();
-        }
-        // The object's drop must not run under the lock.
-        let removed = lock(&self.runtime.names).remove(&self.name);
-        drop(removed);
+impl Name {
+    pub(crate) fn new(object: Agile<IUnknown>, info: &'static InterfaceInfo, listener: Option<Arc<Listener>>) -> Self {
+        Self { object, info, _listener: listener }
     }
 }
 
-/// Exports an object to other processes by a name.
-///
-/// Several threads call the object's methods at once, so the object must be thread-safe, as objects
-/// made by `#[implement]` of `Sync` types are. The name must be a legal file name without spaces.
-///
-/// # Errors
-///
-/// RPC_S_DUPLICATE_ENDPOINT when a live process serves the name; E_INVALIDARG when the text cannot
-/// be a name, such as a string binding, which is for [`listen`](crate::listen).
-///
-/// ```ignore
-/// let _export = obvia::export("calc", ICalc::from(Calc))?;
-/// obvia::wait_for_signal()
-/// ```
-pub fn export<I: Remote>(name: &str, object: I) -> Result<Export> {
-    export_object(name, &object.cast()?, I::INFO)
-}
+/// The exported names of a process.
+#[derive(Default)]
+pub(crate) struct Names(Mutex<HashMap<String, Name>>);
 
-/// As [`export`], for an interface that is known by its description only.
-pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
-    check_name(name)?;
-    let runtime = process::runtime()?;
-    registry::register_module(info);
-    runtime.serve()?;
-    let object = Agile::new(object)?;
-    let listener = Arc::new(runtime.directory().bind(name)?);
-    let entry = Name { object, info, _listener: Some(Arc::clone(&listener)) };
-    lock(&runtime.names).insert(name.to_owned(), entry);
-    accept_on(runtime, Arc::clone(&listener))?;
-    Ok(Export { runtime, name: name.to_owned(), listener: Some(listener) })
-}
-
-/// Refuses a name that clients would read as a string binding.
-fn check_name(name: &str) -> Result<()> {
-    if !is_string_binding(name) {
-        return Ok(());
+impl Names {
+    /// Adds a name, or replaces its object.
+    pub(crate) fn put(&self, name: &str, entry: Name) {
+        lock(&self.0).insert(name.to_owned(), entry);
     }
-    let text = format!(
-        "`{name}` is a string binding and no name: export a name, and have obvia::listen(\"{name}\") lead to it"
-    );
-    Err(Error::new(code::E_INVALIDARG, text))
-}
 
-/// Exports an object only to clients over a network. On this host another process has the name.
-pub(crate) fn export_to_networks(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
-    check_name(name)?;
-    let runtime = process::runtime()?;
-    registry::register_module(info);
-    let object = Agile::new(object)?;
-    match lock(&runtime.names).entry(name.to_owned()) {
-        Entry::Occupied(_) => {
-            Err(Error::new(code::RPC_S_DUPLICATE_ENDPOINT, format!("this process exports `{name}` already")))
-        }
-        Entry::Vacant(place) => {
-            place.insert(Name { object, info, _listener: None });
-            Ok(Export { runtime, name: name.to_owned(), listener: None })
+    /// Adds a name. Returns false where it is exported already.
+    pub(crate) fn put_new(&self, name: &str, entry: Name) -> bool {
+        match lock(&self.0).entry(name.to_owned()) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(place) => {
+                place.insert(entry);
+                true
+            }
         }
     }
-}
 
-/// Connects to the object that a process of this host exports by a name, or that a string binding
-/// names.
-///
-/// A string binding is `ncacn_vi_udp:host[port,name=NAME]`; the name may be omitted where the
-/// process exports only one. In the exporting process itself the result is the object.
-///
-/// # Errors
-///
-/// RPC_S_SERVER_UNAVAILABLE when no process serves the name; E_ACCESSDENIED when the server denies
-/// access or there are no credentials for it; E_NOINTERFACE when the object has no such interface;
-/// RPC_E_VERSION_MISMATCH when the two sides describe the interface differently.
-///
-/// ```ignore
-/// let calc: ICalc = obvia::connect("calc")?;
-/// let there: ICalc = obvia::connect("ncacn_vi_udp:10.0.0.1[5555,name=calc]")?;
-/// ```
-pub fn connect<I: Remote>(name: &str) -> Result<I> {
-    Ok(connect_object(name, I::INFO)?.cast()?)
-}
+    /// Removes a name. The result must be dropped while no lock is held, since its drop runs
+    /// programs' code.
+    pub(crate) fn remove(&self, name: &str) -> Option<Name> {
+        lock(&self.0).remove(name)
+    }
 
-/// As [`connect`], for an interface that is known by its description only.
-pub(crate) fn connect_object(name: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
-    let runtime = process::runtime()?;
-    registry::register_module(info);
-    if let Ok(own) = runtime.named(name) {
-        return Ok(own.get().clone());
+    /// Returns the object exported by a name.
+    pub(super) fn find(&self, name: &str) -> Result<Agile<IUnknown>> {
+        Ok(lock(&self.0).get(name).ok_or(code::RPC_E_DISCONNECTED)?.object.clone())
     }
-    let (link, name) = runtime.find(name)?;
-    match client::resolve(&link, &name, info, Forms::All).map_err(|error| not_there(&link, &name, error))? {
-        Any::Custom { clsid, data, .. } => unmarshal_custom(&clsid, data, info),
-        any => with_handler(&any, runtime.adopt(&link, &ObjRef::from_any(&any)?, info)?, info),
-    }
-}
 
-/// Returns an error that lists the names of a process that is reachable but does not export `name`.
-pub(crate) fn not_there(link: &Link, name: &str, error: Error) -> Error {
-    if error.code() != code::RPC_E_DISCONNECTED {
-        return error;
+    /// Returns the exported names, one per line, with their interfaces.
+    pub(crate) fn list(&self) -> String {
+        let mut text = String::new();
+        let names = lock(&self.0);
+        let mut sorted: Vec<_> = names.iter().collect();
+        sorted.sort_by_key(|(name, _)| *name);
+        for (name, what) in sorted {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{name}\t{}\t{:?}", what.info.name, what.info.iid);
+        }
+        text
     }
-    // A process that does not answer this call either is gone.
-    let Ok(text) = client::list(link) else { return error };
-    let names: Vec<&str> = text.lines().filter_map(|line| line.split('\t').next()).collect();
-    if names.contains(&name) {
-        return error;
-    }
-    let there = if names.is_empty() { "nothing is".to_owned() } else { format!("there are: {}", names.join(", ")) };
-    let text = format!("nothing is exported as `{name}` at {}; {there}", link.binding());
-    Error::new(code::RPC_S_SERVER_UNAVAILABLE, text)
 }

@@ -1,54 +1,54 @@
 //! The references in the response to a caller.
 
-use crate::error::Result;
-use crate::exports;
-use crate::marshaling::{behind, released};
-use crate::objref::ObjRef;
-use crate::proxy::split_reference;
-use crate::registry::InterfaceInfo;
+use super::Runtime;
+use crate::client::proxy::split_reference;
+use crate::protocol::objref::ObjRef;
+use crate::runtime::marshaling::{behind, received};
 use crate::server::Caller;
+use crate::server::exports;
+use crate::types::error::Result;
+use crate::types::registry::InterfaceInfo;
 use windows_core::IUnknown;
 
-impl Caller {
-    /// Returns a reference to an object for the response: a custom reference where the object
-    /// marshals itself.
-    pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
-        let Some(reference) = self.runtime.marshal_custom(object, info, self.holder())? else {
-            let handler = self.runtime.handler_class_of(object, self.holder());
-            return self.marshal(object, info)?.to_wire_with(0, handler);
-        };
-        Ok(self.note_custom(reference))
-    }
+/// Returns a reference to an object for the response: a custom reference where the object
+/// marshals itcaller.
+pub(crate) fn reference(caller: &Caller, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
+    let runtime = Runtime::current()?;
+    let Some(reference) = runtime.marshal_custom(object, info, caller.holder())? else {
+        let handler = runtime.handler_class_of(object, caller.holder());
+        return marshal(caller, object, info)?.to_wire_with(0, handler);
+    };
+    Ok(note_custom(caller, reference))
+}
 
-    /// Returns the reference for the response of an object that is called over virtual interfaces.
-    pub(crate) fn specialised(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Option<Vec<u8>>> {
-        let reference = self.runtime.marshal_specialised(object, info, self.holder())?;
-        Ok(reference.map(|reference| self.note_custom(reference)))
-    }
+/// Returns the reference for the response of an object that is called over virtual interfaces.
+pub(crate) fn specialised(caller: &Caller, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Option<Vec<u8>>> {
+    let reference = Runtime::current()?.marshal_specialised(object, info, caller.holder())?;
+    Ok(reference.map(|reference| note_custom(caller, reference)))
+}
 
-    fn note_custom(&self, reference: Vec<u8>) -> Vec<u8> {
-        let sent = reference.clone();
-        // The object may hold nothing to release, or its process may be gone.
-        let release = Box::new(move || drop(released::release(&sent)));
-        self.note(|sent| sent.custom.push(release));
-        reference
-    }
+fn note_custom(caller: &Caller, reference: Vec<u8>) -> Vec<u8> {
+    let sent = reference.clone();
+    // The object may hold nothing to release, or its process may be gone.
+    let release = Box::new(move || drop(received::release(&sent)));
+    caller.note(|sent| sent.others.push(release));
+    reference
+}
 
-    /// Returns a standard reference to an object for the response.
-    pub(crate) fn marshal(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<ObjRef> {
-        let holder = self.holder();
-        let mut reference = self.runtime.marshal(object, info, holder)?;
-        if reference.oxid == self.runtime.oxid() {
-            self.note(|sent| sent.own.push((holder, reference.target, reference.public_refs.into())));
-        } else if reference.oxid == self.oxid {
-            // The method drops its pointer when the response has been sent. The reference to the
-            // caller's object must outlive that pointer.
-            let interface = exports::query(&behind(object), info)?;
-            if let Some(imported) = split_reference(&interface, self.runtime.oxid())? {
-                reference.public_refs = 1;
-                self.note(|sent| sent.home.push(imported));
-            }
+/// Returns a standard reference to an object for the response.
+pub(crate) fn marshal(caller: &Caller, object: &IUnknown, info: &'static InterfaceInfo) -> Result<ObjRef> {
+    let (runtime, holder) = (Runtime::current()?, caller.holder());
+    let mut reference = runtime.marshal(object, info, holder)?;
+    if reference.oxid == runtime.oxid() {
+        caller.note(|sent| sent.own.push((holder, reference.target, reference.public_refs.into())));
+    } else if reference.oxid == caller.oxid {
+        // The method drops its pointer when the response has been sent. The reference to the
+        // caller's object must outlive that pointer.
+        let interface = exports::query(&behind(object), info)?;
+        if let Some(imported) = split_reference(&interface, runtime.oxid())? {
+            reference.public_refs = 1;
+            caller.note(|sent| sent.others.push(Box::new(move || imported.link.release_later(imported.target, 1))));
         }
-        Ok(reference)
     }
+    Ok(reference)
 }

@@ -1,45 +1,19 @@
 //! Objects that are called over virtual interfaces: the virtual interface bindings of this process
 //! and of others.
 
+use super::Runtime;
 use super::data::destination;
-use super::{ATTEMPT, Runtime, lock};
-use crate::error::Result;
-use crate::identity::{endpoint_of, in_order, local_binding};
-use crate::link::Link;
-use crate::marshaling::Context;
-use crate::network::{level_of, protected};
-use crate::objref::ObjRef;
+use super::reach::ATTEMPT;
+use crate::client::link::Link;
 use crate::orpc::{Client, DualStringArray};
-use crate::thread;
+use crate::protocol::objref::ObjRef;
+use crate::runtime::marshaling::Context;
+use crate::transport::network::{level_of, protected};
+use crate::types::deadline;
+use crate::types::error::Result;
+use crate::types::identity::{endpoint_of, in_order, local_binding};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-
-/// The time for which a process is not tried again over virtual interfaces that could not be
-/// reached.
-const DETOUR: Duration = Duration::from_secs(60);
-/// The greatest number of such processes that are remembered.
-const DETOURS_MAX: usize = 1024;
-
-/// The processes that could not be reached over virtual interfaces, with the time at which the
-/// entry expires.
-#[derive(Default)]
-pub(super) struct Detours(Mutex<HashMap<u64, Instant>>);
-
-impl Detours {
-    fn has(&self, oxid: u64) -> bool {
-        lock(&self.0).get(&oxid).is_some_and(|until| Instant::now() < *until)
-    }
-
-    fn add(&self, oxid: u64) {
-        let (mut detours, now) = (lock(&self.0), Instant::now());
-        detours.retain(|_, until| now < *until);
-        if detours.len() < DETOURS_MAX {
-            detours.insert(oxid, now + DETOUR);
-        }
-    }
-}
+use std::sync::Arc;
 
 impl Runtime {
     /// Returns the virtual interface bindings of this process for clients in a context. Opens an
@@ -54,7 +28,7 @@ impl Runtime {
             // The virtual interfaces come in addition.
             self.bindings_for(Client::Process(process));
         }
-        self.network().listen_over_vi(self, endpoint)?;
+        self.exporter.listen_over_vi(endpoint)?;
         // An error means that there are no such bindings.
         let bindings = self.bindings_there(context).unwrap_or_default();
         // The greatest level of any listener applies to all bindings.
@@ -73,8 +47,8 @@ impl Runtime {
         let ways = ways.string_bindings().filter(is_vi).filter_map(|way| protected(way, least));
         let ways: Vec<_> = ways.collect();
         if !ways.is_empty() && !self.detours.has(oxid) {
-            let limit = thread::deadline().start().remaining().min(ATTEMPT);
-            if let Ok(link) = thread::with_timeout(limit, || self.link_to(oxid, &ways)) {
+            let limit = deadline::of_thread().start().remaining().min(ATTEMPT);
+            if let Ok(link) = deadline::with_timeout(limit, || self.link_to(oxid, &ways)) {
                 return Ok(link);
             }
             // A deadline shorter than the limit proves nothing about the process.

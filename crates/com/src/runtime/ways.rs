@@ -1,10 +1,10 @@
 //! The bindings by which different clients reach this process.
 
 use super::Runtime;
-use crate::identity::{endpoint_of, in_order, local_binding};
-use crate::network;
 use crate::orpc::Client;
 use crate::server::{self, Caller};
+use crate::transport::network;
+use crate::types::identity::{endpoint_of, in_order, local_binding};
 use obvia_rpc::security::Level;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 
@@ -17,7 +17,7 @@ impl Runtime {
             let heard = &caller.told()?.heard;
             Some((heard.address.clone(), network::level_of(heard)))
         };
-        self.links.local_to(oxid).or_else(|| Some((self.clients.local_to(oxid)?, None))).or_else(told)
+        self.links.local_to(oxid).or_else(|| Some((self.clients().local_to(oxid)?, None))).or_else(told)
     }
 
     /// Returns the bindings by which a caller reaches this process. Forwarded clients get bindings
@@ -26,7 +26,7 @@ impl Runtime {
         match caller.and_then(Caller::told) {
             Some(told) => self.network().heard_like(&told.heard),
             None => {
-                let local = caller.and_then(|caller| self.clients.local_to(caller.oxid));
+                let local = caller.and_then(|caller| self.clients().local_to(caller.oxid));
                 self.network().heard(local.as_deref())
             }
         }
@@ -52,7 +52,7 @@ impl Runtime {
         let Client::Process(client) = client else { return self.bindings_for_strangers() };
         let mut bindings = vec![local_binding(endpoint_of(self.oxid()))];
         if let Some((local, level)) = self.local_to(client) {
-            bindings.extend(self.network().bindings(self, &local, level));
+            bindings.extend(self.exporter.bindings(&local, level));
         }
         bindings
     }

@@ -1,8 +1,8 @@
 //! The rules for the calls of an association.
 
-use crate::runtime::Runtime;
-use crate::security::Caller;
-use crate::threads::lock;
+use super::exporter::Exporter;
+use crate::access::Caller;
+use crate::types::threads::lock;
 use obvia_rpc::security::Authenticated;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;
@@ -30,27 +30,27 @@ impl Admitted {
     ///
     /// # Errors
     ///
-    /// As for [`crate::security::Rules::admit`].
+    /// As for [`crate::access::Rules::admit`].
     pub(crate) fn admit(
         &self,
-        runtime: &Runtime,
+        exporter: &Exporter,
         (target, opnum): (TargetId, u16),
         maker: Option<&Authenticated>,
         peer: &Peer,
     ) -> std::result::Result<(), Status> {
         // The runtime's own targets are open to every caller.
-        if !runtime.rules().is_used() || target.generation == 0 {
+        if !exporter.rules().is_used() || target.generation == 0 {
             return Ok(());
         }
-        let verdict = Verdict { maker: maker.cloned(), recalls: runtime.exports().table.recalls() };
+        let verdict = Verdict { maker: maker.cloned(), recalls: exporter.exports().table.recalls() };
         let known = || lock(&self.0);
         if known().get(&target) == Some(&verdict) {
             return Ok(());
         }
         // A missing target is reported when the call is dispatched.
-        let Ok(found) = runtime.exports().get(target) else { return Ok(()) };
+        let Ok(found) = exporter.exports().get(target) else { return Ok(()) };
         let caller = || Caller { peer: peer.clone(), authenticated: maker.cloned() };
-        runtime.rules().admit((found.identity, found.interface), opnum, caller)?;
+        exporter.rules().admit((found.identity, found.interface), opnum, caller)?;
         let mut known = known();
         if known.len() >= ADMITTED_MAX {
             known.clear();

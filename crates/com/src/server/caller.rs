@@ -1,11 +1,11 @@
 //! The caller of a method: its identity, and the references in its last response.
 
-use crate::error;
+use super::exporter::Exporter;
+use super::presence::Identity;
+use crate::access;
 use crate::orpc::{Client, Forwarded};
-use crate::presentation::Visitor;
-use crate::proxy::Imported;
-use crate::runtime::Runtime;
-use crate::security;
+use crate::server::association::Visitor;
+use crate::types::error;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::object_table::Watch;
 use obvia_rpc::security::Authenticated;
@@ -49,15 +49,6 @@ unsafe extern "C" {
     safe fn pthread_self() -> usize;
 }
 
-/// The identity that a client claims.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
-    /// The OXID of its process.
-    pub(crate) oxid: u64,
-    /// Whether the client did not introduce itself, so that this process made the OXID up.
-    pub(crate) is_stranger: bool,
-}
-
 /// The source of the authenticated principal of a connection's calls.
 pub(crate) enum Maker {
     /// The principal that was authenticated on the connection, if any.
@@ -78,7 +69,7 @@ pub(crate) struct Caller {
     // The thread whose current caller this is, or 0. Invariant: a thread that finds its identifier
     // here has this value as its caller.
     entered: AtomicUsize,
-    pub(crate) runtime: &'static Runtime,
+    pub(crate) exporter: &'static Exporter,
     pub(crate) oxid: u64,
     // Whether the client is no obvia process, so that its OXID is made up.
     is_stranger: bool,
@@ -94,7 +85,7 @@ pub(crate) struct Caller {
     sent: Mutex<Sent>,
 }
 
-/// A function that releases a custom reference.
+/// A function that gives back a reference which is not counted in this process.
 pub(crate) type Release = Box<dyn FnOnce() + Send>;
 
 /// The references in a response. The caller does not have them if it gave up the call. Every
@@ -103,15 +94,14 @@ pub(crate) type Release = Box<dyn FnOnce() + Send>;
 pub(crate) struct Sent {
     /// References to objects of this process, counted for the caller.
     pub(crate) own: Vec<(Client, TargetId, u64)>,
-    /// References to objects of the caller's process, sent with references that this process held.
-    pub(crate) home: Vec<Imported>,
-    /// Functions that release custom references, which the objects marshaled themselves.
-    pub(crate) custom: Vec<Release>,
+    /// Functions that give back all other references: those to objects of the caller's process, and
+    /// custom references, which the objects marshaled themselves.
+    pub(crate) others: Vec<Release>,
 }
 
 impl Caller {
     pub(crate) fn new(
-        runtime: &'static Runtime,
+        exporter: &'static Exporter,
         Identity { oxid, is_stranger }: Identity,
         peer: Peer,
         maker: Maker,
@@ -119,7 +109,7 @@ impl Caller {
         watch: Arc<Watch>,
     ) -> Self {
         let (entered, sent) = (AtomicUsize::new(0), Mutex::default());
-        Self { entered, runtime, oxid, is_stranger, peer, maker, told: None, alarm, watch, sent }
+        Self { entered, exporter, oxid, is_stranger, peer, maker, told: None, alarm, watch, sent }
     }
 
     /// Returns the client for which this caller, the SCM, forwards a call.
@@ -127,7 +117,7 @@ impl Caller {
         let client = Identity { oxid: call.process.unwrap_or_default(), is_stranger: call.process.is_none() };
         let (peer, alarm, watch) = (Peer::Host(call.host.clone()), self.alarm.clone(), Arc::clone(&self.watch));
         let maker = Maker::Connection(call.maker.clone());
-        Arc::new(Self { told: Some(Told { heard }), ..Self::new(self.runtime, client, peer, maker, alarm, watch) })
+        Arc::new(Self { told: Some(Told { heard }), ..Self::new(self.exporter, client, peer, maker, alarm, watch) })
     }
 
     /// Returns the facts from the SCM, where the SCM forwarded the caller's call.
@@ -144,7 +134,7 @@ impl Caller {
     pub(crate) fn holder(&self) -> Client {
         if self.is_stranger {
             let maker = self.authenticated();
-            self.runtime.peer(&self.peer, maker.as_ref().map(|maker| &*maker.principal))
+            self.exporter.peer(&self.peer, maker.as_ref().map(|maker| &*maker.principal))
         } else {
             Client::Process(self.oxid)
         }
@@ -176,8 +166,8 @@ impl Caller {
     }
 
     /// Returns the caller as security checks see it.
-    pub(crate) fn shown(&self) -> security::Caller {
-        security::Caller { peer: self.peer.clone(), authenticated: self.authenticated() }
+    pub(crate) fn shown(&self) -> access::Caller {
+        access::Caller { peer: self.peer.clone(), authenticated: self.authenticated() }
     }
 
     /// Makes this the caller of the current thread.
@@ -210,7 +200,7 @@ impl Caller {
     }
 
     fn replace(self: &Arc<Self>) {
-        error::enter(&self.alarm);
+        error::enter(&self.alarm, &self.peer);
         CALLER.with_borrow_mut(|current| {
             current.leave();
             self.entered.store(pthread_self(), Ordering::Relaxed);
@@ -243,17 +233,14 @@ impl Caller {
     /// Takes back the references of a response that the caller did not receive.
     pub(crate) fn take_back(&self) {
         let sent = self.take_sent();
-        sent.custom.into_iter().for_each(|release| release());
-        if sent.own.is_empty() && sent.home.is_empty() {
+        sent.others.into_iter().for_each(|release| release());
+        if sent.own.is_empty() {
             return;
         }
-        for imported in sent.home {
-            imported.link.release_later(imported.target, 1);
-        }
         for (holder, target, refs) in sent.own {
-            self.runtime.exports().release(holder, [(target, refs)]);
+            self.exporter.exports().release(holder, [(target, refs)]);
         }
-        self.runtime.clients().wake_all();
+        self.exporter.clients().wake_all();
     }
 }
 

@@ -5,9 +5,9 @@
 //! its last connection ends. A broken network does not prove that a client is gone: its references
 //! and states are kept for as long as objects wait for pings (MS-DCOM 3.1.2.2).
 
-use super::{Fellowship, gate};
-use crate::runtime::Runtime;
-use crate::{own_calls, upkeep};
+use super::group::Fellowship;
+use super::waiting::Waiting;
+use crate::protocol::own_calls;
 use obvia_rpc::co::{Group, Groups};
 use obvia_rpc::security::Principal;
 use obvia_rpc::status::Status;
@@ -15,7 +15,6 @@ use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::{Alarm, Peer};
 use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -40,7 +39,7 @@ pub(crate) struct Clients {
     register: Mutex<Register>,
     groups: Groups<Fellowship>,
     alarms: Mutex<Vec<Alarm>>,
-    pub(super) waiting: gate::Waiting,
+    pub(super) waiting: Waiting,
 }
 
 #[derive(Default)]
@@ -109,7 +108,7 @@ struct Lost {
 
 /// The way in which a connection has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+pub(super) enum End {
     /// The peer or its kernel reported the end.
     InOrder,
     /// The network failed, at this time.
@@ -159,7 +158,7 @@ impl Clients {
     ///
     /// [`Status::ACCESS_DENIED`] when the client's other connections are another process's: no
     /// process may give back the references of another. The errors of `oxid`.
-    fn enter(
+    pub(super) fn enter(
         &self,
         oxid: impl FnOnce() -> Result<u64, Status>,
         peer: &Peer,
@@ -187,7 +186,7 @@ impl Clients {
 
     /// Records the principal that authenticated a client's call over a network. Returns false where
     /// the process belongs to another principal.
-    fn prove(&self, oxid: u64, principal: Option<&Arc<Principal>>) -> bool {
+    pub(super) fn prove(&self, oxid: u64, principal: Option<&Arc<Principal>>) -> bool {
         let mut register = self.register();
         let known = register.known.entry(oxid).or_default();
         if known.owner.is_none() {
@@ -234,7 +233,13 @@ impl Clients {
     /// Ends a connection. Calls `end_client` for each client that is gone now, before the client
     /// can connect again, and returns the results. A lost client is not gone while `kept` is
     /// positive for it.
-    fn leave<R>(&self, oxid: u64, end: End, kept: impl Fn(u64) -> usize, end_client: impl Fn(u64) -> R) -> Vec<R> {
+    pub(super) fn leave<R>(
+        &self,
+        oxid: u64,
+        end: End,
+        kept: impl Fn(u64) -> usize,
+        end_client: impl Fn(u64) -> R,
+    ) -> Vec<R> {
         let mut register = self.register();
         let Some(known) = register.known.get_mut(&oxid) else { return Vec::new() };
         known.count -= 1;
@@ -294,64 +299,5 @@ impl Clients {
         // The lock is released before: `ring` may drop the last reference to a connection, whose
         // end drops an association's client, which calls `wake_all` again.
         all.iter().for_each(Alarm::ring);
-    }
-}
-
-/// A connection of a client that has introduced itself or was given a number. References can be
-/// held only by such a client.
-pub(crate) struct Presence {
-    runtime: &'static Runtime,
-    oxid: u64,
-    is_lost: AtomicBool,
-}
-
-impl Presence {
-    /// Counts a connection, until the value is dropped. See [`Clients::enter`].
-    pub(crate) fn enter(
-        runtime: &'static Runtime,
-        oxid: impl FnOnce() -> Result<u64, Status>,
-        peer: &Peer,
-        local: Option<&str>,
-        group: Option<&Arc<Group<Fellowship>>>,
-    ) -> Result<Self, Status> {
-        let oxid = runtime.clients().enter(oxid, peer, local, group)?;
-        Ok(Self { runtime, oxid, is_lost: AtomicBool::new(false) })
-    }
-
-    /// Verifies that the caller's principal owns the claimed process. For a process of this host
-    /// the kernel has vouched already.
-    pub(crate) fn prove(&self, peer: &Peer, principal: Option<&Arc<Principal>>) -> bool {
-        matches!(peer, Peer::Process { .. }) || self.runtime.clients().prove(self.oxid, principal)
-    }
-
-    /// Returns the OXID of the client process.
-    pub(crate) fn oxid(&self) -> u64 {
-        self.oxid
-    }
-
-    /// Records that the connection ended because the network failed.
-    pub(crate) fn note_loss(&self) {
-        self.is_lost.store(true, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Presence {
-    fn drop(&mut self) {
-        let Self { runtime, oxid, .. } = *self;
-        let is_lost = self.is_lost.load(Ordering::Relaxed);
-        let end = if is_lost { End::Lost(Instant::now()) } else { End::InOrder };
-        let kept = |oxid| runtime.exports().held_by(oxid) + runtime.contexts().kept_for(oxid);
-        let gone = runtime.clients().leave(oxid, end, kept, |oxid| runtime.end_client(oxid));
-        let has_gone = !gone.is_empty();
-        // The objects are dropped while no lock is held.
-        drop(gone);
-        if has_gone {
-            runtime.clients().wake_all();
-        }
-        if has_gone || is_lost {
-            // The janitor must expire a lost client later. A client that is gone may also have been
-            // a server of this process.
-            upkeep::wake();
-        }
     }
 }

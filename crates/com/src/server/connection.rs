@@ -1,14 +1,17 @@
 //! One connection and its dispatch: by the runtime's loop, or by a loop that the program owns.
 
-use super::caller::{Caller, Identity, Maker};
-use super::{Presence, Via, gate, given};
-use crate::binding::{self, Transfers};
-use crate::dispatch::Dispatch;
-use crate::exports::Target;
+use super::caller::{Caller, Maker};
+use super::exporter::Exporter;
+use super::given;
+use super::presence::{Identity, Presence};
+use crate::access;
 use crate::orpc::CallContext;
-use crate::presentation::Visitor;
-use crate::runtime::Runtime;
-use crate::{call_context, own_calls, security};
+use crate::protocol::binding::{self, Transfers};
+use crate::protocol::call_context;
+use crate::protocol::own_calls;
+use crate::server::association::Visitor;
+use crate::server::dispatch::Dispatch;
+use crate::server::exports::Target;
 use obvia_rpc::co::Denial;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::security::Authenticated;
@@ -25,7 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct Connection {
     // C code reads this field at offset 0.
     dispatch: Dispatch,
-    runtime: &'static Runtime,
+    exporter: &'static Exporter,
     caller: Option<Arc<Caller>>,
     // The client, as introduced by a PDU on this connection. `None` on a connection of an
     // association, whose visitor has the client.
@@ -43,10 +46,14 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    fn new(runtime: &'static Runtime, window: &Window, visit: Option<(Arc<Visitor>, Attribution)>) -> Self {
+    pub(super) fn new(
+        exporter: &'static Exporter,
+        window: &Window,
+        visit: Option<(Arc<Visitor>, Attribution)>,
+    ) -> Self {
         Self {
-            dispatch: Dispatch::new(&runtime.exports().table),
-            runtime,
+            dispatch: Dispatch::new(&exporter.exports().table),
+            exporter,
             caller: None,
             presence: None,
             visit,
@@ -99,7 +106,7 @@ impl Connection {
             None => Maker::Connection(self.proved.clone()),
         };
         let peer = self.peer.clone();
-        let caller = Arc::new(Caller::new(self.runtime, client, peer, maker, self.alarm.clone(), watch));
+        let caller = Arc::new(Caller::new(self.exporter, client, peer, maker, self.alarm.clone(), watch));
         caller.enter();
         self.caller = Some(caller);
     }
@@ -115,21 +122,21 @@ impl Connection {
             self.adopt(client);
         }
         let target = TargetId::from_word(call.target());
-        match self.runtime.services().performer(target, self.visit.is_some()) {
+        match self.exporter.services().performer(target, self.visit.is_some()) {
             None => {
                 let _entered = self.context.take().map(call_context::entered);
-                let Self { dispatch, runtime, caller, visit, .. } = self;
+                let Self { dispatch, exporter, caller, visit, .. } = self;
                 let opnum = call.opnum();
                 let admit = |target: &Target| match caller {
                     // The association has already checked each of its calls.
                     _ if visit.is_some() => Ok(()),
                     Some(caller) => {
-                        runtime.rules().admit((target.identity, target.interface), opnum, || caller.shown())
+                        exporter.rules().admit((target.identity, target.interface), opnum, || caller.shown())
                     }
                     // A client must introduce itself before it calls.
                     None => Err(Status::PROTOCOL_ERROR),
                 };
-                let answer = dispatch.fetch_and_perform(&runtime.exports().table, call, admit);
+                let answer = dispatch.fetch_and_perform(&exporter.exports().table, call, admit);
                 if answer.is_before_arguments() {
                     self.refused = Some(call.sequence());
                 }
@@ -185,14 +192,14 @@ impl Service for Connection {
     }
 
     fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>> {
-        let (answer, client) = binding::answer(pdu, self.runtime.oxid(), Transfers::FLAT)?;
+        let (answer, client) = binding::answer(pdu, self.exporter.oxid(), Transfers::FLAT)?;
         match (&self.caller, client) {
             (None, Some(client)) => {
                 let presence =
-                    Presence::enter(self.runtime, || Ok(client), &self.peer, self.local.as_deref(), None).ok()?;
+                    Presence::enter(self.exporter, || Ok(client), &self.peer, self.local.as_deref(), None).ok()?;
                 let principal = self.proved.as_ref().map(|proved| &proved.principal);
                 if !presence.prove(&self.peer, principal) {
-                    security::log_denial(&self.peer, Denial::Proof);
+                    access::log_denial(&self.peer, Denial::Proof);
                     return binding::refusal(pdu);
                 }
                 self.presence = Some(presence);
@@ -213,7 +220,7 @@ impl Service for Connection {
     }
 
     fn tidy(&mut self) {
-        self.dispatch.purge(&self.runtime.exports().table);
+        self.dispatch.purge(&self.exporter.exports().table);
     }
 }
 
@@ -244,16 +251,7 @@ pub unsafe fn set_loop(function: Option<Loop>) {
 }
 
 /// Serves a connection until it ends.
-pub(super) fn serve_connection(runtime: &'static Runtime, mut window: Window, via: Via) {
-    let (visit, gate) = match via {
-        Via::Memory => (None, None),
-        Via::Network(least) => (None, Some(least)),
-        Via::Association(visitor, attribution) => (Some((visitor, attribution)), None),
-    };
-    let mut connection = Connection::new(runtime, &window, visit);
-    if gate.is_some_and(|least| gate::pass(runtime, &mut window, &mut connection, least).is_err()) {
-        return;
-    }
+pub(super) fn serve_connection(mut window: Window, mut connection: Connection) {
     let own = *LOOP.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(own) = own else {
         let why = serve(&mut window, &mut connection);

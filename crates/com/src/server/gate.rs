@@ -2,11 +2,13 @@
 //! that is required to authenticate may make no other call until then.
 
 use super::connection::Connection;
+use super::exporter::Exporter;
 use super::proof;
-use crate::error::{Error, Result, code};
-use crate::runtime::Runtime;
-use crate::threads::lock;
-use crate::{binding, own_calls, security};
+use super::waiting::Counted;
+use crate::access;
+use crate::protocol::binding;
+use crate::protocol::own_calls;
+use crate::types::error::{Error, Result, code};
 use obvia_rpc::co::Denial;
 use obvia_rpc::security::proof::{Verdict, Verifier};
 use obvia_rpc::security::{Level, SecurityError};
@@ -14,64 +16,15 @@ use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall, Service, TargetId, serve_next};
 use obvia_via::window::{Peer, Window};
 use obvia_via::{Deadline, Error as ViError};
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard};
 
 /// The time that a client may take for its authentication.
 const PATIENCE: Deadline = Deadline::after_secs(10);
 /// The time of one wait for the first message of a client that need not authenticate. The wait is
 /// repeated.
 const IDLE: Deadline = Deadline::after_secs(60);
-/// The greatest number of connections that wait at their gates, over all hosts and for one host.
-const WAITING_MAX: usize = 256;
-const WAITING_OF_HOST_MAX: usize = 128;
-
-/// The number of connections that must still authenticate, by host.
-#[derive(Default)]
-pub(super) struct Waiting(Mutex<HashMap<String, usize>>);
-
-impl Waiting {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
-        lock(&self.0)
-    }
-
-    /// Counts one more connection. Returns false where the limit has been reached.
-    fn enter(&self, host: &str) -> bool {
-        let mut waiting = self.lock();
-        let of_host = waiting.get(host).copied().unwrap_or_default();
-        if of_host >= WAITING_OF_HOST_MAX || waiting.values().sum::<usize>() >= WAITING_MAX {
-            return false;
-        }
-        waiting.insert(host.to_owned(), of_host + 1);
-        true
-    }
-
-    fn leave(&self, host: &str) {
-        let mut waiting = self.lock();
-        if let Some(count) = waiting.get_mut(host) {
-            *count -= 1;
-            if *count == 0 {
-                waiting.remove(host);
-            }
-        }
-    }
-}
-
-/// A connection that is counted in `waiting` until this value is dropped.
-struct Counted {
-    waiting: &'static Waiting,
-    host: String,
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.waiting.leave(&self.host);
-    }
-}
-
 /// A connection that has not passed its gate.
 struct Gate<'a> {
-    runtime: &'static Runtime,
+    exporter: &'static Exporter,
     connection: &'a mut Connection,
     least: Level,
     stage: Stage,
@@ -99,13 +52,13 @@ enum Stage {
 /// The reason why the connection must be ended: too many connections wait, the deadline of the
 /// authentication passed, or the connection failed.
 pub(super) fn pass(
-    runtime: &'static Runtime,
+    exporter: &'static Exporter,
     window: &mut Window,
     connection: &mut Connection,
     least: Option<Level>,
 ) -> std::result::Result<(), ViError> {
     let stage = if least.is_some() { Stage::Closed } else { Stage::Open };
-    let mut gate = Gate { runtime, connection, least: least.unwrap_or(Level::Connect), stage, proof: None };
+    let mut gate = Gate { exporter, connection, least: least.unwrap_or(Level::Connect), stage, proof: None };
     if least.is_some() && !gate.begin() {
         return Err(ViError::Cancelled);
     }
@@ -125,7 +78,7 @@ impl Gate<'_> {
     /// waiting already.
     fn begin(&mut self) -> bool {
         let Peer::Host(host) = self.connection.peer().clone() else { return false };
-        let waiting = &self.runtime.clients().waiting;
+        let waiting = &self.exporter.clients().waiting;
         if self.proof.is_none() && waiting.enter(&host) {
             self.proof = Some((PATIENCE.start(), Counted { waiting, host }));
         }
@@ -133,7 +86,7 @@ impl Gate<'_> {
     }
 
     fn deny(&self, denial: Denial<'_>) {
-        security::log_denial(self.connection.peer(), denial);
+        access::log_denial(self.connection.peer(), denial);
     }
 
     /// Processes one leg of the authentication, which arrived in a call. Returns the answering leg.
@@ -141,7 +94,7 @@ impl Gate<'_> {
         let mut verifier = match std::mem::replace(&mut self.stage, Stage::Barred) {
             Stage::Proving(verifier) => verifier,
             Stage::Open | Stage::Closed if self.begin() => {
-                let acceptor = security::acceptor().ok_or(code::RPC_S_UNKNOWN_AUTHN_SERVICE)?;
+                let acceptor = access::acceptor().ok_or(code::RPC_S_UNKNOWN_AUTHN_SERVICE)?;
                 let place = own_calls::place_of(self.connection.local().unwrap_or_default());
                 Box::new(Verifier::new(acceptor, self.least, &place))
             }

@@ -1,19 +1,19 @@
 //! Performs OP_LISTED: returns the references in refused one-way calls.
 
-use super::stub_call::{no_results, serve, who};
-use crate::error::code;
-use crate::own_calls::releases_in;
-use crate::upkeep;
+use super::own_call::{frame, no_results, serve, who};
+use crate::protocol::own_calls::releases_in;
+use crate::types::error::code;
+use crate::types::upkeep;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 
 /// Returns the references in such a call to the client, the process of their objects.
 pub(crate) fn return_references(call: &mut ServerCall<'_>) -> Answer {
     serve(call, |call| {
-        let given = releases_in(call.frame(0)?)?;
+        let given = releases_in(frame(call, 0)?)?;
         let caller = who()?;
         if let Some(process) = caller.process() {
             let given = given.into_iter().map(|(target, refs)| (target, u32::try_from(refs).unwrap_or(u32::MAX)));
-            caller.runtime.clients().owe(process, given);
+            caller.exporter.clients().owe(process, given);
             upkeep::wake();
         }
         Ok(no_results(code::S_OK))

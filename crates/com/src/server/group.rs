@@ -1,7 +1,7 @@
 //! The state that the associations of a group share: the identity of their client process, for
 //! clients that have not introduced themselves.
 
-use crate::identity;
+use crate::types::identity;
 use obvia_rpc::co::{Group, Groups};
 use obvia_rpc::security::Principal;
 use obvia_rpc::status::Status;

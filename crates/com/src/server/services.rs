@@ -1,6 +1,5 @@
 //! The calls that a process performs beside those of its objects and functions.
 
-use super::stub_call::StubCall;
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::Interface;
 use obvia_rpc::co::{Exemption, IncomingCall};
@@ -15,9 +14,6 @@ use std::sync::{Arc, OnceLock};
 
 /// A function that performs calls of a target.
 pub(crate) type Perform = fn(&mut ServerCall<'_>) -> Answer;
-
-/// A function that performs one of the calls between runtimes.
-pub(crate) type OwnCall = fn(&mut StubCall<'_, '_>) -> Result<Answer, Status>;
 
 /// The state that services keep for an association, which ends with it.
 pub(crate) type AssociationState = OnceLock<Box<dyn Any + Send + Sync>>;

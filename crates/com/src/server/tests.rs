@@ -1,6 +1,6 @@
 //! Tests of connections that end during a wake-up.
 
-use super::Clients;
+use super::clients::Clients;
 use obvia_via::Error;
 use obvia_via::window::{self, Inbox, Outgoing, Peer, Relay, Window};
 use std::sync::mpsc;

@@ -179,7 +179,7 @@ unsafe extern "system" fn IReader_Arrived_proxy(this: *mut obvia::rt::c_void, le
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made immediately.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: these are the arguments of this function.
         return unsafe { IReader_Arrived_prepare(this, letter) };
     };
@@ -510,7 +510,7 @@ unsafe extern "system" fn IOffice_Cost_proxy(this: *mut obvia::rt::c_void, class
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made immediately.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: these are the arguments of this function.
         return unsafe { IOffice_Cost_prepare(this, class, weight, cost) };
     };
@@ -561,7 +561,7 @@ unsafe extern "system" fn IOffice_Print_proxy(this: *mut obvia::rt::c_void, stam
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made immediately.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: these are the arguments of this function.
         return unsafe { IOffice_Print_prepare(this, stamp, number, printed) };
     };
@@ -616,7 +616,7 @@ unsafe extern "system" fn IOffice_Frank_proxy(this: *mut obvia::rt::c_void, coun
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made immediately.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: these are the arguments of this function.
         return unsafe { IOffice_Frank_prepare(this, count, stamps, seal) };
     };
@@ -672,7 +672,7 @@ unsafe extern "system" fn IOffice_Fetch_proxy(this: *mut obvia::rt::c_void, room
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made immediately.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: these are the arguments of this function.
         return unsafe { IOffice_Fetch_prepare(this, room, letters, got) };
     };
@@ -738,7 +738,7 @@ unsafe extern "system" fn IOffice_List_proxy(this: *mut obvia::rt::c_void, count
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made immediately.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: these are the arguments of this function.
         return unsafe { IOffice_List_prepare(this, count, stamps) };
     };
@@ -801,7 +801,7 @@ unsafe extern "system" fn IOffice_Send_proxy(this: *mut obvia::rt::c_void, to: *
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made immediately.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: these are the arguments of this function.
         return unsafe { IOffice_Send_prepare(this, to, from, receipt) };
     };
@@ -879,7 +879,7 @@ unsafe extern "C-unwind" fn IOffice_Send_stub(object: *mut obvia::rt::c_void, ca
 unsafe extern "system" fn IOffice_Wait_proxy(this: *mut obvia::rt::c_void, reader: *mut obvia::rt::c_void, before: *mut *mut obvia::rt::c_void) -> obvia::HRESULT {
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call_with_objects(|call| {
+    obvia::rt::ProxyCall::make(proxy, |call| {
         // SAFETY: by COM's rules, an interface pointer is null, or its object is alive.
         let reader_reference = unsafe { obvia::rt::reference_for_peer(reader, obvia::rt::Wanted::Known(<IReader as obvia::Remote>::INFO), call) }?;
         let measure = obvia::rt::Measure::block(8)
@@ -932,7 +932,7 @@ unsafe extern "C-unwind" fn IOffice_Wait_stub(object: *mut obvia::rt::c_void, ca
 unsafe extern "system" fn IOffice_Find_proxy(this: *mut obvia::rt::c_void, iid: *const obvia::GUID, found: *mut *mut obvia::rt::c_void) -> obvia::HRESULT {
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call_with_objects(|call| {
+    obvia::rt::ProxyCall::make(proxy, |call| {
         let frame = call.inline_request()?;
         // SAFETY: by COM's rules, the caller's pointer is readable.
         obvia::rt::Value::store(unsafe { &*iid }, frame, 0);

@@ -924,7 +924,7 @@ unsafe extern "system" fn rpcecho_AddOne_proxy(this: *mut obvia::rt::c_void, in_
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made immediately.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: these are the arguments of this function.
         return unsafe { rpcecho_AddOne_prepare(this, in_data_, out_data_) };
     };
@@ -971,7 +971,7 @@ unsafe extern "system" fn rpcecho_EchoData_proxy(this: *mut obvia::rt::c_void, l
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made immediately.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: these are the arguments of this function.
         return unsafe { rpcecho_EchoData_prepare(this, len, in_data_, out_data_) };
     };
@@ -1038,7 +1038,7 @@ unsafe extern "system" fn rpcecho_SinkData_proxy(this: *mut obvia::rt::c_void, l
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made immediately.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: these are the arguments of this function.
         return unsafe { rpcecho_SinkData_prepare(this, len, data) };
     };
@@ -1091,7 +1091,7 @@ unsafe extern "system" fn rpcecho_SourceData_proxy(this: *mut obvia::rt::c_void,
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made immediately.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: these are the arguments of this function.
         return unsafe { rpcecho_SourceData_prepare(this, len, data) };
     };
@@ -1146,7 +1146,7 @@ unsafe extern "system" fn rpcecho_TestCall_proxy(this: *mut obvia::rt::c_void, s
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made immediately.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: these are the arguments of this function.
         return unsafe { rpcecho_TestCall_prepare(this, s1, s2) };
     };
@@ -1226,7 +1226,7 @@ static rpcecho_TestCall2_REPLY: obvia::rt::shape::Block = {
 unsafe extern "system" fn rpcecho_TestCall2_proxy(this: *mut obvia::rt::c_void, level: u16, info: *mut obvia::rt::c_void, returned: *mut u32) -> obvia::HRESULT {
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call_with_objects(|call| {
+    obvia::rt::ProxyCall::make(proxy, |call| {
         let mut image = obvia::rt::Image::new(obvia::rt::Layout { block: &rpcecho_TestCall2_REQUEST, types: &rpcecho_TYPES });
         image.put(0, level);
         // SAFETY: by COM's rules, parameters are as the interface describes them.
@@ -1264,7 +1264,7 @@ unsafe extern "system" fn rpcecho_TestSleep_proxy(this: *mut obvia::rt::c_void, 
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     // SAFETY: the call is made immediately.
-    let Some(call) = (unsafe { proxy.begin() }) else {
+    let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {
         // SAFETY: these are the arguments of this function.
         return unsafe { rpcecho_TestSleep_prepare(this, seconds, returned) };
     };
@@ -1326,7 +1326,7 @@ static rpcecho_TestEnum_GIVEN: obvia::rt::shape::Block = {
 unsafe extern "system" fn rpcecho_TestEnum_proxy(this: *mut obvia::rt::c_void, foo1: *mut Enum1, foo2: *mut Enum2, foo3: *mut obvia::rt::c_void) -> obvia::HRESULT {
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call_with_objects(|call| {
+    obvia::rt::ProxyCall::make(proxy, |call| {
         let mut image = obvia::rt::Image::new(obvia::rt::Layout { block: &rpcecho_TestEnum_REQUEST, types: &rpcecho_TYPES });
         // SAFETY: by COM's rules, the caller's pointer is readable.
         unsafe { image.put_from(0, foo1, 4) }?;
@@ -1396,7 +1396,7 @@ static rpcecho_TestSurrounding_GIVEN: obvia::rt::shape::Block = {
 unsafe extern "system" fn rpcecho_TestSurrounding_proxy(this: *mut obvia::rt::c_void, data: *mut obvia::rt::c_void) -> obvia::HRESULT {
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call_with_objects(|call| {
+    obvia::rt::ProxyCall::make(proxy, |call| {
         let mut image = obvia::rt::Image::new(obvia::rt::Layout { block: &rpcecho_TestSurrounding_REQUEST, types: &rpcecho_TYPES });
         // SAFETY: by COM's rules, the caller's pointer is readable.
         unsafe { image.put_from(0, data, 8) }?;
@@ -1442,7 +1442,7 @@ static rpcecho_TestDoublePointer_REPLY: obvia::rt::shape::Block = {
 unsafe extern "system" fn rpcecho_TestDoublePointer_proxy(this: *mut obvia::rt::c_void, data: *const obvia::rt::c_void, returned: *mut u16) -> obvia::HRESULT {
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call_with_objects(|call| {
+    obvia::rt::ProxyCall::make(proxy, |call| {
         let mut image = obvia::rt::Image::new(obvia::rt::Layout { block: &rpcecho_TestDoublePointer_REQUEST, types: &rpcecho_TYPES });
         // SAFETY: by COM's rules, the caller's pointer is readable.
         unsafe { image.put_from(0, data, 8) }?;

@@ -2,8 +2,9 @@
 //! first.
 
 use super::*;
-use crate::process;
-use crate::security::set_accounts;
+use crate::access::credentials::set_accounts;
+use crate::server::waiting::WAITING_OF_HOST_MAX;
+use crate::services::process;
 use obvia_rpc::security::context::initiate;
 use obvia_rpc::security::credentials::{AccountTable, Credential};
 use obvia_rpc::security::proof::{CONTEXT_LEVEL, Next, Prover};
@@ -13,19 +14,6 @@ use obvia_via::provider::udp;
 use obvia_via::window::{self, Options};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
-
-#[test]
-fn one_host_does_not_take_every_place() {
-    let waiting = Waiting::default();
-    let entered = |host: &str| (0..2 * WAITING_MAX).filter(|_| waiting.enter(host)).count();
-    assert_eq!(entered("10.0.0.1"), WAITING_OF_HOST_MAX);
-    assert_eq!(entered("10.0.0.2"), WAITING_MAX - WAITING_OF_HOST_MAX);
-    assert!(!waiting.enter("10.0.0.3"));
-    waiting.leave("10.0.0.1");
-    assert!(waiting.enter("10.0.0.3"));
-    waiting.leave("10.0.0.3");
-    assert_eq!(waiting.lock().len(), 2, "nothing is kept of who waits no more");
-}
 
 const LIMIT: Deadline = Deadline::after_secs(30);
 

@@ -42,11 +42,11 @@ pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     );
     out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
     if has_objects(plan) {
-        out.line("proxy.call_with_objects(|call| {");
+        out.line("obvia::rt::ProxyCall::make(proxy, |call| {");
         return;
     }
     out.line("// SAFETY: the call is made immediately.");
-    out.line("let Some(call) = (unsafe { proxy.begin() }) else {");
+    out.line("let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {");
     out.line("// SAFETY: these are the arguments of this function.");
     out.line(format!("return unsafe {{ {}_prepare(this{}) }};", context.stem(plan), given(plan)));
     out.line("};");

@@ -16,7 +16,7 @@ import obvia.RpcException;
  *
  * <p>The first PDU of a connection is a bind, whose presentation contexts are the runtime's
  * interface and the client process. Interfaces follow with alter_context; each offers FLAT and its
- * fingerprint as transfer syntaxes. {@code crates/com/src/binding.rs} has the details.
+ * fingerprint as transfer syntaxes. {@code crates/com/src/protocol/binding.rs} has the details.
  */
 final class Bind {
     private static final int BIND = 11;

@@ -12,7 +12,7 @@ import obvia.Trace;
 
 /**
  * The context of calls: their deadlines and the trace that they belong to. docs/flat.md specifies
- * the bytes; {@code crates/com/src/call_context.rs} has both sides in Rust.
+ * the bytes; {@code crates/com/src/protocol/call_context.rs} has both sides in Rust.
  *
  * <p>The context is a scoped value, so that tasks that some work forks and joins inherit it. Calls
  * of a thread without a context send none.

@@ -14,7 +14,7 @@ import obvia.RpcException;
 
 /**
  * The classes that this process registers, and the creation of objects in other processes.
- * {@code crates/com/src/dcom} has both sides in Rust.
+ * {@code crates/com/src/services/dcom} has both sides in Rust.
  *
  * <p>A registered class is a name in the directory. A client connects to the name, and the server
  * itself returns the object.

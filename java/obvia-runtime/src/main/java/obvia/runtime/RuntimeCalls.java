@@ -14,7 +14,7 @@ import obvia.RpcException;
 
 /**
  * Calls of the runtime itself, with target 0: queries for interfaces, releases of references,
- * lookups of names. {@code crates/com/src/own_calls.rs} has the calls in Rust.
+ * lookups of names. {@code crates/com/src/protocol/own_calls.rs} has the calls in Rust.
  */
 final class RuntimeCalls {
     /** The number of references that a query returns. */

@@ -1,0 +1,267 @@
+//! The audit log of refused callers: one line each, with a limit per caller of a few lines a
+//! second.
+
+use super::Caller;
+use crate::types::registry;
+use obvia_rpc::co::Denial;
+use obvia_rpc::security::Authenticated;
+use obvia_rpc::uuid::SyntaxId;
+use obvia_via::window::Peer;
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use windows_core::GUID;
+
+/// A refused request. Its [`Display`](fmt::Display) form is one line for a log, without control
+/// characters even where the caller sent some.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Refusal {
+    /// The time.
+    pub time: SystemTime,
+    /// The caller.
+    pub caller: Caller,
+    /// The request.
+    pub refused: Refused,
+    /// The number of earlier refusals that were not reported because of the limit.
+    pub untold: u64,
+}
+
+/// A refused request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refused {
+    /// A call of a method.
+    Call {
+        /// The interface of the object or of the functions.
+        interface: String,
+        /// The number of the method in the call. Objects' methods begin with 3, after those of
+        /// IUnknown. Functions begin with 3 in FLAT and with 0 in NDR.
+        method: u16,
+    },
+    /// A connection whose client failed to authenticate.
+    Entry,
+    /// Access to an object exported by a name, or to an interface of functions.
+    Name(String),
+    /// The activation of a class, or access to its class object.
+    Class(GUID),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call { interface, method } => write!(f, "method {method} of {interface}"),
+            Self::Entry => f.write_str("entry without a proof of who it is"),
+            Self::Name(name) => write!(f, "the object {}", name.escape_debug()),
+            Self::Class(class) => write!(f, "objects of the class {{{class:?}}}"),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { time, caller: Caller { peer, authenticated }, refused, untold } = self;
+        write!(f, "{} refused {refused} to {peer}", Utc(*time))?;
+        if let Peer::Process { uid, .. } = peer {
+            write!(f, " of user {uid}")?;
+        }
+        if let Some(known) = authenticated {
+            let (domain, user) = (known.principal.domain.escape_debug(), known.principal.user.escape_debug());
+            write!(f, ", {domain}\\{user} by {}", known.level)?;
+        }
+        if *untold > 0 { write!(f, ", and {untold} times before") } else { Ok(()) }
+    }
+}
+
+/// A time in the format `2026-11-22T10:59:36Z`.
+struct Utc(SystemTime);
+
+impl fmt::Display for Utc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let (days, second) = (seconds / 86_400, seconds % 86_400);
+        // Years begin in March, in eras of 400 years, so that the leap day is the last day of a
+        // year. Day 0 is 1 March of the year 0.
+        let days = days + 719_468;
+        let (era, day) = (days / 146_097, days % 146_097);
+        let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+        let day = day - (365 * year + year / 4 - year / 100);
+        let month = (5 * day + 2) / 153;
+        let day = day - (153 * month + 2) / 5 + 1;
+        let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+        let year = 400 * era + year + next;
+        let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    }
+}
+
+type Audit = dyn Fn(&Refusal) + Send + Sync;
+
+static AUDIT: RwLock<Option<Arc<Audit>>> = RwLock::new(None);
+
+/// Sets the function that receives refused requests. The thread that would have performed the call
+/// runs it. If one caller is refused again and again, not every refusal is reported;
+/// [`Refusal::untold`] counts the others.
+///
+/// By default a line is written to the standard error.
+pub fn set_audit(audit: impl Fn(&Refusal) + Send + Sync + 'static) {
+    *AUDIT.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(audit));
+}
+
+/// Logs a refused request.
+pub(super) fn log(caller: Caller, refused: Refused) {
+    static LIMITS: LazyLock<Limits> = LazyLock::new(Limits::default);
+    let Some(untold) = LIMITS.tell(&caller, Instant::now()) else { return };
+    let refusal = Refusal { time: SystemTime::now(), caller, refused, untold };
+    let audit = AUDIT.read().unwrap_or_else(PoisonError::into_inner).clone();
+    // The caller is refused even if the report fails.
+    match audit {
+        Some(audit) => drop(catch_unwind(AssertUnwindSafe(|| audit(&refusal)))),
+        None => drop(writeln!(std::io::stderr(), "obvia: {refusal}")),
+    }
+}
+
+/// Logs a client that its association or gate has refused.
+pub(crate) fn log_denial(peer: &Peer, denial: Denial<'_>) {
+    let caller = |maker: Option<&Authenticated>| Caller { peer: peer.clone(), authenticated: maker.cloned() };
+    match denial {
+        Denial::Call { interface, opnum, maker } => {
+            let interface = interface.map_or_else(|| "no interface".to_owned(), name_of);
+            log(caller(maker), Refused::Call { interface, method: opnum });
+        }
+        Denial::Proof => log(caller(None), Refused::Entry),
+    }
+}
+
+fn name_of(interface: SyntaxId) -> String {
+    let iid = GUID::from_u128(interface.uuid.0);
+    registry::find(&iid).map_or_else(|_| format!("{{{iid:?}}}"), |info| info.name.to_owned())
+}
+
+/// The greatest number of lines that one caller can cause at once.
+const BURST: u32 = 16;
+/// The time after which a caller can cause one more line.
+const PER_LINE: Duration = Duration::from_secs(1);
+/// The number of buckets over which callers are distributed.
+const CALLERS: usize = 64;
+
+/// The limits on the lines about each caller.
+struct Limits {
+    /// Chooses a caller's bucket in a way that callers cannot predict.
+    hasher: RandomState,
+    buckets: Mutex<[Bucket; CALLERS]>,
+}
+
+/// The lines that the callers of a bucket may still cause.
+#[derive(Clone, Copy, Default)]
+struct Bucket {
+    used: u32,
+    /// The time of the last addition to the bucket.
+    filled: Option<Instant>,
+    untold: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { hasher: RandomState::new(), buckets: Mutex::new([Bucket::default(); CALLERS]) }
+    }
+}
+
+impl Limits {
+    /// Whether a line about this caller may be written; `Some` has the number of lines that were
+    /// suppressed since the last one.
+    fn tell(&self, Caller { peer, authenticated }: &Caller, now: Instant) -> Option<u64> {
+        let principal = authenticated.as_ref().map(|known| &known.principal);
+        // A user can start any number of processes, so they share a bucket.
+        let number = match peer {
+            Peer::Process { uid, .. } => self.hasher.hash_one((uid, principal)),
+            Peer::Host(host) => self.hasher.hash_one((host, principal)),
+        };
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        buckets[number as usize % CALLERS].take(now)
+    }
+}
+
+impl Bucket {
+    fn take(&mut self, now: Instant) -> Option<u64> {
+        let filled = *self.filled.get_or_insert(now);
+        let more = now.saturating_duration_since(filled).as_secs() / PER_LINE.as_secs();
+        let more = u32::try_from(more).unwrap_or(u32::MAX);
+        self.used = self.used.saturating_sub(more);
+        if more > 0 || self.used == 0 {
+            self.filled = Some(now);
+        }
+        if self.used == BURST {
+            self.untold += 1;
+            return None;
+        }
+        self.used += 1;
+        Some(std::mem::take(&mut self.untold))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use obvia_rpc::security::{AuthType, Authenticated, Level, Principal};
+
+    fn caller(uid: u32, pid: u32) -> Caller {
+        Caller { peer: Peer::Process { pid, uid }, authenticated: None }
+    }
+
+    #[test]
+    fn a_line_says_who_wanted_what_and_when() {
+        let time = UNIX_EPOCH + Duration::from_secs(1_795_345_176);
+        let refused = Refused::Call { interface: "ICounter".to_owned(), method: 5 };
+        let refusal = Refusal { time, caller: caller(1000, 7), refused, untold: 0 };
+        assert_eq!(refusal.to_string(), "2026-11-22T10:59:36Z refused method 5 of ICounter to process 7 of user 1000");
+        let principal = Principal { domain: "D\n".to_owned(), user: "an\u{1b}na".to_owned() };
+        let authenticated =
+            Some(Authenticated { principal: Arc::new(principal), kind: AuthType::NTLM, level: Level::Privacy });
+        let caller = Caller { peer: Peer::Host("10.0.0.1".to_owned()), authenticated };
+        let refusal = Refusal { time, caller, refused: Refused::Name("a\r\nb".to_owned()), untold: 3 };
+        assert_eq!(
+            refusal.to_string(),
+            "2026-11-22T10:59:36Z refused the object a\\r\\nb to host 10.0.0.1, D\\n\\an\\u{1b}na by privacy, and 3 times before"
+        );
+    }
+
+    #[test]
+    fn days_have_their_dates() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (68_169_600, "1972-02-29T00:00:00Z"),
+            (951_868_799, "2000-02-29T23:59:59Z"),
+            (951_868_800, "2000-03-01T00:00:00Z"),
+            (4_107_542_399, "2100-02-28T23:59:59Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+            (1_767_225_599, "2025-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(Utc(UNIX_EPOCH + Duration::from_secs(seconds)).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn one_caller_cannot_fill_the_log_nor_keep_others_out_of_it() {
+        let (limits, start) = (Limits::default(), Instant::now());
+        // Each call comes from another process.
+        let lines = (0..1000).filter(|&pid| limits.tell(&caller(1, pid), start).is_some()).count();
+        assert_eq!(lines, BURST as usize);
+        let others = (2..40).filter(|&uid| limits.tell(&caller(uid, 1), start).is_some()).count();
+        assert!(others > 30, "{others} of 38");
+    }
+
+    #[test]
+    fn who_waits_is_told_of_again_and_how_often_it_was_not() {
+        let (mut bucket, start) = (Bucket::default(), Instant::now());
+        let mut told = |times: u32, now| (0..times).filter_map(|_| bucket.take(now)).collect::<Vec<_>>();
+        assert_eq!(told(1000, start), [0; BURST as usize]);
+        assert_eq!(told(1, start + PER_LINE / 2), []);
+        let later = start + 3 * PER_LINE;
+        assert_eq!(told(10, later), [1001 - u64::from(BURST), 0, 0]);
+        assert_eq!(told(100, later + 1000 * PER_LINE).len(), BURST as usize);
+    }
+}

@@ -1,0 +1,190 @@
+//! The credentials that this process presents to servers, and the accounts by which it verifies
+//! clients.
+
+use crate::types::error::{Error, Result, code};
+use crate::types::plain_file::{self, Readers};
+use obvia_rpc::security::context::{NtlmAcceptor, initiate};
+use obvia_rpc::security::credentials::{AccountTable, Accounts, BadAccounts, Credentials};
+use obvia_rpc::security::ntlm::ServerNames;
+use obvia_rpc::security::proof::{CONTEXT_LEVEL, Prover};
+use obvia_rpc::security::{Acceptor, AuthType, Level, Security};
+use std::cell::RefCell;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::path::Path;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+
+/// The environment variable with the file of accounts for a process that [sets](set_accounts) none.
+/// The file has lines `USER = HASH`, in the format of [`AccountTable`].
+pub const ACCOUNTS_VARIABLE: &str = "OBVIA_ACCOUNTS";
+
+static CREDENTIALS: RwLock<Option<Shown>> = RwLock::new(None);
+
+thread_local! {
+    /// The credentials of [`with_credentials`].
+    static OF_THREAD: RefCell<Option<Shown>> = const { RefCell::new(None) };
+}
+
+static ACCOUNTS: RwLock<Option<Arc<dyn Accounts>>> = RwLock::new(None);
+
+/// Sets the credentials that this process presents to servers by bindings that ask for
+/// [security](crate::listen), from now on. Existing connections keep their credentials.
+///
+/// A [`Credential`](crate::security::Credential) is the same for every server. A program with
+/// several credentials, or with one that must not be presented to arbitrary servers, implements
+/// [`Credentials`] and decides by the server's principal name: `host/` and its address, unless the
+/// binding has another one in `spn`.
+///
+/// # Example
+///
+/// ```no_run
+/// use obvia::security::{Credential, set_credentials};
+///
+/// set_credentials(Credential::user("DOMAIN", "user", "password"));
+/// // let calc: ICalc = obvia::connect("ncacn_ip_tcp:host[5555,security=privacy,name=calc]")?;
+/// ```
+pub fn set_credentials(credentials: impl Credentials + 'static) {
+    *CREDENTIALS.write().unwrap_or_else(PoisonError::into_inner) = Some(Shown(Arc::new(credentials)));
+}
+
+/// Runs `work` on this thread with these credentials instead of [those of the
+/// process](set_credentials). Connections made by it keep the credentials, and are not shared with
+/// calls under other credentials.
+pub fn with_credentials<R>(credentials: &Arc<dyn Credentials>, work: impl FnOnce() -> R) -> R {
+    /// Restores the previous credentials, even if `work` panics.
+    struct Former(Option<Shown>);
+
+    impl Drop for Former {
+        fn drop(&mut self) {
+            let _ = OF_THREAD.try_with(|own| own.replace(self.0.take()));
+        }
+    }
+
+    let shown = Shown(Arc::clone(credentials));
+    let _former = Former(OF_THREAD.try_with(|own| own.replace(Some(shown))).ok().flatten());
+    work()
+}
+
+/// Sets the accounts by which this process authenticates its clients, from the next connection on.
+/// The default is the file that [the environment](ACCOUNTS_VARIABLE) names.
+///
+/// Without accounts no client is authenticated. With accounts every client over a stream or a
+/// network's virtual interface may authenticate. The option `security` of a binding that this
+/// process [listens](crate::listen) on makes it mandatory, and sets the least level.
+pub fn set_accounts(accounts: impl Accounts + 'static) {
+    *ACCOUNTS.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(accounts));
+}
+
+/// Credentials, which are equal only to themselves.
+#[derive(Clone)]
+struct Shown(Arc<dyn Credentials>);
+
+impl Shown {
+    fn address(&self) -> *const () {
+        Arc::as_ptr(&self.0).cast()
+    }
+}
+
+impl PartialEq for Shown {
+    fn eq(&self, other: &Self) -> bool {
+        self.address() == other.address()
+    }
+}
+
+impl Eq for Shown {}
+
+impl Hash for Shown {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.address().hash(state);
+    }
+}
+
+impl fmt::Debug for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credentials")
+    }
+}
+
+/// The protection of a client's calls to one other process, on each connection to it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Protection {
+    level: Level,
+    kind: AuthType,
+    principal: String,
+    credentials: Shown,
+}
+
+impl Protection {
+    /// Returns the protection with the current credentials.
+    ///
+    /// # Errors
+    ///
+    /// E_ACCESSDENIED where there are no credentials.
+    pub(crate) fn new(level: Level, kind: AuthType, principal: String) -> Result<Self> {
+        let of_process = || CREDENTIALS.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let credentials =
+            OF_THREAD.try_with(|own| own.borrow().clone()).ok().flatten().or_else(of_process).ok_or_else(|| {
+                let text =
+                    format!("security={level} is asked for, and this process has no credentials: see set_credentials");
+                Error::new(code::E_ACCESSDENIED, text)
+            })?;
+        Ok(Self { level, kind, principal, credentials })
+    }
+
+    pub(crate) fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Begins a security context for a new association.
+    pub(crate) fn begin(&self) -> Result<Security> {
+        self.begin_at(self.level)
+    }
+
+    /// Begins an authentication over virtual interfaces, to a server that was called at `place`.
+    pub(crate) fn prove(&self, place: &str) -> Result<Prover> {
+        Ok(Prover::new(self.begin_at(CONTEXT_LEVEL)?, self.level, place))
+    }
+
+    fn begin_at(&self, level: Level) -> Result<Security> {
+        let Self { kind, principal, credentials, .. } = self;
+        initiate(*kind, level, principal, &*credentials.0).map_err(|why| {
+            let text = format!("there are no credentials for {principal}: {why}");
+            Error::new(code::E_ACCESSDENIED, text)
+        })
+    }
+}
+
+/// Returns the authenticator for clients of this process, if it has accounts.
+pub(crate) fn acceptor() -> Option<Arc<dyn Acceptor>> {
+    let accounts = accounts().ok()??;
+    // NTLM sends the server's name for the client's information only, so an empty name is harmless.
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    Some(Arc::new(NtlmAcceptor::new(ServerNames::of_host(host.trim_end()), accounts)))
+}
+
+/// Returns the accounts of this process: those that it has set, or else those of the file that its
+/// environment names.
+///
+/// # Errors
+///
+/// If the file cannot be read, is readable by others, or is malformed.
+pub(crate) fn accounts() -> Result<Option<Arc<dyn Accounts>>> {
+    static NAMED: LazyLock<Result<Option<Arc<dyn Accounts>>>> = LazyLock::new(|| {
+        let named = std::env::var_os(ACCOUNTS_VARIABLE).filter(|path| !path.is_empty());
+        named.map_or(Ok(None), |path| read_accounts(Path::new(&path)))
+    });
+    let set = ACCOUNTS.read().unwrap_or_else(PoisonError::into_inner).clone();
+    if set.is_some() { Ok(set) } else { NAMED.clone() }
+}
+
+/// Returns the accounts of a file; `None` where the file does not exist.
+fn read_accounts(path: &Path) -> Result<Option<Arc<dyn Accounts>>> {
+    let Some(text) = plain_file::read(path, Readers::Owner)? else { return Ok(None) };
+    let table: AccountTable = text.parse().map_err(|error: BadAccounts| plain_file::about(path, error))?;
+    Ok(Some(Arc::new(table)))
+}
+
+/// Whether this process can authenticate its clients.
+pub(crate) fn has_accounts() -> bool {
+    accounts().is_ok_and(|accounts| accounts.is_some())
+}

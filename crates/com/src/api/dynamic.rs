@@ -1,0 +1,267 @@
+//! Calls without generated code: the caller makes the frames by the IDL text of an interface.
+//!
+//! The module is for tools that call arbitrary objects. [`interfaces`] and [`describe`] return the
+//! interfaces of a server and their texts. `obvia_idl` compiles a text and plans the frames, and an
+//! [`Object`] sends them. Frames are not trusted: the server checks requests as for any client, and
+//! the caller must check replies. [`mod@pointer`] has the same for interface pointers, and for
+//! objects that are called by frames.
+
+pub mod pointer;
+
+use crate::api::functions;
+use crate::api::listing::guid;
+use crate::client::channels;
+use crate::client::link::Link;
+use crate::client::own_target;
+use crate::client::proxy::{UNKNOWN_INFO, without_vtables};
+use crate::marshal::proxy_call::Unsent;
+use crate::protocol::objref::ObjRef;
+use crate::protocol::own_calls;
+use crate::protocol::own_calls::Forms;
+use crate::services::process;
+use crate::types::deadline;
+use crate::types::error::{Error, Result, code};
+use crate::types::registry::{Description, InterfaceInfo};
+use obvia_rpc::vi_call::{Channel, TargetId};
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use obvia_ndr::flat::check::{Checked, Flaw, check};
+pub use obvia_ndr::flat::shape;
+use windows_core::{GUID, HRESULT};
+
+/// The identity of an interface, which must be the same on both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The IID.
+    pub iid: GUID,
+    /// The fingerprint of the text.
+    pub fingerprint: u128,
+}
+
+impl Identity {
+    /// Returns the description that is needed to ask a server for the interface.
+    fn info(self) -> InterfaceInfo {
+        without_vtables(self.description())
+    }
+
+    fn description(self) -> Description {
+        Description { name: "as asked for", iid: self.iid, fingerprint: self.fingerprint, ..*UNKNOWN_INFO }
+    }
+}
+
+/// An interface of functions, with the data that is needed to call servers that are no obvia
+/// processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Functions {
+    /// The identity of the interface.
+    pub identity: Identity,
+    /// The name.
+    pub name: String,
+    /// The version, major and minor.
+    pub version: (u16, u16),
+    /// The well-known endpoints: string bindings without hosts.
+    pub endpoints: Vec<String>,
+    /// The messages in NDR: the words of `obvia_idl::ndr::words`.
+    pub ndr: Vec<i64>,
+}
+
+impl Functions {
+    /// Returns the description for the runtime. There is one for each distinct value, for the
+    /// lifetime of the process.
+    fn info(&self) -> &'static InterfaceInfo {
+        static MADE: Mutex<Vec<(Functions, &'static InterfaceInfo)>> = Mutex::new(Vec::new());
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, info)) = made.iter().find(|(functions, _)| functions == self) {
+            return info;
+        }
+        let endpoints: Vec<&'static str> = self.endpoints.iter().map(|text| &*text.clone().leak()).collect();
+        let description = Description {
+            name: self.name.clone().leak(),
+            version: self.version,
+            plain: true,
+            endpoints: endpoints.leak(),
+            ndr: self.ndr.clone().leak(),
+            ..self.identity.description()
+        };
+        let info: &'static InterfaceInfo = Box::leak(Box::new(without_vtables(description)));
+        made.push((self.clone(), info));
+        info
+    }
+}
+
+/// An interface that a server knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The name.
+    pub name: String,
+    /// The IID.
+    pub iid: GUID,
+}
+
+/// One interface of an object in another process. The drop releases the reference.
+pub struct Object {
+    link: Arc<Link>,
+    target: TargetId,
+    refs: u32,
+    iid: GUID,
+}
+
+/// Returns the interfaces that the process at a name or binding knows, sorted by name.
+///
+/// # Errors
+///
+/// As [`crate::connect`].
+pub fn interfaces(name: &str) -> Result<Vec<Known>> {
+    let link = process::runtime()?.link_at(name)?;
+    let text = own_target::interfaces(&link)?;
+    let known = text.lines().filter_map(|line| {
+        let (name, iid) = line.split_once('\t')?;
+        Some(Known { name: name.to_owned(), iid: guid(iid)? })
+    });
+    Ok(known.collect())
+}
+
+/// Returns the IDL text of an interface that the process at a name or binding knows.
+///
+/// # Errors
+///
+/// E_NOINTERFACE when the process does not know the interface; otherwise as [`crate::connect`].
+pub fn describe(name: &str, iid: &GUID) -> Result<String> {
+    let link = process::runtime()?.link_at(name)?;
+    own_target::describe(&link, iid)
+}
+
+impl Object {
+    /// Connects to the object that a process exports by a name, with any interface of the object.
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::connect`].
+    pub fn connect(name: &str, interface: Identity) -> Result<Self> {
+        let (link, name) = process::runtime()?.find(name)?;
+        let reference = ObjRef::from_any(&own_target::resolve(&link, &name, &interface.info(), Forms::Standard)?)?;
+        Self::of(link, &reference)
+    }
+
+    /// Binds to an interface of functions at a string binding, as [`crate::bind`] does. The result
+    /// stands for the object that performs the interface there.
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::bind`].
+    pub fn bind(binding: &str, interface: &Functions) -> Result<Self> {
+        let info = interface.info();
+        let (link, reference) = functions::reach(binding, info)?;
+        link.note_target(reference.target, info);
+        Ok(Self { link, target: reference.target, refs: reference.public_refs, iid: info.iid })
+    }
+
+    /// Wraps a reference whose interface has been verified for both sides.
+    fn of(link: Arc<Link>, reference: &ObjRef) -> Result<Self> {
+        if reference.oxid != link.oxid() {
+            return Err(Error::new(code::RPC_E_INVALID_OBJREF, "the reference is to an object of another process"));
+        }
+        Ok(Self::new(link, reference.target, reference.public_refs, reference.iid))
+    }
+
+    fn new(link: Arc<Link>, target: TargetId, refs: u32, iid: GUID) -> Self {
+        let fingerprint = link.fingerprint(&iid).unwrap_or_default();
+        link.note_frames(target, &Identity { iid, fingerprint }.info());
+        Self { link, target, refs, iid }
+    }
+
+    /// Takes ownership of a reference from a reply of this object: the bytes of an OBJREF.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_OBJREF for malformed bytes; the error of the connection where the object's
+    /// process cannot be reached.
+    pub fn adopt(&self, reference: &[u8]) -> Result<Self> {
+        let reference = ObjRef::from_wire(reference)?;
+        if reference.oxid == self.link.oxid() {
+            return Self::of(Arc::clone(&self.link), &reference);
+        }
+        let link = process::runtime()?.link_to(reference.oxid, &reference.bindings)?;
+        Self::of(link, &reference)
+    }
+
+    /// Queries another interface of the object.
+    ///
+    /// # Errors
+    ///
+    /// E_NOINTERFACE when the object does not have the interface; RPC_E_VERSION_MISMATCH when the
+    /// server describes it differently.
+    pub fn query(&self, interface: Identity) -> Result<Self> {
+        let target = own_target::query_interface(&self.link, self.target, &interface.info())?;
+        Ok(Self::new(Arc::clone(&self.link), target, own_calls::REFS_PER_QUERY, interface.iid))
+    }
+
+    /// Returns the IID.
+    pub fn iid(&self) -> GUID {
+        self.iid
+    }
+
+    /// Calls a method: sends the frame of a request, and returns the method's HRESULT and the frame
+    /// of its reply.
+    ///
+    /// A failed method has no results. The opnum is the method's index in the vtable. The first
+    /// method has opnum 3, also for functions.
+    ///
+    /// # Errors
+    ///
+    /// If the server answers with a fault, the connection fails, or the deadline passes.
+    pub fn call(&self, opnum: u16, request: &[u8]) -> Result<(HRESULT, Vec<u8>)> {
+        exchange(&self.link, self.target, opnum, request, Unsent::default())
+    }
+
+    /// Sends the request of a one-way method, and waits until the server has received it.
+    ///
+    /// # Errors
+    ///
+    /// If the connection fails, or the deadline passes.
+    pub fn call_oneway(&self, opnum: u16, request: &[u8]) -> Result<()> {
+        channels::with_channel(&self.link, |channel| {
+            let length = put(channel, request)?;
+            channel.oneway(self.target, opnum, length);
+            own_calls::settle(channel)
+        })
+    }
+}
+
+/// Sends the frame of a request with these references, and returns the method's HRESULT and the
+/// frame of its reply.
+fn exchange(
+    link: &Arc<Link>,
+    target: TargetId,
+    opnum: u16,
+    request: &[u8],
+    mut unsent: Unsent,
+) -> Result<(HRESULT, Vec<u8>)> {
+    channels::with_channel(link, |channel| {
+        let length = put(channel, request)?;
+        let outcome = channel.call(target, opnum, length, deadline::ThreadLimit);
+        unsent.is_published(outcome.as_ref().err());
+        let reply = outcome?;
+        let mut results = vec![0; reply.frame.len()];
+        reply.frame.copy_to(0, &mut results).ok_or(code::RPC_E_INVALID_DATA)?;
+        Ok((HRESULT(reply.status.cast_signed()), results))
+    })
+}
+
+/// Writes a request's frame to the channel, and returns its length.
+fn put(channel: &mut Channel, request: &[u8]) -> Result<usize> {
+    let length = request.len().next_multiple_of(8);
+    let frame = channel.request(length, 0, deadline::ThreadLimit)?;
+    frame[..request.len()].copy_from_slice(request);
+    frame[request.len()..].fill(0);
+    Ok(length)
+}
+
+impl Drop for Object {
+    fn drop(&mut self) {
+        self.link.forget_target(self.target);
+        if self.refs > 0 {
+            self.link.release_later(self.target, self.refs);
+        }
+    }
+}

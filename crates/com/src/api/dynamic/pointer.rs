@@ -1,0 +1,149 @@
+//! Calls of interface pointers by frames, and objects that are called by frames, for languages
+//! without vtables.
+//!
+//! The frames are FLAT, regardless of the calls' transfer syntax. This module makes the references
+//! in frames, and takes them up.
+
+use super::{exchange, put};
+use crate::client::channels;
+use crate::client::proxy::{Imported, Wanted, look_behind};
+use crate::marshal::parameters::{reference_for, unmarshal};
+use crate::marshal::proxy_call::Unsent;
+use crate::marshal::reply::settle_return;
+use crate::marshal::stub::{no_results, results, serve};
+use crate::orpc::Client;
+use crate::runtime::response;
+use crate::server;
+use crate::server::exports;
+use crate::services::process;
+use crate::types::error::{Error, Result, code, leave};
+use crate::types::registry::InterfaceInfo;
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::{Answer, ServerCall, Words};
+use windows_core::{HRESULT, IUnknown};
+
+/// Returns the target of an interface pointer's calls.
+fn behind(object: &IUnknown) -> Result<Imported> {
+    let here = || Error::new(code::E_NOTIMPL, "the object is of this process, and is not called by frames");
+    look_behind(object).ok_or_else(here)
+}
+
+/// Calls a method: sends the frame of a request, and returns the method's HRESULT and the frame of
+/// its reply, which the caller must check.
+///
+/// A failed method has no results. `references` are all results of [`reference()`] in the request.
+/// They are taken back if the server does not receive them.
+///
+/// # Errors
+///
+/// E_NOTIMPL for an object of this process. If the server answers with a fault, the connection
+/// fails, or the deadline passes.
+pub fn call(object: &IUnknown, opnum: u16, request: &[u8], references: &[&[u8]]) -> Result<(HRESULT, Vec<u8>)> {
+    let Imported { link, target, .. } = behind(object)?;
+    let unsent = Unsent::of(references, link.oxid())?;
+    exchange(&link, target, opnum, request, unsent)
+}
+
+/// Sends the request of a one-way method.
+///
+/// # Errors
+///
+/// As for [`call`].
+pub fn call_oneway(object: &IUnknown, opnum: u16, request: &[u8], references: &[&[u8]]) -> Result<()> {
+    let Imported { link, target, .. } = behind(object)?;
+    let mut unsent = Unsent::of(references, link.oxid())?;
+    channels::with_channel(&link, |channel| {
+        let length = put(channel, request)?;
+        channel.oneway(target, opnum, length);
+        unsent.is_published_oneway(channel, &link);
+        Ok(())
+    })
+}
+
+/// Queries an object for another interface.
+///
+/// # Errors
+///
+/// E_NOINTERFACE where the object does not have the interface.
+pub fn query(object: &IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    exports::query(object, info)
+}
+
+/// Marshals a reference for the arguments of a call through an interface pointer.
+///
+/// # Errors
+///
+/// If the object lacks the interface, or belongs to a process that is gone.
+pub fn reference(through: &IUnknown, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
+    reference_for(object, info, Client::Process(behind(through)?.link.oxid()))
+}
+
+/// Takes back references that were made for a call through an interface pointer, which is not made.
+///
+/// # Errors
+///
+/// As for [`reference()`], and if a reference is malformed.
+pub fn take_back(through: &IUnknown, references: &[&[u8]]) -> Result<()> {
+    Unsent::of(references, behind(through)?.link.oxid()).map(drop)
+}
+
+/// Unmarshals a reference from the results of a call through another interface pointer.
+///
+/// # Errors
+///
+/// If the reference is malformed, or its object cannot be reached.
+pub fn object(through: &IUnknown, reference: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
+    let peer = behind(through)?.link.oxid();
+    let object = unmarshal(process::runtime()?, reference, Wanted::Known(info));
+    settle_return(|| Some(Client::Process(peer)));
+    object
+}
+
+/// Marshals a reference for the results of the call that this thread performs.
+///
+/// # Errors
+///
+/// As for [`reference()`]; E_UNEXPECTED where the thread performs no call.
+pub fn reference_for_caller(object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
+    response::reference(&*server::caller().ok_or(code::E_UNEXPECTED)?, object, info)
+}
+
+/// Unmarshals a reference from the arguments of the call that this thread performs.
+///
+/// # Errors
+///
+/// As for [`object`].
+pub fn object_of_caller(reference: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
+    let object = unmarshal(process::runtime()?, reference, Wanted::Known(info));
+    settle_return(|| Some(server::caller()?.holder()));
+    object
+}
+
+/// Answers a call by frames. `perform` receives the opnum and a copy of the request's frame, which
+/// it must check. It returns the method's HRESULT and the frame of the results; for a failed
+/// method, the frame of its words (docs/flat.md), if any.
+pub fn answer<'r>(
+    call: &mut ServerCall<'_>,
+    perform: impl FnOnce(u16, &[u8]) -> std::result::Result<(HRESULT, &'r [u8]), Status>,
+) -> Answer {
+    serve(call, |call| {
+        let frame = call.frame(0)?;
+        let mut request = vec![0; frame.len()];
+        frame.copy_to(0, &mut request).ok_or(Status::BAD_STUB_DATA)?;
+        let (result, reply) = perform(call.inner().opnum(), &request)?;
+        if result.is_err() {
+            // A failed method sends no references, since they would have been in the results.
+            server::take_back_sent();
+            let words = Words::from_frame(reply).unwrap_or_default();
+            return Ok(no_results(leave(Error::of_words(result, words))));
+        }
+        if reply.is_empty() {
+            return Ok(no_results(result));
+        }
+        let length = reply.len().next_multiple_of(8);
+        let frame = call.inner().reply(length, 0).map_err(|_| Status::REMOTE_NO_MEMORY)?;
+        frame[..reply.len()].copy_from_slice(reply);
+        frame[reply.len()..].fill(0);
+        Ok(results(result, length))
+    })
+}

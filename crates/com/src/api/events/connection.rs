@@ -1,0 +1,77 @@
+//! The clients' side of connections.
+
+use super::idl::{IConnectionPoint, IConnectionPointContainer};
+use crate::types::agile::Agile;
+use crate::types::deadline::with_timeout;
+use crate::types::error::{Error, Result, code};
+use crate::types::registry::{InterfaceInfo, Remote, register_module};
+use std::time::Duration;
+use windows_core::{IUnknown, Interface};
+
+/// The time that the end of a connection may take in a drop.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Connects a sink to an object, the source of events (AtlAdvise).
+///
+/// # Errors
+///
+/// E_NOINTERFACE for an object without connection points; CONNECT_E_NOCONNECTION when it has none
+/// for the sink's interface; CONNECT_E_ADVISELIMIT or CONNECT_E_CANNOTCONNECT when it refuses the
+/// sink; otherwise as for every call.
+pub fn advise<S: Interface, I: Remote>(source: &S, sink: &I) -> Result<Connection> {
+    advise_by(&source.cast()?, I::INFO, &sink.cast()?)
+}
+
+/// As [`advise`], for a sink of the described interface.
+///
+/// # Errors
+///
+/// As for [`advise`].
+pub fn advise_by(source: &IUnknown, info: &'static InterfaceInfo, sink: &IUnknown) -> Result<Connection> {
+    register_module(info);
+    let container = source.cast::<IConnectionPointContainer>().map_err(|error| {
+        let error = Error::from(error);
+        if error.code() == code::E_NOINTERFACE {
+            return Error::new(code::E_NOINTERFACE, "the object has no connection points: it tells of no events");
+        }
+        error
+    })?;
+    let point = Agile::new(&container.FindConnectionPoint(&info.iid)?)?;
+    let cookie = point.get().Advise(Some(sink))?;
+    Ok(Connection { point: Some(point), cookie })
+}
+
+/// The connection of a sink to a source, which ends with this value. If the source is gone, the
+/// connection has ended already.
+#[derive(Debug)]
+#[must_use = "the connection ends at once when nobody keeps it"]
+pub struct Connection {
+    /// The connection point; `None` after the end.
+    point: Option<Agile<IConnectionPoint>>,
+    cookie: u32,
+}
+
+impl Connection {
+    /// Returns the number that the connection point gave the connection.
+    pub fn cookie(&self) -> u32 {
+        self.cookie
+    }
+
+    /// Ends the connection and returns the result (AtlUnadvise).
+    ///
+    /// # Errors
+    ///
+    /// CONNECT_E_NOCONNECTION where the source has ended it before; otherwise as for every call.
+    pub fn unadvise(mut self) -> Result<()> {
+        self.point.take().map_or(Ok(()), |point| point.get().Unadvise(self.cookie))
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if let Some(point) = self.point.take() {
+            // The drop ignores errors; `unadvise` reports them.
+            let _ = with_timeout(END_TIMEOUT, || point.get().Unadvise(self.cookie));
+        }
+    }
+}

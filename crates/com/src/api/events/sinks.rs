@@ -1,0 +1,261 @@
+//! Connection points without their interface's type: the sinks, and the calls of sinks.
+
+use super::idl::INTERFACES;
+use crate::client::link::Link;
+use crate::client::proxy::look_behind;
+use crate::server::exports::query;
+use crate::types::agile::Agile;
+use crate::types::deadline::with_timeout;
+use crate::types::error::{Error, Result, code, guard};
+use crate::types::registry::{InterfaceInfo, register, register_module};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use windows_core::IUnknown;
+
+/// The time for which the thread of a sink waits for further events.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// An event: the call of a sink.
+pub type Event<'a> = dyn Fn(&IUnknown) -> Result<()> + 'a;
+/// A posted event.
+pub type Posted = Arc<dyn Fn(&IUnknown) -> Result<()> + Send + Sync>;
+
+/// A connection point, with the description of its interface.
+pub struct Point {
+    pub(crate) info: &'static InterfaceInfo,
+    limits: Limits,
+    sinks: Mutex<Sinks>,
+}
+
+#[derive(Default)]
+struct Sinks {
+    all: Vec<Arc<Sink>>,
+    last_cookie: u32,
+}
+
+struct Sink {
+    cookie: u32,
+    /// The sink's pointer to the interface of the connection point.
+    pointer: Agile<IUnknown>,
+    /// The link to the sink's process, where it is another process.
+    link: Option<Arc<Link>>,
+    is_connected: AtomicBool,
+    /// The number of consecutive calls that the sink did not answer in time.
+    unanswered: AtomicU32,
+    queue: Mutex<Queue>,
+    is_more: Condvar,
+}
+
+/// The posted events of a sink.
+#[derive(Default)]
+struct Queue {
+    events: VecDeque<Posted>,
+    /// Whether a thread is running that calls the sink.
+    has_thread: bool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a call failed because the sink is gone.
+fn is_gone(error: &Error) -> bool {
+    [code::RPC_E_DISCONNECTED, code::RPC_S_SERVER_UNAVAILABLE, code::CO_E_OBJNOTCONNECTED].contains(&error.code())
+}
+
+impl Point {
+    /// Makes a connection point without sinks, for the described interface.
+    pub fn new(info: &'static InterfaceInfo, limits: Limits) -> Arc<Self> {
+        register_module(info);
+        // Registers the connection interfaces, which clients of a process with events query.
+        register(INTERFACES);
+        Arc::new(Self { info, limits, sinks: Mutex::default() })
+    }
+
+    pub(crate) fn advise(&self, sink: &IUnknown) -> Result<u32> {
+        let cannot = |error: Error| {
+            let name = self.info.name;
+            Error::new(code::CONNECT_E_CANNOTCONNECT, format!("the sink cannot be called by {name}: {error}"))
+        };
+        // The sink may be in another process, so the query runs without a lock.
+        let pointer = query(sink, self.info)
+            .map_err(|error| if error.code() == code::E_NOINTERFACE { cannot(error) } else { error })?;
+        let link = look_behind(&pointer).map(|imported| imported.link);
+        let pointer = Agile::new(&pointer).map_err(cannot)?;
+        // The sinks are released without a lock.
+        let dead: Vec<Arc<Sink>>;
+        let mut sinks = lock(&self.sinks);
+        // Sinks whose processes have ended stay connected until the next event, so they are removed
+        // here.
+        let is_full = sinks.all.len() >= self.limits.sinks;
+        dead = sinks.all.extract_if(.., |sink| is_full && sink.is_dead()).collect();
+        if sinks.all.len() >= self.limits.sinks {
+            let text = format!("the connection point has {} sinks, and takes no more", sinks.all.len());
+            return Err(Error::new(code::CONNECT_E_ADVISELIMIT, text));
+        }
+        let cookie = sinks.new_cookie();
+        sinks.all.push(Arc::new(Sink {
+            cookie,
+            pointer,
+            link,
+            is_connected: AtomicBool::new(true),
+            unanswered: AtomicU32::new(0),
+            queue: Mutex::default(),
+            is_more: Condvar::new(),
+        }));
+        drop(sinks);
+        dead.iter().for_each(|sink| sink.disconnect());
+        Ok(cookie)
+    }
+
+    pub(crate) fn unadvise(&self, cookie: u32) -> Result<()> {
+        let mut sinks = lock(&self.sinks);
+        let Some(at) = sinks.all.iter().position(|sink| sink.cookie == cookie) else {
+            let text = format!("the connection point has no connection {cookie}");
+            return Err(Error::new(code::CONNECT_E_NOCONNECTION, text));
+        };
+        let sink = sinks.all.remove(at);
+        // The release of the pointer may take time, so it happens without the lock.
+        drop(sinks);
+        sink.disconnect();
+        Ok(())
+    }
+
+    /// Returns the pointers and cookies of the connected sinks.
+    pub(crate) fn connections(&self) -> Vec<(Agile<IUnknown>, u32)> {
+        lock(&self.sinks).all.iter().map(|sink| (sink.pointer.clone(), sink.cookie)).collect()
+    }
+
+    /// Returns the number of connected sinks.
+    pub fn count(&self) -> usize {
+        lock(&self.sinks).all.len()
+    }
+
+    /// Calls every sink in turn. Returns the number of successes.
+    pub fn fire(&self, event: &Event<'_>) -> usize {
+        let sinks = lock(&self.sinks).all.clone();
+        sinks.iter().filter(|sink| self.tell(sink, event)).count()
+    }
+
+    /// Queues an event for every sink, whose own thread calls it. Returns the number of sinks that
+    /// lost an event.
+    pub fn post(self: &Arc<Self>, event: &Posted) -> usize {
+        let sinks = lock(&self.sinks).all.clone();
+        sinks.iter().filter(|sink| self.enqueue(sink, Arc::clone(event))).count()
+    }
+
+    /// Calls a sink unless its connection has ended, and ends the connection if the sink is gone.
+    /// Returns whether the call succeeded.
+    fn tell(&self, sink: &Sink, event: &Event<'_>) -> bool {
+        if !sink.is_connected.load(Ordering::Acquire) {
+            return false;
+        }
+        let Err(error) = with_timeout(self.limits.timeout, || event(sink.pointer.get())) else {
+            sink.unanswered.store(0, Ordering::Relaxed);
+            return true;
+        };
+        let is_lost = if error.code() == code::RPC_E_TIMEOUT {
+            sink.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= self.limits.unanswered
+        } else {
+            sink.unanswered.store(0, Ordering::Relaxed);
+            is_gone(&error)
+        };
+        if is_lost {
+            // Another thread may have disconnected the sink already.
+            let _ = self.unadvise(sink.cookie);
+        }
+        false
+    }
+
+    /// Adds an event to a sink's queue. Returns whether an event was lost.
+    fn enqueue(self: &Arc<Self>, sink: &Arc<Sink>, event: Posted) -> bool {
+        let mut queue = lock(&sink.queue);
+        let oldest = if queue.events.len() >= self.limits.queued { queue.events.pop_front() } else { None };
+        queue.events.push_back(event);
+        let needs_thread = !std::mem::replace(&mut queue.has_thread, true);
+        drop(queue);
+        if !needs_thread {
+            sink.is_more.notify_one();
+            return oldest.is_some();
+        }
+        let (point, called) = (Arc::clone(self), Arc::clone(sink));
+        let name = format!("obvia {}", self.info.name);
+        if std::thread::Builder::new().name(name).spawn(move || point.tell_all(&called)).is_ok() {
+            return oldest.is_some();
+        }
+        // The system has refused a thread.
+        *lock(&sink.queue) = Queue::default();
+        true
+    }
+
+    /// Calls a sink with its queued events, until the queue has been empty for a while.
+    fn tell_all(&self, sink: &Sink) {
+        while let Some(event) = sink.next() {
+            let _ = guard(|| {
+                self.tell(sink, &*event);
+                code::S_OK
+            });
+        }
+    }
+}
+
+impl Sinks {
+    /// Returns an unused cookie.
+    fn new_cookie(&mut self) -> u32 {
+        loop {
+            self.last_cookie = self.last_cookie.wrapping_add(1);
+            let cookie = self.last_cookie;
+            if cookie != 0 && !self.all.iter().any(|sink| sink.cookie == cookie) {
+                return cookie;
+            }
+        }
+    }
+}
+
+impl Sink {
+    /// Whether the sink's process has ended.
+    fn is_dead(&self) -> bool {
+        self.link.as_ref().is_some_and(|link| link.is_dead())
+    }
+
+    fn disconnect(&self) {
+        self.is_connected.store(false, Ordering::Release);
+        let events = std::mem::take(&mut lock(&self.queue).events);
+        // The drop of the events may run program code, which must not run under the lock.
+        drop(events);
+        self.is_more.notify_one();
+    }
+
+    /// Returns the next event; `None` when the thread must end.
+    fn next(&self) -> Option<Posted> {
+        let is_idle = |queue: &mut Queue| queue.events.is_empty() && self.is_connected.load(Ordering::Acquire);
+        let (mut queue, _) =
+            self.is_more.wait_timeout_while(lock(&self.queue), LINGER, is_idle).unwrap_or_else(PoisonError::into_inner);
+        let event = queue.events.pop_front();
+        queue.has_thread = event.is_some();
+        event
+    }
+}
+
+/// The limits of a connection point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The greatest number of sinks; a further one fails with CONNECT_E_ADVISELIMIT. 1024.
+    pub sinks: usize,
+    /// The time that a sink may take for one event. 5 seconds.
+    pub timeout: Duration,
+    /// The number of consecutive events without a timely answer after which a sink is disconnected.
+    /// 3.
+    pub unanswered: u32,
+    /// The greatest number of [posted](super::ConnectionPoint::post) events that wait for a sink;
+    /// beyond it the oldest event is lost. 256.
+    pub queued: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { sinks: 1024, timeout: Duration::from_secs(5), unanswered: 3, queued: 256 }
+    }
+}

@@ -1,0 +1,162 @@
+//! Interfaces of functions, which have no objects: serving them in this process, and binding to
+//! those of another.
+//!
+//! As in C706, a server registers the performer of an interface, for all object UUIDs or for single
+//! ones. A client names the server, and optionally an object UUID, in a string binding.
+
+use crate::api::endpoints;
+use crate::client::link::{Link, Stranger};
+use crate::client::own_target;
+use crate::protocol::objref::ObjRef;
+use crate::protocol::own_calls::Forms;
+use crate::runtime::{Runtime, address_of};
+use crate::server::functions::{Entry, Key, name_of};
+use crate::services::process;
+use crate::transport::network;
+use crate::types::agile::Agile;
+use crate::types::deadline;
+use crate::types::error::{Error, Result, code};
+use crate::types::registry::{self, InterfaceInfo, Remote};
+use obvia_rpc::vi_call::TargetId;
+use std::sync::Arc;
+use windows_core::{GUID, HRESULT, IUnknown, Interface};
+
+/// The registration of an interface, for as long as this value lives.
+#[must_use = "the interface is no longer performed when this is dropped"]
+pub struct Serving {
+    runtime: &'static Runtime,
+    key: Key,
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // The object's drop must not run under the lock.
+        let removed = self.runtime.functions().lock().remove(&self.key);
+        drop(removed);
+    }
+}
+
+/// Registers an object as the performer of an interface without `[object]` in this process, for
+/// every caller. [`crate::listen`] makes the process reachable.
+///
+/// Several threads call the functions at once, so the object must be thread-safe, as objects made
+/// by `#[implement]` of `Sync` types are. Those callers reach only this interface of the object.
+///
+/// # Errors
+///
+/// E_INVALIDARG for an interface of objects, which can be [exported](crate::export);
+/// RPC_S_TYPE_ALREADY_REGISTERED where a performer is registered already.
+pub fn serve_interface<I: Remote>(object: I) -> Result<Serving> {
+    serve_interface_for(GUID::zeroed(), object)
+}
+
+/// As [`serve_interface`], for callers whose binding names this object UUID.
+///
+/// # Errors
+///
+/// As for [`serve_interface`].
+pub fn serve_interface_for<I: Remote>(uuid: GUID, object: I) -> Result<Serving> {
+    serve_object(uuid, &object.cast()?, I::INFO)
+}
+
+/// As [`serve_interface_for`], for an interface that is known by its description only.
+pub(crate) fn serve_object(uuid: GUID, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Serving> {
+    check(info)?;
+    let runtime = process::runtime()?;
+    registry::register_module(info);
+    let performer = Agile::new(&crate::server::exports::query(object, info)?)?;
+    let key = Key { interface: info.iid.to_u128(), major: info.version.0, object: uuid.to_u128() };
+    let mut entries = runtime.functions().lock();
+    if entries.contains_key(&key) {
+        let text = format!("interface {} is performed in this process already", info.name);
+        return Err(Error::new(code::RPC_S_TYPE_ALREADY_REGISTERED, text));
+    }
+    entries.insert(key, Entry { performer, info });
+    Ok(Serving { runtime, key })
+}
+
+/// Binds to an interface without `[object]` of the server at a string binding:
+/// `ncacn_vi_udp:host[5555]`, or with an object UUID
+/// `6b29fc40-ca47-1067-b31d-00dd010662da@ncacn_vi_shm:[name]`.
+///
+/// A binding without endpoint, such as `ncacn_ip_tcp:host`, uses the endpoint in the interface's
+/// `[endpoint]` attribute for the protocol sequence, or else the one that the host's endpoint
+/// mapper returns. The mapper is queried at port 135, or at the one in the option `mapper`:
+/// `ncacn_ip_tcp:host[,mapper=1135]`. On this host, for `ncalrpc:`, its name is `epmapper`.
+///
+/// # Errors
+///
+/// E_INVALIDARG for an invalid string binding, and for an interface of objects, to which one
+/// [connects](crate::connect); RPC_S_SERVER_UNAVAILABLE when no server is there;
+/// EPT_S_NOT_REGISTERED when the endpoint mapper has no endpoint; E_ACCESSDENIED when the server
+/// denies access, or there are no credentials for it; RPC_S_UNKNOWN_IF or E_NOINTERFACE when the
+/// server does not perform the interface; RPC_E_VERSION_MISMATCH when the two sides describe it
+/// differently.
+pub fn bind<I: Remote>(binding: &str) -> Result<I> {
+    Ok(bind_object(binding, I::INFO)?.cast()?)
+}
+
+/// As [`bind`], for an interface that is known by its description only.
+pub(crate) fn bind_object(binding: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    let (link, reference) = reach(binding, info)?;
+    registry::register_module(info);
+    process::runtime()?.import(&link, &reference, info)
+}
+
+/// Returns the link to the server at a string binding, and a reference to the performer of an
+/// interface there.
+pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<Link>, ObjRef)> {
+    check(info)?;
+    let located = endpoints::locate(network::parse(binding)?, info)?;
+    let (object, binding) = (located.object, located.to_string());
+    let runtime = process::runtime()?;
+    // Datagrams may reach another process at the next call, so the server's identity is not used.
+    if network::has_no_connections(&located) {
+        return reach_stranger(runtime, &binding, Stranger { object, info });
+    }
+    let link = match runtime.link_at(&binding) {
+        Ok(link) => link,
+        // Standard protocol sequences also lead to servers that are no obvia processes.
+        Err(error) if network::is_standard(&binding) && !SETTLED.contains(&error.code()) => {
+            return reach_stranger(runtime, &binding, Stranger { object, info });
+        }
+        Err(error) => return Err(error),
+    };
+    let reference = ObjRef::from_any(&own_target::resolve(
+        &link,
+        &name_of(info, object.map_or(0, |uuid| uuid.0)),
+        info,
+        Forms::Standard,
+    )?)?;
+    Ok((link, reference))
+}
+
+/// The errors that a second attempt would not change: no server is there, or it denies access.
+const SETTLED: [HRESULT; 4] = [
+    code::RPC_S_SERVER_UNAVAILABLE,
+    code::E_ACCESSDENIED,
+    code::RPC_S_UNKNOWN_AUTHN_SERVICE,
+    code::RPC_S_SEC_PKG_ERROR,
+];
+
+/// Returns the link and the reference for a server that is no obvia process.
+fn reach_stranger(runtime: &'static Runtime, binding: &str, stranger: Stranger) -> Result<(Arc<Link>, ObjRef)> {
+    let (address, _) = address_of(binding)?;
+    let link = Arc::new(Link::to_stranger(runtime.local(), address, stranger, deadline::of_thread())?);
+    // The reference that such a server would send: there is one target, whose references are not
+    // counted.
+    let target = TargetId { index: 1, generation: 1 };
+    let (bindings, securities) = (Vec::new(), Vec::new());
+    let reference =
+        ObjRef { iid: stranger.info.iid, public_refs: 0, oxid: link.oxid(), oid: 1, target, bindings, securities };
+    Ok((link, reference))
+}
+
+/// Rejects interfaces of objects.
+fn check(info: &InterfaceInfo) -> Result<()> {
+    if info.plain {
+        return Ok(());
+    }
+    let text = format!("interface {} is one of objects, which are exported and connected to by name", info.name);
+    Err(Error::new(code::E_INVALIDARG, text))
+}

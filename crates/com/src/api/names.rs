@@ -1,0 +1,143 @@
+//! Exporting objects by names, and connecting to them.
+
+use crate::client::link::Link;
+use crate::client::own_target;
+use crate::orpc::ObjRef as Any;
+use crate::protocol::objref::ObjRef;
+use crate::protocol::own_calls::Forms;
+use crate::runtime::data::with_handler;
+use crate::runtime::marshaling::unmarshal_custom;
+use crate::runtime::names::Name;
+use crate::runtime::{Runtime, is_string_binding};
+use crate::server::accept_on;
+use crate::services::process;
+use crate::types::agile::Agile;
+use crate::types::error::{Error, Result, code};
+use crate::types::registry::{self, InterfaceInfo, Remote};
+use obvia_via::provider::shm::Listener;
+use std::sync::Arc;
+use windows_core::{IUnknown, Interface};
+
+/// An exported name. While this value lives, other processes can connect to the object by the name.
+#[must_use = "the name disappears when this is dropped"]
+pub struct Export {
+    runtime: &'static Runtime,
+    name: String,
+    // The listener of the name in the directory of this host.
+    listener: Option<Arc<Listener>>,
+}
+
+impl Drop for Export {
+    fn drop(&mut self) {
+        if let Some(listener) = &self.listener {
+            listener.close();
+        }
+        // The object's drop must not run under the lock.
+        let removed = self.runtime.names().remove(&self.name);
+        drop(removed);
+    }
+}
+
+/// Exports an object to other processes by a name.
+///
+/// Several threads call the object's methods at once, so the object must be thread-safe, as objects
+/// made by `#[implement]` of `Sync` types are. The name must be a legal file name without spaces.
+///
+/// # Errors
+///
+/// RPC_S_DUPLICATE_ENDPOINT when a live process serves the name; E_INVALIDARG when the text cannot
+/// be a name, such as a string binding, which is for [`listen`](crate::listen).
+///
+/// ```ignore
+/// let _export = obvia::export("calc", ICalc::from(Calc))?;
+/// obvia::wait_for_signal()
+/// ```
+pub fn export<I: Remote>(name: &str, object: I) -> Result<Export> {
+    export_object(name, &object.cast()?, I::INFO)
+}
+
+/// As [`export`], for an interface that is known by its description only.
+pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
+    check_name(name)?;
+    let runtime = process::runtime()?;
+    registry::register_module(info);
+    runtime.serve()?;
+    let object = Agile::new(object)?;
+    let listener = Arc::new(runtime.directory().bind(name)?);
+    runtime.names().put(name, Name::new(object, info, Some(Arc::clone(&listener))));
+    accept_on(runtime.exporter(), Arc::clone(&listener))?;
+    Ok(Export { runtime, name: name.to_owned(), listener: Some(listener) })
+}
+
+/// Refuses a name that clients would read as a string binding.
+fn check_name(name: &str) -> Result<()> {
+    if !is_string_binding(name) {
+        return Ok(());
+    }
+    let text = format!(
+        "`{name}` is a string binding and no name: export a name, and have obvia::listen(\"{name}\") lead to it"
+    );
+    Err(Error::new(code::E_INVALIDARG, text))
+}
+
+/// Exports an object only to clients over a network. On this host another process has the name.
+pub(crate) fn export_to_networks(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
+    check_name(name)?;
+    let runtime = process::runtime()?;
+    registry::register_module(info);
+    let object = Agile::new(object)?;
+    if !runtime.names().put_new(name, Name::new(object, info, None)) {
+        return Err(Error::new(code::RPC_S_DUPLICATE_ENDPOINT, format!("this process exports `{name}` already")));
+    }
+    Ok(Export { runtime, name: name.to_owned(), listener: None })
+}
+
+/// Connects to the object that a process of this host exports by a name, or that a string binding
+/// names.
+///
+/// A string binding is `ncacn_vi_udp:host[port,name=NAME]`; the name may be omitted where the
+/// process exports only one. In the exporting process itself the result is the object.
+///
+/// # Errors
+///
+/// RPC_S_SERVER_UNAVAILABLE when no process serves the name; E_ACCESSDENIED when the server denies
+/// access or there are no credentials for it; E_NOINTERFACE when the object has no such interface;
+/// RPC_E_VERSION_MISMATCH when the two sides describe the interface differently.
+///
+/// ```ignore
+/// let calc: ICalc = obvia::connect("calc")?;
+/// let there: ICalc = obvia::connect("ncacn_vi_udp:10.0.0.1[5555,name=calc]")?;
+/// ```
+pub fn connect<I: Remote>(name: &str) -> Result<I> {
+    Ok(connect_object(name, I::INFO)?.cast()?)
+}
+
+/// As [`connect`], for an interface that is known by its description only.
+pub(crate) fn connect_object(name: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    let runtime = process::runtime()?;
+    registry::register_module(info);
+    if let Ok(own) = runtime.named(name) {
+        return Ok(own.get().clone());
+    }
+    let (link, name) = runtime.find(name)?;
+    match own_target::resolve(&link, &name, info, Forms::All).map_err(|error| not_there(&link, &name, error))? {
+        Any::Custom { clsid, data, .. } => unmarshal_custom(&clsid, data, info),
+        any => with_handler(&any, runtime.adopt(&link, &ObjRef::from_any(&any)?, info)?, info),
+    }
+}
+
+/// Returns an error that lists the names of a process that is reachable but does not export `name`.
+pub(crate) fn not_there(link: &Link, name: &str, error: Error) -> Error {
+    if error.code() != code::RPC_E_DISCONNECTED {
+        return error;
+    }
+    // A process that does not answer this call either is gone.
+    let Ok(text) = own_target::list(link) else { return error };
+    let names: Vec<&str> = text.lines().filter_map(|line| line.split('\t').next()).collect();
+    if names.contains(&name) {
+        return error;
+    }
+    let there = if names.is_empty() { "nothing is".to_owned() } else { format!("there are: {}", names.join(", ")) };
+    let text = format!("nothing is exported as `{name}` at {}; {there}", link.binding());
+    Error::new(code::RPC_S_SERVER_UNAVAILABLE, text)
+}

@@ -1,0 +1,139 @@
+//! The access rules of this process, as programs set them, and the caller of a running method.
+
+use crate::access::rules::{Access, Kept, Ruled, Table};
+use crate::api::security::Caller;
+use crate::runtime::Runtime;
+use crate::server;
+use crate::services::process;
+use crate::types::agile::Agile;
+use crate::types::error::{Error, Result, code};
+use std::sync::Arc;
+use windows_core::{GUID, IUnknown, Interface};
+
+/// Returns the caller of the method that runs on this thread. `None` where no method runs that was
+/// called from another process; calls within the process do not change the result.
+pub fn caller() -> Option<Caller> {
+    server::caller().map(|caller| caller.shown())
+}
+
+/// Sets the rule for calls of an object of this process from outside, by any of its interfaces,
+/// from the next call on. The rule replaces [the default rule](set_default_access) for the object.
+/// The object of an interface of functions is the one that performs them.
+///
+/// Callers that the rule refuses do not get the object by a name either. A client that has received
+/// a reference from another process can still query interfaces and change reference counts. Calls
+/// within the process are not checked. Calls by other clients through proxies of this process go to
+/// the object itself and are not checked here.
+///
+/// The rule ends with the object if the object has weak references, as those made by `#[implement]`
+/// do. Otherwise the rule keeps the object alive until [`clear_access`].
+///
+/// # Errors
+///
+/// E_INVALIDARG for an object that belongs to a thread.
+///
+/// # Example
+///
+/// ```no_run
+/// # fn of(object: &obvia::IUnknown) -> obvia::Result<()> {
+/// use obvia::security::{Callers, set_access};
+///
+/// set_access(object, Callers::nobody().with_user(1000))?;
+/// set_access(object, |caller: &obvia::security::Caller| caller.authenticated.is_some())
+/// # }
+/// ```
+pub fn set_access<I: Interface>(object: &I, access: impl Access + 'static) -> Result<()> {
+    let runtime = process::runtime()?;
+    let object = Agile::new(&object.cast::<IUnknown>()?)?;
+    let identity = object.get().as_raw().addr();
+    let kept = object.get().downgrade().map_or(Kept::Object { _object: object }, Kept::Weak);
+    runtime.rules().sweep();
+    let ruled = Ruled { access: Arc::new(access), kept };
+    change_access(runtime, |table| table.objects.insert(identity, ruled));
+    Ok(())
+}
+
+/// Removes the rule of [`set_access`], so that the default rule applies to the object again.
+///
+/// # Errors
+///
+/// If the runtime of the process cannot be made.
+pub fn clear_access<I: Interface>(object: &I) -> Result<()> {
+    let identity = object.cast::<IUnknown>()?.as_raw().addr();
+    change_access(process::runtime()?, |table| table.objects.remove(&identity));
+    Ok(())
+}
+
+/// Sets the default rule for objects and functions of this process without a [rule of their
+/// own](set_access), from the next call on (CoInitializeSecurity). Without a default rule every
+/// caller that reaches the process is permitted.
+///
+/// # Errors
+///
+/// If the runtime of the process cannot be made.
+pub fn set_default_access(access: impl Access + 'static) -> Result<()> {
+    let access: Arc<dyn Access> = Arc::new(access);
+    change_access(process::runtime()?, |table| table.all_objects.replace(access));
+    Ok(())
+}
+
+/// Sets the rule for activations of a class in this process, including its class object, whether
+/// the class is [registered](crate::dcom::register_class) already or later. The rule replaces [the
+/// default rule](set_default_class_access) for the class.
+///
+/// Calls of the objects are controlled separately, by [`set_access`].
+///
+/// # Errors
+///
+/// If the runtime of the process cannot be made.
+pub fn set_class_access(class: GUID, access: impl Access + 'static) -> Result<()> {
+    let access: Arc<dyn Access> = Arc::new(access);
+    change_access(process::runtime()?, |table| table.classes.insert(class.to_u128(), access));
+    Ok(())
+}
+
+/// Sets the default rule for activations of classes without a [rule of their
+/// own](set_class_access). Without it the default rule for [calls](set_default_access) applies.
+///
+/// # Errors
+///
+/// If the runtime of the process cannot be made.
+pub fn set_default_class_access(access: impl Access + 'static) -> Result<()> {
+    let access: Arc<dyn Access> = Arc::new(access);
+    change_access(process::runtime()?, |table| table.all_classes.replace(access));
+    Ok(())
+}
+
+/// Admits processes of other users over shared memory and `ncalrpc`. The call must precede all
+/// exports and listeners. By default only processes of the same user and of the superuser can
+/// connect, regardless of the rules.
+///
+/// The directory of names (`OBVIA_RUNTIME_DIR`) must be searchable for the other users, and belong
+/// to the superuser or to them. Clients trust only servers of their own user and of the superuser.
+///
+/// # Errors
+///
+/// E_INVALIDARG before [`set_default_access`] has been called, so that this call alone does not
+/// admit every user, and after the process has become reachable.
+pub fn admit_other_users() -> Result<()> {
+    let runtime = process::runtime()?;
+    let refused = |text| Err(Error::new(code::E_INVALIDARG, text));
+    if runtime.rules().table().all_objects.is_none() {
+        return refused(
+            "processes of other users are let in where it has been said who may call: see set_default_access",
+        );
+    }
+    if runtime.is_served() {
+        return refused("processes of other users are let in before anything is exported or listened on");
+    }
+    runtime.directory().open_to_all_users();
+    Ok(())
+}
+
+/// Changes the rules, from the next call on.
+fn change_access<R>(runtime: &Runtime, change: impl FnOnce(&mut Table) -> R) {
+    let before = runtime.rules().change(change);
+    runtime.exports().table.recall();
+    // The drop may run program code, which must not run under the lock.
+    drop(before);
+}

@@ -1,0 +1,528 @@
+//! A link: the connections and state that this process shares with one other process whose objects
+//! it uses.
+//!
+//! A link has one home connection, over which references are requested and given back, and whose
+//! end tells each side at once that the other has ended. A link also has a pool of channels, from
+//! which each calling thread takes one.
+
+mod home;
+mod process;
+
+use crate::access::Protection;
+use crate::client::canceller;
+use crate::client::proof;
+use crate::client::proxy::ManagerPointer;
+use crate::protocol::binding;
+use crate::protocol::binding::Transfers;
+use crate::protocol::own_calls;
+use crate::transport::local::LocalProcess;
+use crate::transport::network::{proof_of, protected, targets_of, told};
+use crate::transport::routes::Targets;
+use crate::transport::trace;
+use crate::types::deadline;
+use crate::types::error::{Error, Result, code};
+use crate::types::identity;
+use crate::types::identity::{endpoint_of, local_binding};
+use crate::types::registry::{self, InterfaceInfo};
+use crate::types::threads::lock;
+use crate::types::upkeep;
+use home::Home;
+use obvia_rpc::co::relay::Routes as _;
+use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_rpc::uuid::Uuid;
+use obvia_rpc::vi_call::{Channel, TargetId};
+use obvia_via::window::{Options, Peer, Window};
+use obvia_via::{Deadline, Waiting};
+use process::{Process, watch};
+use std::collections::{HashMap, HashSet};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use windows_core::GUID;
+
+/// The greatest number of idle channels in a pool. Further channels are closed when their thread
+/// ends.
+const IDLE_MAX: usize = 32;
+
+/// The greatest number of attempts at a connection while its association group changes. A server
+/// that refuses each group must not occupy a client forever.
+const CONNECT_MAX: u32 = 8;
+
+/// The time for which one process may keep the janitor from giving references back to others.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The connections to one process.
+pub(crate) struct Link {
+    local_process: &'static LocalProcess,
+    oxid: u64,
+    address: Address,
+    peer: Peer,
+    local: Option<String>,
+    options: Options,
+    home: Home,
+    idle: Mutex<Vec<Channel>>,
+    /// The descriptor of a process of this host. `None` over networks, and where the kernel has no
+    /// such descriptor for the process: the end of the home connection then counts as its end.
+    pidfd: Option<OwnedFd>,
+    process: Arc<Process>,
+    mark: Mutex<Option<u64>>,
+    /// The target descriptions that associations with the process need; `None` for connections by
+    /// shared memory and virtual interfaces.
+    targets: Option<Arc<Targets>>,
+    /// The protection with which this process authenticates on each virtual interface over a
+    /// network.
+    proof: Option<Protection>,
+    /// The interface and object of a server that is no obvia process and performs functions only.
+    stranger: Option<Stranger>,
+    /// The interfaces that both sides describe alike, with their fingerprints.
+    bound: Mutex<HashSet<(u128, u128)>>,
+}
+
+/// A process that was reached, with its home connection.
+pub(crate) struct Reached {
+    pub(crate) oxid: u64,
+    pub(crate) home: Channel,
+    targets: Option<Arc<Targets>>,
+    proof: Option<Protection>,
+}
+
+impl Reached {
+    /// Returns the protection of calls, if any.
+    pub(crate) fn protection(&self) -> Option<&Protection> {
+        self.targets.as_ref().map_or(self.proof.as_ref(), |targets| targets.protection())
+    }
+}
+
+/// A server that is no obvia process.
+#[derive(Clone, Copy)]
+pub(crate) struct Stranger {
+    /// The object UUID that calls of the server's functions carry, if any.
+    pub(crate) object: Option<Uuid>,
+    /// The interface of the server's functions.
+    pub(crate) info: &'static InterfaceInfo,
+}
+
+/// The address of a process.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Address {
+    /// A name in the directory of this host.
+    Name(String),
+    /// A string binding for a network.
+    Binding(StringBinding),
+}
+
+impl Address {
+    /// Opens a connection, authenticates on it where required, and greets the server. The thread's
+    /// canceller ends the wait for the server's answers.
+    fn connect<R>(
+        &self,
+        local: &'static LocalProcess,
+        (targets, proof): (Option<&Arc<Targets>>, Option<&Protection>),
+        options: &Options,
+        deadline: Deadline,
+        greet: impl FnOnce(&mut Channel) -> Result<R>,
+    ) -> Result<(Channel, R)> {
+        let mut channel = Channel::new(self.open(local, targets, options, deadline)?);
+        let greeted = canceller::cancellable(channel.alarm(), || {
+            if let Some(proof) = proof {
+                proof::prove(&mut channel, proof)?;
+            }
+            greet(&mut channel)
+        })?;
+        Ok((channel, greeted))
+    }
+
+    fn open(
+        &self,
+        local: &'static LocalProcess,
+        targets: Option<&Arc<Targets>>,
+        options: &Options,
+        deadline: Deadline,
+    ) -> Result<Window> {
+        match (self, targets) {
+            (Self::Name(name), _) => {
+                trace::note_shared_memory();
+                let deadline = deadline.start();
+                let dialled =
+                    canceller::in_attempts(deadline, |deadline| Ok(local.directory().dial(name, deadline)?))?;
+                canceller::cancellable(dialled.interrupter(), || Ok(dialled.complete(options, deadline)?))
+            }
+            (Self::Binding(binding), None) => local.network().connect(binding, options, deadline),
+            (Self::Binding(binding), Some(targets)) => {
+                let associate =
+                    |deadline| local.network().associate(local.directory(), binding, targets, options, deadline);
+                match binding.protocol {
+                    ProtocolSequence::Lrpc => canceller::in_attempts(deadline, associate),
+                    // A host may need longer than an attempt to accept a connection.
+                    _ => associate(deadline),
+                }
+            }
+        }
+    }
+
+    /// Returns an empty set of target descriptions where connections to the address are
+    /// associations.
+    fn targets(&self) -> Result<Option<Arc<Targets>>> {
+        match self {
+            Self::Name(_) => Ok(None),
+            Self::Binding(binding) => Ok(targets_of(binding)?.map(Arc::new)),
+        }
+    }
+
+    /// Returns the protection with which this process authenticates at the address, if any.
+    fn proof(&self) -> Result<Option<Protection>> {
+        match self {
+            Self::Name(_) => Ok(None),
+            Self::Binding(binding) => proof_of(binding),
+        }
+    }
+}
+
+/// Returns the options of a home connection. It is seldom used, and its latency does not matter.
+fn for_home(options: &Options) -> Options {
+    Options { waiting: Waiting::Adaptive, quiet: true, ..options.clone() }
+}
+
+impl Link {
+    /// Connects to an exported name, the endpoint of a process, or a binding, and learns the OXID
+    /// of the process there.
+    pub(crate) fn reach(local: &'static LocalProcess, address: &Address, deadline: Deadline) -> Result<Reached> {
+        let (targets, proof) = (address.targets()?, address.proof()?);
+        let options = for_home(&local.options());
+        let greet = |home: &mut Channel| {
+            let oxid = binding::introduce(home, local.oxid(), deadline)?;
+            if let Some(targets) = &targets {
+                targets.set_process(oxid);
+                // The server's answer to a call shows whether it accepted the authentication.
+                // Earlier messages may not show it.
+                if targets.protection().is_some() {
+                    own_calls::settle(home)?;
+                }
+            }
+            Ok(oxid)
+        };
+        let ways = (targets.as_ref(), proof.as_ref());
+        let (home, oxid) = address.connect(local, ways, &options, deadline, greet)?;
+        Ok(Reached { oxid, home, targets, proof })
+    }
+
+    /// Connects to a server that may be no obvia process and that performs an interface of
+    /// functions.
+    pub(crate) fn to_stranger(
+        local: &'static LocalProcess,
+        address: Address,
+        stranger: Stranger,
+        deadline: Deadline,
+    ) -> Result<Self> {
+        let (targets, proof) = (address.targets()?, address.proof()?);
+        let ways = (targets.as_ref(), proof.as_ref());
+        let (home, ()) = address.connect(local, ways, &local.options(), deadline, |_| Ok(()))?;
+        let reached = Reached { oxid: identity::draw()?, home, targets, proof };
+        let link = Self { stranger: Some(stranger), ..Self::open(local, address, reached, deadline)? };
+        // Connects the channel that the first call will use, so that errors show now.
+        link.return_channel(link.take_channel(deadline)?);
+        Ok(link)
+    }
+
+    fn transfers(&self) -> Transfers {
+        self.targets.as_ref().map_or(Transfers::FLAT, |targets| targets.transfers())
+    }
+
+    /// Opens the link to the process that was reached by `address`.
+    ///
+    /// The OXID that the server of a name claims proves nothing. The link therefore uses the
+    /// endpoint of that OXID, which belongs to the process itself. A server that claims another
+    /// process's OXID gets none of the calls to that process. Over a network only the address is
+    /// known, and the link is for that OXID at that host.
+    pub(crate) fn open(
+        local: &'static LocalProcess,
+        address: Address,
+        reached: Reached,
+        deadline: Deadline,
+    ) -> Result<Self> {
+        let Reached { oxid, home, targets, proof } = reached;
+        let endpoint = Address::Name(endpoint_of(oxid));
+        let (address, home) = if address == endpoint || matches!(address, Address::Binding(_)) {
+            (address, home)
+        } else {
+            drop(home);
+            let found = Self::reach(local, &endpoint, deadline)?;
+            if found.oxid != oxid {
+                return Err(Error::new(code::RPC_E_INVALID_DATA, "an endpoint leads to another process"));
+            }
+            (endpoint, found.home)
+        };
+        let peer = home.peer();
+        let pidfd = match (&address, &peer) {
+            (Address::Name(_), Peer::Process { pid, .. }) => watch(*pid)?,
+            _ => None,
+        };
+        let link = Self {
+            local_process: local,
+            oxid,
+            address,
+            peer,
+            local: home.local().map(str::to_owned),
+            options: local.options(),
+            home: Home::new(home),
+            idle: Mutex::default(),
+            pidfd,
+            process: Arc::default(),
+            mark: Mutex::default(),
+            targets,
+            proof,
+            stranger: None,
+            bound: Mutex::default(),
+        };
+        link.note_way();
+        Ok(link)
+    }
+
+    /// Returns the protection of calls, if any.
+    pub(crate) fn protection(&self) -> Option<&Protection> {
+        self.targets.as_ref().map_or(self.proof.as_ref(), |targets| targets.protection())
+    }
+
+    /// Returns the OXID of the process at the other end.
+    #[inline]
+    pub(crate) fn oxid(&self) -> u64 {
+        self.oxid
+    }
+
+    /// Returns the binding by which this process reaches the peer, in the form for other processes.
+    pub(crate) fn binding(&self) -> StringBinding {
+        match &self.address {
+            Address::Name(endpoint) => local_binding(endpoint),
+            Address::Binding(binding) => told(binding.clone()),
+        }
+    }
+
+    /// Returns every binding of the peer that is known for certain: the link's own, those of other
+    /// links, and those that the peer sent itself.
+    pub(crate) fn bindings(&self) -> Vec<StringBinding> {
+        let mut known = vec![self.binding()];
+        let others = [&self.process.others, &self.process.ways].map(|others| lock(others).clone());
+        // Bindings that would reach the peer with less protection than this link's are left out.
+        let least = self.protection().map(Protection::level);
+        for other in others.into_iter().flatten().filter_map(|other| protected(other, least)) {
+            if !known.contains(&other) {
+                known.push(other);
+            }
+        }
+        known
+    }
+
+    /// Whether the link uses shared memory, where the kernel vouches for the peer.
+    fn is_private(&self) -> bool {
+        matches!(self.address, Address::Name(_))
+    }
+
+    /// Records the bindings that the peer itself has sent.
+    pub(crate) fn learn(&self, bindings: &[StringBinding]) {
+        *lock(&self.process.others) = bindings.iter().cloned().map(told).collect();
+    }
+
+    /// Returns the host name by which the peer reaches this process over a network.
+    pub(crate) fn local(&self) -> Option<&str> {
+        self.local.as_deref()
+    }
+
+    /// Registers a target before calls of it are made.
+    pub(crate) fn note_target(&self, target: TargetId, info: &'static InterfaceInfo) {
+        match (&self.targets, self.stranger) {
+            (Some(targets), None) => targets.insert(target, info, registry::plan(info)),
+            (Some(targets), Some(Stranger { object, .. })) => targets.insert_functions(target, object, info),
+            (None, _) => {}
+        }
+    }
+
+    /// Registers a target of which only the interface's identity is known.
+    pub(crate) fn note_frames(&self, target: TargetId, info: &InterfaceInfo) {
+        if let Some(targets) = &self.targets {
+            targets.insert(target, info, None);
+        }
+    }
+
+    /// Unregisters a target that is no longer called.
+    pub(crate) fn forget_target(&self, target: TargetId) {
+        if let Some(targets) = &self.targets {
+            targets.remove(target);
+        }
+    }
+
+    /// Returns the proxy managers for objects of the process, by OID.
+    pub(crate) fn managers(&self) -> &Mutex<HashMap<u64, ManagerPointer>> {
+        &self.process.managers
+    }
+
+    /// Whether the process at the other end is gone.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.home.is_ended()
+    }
+
+    /// Whether no references wait to be given back. Proxies hold a reference count of their link,
+    /// so that the link's own count shows them.
+    pub(crate) fn is_unused(&self) -> bool {
+        lock(&self.process.releases).is_empty()
+    }
+
+    /// Takes a channel from the pool, or connects a new one.
+    pub(crate) fn take_channel(&self, deadline: Deadline) -> Result<Channel> {
+        let mut idle = lock(&self.idle);
+        while let Some(channel) = idle.pop() {
+            if !channel.is_closed() {
+                return Ok(channel);
+            }
+        }
+        drop(idle);
+        self.connect(&self.options, deadline)
+    }
+
+    /// Opens a connection. An association joins the existing group, or a new group where the server
+    /// no longer knows the existing one.
+    fn connect(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
+        let deadline = deadline.start();
+        let group = || self.targets.as_ref().map(|targets| targets.group().load(Ordering::Acquire));
+        let mut joined = group();
+        for _ in 1..CONNECT_MAX {
+            let outcome = self.connect_once(options, deadline);
+            let now = group();
+            // A further attempt helps only where the server refused the group or another thread
+            // joined a group meanwhile. A missing interface is missing in every group.
+            let is_over = outcome.as_ref().map_or_else(|error| error.code() != code::E_FAIL, |_| true);
+            if is_over || std::mem::replace(&mut joined, now) == now || deadline.is_over() {
+                return outcome;
+            }
+        }
+        self.connect_once(options, deadline)
+    }
+
+    fn connect_once(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
+        let local = self.local_process;
+        let greet = |channel: &mut Channel| match self.stranger {
+            Some(Stranger { info, .. }) => binding::alter(channel, info, self.transfers(), deadline),
+            // Another process, whose objects have the same numbers, may have the address by now.
+            None if binding::introduce(channel, local.oxid(), deadline)? != self.oxid => Err(self.gone()),
+            None => Ok(()),
+        };
+        let connected =
+            self.address.connect(local, (self.targets.as_ref(), self.proof.as_ref()), options, deadline, greet);
+        match connected {
+            Ok((channel, ())) => Ok(channel),
+            Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE => Err(self.gone()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn gone(&self) -> Error {
+        let text = match &self.peer {
+            Peer::Process { pid, .. } => format!("the process {pid} that had the object has ended"),
+            Peer::Host(host) => format!("the process at {host} that had the object has ended"),
+        };
+        Error::new(code::RPC_E_DISCONNECTED, text)
+    }
+
+    /// Returns a channel to the pool.
+    pub(crate) fn return_channel(&self, channel: Channel) {
+        let mut idle = lock(&self.idle);
+        if !channel.is_closed() && idle.len() < IDLE_MAX {
+            idle.push(channel);
+        }
+    }
+
+    /// Performs a call of the runtime's own on the home connection. The thread's canceller ends the
+    /// call.
+    pub(crate) fn with_home<R>(&self, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
+        self.home.lend(deadline::of_thread(), |home| {
+            // Over a network the connection may have ended without the process.
+            if home.channel.is_ended() && self.is_private() {
+                return Err(self.gone());
+            }
+            // A call on the connection may also have timed out. The new connection is made before
+            // the old one closes, so that the server does not consider this client gone.
+            if home.is_rung || home.channel.is_closed() {
+                *home = self.connect(&for_home(&self.options), deadline::of_thread())?.into();
+            }
+            let (outcome, is_rung) = canceller::interruptible(home.channel.alarm(), || work(&mut home.channel));
+            home.is_rung = is_rung;
+            outcome
+        })
+    }
+
+    /// Verifies, once for each interface, that both sides describe the interface alike.
+    pub(crate) fn bind(&self, info: &InterfaceInfo) -> Result<()> {
+        let key = (info.iid.to_u128(), info.fingerprint);
+        if lock(&self.bound).contains(&key) {
+            return Ok(());
+        }
+        self.with_home(|home| binding::alter(home, info, self.transfers(), deadline::of_thread()))?;
+        lock(&self.bound).insert(key);
+        Ok(())
+    }
+
+    /// Returns the fingerprint of an interface that has been verified for both sides.
+    pub(crate) fn fingerprint(&self, iid: &GUID) -> Option<u128> {
+        lock(&self.bound).iter().find(|(bound, _)| *bound == iid.to_u128()).map(|(_, fingerprint)| *fingerprint)
+    }
+
+    /// Queues references to be given back to the server soon, in a batch.
+    pub(crate) fn release_later(&self, target: TargetId, refs: u32) {
+        lock(&self.process.releases).push((target, refs));
+        upkeep::wake();
+    }
+
+    /// Whether the server returns the references in one-way calls that it has refused: see
+    /// [`own_calls::list_references`]. Datagrams may overtake each other, and servers that are no
+    /// obvia processes know no such call.
+    pub(crate) fn returns_refused_references(&self) -> bool {
+        let is_ordered = match &self.address {
+            Address::Name(_) => true,
+            Address::Binding(binding) => binding.protocol != ProtocolSequence::IpUdp,
+        };
+        is_ordered && self.stranger.is_none()
+    }
+
+    /// Returns the peer that was reached.
+    pub(crate) fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// Has the janitor look at the links soon if a call failed because the peer is gone.
+    #[cold]
+    pub(crate) fn note_failure(error: &Error) {
+        if error.code() == code::RPC_E_DISCONNECTED {
+            upkeep::wake();
+        }
+    }
+
+    /// Gives back the queued references. Those that were not sent stay in the queue of a living
+    /// link, and are lost with a dead one. Returns whether the queue is empty.
+    pub(crate) fn flush_releases(&self) -> bool {
+        let queued = std::mem::take(&mut *lock(&self.process.releases));
+        let unsent = self.release(&queued);
+        let is_done = unsent.is_empty() || self.is_dead();
+        if !is_done {
+            lock(&self.process.releases).extend(unsent);
+        }
+        is_done
+    }
+
+    /// Gives back references. Returns those that were not sent.
+    pub(crate) fn release<'a>(&self, batch: &'a [(TargetId, u32)]) -> &'a [(TargetId, u32)] {
+        for (at, part) in batch.chunks(own_calls::RELEASES_MAX).enumerate() {
+            let mut is_sent = false;
+            // A sent release counts as done even if its answer is late.
+            let outcome = deadline::with_timeout(RELEASE_TIMEOUT, || {
+                self.with_home(|home| {
+                    is_sent = true;
+                    own_calls::release(home, part)
+                })
+            });
+            if outcome.is_err() && !is_sent {
+                return &batch[at * own_calls::RELEASES_MAX..];
+            }
+        }
+        &[]
+    }
+}

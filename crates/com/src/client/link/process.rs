@@ -1,0 +1,142 @@
+//! The state that the links to one process share. A process may be reached by several bindings, but
+//! each of its objects has one proxy manager. The manager's interface proxies each use the link by
+//! which they came.
+
+use super::Link;
+use crate::client::proxy::ManagerPointer;
+use crate::protocol::own_calls;
+use crate::types::deadline;
+use crate::types::error::Result;
+use crate::types::threads::lock;
+use obvia_rpc::string_binding::StringBinding;
+use obvia_rpc::vi_call::TargetId;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// The time that a process may take to send its mark.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// A process with objects, however many bindings lead to it.
+#[derive(Default)]
+pub(super) struct Process {
+    /// The proxy managers, by OID.
+    pub(super) managers: Mutex<HashMap<u64, ManagerPointer>>,
+    /// The references that are to be given back to the process.
+    pub(super) releases: Mutex<Vec<(TargetId, u32)>>,
+    /// The bindings by which this process has reached it.
+    pub(super) ways: Mutex<Vec<StringBinding>>,
+    /// The bindings of the process that it sent itself, in the latest version.
+    pub(super) others: Mutex<Vec<StringBinding>>,
+}
+
+/// Returns a descriptor of a process of this host, by which its end is seen even after another
+/// process has its number. `None` where the process has ended, has no number here (it is in another
+/// PID namespace), or where the kernel or a filter of system calls refuses such descriptors.
+///
+/// # Errors
+///
+/// E_FAIL or E_OUTOFMEMORY when this process or the system has no descriptor or memory left.
+pub(super) fn watch(pid: u32) -> Result<Option<OwnedFd>> {
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(None) };
+    match pidfd_open(pid, PidfdFlags::empty()) {
+        Err(errno @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => Err(io::Error::from(errno).into()),
+        opened => Ok(opened.ok()),
+    }
+}
+
+/// Whether a process has ended. Its descriptor is readable then, also before its parent has waited.
+fn has_ended(process: &OwnedFd) -> bool {
+    poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+}
+
+impl Link {
+    /// Returns an identifier of the process, valid while a link to it exists. A peer that only
+    /// claims another process's OXID has a different identifier.
+    pub(crate) fn process(&self) -> usize {
+        Arc::as_ptr(&self.process).addr()
+    }
+
+    /// Whether another link leads to the same process.
+    pub(crate) fn leads_where(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.process, &other.process)
+    }
+
+    /// Shares the process state with one of `others` that leads to the same process, before this
+    /// link is used. The OXID that both peers claim is not enough: any peer could claim it and
+    /// would be given calls of the other's objects. The process proves its identity by its mark for
+    /// this process, which it sends to no other process.
+    pub(crate) fn join(&mut self, others: &[Arc<Self>]) {
+        let is_same =
+            |other: &&Arc<Self>| self.trusts_as(other) && other.mark().is_some_and(|mark| self.mark() == Some(mark));
+        let Some(known) = others.iter().find(is_same) else { return };
+        self.process = Arc::clone(&known.process);
+        self.note_way();
+    }
+
+    /// Whether one of two links may be trusted as far as the other. The kernel vouches for
+    /// processes of this host. Other links must have the same protection level.
+    fn trusts_as(&self, other: &Self) -> bool {
+        let level = |link: &Self| link.protection().map(crate::access::Protection::level);
+        self.is_private() || other.is_private() || level(self) == level(other)
+    }
+
+    /// Returns the mark by which the process at the other end is recognised.
+    fn mark(&self) -> Option<u64> {
+        let mut known = lock(&self.mark);
+        if known.is_none() {
+            // A process that sends no mark counts as a separate process.
+            *known = deadline::with_timeout(PATIENCE, || self.with_home(own_calls::mark)).ok();
+        }
+        *known
+    }
+
+    /// Whether the process at the other end of a link has ended. Call this only after the home
+    /// connection has ended. `None` over a network: the peer's OXID is its own claim there, and
+    /// connections end without their processes.
+    pub(crate) fn has_process_ended(&self) -> Option<bool> {
+        self.is_private().then(|| self.pidfd.as_ref().is_none_or(has_ended))
+    }
+
+    /// Returns the bindings by which this process has reached the peer. The peer has no influence
+    /// on them, unlike on [`Self::bindings`].
+    pub(crate) fn ways(&self) -> Vec<StringBinding> {
+        lock(&self.process.ways).clone()
+    }
+
+    pub(super) fn note_way(&self) {
+        let own = self.binding();
+        let mut ways = lock(&self.process.ways);
+        if !ways.contains(&own) {
+            ways.push(own);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{has_ended, watch};
+    use std::process::{Command, Stdio};
+
+    #[test]
+    #[cfg_attr(miri, ignore = "starts a process")]
+    fn a_process_has_ended_when_it_runs_no_longer() {
+        assert!(!has_ended(&watch(std::process::id()).unwrap().unwrap()));
+        let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let process = watch(child.id()).unwrap().unwrap();
+        assert!(!has_ended(&process));
+        child.kill().unwrap();
+        // The parent has not waited for it yet.
+        while !has_ended(&process) {
+            std::thread::yield_now();
+        }
+        child.wait().unwrap();
+        // Another process may get the number from now on.
+        assert!(has_ended(&process) && watch(0).unwrap().is_none() && watch(u32::MAX).unwrap().is_none());
+    }
+}

@@ -1,0 +1,103 @@
+//! The client's half of the calls between runtimes, over a link.
+
+use crate::client::link::Link;
+use crate::orpc::ObjRef as Any;
+use crate::protocol::objref::{Exported, guid_to_wire, parse};
+use crate::protocol::own_calls::{
+    Forms, OP_BINDINGS, OP_DESCRIBE, OP_FUNCTIONS, OP_INTERFACES, OP_KEEP, OP_LIST, OP_QUERY, OP_RELEASE_DATA,
+    OP_RESOLVE, OP_TRANSFER, OP_UNMARSHAL, call, text,
+};
+use crate::types::error::{Result, code};
+use crate::types::registry::InterfaceInfo;
+use obvia_rpc::vi_call::TargetId;
+use windows_core::GUID;
+
+/// Queries the server for another interface of an object. The caller owns the returned references.
+pub(crate) fn query_interface(link: &Link, through: TargetId, info: &InterfaceInfo) -> Result<TargetId> {
+    link.bind(info)?;
+    let mut request = Vec::with_capacity(24);
+    request.extend(through.word().to_le_bytes());
+    request.extend(guid_to_wire(&info.iid));
+    let answer = link.with_home(|home| call(home, OP_QUERY, &request))?;
+    let word = *answer.first_chunk().ok_or(code::RPC_E_INVALID_DATA)?;
+    Ok(TargetId::from_word(u64::from_le_bytes(word)))
+}
+
+/// Asks the server to count references for a third process, to which this process is about to pass
+/// the pointer.
+pub(crate) fn transfer(link: &Link, target: TargetId, to: u64, refs: u32) -> Result<()> {
+    let mut request = Vec::with_capacity(24);
+    request.extend(target.word().to_le_bytes());
+    request.extend(to.to_le_bytes());
+    request.extend(u64::from(refs).to_le_bytes());
+    link.with_home(|home| call(home, OP_TRANSFER, &request))?;
+    Ok(())
+}
+
+/// Resolves an object that the server exports by a name.
+pub(crate) fn resolve(link: &Link, name: &str, info: &InterfaceInfo, forms: Forms) -> Result<Any> {
+    link.bind(info)?;
+    let mut request = Vec::with_capacity(24 + name.len());
+    request.extend(guid_to_wire(&info.iid));
+    request.extend((name.len() as u32).to_le_bytes());
+    request.extend(u32::from(forms == Forms::All).to_le_bytes());
+    request.extend(name.as_bytes());
+    parse(&link.with_home(|home| call(home, OP_RESOLVE, &request))?)
+}
+
+/// Returns the names that the server exports: one per line, with name, interface and IID separated
+/// by tabs.
+pub(crate) fn list(link: &Link) -> Result<String> {
+    let answer = link.with_home(|home| call(home, OP_LIST, &[]))?;
+    text(answer)
+}
+
+/// Returns the IDL text of an interface from the server.
+pub(crate) fn describe(link: &Link, iid: &GUID) -> Result<String> {
+    let answer = link.with_home(|home| call(home, OP_DESCRIBE, &guid_to_wire(iid)))?;
+    text(answer)
+}
+
+/// Returns the interfaces that the server knows: one per line, with name and IID separated by a
+/// tab.
+pub(crate) fn interfaces(link: &Link) -> Result<String> {
+    let answer = link.with_home(|home| call(home, OP_INTERFACES, &[]))?;
+    text(answer)
+}
+
+/// Returns the string bindings of the server: one per line, the best first.
+pub(crate) fn bindings(link: &Link) -> Result<String> {
+    let answer = link.with_home(|home| call(home, OP_BINDINGS, &[]))?;
+    text(answer)
+}
+
+/// Returns the interfaces of functions that the server performs: one per line, with name, UUID,
+/// version and object UUID separated by tabs.
+pub(crate) fn functions(link: &Link) -> Result<String> {
+    let answer = link.with_home(|home| call(home, OP_FUNCTIONS, &[]))?;
+    text(answer)
+}
+
+fn exported(answer: &[u8]) -> Result<Exported> {
+    let word = |at: usize| answer.get(at..).and_then(|rest| rest.first_chunk()).copied().map(u64::from_le_bytes);
+    let (target, oid) = word(0).zip(word(8)).ok_or(code::RPC_E_INVALID_DATA)?;
+    Ok(Exported { oid, target: TargetId::from_word(target) })
+}
+
+/// Asks the server to make marshaled data for one of its interface pointers.
+pub(crate) fn keep(link: &Link, target: TargetId) -> Result<Exported> {
+    exported(&link.with_home(|home| call(home, OP_KEEP, &target.word().to_le_bytes()))?)
+}
+
+/// Unmarshals data for this process. The caller owns the returned references.
+pub(crate) fn unmarshal(link: &Link, data: TargetId, info: &InterfaceInfo) -> Result<Exported> {
+    link.bind(info)?;
+    let request = [data.word().to_le_bytes().as_slice(), &guid_to_wire(&info.iid)].concat();
+    exported(&link.with_home(|home| call(home, OP_UNMARSHAL, &request))?)
+}
+
+/// Asks the server to release marshaled data.
+pub(crate) fn release_data(link: &Link, data: TargetId) -> Result<()> {
+    link.with_home(|home| call(home, OP_RELEASE_DATA, &data.word().to_le_bytes()))?;
+    Ok(())
+}

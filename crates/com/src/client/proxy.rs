@@ -1,0 +1,384 @@
+//! The client's end of a call: proxies that stand for objects.
+//!
+//! One proxy manager stands for one object of another process. It has one interface proxy for each
+//! requested interface. An interface proxy begins with a pointer to a vtable, so its holder uses it
+//! as any interface pointer. There is a separate interface proxy for each link by which the
+//! interface came, and queries through it use that link.
+
+mod known;
+mod pointer;
+mod unknown;
+
+pub(crate) use known::{Imported, look_behind};
+pub(crate) use pointer::ManagerPointer;
+pub use unknown::Wanted;
+pub(crate) use unknown::{UNKNOWN_INFO, without_vtables};
+
+use crate::client::channels::Calls;
+use crate::client::link::Link;
+use crate::client::own_target;
+use crate::protocol::own_calls;
+use crate::types::error::{Error, Result, code, leave};
+use crate::types::registry::{self, InterfaceInfo, VtablePointer, note_proxies};
+use obvia_rpc::vi_call::TargetId;
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
+
+/// The target of an identity proxy, which has no target of its own.
+const NOTHING: TargetId = TargetId { index: u32::MAX, generation: 0 };
+
+/// The IUnknown methods of every proxy.
+pub const UNKNOWN: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query_interface, AddRef: add_ref, Release: release };
+
+static UNKNOWN_VTABLE: IUnknown_Vtbl = UNKNOWN;
+
+/// The vtable of proxies for IUnknown alone.
+pub(crate) const UNKNOWN_POINTER: VtablePointer = VtablePointer((&raw const UNKNOWN_VTABLE).cast());
+
+/// An interface proxy, to which an interface pointer to a remote object points.
+#[repr(C)]
+pub struct Proxy {
+    // Callers read the vtable through the interface pointer.
+    vtable: VtablePointer,
+    // The link's address and the target's word, which calls compare and send. C code reads them at
+    // these offsets.
+    link_address: usize,
+    target_word: u64,
+    target: TargetId,
+    link: Arc<Link>,
+    // Invariant: the manager owns this proxy and outlives it.
+    manager: NonNull<ProxyManager>,
+    info: &'static InterfaceInfo,
+    // The number of references to `target` that this process holds at the server.
+    public_refs: AtomicU32,
+}
+
+/// The proxy manager for one object of another process.
+pub(crate) struct ProxyManager {
+    references: AtomicU32,
+    oid: u64,
+    // Boxed, since the addresses of the proxies are interface pointers.
+    #[expect(clippy::vec_box, reason = "a proxy must not move")]
+    proxies: Mutex<Vec<Box<Proxy>>>,
+}
+
+impl ManagerPointer {
+    fn manager(self) -> NonNull<ProxyManager> {
+        self.0.cast()
+    }
+}
+
+impl Proxy {
+    /// Returns the proxy behind the `this` pointer of a proxy's method.
+    ///
+    /// # Safety
+    ///
+    /// `this` must be an interface pointer to a proxy, alive for `'a`.
+    #[inline(always)]
+    pub unsafe fn from_raw<'a>(this: *mut c_void) -> &'a Self {
+        // SAFETY: the caller's promise; a proxy is never moved or written through other paths while
+        // it is alive.
+        unsafe { &*this.cast::<Self>() }
+    }
+
+    fn new(
+        info: &'static InterfaceInfo,
+        target: TargetId,
+        link: &Arc<Link>,
+        manager: NonNull<ProxyManager>,
+    ) -> Box<Self> {
+        note_proxies(info.proxy);
+        Box::new(Self {
+            vtable: info.proxy,
+            link_address: Arc::as_ptr(link).addr(),
+            target_word: target.word(),
+            target,
+            link: Arc::clone(link),
+            manager,
+            info,
+            public_refs: AtomicU32::new(0),
+        })
+    }
+
+    /// Puts a channel of the link at hand for a call. Returns the HRESULT of a failure, whose text
+    /// the wrapper recalls.
+    #[cold]
+    #[inline(never)]
+    pub fn prepare(&self) -> Option<HRESULT> {
+        Calls::with(|calls| calls.prepare(&self.link)).err().map(leave)
+    }
+
+    /// Selects the region that contains an array: see [`Calls::turn_region`].
+    ///
+    /// # Safety
+    ///
+    /// [`PlainCall::begin`](crate::rt::PlainCall::begin) must have returned a call that has not
+    /// been made yet.
+    #[cold]
+    #[inline(never)]
+    pub unsafe fn turn_region(&self, at: usize, is_written: bool, address: usize) -> bool {
+        // SAFETY: the caller's promise.
+        Calls::with(|calls| unsafe { calls.turn_region(at, is_written, address) })
+    }
+
+    /// Whether arrays can be passed by reference to this peer.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::turn_region`].
+    #[cold]
+    pub unsafe fn shares_memory(&self) -> bool {
+        // SAFETY: the caller's promise. If the channel was dropped meanwhile, the next one is of
+        // the same kind.
+        Calls::with(|calls| calls.has(self.link_address) && unsafe { calls.shares_memory() })
+    }
+
+    #[inline(always)]
+    pub(crate) fn link(&self) -> &Arc<Link> {
+        &self.link
+    }
+
+    #[inline(always)]
+    pub(crate) fn target(&self) -> TargetId {
+        self.target
+    }
+
+    /// Returns the link's address and the target's word.
+    #[inline(always)]
+    pub(crate) fn words(&self) -> (usize, u64) {
+        (self.link_address, self.target_word)
+    }
+
+    fn manager(&self) -> &ProxyManager {
+        // SAFETY: by the invariant of the field.
+        unsafe { self.manager.as_ref() }
+    }
+}
+
+/// Returns the manager of an object, if there is one, with a reference counted for the caller.
+fn take_known(managers: &HashMap<u64, ManagerPointer>, oid: u64) -> Option<ManagerPointer> {
+    managers.get(&oid).copied().filter(|known| {
+        // SAFETY: a manager removes itself from this table, under its lock, before it is freed.
+        let references = unsafe { &(*known.manager().as_ptr()).references };
+        // A manager whose count has reached zero is being destroyed.
+        references
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count > 0).then_some(count + 1))
+            .is_ok_and(is_counted)
+    })
+}
+
+/// Returns the identity proxy for an object, if the object has a manager.
+pub(crate) fn find(link: &Link, oid: u64) -> Option<IUnknown> {
+    let managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
+    let manager = take_known(&managers, oid)?;
+    drop(managers);
+    // SAFETY: the reference just taken keeps the manager alive.
+    let proxies = unsafe { &(*manager.manager().as_ptr()).proxies };
+    let proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
+    let identity = proxies.first().map(|proxy| NonNull::from(&**proxy).cast::<c_void>())?;
+    drop(proxies);
+    // SAFETY: the identity is an interface pointer, and the reference just taken goes with it.
+    Some(unsafe { IUnknown::from_raw(identity.as_ptr()) })
+}
+
+/// Returns the interface proxy for a target, making it where there is none.
+///
+/// The proxy takes over `public_refs` references of `target`.
+pub(crate) fn import(
+    link: &Arc<Link>,
+    oid: u64,
+    target: TargetId,
+    public_refs: u32,
+    info: &'static InterfaceInfo,
+) -> NonNull<c_void> {
+    let mut managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
+    let known = take_known(&managers, oid);
+    let manager = known.unwrap_or_else(|| {
+        let fresh = ManagerPointer(ProxyManager::create(link, oid).cast());
+        managers.insert(oid, fresh);
+        fresh
+    });
+    drop(managers);
+    // The caller gets the reference that was just taken or that a new manager begins with.
+    // SAFETY: the reference keeps the manager alive.
+    let proxies = unsafe { &(*manager.manager().as_ptr()).proxies };
+    let mut proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
+    // The interface is compared as well, since a server may claim two interfaces for one target but
+    // a proxy has one vtable.
+    let is_it = |proxy: &Proxy| proxy.target == target && proxy.info.is_same(info) && Arc::ptr_eq(&proxy.link, link);
+    if let Some(proxy) = proxies.iter().find(|proxy| is_it(proxy)) {
+        proxy.public_refs.fetch_add(public_refs, Ordering::AcqRel);
+        return NonNull::from(&**proxy).cast();
+    }
+    link.note_target(target, info);
+    let proxy = Proxy::new(info, target, link, manager.manager());
+    proxy.public_refs.store(public_refs, Ordering::Release);
+    let pointer = NonNull::from(&*proxy).cast();
+    proxies.push(proxy);
+    pointer
+}
+
+/// Takes one of the references that a proxy holds at the server, to be sent home with the object.
+pub(crate) fn split_reference(object: &IUnknown, own: u64) -> Result<Option<Imported>> {
+    let Some(imported) = look_behind(object) else { return Ok(None) };
+    // SAFETY: `look_behind` returns `Some` for proxies only.
+    let proxy = unsafe { Proxy::from_raw(object.as_raw()) }.targeted();
+    let split = |refs: u32| refs.checked_sub(1).filter(|&left| left > 0);
+    if proxy.public_refs.fetch_update(Ordering::AcqRel, Ordering::Acquire, split).is_err() {
+        // The last reference stays with the proxy.
+        own_target::transfer(&imported.link, imported.target, own, own_calls::REFS_PER_QUERY)?;
+        proxy.public_refs.fetch_add(own_calls::REFS_PER_QUERY - 1, Ordering::AcqRel);
+    }
+    Ok(Some(imported))
+}
+
+impl Proxy {
+    /// Returns this proxy. For the identity, which has no target, returns another proxy of the
+    /// object whose link is alive, if possible.
+    fn targeted(&self) -> &Self {
+        let proxies = self.manager().proxies.lock().unwrap_or_else(PoisonError::into_inner);
+        match proxies.split_first() {
+            Some((identity, others)) if std::ptr::eq(&raw const **identity, self) => {
+                let alive = others.iter().find(|proxy| !proxy.link.is_dead());
+                // SAFETY: proxies are added and never removed while their manager lives, and `self`
+                // keeps the manager alive.
+                alive.or_else(|| others.first()).map_or(self, |other| unsafe { NonNull::from(&**other).as_ref() })
+            }
+            _ => self,
+        }
+    }
+}
+
+/// The greatest legitimate reference count. A client that leaks references on purpose must not make
+/// the count wrap to 0.
+const REFERENCES_MAX: u32 = u32::MAX / 2;
+
+/// Aborts the process if the count could overflow.
+fn is_counted(before: u32) -> bool {
+    if before > REFERENCES_MAX {
+        std::process::abort();
+    }
+    true
+}
+
+impl ProxyManager {
+    /// Adds one reference and returns the new count.
+    fn count(&self) -> u32 {
+        let before = self.references.fetch_add(1, Ordering::Relaxed);
+        is_counted(before);
+        before + 1
+    }
+
+    fn create(link: &Arc<Link>, oid: u64) -> NonNull<Self> {
+        let manager = Box::new(Self { references: AtomicU32::new(1), oid, proxies: Mutex::new(Vec::with_capacity(2)) });
+        let manager = NonNull::from(Box::leak(manager));
+        // The identity, which every query for IUnknown returns.
+        let identity = Proxy::new(&UNKNOWN_INFO, NOTHING, link, manager);
+        // SAFETY: the manager was just made and is not shared yet.
+        let proxies = unsafe { &(*manager.as_ptr()).proxies };
+        proxies.lock().unwrap_or_else(PoisonError::into_inner).push(identity);
+        manager
+    }
+
+    /// Finds or makes the proxy for an interface, and counts a reference for the caller.
+    fn query(&self, asked: &Proxy, iid: &GUID) -> Result<NonNull<c_void>> {
+        registry::refuse_rivals(iid)?;
+        // The identity has no link of its own.
+        let through = asked.targeted();
+        let proxies = self.proxies.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |proxy: &Proxy| {
+            proxy.info.iid == *iid && (*iid == IUnknown::IID || Arc::ptr_eq(&proxy.link, &through.link))
+        };
+        if let Some(proxy) = proxies.iter().find(|proxy| is_it(proxy)) {
+            self.count();
+            return Ok(NonNull::from(&**proxy).cast());
+        }
+        drop(proxies);
+        let unknown = |error: Error| Error::new(code::E_NOINTERFACE, error.detail().unwrap_or_default());
+        let info = registry::find(iid).map_err(unknown)?;
+        if through.target == NOTHING {
+            return Err(code::E_NOINTERFACE.into());
+        }
+        let found = own_target::query_interface(&through.link, through.target, info)?;
+        // `import` counts a reference for the caller and keeps the object's identity.
+        Ok(import(&through.link, self.oid, found, own_calls::REFS_PER_QUERY, info))
+    }
+}
+
+unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, out: *mut *mut c_void) -> HRESULT {
+    if iid.is_null() || out.is_null() {
+        return code::E_POINTER;
+    }
+    // SAFETY: the function is in the vtables of proxies only, so `this` is a proxy, and its caller
+    // holds it.
+    let proxy = unsafe { Proxy::from_raw(this) };
+    // SAFETY: not null, and by the contract of QueryInterface readable.
+    let iid = unsafe { *iid };
+    let found = proxy.manager().query(proxy, &iid).map(NonNull::as_ptr);
+    let (pointer, result) = match found {
+        Ok(pointer) => (pointer, code::S_OK),
+        Err(error) => (std::ptr::null_mut(), leave(error)),
+    };
+    // SAFETY: not null, and by the contract of QueryInterface writable.
+    unsafe { out.write(pointer) };
+    result
+}
+
+unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
+    // SAFETY: the function is in the vtables of proxies only, so `this` is a proxy, and its caller
+    // holds it.
+    let proxy = unsafe { Proxy::from_raw(this) };
+    proxy.manager().count()
+}
+
+unsafe extern "system" fn release(this: *mut c_void) -> u32 {
+    // SAFETY: the function is in the vtables of proxies only, so `this` is a proxy, and its caller
+    // holds it until this call.
+    let manager = unsafe { Proxy::from_raw(this) }.manager;
+    // SAFETY: alive until the count below reaches zero.
+    let references = unsafe { &(*manager.as_ptr()).references };
+    let left = references.fetch_sub(1, Ordering::Release) - 1;
+    if left == 0 {
+        std::sync::atomic::fence(Ordering::Acquire);
+        // SAFETY: the count reached zero, which happens once, since `take_known` does not raise it
+        // from zero.
+        unsafe { destroy(manager) };
+    }
+    left
+}
+
+/// Removes a manager from its link's table, frees it, and queues its references to be given back to
+/// the server.
+///
+/// # Safety
+///
+/// The manager's count must just have reached zero.
+#[cold]
+unsafe fn destroy(manager: NonNull<ProxyManager>) {
+    // SAFETY: still allocated.
+    let oid = unsafe { manager.as_ref() }.oid;
+    // SAFETY: as above.
+    let proxies = unsafe { &manager.as_ref().proxies };
+    let link = proxies.lock().unwrap_or_else(PoisonError::into_inner).first().map(|proxy| Arc::clone(&proxy.link));
+    let Some(link) = link else { return };
+    let mut managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
+    // A new manager may have taken the place since the count reached zero.
+    if managers.get(&oid).is_some_and(|there| there.manager() == manager) {
+        managers.remove(&oid);
+    }
+    drop(managers);
+    // SAFETY: made by `Box::leak`, no longer in the table, and without references.
+    let manager = unsafe { Box::from_raw(manager.as_ptr()) };
+    let proxies = manager.proxies.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for proxy in &proxies {
+        link.forget_target(proxy.target);
+        let refs = proxy.public_refs.load(Ordering::Acquire);
+        if refs > 0 {
+            link.release_later(proxy.target, refs);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Returns what stands behind the runtime's own proxies.
+
+use super::Proxy;
+use crate::client::link::Link;
+use crate::types::registry::is_proxy;
+use obvia_rpc::vi_call::TargetId;
+use std::sync::Arc;
+use windows_core::Interface;
+
+/// The link, OID and target of a proxy, from which references to its object are made.
+pub(crate) struct Imported {
+    pub(crate) link: Arc<Link>,
+    pub(crate) oid: u64,
+    pub(crate) target: TargetId,
+}
+
+/// Returns the target of an interface pointer; `None` for objects that are no proxies.
+pub(crate) fn look_behind<I: Interface>(object: &I) -> Option<Imported> {
+    if !is_proxy(object) {
+        return None;
+    }
+    // SAFETY: only a proxy has a vtable of proxies, and the holder of the pointer keeps it alive.
+    let proxy = unsafe { Proxy::from_raw(object.as_raw()) }.targeted();
+    Some(Imported { link: Arc::clone(&proxy.link), oid: proxy.manager().oid, target: proxy.target })
+}

@@ -1,0 +1,175 @@
+//! Memory of this process that calls pass by reference: it is made here, and mapped by the
+//! processes that receive it.
+
+use crate::protocol::own_calls;
+use crate::types::error::Result;
+use obvia_rpc::vi_call::{Channel, GivenRegion};
+use obvia_via::window::{HANDS, Hand, OwnRegion, REGIONS_MAX};
+use std::collections::{BTreeMap, HashSet};
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The selected regions of a thread: those that peers read, and those that they write.
+pub(crate) type Hands = [Hand; 2 * HANDS];
+
+#[expect(clippy::declare_interior_mutable_const, reason = "each thread has its own")]
+pub(crate) const NO_HANDS: Hands = [const { Hand::new() }; 2 * HANDS];
+
+/// The access of other processes to the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Read access only, which the kernel enforces.
+    Read,
+    /// Read and write access, at any time from when the memory is first passed until it ends here.
+    Write,
+}
+
+/// A region in the table of the process.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) region: OwnRegion,
+    id: u64,
+}
+
+#[derive(Default)]
+struct Books {
+    /// The regions, by their start address.
+    regions: BTreeMap<usize, Arc<Known>>,
+    made: u64,
+    threads: Vec<HandsPointer>,
+}
+
+struct HandsPointer(NonNull<Hands>);
+
+// SAFETY: the pointer leads to atomic words of a thread that removes it from the table before the
+// thread ends.
+unsafe impl Send for HandsPointer {}
+
+static BOOKS: Mutex<Option<Books>> = Mutex::new(None);
+
+fn books() -> MutexGuard<'static, Option<Books>> {
+    BOOKS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Allocates memory that stays in the table of the process until its [`end`].
+pub(crate) fn make(bytes: usize, access: Access) -> Result<Arc<Known>> {
+    let region = OwnRegion::new(bytes, access == Access::Write)?;
+    let mut books = books();
+    let books = books.get_or_insert_default();
+    books.made += 1;
+    let known = Arc::new(Known { region, id: books.made });
+    books.regions.insert(known.start().as_ptr().addr(), Arc::clone(&known));
+    Ok(known)
+}
+
+/// Ends the memory that begins at an address. Any other address is ignored.
+pub(crate) fn end(start: *mut u8) {
+    let mut books = books();
+    let Some(books) = books.as_mut() else { return };
+    let ended = books.regions.remove(&start.addr());
+    if ended.is_some() {
+        // The selections are cleared before the addresses can be reused by other memory.
+        for thread in &books.threads {
+            // SAFETY: the pointer belongs to a thread that has not ended.
+            let hands = unsafe { thread.0.as_ref() };
+            hands.iter().filter(|hand| hand.begins_at(start.addr())).for_each(Hand::empty);
+        }
+    }
+}
+
+/// Returns the memory that contains an address.
+pub(crate) fn find(address: usize) -> Option<Arc<Known>> {
+    let books = books();
+    let (start, known) = books.as_ref()?.regions.range(..=address).next_back()?;
+    (address - start < known.region.length()).then(|| Arc::clone(known))
+}
+
+impl Known {
+    pub(crate) fn start(&self) -> NonNull<u8> {
+        self.region.start()
+    }
+
+    pub(crate) fn is_writable(&self) -> bool {
+        self.region.is_writable()
+    }
+
+    /// Selects the region for one array position of a thread, unless it has ended meanwhile.
+    /// Returns whether it did.
+    pub(crate) fn take_in_hand(&self, hand: &Hand, number: u16, hands: &Hands) -> bool {
+        let mut books = books();
+        let books = books.get_or_insert_default();
+        let start = self.start().as_ptr().addr();
+        if books.regions.get(&start).is_none_or(|known| known.id != self.id) {
+            return false;
+        }
+        let thread = NonNull::from(hands);
+        if !books.threads.iter().any(|known| known.0 == thread) {
+            books.threads.push(HandsPointer(thread));
+        }
+        hand.take(start, self.region.length(), number);
+        true
+    }
+}
+
+/// Removes a thread that ends.
+pub(crate) fn leave(hands: &Hands) {
+    if let Some(books) = books().as_mut() {
+        books.threads.retain(|known| known.0 != NonNull::from(hands));
+    }
+}
+
+/// Returns the number of a region at the peer of a channel, sending the region where the peer does
+/// not have it. Calls `let_go` before the peer unmaps other regions.
+pub(crate) fn number_for(channel: &mut Channel, region: &Known, let_go: impl Fn()) -> Option<u16> {
+    if !channel.shares_memory() {
+        return None;
+    }
+    let is_it = |given: &Option<GivenRegion>| given.is_some_and(|given| given.id == region.id);
+    if let Some(at) = channel.given_regions().iter().position(is_it) {
+        return channel.given_regions()[at].filter(|given| given.is_mapped).map(|_| number_at(at));
+    }
+    let ended = take_ended(channel);
+    let at = free_place(channel, region.id);
+    let numbers: Vec<u16> = ended.iter().chain(at.1.as_ref()).copied().collect();
+    if !numbers.is_empty() {
+        let_go();
+    }
+    let number = number_at(at.0);
+    let outcome = channel.give_region(number, &region.region).map_err(crate::Error::from);
+    let outcome = outcome.and_then(|()| own_calls::regions(channel, Some(number), &numbers));
+    channel.given_regions()[at.0] = Some(GivenRegion { id: region.id, is_mapped: outcome.is_ok() });
+    outcome.ok().map(|()| number)
+}
+
+fn number_at(at: usize) -> u16 {
+    at as u16 + 1
+}
+
+/// Removes ended regions from a channel's table, and returns their numbers.
+fn take_ended(channel: &mut Channel) -> Vec<u16> {
+    let books = books();
+    let alive: HashSet<u64> = books.iter().flat_map(|books| books.regions.values()).map(|known| known.id).collect();
+    let mut ended = Vec::new();
+    for (at, given) in channel.given_regions().iter_mut().enumerate() {
+        if given.is_some_and(|given| !alive.contains(&given.id)) {
+            ended.push(number_at(at));
+            *given = None;
+        }
+    }
+    ended
+}
+
+/// Returns a free place in a channel's table; where all are taken, the place of another region,
+/// with its number.
+fn free_place(channel: &mut Channel, id: u64) -> (usize, Option<u16>) {
+    let given = channel.given_regions();
+    if let Some(at) = given.iter().position(Option::is_none) {
+        return (at, None);
+    }
+    if given.len() < REGIONS_MAX {
+        given.push(None);
+        return (given.len() - 1, None);
+    }
+    let at = id as usize % REGIONS_MAX;
+    (at, Some(number_at(at)))
+}

@@ -1,0 +1,486 @@
+//! The wire forms of Automation's types in memory: the structures of `oaidl.idl`, each an
+//! allocation of its own.
+//!
+//! Received structures have been checked as all structures with pointers are: pointers have valid
+//! targets, and arrays have as many elements as their counts say. This module checks the rules that
+//! are specific to Automation.
+
+use super::bstr::Bstr;
+use super::value::{self, Bound, DIMENSIONS_MAX, FADF_HAVEVARTYPE, SafeArray, Variant};
+use super::vt;
+use crate::types::error::{Error, Result, code};
+use crate::types::memory::{allocate_zeroed, release, slice};
+use std::ffi::c_void;
+use std::mem::ManuallyDrop;
+use windows_core::{GUID, IUnknown, Interface};
+
+/// The greatest depth of nested values.
+const DEPTH_MAX: usize = 32;
+/// The length that a null string has on the wire.
+const NO_TEXT: u32 = u32::MAX;
+
+/// FLAGGED_WORD_BLOB; the units follow.
+#[repr(C)]
+pub(super) struct WireBstr {
+    bytes: u32,
+    units: u32,
+}
+
+/// wireVARIANT.
+#[repr(C)]
+pub(super) struct WireVariant {
+    /// The size in units of 8 bytes.
+    size: u32,
+    reserved: u32,
+    pub(super) vt: u16,
+    reserved_words: [u16; 3],
+    arm: [*mut u8; 2],
+}
+
+/// wireSAFEARRAY; the bounds follow.
+#[repr(C)]
+pub(super) struct WireArray {
+    dimensions: u16,
+    features: u16,
+    element_size: u32,
+    /// The lock count in the lower half, and the elements' type in the upper half.
+    locks: u32,
+    padding: u32,
+    kind: u64,
+    count: u32,
+    elements: *mut u8,
+    iid: GUID,
+}
+
+fn invalid(words: &str) -> Error {
+    Error::new(code::RPC_E_INVALID_DATA, words)
+}
+
+/// The allocations of wire forms, freed unless they are kept.
+pub struct Wires {
+    memory: Vec<*mut c_void>,
+    /// The references to objects that the wire forms own.
+    objects: Vec<IUnknown>,
+    /// Whether objects in the wire forms get references of their own.
+    owned: bool,
+}
+
+impl Wires {
+    /// Makes an empty set for values whose owner keeps them while the wire forms exist.
+    pub const fn lent() -> Self {
+        Self { memory: Vec::new(), objects: Vec::new(), owned: false }
+    }
+
+    /// Makes an empty set for values whose wire forms the receiver frees.
+    pub const fn owned() -> Self {
+        Self { memory: Vec::new(), objects: Vec::new(), owned: true }
+    }
+
+    /// Releases ownership of all wire forms to the holder of the addresses.
+    pub fn keep(mut self) {
+        self.memory.clear();
+        self.objects.drain(..).for_each(std::mem::forget);
+    }
+
+    fn add(&mut self, bytes: usize) -> Result<*mut u8> {
+        let memory = allocate_zeroed(bytes)?;
+        self.memory.push(memory);
+        Ok(memory.cast())
+    }
+
+    /// Allocates a pointer to `to`.
+    pub(super) fn cell(&mut self, to: *mut u8) -> Result<*mut u8> {
+        let cell = self.add(size_of::<*mut u8>())?;
+        // SAFETY: the allocation has room for a pointer.
+        unsafe { cell.cast::<*mut u8>().write(to) };
+        Ok(cell)
+    }
+
+    fn object(&mut self, object: *mut u8) -> *mut u8 {
+        let raw: *mut c_void = object.cast();
+        if self.owned {
+            // SAFETY: the value is an interface pointer or null.
+            self.objects.extend(unsafe { IUnknown::from_raw_borrowed(&raw) }.cloned());
+        }
+        object
+    }
+
+    pub(super) fn bstr(&mut self, text: &Bstr) -> Result<*mut u8> {
+        let bytes = text.as_bytes();
+        let units = bytes.len().div_ceil(2);
+        let made = self.add(size_of::<WireBstr>() + units * 2)?;
+        let length = if text.as_ptr().is_null() { NO_TEXT } else { bytes.len() as u32 };
+        // SAFETY: the allocation has room for the structure.
+        unsafe { made.cast::<WireBstr>().write(WireBstr { bytes: length, units: units as u32 }) };
+        // SAFETY: as above.
+        let to = unsafe { made.add(size_of::<WireBstr>()) };
+        // SAFETY: as above; fresh memory.
+        unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        Ok(made)
+    }
+
+    fn made(&mut self, vt: u16, arm: [*mut u8; 2], bytes: usize) -> Result<*mut u8> {
+        let made = self.add(size_of::<WireVariant>())?;
+        // The size comprises the header, the discriminant and the value.
+        let size = (20 + bytes).div_ceil(8) as u32;
+        // SAFETY: the allocation has room for the structure.
+        unsafe {
+            made.cast::<WireVariant>().write(WireVariant { size, reserved: 0, vt, reserved_words: [0; 3], arm });
+        }
+        Ok(made)
+    }
+
+    pub(super) fn variant(&mut self, value: &Variant, depth: usize) -> Result<*mut u8> {
+        if depth > DEPTH_MAX {
+            return Err(Error::new(code::E_INVALIDARG, "VARIANTs lie too deep in one another"));
+        }
+        // A value by reference travels as its target.
+        if value.target().is_some() {
+            return self.variant(&value.copy()?, depth + 1);
+        }
+        let vt = value.vt();
+        if !vt::is_known(vt) {
+            return Err(vt::unknown(vt));
+        }
+        // SAFETY: the address leads to the value, of the value's own type.
+        let (arm, bytes) = unsafe { self.arm(vt, value.data(vt), depth) }?;
+        self.made(vt, arm, bytes)
+    }
+
+    /// Returns the arm of the union for a value, and the number of bytes that count for it.
+    ///
+    /// # Safety
+    ///
+    /// There must be a value of that type at `from`.
+    unsafe fn arm(&mut self, vt: u16, from: *const u8, depth: usize) -> Result<([*mut u8; 2], usize)> {
+        let mut arm = [std::ptr::null_mut(); 2];
+        if matches!(vt, vt::EMPTY | vt::NULL) {
+            return Ok((arm, 0));
+        }
+        let bytes = vt::size(vt).ok_or_else(|| vt::unknown(vt))?;
+        if vt == vt::BSTR {
+            // SAFETY: the caller's promise.
+            let text = unsafe { &*from.cast::<Bstr>() };
+            arm[0] = self.bstr(text)?;
+            return Ok((arm, 16 + text.as_bytes().len()));
+        }
+        if vt & vt::ARRAY != 0 {
+            // SAFETY: the caller's promise.
+            let array = unsafe { &*from.cast::<SafeArray>() };
+            let made = self.array(array, depth + 1)?;
+            // A PSAFEARRAY is a pointer to a pointer (MS-OAUT 2.2.29.1).
+            arm[0] = if made.is_null() { made } else { self.cell(made)? };
+            return Ok((arm, 44 + array.len() * array.element_size()));
+        }
+        // SAFETY: the caller's promise; an arm has room for 16 bytes.
+        unsafe { arm.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(from, bytes) };
+        match vt {
+            vt::UNKNOWN | vt::DISPATCH => arm[0] = self.object(arm[0]),
+            // The first two bytes of a DECIMAL in memory are the VARIANT's type.
+            // SAFETY: the write is within the arm.
+            vt::DECIMAL => unsafe { arm.as_mut_ptr().cast::<u16>().write(0) },
+            _ => {}
+        }
+        Ok((arm, bytes))
+    }
+
+    /// Returns the wire form of a value by reference in calls by name, including its target.
+    pub(super) fn reference(&mut self, value: &Variant) -> Result<*mut u8> {
+        let (vt, from) = value.target().filter(|(_, from)| !from.is_null()).ok_or(code::E_POINTER)?;
+        if !vt::is_known(value.vt()) {
+            return Err(vt::unknown(value.vt()));
+        }
+        if vt == vt::VARIANT {
+            // SAFETY: the creator of the reference promises a valid value at its target.
+            let inner = self.variant(unsafe { &*from.cast::<Variant>() }, 1)?;
+            let cell = self.cell(inner)?;
+            return self.made(value.vt(), [cell, std::ptr::null_mut()], 24);
+        }
+        // SAFETY: as above.
+        let (arm, bytes) = unsafe { self.arm(vt, from, 1) }?;
+        let cell = self.add(16)?;
+        // SAFETY: the allocation has room for the arm.
+        unsafe { cell.cast::<[*mut u8; 2]>().write(arm) };
+        self.made(value.vt(), [cell, std::ptr::null_mut()], bytes + 4)
+    }
+
+    fn array(&mut self, array: &SafeArray, depth: usize) -> Result<*mut u8> {
+        if array.is_null() {
+            return Ok(std::ptr::null_mut());
+        }
+        let (vt, count, size) = (array.vt(), array.len(), array.element_size());
+        let kind = kind_of(vt).ok_or_else(|| Error::new(code::DISP_E_BADVARTYPE, "arrays of these do not travel"))?;
+        let each = if is_pointer(kind) { size_of::<*mut u8>() } else { size };
+        let elements = self.add(count * each)?;
+        for at in 0..count {
+            // SAFETY: the element is within the array.
+            let from = unsafe { array.data().add(at * size) };
+            let made = match kind {
+                // SAFETY: as above.
+                vt::BSTR => self.bstr(unsafe { &*from.cast::<Bstr>() })?,
+                // SAFETY: as above.
+                vt::VARIANT => self.variant(unsafe { &*from.cast::<Variant>() }, depth)?,
+                // SAFETY: as above.
+                vt::UNKNOWN | vt::DISPATCH => self.object(unsafe { from.cast::<*mut u8>().read() }),
+                _ => break,
+            };
+            // SAFETY: the allocation has room for all elements.
+            unsafe { elements.cast::<*mut u8>().wrapping_add(at).write(made) };
+        }
+        if !is_pointer(kind) {
+            // SAFETY: there are as many bytes in fresh memory.
+            unsafe { elements.copy_from_nonoverlapping(array.data(), count * size) };
+        }
+        let bounds = array.stored();
+        let made = self.add(size_of::<WireArray>() + size_of_val(bounds))?;
+        let wire = WireArray {
+            dimensions: bounds.len() as u16,
+            features: array.features(),
+            element_size: if vt == vt::VARIANT { 16 } else { each as u32 },
+            locks: u32::from(vt) << 16,
+            padding: 0,
+            kind: kind.into(),
+            count: count as u32,
+            elements,
+            iid: GUID::zeroed(),
+        };
+        // SAFETY: the allocation has room for the structure and its bounds.
+        unsafe { made.cast::<WireArray>().write(wire) };
+        // SAFETY: as above.
+        let to = unsafe { made.add(size_of::<WireArray>()) };
+        // SAFETY: as above; fresh memory.
+        unsafe { to.cast::<Bound>().copy_from_nonoverlapping(bounds.as_ptr(), bounds.len()) };
+        Ok(made)
+    }
+}
+
+impl Drop for Wires {
+    fn drop(&mut self) {
+        for memory in &self.memory {
+            // SAFETY: the memory is from `add` and has not been released.
+            unsafe { release(*memory) };
+        }
+    }
+}
+
+/// Returns the wire type of elements: `SF_TYPE`.
+const fn kind_of(vt: u16) -> Option<u16> {
+    Some(match vt {
+        vt::BSTR | vt::UNKNOWN | vt::DISPATCH | vt::VARIANT => vt,
+        vt::I1 | vt::UI1 => vt::I1,
+        vt::I2 | vt::UI2 | vt::BOOL => vt::I2,
+        vt::I4 | vt::UI4 | vt::INT | vt::UINT | vt::R4 | vt::ERROR => vt::I4,
+        vt::I8 | vt::UI8 | vt::R8 | vt::CY | vt::DATE => vt::I8,
+        _ => return None,
+    })
+}
+
+const fn is_pointer(kind: u16) -> bool {
+    matches!(kind, vt::BSTR | vt::UNKNOWN | vt::DISPATCH | vt::VARIANT)
+}
+
+/// Returns the target of a pointer.
+///
+/// # Safety
+///
+/// There must be a pointer at `at`.
+const unsafe fn pointer(at: *const u8) -> *const u8 {
+    // SAFETY: the caller's promise.
+    unsafe { at.cast::<*const u8>().read() }
+}
+
+/// # Safety
+///
+/// As for [`Automation::from_wire`].
+pub(super) unsafe fn to_bstr(wire: *const u8) -> Result<Bstr> {
+    // SAFETY: the caller's promise.
+    let Some(found) = (unsafe { wire.cast::<WireBstr>().as_ref() }) else { return Ok(Bstr::new()) };
+    if found.bytes == NO_TEXT && found.units == 0 {
+        return Ok(Bstr::new());
+    }
+    if (found.bytes as usize).div_ceil(2) != found.units as usize {
+        return Err(invalid("a BSTR has not as many bytes as it says"));
+    }
+    // SAFETY: the units follow the structure.
+    let bytes = unsafe { slice(wire.wrapping_add(size_of::<WireBstr>()), found.bytes as usize) };
+    Bstr::from_bytes(bytes)
+}
+
+/// # Safety
+///
+/// As for [`Automation::from_wire`].
+pub(super) unsafe fn to_variant(wire: *const u8, depth: usize) -> Result<Variant> {
+    // SAFETY: the caller's promise.
+    let Some(found) = (unsafe { wire.cast::<WireVariant>().as_ref() }) else { return Ok(Variant::new()) };
+    if depth > DEPTH_MAX {
+        return Err(invalid("VARIANTs lie too deep in one another"));
+    }
+    if !vt::is_known(found.vt) {
+        return Err(invalid("a VARIANT is of no type that there is"));
+    }
+    let vt = found.vt & !vt::BYREF;
+    let from: *const u8 = (&raw const found.arm).cast();
+    if found.vt & vt::BYREF == 0 {
+        // SAFETY: the check has verified that the arm has the value's type.
+        return unsafe { of_arm(vt, from, depth) };
+    }
+    if found.arm[0].is_null() {
+        return Err(invalid("a VARIANT by reference leads nowhere"));
+    }
+    if vt == vt::VARIANT {
+        // SAFETY: as above: a pointer to a pointer to another VARIANT.
+        let inner = unsafe { pointer(found.arm[0]) };
+        // SAFETY: as above.
+        return unsafe { to_variant(inner, depth + 1) };
+    }
+    // SAFETY: as above: a pointer to the value that the arm would hold.
+    unsafe { of_arm(vt, found.arm[0], depth) }
+}
+
+/// # Safety
+///
+/// As for [`Automation::from_wire`], of a value of that type.
+unsafe fn of_arm(vt: u16, from: *const u8, depth: usize) -> Result<Variant> {
+    if matches!(vt, vt::EMPTY | vt::NULL) {
+        return Ok(Variant::zero(vt));
+    }
+    if vt == vt::BSTR {
+        // SAFETY: the caller's promise.
+        let text = unsafe { pointer(from) };
+        // SAFETY: as above.
+        return Ok(unsafe { to_bstr(text) }?.into());
+    }
+    if vt & vt::ARRAY != 0 {
+        // SAFETY: the caller's promise.
+        let cell = unsafe { pointer(from) };
+        let array = if cell.is_null() {
+            cell
+        } else {
+            // SAFETY: as above: the cell contains another pointer.
+            unsafe { pointer(cell) }
+        };
+        // SAFETY: as above.
+        let array = unsafe { to_array(array, depth + 1) }?;
+        if !array.is_null() && vt::ARRAY | array.vt() != vt {
+            return Err(invalid("a VARIANT's array has elements of another type than it says"));
+        }
+        return Ok(Variant::of_pointer(vt, array.into_raw()));
+    }
+    // SAFETY: the caller's promise.
+    unsafe { value::read(vt, from) }
+}
+
+/// # Safety
+///
+/// As for [`Automation::from_wire`].
+unsafe fn to_array(wire: *const u8, depth: usize) -> Result<SafeArray> {
+    // SAFETY: the caller's promise.
+    let Some(found) = (unsafe { wire.cast::<WireArray>().as_ref() }) else { return Ok(SafeArray::null()) };
+    let (dimensions, count) = (usize::from(found.dimensions), found.count as usize);
+    if dimensions == 0 || dimensions > DIMENSIONS_MAX {
+        return Err(invalid("a SAFEARRAY has no dimensions, or too many"));
+    }
+    // The upper half is padding.
+    let kind = found.kind as u16;
+    // An array of objects with one interface is treated as an array of objects.
+    let kind = if kind == 0x8000 | vt::UNKNOWN { vt::UNKNOWN } else { kind };
+    let vt = if found.features & FADF_HAVEVARTYPE != 0 { (found.locks >> 16) as u16 } else { kind };
+    if kind_of(vt) != Some(kind) {
+        return Err(invalid("a SAFEARRAY's elements are of another type than it says"));
+    }
+    // SAFETY: the bounds follow the structure.
+    let stored = unsafe { slice(wire.wrapping_add(size_of::<WireArray>()).cast::<Bound>(), dimensions) };
+    let product = stored.iter().try_fold(1_usize, |product, bound| product.checked_mul(bound.count as usize));
+    if product != Some(count) || found.elements.is_null() && count > 0 {
+        return Err(invalid("a SAFEARRAY has not as many elements as its bounds say"));
+    }
+    let bounds: Vec<Bound> = stored.iter().rev().copied().collect();
+    let mut made = SafeArray::with_bounds(vt, &bounds)?;
+    let size = made.element_size();
+    if !is_pointer(kind) {
+        // SAFETY: both arrays have as many elements, numbers of that size.
+        unsafe { made.data_mut().copy_from_nonoverlapping(found.elements, count * size) };
+        return Ok(made);
+    }
+    for at in 0..count {
+        let from = found.elements.cast::<*const u8>().wrapping_add(at).cast::<u8>().cast_const();
+        // SAFETY: the caller's promise.
+        let to = unsafe { pointer(from) };
+        let element = match kind {
+            // SAFETY: the caller's promise.
+            vt::BSTR => unsafe { to_bstr(to) }?.into(),
+            // SAFETY: the caller's promise.
+            vt::VARIANT => unsafe { to_variant(to, depth) }?,
+            // SAFETY: the caller's promise: an interface pointer, or null.
+            _ => unsafe { value::read(vt, from) }?,
+        };
+        // SAFETY: the position is within the elements, which are zeros.
+        unsafe { value::write(vt, made.data_mut().wrapping_add(at * size), element) }?;
+    }
+    Ok(made)
+}
+
+/// A type whose wire form differs from its memory form.
+pub trait Automation: Default {
+    /// Converts the value to its wire form.
+    ///
+    /// # Errors
+    ///
+    /// E_OUTOFMEMORY; the error of a value that has no wire form.
+    fn to_wire(&self, wires: &mut Wires) -> Result<*mut u8>;
+
+    /// Converts a value from its wire form.
+    ///
+    /// # Safety
+    ///
+    /// `wire` must be null, or lead to the wire form of `oaidl.idl`.
+    ///
+    /// # Errors
+    ///
+    /// E_OUTOFMEMORY; RPC_E_INVALID_DATA for an invalid value.
+    unsafe fn from_wire(wire: *const u8) -> Result<Self>;
+}
+
+impl Automation for Bstr {
+    fn to_wire(&self, wires: &mut Wires) -> Result<*mut u8> {
+        wires.bstr(self)
+    }
+
+    unsafe fn from_wire(wire: *const u8) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        unsafe { to_bstr(wire) }
+    }
+}
+
+impl Automation for Variant {
+    fn to_wire(&self, wires: &mut Wires) -> Result<*mut u8> {
+        wires.variant(self, 0)
+    }
+
+    unsafe fn from_wire(wire: *const u8) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        unsafe { to_variant(wire, 0) }
+    }
+}
+
+impl Automation for SafeArray {
+    fn to_wire(&self, wires: &mut Wires) -> Result<*mut u8> {
+        let array = wires.array(self, 0)?;
+        wires.cell(array)
+    }
+
+    unsafe fn from_wire(wire: *const u8) -> Result<Self> {
+        // SAFETY: the caller's promise: a pointer to a pointer.
+        match unsafe { wire.cast::<*const u8>().as_ref() } {
+            // SAFETY: as above.
+            Some(array) => unsafe { to_array(*array, 0) },
+            None => Ok(Self::null()),
+        }
+    }
+}
+
+/// Returns a view of a value that its owner keeps, for a method's input.
+pub fn lent<T: Automation>(value: &T) -> ManuallyDrop<T> {
+    // SAFETY: the copy of the bits is never dropped.
+    ManuallyDrop::new(unsafe { std::ptr::read(value) })
+}

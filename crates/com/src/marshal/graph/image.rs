@@ -1,0 +1,440 @@
+//! Parameters as structures in memory, on both sides of a call.
+
+use super::Layout;
+use super::memory::Allocations;
+use super::private::{Private, Wide};
+use super::survey::{Reference, Root, Survey};
+use crate::client::proxy::Wanted;
+use crate::marshal::proxy_call::ProxyCall;
+use crate::marshal::reply::ReplyView;
+use crate::marshal::stub::{StubCall, no_results, results};
+use crate::orpc::Client;
+use crate::protocol::frame::Measure;
+use crate::runtime::response;
+use crate::server::caller;
+use crate::types::error::{Error, Result, code, fault_of};
+use crate::types::memory::release;
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::Answer;
+use std::mem::MaybeUninit;
+use windows_core::{GUID, HRESULT, IUnknown, Interface};
+
+/// The parameters of a request or a reply at their offsets in a frame, with pointers in place of
+/// offsets.
+pub struct Image {
+    words: Box<[MaybeUninit<u64>]>,
+}
+
+/// Whether a range of bytes is within a length.
+fn is_within(at: usize, bytes: usize, length: usize) -> bool {
+    at.checked_add(bytes).is_some_and(|end| end <= length)
+}
+
+impl Image {
+    /// Makes parameters with all bytes zero.
+    pub fn new(layout: Layout) -> Self {
+        let count = (layout.block.size as usize).div_ceil(8);
+        Self { words: vec![MaybeUninit::new(0); count].into() }
+    }
+
+    pub(super) fn base(&self) -> *const u8 {
+        self.words.as_ptr().cast()
+    }
+
+    pub(super) fn root(&self, layout: Layout) -> Root {
+        Root { base: self.base(), shape: &layout.block.shape }
+    }
+
+    /// Returns the address of the parameter at offset `at`.
+    ///
+    /// # Panics
+    ///
+    /// If the parameter extends beyond the block.
+    pub fn place<T>(&mut self, at: usize) -> *mut T {
+        assert!(is_within(at, size_of::<T>(), self.words.len() * 8), "a parameter lies within the block");
+        self.words.as_mut_ptr().cast::<u8>().wrapping_add(at).cast()
+    }
+
+    /// Stores a parameter.
+    ///
+    /// # Panics
+    ///
+    /// If the parameter extends beyond the block.
+    pub fn put<T>(&mut self, at: usize, value: T) {
+        // SAFETY: `place` checks that the parameter is within the words.
+        unsafe { self.place::<T>(at).write_unaligned(value) };
+    }
+
+    /// Copies a parameter from a pointer.
+    ///
+    /// # Safety
+    ///
+    /// `from` must be readable for `bytes` bytes.
+    ///
+    /// # Errors
+    ///
+    /// E_POINTER for a null pointer.
+    pub unsafe fn put_from<T>(&mut self, at: usize, from: *const T, bytes: usize) -> Result<()> {
+        if from.is_null() {
+            return Err(Error::new(code::E_POINTER, "a parameter that may not be null is null"));
+        }
+        assert!(is_within(at, bytes, self.words.len() * 8), "a parameter lies within the block");
+        // SAFETY: the caller's promise; the assertion checks that the parameter is within the
+        // words.
+        unsafe { self.place::<u8>(at).copy_from_nonoverlapping(from.cast(), bytes) };
+        Ok(())
+    }
+
+    /// Allocates `count` elements for the method to fill, and stores their address at offset `at`.
+    /// The elements are freed with the image.
+    ///
+    /// # Errors
+    ///
+    /// REMOTE_NO_MEMORY.
+    pub fn room<T>(&mut self, at: usize, count: usize) -> std::result::Result<*mut T, Status> {
+        let bytes = count.checked_mul(size_of::<T>()).filter(|bytes| *bytes <= obvia_ndr::flat::FRAME_MAX);
+        let mut memory = Allocations::default();
+        let first = memory.add(bytes.ok_or(Status::REMOTE_NO_MEMORY)?).map_err(|_| Status::REMOTE_NO_MEMORY)?;
+        memory.keep();
+        self.put(at, first);
+        Ok(first.cast())
+    }
+
+    /// Frees everything that the parameters reach.
+    ///
+    /// # Safety
+    ///
+    /// The caller must own all of it, and must not use it again.
+    pub unsafe fn free(&self, layout: Layout, outer: &[i64]) {
+        // SAFETY: the caller's promise.
+        let survey = unsafe { Survey::to_free(self.root(layout), layout.types, outer) };
+        // SAFETY: the caller's promise.
+        unsafe { survey.free() };
+    }
+}
+
+fn wanted(iid: u128) -> Wanted {
+    Wanted::Iid(GUID::from_u128(iid))
+}
+
+impl<'c> ProxyCall<'c> {
+    /// Writes a request's frame, publishes it, and waits for the reply.
+    ///
+    /// # Safety
+    ///
+    /// The image must have this layout, and its pointers must have valid targets.
+    ///
+    /// # Errors
+    ///
+    /// As for [`ProxyCall::send`], and if the parameters are invalid.
+    pub unsafe fn send_graph(&mut self, opnum: u16, image: &Image, layout: Layout) -> Result<ReplyView<'_>> {
+        // SAFETY: the caller's promise.
+        let length = unsafe { self.write_graph(image, layout) }?;
+        self.send(opnum, length)
+    }
+
+    /// As [`Self::send_graph`], for a request that has no reply.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::send_graph`].
+    ///
+    /// # Errors
+    ///
+    /// If the parameters are invalid, or if the connection is gone or full.
+    pub unsafe fn send_graph_oneway(&mut self, opnum: u16, image: &Image, layout: Layout) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let length = unsafe { self.write_graph(image, layout) }?;
+        self.send_oneway(opnum, length);
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Self::send_graph`].
+    unsafe fn write_graph(&mut self, image: &Image, layout: Layout) -> Result<usize> {
+        let (root, block) = (image.root(layout), layout.block.size as usize);
+        // SAFETY: the caller's promise.
+        let survey = unsafe { Survey::of(root, layout.types, block, &[]) }?;
+        let marshal = |reference: &Reference| {
+            // SAFETY: the caller's promise: interface pointers are alive.
+            let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) }.ok_or(code::E_POINTER)?;
+            self.reference(object, wanted(reference.iid).info()?)
+        };
+        let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
+        let laid = survey.lay_out(&references)?;
+        let frame = self.request(Measure::with_objects(block, laid.length))?;
+        // SAFETY: the root has just been surveyed and has not changed.
+        unsafe { survey.write(root, &references, &laid, &mut frame[..laid.length], &[]) };
+        Ok(laid.length)
+    }
+}
+
+/// The results of a call, in the caller's memory.
+pub struct Results {
+    private: Private,
+    copies: Allocations,
+    /// Arrays whose elements were copied to the caller's own memory.
+    spent: Vec<*mut u8>,
+}
+
+impl ReplyView<'_> {
+    /// Copies and checks the reply's frame.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_DATA when the frame does not have the layout; the error of an object reference
+    /// that cannot be unmarshaled.
+    pub fn graph(&self, layout: Layout, outer: &[i64]) -> Result<Results> {
+        let (mut private, found) = Private::of(self.whole(), layout, outer)?;
+        let copies = private.copy_objects(&found, layout.types, Some(Client::Process(self.peer())))?;
+        Ok(Results { private, copies, spent: Vec::new() })
+    }
+}
+
+impl Results {
+    /// Whether the pointer at offset `at` is not null.
+    pub(super) fn has(&mut self, at: usize) -> bool {
+        !self.pointer(at).is_null()
+    }
+
+    /// Returns the pointer at offset `at`.
+    ///
+    /// # Panics
+    ///
+    /// If the offset is beyond the block.
+    pub fn pointer(&mut self, at: usize) -> *mut u8 {
+        assert!(is_within(at, 8, self.private.length), "the check has seen the block");
+        // SAFETY: the slot is within the frame, and contains a pointer by now.
+        unsafe { self.private.base().wrapping_add(at).cast::<*mut u8>().read_unaligned() }
+    }
+
+    /// Copies a result to the caller.
+    ///
+    /// # Safety
+    ///
+    /// `to` must be writable for `bytes` bytes, and `bytes` must be the size of the parameter.
+    ///
+    /// # Errors
+    ///
+    /// E_POINTER for a null pointer.
+    pub unsafe fn give<T>(&mut self, at: usize, to: *mut T, bytes: usize) -> Result<()> {
+        if to.is_null() {
+            return Err(code::E_POINTER.into());
+        }
+        assert!(is_within(at, bytes, self.private.length), "the check has seen the block");
+        // SAFETY: the assertion checks that the parameter is within the frame.
+        let from = unsafe { self.private.base().add(at) };
+        // SAFETY: the caller's promise.
+        unsafe { to.cast::<u8>().copy_from_nonoverlapping(from, bytes) };
+        Ok(())
+    }
+
+    /// Copies an array to the caller's memory.
+    ///
+    /// # Safety
+    ///
+    /// `to` must be writable for `count` elements, `T` must be the type of the elements, and the
+    /// array must have that many.
+    pub unsafe fn fill<T>(&mut self, at: usize, to: *mut T, count: usize) {
+        let from = self.pointer(at);
+        if from.is_null() {
+            return;
+        }
+        self.spent.push(from);
+        // The caller may pass null for an array without elements.
+        if !to.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { to.cast::<u8>().copy_from_nonoverlapping(from, count * size_of::<T>()) };
+        }
+    }
+
+    /// Releases ownership of all results to the caller.
+    pub fn keep(mut self) {
+        self.copies.keep();
+        for memory in &self.spent {
+            // SAFETY: the array is an allocation of its own whose content has been copied.
+            unsafe { release(memory.cast()) };
+        }
+    }
+}
+
+/// The arguments of a call, in the server's private memory.
+pub struct Arguments {
+    private: Private,
+    /// Objects that need more memory than they have in the frame.
+    _wider: Vec<Wide>,
+    /// The interface pointers that the arguments refer to.
+    _references: Vec<IUnknown>,
+    /// The objects to free after the call. The survey is made before the method runs, since the
+    /// method may change pointers and free other arguments.
+    owned: Option<Survey>,
+}
+
+fn refused(error: &Error) -> Status {
+    match error.code() {
+        code::RPC_E_INVALID_DATA => Status::BAD_STUB_DATA,
+        code::E_OUTOFMEMORY => Status::REMOTE_NO_MEMORY,
+        _ => fault_of(error),
+    }
+}
+
+impl StubCall<'_, '_> {
+    /// Copies and checks the request's frame, for a method that only reads its arguments.
+    ///
+    /// # Errors
+    ///
+    /// BAD_STUB_DATA when the frame does not have the layout; REMOTE_NO_MEMORY; the error of an
+    /// object reference that cannot be unmarshaled.
+    pub fn arguments(&mut self, layout: Layout) -> std::result::Result<Arguments, Status> {
+        let made = (|| {
+            let (mut private, found) = Private::of(self.inner().frame, layout, &[])?;
+            let (wider, references) = private.link(&found, layout.types)?;
+            Ok(Arguments { private, _wider: wider, _references: references, owned: None })
+        })();
+        made.map_err(|error: Error| refused(&error))
+    }
+
+    /// Copies and checks the request's frame, for a method that may free and replace arguments. The
+    /// arguments of `kept` are freed when the call is over; the method owns the others.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::arguments`].
+    pub fn arguments_to_change(&mut self, layout: Layout, kept: Layout) -> std::result::Result<Arguments, Status> {
+        let made = (|| {
+            let (mut private, found) = Private::of(self.inner().frame, layout, &[])?;
+            private.copy_objects(&found, layout.types, None)?.keep();
+            let root = Root { base: private.base(), shape: &kept.block.shape };
+            // SAFETY: the memory was made from a checked frame with the same layout.
+            let owned = unsafe { Survey::to_free(root, kept.types, &[]) };
+            Ok(Arguments { private, _wider: Vec::new(), _references: Vec::new(), owned: Some(owned) })
+        })();
+        made.map_err(|error: Error| refused(&error))
+    }
+
+    /// Writes the reply's frame, and frees the method's results.
+    ///
+    /// # Safety
+    ///
+    /// The image must have this layout, and the caller must own everything it reaches. By COM's
+    /// rules that is so for a method's results.
+    ///
+    /// # Errors
+    ///
+    /// REMOTE_NO_MEMORY for results that exceed a frame or the connection. Else a fault with the
+    /// HRESULT of the failure: E_POINTER or E_INVALIDARG for invalid results; E_UNEXPECTED without
+    /// a caller; the error of an object that cannot be marshaled.
+    pub unsafe fn respond_graph(
+        &mut self,
+        result: HRESULT,
+        image: &Image,
+        layout: Layout,
+        outer: &[i64],
+    ) -> std::result::Result<Answer, Status> {
+        let (root, block) = (image.root(layout), layout.block.size as usize);
+        if result.0 < 0 {
+            // SAFETY: the caller's promise. A failed method has left its results null.
+            unsafe { image.free(layout, outer) };
+            return Ok(no_results(result));
+        }
+        // SAFETY: the caller's promise.
+        let survey = match unsafe { Survey::of(root, layout.types, block, outer) } {
+            Ok(survey) => survey,
+            Err(error) => {
+                // SAFETY: as above.
+                unsafe { image.free(layout, outer) };
+                return Err(refused(&error));
+            }
+        };
+        // SAFETY: the root has just been surveyed and has not changed.
+        let sent = unsafe { self.write_graph(&survey, root, block, outer) };
+        // The image has a survey of its own for freeing. An object may be written twice where
+        // pointers of several kinds lead to it, but it was allocated once.
+        // SAFETY: the caller's promise.
+        unsafe { image.free(layout, outer) };
+        let length = sent.map_err(|error| refused(&error))?;
+        Ok(results(result, length))
+    }
+
+    /// # Safety
+    ///
+    /// `survey` must be of `root`.
+    unsafe fn write_graph(&mut self, survey: &Survey, root: Root, block: usize, outer: &[i64]) -> Result<usize> {
+        let caller = caller().ok_or(code::E_UNEXPECTED)?;
+        let marshal = |reference: &Reference| {
+            // SAFETY: by the promise to the survey, interface pointers are alive and not null.
+            let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) }.ok_or(code::E_POINTER)?;
+            response::reference(&caller, object, wanted(reference.iid).info()?)
+        };
+        let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
+        let laid = survey.lay_out(&references)?;
+        let too_long = |_| Error::from(code::E_OUTOFMEMORY);
+        let measure = Measure::with_objects(block, laid.length);
+        let frame = self.inner().reply(measure.length(), measure.bulk()).map_err(too_long)?;
+        // SAFETY: the caller's promise.
+        unsafe { survey.write(root, &references, &laid, &mut frame[..laid.length], outer) };
+        Ok(laid.length)
+    }
+}
+
+impl Arguments {
+    /// Makes the arguments of a frame without a call, for tests.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_DATA when the frame does not have the layout; the error of an object reference
+    /// that cannot be unmarshaled.
+    #[doc(hidden)]
+    pub fn of_bytes(frame: &[u8], layout: Layout) -> Result<Self> {
+        let (mut private, found) = Private::of_bytes(frame, layout, &[])?;
+        let (wider, references) = private.link(&found, layout.types)?;
+        Ok(Self { private, _wider: wider, _references: references, owned: None })
+    }
+
+    /// Returns the address of the parameter at offset `at`.
+    ///
+    /// # Panics
+    ///
+    /// If the parameter extends beyond the block.
+    pub fn place<T>(&mut self, at: usize) -> *mut T {
+        assert!(is_within(at, size_of::<T>(), self.private.length), "the check has seen the block");
+        self.private.base().wrapping_add(at).cast()
+    }
+
+    /// Returns the parameter at offset `at`.
+    ///
+    /// # Safety
+    ///
+    /// The parameter must have this type.
+    ///
+    /// # Panics
+    ///
+    /// If the parameter extends beyond the block.
+    pub unsafe fn get<T>(&mut self, at: usize) -> T {
+        // SAFETY: `place` checks that the parameter is within the aligned frame; the caller
+        // promises its type.
+        unsafe { self.place::<T>(at).read() }
+    }
+}
+
+impl Drop for Arguments {
+    fn drop(&mut self) {
+        if let Some(survey) = self.owned.take() {
+            // SAFETY: every object is an allocation of its own, and the method has only read the
+            // kept arguments.
+            unsafe { survey.free() };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_that_are_too_long_are_refused_as_by_stubs_without_structures() {
+        assert_eq!(refused(&code::E_OUTOFMEMORY.into()), Status::REMOTE_NO_MEMORY);
+        assert_eq!(refused(&code::E_INVALIDARG.into()), Status(0x8007_0057));
+    }
+}

@@ -1,0 +1,266 @@
+//! Copies and frees surveyed objects, and writes them to frames.
+
+use super::survey::{Found, Place, Root, Survey, arm, bytes, kind, own};
+use crate::protocol::frame::Value;
+use crate::types::error::{Error, Result, code};
+use crate::types::memory::{allocate_zeroed, release};
+use obvia_ndr::flat::check::Checked;
+use obvia_ndr::flat::shape::{Shape, What};
+use obvia_ndr::flat::{FRAME_MAX, KIND_INTERFACE, OBJECT_ALIGN, OBJECT_HEADER};
+use std::ffi::c_void;
+use windows_core::{IUnknown, Interface};
+
+/// Copies the bytes of values; padding and pointers at `to` stay unchanged.
+///
+/// # Safety
+///
+/// There must be a structure of this shape at `from`, and `to` must be writable for as many bytes.
+pub(super) unsafe fn copy(from: *const u8, to: *mut u8, shape: &'static Shape, outer: &[i64]) {
+    for &(at, length) in shape.runs {
+        let (from, to) = (from.wrapping_add(at as usize), to.wrapping_add(at as usize));
+        // SAFETY: as above; the ranges do not overlap, since `to` is fresh memory.
+        unsafe { to.copy_from_nonoverlapping(from, length as usize) };
+    }
+    for part in shape.parts {
+        let (from_part, to_part) = (from.wrapping_add(part.at as usize), to.wrapping_add(part.at as usize));
+        match &part.what {
+            What::Inner { count, stride, shape } => {
+                for at in (0..*count as usize).map(|element| element * *stride as usize) {
+                    let (from, to) = (from_part.wrapping_add(at), to_part.wrapping_add(at));
+                    // SAFETY: as above.
+                    unsafe { copy(from, to, shape, outer) };
+                }
+            }
+            What::Union { tag, arms, default } => {
+                // SAFETY: as above.
+                if let Some(shape) = unsafe { arm(from, tag, arms, default, outer) } {
+                    // SAFETY: as above.
+                    unsafe { copy(from_part, to_part, shape, outer) };
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Survey {
+    /// Copies the values of an object.
+    ///
+    /// # Safety
+    ///
+    /// `to` must be zeroed memory that is writable for the object's bytes. Bytes without values
+    /// stay zero.
+    unsafe fn copy_object(&self, found: &Found, to: *mut u8, outer: &[i64]) {
+        let Some(ty) = own(found.element, self.types) else {
+            // SAFETY: the caller's promise; characters have no padding.
+            return unsafe { to.copy_from_nonoverlapping(found.from, found.bytes) };
+        };
+        let (start, size, shape) = match &ty.tail {
+            None => (0, ty.size as usize, &ty.shape),
+            Some(tail) => {
+                // SAFETY: as above.
+                unsafe { copy(found.from, to, &ty.shape, outer) };
+                (tail.at as usize, tail.size as usize, &tail.shape)
+            }
+        };
+        let (from, to) = (found.from.wrapping_add(start), to.wrapping_add(start));
+        if shape.parts.is_empty() && matches!(shape.runs, [(0, length)] if *length as usize == size) {
+            // SAFETY: as above; the elements have no padding and no pointers.
+            return unsafe { to.copy_from_nonoverlapping(from, found.count * size) };
+        }
+        for at in (0..found.count).map(|element| element * size) {
+            let (from, to) = (from.wrapping_add(at), to.wrapping_add(at));
+            // SAFETY: as above.
+            unsafe { copy(from, to, shape, outer) };
+        }
+    }
+
+    /// Lays out a frame with references of these lengths.
+    pub(crate) fn lay_out(&self, references: &[Vec<u8>]) -> Result<Laid> {
+        let mut laid = Laid { length: self.block, objects: Vec::new(), references: Vec::new() };
+        let mut waiting = self.references.iter().zip(references).peekable();
+        for index in 0..=self.objects.len() {
+            while let Some((_, bytes)) = waiting.next_if(|(reference, _)| reference.before == index) {
+                let body = laid.add(bytes.len());
+                laid.references.push(body);
+            }
+            if let Some(found) = self.objects.get(index) {
+                let body = laid.add(found.bytes);
+                laid.objects.push(body);
+            }
+        }
+        if laid.length > FRAME_MAX {
+            return Err(Error::new(code::E_OUTOFMEMORY, "there is more to pass than a frame can hold"));
+        }
+        Ok(laid)
+    }
+
+    /// Writes a frame: the block, the objects, and the references as bytes.
+    ///
+    /// # Safety
+    ///
+    /// `root` must be the surveyed structure, and nothing of it may have changed.
+    pub(crate) unsafe fn write(
+        &self,
+        root: Root,
+        references: &[Vec<u8>],
+        laid: &Laid,
+        frame: &mut [u8],
+        outer: &[i64],
+    ) {
+        frame.fill(0);
+        // SAFETY: the frame begins with the block, which is as long as its shape.
+        unsafe { copy(root.base, frame.as_mut_ptr(), root.shape, outer) };
+        for (found, &at) in self.objects.iter().zip(&laid.objects) {
+            let header = u64::from(kind(found.element)) | (found.count as u64) << 32;
+            header.store(frame, at - OBJECT_HEADER);
+            let body = frame[at..at + found.bytes].as_mut_ptr();
+            // SAFETY: the caller's promise; the body has the object's bytes.
+            unsafe { self.copy_object(found, body, outer) };
+        }
+        let at = |place: Place| place.holder.map_or(0, |holder| laid.objects[holder]) + place.at;
+        for (place, object) in &self.slots {
+            (laid.objects[*object] as u64).store(frame, at(*place));
+        }
+        for ((reference, bytes), body) in self.references.iter().zip(references).zip(&laid.references) {
+            (*body as u64).store(frame, at(reference.place));
+            (u64::from(KIND_INTERFACE) | (bytes.len() as u64) << 32).store(frame, body - OBJECT_HEADER);
+            frame[*body..body + bytes.len()].copy_from_slice(bytes);
+        }
+    }
+
+    /// Copies every object to an allocation of its own, and returns the address of the first.
+    ///
+    /// # Safety
+    ///
+    /// The surveyed structure must not have changed.
+    ///
+    /// # Errors
+    ///
+    /// E_OUTOFMEMORY; all copies are freed then.
+    pub(crate) unsafe fn duplicate(&self) -> Result<*mut u8> {
+        let mut copies = Allocations::default();
+        for found in &self.objects {
+            let room = bytes(found.element, found.room, self.types).ok_or(code::E_OUTOFMEMORY)?;
+            let to = copies.add(room)?;
+            // SAFETY: the caller's promise; the memory is fresh and zeroed.
+            unsafe { self.copy_object(found, to, &[]) };
+        }
+        for (place, object) in &self.slots {
+            let target = copies.memory[*object];
+            // SAFETY: a slot lies within its holder.
+            unsafe { copies.slot(*place, std::ptr::null_mut()).write(target) };
+        }
+        for reference in &self.references {
+            // SAFETY: by the promise to the survey, interface pointers are alive.
+            let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) };
+            // SAFETY: as above.
+            unsafe { copies.slot(reference.place, std::ptr::null_mut()).write(reference.object.cast()) };
+            copies.references.extend(object.cloned());
+        }
+        let first = copies.memory.first().copied().unwrap_or(std::ptr::null_mut());
+        copies.keep();
+        Ok(first)
+    }
+
+    /// Frees every object, and releases every reference.
+    ///
+    /// # Safety
+    ///
+    /// Each object must be an allocation of its own that the caller owns, and none may be used
+    /// again.
+    pub(crate) unsafe fn free(self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.free_but(|_| false) };
+    }
+
+    /// Frees every object except those for whose number `is_spared` returns true. Objects that
+    /// spared ones reach are freed as well.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::free`].
+    pub(crate) unsafe fn free_but(self, is_spared: impl Fn(usize) -> bool) {
+        for reference in &self.references {
+            // SAFETY: the caller's promise: the caller owns the references.
+            drop(unsafe { IUnknown::from_raw(reference.object) });
+        }
+        for (_, found) in self.objects.iter().enumerate().filter(|(index, _)| !is_spared(*index)) {
+            // SAFETY: the caller's promise.
+            unsafe { release(found.from.cast_mut().cast::<c_void>()) };
+        }
+    }
+}
+
+/// The layout of a frame.
+pub(crate) struct Laid {
+    /// The length of the frame.
+    pub(crate) length: usize,
+    /// The offsets of the bodies of objects and of references.
+    objects: Vec<usize>,
+    references: Vec<usize>,
+}
+
+impl Laid {
+    /// Adds a body at the end and returns its offset.
+    fn add(&mut self, bytes: usize) -> usize {
+        let body = self.length + OBJECT_HEADER;
+        self.length = (body + bytes).next_multiple_of(OBJECT_ALIGN);
+        body
+    }
+}
+
+/// Allocations and references that are freed unless they are kept.
+#[derive(Default)]
+pub(super) struct Allocations {
+    pub(super) memory: Vec<*mut u8>,
+    /// The references, which are released with their holders.
+    pub(super) references: Vec<IUnknown>,
+}
+
+impl Allocations {
+    /// Allocates zeroed memory.
+    pub(super) fn add(&mut self, bytes: usize) -> Result<*mut u8> {
+        let memory = allocate_zeroed(bytes)?.cast::<u8>();
+        self.memory.push(memory);
+        Ok(memory)
+    }
+
+    /// Returns the address of a pointer; `root` is the address of the root.
+    pub(super) fn slot(&self, place: Place, root: *mut u8) -> *mut *mut u8 {
+        place.holder.map_or(root, |holder| self.memory[holder]).wrapping_add(place.at).cast()
+    }
+
+    /// Frees the objects of a frame that no pointer leads to: the bytes of references, and
+    /// unreferenced objects.
+    pub(super) fn free_unlinked(&mut self, found: &Checked) {
+        let mut linked = vec![false; self.memory.len()];
+        for slot in found.slots.iter().filter(|slot| slot.iid.is_none()) {
+            linked[slot.object as usize] = true;
+        }
+        let mut linked = linked.into_iter();
+        self.memory.retain(|memory| {
+            let keep = linked.next().unwrap_or(true);
+            if !keep {
+                // SAFETY: the memory is from `allocate_zeroed`, and no pointer leads to it.
+                unsafe { release(memory.cast::<c_void>()) };
+            }
+            keep
+        });
+    }
+
+    /// Releases ownership of all allocations to the holder of the addresses.
+    pub(super) fn keep(&mut self) {
+        self.memory.clear();
+        self.references.drain(..).for_each(std::mem::forget);
+    }
+}
+
+impl Drop for Allocations {
+    fn drop(&mut self) {
+        for memory in &self.memory {
+            // SAFETY: the memory is from `allocate_zeroed` and has not been released.
+            unsafe { release(memory.cast::<c_void>()) };
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Moves structures between the caller's place, which C passes, and an owned allocation, which Rust
+//! passes.
+
+use super::memory::Allocations;
+use super::owned::{Graph, Owned, OwnedSlice};
+use crate::types::error::{Error, Result, code};
+use crate::types::memory::release;
+use obvia_ndr::flat::FRAME_MAX;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+use windows_core::HRESULT;
+
+const fn size<T: Graph>() -> usize {
+    size_of::<T::Item<'static>>()
+}
+
+/// Allocates a zeroed place for a structure that a method fills.
+///
+/// # Errors
+///
+/// E_OUTOFMEMORY.
+pub fn place_for<T: Graph>() -> Result<*mut u8> {
+    places_for::<T>(1)
+}
+
+/// Allocates zeroed places for structures that a method fills.
+///
+/// # Errors
+///
+/// E_OUTOFMEMORY.
+pub fn places_for<T: Graph>(count: usize) -> Result<*mut u8> {
+    let bytes = count.checked_mul(size::<T>()).filter(|bytes| *bytes <= FRAME_MAX).ok_or(code::E_OUTOFMEMORY)?;
+    let mut memory = Allocations::default();
+    let first = memory.add(bytes)?;
+    memory.keep();
+    Ok(first)
+}
+
+/// Returns the structure that a method stored in a place; `None` where the method failed.
+///
+/// # Safety
+///
+/// The place must come from [`place_for`], and the caller must own everything that the structure
+/// reaches.
+pub unsafe fn take_place<T: Graph>(place: *mut u8, result: HRESULT) -> Option<Owned<T>> {
+    if result.0 < 0 {
+        // SAFETY: the caller's promise; a failed method has stored nothing there.
+        unsafe { release(place.cast()) };
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { Owned::adopt(place) }
+}
+
+/// Returns the structures that a method stored in some places; `None` where the method failed.
+///
+/// # Safety
+///
+/// As for [`take_place`], with at least `count` places from [`places_for`].
+pub unsafe fn take_places<T: Graph>(first: *mut u8, count: usize, result: HRESULT) -> Option<OwnedSlice<T>> {
+    if result.0 < 0 {
+        // SAFETY: the caller's promise; a failed method has stored nothing there.
+        unsafe { release(first.cast()) };
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    Some(unsafe { OwnedSlice::adopt(first, count) })
+}
+
+/// A structure taken from the caller's place, for a method that may replace it. The drop moves the
+/// final structure back, even after a panic.
+pub struct Lifted<T: Graph> {
+    // Invariant: writable by the promise to `new`. The bytes there need no freeing until the drop.
+    place: *mut u8,
+    // Invariant: the structure that is moved to `place` on drop.
+    owned: ManuallyDrop<Owned<T>>,
+}
+
+impl<T: Graph> Lifted<T> {
+    /// Takes a structure from the caller's place.
+    ///
+    /// # Safety
+    ///
+    /// There must be a structure of this type at `place`, and the caller must own everything that
+    /// it reaches. No other code may use the place while this value lives.
+    ///
+    /// # Errors
+    ///
+    /// E_POINTER for a null pointer; E_OUTOFMEMORY.
+    pub unsafe fn new(place: *mut u8) -> Result<Self> {
+        if place.is_null() {
+            return Err(Error::new(code::E_POINTER, "a parameter that may not be null is null"));
+        }
+        let memory = place_for::<T>()?;
+        // SAFETY: both places have that many bytes.
+        unsafe { memory.copy_from_nonoverlapping(place, size::<T>()) };
+        // SAFETY: the structure has been moved to `memory`.
+        let owned = unsafe { Owned::adopt(memory) }.ok_or(code::E_OUTOFMEMORY)?;
+        Ok(Self { place, owned: ManuallyDrop::new(owned) })
+    }
+}
+
+impl<T: Graph> Deref for Lifted<T> {
+    type Target = Owned<T>;
+
+    fn deref(&self) -> &Owned<T> {
+        &self.owned
+    }
+}
+
+impl<T: Graph> DerefMut for Lifted<T> {
+    fn deref_mut(&mut self) -> &mut Owned<T> {
+        &mut self.owned
+    }
+}
+
+impl<T: Graph> Drop for Lifted<T> {
+    fn drop(&mut self) {
+        // SAFETY: the field is not used again.
+        let owned = unsafe { ManuallyDrop::take(&mut self.owned) };
+        // SAFETY: by the invariant.
+        unsafe { lower(owned, self.place) };
+    }
+}
+
+/// Moves a structure to the caller's place.
+///
+/// # Safety
+///
+/// The place must be writable, and its bytes must need no freeing.
+pub unsafe fn lower<T: Graph>(owned: Owned<T>, place: *mut u8) {
+    let memory = owned.into_raw();
+    // SAFETY: the caller's promise.
+    unsafe { place.copy_from_nonoverlapping(memory, size::<T>()) };
+    // SAFETY: the memory is an allocation of its own whose content has been moved.
+    unsafe { release(memory.cast()) };
+}
+
+/// Moves structures to the caller's places.
+///
+/// # Safety
+///
+/// As for [`lower`], with `count` places.
+///
+/// # Errors
+///
+/// E_INVALIDARG when there are more structures than places.
+pub unsafe fn lower_slice<T: Graph>(owned: OwnedSlice<T>, places: *mut u8, count: usize) -> Result<()> {
+    if owned.len() > count {
+        return Err(Error::new(code::E_INVALIDARG, "the method returned more elements than the caller has room for"));
+    }
+    let bytes = owned.len() * size::<T>();
+    let memory = owned.into_raw();
+    if !memory.is_null() {
+        // SAFETY: the caller's promise; both arrays have that many bytes.
+        unsafe { places.copy_from_nonoverlapping(memory, bytes) };
+        // SAFETY: the memory is an allocation of its own whose content has been moved.
+        unsafe { release(memory.cast()) };
+    }
+    Ok(())
+}

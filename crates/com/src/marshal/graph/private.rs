@@ -1,0 +1,205 @@
+//! Received frames in private memory: checked, and converted to structures with pointers.
+
+use super::memory::Allocations;
+use super::survey::Place;
+use super::{Layout, invalid};
+use crate::client::proxy::Wanted;
+use crate::marshal::parameters;
+use crate::marshal::reply::settle_return;
+use crate::orpc::Client;
+use crate::runtime::Runtime;
+use crate::server;
+use crate::types::error::{Result, code};
+use crate::types::memory::{allocate_zeroed, release};
+use obvia_ndr::flat::KIND_FIRST;
+use obvia_ndr::flat::check::{Checked, check};
+use obvia_ndr::flat::shape::ElementType;
+use obvia_via::RegionView;
+use std::collections::HashMap;
+use windows_core::{GUID, IUnknown, Interface};
+
+/// A frame in private memory, aligned for its contents.
+pub(super) struct Private {
+    // Invariant: has at least `length` bytes.
+    memory: Zeros,
+    pub(super) length: usize,
+}
+
+/// Zeroed memory that is freed on drop. Untouched pages cost no memory.
+struct Zeros(*mut u8);
+
+impl Zeros {
+    fn new(bytes: usize) -> Result<Self> {
+        Ok(Self(allocate_zeroed(bytes)?.cast()))
+    }
+}
+
+impl Drop for Zeros {
+    fn drop(&mut self) {
+        // SAFETY: the memory is from `allocate_zeroed`, and is not used again.
+        unsafe { release(self.0.cast()) };
+    }
+}
+
+impl Private {
+    /// Copies a frame and checks the copy.
+    pub(super) fn of(frame: RegionView<'_>, layout: Layout, outer: &[i64]) -> Result<(Self, Checked)> {
+        let mut private = Self::zeros(frame.len())?;
+        frame.copy_to(0, private.bytes()).ok_or(code::RPC_E_INVALID_DATA)?;
+        private.checked(layout, outer)
+    }
+
+    /// Copies and checks a frame that no other process can change.
+    pub(super) fn of_bytes(frame: &[u8], layout: Layout, outer: &[i64]) -> Result<(Self, Checked)> {
+        let mut private = Self::zeros(frame.len())?;
+        private.bytes().copy_from_slice(frame);
+        private.checked(layout, outer)
+    }
+
+    fn zeros(length: usize) -> Result<Self> {
+        Ok(Self { memory: Zeros::new(length)?, length })
+    }
+
+    fn checked(self, layout: Layout, outer: &[i64]) -> Result<(Self, Checked)> {
+        let mut private = self;
+        let found = check(private.bytes(), layout.block, layout.types, outer).map_err(invalid)?;
+        Ok((private, found))
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: by the invariant; the bytes are initialised, and the reference is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.0, self.length) }
+    }
+
+    pub(super) fn base(&mut self) -> *mut u8 {
+        self.memory.0
+    }
+
+    /// Unmarshals the references, in the order of their slots. The sender is the server that
+    /// answered, or without `sender` the caller of the method that is about to run.
+    fn references(&mut self, found: &Checked, sender: Option<Client>) -> Result<Vec<IUnknown>> {
+        let slots = found.slots.iter().filter_map(|slot| Some((slot.object, slot.iid?)));
+        let make = |(object, iid): (u32, u128)| {
+            let object = found.objects[object as usize];
+            let bytes = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
+            let wanted = Wanted::Iid(GUID::from_u128(iid));
+            let made = Runtime::current().and_then(|runtime| parameters::unmarshal(runtime, bytes, wanted));
+            settle_return(|| sender.or_else(|| Some(server::caller()?.holder())));
+            made
+        };
+        // All references are unmarshaled even after one fails, so that the sender gets the counts
+        // of all back.
+        slots.map(make).collect::<Vec<_>>().into_iter().collect()
+    }
+
+    /// Copies the objects that need more memory than they have in the frame.
+    fn make_room(&mut self, found: &Checked, types: &'static [ElementType]) -> Result<Vec<Wide>> {
+        let mut wider = Vec::new();
+        for (index, room) in rooms(found, types).into_iter().enumerate() {
+            let object = found.objects[index];
+            if room > object.bytes as usize {
+                let memory = Zeros::new(room)?;
+                let body = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
+                // SAFETY: the new memory has at least that many bytes.
+                unsafe { memory.0.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
+                wider.push(Wide { index, memory });
+            }
+        }
+        Ok(wider)
+    }
+
+    /// Converts the slots to pointers in place. Returns the objects that were moved elsewhere, and
+    /// the interface pointers, which must live as long as the frame.
+    pub(super) fn link(
+        &mut self,
+        found: &Checked,
+        types: &'static [ElementType],
+    ) -> Result<(Vec<Wide>, Vec<IUnknown>)> {
+        let references = self.references(found, None)?;
+        let wider = self.make_room(found, types)?;
+        let mut objects = references.iter();
+        let base = self.base();
+        let moved: HashMap<usize, *mut u8> = wider.iter().map(|wide| (wide.index, wide.memory.0)).collect();
+        let address = |index: usize| {
+            let in_place = || base.wrapping_add(found.objects[index].body as usize);
+            moved.get(&index).copied().unwrap_or_else(in_place)
+        };
+        for slot in &found.slots {
+            let target = match slot.iid {
+                None => address(slot.object as usize),
+                Some(_) => objects.next().map_or(std::ptr::null_mut(), |object| object.as_raw().cast()),
+            };
+            let place =
+                if wider.is_empty() { Place { holder: None, at: slot.at as usize } } else { place_of(found, slot.at) };
+            let holder = place.holder.map_or(base, address);
+            // SAFETY: the check has verified that the slot is within its holder; the layout of
+            // frames aligns it.
+            unsafe { holder.wrapping_add(place.at).cast::<*mut u8>().write(target) };
+        }
+        Ok((wider, references))
+    }
+
+    /// Copies every object that a pointer leads to, to memory of its own, and converts the slots to
+    /// pointers.
+    ///
+    /// The holders own their references to other objects.
+    pub(super) fn copy_objects(
+        &mut self,
+        found: &Checked,
+        types: &'static [ElementType],
+        sender: Option<Client>,
+    ) -> Result<Allocations> {
+        let references = self.references(found, sender)?;
+        let mut copies = Allocations::default();
+        let rooms = rooms(found, types);
+        for (object, room) in found.objects.iter().zip(rooms) {
+            let memory = copies.add(room)?;
+            let body = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
+            // SAFETY: the copy has room for at least that many bytes.
+            unsafe { memory.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
+        }
+        let mut objects = references.iter();
+        for slot in &found.slots {
+            let target = match slot.iid {
+                None => copies.memory[slot.object as usize],
+                Some(_) => objects.next().map_or(std::ptr::null_mut(), |object| object.as_raw().cast()),
+            };
+            let place = place_of(found, slot.at);
+            // SAFETY: the check has verified that the slot is within its holder.
+            unsafe { copies.slot(place, self.base()).write(target) };
+        }
+        copies.references = references;
+        copies.free_unlinked(found);
+        Ok(copies)
+    }
+}
+
+/// A copy of an object with more room.
+pub(super) struct Wide {
+    /// The number of the object.
+    index: usize,
+    memory: Zeros,
+}
+
+/// Returns the object that contains a slot of a frame, and the offset in it.
+fn place_of(found: &Checked, at: u32) -> Place {
+    let holder = found.objects.partition_point(|object| object.body <= at).checked_sub(1);
+    let start = holder.map_or(0, |holder| found.objects[holder].body);
+    Place { holder, at: (at - start) as usize }
+}
+
+/// Returns the size in memory of every object. Arrays may have more room than elements.
+fn rooms(found: &Checked, types: &'static [ElementType]) -> Vec<usize> {
+    let mut rooms: Vec<usize> = found.objects.iter().map(|object| object.bytes as usize).collect();
+    let wider = found.slots.iter().map(|slot| (slot.object, slot.room)).chain(found.tails.iter().copied());
+    for (index, room) in wider {
+        let object = found.objects[index as usize];
+        if room > object.count
+            && let Some(own) = object.kind.checked_sub(KIND_FIRST)
+        {
+            // The size exists, as the check has accepted the count.
+            rooms[index as usize] = types[own as usize].bytes(room as usize).unwrap_or(object.bytes as usize);
+        }
+    }
+    rooms
+}

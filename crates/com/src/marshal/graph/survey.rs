@@ -1,0 +1,462 @@
+//! Finds everything that a structure in memory reaches.
+
+mod rings;
+
+use crate::types::error::{Error, Result, code};
+use obvia_ndr::flat::shape::{Class, Element, ElementType, Expr, Extent, Iid, Int, Part, Shape, What};
+use obvia_ndr::flat::{FRAME_MAX, KIND_FIRST, KIND_TEXT8, KIND_TEXT16, OBJECT_ALIGN, OBJECT_HEADER};
+use std::collections::HashMap;
+use std::ffi::c_void;
+
+/// The start of a survey.
+#[derive(Clone, Copy)]
+pub(crate) struct Root {
+    /// The structure's address.
+    pub(crate) base: *const u8,
+    /// The structure's shape.
+    pub(crate) shape: &'static Shape,
+}
+
+/// An object: the target of a pointer.
+pub(crate) struct Found {
+    pub(crate) from: *const u8,
+    pub(crate) element: Element,
+    /// The number of used elements, which a frame contains.
+    pub(crate) count: usize,
+    /// The number of elements for which there is room in memory.
+    pub(crate) room: usize,
+    /// The size in a frame, in bytes.
+    pub(crate) bytes: usize,
+}
+
+/// The position of a pointer: its object, and the offset in it.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    /// The number of the object; `None` for the root.
+    pub(crate) holder: Option<usize>,
+    pub(crate) at: usize,
+}
+
+/// An interface pointer.
+pub(crate) struct Reference {
+    pub(crate) place: Place,
+    pub(crate) object: *mut c_void,
+    pub(crate) iid: u128,
+    /// The number of objects that precede the reference in a frame.
+    pub(crate) before: usize,
+}
+
+/// The result of a survey: everything that is reached.
+pub(crate) struct Survey {
+    pub(crate) types: &'static [ElementType],
+    pub(crate) objects: Vec<Found>,
+    /// The pointers, each with the number of its target.
+    pub(crate) slots: Vec<(Place, usize)>,
+    pub(crate) references: Vec<Reference>,
+    /// The number of bytes in a frame before the objects.
+    pub(crate) block: usize,
+    /// The length of a frame with the objects but without references.
+    length: usize,
+    /// The objects that several pointers may share, by address and type.
+    shared: HashMap<(usize, Element), usize>,
+    /// Whether invalid values are ignored instead of reported.
+    is_tolerant: bool,
+    /// The full pointers, including null ones, and their addresses. Safe code can set them.
+    pub(crate) full: Vec<(*mut *const u8, *const u8)>,
+    /// The number of objects at which the survey looks for a ring.
+    look_at: usize,
+}
+
+/// Returns the number of a type in an object's header.
+pub(crate) const fn kind(element: Element) -> u32 {
+    match element {
+        Element::Char => KIND_TEXT8,
+        Element::Wide => KIND_TEXT16,
+        Element::Own(own) => KIND_FIRST + own as u32,
+    }
+}
+
+/// Returns the description of a type of the interface; `None` for characters.
+pub(crate) fn own(element: Element, types: &'static [ElementType]) -> Option<&'static ElementType> {
+    match element {
+        Element::Own(own) => types.get(usize::from(own)),
+        _ => None,
+    }
+}
+
+/// Returns the size of an object with `count` elements; `None` where it exceeds a frame.
+pub(crate) fn bytes(element: Element, count: usize, types: &'static [ElementType]) -> Option<usize> {
+    match element {
+        Element::Char => Some(count),
+        Element::Wide => count.checked_mul(2),
+        Element::Own(_) => own(element, types)?.bytes(count),
+    }
+}
+
+/// Evaluates an expression over a structure in memory.
+///
+/// # Safety
+///
+/// There must be a structure at `base` that has the members of the expression.
+pub(crate) unsafe fn evaluate(base: *const u8, expr: &Expr, outer: &[i64]) -> Option<i64> {
+    let load = |at: u32, int: Int| {
+        let mut bytes = [0; 8];
+        // SAFETY: the caller's promise: there is a member of that many bytes.
+        unsafe { base.wrapping_add(at as usize).copy_to_nonoverlapping(bytes.as_mut_ptr(), int.size()) };
+        int.extend(u64::from_le_bytes(bytes))
+    };
+    expr.evaluate(&load, outer)
+}
+
+/// Returns the shape of the active arm of a union in memory.
+///
+/// # Safety
+///
+/// As for [`evaluate`].
+pub(crate) unsafe fn arm(
+    base: *const u8,
+    tag: &Expr,
+    arms: &'static [(&'static [i64], Shape)],
+    default: &'static Option<Shape>,
+    outer: &[i64],
+) -> Option<&'static Shape> {
+    // SAFETY: the caller's promise.
+    let tag = unsafe { evaluate(base, tag, outer) }?;
+    let chosen = arms.iter().find(|(cases, _)| cases.contains(&tag)).map(|(_, shape)| shape);
+    chosen.or(default.as_ref())
+}
+
+fn refused(what: &str) -> Error {
+    Error::new(code::E_INVALIDARG, what.to_owned())
+}
+
+impl Survey {
+    fn new(types: &'static [ElementType], block: usize) -> Self {
+        let block = block.next_multiple_of(OBJECT_ALIGN);
+        Self {
+            types,
+            objects: Vec::new(),
+            slots: Vec::new(),
+            references: Vec::new(),
+            block,
+            length: block,
+            shared: HashMap::new(),
+            is_tolerant: false,
+            full: Vec::new(),
+            look_at: rings::FIRST_LOOK,
+        }
+    }
+
+    /// Finds everything that a structure reaches. In a frame the objects follow `block` bytes.
+    ///
+    /// # Safety
+    ///
+    /// The structure at `root` must have its shape: each pointer must be null or lead to a target
+    /// as the shape describes it.
+    ///
+    /// # Errors
+    ///
+    /// E_POINTER for a null pointer where null is not allowed; E_INVALIDARG for an invalid size,
+    /// length or discriminant, and for a ring of pointers that must not share objects;
+    /// E_OUTOFMEMORY when the result exceeds a frame.
+    pub(crate) unsafe fn of(root: Root, types: &'static [ElementType], block: usize, outer: &[i64]) -> Result<Self> {
+        let mut survey = Self::new(types, block);
+        // SAFETY: the caller's promise.
+        unsafe { survey.shape(root.base, Place { holder: None, at: 0 }, root.shape, outer) }?;
+        survey.rest(outer)?;
+        Ok(survey)
+    }
+
+    /// Finds all memory to free. Invalid values are ignored, and no object is found twice.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::of`].
+    pub(crate) unsafe fn to_free(root: Root, types: &'static [ElementType], outer: &[i64]) -> Self {
+        let mut survey = Self { is_tolerant: true, ..Self::new(types, 0) };
+        // SAFETY: the caller's promise.
+        let found = unsafe { survey.shape(root.base, Place { holder: None, at: 0 }, root.shape, outer) };
+        // A tolerant survey does not fail.
+        let _ = found.and_then(|()| survey.rest(outer));
+        survey
+    }
+
+    /// Finds the elements of an array and everything that they reach.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::of`]; `first` must lead to `count` elements.
+    pub(crate) unsafe fn of_elements(
+        first: *const u8,
+        element: Element,
+        count: usize,
+        types: &'static [ElementType],
+    ) -> Result<Self> {
+        let mut survey = Self::new(types, 0);
+        // SAFETY: the caller's promise.
+        unsafe { survey.begin(first, element, count) }?;
+        Ok(survey)
+    }
+
+    /// Finds all memory to free of the elements of an array, which are object 0.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::of_elements`].
+    pub(crate) unsafe fn elements_to_free(
+        first: *const u8,
+        element: Element,
+        count: usize,
+        types: &'static [ElementType],
+    ) -> Self {
+        let mut survey = Self { is_tolerant: true, ..Self::new(types, 0) };
+        // An array that exceeds a frame cannot have come from one, so an error is ignored.
+        // SAFETY: the caller's promise.
+        let _ = unsafe { survey.begin(first, element, count) };
+        survey
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Self::of_elements`].
+    unsafe fn begin(&mut self, first: *const u8, element: Element, count: usize) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let (count, room) = unsafe { self.elements(first, element, count) }?;
+        // A full pointer from within to the first element leads to the same object.
+        self.shared.insert((first.addr(), element), 0);
+        self.push(first, element, count, room)?;
+        self.rest(&[])
+    }
+
+    /// Returns the number of used elements and the number for which there is room. For a structure
+    /// with an array at its end, these count the array's elements.
+    ///
+    /// # Safety
+    ///
+    /// There must be `count` elements at `first`.
+    unsafe fn elements(&self, first: *const u8, element: Element, count: usize) -> Result<(usize, usize)> {
+        let Some(tail) = own(element, self.types).and_then(|found| found.tail.as_ref()) else {
+            return Ok((count, count));
+        };
+        // SAFETY: the caller's promise.
+        unsafe { counts(first, &tail.count, tail.length.as_ref(), &[]) }
+    }
+
+    fn rest(&mut self, outer: &[i64]) -> Result<()> {
+        let mut next = 0;
+        while let Some(found) = self.objects.get(next) {
+            let (from, count) = (found.from, found.count);
+            if let Some(found) = own(found.element, self.types) {
+                let mut elements = (0, found.size as usize, &found.shape);
+                if let Some(tail) = &found.tail {
+                    // SAFETY: by the promise to `of`, the target of a pointer has the pointer's
+                    // type.
+                    unsafe { self.shape(from, Place { holder: Some(next), at: 0 }, &found.shape, outer) }?;
+                    elements = (tail.at as usize, tail.size as usize, &tail.shape);
+                }
+                let (start, size, shape) = elements;
+                for element in (0..count).take_while(|_| !shape.parts.is_empty()) {
+                    let at = start + element * size;
+                    // SAFETY: the offset is within the object, which has at least `count` elements.
+                    let base = unsafe { from.add(at) };
+                    // SAFETY: as above.
+                    unsafe { self.shape(base, Place { holder: Some(next), at }, shape, outer) }?;
+                }
+            }
+            next += 1;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// There must be a structure of this shape at `base`.
+    unsafe fn shape(&mut self, base: *const u8, place: Place, shape: &'static Shape, outer: &[i64]) -> Result<()> {
+        for part in shape.parts {
+            // SAFETY: the caller's promise.
+            let found = unsafe { self.part(base, place, part, outer) };
+            if !self.is_tolerant {
+                found?;
+            }
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Self::shape`].
+    unsafe fn part(&mut self, base: *const u8, place: Place, part: &'static Part, outer: &[i64]) -> Result<()> {
+        let place = Place { at: place.at + part.at as usize, ..place };
+        // SAFETY: the caller's promise: the part is within the structure.
+        let here = unsafe { base.add(part.at as usize) };
+        match &part.what {
+            What::Boolean | What::Enum(_) | What::Range(..) => Ok(()),
+            What::Pointer { class, to, extent } => {
+                // SAFETY: the caller's promise: there is a pointer at `here`.
+                let pointer = unsafe { here.cast::<*const u8>().read() };
+                if *class == Class::Full {
+                    self.full.push((here.cast_mut().cast(), pointer));
+                }
+                if pointer.is_null() && *class != Class::Ref {
+                    return Ok(());
+                }
+                // SAFETY: the caller's promise.
+                if pointer.is_null() && !unsafe { is_empty(base, extent, outer) } {
+                    return Err(Error::new(code::E_POINTER, "a pointer that may not be null is null"));
+                }
+                // SAFETY: as above; the pointer is not null, or its array has no elements.
+                let index = unsafe { self.follow(base, pointer, (*class, *to), extent, outer) }?;
+                self.slots.push((place, index));
+                Ok(())
+            }
+            What::Object(iid) => {
+                // SAFETY: the caller's promise: there is an interface pointer at `here`.
+                let object = unsafe { here.cast::<*mut c_void>().read() };
+                if !object.is_null() {
+                    // SAFETY: as above.
+                    let iid = unsafe { iid_of(base, *iid, outer) };
+                    self.references.push(Reference { place, object, iid, before: self.objects.len() });
+                }
+                Ok(())
+            }
+            What::Inner { count, stride, shape } => {
+                for element in 0..*count as usize {
+                    let offset = element * *stride as usize;
+                    let place = Place { at: place.at + offset, ..place };
+                    // SAFETY: the caller's promise: there are `count` structures.
+                    let base = unsafe { here.add(offset) };
+                    // SAFETY: as above.
+                    unsafe { self.shape(base, place, shape, outer) }?;
+                }
+                Ok(())
+            }
+            What::Union { tag, arms, default } => {
+                // SAFETY: the caller's promise.
+                let shape = unsafe { arm(base, tag, arms, default, outer) };
+                let shape = shape.ok_or_else(|| refused("a union has no arm for its discriminant"))?;
+                // SAFETY: as above.
+                unsafe { self.shape(here, place, shape, outer) }
+            }
+        }
+    }
+
+    /// Returns the number of the object that a pointer leads to, adding it where it is new.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::shape`]; `pointer` must lead to an object of type `to` and size `extent`.
+    unsafe fn follow(
+        &mut self,
+        base: *const u8,
+        pointer: *const u8,
+        (class, to): (Class, Element),
+        extent: &Extent,
+        outer: &[i64],
+    ) -> Result<usize> {
+        let is_shared = class == Class::Full || self.is_tolerant;
+        if is_shared && let Some(known) = self.shared.get(&(pointer.addr(), to)) {
+            return Ok(*known);
+        }
+        let (count, room) = match extent {
+            Extent::Counted { size, length } => {
+                // SAFETY: the caller's promise.
+                unsafe { counts(base, size, length.as_ref(), outer) }?
+            }
+            Extent::Text => {
+                // SAFETY: the caller's promise: the string ends in a zero.
+                let count = unsafe { text_count(pointer, to) };
+                (count, count)
+            }
+            // SAFETY: the caller's promise.
+            Extent::One => unsafe { self.elements(pointer, to, 1) }?,
+        };
+        let index = self.objects.len();
+        if is_shared {
+            self.shared.insert((pointer.addr(), to), index);
+        }
+        self.push(pointer, to, count, room)?;
+        Ok(index)
+    }
+
+    fn push(&mut self, from: *const u8, element: Element, count: usize, room: usize) -> Result<()> {
+        if self.objects.len() == self.look_at {
+            self.look_at *= rings::LATER_LOOK;
+            rings::check(self)?;
+        }
+        let bytes = bytes(element, count, self.types);
+        let body = self.length + OBJECT_HEADER;
+        let end = bytes.and_then(|bytes| body.checked_add(bytes)?.checked_next_multiple_of(OBJECT_ALIGN));
+        match (bytes, end.filter(|end| *end <= FRAME_MAX)) {
+            (Some(bytes), Some(end)) => {
+                self.objects.push(Found { from, element, count, room, bytes });
+                self.length = end;
+                Ok(())
+            }
+            _ => Err(Error::new(code::E_OUTOFMEMORY, "there is more to pass than a frame can hold")),
+        }
+    }
+}
+
+const SIZE: &str = "an array has no possible size";
+const LENGTH: &str = "an array's length is not within its size";
+
+/// Returns the number of used elements of an array and the number for which there is room.
+///
+/// # Safety
+///
+/// As for [`evaluate`].
+unsafe fn counts(base: *const u8, size: &Expr, length: Option<&Expr>, outer: &[i64]) -> Result<(usize, usize)> {
+    let number = |expr: &Expr| {
+        // SAFETY: the caller's promise.
+        let value = unsafe { evaluate(base, expr, outer) };
+        value.and_then(|value| usize::try_from(value).ok())
+    };
+    let room = number(size).ok_or_else(|| refused(SIZE))?;
+    let used = length.map_or(Some(room), number).filter(|used| *used <= room);
+    Ok((used.ok_or_else(|| refused(LENGTH))?, room))
+}
+
+/// Whether an array has no elements, so that a null pointer is valid.
+///
+/// # Safety
+///
+/// As for [`evaluate`].
+unsafe fn is_empty(base: *const u8, extent: &Extent, outer: &[i64]) -> bool {
+    let Extent::Counted { size, .. } = extent else { return false };
+    // SAFETY: the caller's promise.
+    unsafe { evaluate(base, size, outer) == Some(0) }
+}
+
+/// # Safety
+///
+/// There must be a GUID at the member's offset, if `iid` is a member.
+unsafe fn iid_of(base: *const u8, iid: Iid, outer: &[i64]) -> u128 {
+    match iid {
+        Iid::Known(iid) => iid,
+        Iid::Member(at) => {
+            // SAFETY: the caller's promise.
+            let member = unsafe { base.add(at as usize) };
+            // SAFETY: as above.
+            unsafe { member.cast::<windows_core::GUID>().read_unaligned() }.to_u128()
+        }
+        // An unknown IID matches no interface.
+        Iid::Outer(number) => Iid::outer(outer, number).unwrap_or(0),
+    }
+}
+
+/// Returns the number of characters of a string, including the terminating zero.
+///
+/// # Safety
+///
+/// The string must end in a zero.
+unsafe fn text_count(text: *const u8, element: Element) -> usize {
+    let counted = if element == Element::Wide {
+        // SAFETY: the caller's promise.
+        unsafe { crate::marshal::parameters::text_count(text.cast::<u16>(), false) }
+    } else {
+        // SAFETY: as above.
+        unsafe { crate::marshal::parameters::text_count(text, false) }
+    };
+    // The pointer is not null, so there is no error.
+    counted.unwrap_or(1)
+}

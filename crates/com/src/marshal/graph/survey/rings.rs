@@ -1,0 +1,135 @@
+//! Rings of pointers of which each must lead to an object of its own. In memory such a ring is a
+//! few objects; in a frame it would have no end.
+
+use super::Survey;
+use crate::types::error::{Error, Result, code};
+use std::collections::HashSet;
+
+/// The number of objects at which a survey looks for a ring first. Smaller surveys pay nothing.
+pub(super) const FIRST_LOOK: usize = 1024;
+/// The ratio between the numbers of objects of two looks. All looks together thus visit at most a
+/// third more objects than there are.
+pub(super) const LATER_LOOK: usize = 4;
+
+/// Checks that the object found last does not contain itself.
+///
+/// Nearer objects are found first, so that object is one of the deepest: if a ring is being
+/// followed, the same elements occur twice on the path from the root to it. An object that pointers
+/// share is found once, so the walk ends there.
+///
+/// # Errors
+///
+/// E_INVALIDARG.
+#[cold]
+pub(super) fn check(survey: &Survey) -> Result<()> {
+    let mut holders = vec![None; survey.objects.len()];
+    for (place, target) in &survey.slots {
+        if let Some(holder) = holders.get_mut(*target) {
+            *holder = place.holder;
+        }
+    }
+    let mut above = HashSet::new();
+    let mut next = survey.objects.len().checked_sub(1);
+    while let Some(index) = next
+        && let Some(found) = survey.objects.get(index)
+        && survey.shared.get(&(found.from.addr(), found.element)) != Some(&index)
+    {
+        if !above.insert((found.from.addr(), found.element, found.count)) {
+            let what = "pointers that must each lead to a structure of their own lead in a ring";
+            return Err(Error::new(code::E_INVALIDARG, what));
+        }
+        next = holders[index];
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Root, Survey};
+    use crate::types::error::code;
+    use obvia_ndr::flat::shape::{Class, Element, ElementType, Extent, Part, Shape, What};
+
+    /// A structure with two pointers to structures of its kind.
+    #[repr(C)]
+    struct Node {
+        next: *const Self,
+        other: *const Self,
+    }
+
+    const fn pointer(at: u32, class: Class) -> Part {
+        Part { at, what: What::Pointer { class, to: Element::Own(0), extent: Extent::One } }
+    }
+
+    fn nodes(other: Class) -> &'static [ElementType] {
+        match other {
+            Class::Full => &FULL,
+            _ => &UNIQUE,
+        }
+    }
+
+    const fn node(parts: &'static [Part]) -> ElementType {
+        ElementType { size: 16, shape: Shape { runs: &[], parts }, tail: None }
+    }
+
+    static UNIQUE: [ElementType; 1] = [node(&[pointer(0, Class::Unique), pointer(8, Class::Unique)])];
+    static FULL: [ElementType; 1] = [node(&[pointer(0, Class::Unique), pointer(8, Class::Full)])];
+
+    /// Returns the number of objects that the first of some nodes reaches.
+    fn surveyed(made: &[Node], other: Class) -> Result<usize, windows_core::HRESULT> {
+        let types = nodes(other);
+        let root = Root { base: (&raw const made[0]).cast(), shape: &types[0].shape };
+        // SAFETY: the nodes are as their shape says, and stay where they are.
+        let survey = unsafe { Survey::of(root, types, 16, &[]) };
+        survey.map(|survey| survey.objects.len()).map_err(|error| error.code())
+    }
+
+    /// Returns nodes, whose pointers lead to those with these numbers.
+    fn made(count: usize, next: impl Fn(usize) -> [Option<usize>; 2]) -> Vec<Node> {
+        let mut made: Vec<Node> =
+            (0..count).map(|_| Node { next: std::ptr::null(), other: std::ptr::null() }).collect();
+        let base = made.as_mut_ptr();
+        let to =
+            |number: Option<usize>| number.map_or(std::ptr::null(), |number| base.wrapping_add(number).cast_const());
+        for at in 0..count {
+            let [next, other] = next(at).map(to);
+            // SAFETY: the vector has that many nodes.
+            unsafe { base.wrapping_add(at).write(Node { next, other }) };
+        }
+        made
+    }
+
+    #[test]
+    fn rings_of_any_length_are_refused() {
+        let is_quick = |length: &usize| !cfg!(miri) || *length < 100;
+        for length in [1, 2, 3, 100, 1000, 5000].into_iter().filter(is_quick) {
+            let ring = made(length, |at| [Some((at + 1) % length), None]);
+            assert_eq!(surveyed(&ring, Class::Unique), Err(code::E_INVALIDARG), "{length}");
+        }
+        // The ring lies behind a list, and its nodes lead to something else as well.
+        let next = |at| if at == 4999 { 4000 } else { at + 1 };
+        let far = made(5001, |at| if at == 5000 { [None; 2] } else { [Some(next(at)), Some(5000)] });
+        assert_eq!(surveyed(&far, Class::Unique), Err(code::E_INVALIDARG));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
+    fn long_lists_and_wide_trees_are_no_rings() {
+        let count = 100_000;
+        let list = made(count, |at| [(at + 1 < count).then_some(at + 1), None]);
+        assert_eq!(surveyed(&list, Class::Unique), Ok(count - 1));
+        let tree = made(count, |at| [at * 2 + 1, at * 2 + 2].map(|to| (to < count).then_some(to)));
+        assert_eq!(surveyed(&tree, Class::Unique), Ok(count - 1));
+        // A node that two pointers lead to is two objects, and so is all behind it.
+        let twice = made(3000, |at| [(at + 1 < 3000).then_some(at + 1), (at == 0).then_some(1)]);
+        assert_eq!(surveyed(&twice, Class::Unique), Ok(2 * 2999));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
+    fn rings_of_pointers_that_share_have_an_end() {
+        let both = made(100, |at| [(at + 1 < 100).then_some(at + 1), at.checked_sub(1)]);
+        // The list has 99 nodes behind the first. Pointers back lead to 99 nodes, each found once,
+        // and each of those to the list behind it: 99 + 98 + ... + 1 nodes.
+        assert_eq!(surveyed(&both, Class::Full), Ok(99 + 99 + 4950));
+    }
+}

@@ -1,0 +1,333 @@
+//! Moves arrays, strings and object references between frames and the caller's memory.
+
+use crate::client::proxy::Wanted;
+use crate::orpc::{Client, ObjRef as Any};
+use crate::protocol::frame::{Arrays, Scalar, Value};
+use crate::protocol::objref::{ObjRef, REFERENCE_MAX, parse};
+use crate::runtime::data::with_handler;
+use crate::runtime::marshaling::unmarshal_custom;
+use crate::runtime::{Runtime, response};
+use crate::server::caller;
+use crate::types::error::{Error, Result, code, fault_of};
+use crate::types::memory::{allocate, release};
+use crate::types::registry::InterfaceInfo;
+use obvia_ndr::flat::{FRAME_MAX, OBJECT_HEADER};
+use obvia_rpc::status::Status;
+use obvia_via::RegionView;
+use std::ffi::c_void;
+use windows_core::{HRESULT, IUnknown, Interface};
+
+/// Marshals a reference for a peer: a custom one, where the object marshals itself.
+pub(crate) fn reference_for(object: &IUnknown, info: &'static InterfaceInfo, peer: Client) -> Result<Vec<u8>> {
+    let runtime = Runtime::current()?;
+    match runtime.marshal_custom(object, info, peer)? {
+        Some(reference) => Ok(reference),
+        None => runtime.marshal(object, info, peer)?.to_wire_with(0, runtime.handler_class_of(object, peer)),
+    }
+}
+
+/// Marshals a reference for the process whose call is being answered; empty for a null pointer, and
+/// where the method failed.
+///
+/// The function takes ownership of the pointer's reference.
+///
+/// # Safety
+///
+/// `object` must be null or an interface pointer that the caller owns.
+///
+/// # Errors
+///
+/// The fault for an object that cannot be passed.
+pub unsafe fn reference_for_caller(
+    object: *mut c_void,
+    wanted: Wanted,
+    result: HRESULT,
+) -> std::result::Result<Vec<u8>, Status> {
+    if object.is_null() {
+        return Ok(Vec::new());
+    }
+    // SAFETY: the caller's promise; not null.
+    let object = unsafe { IUnknown::from_raw(object) };
+    if result.0 < 0 {
+        return Ok(Vec::new());
+    }
+    let made = (|| {
+        let caller = caller().ok_or(code::E_UNEXPECTED)?;
+        response::reference(&caller, &object, wanted.info()?)
+    })();
+    made.map_err(|error: Error| fault_of(&error))
+}
+
+/// Unmarshals a reference in a frame.
+pub(crate) fn receive(frame: RegionView<'_>, body: usize, count: usize, wanted: Wanted) -> Result<IUnknown> {
+    if count > REFERENCE_MAX {
+        return Err(Error::new(code::RPC_E_INVALID_OBJREF, "an object reference is too long"));
+    }
+    let mut bytes = vec![0; count];
+    frame.copy_to(body, &mut bytes).ok_or(code::RPC_E_INVALID_OBJREF)?;
+    unmarshal(Runtime::current()?, &bytes, wanted)
+}
+
+/// Unmarshals an OBJREF.
+pub(crate) fn unmarshal(runtime: &'static Runtime, bytes: &[u8], wanted: Wanted) -> Result<IUnknown> {
+    match parse(bytes)? {
+        Any::Custom { clsid, data, .. } => unmarshal_custom(&clsid, data, wanted.info()?),
+        any => {
+            let info = wanted.info()?;
+            with_handler(&any, runtime.unmarshal(&ObjRef::from_any(&any)?, info)?, info)
+        }
+    }
+}
+
+/// Writes an array of numbers after a block.
+///
+/// # Safety
+///
+/// `from` must be readable for `count` elements.
+#[inline]
+pub unsafe fn put_array<T: Scalar>(
+    frame: &mut [u8],
+    arrays: &mut Arrays,
+    slot: usize,
+    kind: u32,
+    count: usize,
+    from: *const T,
+) {
+    let bytes = count * size_of::<T>();
+    let body = arrays.place(frame, slot, kind, count, bytes);
+    if count > 0 {
+        // SAFETY: the caller's promise; scalars have no padding, so all bytes are initialised.
+        let elements = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), bytes) };
+        frame[body..body + bytes].copy_from_slice(elements);
+    }
+}
+
+/// Writes an array of values after a block.
+///
+/// # Safety
+///
+/// As for [`put_array`].
+pub unsafe fn put_values<T: Value>(
+    frame: &mut [u8],
+    arrays: &mut Arrays,
+    slot: usize,
+    kind: u32,
+    count: usize,
+    from: *const T,
+) {
+    let body = arrays.place(frame, slot, kind, count, count * T::SIZE);
+    // SAFETY: the caller's promise.
+    let values = unsafe { crate::types::memory::slice(from, count) };
+    for (at, value) in values.iter().enumerate() {
+        value.store(frame, body + at * T::SIZE);
+    }
+}
+
+/// Writes an optional value after a block.
+///
+/// # Safety
+///
+/// `from` must be null or readable.
+pub unsafe fn put_optional<T: Value>(frame: &mut [u8], arrays: &mut Arrays, slot: usize, kind: u32, from: *const T) {
+    if from.is_null() {
+        return Arrays::skip(frame, slot);
+    }
+    // SAFETY: the caller's promise; not null.
+    unsafe { put_values(frame, arrays, slot, kind, 1, from) };
+}
+
+/// Writes a string of `count` characters, including the terminating zero, after a block; a null
+/// pointer for a null string.
+///
+/// # Safety
+///
+/// `from` must be null or readable for `count` characters.
+pub unsafe fn put_text<T: Scalar>(
+    frame: &mut [u8],
+    arrays: &mut Arrays,
+    slot: usize,
+    kind: u32,
+    count: usize,
+    from: *const T,
+) {
+    if from.is_null() {
+        return Arrays::skip(frame, slot);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { put_array(frame, arrays, slot, kind, count, from) };
+}
+
+/// Writes a reference after a block; a null pointer for an empty one.
+pub fn put_reference(frame: &mut [u8], arrays: &mut Arrays, slot: usize, kind: u32, reference: &[u8]) {
+    if reference.is_empty() {
+        return Arrays::skip(frame, slot);
+    }
+    let body = arrays.place(frame, slot, kind, reference.len(), reference.len());
+    frame[body..body + reference.len()].copy_from_slice(reference);
+}
+
+/// Returns the number of characters of a string, including the terminating zero; 0 for a null
+/// pointer.
+///
+/// # Safety
+///
+/// `text` must be null or end in a zero.
+///
+/// # Errors
+///
+/// E_POINTER for a null pointer where the string is not optional.
+pub unsafe fn text_count<T: Value + Default + PartialEq>(text: *const T, optional: bool) -> Result<usize> {
+    if text.is_null() {
+        return if optional { Ok(0) } else { Err(code::E_POINTER.into()) };
+    }
+    let mut count = 0;
+    loop {
+        // SAFETY: the caller's promise: no zero has been found yet, so there is another character.
+        let place = unsafe { text.add(count) };
+        count += 1;
+        // SAFETY: as above.
+        if unsafe { place.read() } == T::default() {
+            return Ok(count);
+        }
+    }
+}
+
+/// An array of the C library's memory that its receiver frees.
+pub struct OwnedArray<T: Value> {
+    // Invariant: null, or from the C library, with `count` initialised elements.
+    first: *mut T,
+    count: usize,
+}
+
+impl<T: Value> OwnedArray<T> {
+    pub(crate) const fn null() -> Self {
+        Self { first: std::ptr::null_mut(), count: 0 }
+    }
+
+    /// Takes ownership of an array that a method allocated.
+    ///
+    /// # Safety
+    ///
+    /// `first` must be null, or come from the C library's allocator with `count` elements that the
+    /// caller owns.
+    pub unsafe fn adopt(first: *mut T, count: usize) -> Self {
+        Self { first, count: if first.is_null() { 0 } else { count } }
+    }
+
+    pub(crate) fn from_iter(count: usize, mut element: impl FnMut(usize) -> Result<T>) -> Result<Self> {
+        debug_assert!(count.saturating_mul(T::SIZE) <= FRAME_MAX, "the frame holds them");
+        let first = allocate(count * size_of::<T>())?.cast::<T>();
+        let mut array = Self { first, count: 0 };
+        for at in 0..count {
+            let value = element(at)?;
+            // SAFETY: `count` elements were allocated.
+            let place = unsafe { array.first.add(at) };
+            // SAFETY: as above; malloc's memory is aligned for every value type.
+            unsafe { place.write(value) };
+            array.count += 1;
+        }
+        Ok(array)
+    }
+
+    /// Returns the number of elements.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether the array is null.
+    pub fn is_null(&self) -> bool {
+        self.first.is_null()
+    }
+
+    /// Returns the elements.
+    pub fn as_slice(&self) -> &[T] {
+        // SAFETY: by the invariant.
+        unsafe { crate::types::memory::slice(self.first, self.count) }
+    }
+
+    /// Releases ownership of the array.
+    pub fn into_raw(self) -> *mut T {
+        let first = self.first;
+        std::mem::forget(self);
+        first
+    }
+
+    /// Writes the array after a block.
+    pub fn place(&self, frame: &mut [u8], arrays: &mut Arrays, slot: usize, kind: u32) {
+        if self.first.is_null() {
+            return Arrays::skip(frame, slot);
+        }
+        // SAFETY: by the invariant.
+        unsafe { put_values(frame, arrays, slot, kind, self.count, self.first) };
+    }
+}
+
+impl<T: Value> Drop for OwnedArray<T> {
+    fn drop(&mut self) {
+        // SAFETY: by the invariant; values have nothing to drop.
+        unsafe { release(self.first.cast()) };
+    }
+}
+
+/// A string of the C library's memory that its receiver frees.
+pub struct OwnedText<T: Value>(pub(crate) OwnedArray<T>);
+
+impl<T: Value + Default + PartialEq> OwnedText<T> {
+    /// Takes ownership of a string that a method allocated.
+    ///
+    /// # Safety
+    ///
+    /// `text` must be null, or come from the C library's allocator and end in a zero, and the
+    /// caller must own it.
+    pub unsafe fn adopt(text: *mut T) -> Self {
+        // SAFETY: the caller's promise. Null is allowed, so there is no error.
+        let count = unsafe { text_count(text, true) }.unwrap_or(0);
+        // SAFETY: as above.
+        Self(unsafe { OwnedArray::adopt(text, count) })
+    }
+
+    /// Returns the number of characters, including the terminating zero.
+    pub fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    /// Whether the string is null.
+    pub fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Releases ownership of the string.
+    pub fn into_raw(self) -> *mut T {
+        self.0.into_raw()
+    }
+
+    /// Writes the string after a block.
+    pub fn place(&self, frame: &mut [u8], arrays: &mut Arrays, slot: usize, kind: u32) {
+        self.0.place(frame, arrays, slot, kind);
+    }
+}
+
+/// An interface pointer that was received as a result.
+pub struct OwnedObject(pub(crate) Option<IUnknown>);
+
+impl OwnedObject {
+    /// Releases ownership of the pointer with its reference.
+    pub fn into_raw(self) -> *mut c_void {
+        self.0.map_or(std::ptr::null_mut(), Interface::into_raw)
+    }
+}
+
+/// Verifies before sending that an argument is within its `[range]`.
+///
+/// # Errors
+///
+/// E_INVALIDARG.
+#[inline]
+pub fn given_in_range(value: i64, least: i64, most: i64) -> Result<()> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::new(code::E_INVALIDARG, format!("an argument is {value}, and may be {least} to {most}")))
+}
+
+const _: () = assert!(OBJECT_HEADER == 8);

@@ -1,0 +1,127 @@
+//! The references in a request until the server has received them.
+
+use crate::client::link::Link;
+use crate::orpc::{Client, ObjRef as Any};
+use crate::protocol::objref::{ObjRef, parse};
+use crate::protocol::own_calls;
+use crate::runtime::Runtime;
+use crate::runtime::marshaling::received;
+use crate::types::error::Result;
+use crate::types::registry::InterfaceInfo;
+use crate::types::upkeep;
+use obvia_rpc::vi_call::{CallError, Channel, TargetId};
+use std::cell::Cell;
+use windows_core::IUnknown;
+
+/// The references that were counted for the peer of a call. They are taken back if the peer does
+/// not receive them. The value is one word, which is zero for a call without references.
+#[derive(Default)]
+pub(crate) struct Unsent(Cell<Option<Box<Given>>>);
+
+struct Given {
+    peer: u64,
+    /// References to objects of this process.
+    own: Vec<(TargetId, u64)>,
+    /// Custom references, which the objects marshaled themselves.
+    custom: Vec<Vec<u8>>,
+}
+
+impl Unsent {
+    /// Marshals a reference to an object for the peer.
+    pub(super) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo, peer: u64) -> Result<Vec<u8>> {
+        let (runtime, client) = (Runtime::current()?, Client::Process(peer));
+        if let Some(reference) = runtime.marshal_custom(object, info, client)? {
+            self.note(peer, |given| given.custom.push(reference.clone()));
+            return Ok(reference);
+        }
+        let made = runtime.marshal(object, info, client)?;
+        if made.oxid == runtime.oxid() {
+            self.note(peer, |given| given.own.push((made.target, made.public_refs.into())));
+        }
+        made.to_wire_with(0, runtime.handler_class_of(object, client))
+    }
+
+    /// Takes over references that were marshaled for the peer before.
+    pub(crate) fn of(references: &[&[u8]], peer: u64) -> Result<Self> {
+        let (runtime, unsent) = (Runtime::current()?, Self::default());
+        for reference in references {
+            match parse(reference)? {
+                Any::Custom { .. } => unsent.note(peer, |given| given.custom.push(reference.to_vec())),
+                any => {
+                    let made = ObjRef::from_any(&any)?;
+                    if made.oxid == runtime.oxid() {
+                        unsent.note(peer, |given| given.own.push((made.target, made.public_refs.into())));
+                    }
+                }
+            }
+        }
+        Ok(unsent)
+    }
+
+    fn note(&self, peer: u64, note: impl FnOnce(&mut Given)) {
+        let fresh = || Box::new(Given { peer, own: Vec::new(), custom: Vec::new() });
+        let mut given = self.0.take().unwrap_or_else(fresh);
+        note(&mut given);
+        self.0.set(Some(given));
+    }
+
+    /// Transfers the references to the server after the request was published. They are taken back
+    /// if the server reports that it did not read the arguments. A server that reports nothing may
+    /// have them: it gives them back, or they end with it.
+    #[inline(always)]
+    pub(crate) fn is_published(&mut self, error: Option<&CallError>) {
+        if self.0.get_mut().is_some() {
+            self.settle(error);
+        }
+    }
+
+    /// Transfers the references to the server after a one-way request was published. The server is
+    /// told of references to this process's own objects, and returns them if it refuses the call.
+    /// Custom references, and all references in datagrams, stay until the server ends.
+    #[inline]
+    pub(crate) fn is_published_oneway(&mut self, channel: &mut Channel, link: &Link) {
+        if self.0.get_mut().is_some() {
+            self.tell(channel, link);
+        }
+    }
+
+    #[cold]
+    fn tell(&mut self, channel: &mut Channel, link: &Link) {
+        upkeep::start();
+        if let Some(given) = self.0.get_mut()
+            && !given.own.is_empty()
+            && link.returns_refused_references()
+        {
+            // The call itself was sent. If this message is not, and the server refuses the call,
+            // the references end with the server.
+            let _ = own_calls::list_references(channel, &given.own);
+        }
+        self.settle(None);
+    }
+
+    #[cold]
+    fn settle(&mut self, error: Option<&CallError>) {
+        if matches!(error, Some(CallError::Fault(status)) if status.is_before_arguments()) {
+            return;
+        }
+        if let Some(given) = self.0.get_mut() {
+            given.own.clear();
+            given.custom.clear();
+        }
+    }
+}
+
+impl Drop for Given {
+    fn drop(&mut self) {
+        for reference in &self.custom {
+            // The object may hold nothing to release, or its process may be gone.
+            let _ = received::release(reference);
+        }
+        if !self.own.is_empty()
+            && let Ok(runtime) = Runtime::current()
+        {
+            runtime.exports().release(Client::Process(self.peer), std::mem::take(&mut self.own));
+            runtime.clients().wake_all();
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! The reply of a call in its proxy: checks, and copies to the caller.
+
+use crate::client::channels::RawReply;
+use crate::client::proxy::Wanted;
+use crate::marshal::parameters::{self, OwnedArray, OwnedObject, OwnedText};
+use crate::orpc::Client;
+use crate::protocol::frame::{Arrays, Scalar, Value, aligned};
+use crate::runtime::Runtime;
+use crate::runtime::returned;
+use crate::types::error::{Failed, Result, forget, invalid_reply, recall};
+use obvia_rpc::vi_call::Reply;
+use obvia_via::RegionView;
+use windows_core::HRESULT;
+
+/// A reply in the peer's memory.
+pub struct ReplyView<'a> {
+    frame: RegionView<'a>,
+    status: u32,
+    // The OXID of the server, where the results may be objects.
+    oxid: u64,
+}
+
+impl<'a> ReplyView<'a> {
+    pub(crate) fn of_object(reply: Reply<'a>, oxid: u64) -> Self {
+        Self { frame: reply.frame, status: reply.status, oxid }
+    }
+
+    /// # Safety
+    ///
+    /// `raw` must be the result of an exchange, and its frame must stay valid for `'a`.
+    #[inline(always)]
+    pub(crate) unsafe fn from_raw(raw: RawReply) -> Self {
+        // SAFETY: the caller's promise: a frame of that length, or no memory at an aligned address.
+        let frame = unsafe { RegionView::new(raw.frame, (raw.word >> 32) as usize) };
+        Self { frame, status: raw.word as u32, oxid: 0 }
+    }
+
+    /// Returns the method's HRESULT.
+    #[inline(always)]
+    pub fn result(&self) -> HRESULT {
+        HRESULT(self.status.cast_signed())
+    }
+
+    /// Whether the method failed, so that there are no results.
+    #[inline]
+    pub fn failed(&self) -> bool {
+        self.status.cast_signed() < 0
+    }
+
+    /// Returns the OXID of the server.
+    pub(crate) fn peer(&self) -> u64 {
+        self.oxid
+    }
+
+    /// Returns the frame without any check.
+    pub(crate) fn whole(&self) -> RegionView<'a> {
+        self.frame
+    }
+
+    /// Returns the frame of results that consist of a block of `length` bytes.
+    ///
+    /// # Errors
+    ///
+    /// The failure of the method; RPC_E_INVALID_DATA when the frame has another length.
+    #[inline(always)]
+    pub fn block(&self, length: usize) -> std::result::Result<RegionView<'a>, Failed> {
+        if self.frame.len() == aligned(length) { Ok(self.frame) } else { Err(refusal(self.frame, self.status)) }
+    }
+
+    /// Returns the frame of results with arrays after a block of `length` bytes.
+    ///
+    /// # Errors
+    ///
+    /// The failure of the method; RPC_E_INVALID_DATA when the frame is shorter than the block.
+    #[inline(always)]
+    pub fn frame(&self, length: usize) -> std::result::Result<RegionView<'a>, Failed> {
+        if self.frame.len() >= aligned(length) { Ok(self.frame) } else { Err(refusal(self.frame, self.status)) }
+    }
+
+    /// Returns an array that the method lends, after a block of `length` bytes.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_DATA when the number of elements is not exactly `count`.
+    #[inline(always)]
+    pub fn lent<T: Scalar>(&self, length: usize, count: Option<usize>) -> Result<*mut T> {
+        let block = aligned(length);
+        let bytes = count.and_then(|count| count.checked_mul(size_of::<T>())).ok_or_else(invalid_reply)?;
+        if bytes != self.frame.len().wrapping_sub(block) {
+            return Err(invalid_reply());
+        }
+        // SAFETY: the frame has at least the block's length.
+        Ok(unsafe { self.frame.as_ptr().add(block) }.cast::<T>().cast_mut())
+    }
+
+    /// Copies a returned array to the caller's memory.
+    ///
+    /// # Safety
+    ///
+    /// `into` must be writable for `count` elements.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_DATA when the array does not agree with its slot and count.
+    #[inline]
+    pub unsafe fn copy_out<T: Scalar>(
+        &self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        count: usize,
+        into: *mut T,
+    ) -> Result<()> {
+        let body = arrays.find(self.frame, slot, kind, count, size_of::<T>()).ok_or_else(invalid_reply)?;
+        // SAFETY: the caller's promise; any bytes are valid bytes, and valid scalars.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>(), count * size_of::<T>()) };
+        self.frame.copy_to(body, bytes).ok_or_else(invalid_reply)
+    }
+
+    /// Loads a returned array of values that must be checked individually.
+    ///
+    /// # Safety
+    ///
+    /// `into` must be writable for `count` elements.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::copy_out`], and when an element is not a valid value.
+    pub unsafe fn copy_values<T: Value>(
+        &self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        count: usize,
+        into: *mut T,
+    ) -> Result<()> {
+        let frame = self.frame;
+        let body = arrays.find(frame, slot, kind, count, T::SIZE).ok_or_else(invalid_reply)?;
+        for at in 0..count {
+            let value = T::load(frame, body + at * T::SIZE).ok_or_else(invalid_reply)?;
+            // SAFETY: the caller's promise.
+            let place = unsafe { into.add(at) };
+            // SAFETY: as above.
+            unsafe { place.write(value) };
+        }
+        Ok(())
+    }
+
+    /// Copies a returned string to memory of the C library.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_DATA when the slot leads to no string, or the string does not end in a zero.
+    pub fn take_text<T: Scalar + Value + PartialEq + Default>(
+        &self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+    ) -> Result<OwnedText<T>> {
+        let array = self.take_counted::<T>(arrays, slot, kind)?;
+        if !array.is_null() && array.as_slice().last() != Some(&T::default()) {
+            return Err(invalid_reply());
+        }
+        Ok(OwnedText(array))
+    }
+
+    /// Copies a returned array to memory of the C library. `count` is the number in another result.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_DATA when the array does not agree with its slot and count.
+    pub fn take_array<T: Value>(
+        &self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        count: Option<usize>,
+    ) -> Result<OwnedArray<T>> {
+        let array = self.take_counted::<T>(arrays, slot, kind)?;
+        if count.is_none_or(|count| count != array.count()) {
+            return Err(invalid_reply());
+        }
+        Ok(array)
+    }
+
+    fn take_counted<T: Value>(&self, arrays: &mut Arrays, slot: usize, kind: u32) -> Result<OwnedArray<T>> {
+        let frame = self.frame;
+        let found = arrays.find_counted(frame, slot, kind, T::SIZE).ok_or_else(invalid_reply)?;
+        let Some((body, count)) = found else {
+            return Ok(OwnedArray::null());
+        };
+        OwnedArray::from_iter(count, |at| T::load(frame, body + at * T::SIZE).ok_or_else(invalid_reply))
+    }
+
+    /// Unmarshals a returned reference.
+    ///
+    /// # Errors
+    ///
+    /// If the reference is malformed, or its object cannot be reached.
+    pub fn take_object(&self, arrays: &mut Arrays, slot: usize, kind: u32, wanted: Wanted) -> Result<OwnedObject> {
+        let frame = self.frame;
+        let found = arrays.find_counted(frame, slot, kind, 1).ok_or_else(invalid_reply)?;
+        let Some((body, count)) = found else {
+            return Ok(OwnedObject(None));
+        };
+        let object = parameters::receive(frame, body, count, wanted);
+        settle_return(|| Some(Client::Process(self.oxid)));
+        Ok(OwnedObject(Some(object?)))
+    }
+
+    /// Verifies that the arrays end where the frame ends.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_DATA when they do not.
+    #[inline]
+    pub fn end(&self, arrays: Arrays) -> Result<()> {
+        if arrays.end() == self.frame.len() { Ok(()) } else { Err(invalid_reply()) }
+    }
+}
+
+/// Returns the reason why a frame does not have the length of the results. The function takes no
+/// reference, so that replies stay in registers.
+#[cold]
+#[inline(never)]
+pub(crate) fn refusal(frame: RegionView<'_>, status: u32) -> Failed {
+    let result = HRESULT(status.cast_signed());
+    if frame.as_ptr() == RawReply::NO_FRAME {
+        recall(result).into()
+    } else if result.0 < 0 && frame.is_empty() {
+        // The method left no error text, and that of an earlier call does not belong to this call.
+        forget();
+        result.into()
+    } else {
+        invalid_reply().into()
+    }
+}
+
+/// Releases the references that `sender` gave up when it sent an object home. They kept the object
+/// alive until it was unmarshaled here.
+pub(crate) fn settle_return(sender: impl FnOnce() -> Option<Client>) {
+    if let Some((target, refs)) = returned::take_return()
+        && let Some(sender) = sender()
+        && let Ok(runtime) = Runtime::current()
+    {
+        runtime.exports().release(sender, [(target, refs)]);
+    }
+}

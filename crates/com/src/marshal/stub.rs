@@ -1,0 +1,402 @@
+//! The server's end of a call: the support for generated stubs.
+//!
+//! A stub checks the request's frame once, copies the arguments from the caller's memory, calls the
+//! method through the object's vtable, and writes the results to memory that the caller reads. [in,
+//! out] arrays are copied from the request straight into the reply, which only this process can
+//! write, and the method works on them there.
+
+mod lent;
+
+pub use crate::server::own_call::{no_results, results, results_unpadded};
+pub use lent::{lend, lend_again};
+
+use crate::client::proxy::Wanted;
+use crate::marshal::parameters;
+use crate::marshal::reply::settle_return;
+use crate::protocol::frame::{Arrays, Measure, Scalar, Value, aligned};
+use crate::server;
+use crate::server::own_call;
+use crate::types::error::fault_of;
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::{Answer, ServerCall};
+use obvia_via::RegionView;
+use obvia_via::layout::INLINE_MAX;
+use std::cell::RefCell;
+use std::ffi::c_void;
+use windows_core::{IUnknown, Interface};
+
+thread_local! {
+    /// The thread's private memory for arguments, kept from call to call so that calls do not
+    /// allocate.
+    static SCRATCH: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The size in bytes above which private memory is freed by the next call that needs less.
+const SCRATCH_KEPT: usize = 4 << 20;
+
+/// Runs the body of a stub. If it fails, the method was not called, or its results cannot be sent.
+#[inline(always)]
+pub fn serve<'b>(
+    call: &mut ServerCall<'b>,
+    body: impl FnOnce(&mut StubCall<'_, 'b>) -> Result<Answer, Status>,
+) -> Answer {
+    match body(&mut StubCall::new(call)) {
+        Ok(answer) => answer,
+        Err(status) => own_call::fault(status),
+    }
+}
+
+/// A call in its stub.
+pub struct StubCall<'a, 'b> {
+    call: &'a mut ServerCall<'b>,
+    // The number of words of the scratch memory that this call uses.
+    used: usize,
+}
+
+impl<'a, 'b> StubCall<'a, 'b> {
+    #[inline]
+    pub(crate) fn new(call: &'a mut ServerCall<'b>) -> Self {
+        Self { call, used: 0 }
+    }
+
+    /// Returns the request's frame, for arguments that consist of a block of `length` bytes.
+    ///
+    /// # Errors
+    ///
+    /// BAD_STUB_DATA when the frame has another length.
+    #[inline(always)]
+    pub fn block(&self, length: usize) -> Result<RegionView<'b>, Status> {
+        own_call::block(self.call, length)
+    }
+
+    /// Returns the request's frame, for a method with arrays after a block of `length` bytes.
+    ///
+    /// # Errors
+    ///
+    /// BAD_STUB_DATA when the frame is shorter than the block.
+    #[inline]
+    pub fn frame(&self, length: usize) -> Result<RegionView<'b>, Status> {
+        own_call::frame(self.call, length)
+    }
+
+    /// Returns the underlying call, for methods that are not plain.
+    pub(crate) fn inner(&mut self) -> &mut ServerCall<'b> {
+        self.call
+    }
+
+    /// Verifies that the arrays end where the frame ends.
+    ///
+    /// # Errors
+    ///
+    /// BAD_STUB_DATA when they do not.
+    #[inline]
+    pub fn end(&self, arrays: Arrays) -> Result<(), Status> {
+        if arrays.end() == self.call.frame.len() { Ok(()) } else { Err(Status::BAD_STUB_DATA) }
+    }
+
+    /// Copies an `[in]` array from the caller's memory. The copy is valid until the call has been
+    /// answered.
+    ///
+    /// # Errors
+    ///
+    /// BAD_STUB_DATA when the array does not agree with its slot and count.
+    #[inline]
+    pub fn copy_in<T: Scalar>(
+        &mut self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        count: usize,
+    ) -> Result<*const T, Status> {
+        let frame = self.call.frame;
+        let body = arrays.find(frame, slot, kind, count, size_of::<T>()).ok_or(Status::BAD_STUB_DATA)?;
+        if count == 0 {
+            return Ok(std::ptr::dangling());
+        }
+        let bytes = self.scratch(count * size_of::<T>());
+        frame.copy_to(body, bytes).ok_or(Status::BAD_STUB_DATA)?;
+        Ok(bytes.as_ptr().cast())
+    }
+
+    /// Returns an array in memory that the caller shares, by the reference at `slot`.
+    ///
+    /// # Errors
+    ///
+    /// BAD_STUB_DATA when the range is not within such memory. An [invalid
+    /// count](crate::rt::claimed) exceeds any memory.
+    #[inline(always)]
+    pub fn by_reference<T: Scalar>(
+        &mut self,
+        hand: usize,
+        is_written: bool,
+        slot: usize,
+        count: usize,
+    ) -> Result<*mut T, Status> {
+        let reference = self.call.frame.load_u64(slot).ok_or(Status::BAD_STUB_DATA)?;
+        let (count, size, align) = (count as u64, size_of::<T>() as u64, align_of::<T>() as u64);
+        let find = |call: &ServerCall<'_>| call.regions().hand(hand, is_written).address(reference, count, size, align);
+        let found = match find(self.call) {
+            Some(address) => Some(address),
+            None if self.call.turn_region(hand, is_written, reference) => find(self.call),
+            None => None,
+        };
+        found.map(std::ptr::with_exposed_provenance_mut).ok_or(Status::BAD_STUB_DATA)
+    }
+
+    /// Copies an [in, out] array from the caller's memory, for the method to change.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::copy_in`].
+    pub fn copy_in_mut<T: Scalar>(
+        &mut self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        count: usize,
+    ) -> Result<*mut T, Status> {
+        Ok(self.copy_in::<T>(arrays, slot, kind, count)?.cast_mut())
+    }
+
+    /// Loads an array of values that must be checked individually.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::copy_in`], and when an element is not a valid value.
+    pub fn values_in<T: Value>(
+        &mut self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        count: usize,
+    ) -> Result<Vec<T>, Status> {
+        let frame = self.call.frame;
+        let body = arrays.find(frame, slot, kind, count, T::SIZE).ok_or(Status::BAD_STUB_DATA)?;
+        (0..count).map(|at| T::load(frame, body + at * T::SIZE).ok_or(Status::BAD_STUB_DATA)).collect()
+    }
+
+    /// Loads an optional value.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::values_in`].
+    pub fn optional_in<T: Value>(&mut self, arrays: &mut Arrays, slot: usize, kind: u32) -> Result<Option<T>, Status> {
+        if self.call.frame.load_u64(slot).ok_or(Status::BAD_STUB_DATA)? == 0 {
+            return Ok(None);
+        }
+        Ok(self.values_in(arrays, slot, kind, 1)?.pop())
+    }
+
+    /// Unmarshals a reference.
+    ///
+    /// # Errors
+    ///
+    /// If the reference is malformed, or its object cannot be reached.
+    pub fn object_in(
+        &mut self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        wanted: Wanted,
+    ) -> Result<Received, Status> {
+        let frame = self.call.frame;
+        let found = arrays.find_counted(frame, slot, kind, 1).ok_or(Status::BAD_STUB_DATA)?;
+        let Some((body, count)) = found else {
+            return Ok(Received(None));
+        };
+        let object = parameters::receive(frame, body, count, wanted);
+        settle_return(|| Some(server::caller()?.holder()));
+        object.map(|object| Received(Some(object))).map_err(|error| fault_of(&error))
+    }
+
+    /// Returns zeroed memory for an array that the method fills.
+    ///
+    /// # Errors
+    ///
+    /// REMOTE_NO_MEMORY when the array exceeds the longest reply, so that a small request cannot
+    /// make this process allocate gigabytes.
+    pub fn room<T: Value>(&self, count: usize) -> Result<Vec<T>, Status> {
+        if count.saturating_mul(T::SIZE) > self.reply_max() {
+            return Err(Status::REMOTE_NO_MEMORY);
+        }
+        Ok(vec![crate::protocol::frame::zero(); count])
+    }
+
+    /// Copies a NUL-terminated string from the caller's memory; a null pointer for a null slot.
+    ///
+    /// # Errors
+    ///
+    /// BAD_STUB_DATA when the slot leads to no string, or the string does not end in NUL.
+    pub fn text_in<T: Scalar + Default + PartialEq>(
+        &mut self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+    ) -> Result<*const T, Status> {
+        let frame = self.call.frame;
+        let bad = Status::BAD_STUB_DATA;
+        if frame.load_u64(slot).ok_or(bad)? == 0 {
+            return Ok(std::ptr::null());
+        }
+        let count = frame.load_u32(arrays.end() + 4).ok_or(bad)? as usize;
+        if count == 0 {
+            return Err(bad);
+        }
+        let text: *const T = self.copy_in(arrays, slot, kind, count)?;
+        // SAFETY: `copy_in` returned the address of `count` elements in the scratch memory, which
+        // outlives the call.
+        let last = unsafe { text.add(count - 1) };
+        // SAFETY: as above; any bit pattern is a valid scalar.
+        if unsafe { last.read() } == T::default() { Ok(text) } else { Err(bad) }
+    }
+
+    /// Returns the greatest length of the reply's frame.
+    pub(crate) fn reply_max(&self) -> usize {
+        self.call.reply_max()
+    }
+
+    /// Returns private memory for this call.
+    fn scratch(&mut self, bytes: usize) -> &mut [u8] {
+        let start = self.used;
+        let end = start + bytes.div_ceil(8);
+        let first = SCRATCH.with_borrow_mut(|scratch| {
+            if start == 0 {
+                // All arguments lie in the frame, so their copies are no longer than the frame:
+                // each array is rounded up by less than its header. Thus the memory does not move
+                // during the call.
+                let needed = self.call.frame.len() / 8 + 1;
+                if scratch.len() < needed {
+                    scratch.resize(needed, 0);
+                } else if scratch.len() > SCRATCH_KEPT / 8 && needed <= SCRATCH_KEPT / 8 {
+                    scratch.truncate(SCRATCH_KEPT / 8);
+                    scratch.shrink_to_fit();
+                }
+            }
+            scratch[start..end].as_mut_ptr()
+        });
+        self.used = end;
+        // SAFETY: `end - start` words of this thread's memory, which the thread uses for one call
+        // at a time, and this call for one array. The memory does not move until the next call.
+        // Bytes have no alignment or validity requirements.
+        unsafe { std::slice::from_raw_parts_mut(first.cast::<u8>(), bytes) }
+    }
+
+    /// Returns the memory for the reply's frame.
+    ///
+    /// # Errors
+    ///
+    /// REMOTE_NO_MEMORY when the reply is longer than the connection allows.
+    #[inline]
+    pub fn reply(&mut self, measure: Measure) -> Result<ReplyFrame, Status> {
+        let frame = self.call.reply(measure.length(), measure.bulk()).map_err(|_| Status::REMOTE_NO_MEMORY)?;
+        Ok(ReplyFrame { start: frame.as_mut_ptr(), length: frame.len() })
+    }
+
+    /// Returns the slot for a reply's frame that fits a slot.
+    #[inline(always)]
+    pub fn inline_reply(&mut self) -> &mut [u8; INLINE_MAX] {
+        // SAFETY: the slot belongs to this call until it has been answered, and is lent only
+        // through `&mut self`.
+        unsafe { self.call.reply_slot().as_mut() }
+    }
+}
+
+/// The reply's frame while the method runs, in memory that only this process can write.
+pub struct ReplyFrame {
+    // Invariant: `length` bytes of this process's send segment, exclusive until the reply is
+    // published.
+    start: *mut u8,
+    length: usize,
+}
+
+impl ReplyFrame {
+    /// Returns the bytes of the frame.
+    #[inline]
+    pub fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: by the invariant; the shared memory is initialised, and exclusive through `&mut
+        // self`. The method uses the pointers that it received only while this value is not used.
+        unsafe { std::slice::from_raw_parts_mut(self.start, self.length) }
+    }
+
+    /// Places an `[out]` array, which the method fills in place.
+    #[inline]
+    pub fn array<T: Scalar>(&mut self, arrays: &mut Arrays, slot: usize, kind: u32, count: usize) -> *mut T {
+        let body = arrays.place(self.bytes(), slot, kind, count, count * size_of::<T>());
+        self.bytes()[body..].as_mut_ptr().cast()
+    }
+
+    /// Places an [in, out] array and copies it from the request; the method changes it in place.
+    ///
+    /// # Errors
+    ///
+    /// BAD_STUB_DATA when the request's array does not agree with its slot and count.
+    #[inline]
+    pub fn array_through<T: Scalar>(
+        &mut self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        count: usize,
+        request: (RegionView<'_>, &mut Arrays, usize),
+    ) -> Result<*mut T, Status> {
+        let (frame, from, from_slot) = request;
+        let source = from.find(frame, from_slot, kind, count, size_of::<T>()).ok_or(Status::BAD_STUB_DATA)?;
+        let bytes = count * size_of::<T>();
+        let body = arrays.place(self.bytes(), slot, kind, count, bytes);
+        frame.copy_to(source, &mut self.bytes()[body..body + bytes]).ok_or(Status::BAD_STUB_DATA)?;
+        Ok(self.bytes()[body..].as_mut_ptr().cast())
+    }
+}
+
+impl ReplyFrame {
+    /// Shortens the last array of the frame, whose first element is at `first`, to `count` elements
+    /// of `size` bytes. Returns the new length of the frame.
+    pub fn shorten(&mut self, first: *mut u8, count: usize, size: usize) -> usize {
+        let body = first.addr() - self.start.addr();
+        let end = body + count * size;
+        let length = aligned(end);
+        let frame = self.bytes();
+        (count as u32).store(frame, body - 4);
+        frame[end..length].fill(0);
+        length
+    }
+}
+
+/// An interface pointer that was received as an argument.
+pub struct Received(Option<IUnknown>);
+
+impl Received {
+    /// Returns the pointer for the method.
+    pub fn as_raw(&self) -> *mut c_void {
+        self.0.as_ref().map_or(std::ptr::null_mut(), Interface::as_raw)
+    }
+}
+
+/// The stand-in for an object in a call of a generated stub, where the marshaled methods differ
+/// from the methods that programs call. `V` is the vtable with the marshaled methods.
+#[repr(C)]
+pub(crate) struct Adapter<V: 'static> {
+    vtable: &'static V,
+    object: *mut c_void,
+}
+
+impl<V> Adapter<V> {
+    pub(crate) fn new(vtable: &'static V, object: *mut c_void) -> Self {
+        Self { vtable, object }
+    }
+
+    /// Returns the pointer that the stub uses as the object.
+    pub(crate) fn as_raw(&mut self) -> *mut c_void {
+        (&raw mut *self).cast()
+    }
+
+    /// Returns the object.
+    ///
+    /// # Safety
+    ///
+    /// `this` must come from [`Self::as_raw`], and the adapter must be alive.
+    pub(crate) unsafe fn object(this: *mut c_void) -> *mut c_void {
+        // SAFETY: the caller's promise.
+        unsafe { (*this.cast::<Self>()).object }
+    }
+}

@@ -1,0 +1,226 @@
+//! Binding: the negotiation of two processes before the first call, with standard PDUs (C706
+//! 12.6.4).
+//!
+//! Every connection begins with a bind. Its first context is the runtime's interface. Its second
+//! context names the client process in the lower half of a UUID, and is answered as negotiated.
+//! Interfaces follow in alter_context PDUs, each once for a link: a context proposes FLAT and, as
+//! one more transfer syntax, the fingerprint of the interface. The server accepts FLAT if its own
+//! fingerprint is the same, and otherwise refuses with its own fingerprint in the answer. A server
+//! that is no obvia process refuses both, by the rules of the standard. Over a stream, standard
+//! transfer syntaxes are proposed as well.
+
+use crate::types::error::{Error, Result, code};
+use crate::types::identity::endpoint_of;
+use crate::types::registry::{self, InterfaceInfo};
+use obvia_rpc::co::pdu::{
+    ACCEPTED, Bind, BindAck, BindNak, Context, FragmentSizes, NEGOTIATED, NO_TRANSFER_SYNTAX, Outcome, PduError,
+    PduType, UNKNOWN_INTERFACE, Unit,
+};
+use obvia_rpc::uuid::{FLAT, NDR, NDR64, SyntaxId, Uuid};
+use obvia_rpc::vi_call::Channel;
+use obvia_via::Deadline;
+use windows_core::{GUID, IUnknown, Interface};
+
+/// The runtime's own interface: see [`super::own_calls`].
+pub(crate) const RUNTIME: SyntaxId = SyntaxId { uuid: Uuid(0x4be1_0c7a_93d5_4f26_8e0b_6a17_d2c4_f358), version: 1 };
+/// The upper half of the UUID that names a process; the lower half is its OXID.
+const PROCESS: u128 = 0x9d27_5e0f_14c3_4ab6 << 64;
+/// The version of a "transfer syntax" that stands for a fingerprint.
+const FINGERPRINT_VERSION: u32 = 0x4650_0001;
+/// The version of the interface that names a process.
+const PROCESS_VERSION: u32 = 1;
+/// The fragment sizes: PDUs travel as frames and are not fragmented.
+const SIZES: FragmentSizes = FragmentSizes::GREATEST;
+
+/// The transfer syntaxes of calls, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Transfers(&'static [SyntaxId]);
+
+impl Transfers {
+    /// The transfer syntax for memory.
+    pub(crate) const FLAT: Self = Self(&[FLAT]);
+
+    /// The transfer syntax that needs no negotiation.
+    pub(crate) const NDR: Self = Self(&[NDR]);
+
+    /// All transfer syntaxes. Calls in NDR64 are longer than those in NDR, and no faster.
+    const ALL: Self = Self(&[FLAT, NDR, NDR64]);
+    /// The names that [`Self::named`] accepts.
+    pub(crate) const NAMES: &str = "flat, ndr, ndr64";
+
+    /// Returns the transfer syntaxes of a binding's option; an empty name means all.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            "" => Some(Self::ALL),
+            "flat" => Some(Self::FLAT),
+            "ndr" => Some(Self::NDR),
+            "ndr64" => Some(Self(&[NDR64])),
+            _ => None,
+        }
+    }
+
+    /// Returns the transfer syntaxes that a context proposes: these, and the interface's
+    /// fingerprint.
+    pub(crate) fn proposed(self, info: Option<&InterfaceInfo>) -> Vec<SyntaxId> {
+        let has_plan = info.is_some_and(|info| !info.ndr.is_empty());
+        let usable = self.0.iter().copied().filter(|transfer| *transfer == FLAT || has_plan);
+        usable.chain(info.map(|info| fingerprint(info.fingerprint))).collect()
+    }
+
+    /// Accepts or refuses a context that a client proposes.
+    fn judge(self, context: &Context) -> Outcome {
+        let iid = GUID::from_u128(context.interface.uuid.0);
+        // IUnknown has no methods of its own that could differ.
+        if context.interface == RUNTIME || iid == IUnknown::IID {
+            return Outcome::choose(context, Self::FLAT.0);
+        }
+        let Ok(info) = registry::find(&iid) else {
+            return Outcome::refused(UNKNOWN_INTERFACE);
+        };
+        let own = fingerprint(info.fingerprint);
+        let is_said = context.transfers.iter().any(|transfer| transfer.version == FINGERPRINT_VERSION);
+        let is_same = context.transfers.contains(&own);
+        // Clients that are no obvia processes propose no fingerprint, and cannot use FLAT.
+        if !is_said && !is_compatible(info, context.interface.version) {
+            return Outcome::refused(UNKNOWN_INTERFACE);
+        }
+        if is_said && !is_same {
+            return Outcome { transfer: own, ..Outcome::refused(NO_TRANSFER_SYNTAX) };
+        }
+        // ORPC's own structures are in NDR 2.0 (MS-DCOM 2.2). Some clients that are no obvia
+        // processes therefore support nothing else for objects, so NDR64 is left out for them.
+        let has_ndr64 = is_same || info.plain;
+        let usable = |transfer: &&SyntaxId| match **transfer {
+            FLAT => is_same,
+            NDR64 => has_ndr64 && !info.ndr.is_empty(),
+            _ => !info.ndr.is_empty(),
+        };
+        Outcome::choose(context, &self.0.iter().filter(usable).copied().collect::<Vec<_>>())
+    }
+}
+
+/// Whether this process's version of an interface is compatible with a client's version (C706
+/// 4.2.4.5).
+fn is_compatible(info: &InterfaceInfo, wanted: u32) -> bool {
+    let (major, minor) = info.version;
+    major == wanted as u16 && minor >= (wanted >> 16) as u16
+}
+
+/// Returns the syntax identifier of an interface in contexts.
+pub(crate) fn syntax_of(info: &InterfaceInfo) -> SyntaxId {
+    let (major, minor) = info.version;
+    SyntaxId { uuid: Uuid(info.iid.to_u128()), version: u32::from(major) | u32::from(minor) << 16 }
+}
+
+const fn fingerprint(value: u128) -> SyntaxId {
+    SyntaxId { uuid: Uuid(value), version: FINGERPRINT_VERSION }
+}
+
+fn malformed(error: PduError) -> Error {
+    Error::new(code::RPC_E_INVALID_DATA, format!("the answer to a bind: {error}"))
+}
+
+fn exchange(channel: &mut Channel, bind: &Bind, deadline: Deadline) -> Result<BindAck> {
+    let answer = channel.exchange_pdu(&bind.to_wire(), deadline)?;
+    if Unit::whole(&answer).is_ok_and(|unit| unit.header.kind == PduType::BIND_NAK) {
+        let text = "the server does not let this process in; what it listens on may want to know who calls: [,security=connect]";
+        return Err(Error::new(code::E_ACCESSDENIED, text));
+    }
+    let ack = BindAck::from_wire(&answer).map_err(malformed)?;
+    if ack.call_id != bind.call_id || ack.alters != bind.alters || ack.outcomes.len() != bind.contexts.len() {
+        return Err(Error::new(code::RPC_E_INVALID_DATA, "the answer is to another bind"));
+    }
+    Ok(ack)
+}
+
+/// Returns the syntax identifier that names a process in contexts.
+const fn process(oxid: u64) -> SyntaxId {
+    SyntaxId { uuid: Uuid(PROCESS | oxid as u128), version: PROCESS_VERSION }
+}
+
+/// Returns the OXID of the process that a context names.
+fn process_of(syntax: SyntaxId) -> Option<u64> {
+    let is_one = syntax.version == PROCESS_VERSION && syntax.uuid.0 >> 64 == PROCESS >> 64;
+    is_one.then_some(syntax.uuid.0 as u64)
+}
+
+/// Introduces this process to the peer, and returns the peer's OXID.
+pub(crate) fn introduce(channel: &mut Channel, oxid: u64, deadline: Deadline) -> Result<u64> {
+    let context = |id, interface| Context { id, interface, transfers: vec![FLAT] };
+    let contexts = vec![context(0, RUNTIME), context(1, process(oxid))];
+    let ack =
+        exchange(channel, &Bind { alters: false, flags: 0, call_id: 1, sizes: SIZES, group: 0, contexts }, deadline)?;
+    if ack.outcomes[0].result != ACCEPTED || ack.outcomes[1].result != NEGOTIATED {
+        return Err(Error::new(
+            code::RPC_E_VERSION_MISMATCH,
+            "the server speaks another version of the runtime's protocol",
+        ));
+    }
+    let number = process_of(ack.outcomes[1].transfer);
+    number.ok_or_else(|| Error::new(code::RPC_E_INVALID_DATA, "the server does not say which process it is"))
+}
+
+/// Verifies that both sides describe an interface alike.
+pub(crate) fn alter(
+    channel: &mut Channel,
+    info: &InterfaceInfo,
+    transfers: Transfers,
+    deadline: Deadline,
+) -> Result<()> {
+    let contexts = vec![Context { id: 2, interface: syntax_of(info), transfers: transfers.proposed(Some(info)) }];
+    let ack =
+        exchange(channel, &Bind { alters: true, flags: 0, call_id: 2, sizes: SIZES, group: 0, contexts }, deadline)?;
+    let outcome = ack.outcomes[0];
+    match (outcome.result, outcome.reason) {
+        (ACCEPTED, _) => Ok(()),
+        (_, UNKNOWN_INTERFACE) => {
+            let text = format!("the server does not know interface {} {{{:?}}}", info.name, info.iid);
+            Err(Error::new(code::E_NOINTERFACE, text))
+        }
+        _ => Err(differs(info, outcome.transfer)),
+    }
+}
+
+fn differs(info: &InterfaceInfo, theirs: SyntaxId) -> Error {
+    let there =
+        if theirs.version == FINGERPRINT_VERSION { format!("{:032x}", theirs.uuid.0) } else { "none".to_owned() };
+    let text = format!(
+        "interface {} differs between client and server (fingerprint {:032x} here, {there} there); an interface does not \
+         change once it is in use: give the new one a new uuid, or build both sides from the same IDL",
+        info.name, info.fingerprint
+    );
+    Error::new(code::RPC_E_VERSION_MISMATCH, text)
+}
+
+/// Returns a server's answer to a bind or alter_context, and the OXID of the client if the PDU
+/// names one. `None` for any other PDU.
+pub(crate) fn answer(bytes: &[u8], own: u64, transfers: Transfers) -> Option<(Vec<u8>, Option<u64>)> {
+    let bind = Bind::from_wire(bytes).ok()?;
+    let mut client = None;
+    let outcomes = bind.contexts.iter().map(|context| judge(context, own, transfers, &mut client)).collect();
+    // The association group is this process, identified by any part of its OXID that is not zero.
+    let (group, secondary_address) = (own as u32 | 1, endpoint_of(own));
+    let Bind { alters, call_id, .. } = bind;
+    let ack = BindAck { alters, flags: 0, call_id, sizes: SIZES, group, secondary_address, outcomes };
+    Some((ack.to_wire(), client))
+}
+
+/// Returns a server's refusal of a client's bind. `None` for any other PDU.
+pub(crate) fn refusal(bytes: &[u8]) -> Option<Vec<u8>> {
+    let Bind { call_id, .. } = Bind::from_wire(bytes).ok()?;
+    let mut refusal = Vec::new();
+    BindNak::new(call_id, BindNak::NOT_SPECIFIED).write(&mut refusal);
+    Some(refusal)
+}
+
+/// Returns the outcome of a context that a client proposes. A context may also name the client
+/// process.
+pub(crate) fn judge(context: &Context, own: u64, transfers: Transfers, client: &mut Option<u64>) -> Outcome {
+    match process_of(context.interface) {
+        Some(oxid) => {
+            *client = Some(oxid);
+            Outcome { transfer: process(own), ..Outcome::negotiated(0) }
+        }
+        None => transfers.judge(context),
+    }
+}

@@ -1,0 +1,207 @@
+//! References to objects of obvia processes: standard OBJREFs (MS-DCOM 2.2.18.4), whose IPIDs
+//! contain the target and the OXID.
+//!
+//! The string bindings lead to the process itself, which is its own resolver: for shared memory by
+//! the name of its endpoint, over networks by host and endpoint.
+
+use crate::access;
+use crate::orpc::{Client, DualStringArray, ObjRef as Any, SecurityBinding, StdObjRef};
+use crate::types::error::{Error, Result, code};
+use obvia_rpc::security::AuthType;
+use obvia_rpc::string_binding::StringBinding;
+use obvia_rpc::vi_call::TargetId;
+use windows_core::GUID;
+
+/// The greatest accepted length of a reference.
+pub(crate) const LENGTH_MAX: usize = 4096;
+
+/// A reference to an object of an obvia process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ObjRef {
+    /// The interface.
+    pub(crate) iid: GUID,
+    /// The public references that travel with it, which the receiver must release.
+    pub(crate) public_refs: u32,
+    /// The OXID of the process that has the object.
+    pub(crate) oxid: u64,
+    /// The OID of the object.
+    pub(crate) oid: u64,
+    /// The interface pointer's target in the object table of that process.
+    pub(crate) target: TargetId,
+    /// The string bindings of that process.
+    pub(crate) bindings: Vec<StringBinding>,
+    /// The authentication mechanisms for clients that are no obvia processes; empty for obvia
+    /// processes, whose string bindings contain the security.
+    pub(crate) securities: Vec<SecurityBinding>,
+}
+
+/// Returns an IPID: index, generation and OXID, so that it is unique across processes.
+pub(crate) fn ipid(target: TargetId, oxid: u64) -> GUID {
+    let mut bytes = [0; 16];
+    bytes[0..8].copy_from_slice(&target.word().to_le_bytes());
+    bytes[8..16].copy_from_slice(&oxid.to_le_bytes());
+    guid_from_wire(bytes)
+}
+
+/// Splits an IPID of an obvia process into the target and the OXID.
+pub(crate) fn split_ipid(ipid: &GUID) -> (TargetId, u64) {
+    let value = u128::from_le_bytes(guid_to_wire(ipid));
+    (TargetId::from_word(value as u64), (value >> 64) as u64)
+}
+
+/// Returns the little-endian wire form of a GUID.
+pub(crate) fn guid_to_wire(guid: &GUID) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[0..4].copy_from_slice(&guid.data1.to_le_bytes());
+    bytes[4..6].copy_from_slice(&guid.data2.to_le_bytes());
+    bytes[6..8].copy_from_slice(&guid.data3.to_le_bytes());
+    bytes[8..16].copy_from_slice(&guid.data4);
+    bytes
+}
+
+/// Returns the GUID of a little-endian wire form.
+pub(crate) fn guid_from_wire(bytes: [u8; 16]) -> GUID {
+    let [a, b, c, d, e, f, g, h, data4 @ ..] = bytes;
+    GUID {
+        data1: u32::from_le_bytes([a, b, c, d]),
+        data2: u16::from_le_bytes([e, f]),
+        data3: u16::from_le_bytes([g, h]),
+        data4,
+    }
+}
+
+fn bad(what: &str) -> Error {
+    Error::new(code::RPC_E_INVALID_OBJREF, format!("an object reference: {what}"))
+}
+
+impl ObjRef {
+    /// Returns the STDOBJREF with the references that travel with it.
+    pub(crate) fn std(&self) -> StdObjRef {
+        let Self { public_refs, oxid, oid, target, .. } = *self;
+        StdObjRef { flags: 0, public_refs, oxid, oid, ipid: ipid(target, oxid) }
+    }
+
+    /// Encodes the reference.
+    ///
+    /// # Errors
+    ///
+    /// If the bindings exceed the length of a reference.
+    pub(crate) fn to_wire(&self) -> Result<Vec<u8>> {
+        self.to_wire_with(0, None)
+    }
+
+    /// Encodes the reference with flags (MS-DCOM 2.2.18.2), and with the handler class for clients
+    /// that have it.
+    pub(crate) fn to_wire_with(&self, flags: u32, handler: Option<GUID>) -> Result<Vec<u8>> {
+        let (iid, std) = (self.iid, StdObjRef { flags, ..self.std() });
+        let resolver = DualStringArray { securities: self.securities.clone(), ..DualStringArray::new(&self.bindings) };
+        let any = match handler {
+            None => Any::Standard { iid, std, resolver },
+            Some(clsid) => Any::Handler { iid, std, clsid, resolver },
+        };
+        Ok(any.to_bytes()?)
+    }
+
+    /// Decodes a reference; bytes that follow it are ignored.
+    pub(crate) fn from_wire(bytes: &[u8]) -> Result<Self> {
+        Self::from_any(&Any::from_bytes(bytes).map_err(|why| bad(&why.to_string()))?)
+    }
+
+    /// Converts an OBJREF of any form with a STDOBJREF of an obvia process.
+    pub(crate) fn from_any(any: &Any) -> Result<Self> {
+        let (std, resolver) = any.standard().ok_or_else(|| bad("it is a custom one"))?;
+        let (target, home) = split_ipid(&std.ipid);
+        if home != std.oxid {
+            return Err(bad("its IPID is of another process"));
+        }
+        let bindings: Vec<_> = resolver.string_bindings().collect();
+        if bindings.is_empty() {
+            return Err(bad("it has no binding that this process knows"));
+        }
+        let StdObjRef { public_refs, oxid, oid, .. } = *std;
+        let securities = resolver.securities.clone();
+        Ok(Self { iid: *any.iid(), public_refs, oxid, oid, target, bindings, securities })
+    }
+}
+
+/// The greatest length of a custom marshaler's data, in bytes.
+pub const DATA_MAX: usize = 1 << 16;
+
+/// The greatest length of a reference of any form: a custom one, with its header.
+pub(crate) const REFERENCE_MAX: usize = DATA_MAX + 48;
+
+/// Parses a reference.
+pub(crate) fn parse(bytes: &[u8]) -> Result<Any> {
+    let bad = |what: String| Error::new(code::RPC_E_INVALID_OBJREF, format!("an object reference: {what}"));
+    let too_long = |max| bad(format!("it has {} bytes; {max} are the most", bytes.len()));
+    if bytes.len() > REFERENCE_MAX {
+        return Err(too_long(REFERENCE_MAX));
+    }
+    match Any::from_bytes(bytes).map_err(|why| bad(why.to_string()))? {
+        custom @ Any::Custom { .. } => Ok(custom),
+        _ if bytes.len() > LENGTH_MAX => Err(too_long(LENGTH_MAX)),
+        standard => Ok(standard),
+    }
+}
+
+/// An entry to which a reference was counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exported {
+    pub(crate) oid: u64,
+    pub(crate) target: TargetId,
+}
+
+/// Returns the security bindings in references for a client: none for obvia processes, whose string
+/// bindings contain the security.
+pub(crate) fn securities_for(client: Client) -> Vec<SecurityBinding> {
+    if matches!(client, Client::Peer(_)) { securities() } else { Vec::new() }
+}
+
+/// Returns the security bindings for clients that are no obvia processes.
+pub(crate) fn securities() -> Vec<SecurityBinding> {
+    let services: &[AuthType] = if access::has_accounts() { &[AuthType::SPNEGO, AuthType::NTLM] } else { &[] };
+    services.iter().map(|kind| SecurityBinding { service: kind.0.into(), principal: String::new() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use obvia_rpc::string_binding::ProtocolSequence;
+
+    fn sample() -> ObjRef {
+        ObjRef {
+            iid: GUID::from_u128(0x0123_4567_89ab_cdef_0011_2233_4455_6677),
+            public_refs: 5,
+            oxid: 0x1122_3344_5566_7788,
+            oid: 42,
+            target: TargetId { index: 7, generation: 3 },
+            bindings: vec![
+                StringBinding::new(ProtocolSequence::ViShm, "oxid-1122334455667788", ""),
+                StringBinding::new(ProtocolSequence::ViUdp, "10.0.0.1", "5555"),
+            ],
+            securities: vec![SecurityBinding { service: 9, principal: String::new() }],
+        }
+    }
+
+    #[test]
+    fn round_trips() {
+        assert_eq!(ObjRef::from_wire(&sample().to_wire().unwrap()).ok(), Some(sample()));
+    }
+
+    #[test]
+    fn every_shorter_form_is_refused() {
+        let bytes = sample().to_wire().unwrap();
+        for length in 0..bytes.len() {
+            assert!(ObjRef::from_wire(&bytes[..length]).is_err(), "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn wrong_signature_form_and_ipid_are_refused() {
+        for at in [0, 4, 56] {
+            let mut bytes = sample().to_wire().unwrap();
+            bytes[at] ^= 0x40;
+            assert!(ObjRef::from_wire(&bytes).is_err(), "byte {at}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The calls between the runtimes of two processes: their target, their opnums, and the forms of
+//! their requests and answers. The calls are for references, names, interfaces, activation and
+//! shared regions.
+//!
+//! The calls go to a target that every process has. Their frames are blocks without objects, or
+//! plain bytes.
+
+use crate::orpc::CallContext;
+use crate::protocol::objref::guid_from_wire;
+use crate::types::deadline::{self, ThreadLimit};
+use crate::types::error::{Result, code};
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::{Channel, ServerCall, TargetId};
+use obvia_via::{Deadline, RegionView};
+use std::net::IpAddr;
+use std::time::Duration;
+use windows_core::{GUID, HRESULT};
+
+/// The target of the runtime's own calls. No entry of the object table has generation 0.
+pub(crate) const TARGET: TargetId = TargetId { index: 0, generation: 0 };
+
+/// The references that one query returns, so that further copies of the pointer need no call.
+pub(crate) const REFS_PER_QUERY: u32 = 5;
+
+pub(crate) const OP_QUERY: u16 = 3;
+pub(crate) const OP_RELEASE: u16 = 4;
+pub(crate) const OP_TRANSFER: u16 = 5;
+pub(crate) const OP_RESOLVE: u16 = 6;
+pub(crate) const OP_LIST: u16 = 7;
+pub(crate) const OP_DESCRIBE: u16 = 8;
+pub(crate) const OP_INTERFACES: u16 = 9;
+pub(crate) const OP_BINDINGS: u16 = 10;
+pub(crate) const OP_REGIONS: u16 = 11;
+pub(crate) const OP_FUNCTIONS: u16 = 12;
+pub(crate) const OP_ACTIVATE: u16 = 13;
+pub(crate) const OP_KEEP: u16 = 14;
+pub(crate) const OP_UNMARSHAL: u16 = 15;
+pub(crate) const OP_RELEASE_DATA: u16 = 16;
+pub(crate) const OP_MARK: u16 = 17;
+pub(crate) const OP_START: u16 = 20;
+pub(crate) const OP_FORWARD: u16 = 21;
+pub(crate) const OP_PROVE: u16 = 24;
+
+/// The opnum of a one-way call with the [`CallContext`] of the next call on the connection.
+pub(crate) const OP_CONTEXT: u16 = 25;
+
+/// The opnum of the message that follows a one-way call and lists the references in it, 1024 in
+/// each message. If the server has refused the call, it returns them, since it has not read the
+/// call's arguments and nothing tells the client.
+///
+/// Number 27 is a call between Java virtual machines alone.
+pub(crate) const OP_LISTED: u16 = 26;
+
+/// The time that [`OP_LISTED`] waits for room behind the one-way call.
+const LISTING_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The greatest number of entries that one call releases. The exports are locked meanwhile, so
+/// other calls wait.
+pub(crate) const RELEASES_MAX: usize = 1024;
+
+/// The greatest length of an answer to these calls, in bytes.
+const ANSWER_MAX: usize = 1 << 20;
+
+/// The forms of references that a client accepts for a named object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Forms {
+    /// The forms for obvia's own calls.
+    Standard,
+    /// All forms, including custom references.
+    All,
+}
+
+/// Makes a call, and returns its answer.
+pub(crate) fn call(channel: &mut Channel, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
+    let deadline = deadline::of_thread();
+    let length = request.len().next_multiple_of(8);
+    let frame = channel.request(length, 0, deadline)?;
+    frame[..request.len()].copy_from_slice(request);
+    frame[request.len()..].fill(0);
+    let reply = channel.call(TARGET, opnum, length, deadline)?;
+    let result = HRESULT(reply.status.cast_signed());
+    if result.is_err() {
+        return Err(result.into());
+    }
+    if reply.frame.len() > ANSWER_MAX {
+        return Err(code::RPC_E_INVALID_DATA.into());
+    }
+    let mut answer = vec![0; reply.frame.len()];
+    reply.frame.copy_to(0, &mut answer).ok_or(code::RPC_E_INVALID_DATA)?;
+    Ok(answer)
+}
+
+/// Reads a target in a frame.
+pub(crate) fn target_from(frame: RegionView<'_>, at: usize) -> std::result::Result<TargetId, Status> {
+    frame.load_u64(at).map(TargetId::from_word).ok_or(Status::BAD_STUB_DATA)
+}
+
+/// Reads a GUID in a frame.
+pub(crate) fn guid_from(frame: RegionView<'_>, at: usize) -> std::result::Result<GUID, Status> {
+    let mut bytes = [0; 16];
+    frame.copy_to(at, &mut bytes).ok_or(Status::BAD_STUB_DATA)?;
+    Ok(guid_from_wire(bytes))
+}
+
+/// Converts an answer to a text.
+pub(crate) fn text(mut bytes: Vec<u8>) -> Result<String> {
+    let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    bytes.truncate(end);
+    String::from_utf8(bytes).map_err(|_| code::RPC_E_INVALID_DATA.into())
+}
+
+/// Returns a frame with references: targets and counts.
+fn put_releases(batch: impl Iterator<Item = (TargetId, u64)>) -> Vec<u8> {
+    batch.flat_map(|(target, refs)| [target.word(), refs]).flat_map(u64::to_le_bytes).collect()
+}
+
+/// Reads the references in a frame.
+pub(crate) fn releases_in(frame: RegionView<'_>) -> std::result::Result<Vec<(TargetId, u64)>, Status> {
+    if frame.len() > RELEASES_MAX * 16 {
+        return Err(Status::BAD_STUB_DATA);
+    }
+    let read = |at| Ok((target_from(frame, at)?, frame.load_u64(at + 8).ok_or(Status::BAD_STUB_DATA)?));
+    (0..frame.len()).step_by(16).map(read).collect()
+}
+
+/// Sends the context of the next call to the peer.
+pub(crate) fn say_context(channel: &mut Channel, context: &CallContext) -> Result<()> {
+    let length = context.length();
+    context.write(channel.request(length, 0, ThreadLimit)?);
+    channel.oneway(TARGET, OP_CONTEXT, length);
+    Ok(())
+}
+
+/// Returns the context of the next call if this call carries one: `Some(None)` where its frame is
+/// malformed, `None` for any other call.
+pub(crate) fn context_in(call: &ServerCall<'_>) -> Option<Option<CallContext>> {
+    if call.target() != TARGET.word() || call.opnum() != OP_CONTEXT {
+        return None;
+    }
+    let mut bytes = [0; CallContext::LENGTH_MAX];
+    let context = bytes.get_mut(..call.frame.len()).and_then(|bytes| call.frame.copy_to(0, bytes).map(|()| &*bytes));
+    Some(context.and_then(CallContext::read))
+}
+
+/// Sends the references of the one-way call that was sent last. Waits only briefly for a server
+/// that does not read: the caller's one-way call is done.
+pub(crate) fn list_references(channel: &mut Channel, given: &[(TargetId, u64)]) -> Result<()> {
+    let limit = Deadline::Within(deadline::of_thread().start().remaining().min(LISTING_TIMEOUT)).start();
+    for part in given.chunks(RELEASES_MAX) {
+        let request = put_releases(part.iter().copied());
+        channel.request(request.len(), 0, limit)?.copy_from_slice(&request);
+        channel.oneway(TARGET, OP_LISTED, request.len());
+    }
+    Ok(())
+}
+
+/// Whether a call has the references of the call before it.
+pub(crate) fn lists_references(call: &ServerCall<'_>) -> bool {
+    call.target() == TARGET.word() && call.opnum() == OP_LISTED
+}
+
+/// Releases references at the server.
+pub(crate) fn release(home: &mut Channel, batch: &[(TargetId, u32)]) -> Result<()> {
+    let request = put_releases(batch.iter().map(|(target, refs)| (*target, u64::from(*refs))));
+    call(home, OP_RELEASE, &request).map(drop)
+}
+
+/// Returns the server's mark for this process: the same over every link, and different for every
+/// other process.
+pub(crate) fn mark(home: &mut Channel) -> Result<u64> {
+    let answer = call(home, OP_MARK, &[])?;
+    Ok(u64::from_le_bytes(*answer.first_chunk().ok_or(code::RPC_E_INVALID_DATA)?))
+}
+
+/// Asks the server to map the region that was sent under this number, if any, after unmapping those
+/// that have ended.
+pub(crate) fn regions(channel: &mut Channel, new: Option<u16>, ended: &[u16]) -> Result<()> {
+    let words = [new.unwrap_or(0)].into_iter().chain(ended.iter().copied());
+    let request: Vec<u8> = words.flat_map(|number| u64::from(number).to_le_bytes()).collect();
+    call(channel, OP_REGIONS, &request).map(drop)
+}
+
+/// Waits until the server has processed all earlier messages of a channel.
+pub(crate) fn settle(channel: &mut Channel) -> Result<()> {
+    call(channel, OP_LIST, &[]).map(drop)
+}
+
+/// Returns the name of a host in the authentication, which is the same on both sides even if their
+/// notations differ.
+pub(crate) fn place_of(host: &str) -> String {
+    let (address, _zone) = host.split_once('%').unwrap_or((host, ""));
+    address.parse::<IpAddr>().map_or_else(|_| host.to_owned(), |address| address.to_canonical().to_string())
+}

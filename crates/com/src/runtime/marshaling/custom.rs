@@ -1,0 +1,308 @@
+//! Custom marshaling: objects that write their own references (IMarshal), and the classes that
+//! unmarshal them.
+
+use super::interfaces::{IMarshal, IMarshal_Impl, ISequentialStream, IStream};
+use super::stream::Memory;
+use super::{Context, Flags};
+use crate::orpc::{ObjRef as Any, ViReference, com_guid};
+use crate::protocol::objref::DATA_MAX;
+use crate::server::exports::query;
+use crate::types::error::{Error, Result, code, leave, result_of};
+use crate::types::memory::put;
+use crate::types::registry::{self, InterfaceInfo, is_proxy};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use windows_core::{ComObject, GUID, HRESULT, IUnknown, Interface};
+
+/// The class for standard marshaling (CLSID_StdMarshal).
+pub const STANDARD: GUID = com_guid(0x17);
+
+/// The interface that is marshaled, and its destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passing {
+    /// The interface.
+    pub iid: GUID,
+    /// The destination.
+    pub context: Context,
+    /// The manner of unmarshaling.
+    pub flags: Flags,
+}
+
+/// IMarshal for objects in Rust: `#[implement(IPoint, IMarshal)] struct Point;` has it by `impl
+/// Marshaler for Point_Impl`. The passed object has the first two methods. Objects that are made
+/// for [`register_unmarshaler`] have the others.
+///
+/// Any thread calls the methods, several at once.
+pub trait Marshaler: Send + Sync + 'static {
+    /// Returns the class that unmarshals the data of [`Self::marshal`]; [`STANDARD`] where the
+    /// object is marshaled in the standard way.
+    ///
+    /// # Errors
+    ///
+    /// If the object cannot be marshaled.
+    fn class(&self, passing: &Passing) -> Result<GUID>;
+
+    /// Returns the data for the class: at most [`DATA_MAX`] bytes.
+    ///
+    /// # Errors
+    ///
+    /// If the object cannot be marshaled.
+    fn marshal(&self, passing: &Passing) -> Result<Vec<u8>>;
+
+    /// Unmarshals an object from data. The sender may have sent arbitrary bytes.
+    ///
+    /// # Errors
+    ///
+    /// If the data is not from [`Self::marshal`].
+    fn unmarshal(&self, data: &[u8]) -> Result<IUnknown> {
+        let _ = data;
+        Err(code::E_NOTIMPL.into())
+    }
+
+    /// Releases data that will not be unmarshaled.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::unmarshal`].
+    fn release(&self, data: &[u8]) -> Result<()> {
+        let _ = data;
+        Ok(())
+    }
+
+    /// Disconnects the object from all other processes.
+    ///
+    /// # Errors
+    ///
+    /// If the object cannot be disconnected.
+    fn disconnect(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// # Safety
+///
+/// `iid` must be null or readable.
+unsafe fn passing(iid: *const GUID, context: u32, flags: u32) -> Result<Passing> {
+    // SAFETY: the caller's promise.
+    let iid = *unsafe { iid.as_ref() }.ok_or(code::E_POINTER)?;
+    let context = Context::from_number(context).ok_or(code::E_INVALIDARG)?;
+    Ok(Passing { iid, context, flags: Flags::from_number(flags).ok_or(code::E_INVALIDARG)? })
+}
+
+/// # Safety
+///
+/// `stream` must be null or a live pointer to a stream.
+unsafe fn read_all(stream: *mut c_void) -> Result<Vec<u8>> {
+    // SAFETY: the caller's promise; every IStream is an ISequentialStream.
+    let stream = unsafe { ISequentialStream::from_raw_borrowed(&stream) }.ok_or(code::E_POINTER)?;
+    let mut data = vec![0; DATA_MAX + 1];
+    let mut length = 0;
+    loop {
+        let (place, mut read) = (&mut data[length..], 0);
+        // SAFETY: the place has room for that many bytes.
+        unsafe { stream.Read(place.as_mut_ptr().cast(), place.len() as u32, &mut read) }.ok()?;
+        length += (read as usize).min(place.len());
+        if length > DATA_MAX {
+            return Err(too_long());
+        }
+        if read == 0 {
+            data.truncate(length);
+            return Ok(data);
+        }
+    }
+}
+
+fn too_long() -> Error {
+    Error::new(code::E_OUTOFMEMORY, format!("a marshaler's data has more than {DATA_MAX} bytes"))
+}
+
+impl<T: Marshaler> IMarshal_Impl for T
+where
+    T: windows_core::IUnknownImpl,
+{
+    unsafe fn GetUnmarshalClass(
+        &self,
+        iid: *const GUID,
+        _: *const c_void,
+        context: u32,
+        _: *const c_void,
+        flags: u32,
+        class: *mut GUID,
+    ) -> HRESULT {
+        // SAFETY: by the contract of IMarshal.
+        let named = unsafe { passing(iid, context, flags) }.and_then(|passing| self.class(&passing));
+        // SAFETY: as above.
+        result_of(named.and_then(|named| unsafe { put(class, named) }))
+    }
+
+    unsafe fn GetMarshalSizeMax(
+        &self,
+        _: *const GUID,
+        _: *const c_void,
+        _: u32,
+        _: *const c_void,
+        _: u32,
+        size: *mut u32,
+    ) -> HRESULT {
+        // SAFETY: by the contract of IMarshal.
+        result_of(unsafe { put(size, DATA_MAX as u32) })
+    }
+
+    unsafe fn MarshalInterface(
+        &self,
+        stream: *mut c_void,
+        iid: *const GUID,
+        _: *const c_void,
+        context: u32,
+        _: *const c_void,
+        flags: u32,
+    ) -> HRESULT {
+        // SAFETY: by the contract of IMarshal.
+        let data = unsafe { passing(iid, context, flags) }.and_then(|passing| self.marshal(&passing));
+        // SAFETY: as above; every IStream is an ISequentialStream.
+        let Some(stream) = (unsafe { ISequentialStream::from_raw_borrowed(&stream) }) else { return code::E_POINTER };
+        // SAFETY: the pointer and the length are those of the data.
+        let write = |data: Vec<u8>| unsafe { stream.Write(data.as_ptr().cast(), data.len() as u32, &mut 0) };
+        data.map_or_else(leave, write)
+    }
+
+    unsafe fn UnmarshalInterface(&self, stream: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT {
+        // SAFETY: by the contract of IMarshal.
+        let made = unsafe { read_all(stream) }.and_then(|data| self.unmarshal(&data));
+        match made {
+            Err(error) => leave(error),
+            Ok(_) if iid.is_null() || object.is_null() => code::E_POINTER,
+            // SAFETY: as above; not null.
+            Ok(made) => unsafe { made.query(iid, object) },
+        }
+    }
+
+    unsafe fn ReleaseMarshalData(&self, stream: *mut c_void) -> HRESULT {
+        // SAFETY: by the contract of IMarshal.
+        result_of(unsafe { read_all(stream) }.and_then(|data| self.release(&data)))
+    }
+
+    unsafe fn DisconnectObject(&self, _: u32) -> HRESULT {
+        result_of(self.disconnect())
+    }
+}
+
+type Maker = Arc<dyn Fn() -> Result<IMarshal> + Send + Sync>;
+
+static CLASSES: Mutex<Option<HashMap<u128, Maker>>> = Mutex::new(None);
+
+fn classes() -> MutexGuard<'static, Option<HashMap<u128, Maker>>> {
+    CLASSES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A registered class for unmarshaling, for as long as this value lives.
+#[must_use = "references of the class cannot be unmarshaled any more when this is dropped"]
+pub struct UnmarshalerRegistration(GUID);
+
+impl fmt::Debug for UnmarshalerRegistration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("UnmarshalerRegistration").field(&self.0).finish()
+    }
+}
+
+impl Drop for UnmarshalerRegistration {
+    fn drop(&mut self) {
+        let removed = classes().as_mut().and_then(|classes| classes.remove(&self.0.to_u128()));
+        // The drop of the program's function must not run under the lock.
+        drop(removed);
+    }
+}
+
+/// Registers a class for unmarshaling: `make` makes an object for each reference that names the
+/// class. Every caller and callee of this process may send arbitrary bytes to any registered class.
+///
+/// # Errors
+///
+/// E_INVALIDARG for a class that is registered already.
+pub fn register_unmarshaler(
+    class: GUID,
+    make: impl Fn() -> Result<IMarshal> + Send + Sync + 'static,
+) -> Result<UnmarshalerRegistration> {
+    let mut classes = classes();
+    let classes = classes.get_or_insert_default();
+    if is_own(&class) || classes.contains_key(&class.to_u128()) {
+        return Err(Error::new(code::E_INVALIDARG, format!("the class {{{class:?}}} is registered already")));
+    }
+    classes.insert(class.to_u128(), Arc::new(make));
+    Ok(UnmarshalerRegistration(class))
+}
+
+/// Whether the runtime itself handles references of a class.
+fn is_own(class: &GUID) -> bool {
+    [STANDARD, ViReference::CLASS].contains(class)
+}
+
+pub(super) fn find(class: &GUID) -> Result<IMarshal> {
+    let found = classes().as_ref().and_then(|classes| classes.get(&class.to_u128()).cloned());
+    let unknown = || {
+        let text = format!("a reference is to be unmarshaled by the class {{{class:?}}}, which is not registered here");
+        Error::new(code::REGDB_E_CLASSNOTREG, text)
+    };
+    found.ok_or_else(unknown)?()
+}
+
+/// Returns the marshaler of an object of this process, if it has one.
+pub(super) fn marshaler_of(object: &IUnknown) -> Option<IMarshal> {
+    if is_proxy(object) { None } else { object.cast().ok() }
+}
+
+/// Returns the custom reference of an object of this process, if it marshals itself.
+pub(crate) fn marshal(
+    object: &IUnknown,
+    info: &'static InterfaceInfo,
+    context: Context,
+    flags: Flags,
+) -> Result<Option<Vec<u8>>> {
+    marshal_where(object, info, context, flags, |class| class != STANDARD)
+}
+
+/// Returns the custom reference of an object that is called over virtual interfaces; `None` for all
+/// others.
+pub(crate) fn marshal_specialised(
+    object: &IUnknown,
+    info: &'static InterfaceInfo,
+    context: Context,
+    flags: Flags,
+) -> Result<Option<Vec<u8>>> {
+    marshal_where(object, info, context, flags, |class| class == ViReference::CLASS)
+}
+
+fn marshal_where(
+    object: &IUnknown,
+    info: &'static InterfaceInfo,
+    context: Context,
+    flags: Flags,
+    is_wanted: impl FnOnce(GUID) -> bool,
+) -> Result<Option<Vec<u8>>> {
+    let Some(marshaler) = marshaler_of(object) else { return Ok(None) };
+    // The object's marshaler identifies the interface by its IID only.
+    registry::register_module(info);
+    let interface = query(object, info)?;
+    let (iid, pointer, context, flags) = (&raw const info.iid, interface.as_raw(), context as u32, flags.number());
+    let (nothing, mut clsid) = (std::ptr::null(), GUID::zeroed());
+    // SAFETY: by the contract of IMarshal: an IID, a live pointer of that interface, and room for
+    // the class.
+    unsafe { marshaler.GetUnmarshalClass(iid, pointer, context, nothing, flags, &mut clsid) }.ok()?;
+    if !is_wanted(clsid) {
+        return Ok(None);
+    }
+    let memory = ComObject::new(Memory::with_room(DATA_MAX));
+    let stream: IStream = memory.to_interface();
+    // SAFETY: as above, and a live stream.
+    unsafe { marshaler.MarshalInterface(stream.as_raw(), iid, pointer, context, nothing, flags) }.ok()?;
+    Ok(Some(Any::Custom { iid: info.iid, clsid, data: memory.take_bytes() }.to_bytes()?))
+}
+
+/// Disconnects other processes by an object's own marshaler, where it has one.
+pub(crate) fn disconnect(object: &IUnknown) -> Result<()> {
+    let Some(marshaler) = marshaler_of(object) else { return Ok(()) };
+    // SAFETY: by the contract of IMarshal.
+    Ok(unsafe { marshaler.DisconnectObject(0) }.ok()?)
+}

@@ -1,0 +1,99 @@
+//! The destination of a reference, and the manner in which it is unmarshaled.
+
+use crate::orpc::Client;
+use crate::server::exports::Keeping;
+use std::ops::BitOr;
+
+/// The destination of a reference (MSHCTX).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Context {
+    /// Another process of this host.
+    Local = 0,
+    /// Another process of this host that shares no memory with this one.
+    NoSharedMemory = 1,
+    /// Another host: the process must [listen](crate::listen) on a network.
+    DifferentMachine = 2,
+    /// The same process.
+    InProcess = 3,
+    /// Another COM context of this process. There are no such contexts here, so the value equals
+    /// `InProcess`.
+    CrossContext = 4,
+}
+
+impl Context {
+    /// Returns the context with this number.
+    pub fn from_number(number: u32) -> Option<Self> {
+        let all = [Self::Local, Self::NoSharedMemory, Self::DifferentMachine, Self::InProcess, Self::CrossContext];
+        all.into_iter().find(|context| *context as u32 == number)
+    }
+}
+
+/// The manner in which a reference is unmarshaled (MSHLFLAGS).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flags(u32);
+
+impl Flags {
+    /// Once. If the reference is neither unmarshaled nor released, it expires like an object
+    /// without pings.
+    pub const NORMAL: Self = Self(0);
+    /// Any number of times until it is released. The reference keeps the object alive.
+    pub const TABLE_STRONG: Self = Self(1);
+    /// Any number of times until it is released, while other references keep the object alive.
+    pub const TABLE_WEAK: Self = Self(2);
+    /// A flag beside another: holders of the reference do not ping the object, and it does not
+    /// expire without pings.
+    pub const NO_PING: Self = Self(4);
+
+    /// Returns the flags with this number; `None` for unknown flags or a contradiction.
+    pub fn from_number(number: u32) -> Option<Self> {
+        (number <= 6 && number & 3 != 3).then_some(Self(number))
+    }
+
+    /// Returns COM's number for the flags.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    pub(crate) fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    pub(crate) fn is_table(self) -> bool {
+        self.0 & 3 != 0
+    }
+
+    /// Returns the manner in which the export table keeps the reference.
+    pub(crate) fn keeping(self) -> Keeping {
+        match self.0 & 3 {
+            0 if self.contains(Self::NO_PING) => Keeping::Once(Client::Table),
+            0 => Keeping::Once(Client::NOBODY),
+            1 => Keeping::Table,
+            _ => Keeping::Weak,
+        }
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_coms() {
+        for number in 0..5 {
+            assert_eq!(Context::from_number(number).map(|context| context as u32), Some(number));
+        }
+        assert_eq!(Context::from_number(5), None);
+        let legal: Vec<u32> = (0..16).filter(|&number| Flags::from_number(number).is_some()).collect();
+        assert_eq!(legal, [0, 1, 2, 4, 5, 6]);
+        assert_eq!((Flags::TABLE_WEAK | Flags::NO_PING).number(), 6);
+    }
+}

@@ -1,0 +1,214 @@
+//! Handler marshaling: objects with a handler class of their own in clients. A handler answers some
+//! calls itself and uses the proxy for the others.
+//!
+//! A table maps handlers to objects, so that an object has one handler in a process, and that the
+//! object is passed on where its handler is marshaled.
+
+use super::Context;
+use super::interfaces::{IStdMarshalInfo, IStdMarshalInfo_Impl};
+use crate::client::link::Link;
+use crate::client::proxy::{self, look_behind};
+use crate::server::exports::query;
+use crate::types::error::{Error, Result, code, result_of};
+use crate::types::memory::put;
+use crate::types::registry::InterfaceInfo;
+use crate::types::registry::is_proxy;
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak as WeakArc};
+use windows_core::{GUID, HRESULT, IUnknown, IUnknownImpl, Interface, Weak};
+
+/// IStdMarshalInfo for objects in Rust: `#[implement(IStock, IStdMarshalInfo)] struct Stock;` has
+/// it by `impl Handled for Stock_Impl`.
+///
+/// Any thread calls the object, several at once.
+pub trait Handled: Send + Sync + 'static {
+    /// Returns the handler class for clients that have it [registered](register_handler); other
+    /// clients use a proxy.
+    ///
+    /// # Errors
+    ///
+    /// If there is no handler for this context.
+    fn handler(&self, context: Context) -> Result<GUID>;
+}
+
+impl<T: Handled + IUnknownImpl> IStdMarshalInfo_Impl for T {
+    unsafe fn GetClassForHandler(&self, context: u32, _: *const c_void, class: *mut GUID) -> HRESULT {
+        let context = Context::from_number(context).ok_or_else(|| Error::from(code::E_INVALIDARG));
+        let named = context.and_then(|context| self.handler(context));
+        // SAFETY: by the contract of IStdMarshalInfo.
+        result_of(named.and_then(|named| unsafe { put(class, named) }))
+    }
+}
+
+/// The key of an object of another process: the process's OXID, the identifier of the process state
+/// that its links share, and the OID.
+type Object = (u64, usize, u64);
+
+type Maker = Arc<dyn Fn(IUnknown) -> Result<IUnknown> + Send + Sync>;
+
+/// The handler of an object.
+struct Standing {
+    handler: Weak<IUnknown>,
+    identity: usize,
+    class: GUID,
+    link: WeakArc<Link>,
+}
+
+#[derive(Default)]
+struct Handlers {
+    classes: HashMap<u128, Maker>,
+    standing: HashMap<Object, Standing>,
+    /// The object of each handler, by the handler's identity.
+    objects: HashMap<usize, Object>,
+    /// The number of handlers at which the next sweep takes place.
+    room: usize,
+}
+
+static HANDLERS: Mutex<Option<Handlers>> = Mutex::new(None);
+
+fn lock() -> MutexGuard<'static, Option<Handlers>> {
+    HANDLERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A registered handler class, for as long as this value lives.
+#[must_use = "no more handlers of the class are made when this is dropped"]
+pub struct HandlerRegistration(GUID);
+
+impl fmt::Debug for HandlerRegistration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("HandlerRegistration").field(&self.0).finish()
+    }
+}
+
+impl Drop for HandlerRegistration {
+    fn drop(&mut self) {
+        let removed = lock().as_mut().and_then(|handlers| handlers.classes.remove(&self.0.to_u128()));
+        // The drop of the program's function must not run under the lock.
+        drop(removed);
+    }
+}
+
+/// Registers a handler class for the objects that name it. `make` receives the proxy, which the
+/// handler keeps, and returns the handler. A handler must be usable by any thread and have weak
+/// references, as objects made by `#[implement]` do. The proxy provides the interfaces that the
+/// handler lacks.
+///
+/// # Errors
+///
+/// E_INVALIDARG for a class that is registered already. If `make` returns an object that belongs to
+/// a thread, unmarshaling fails with E_INVALIDARG.
+pub fn register_handler(
+    class: GUID,
+    make: impl Fn(IUnknown) -> Result<IUnknown> + Send + Sync + 'static,
+) -> Result<HandlerRegistration> {
+    let mut handlers = lock();
+    let classes = &mut handlers.get_or_insert_default().classes;
+    if classes.contains_key(&class.to_u128()) {
+        return Err(Error::new(code::E_INVALIDARG, format!("the class {{{class:?}}} is registered already")));
+    }
+    classes.insert(class.to_u128(), Arc::new(make));
+    Ok(HandlerRegistration(class))
+}
+
+impl Handlers {
+    /// Returns the handler of an object, if it is alive.
+    fn find(&self, object: Object) -> Option<IUnknown> {
+        self.standing.get(&object)?.handler.upgrade()
+    }
+
+    /// Removes dead handlers once there are many. Returns the live ones, which must be dropped
+    /// without the lock.
+    fn sweep(&mut self) -> Vec<IUnknown> {
+        if self.standing.len() < self.room.max(64) {
+            return Vec::new();
+        }
+        let mut alive = Vec::new();
+        self.standing.retain(|_, standing| {
+            let handler = standing.handler.upgrade();
+            let is_alive = handler.is_some();
+            alive.extend(handler);
+            is_alive
+        });
+        self.objects.retain(|identity, object| self.standing.get(object).is_some_and(|s| s.identity == *identity));
+        self.room = self.standing.len() * 2;
+        alive
+    }
+}
+
+fn identity_of(object: &IUnknown) -> Result<usize> {
+    Ok(object.cast::<IUnknown>()?.as_raw().addr())
+}
+
+/// Returns the handler class that an object of this process names, or the class of a handler.
+pub(crate) fn class_of(object: &IUnknown, context: Context) -> Option<GUID> {
+    if let Some((class, _)) = standing_for(object) {
+        return Some(class);
+    }
+    if is_proxy(object) {
+        return None;
+    }
+    let (info, mut class): (IStdMarshalInfo, _) = (object.cast().ok()?, GUID::zeroed());
+    // SAFETY: by the contract of IStdMarshalInfo, with room for the class.
+    let named = unsafe { info.GetClassForHandler(context as u32, std::ptr::null(), &mut class) };
+    (named.is_ok() && class != GUID::zeroed()).then_some(class)
+}
+
+/// Returns the class of a handler and the proxy for its object; `None` for all other objects.
+fn standing_for(object: &IUnknown) -> Option<(GUID, IUnknown)> {
+    let identity = identity_of(object).ok()?;
+    let handlers = lock();
+    let handlers = handlers.as_ref()?;
+    let at = handlers.objects.get(&identity)?;
+    let standing = handlers.standing.get(at).filter(|standing| standing.identity == identity)?;
+    // Another object may be at the address of a handler that is gone.
+    drop(standing.handler.upgrade()?);
+    Some((standing.class, proxy::find(&*standing.link.upgrade()?, at.2)?))
+}
+
+/// Returns the object to marshal: the proxy behind a handler, or the object itself.
+pub(crate) fn behind(object: &IUnknown) -> IUnknown {
+    standing_for(object).map_or_else(|| object.clone(), |(_, proxy)| proxy)
+}
+
+/// Returns the handler for the object behind a proxy: the existing one, or a new one. Returns the
+/// proxy where this process has no such class.
+pub(crate) fn make(class: &GUID, proxy: IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    let Some(imported) = look_behind(&proxy) else { return Ok(proxy) };
+    let object = (imported.link.oxid(), imported.link.process(), imported.oid);
+    let handlers = lock();
+    let known = handlers.as_ref();
+    let (found, maker) = known.map_or((None, None), |known| (known.find(object), known.classes.get(&class.to_u128())));
+    let maker = maker.cloned();
+    drop(handlers);
+    let handler = match (found, maker) {
+        (Some(found), _) => found,
+        (None, Some(maker)) => {
+            let made = maker(proxy.cast()?)?;
+            // The handler may be given to any thread.
+            crate::types::agile::check(&made)?;
+            let text = "a handler must have weak references";
+            let weak = made.cast::<IUnknown>()?.downgrade().map_err(|_| Error::new(code::E_NOTIMPL, text))?;
+            let standing = Standing {
+                handler: weak,
+                identity: identity_of(&made)?,
+                class: *class,
+                link: Arc::downgrade(&imported.link),
+            };
+            let mut handlers = lock();
+            let handlers_there = handlers.get_or_insert_default();
+            let first = handlers_there.find(object);
+            let alive = handlers_there.sweep();
+            if first.is_none() {
+                handlers_there.objects.insert(standing.identity, object);
+                handlers_there.standing.insert(object, standing);
+            }
+            drop(handlers);
+            drop(alive);
+            first.unwrap_or(made)
+        }
+        (None, None) => return Ok(proxy),
+    };
+    query(&handler, info).or(Ok(proxy))
+}

@@ -1,0 +1,153 @@
+//! The server's half of the calls between runtimes.
+
+pub(crate) mod data;
+
+use crate::orpc::{Client, Refs};
+use crate::protocol::own_calls::{
+    OP_BINDINGS, OP_DESCRIBE, OP_FUNCTIONS, OP_INTERFACES, OP_KEEP, OP_LIST, OP_MARK, OP_QUERY, OP_REGIONS, OP_RELEASE,
+    OP_RELEASE_DATA, OP_RESOLVE, OP_TRANSFER, OP_UNMARSHAL, REFS_PER_QUERY, guid_from, releases_in, target_from,
+};
+use crate::runtime::{OwnCall, Runtime, response};
+use crate::server::own_call::{answer, block, frame, serve, who};
+use crate::types::error::{Error, code};
+use crate::types::registry;
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::{Answer, ServerCall};
+use obvia_via::window::REGIONS_MAX;
+
+/// Performs a call of [the runtime's own target](crate::protocol::own_calls::TARGET).
+pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
+    let method: OwnCall = match call.opnum() {
+        OP_QUERY => serve_query,
+        OP_RELEASE => serve_release,
+        OP_TRANSFER => serve_transfer,
+        OP_RESOLVE => serve_resolve,
+        OP_LIST => serve_list,
+        OP_DESCRIBE => serve_describe,
+        OP_INTERFACES => serve_interfaces,
+        OP_BINDINGS => serve_bindings,
+        OP_REGIONS => serve_regions,
+        OP_FUNCTIONS => serve_functions,
+        OP_KEEP => data::serve_keep,
+        OP_UNMARSHAL => data::serve_unmarshal,
+        OP_RELEASE_DATA => data::serve_release,
+        OP_MARK => serve_mark,
+        other => match Runtime::made().and_then(|runtime| runtime.own_call(other)) {
+            Some(method) => method,
+            None => return Answer::fault(Status::OP_RNG_ERROR),
+        },
+    };
+    serve(call, method)
+}
+
+fn serve_query(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let frame = block(call, 24)?;
+    let (through, iid) = (target_from(frame, 0)?, guid_from(frame, 8)?);
+    let caller = who()?;
+    let outcome = (|| {
+        let exports = caller.exporter.exports();
+        let object = exports.get(through)?.object;
+        let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
+        let found = exports.add(object.get(), info, caller.holder(), REFS_PER_QUERY.into())?;
+        caller.note_sent(found.target, REFS_PER_QUERY.into());
+        Ok(found.target.word().to_le_bytes().to_vec())
+    })();
+    answer(call, outcome)
+}
+
+fn serve_release(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let batch = releases_in(frame(call, 0)?)?;
+    let caller = who()?;
+    caller.exporter.exports().release(caller.holder(), batch);
+    caller.exporter.clients().wake_all();
+    answer(call, Ok(Vec::new()))
+}
+
+fn serve_transfer(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let frame = block(call, 24)?;
+    let target = target_from(frame, 0)?;
+    let to = frame.load_u64(8).ok_or(Status::BAD_STUB_DATA)?;
+    let refs = frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?;
+    let caller = who()?;
+    let outcome = caller.exporter.exports().add_to(target, Client::Process(to), Refs::public(refs.min(1 << 20)));
+    answer(call, outcome.map(|()| Vec::new()))
+}
+
+fn serve_resolve(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let frame = frame(call, 24)?;
+    let iid = guid_from(frame, 0)?;
+    let word = frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?;
+    let (length, forms) = (word as u32, word >> 32);
+    if length > 255 || forms > 1 {
+        return Err(Status::BAD_STUB_DATA);
+    }
+    let mut name = vec![0; length as usize];
+    frame.copy_to(24, &mut name).ok_or(Status::BAD_STUB_DATA)?;
+    let name = String::from_utf8(name).map_err(|_| Status::BAD_STUB_DATA)?;
+    let caller = who()?;
+    let outcome = (|| {
+        let runtime = Runtime::current()?;
+        let object = runtime.named(&name)?;
+        caller.exporter.rules().check_name(&name, object.get(), || caller.shown())?;
+        let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
+        if forms == 1
+            && let Some(reference) = response::specialised(&caller, object.get(), info)?
+        {
+            return Ok(reference);
+        }
+        let handler = runtime.handler_class_of(object.get(), caller.holder());
+        runtime.marshal_own(object.get(), info, caller.holder())?.to_wire_with(0, handler)
+    })();
+    answer(call, outcome)
+}
+
+fn serve_list(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    answer(call, Runtime::current().map(|runtime| runtime.names().list().into_bytes()))
+}
+
+fn serve_describe(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let iid = guid_from(block(call, 16)?, 0)?;
+    let found = registry::find(&iid).map(|info| info.idl.as_bytes().to_vec());
+    answer(call, found.map_err(|_| code::E_NOINTERFACE.into()))
+}
+
+fn serve_interfaces(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let mut lines: Vec<String> =
+        registry::known().iter().map(|info| format!("{}\t{:?}\n", info.name, info.iid)).collect();
+    lines.sort();
+    answer(call, Ok(lines.concat().into_bytes()))
+}
+
+fn serve_bindings(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let caller = who()?;
+    answer(call, Runtime::current().map(|runtime| runtime.list_bindings(caller.oxid).into_bytes()))
+}
+
+fn serve_functions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let caller = who()?;
+    answer(call, Ok(caller.exporter.functions().list().into_bytes()))
+}
+
+fn serve_mark(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let caller = who()?;
+    answer(call, Ok(caller.exporter.mark_for(caller.oxid).to_le_bytes().to_vec()))
+}
+
+fn serve_regions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let frame = frame(call, 8)?;
+    if frame.len() > (REGIONS_MAX + 1) * 8 {
+        return Err(Status::BAD_STUB_DATA);
+    }
+    let number = |at: usize| {
+        let word = frame.load_u64(at).ok_or(Status::BAD_STUB_DATA)?;
+        u16::try_from(word).map_err(|_| Status::BAD_STUB_DATA)
+    };
+    for at in (8..frame.len()).step_by(8) {
+        call.forget_region(number(at)?);
+    }
+    let outcome = match number(0)? {
+        0 => Ok(()),
+        new => call.admit_region(new).map_err(Error::from),
+    };
+    answer(call, outcome.map(|()| Vec::new()))
+}

@@ -1,0 +1,136 @@
+//! Links to other processes, by names, string bindings and references.
+
+use super::Runtime;
+use super::links::Place;
+use crate::client::link::{Address, Link};
+use crate::client::own_target;
+use crate::transport::network::{self, told};
+use crate::types::deadline;
+use crate::types::error::{Error, Result, code};
+use crate::types::identity::{endpoint_of, in_order};
+use crate::types::upkeep;
+use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The limit on each but the last of several bindings of a process, so that an unreachable binding
+/// does not use up the whole deadline.
+pub(super) const ATTEMPT: Duration = Duration::from_secs(3);
+
+/// Returns the address that a name or a string binding denotes, and the exported name in it, if
+/// any.
+pub(crate) fn address_of(text: &str) -> Result<(Address, Option<String>)> {
+    if !StringBinding::is_meant(text) {
+        return Ok((Address::Name(text.to_owned()), Some(text.to_owned())));
+    }
+    let mut binding = network::parse(text)?;
+    let name = binding.option("name").map(str::to_owned);
+    if binding.protocol == ProtocolSequence::ViShm {
+        let name = name.unwrap_or(if binding.endpoint.is_empty() { binding.address } else { binding.endpoint });
+        return Ok((Address::Name(name.clone()), Some(name)));
+    }
+    binding.options.retain(|(option, _)| option != "name");
+    // The object UUID is resolved by the process at the address.
+    binding.object = None;
+    Ok((Address::Binding(binding), name))
+}
+
+/// Whether a text is a string binding rather than a name: `ncacn_vi_udp:host[5555]`.
+pub fn is_string_binding(text: &str) -> bool {
+    StringBinding::is_meant(text)
+}
+
+impl Runtime {
+    /// Returns the link to the process at a name or an address.
+    pub(crate) fn link_by_address(&'static self, address: Address) -> Result<Arc<Link>> {
+        let reached = Link::reach(self.local, &address, deadline::of_thread())?;
+        let key = (reached.oxid, Place::of(&address, &reached));
+        if let Some(known) = self.links.known(&key) {
+            return Ok(known);
+        }
+        let (link, is_fresh) = self.links.add(key, Link::open(self.local, address, reached, deadline::of_thread())?)?;
+        if is_fresh {
+            // The janitor closes links.
+            upkeep::wake();
+        }
+        Ok(link)
+    }
+
+    /// Returns the link to the process of a reference: an existing one, or one by the best binding
+    /// that works.
+    pub(crate) fn link_to(&'static self, oxid: u64, bindings: &[StringBinding]) -> Result<Arc<Link>> {
+        let mut over_network = in_order(bindings).filter(|binding| binding.protocol != ProtocolSequence::ViShm);
+        let known = |binding: &StringBinding| self.links.known_by(oxid, binding);
+        // An existing network link takes precedence over shared memory: the program chose it.
+        if let Some(known) = over_network.find_map(known) {
+            return Ok(known);
+        }
+        let others = || Error::new(code::RPC_E_INVALID_OBJREF, "the reference's endpoint is another process's");
+        let mut outcome = Err(Error::new(code::RPC_E_INVALID_OBJREF, "the reference has no binding"));
+        let mut left = bindings.len();
+        for binding in in_order(bindings) {
+            left -= 1;
+            let address = if binding.protocol == ProtocolSequence::ViShm {
+                if let Some(known) = self.links.known(&(oxid, None)) {
+                    return Ok(known);
+                }
+                // The check comes before any connection is made, so that a forged reference cannot
+                // choose the peer of this process.
+                if binding.address != endpoint_of(oxid) {
+                    return Err(others());
+                }
+                Address::Name(binding.address.clone())
+            } else {
+                // The sender of a reference does not decide the options that are this process's
+                // own.
+                Address::Binding(told(binding.clone()))
+            };
+            let limit = if left == 0 { Duration::MAX } else { ATTEMPT };
+            let limit = deadline::of_thread().start().remaining().min(limit);
+            outcome = deadline::with_timeout(limit, || self.link_by_address(address));
+            match &outcome {
+                Ok(link) if link.oxid() == oxid => return outcome,
+                Ok(_) => return Err(others()),
+                // The binding is of another host, or cannot be reached.
+                Err(_) => {}
+            }
+        }
+        outcome
+    }
+
+    /// Returns the link to the process that a name or a string binding denotes.
+    pub(crate) fn link_at(&'static self, text: &str) -> Result<Arc<Link>> {
+        self.link_by_address(address_of(text)?.0)
+    }
+
+    /// Returns the link to the process that a name or a string binding denotes, and the exported
+    /// name.
+    pub(crate) fn find(&'static self, text: &str) -> Result<(Arc<Link>, String)> {
+        let (address, wanted) = address_of(text)?;
+        let link = self.link_by_address(address)?;
+        if let Some(name) = wanted {
+            return Ok((link, name));
+        }
+        let names = own_target::list(&link)?;
+        let mut names = names.lines().filter_map(|line| line.split('\t').next());
+        match (names.next(), names.next()) {
+            (Some(only), None) => Ok((link, only.to_owned())),
+            (None, _) => Err(Error::new(code::RPC_S_SERVER_UNAVAILABLE, format!("nothing is exported at {text}"))),
+            (Some(one), Some(two)) => {
+                let rest: String = names.map(|name| format!(", {name}")).collect();
+                let text = format!("{one}, {two}{rest} are exported there: say which by [...,name={one}]");
+                Err(Error::new(code::E_INVALIDARG, text))
+            }
+        }
+    }
+
+    /// Returns all links, for the janitor.
+    pub(crate) fn links(&self) -> Vec<Arc<Link>> {
+        self.links.all()
+    }
+
+    /// Closes links without users for which `is_useless` returns true.
+    pub(crate) fn close_links(&self, is_useless: impl Fn(&Link) -> bool) {
+        drop(self.links.take_unused(is_useless));
+    }
+}

@@ -1,0 +1,119 @@
+//! References to objects of any process, for clients, and the interface pointers that references
+//! stand for.
+
+use super::marshaling::behind;
+use super::{Runtime, returned};
+use crate::client::link::Link;
+use crate::client::own_target;
+use crate::client::proxy::{import, look_behind};
+use crate::orpc::Client;
+use crate::protocol::objref::{ObjRef, securities_for};
+use crate::server::exports;
+use crate::types::error::Result;
+use crate::types::registry::{self, InterfaceInfo};
+use std::sync::Arc;
+use windows_core::{IUnknown, Interface};
+
+/// The reference count that travels with an interface pointer, as in DCOM.
+pub(super) const REFS_PER_POINTER: u32 = 5;
+
+impl Runtime {
+    /// Marshals an object of this process, with references counted for `client`.
+    pub(crate) fn marshal_own(
+        &'static self,
+        object: &IUnknown,
+        info: &'static InterfaceInfo,
+        client: Client,
+    ) -> Result<ObjRef> {
+        self.serve()?;
+        registry::register_module(info);
+        let found = self.exports().add(object, info, client, REFS_PER_POINTER.into())?;
+        Ok(ObjRef {
+            iid: info.iid,
+            public_refs: REFS_PER_POINTER,
+            oxid: self.oxid(),
+            oid: found.oid,
+            target: found.target,
+            bindings: self.bindings_for(client),
+            securities: securities_for(client),
+        })
+    }
+
+    /// Marshals an object of any process for `client`.
+    pub(crate) fn marshal(
+        &'static self,
+        object: &IUnknown,
+        info: &'static InterfaceInfo,
+        client: Client,
+    ) -> Result<ObjRef> {
+        let interface = exports::query(&behind(object), info)?;
+        // Servers that are no obvia processes cannot be named to other processes, so their objects
+        // are called through this process.
+        let (Some(imported), Client::Process(process)) = (look_behind(&interface), client) else {
+            return self.marshal_own(&interface, info, client);
+        };
+        let mut public_refs = 0;
+        if process != imported.link.oxid() {
+            own_target::transfer(&imported.link, imported.target, process, REFS_PER_POINTER)?;
+            public_refs = REFS_PER_POINTER;
+        }
+        Ok(ObjRef {
+            iid: info.iid,
+            public_refs,
+            oxid: imported.link.oxid(),
+            oid: imported.oid,
+            target: imported.target,
+            bindings: imported.link.bindings(),
+            securities: Vec::new(),
+        })
+    }
+
+    /// Returns the interface pointer that a reference stands for: a proxy, or the object itself
+    /// where it is of this process.
+    pub(crate) fn unmarshal(&'static self, reference: &ObjRef, info: &'static InterfaceInfo) -> Result<IUnknown> {
+        registry::register_module(info);
+        if reference.oxid == self.oxid() {
+            // The count is 0 where the sender keeps its own reference until this process has the
+            // object.
+            if reference.public_refs > 0 {
+                returned::note_return(reference.target, reference.public_refs.into());
+            }
+            let object = self.exports().get(reference.target)?.object;
+            return exports::query(object.get(), info);
+        }
+        let link = self.link_to(reference.oxid, &reference.bindings)?;
+        self.import(&link, reference, info)
+    }
+
+    /// Returns the interface pointer for a reference that came over a link. The proxy uses this
+    /// link, even if there is a better binding.
+    pub(crate) fn adopt(
+        &'static self,
+        link: &Arc<Link>,
+        reference: &ObjRef,
+        info: &'static InterfaceInfo,
+    ) -> Result<IUnknown> {
+        if reference.oxid != link.oxid() {
+            return self.unmarshal(reference, info);
+        }
+        link.learn(&reference.bindings);
+        self.import(link, reference, info)
+    }
+
+    /// Returns the proxy for a reference to an object of the process behind a link.
+    pub(crate) fn import(
+        &self,
+        link: &Arc<Link>,
+        reference: &ObjRef,
+        info: &'static InterfaceInfo,
+    ) -> Result<IUnknown> {
+        // A reference to another interface of the object is imported as such, and the wanted
+        // interface is queried from it.
+        let carrier = if reference.iid == info.iid { info } else { registry::find(&reference.iid)? };
+        let pointer = import(link, reference.oid, reference.target, reference.public_refs, carrier);
+        // SAFETY: `import` returns a counted interface pointer, which begins with IUnknown's
+        // methods.
+        let proxy = unsafe { IUnknown::from_raw(pointer.as_ptr()) };
+        if reference.iid == info.iid { Ok(proxy) } else { exports::query(&proxy, info) }
+    }
+}

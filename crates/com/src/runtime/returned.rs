@@ -1,0 +1,20 @@
+//! Objects of this process whose references came back.
+
+use obvia_rpc::vi_call::TargetId;
+use std::cell::Cell;
+
+thread_local! {
+    /// The object of this process that was unmarshaled last, with the references that came with it.
+    static RETURNED: Cell<Option<(TargetId, u64)>> = const { Cell::new(None) };
+}
+
+/// Records that an object of this process was unmarshaled here, with the references that its sender
+/// gave up.
+pub(crate) fn note_return(target: TargetId, refs: u64) {
+    RETURNED.set(Some((target, refs)));
+}
+
+/// Returns the object of the last [`note_return`], once.
+pub(crate) fn take_return() -> Option<(TargetId, u64)> {
+    RETURNED.take()
+}

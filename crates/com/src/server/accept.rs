@@ -1,0 +1,176 @@
+//! Accepting connections. Each accepted connection is served by a thread of its own.
+
+use super::connection::{self, Connection};
+use super::exporter::Exporter;
+use super::gate;
+use crate::access;
+use crate::protocol::binding::Transfers;
+use crate::server::association::Visitor;
+use crate::transport::trace;
+use crate::types::error::Result;
+use crate::types::threads::{BREATHER, start_thread};
+use obvia_rpc::co::ServerOptions;
+use obvia_rpc::co::relay::{self, Attribution};
+use obvia_rpc::security::Level;
+use obvia_via::provider::shm::Listener;
+use obvia_via::stream::{Stream, StreamListener};
+use obvia_via::window::{self, Window};
+use obvia_via::{Deadline, Error as ViError, Nic};
+use std::sync::Arc;
+
+/// Accepts connections over shared memory on a thread of its own until the listener is closed.
+pub(crate) fn accept_on(exporter: &'static Exporter, listener: Arc<Listener>) -> Result<()> {
+    let accept = move || {
+        loop {
+            match listener.accept(Deadline::after_secs(3600)) {
+                Ok(incoming) => {
+                    trace::note_shared_memory();
+                    start_service(exporter, move || incoming.complete(&exporter.options()).ok().map(Caught::from))
+                }
+                Err(ViError::TimedOut) => {}
+                Err(ViError::Cancelled) => return,
+                // Most likely the process is out of file descriptors. Peers stay in the queue until
+                // some are free.
+                Err(_) => std::thread::sleep(BREATHER),
+            }
+        }
+    };
+    start_accepting(accept)
+}
+
+/// Accepts virtual interface connections over a network for the lifetime of the process. Their
+/// calls must be protected at least at the level `least`.
+pub(crate) fn accept_from(
+    exporter: &'static Exporter,
+    nic: Nic,
+    mut listener: obvia_via::Listener,
+    least: Option<Level>,
+) -> Result<()> {
+    let accept = move || {
+        loop {
+            match listener.wait(Deadline::after_secs(3600)) {
+                Ok(request) => {
+                    let nic = nic.clone();
+                    start_service(exporter, move || {
+                        let options = exporter.options();
+                        let window = window::accept(&nic, request, &options, Deadline::after_secs(5)).ok()?;
+                        Some(Caught { window, via: Via::Network(least) })
+                    });
+                }
+                Err(ViError::TimedOut) => {}
+                Err(_) => std::thread::sleep(BREATHER),
+            }
+        }
+    };
+    start_accepting(accept)
+}
+
+/// The settings with which associations over streams are accepted.
+#[derive(Clone, Debug)]
+pub(crate) struct Terms {
+    /// The transfer syntaxes that calls may use.
+    pub(crate) transfers: Transfers,
+    /// The least authentication level of calls.
+    pub(crate) least: Option<Level>,
+    /// The least authentication level of activation calls, where it differs from that of other
+    /// calls.
+    pub(crate) activation: Option<Option<Level>>,
+    /// The secondary address: the endpoint that clients use for further associations.
+    pub(crate) endpoint: String,
+}
+
+/// Accepts associations over streams for the lifetime of the process.
+pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListener, terms: Terms) -> Result<()> {
+    let accept = move || {
+        loop {
+            match listener.accept(Deadline::after_secs(3600)) {
+                Ok(stream) => {
+                    let terms = terms.clone();
+                    start_service(exporter, move || visited(exporter, stream, terms).ok());
+                }
+                Err(ViError::TimedOut) => {}
+                Err(_) => std::thread::sleep(BREATHER),
+            }
+        }
+    };
+    start_accepting(accept)
+}
+
+fn visited(exporter: &'static Exporter, stream: Stream, terms: Terms) -> std::result::Result<Caught, ViError> {
+    let Terms { transfers, least, activation, endpoint } = terms;
+    let visitor = Arc::new(Visitor::new(exporter, serve_lane, &stream, transfers));
+    let counters = exporter.services().counters().unwrap_or_default();
+    let acceptor = access::acceptor();
+    let witness = Some(Arc::clone(&visitor) as Arc<_>);
+    let options = ServerOptions {
+        groups: Some(Arc::clone(&visitor) as Arc<_>),
+        secondary_address: endpoint,
+        acceptor,
+        least,
+        exemptions: exporter.services().exemptions(least, activation),
+        counters,
+        witness,
+        ..ServerOptions::default()
+    };
+    let (window, attribution) = relay::server(stream, Arc::clone(&visitor) as Arc<_>, &exporter.options(), options)?;
+    Ok(Caught { window, via: Via::Association(visitor, attribution) })
+}
+
+/// Serves a further window of an existing association.
+pub(crate) fn serve_lane(exporter: &'static Exporter, window: Window, visitor: Arc<Visitor>, attribution: Attribution) {
+    start_service(exporter, move || Some(Caught { window, via: Via::Association(visitor, attribution) }));
+}
+
+/// An accepted connection that is to be served.
+struct Caught {
+    window: Window,
+    via: Via,
+}
+
+/// The way in which a connection was accepted.
+enum Via {
+    /// Over shared memory: the kernel vouches for the peer process.
+    Memory,
+    /// Over a network by a virtual interface. Calls must be protected at least at this level.
+    Network(Option<Level>),
+    /// By an association, of which the connection is a window.
+    Association(Arc<Visitor>, Attribution),
+}
+
+impl From<Window> for Caught {
+    fn from(window: Window) -> Self {
+        Self { window, via: Via::Memory }
+    }
+}
+
+fn start_accepting(accept: impl FnOnce() + Send + 'static) -> Result<()> {
+    start_thread("obvia-accept", accept)
+}
+
+/// Serves the connection that `complete` makes, on a thread of its own, so that a slow greeting
+/// delays no other peer.
+fn start_service(exporter: &'static Exporter, complete: impl FnOnce() -> Option<Caught> + Send + 'static) {
+    let serve = move || {
+        // A peer that fails the greeting has no connection to lose.
+        if let Some(Caught { window, via }) = complete() {
+            exporter.clients().watch(window.alarm());
+            serve(exporter, window, via);
+        }
+    };
+    // If no thread can be started, the connection closes, which the peer notices at once.
+    let _ = std::thread::Builder::new().name("obvia-serve".to_owned()).spawn(serve);
+}
+
+/// Serves a connection until it ends.
+fn serve(exporter: &'static Exporter, mut window: Window, via: Via) {
+    let (visit, gate) = match via {
+        Via::Memory => (None, None),
+        Via::Network(least) => (None, Some(least)),
+        Via::Association(visitor, attribution) => (Some((visitor, attribution)), None),
+    };
+    let mut connection = Connection::new(exporter, &window, visit);
+    if gate.is_some_and(|least| gate::pass(exporter, &mut window, &mut connection, least).is_err()) {
+        return;
+    }
+    connection::serve_connection(window, connection);
+}

@@ -1,0 +1,368 @@
+//! The server's side of associations over streams: the view of this process, and the identity of
+//! the client.
+
+use crate::access;
+use crate::orpc::Client;
+use crate::protocol::binding::{self, Transfers};
+use crate::protocol::objref;
+use crate::protocol::own_calls;
+use crate::server::{Admitted, Exporter, Fellowship, Identity, Presence, services};
+use crate::transport::routes::{OWN, interface_of};
+use crate::types::identity;
+use crate::types::registry;
+use crate::types::threads::lock;
+use obvia_rpc::co::pdu::{Context, Outcome};
+use obvia_rpc::co::relay::{Attribution, Interface, Interfaces};
+use obvia_rpc::co::{Denial, Group, IncomingCall, Joined, Joins, Witness};
+use obvia_rpc::dg::relay::Clients;
+use obvia_rpc::security::{Authenticated, Principal};
+use obvia_rpc::status::Status;
+use obvia_rpc::uuid::{SyntaxId, Uuid};
+use obvia_rpc::vi_call::TargetId;
+use obvia_via::datagram::{DatagramSocket, Host};
+use obvia_via::stream::Stream;
+use obvia_via::window::{Peer, Window};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use windows_core::GUID;
+
+/// The reason code of a refusal that names no reason (C706 12.6.3.1, reason_not_specified).
+const REASON_NOT_SPECIFIED: u16 = 0;
+
+/// The greatest number of authenticated users of an association. Security contexts are limited to
+/// this number, too, but a client may replace them, and users stay until the association ends.
+const USERS_MAX: usize = 2000;
+
+/// The users of a client that has not introduced itself. Each counts as a client with a number of
+/// its own.
+#[derive(Default)]
+struct Users {
+    /// The number of the first user that has called.
+    first: Option<u64>,
+    anonymous: Option<Presence>,
+    named: HashMap<Arc<Principal>, Presence>,
+}
+
+impl Users {
+    fn find(&self, user: Option<&Arc<Principal>>) -> Option<&Presence> {
+        user.map_or(self.anonymous.as_ref(), |user| self.named.get(user))
+    }
+
+    /// Adds a user that is not among these.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::REMOTE_NO_MEMORY`] when there are too many users; the errors of `enter`.
+    fn add(
+        &mut self,
+        user: Option<&Arc<Principal>>,
+        enter: impl FnOnce() -> Result<Presence, Status>,
+    ) -> Result<u64, Status> {
+        if user.is_some() && self.named.len() >= USERS_MAX {
+            return Err(Status::REMOTE_NO_MEMORY);
+        }
+        let presence = enter()?;
+        let number = presence.oxid();
+        self.first.get_or_insert(number);
+        match user {
+            Some(user) => drop(self.named.insert(Arc::clone(user), presence)),
+            None => self.anonymous = Some(presence),
+        }
+        Ok(number)
+    }
+
+    fn note_loss(&self) {
+        self.anonymous.iter().chain(self.named.values()).for_each(Presence::note_loss);
+    }
+}
+
+/// A function that serves a further window of an association.
+pub(crate) type ServeLane = fn(&'static Exporter, Window, Arc<Visitor>, Attribution);
+
+/// The server side of an association over a stream: the view of this process, and the identity of
+/// the client.
+pub(crate) struct Visitor {
+    exporter: &'static Exporter,
+    serve_lane: ServeLane,
+    transfers: Transfers,
+    peer: Peer,
+    local: Option<String>,
+    /// The client, if it has introduced itself.
+    presence: OnceLock<Presence>,
+    users: Mutex<Users>,
+    /// The group of the association.
+    group: OnceLock<Arc<Group<Fellowship>>>,
+    state: services::AssociationState,
+    /// Whether the client's principal owns the claimed process, as verified at the first call.
+    is_proved: OnceLock<bool>,
+    admitted: Admitted,
+}
+
+impl Visitor {
+    /// Makes the server side for a client that has not introduced itself. Its calls use one of
+    /// these transfer syntaxes.
+    pub(crate) fn new(
+        exporter: &'static Exporter,
+        serve_lane: ServeLane,
+        stream: &Stream,
+        transfers: Transfers,
+    ) -> Self {
+        let (peer, local) = (stream.peer().clone(), stream.local_host().map(str::to_owned));
+        Self::from(exporter, serve_lane, peer, local, transfers)
+    }
+
+    fn from(
+        exporter: &'static Exporter,
+        serve_lane: ServeLane,
+        peer: Peer,
+        local: Option<String>,
+        transfers: Transfers,
+    ) -> Self {
+        let (presence, group, state, is_proved) = (OnceLock::new(), OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let (users, admitted) = (Mutex::default(), Admitted::default());
+        Self { exporter, serve_lane, transfers, peer, local, presence, users, group, state, is_proved, admitted }
+    }
+
+    fn users(&self) -> MutexGuard<'_, Users> {
+        lock(&self.users)
+    }
+
+    /// Whether the client has not introduced itself, but a principal of it has called.
+    fn is_stranger(&self) -> bool {
+        self.presence.get().is_none() && self.users().first.is_some()
+    }
+
+    /// Returns the client process, if it has introduced itself, or the first of its principals that
+    /// has called.
+    pub(crate) fn client(&self) -> Option<Identity> {
+        let said = self.presence.get().map(|presence| Identity { oxid: presence.oxid(), is_stranger: false });
+        let first = || self.users().first.map(|oxid| Identity { oxid, is_stranger: true });
+        said.or_else(first)
+    }
+
+    /// The connection of a lane has ended because the network did not get through.
+    pub(crate) fn note_loss(&self) {
+        if let Some(presence) = self.presence.get() {
+            presence.note_loss();
+        }
+        self.users().note_loss();
+    }
+
+    /// Returns the client's OXID if the client has sent it. Otherwise returns the client number of
+    /// the caller's user, which is drawn at its first use. The number is valid in the association's
+    /// group, or in the association if it has no group. Drawing a number for the client takes the
+    /// lock of the clients, under which clients also leave.
+    pub(crate) fn number_for(&self, caller: Option<&Authenticated>) -> Result<u64, Status> {
+        // One guard from the look-up to the insertion: two lanes may bring a client's first calls.
+        let mut users = self.users();
+        if let Some(presence) = self.presence.get() {
+            return Ok(presence.oxid());
+        }
+        let user = caller.map(|caller| &caller.principal);
+        if let Some(presence) = users.find(user) {
+            return Ok(presence.oxid());
+        }
+        let group = self.group.get();
+        let draw = || match group {
+            Some(group) => group.shared().client(user),
+            None => identity::draw().map_err(|_| Status::REMOTE_NO_MEMORY),
+        };
+        users.add(user, || Presence::enter(self.exporter, draw, &self.peer, self.local.as_deref(), group))
+    }
+
+    /// Returns the performer of an interface of functions. The reference to it is counted for the
+    /// client; a client that has not introduced itself gets a client number.
+    fn find_function(
+        &self,
+        object: Option<Uuid>,
+        syntax: SyntaxId,
+        caller: Option<&Authenticated>,
+    ) -> Result<(TargetId, Interface), Status> {
+        let version = (syntax.version as u16, (syntax.version >> 16) as u16);
+        let found = self.exporter.functions().find(syntax.uuid.0, version, object.map_or(0, |uuid| uuid.0));
+        let not_found = if object.is_some() { Status::OBJECT_NOT_FOUND } else { Status::UNK_IF };
+        let (performer, info) = found.map_err(|_| not_found)?;
+        // The performer is exported for the lifetime of the client.
+        let holder = Client::Process(self.number_for(caller)?);
+        let exported = self.exporter.exports().add(performer.get(), info, holder, 1);
+        let target = exported.map_err(|error| Status(error.code().0.cast_unsigned()))?.target;
+        Ok((target, interface_of(info, registry::plan(info))))
+    }
+
+    /// Rejects a client that claims another principal's process.
+    fn prove(&self, caller: Option<&Authenticated>) -> Result<(), Status> {
+        // The principals of a client that has not introduced itself have client numbers of their
+        // own.
+        let Some(presence) = self.presence.get() else { return Ok(()) };
+        let principal = caller.map(|caller| &caller.principal);
+        let is_proved = *self.is_proved.get_or_init(|| presence.prove(&self.peer, principal));
+        if is_proved {
+            return Ok(());
+        }
+        access::log_denial(&self.peer, Denial::Proof);
+        Err(Status::ACCESS_DENIED)
+    }
+
+    /// Identifies the client's process by its OXID, and returns whether the client is that process.
+    /// A client keeps its first identity: an OXID, or the names of its users once one has called.
+    fn is_called(&self, oxid: u64) -> bool {
+        let users = self.users();
+        if self.presence.get().is_none()
+            && users.first.is_none()
+            && let Ok(presence) = Presence::enter(self.exporter, || Ok(oxid), &self.peer, self.local.as_deref(), None)
+        {
+            // The guard of the users keeps other threads from setting it.
+            let _ = self.presence.set(presence);
+        }
+        drop(users);
+        self.presence.get().is_some_and(|presence| presence.oxid() == oxid)
+    }
+}
+
+impl fmt::Debug for Visitor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Visitor").field("client", &self.client()).finish_non_exhaustive()
+    }
+}
+
+impl Interfaces for Visitor {
+    fn judge(&self, context: &Context) -> Outcome {
+        if let Some(outcome) = self.exporter.services().judge(context) {
+            return outcome;
+        }
+        let mut client = None;
+        let outcome = binding::judge(context, self.exporter.oxid(), self.transfers, &mut client);
+        match client {
+            Some(client) if !self.is_called(client) => Outcome::refused(REASON_NOT_SPECIFIED),
+            _ => outcome,
+        }
+    }
+
+    fn find(
+        &self,
+        object: Option<Uuid>,
+        interface: SyntaxId,
+        caller: Option<&Authenticated>,
+    ) -> Result<(TargetId, Interface), Status> {
+        self.prove(caller)?;
+        if interface == binding::RUNTIME {
+            return Ok((own_calls::TARGET, OWN));
+        }
+        if let Some(found) = self.exporter.services().find(object, interface) {
+            self.number_for(caller)?;
+            return found;
+        }
+        let (target, oxid) = objref::split_ipid(&GUID::from_u128(object.map_or(0, |object| object.0)));
+        if oxid != self.exporter.oxid() {
+            return self.find_function(object, interface, caller);
+        }
+        self.number_for(caller)?;
+        let info = self.exporter.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
+        // The interface must be that of the context, by which the arguments are translated.
+        if info.iid.to_u128() == interface.uuid.0 {
+            Ok((target, interface_of(info, registry::plan(info))))
+        } else {
+            Err(Status::UNK_IF)
+        }
+    }
+
+    fn admit(&self, target: TargetId, opnum: u16, maker: Option<&Authenticated>) -> Result<(), Status> {
+        if self.is_stranger() {
+            self.exporter.exports().note_call(target);
+        }
+        self.admitted.admit(self.exporter, (target, opnum), maker, &self.peer)
+    }
+
+    fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
+        self.exporter.services().perform(call, (&self.peer, self.local.as_deref()), &self.state)
+    }
+
+    fn settle(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>> {
+        let (answer, client) =
+            binding::answer(bind, self.exporter.oxid(), self.transfers).filter(|_| interface == binding::RUNTIME)?;
+        client.is_none_or(|oxid| self.is_called(oxid)).then_some(answer)
+    }
+
+    fn serve(self: Arc<Self>, lane: Window, attribution: Attribution) {
+        (self.serve_lane)(self.exporter, lane, self, attribution);
+    }
+}
+
+impl Joins for Visitor {
+    fn join(&self, wanted: u32) -> Option<Joined> {
+        let group = self.exporter.clients().join(wanted, &self.peer)?;
+        // An association is bound only once.
+        let group = self.group.get_or_init(|| group);
+        Some(Joined { number: group.number(), place: Arc::clone(group) as Arc<_> })
+    }
+}
+
+impl Witness for Visitor {
+    fn denied(&self, denial: Denial<'_>) {
+        access::log_denial(&self.peer, denial);
+    }
+}
+
+/// The clients of an endpoint for datagrams, which have no connections.
+#[derive(Clone)]
+pub(crate) struct Visitors {
+    exporter: &'static Exporter,
+    serve_lane: ServeLane,
+    local: Option<String>,
+}
+
+impl Visitors {
+    /// Makes the clients of an endpoint that they reach at the address `local`, where it is known.
+    pub(crate) fn new(exporter: &'static Exporter, serve_lane: ServeLane, local: Option<String>) -> Self {
+        Self { exporter, serve_lane, local }
+    }
+}
+
+impl fmt::Debug for Visitors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Visitors").field("local", &self.local).finish_non_exhaustive()
+    }
+}
+
+impl Clients for Visitors {
+    fn admit(&self, host: Host) -> Option<Arc<dyn Interfaces>> {
+        let host = host.to_string();
+        // An endpoint on all addresses answers from the one by which the system reaches the host.
+        // No packet is sent to find it.
+        let routed = || DatagramSocket::connect(&host, 1).ok()?.local_host().map(|local| local.to_string());
+        let local = self.local.clone().or_else(routed);
+        Some(Arc::new(Visitor::from(self.exporter, self.serve_lane, Peer::Host(host), local, Transfers::NDR)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{USERS_MAX, Users};
+    use crate::server::Presence;
+    use crate::services::process;
+    use obvia_rpc::security::Principal;
+    use obvia_rpc::status::Status;
+    use obvia_via::window::Peer;
+    use std::sync::Arc;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn the_users_of_an_association_are_limited_however_often_it_changes_them() {
+        let exporter = process::runtime().unwrap().exporter();
+        let mut users = Users::default();
+        let user = |number: usize| Arc::new(Principal { domain: format!("A{number}"), user: "anna".to_owned() });
+        let draw = || crate::types::identity::draw().map_err(|_| Status::REMOTE_NO_MEMORY);
+        let enter = || Presence::enter(exporter, draw, &Peer::Host("far".to_owned()), None, None);
+        let numbers: Vec<u64> = (0..USERS_MAX).map(|number| users.add(Some(&user(number)), enter).unwrap()).collect();
+        assert_eq!(users.add(Some(&user(USERS_MAX)), enter), Err(Status::REMOTE_NO_MEMORY));
+        // The known users stay, and so may anonymous calls come.
+        let found = |users: &Users, user: Option<&Arc<Principal>>| users.find(user).map(Presence::oxid);
+        assert_eq!(found(&users, Some(&user(7))), Some(numbers[7]));
+        assert_eq!(found(&users, Some(&user(USERS_MAX))), None);
+        let anonymous = users.add(None, enter).unwrap();
+        assert_eq!((found(&users, None), users.first), (Some(anonymous), Some(numbers[0])));
+        drop(users);
+        assert!(numbers.iter().all(|number| !exporter.clients().has(*number)));
+    }
+}

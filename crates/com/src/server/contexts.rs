@@ -1,0 +1,30 @@
+//! The states that a server keeps for its clients, by client and name.
+
+use crate::types::threads::lock;
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A state, which its last user drops.
+pub(crate) type State = Arc<dyn Any + Send + Sync>;
+
+/// The states, by client.
+#[derive(Default)]
+pub(crate) struct Contexts(Mutex<HashMap<u64, HashMap<u128, State>>>);
+
+impl Contexts {
+    pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<u64, HashMap<u128, State>>> {
+        lock(&self.0)
+    }
+
+    /// Returns the number of states that are kept for a client.
+    pub(crate) fn kept_for(&self, client: u64) -> usize {
+        self.lock().get(&client).map_or(0, HashMap::len)
+    }
+
+    /// Removes the states of a client that is gone. The result must be dropped while no lock is
+    /// held, since its drop runs programs' code.
+    pub(crate) fn end_client(&self, client: u64) -> impl Sized + use<> {
+        self.lock().remove(&client)
+    }
+}

@@ -1,0 +1,252 @@
+//! Dispatches calls to the object and the stub that serve them, without a lock.
+//!
+//! Each connection has copies of the targets that were called on it, in an array with the indices
+//! of the object table. A lookup compares the index with a bound, which is 0 whenever a target may
+//! have been removed, and then compares index and generation. For the target that was fetched last,
+//! one comparison suffices.
+
+use crate::server::exports::Target;
+use crate::types::registry::StubFn;
+use obvia_rpc::object_table::{SharedTable, Watch};
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::{Answer, ServerCall, TargetId};
+use std::ffi::c_void;
+use std::sync::Arc;
+
+#[cfg(test)]
+mod tests;
+
+/// The cached copy of a target. C code shares the layout.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Place {
+    // For a vacant place, a number that no call with this place's index has.
+    target: u64,
+    object: *mut c_void,
+    stubs: *const StubFn,
+    // The mask for opnums: the table's length minus one.
+    mask: usize,
+}
+
+impl Place {
+    fn new(id: TargetId, target: &Target) -> Self {
+        let stubs = target.stubs.padded();
+        Self { target: id.word(), object: target.pointer(), stubs: stubs.as_ptr(), mask: stubs.len() - 1 }
+    }
+
+    fn vacant(index: u32) -> Self {
+        let nobodys = TargetId { index: !index, generation: 0 };
+        Self { target: nobodys.word(), object: std::ptr::null_mut(), stubs: VACANT.as_ptr(), mask: 0 }
+    }
+}
+
+/// The stubs of a vacant place.
+static VACANT: [StubFn; 1] = [not_found];
+
+unsafe extern "C-unwind" fn not_found(_: *mut c_void, _: &mut ServerCall<'_>) -> Answer {
+    Answer::fault(Status::OBJECT_NOT_FOUND)
+}
+
+/// The targets that were called on one connection. C code reads the first three fields.
+#[repr(C)]
+pub(crate) struct Dispatch {
+    // Invariant: points to `watch`, whose bound never exceeds the length of `places` and whose
+    // target is only ever that of `last`. Only this value sets anything in the watch but its
+    // invalid state.
+    known: *const Watch,
+    // Invariant: points to the first of `places`.
+    first: *const Place,
+    // The place of the target that was fetched last. Invariant: the place is vacant, or its target
+    // is held. A call with the number that the watch has in its invalid state also leads here.
+    last: Place,
+    watch: Arc<Watch>,
+    // The counts of removals and recalls with which the copies were last compared.
+    removals: u64,
+    recalls: u64,
+    // Invariant: a place that is not vacant belongs to the copy with the same index.
+    places: Vec<Place>,
+    copies: Vec<Option<Target>>,
+}
+
+// SAFETY: the pointers lead to memory that the value owns; any thread may use and drop targets.
+unsafe impl Send for Dispatch {}
+
+impl Dispatch {
+    pub(crate) fn new(table: &SharedTable<Target>) -> Self {
+        let watch = table.watch();
+        Self {
+            known: Arc::as_ptr(&watch),
+            first: std::ptr::null(),
+            last: Place::vacant(0),
+            watch,
+            removals: 0,
+            recalls: 0,
+            places: Vec::new(),
+            copies: Vec::new(),
+        }
+    }
+
+    /// Drops all copies, which may be the last references to objects.
+    pub(crate) fn clear(&mut self) {
+        self.forget_last();
+        self.first = std::ptr::null();
+        self.places.clear();
+        self.copies.clear();
+    }
+
+    /// Makes the last place vacant, before its target may be dropped.
+    fn forget_last(&mut self) {
+        self.last = Place::vacant(0);
+        self.watch.invalidate();
+    }
+
+    /// Returns the watch, whose invalidation makes the next call take the slow path.
+    pub(crate) fn watch(&self) -> &Arc<Watch> {
+        &self.watch
+    }
+
+    /// Performs a call if its target is cached.
+    #[inline(always)]
+    pub(crate) fn perform(&self, call: &mut ServerCall<'_>) -> Option<Answer> {
+        let place = self.find(call.target())?;
+        // SAFETY: by the invariant of the places, the object and the stubs belong to a target that
+        // is held.
+        Some(unsafe { place.invoke(call) })
+    }
+
+    #[inline(always)]
+    fn find(&self, target: u64) -> Option<&Place> {
+        // SAFETY: `watch` keeps the target of the pointer alive.
+        let known = unsafe { &*self.known };
+        if known.target() == target {
+            return Some(&self.last);
+        }
+        let index = TargetId::from_word(target).index;
+        if index >= known.valid() {
+            return None;
+        }
+        // SAFETY: by the invariant of the watch, the index is less than the number of places.
+        let place = unsafe { self.first.add(index as usize) };
+        // SAFETY: as above.
+        let place = unsafe { &*place };
+        (place.target == target).then_some(place)
+    }
+
+    /// Performs a call of a target that may be in the table. `admit` verifies that this
+    /// connection's client may call it. The verdict holds until the table's copies are recalled.
+    pub(crate) fn fetch_and_perform(
+        &mut self,
+        table: &SharedTable<Target>,
+        call: &mut ServerCall<'_>,
+        admit: impl FnOnce(&Target) -> Result<(), Status>,
+    ) -> Answer {
+        let target = TargetId::from_word(call.target());
+        match self.fetch(table, target, admit) {
+            // SAFETY: the place belongs to the target that was just fetched and is held.
+            Ok(place) => unsafe { place.invoke(call) },
+            Err(status) => Answer::fault(status),
+        }
+    }
+
+    /// Copies a target unless a copy exists.
+    fn fetch(
+        &mut self,
+        table: &SharedTable<Target>,
+        id: TargetId,
+        admit: impl FnOnce(&Target) -> Result<(), Status>,
+    ) -> Result<&Place, Status> {
+        let at = id.index as usize;
+        let look_up = || table.get(id.index, id.generation).map_err(|_| Status::OBJECT_NOT_FOUND);
+        // The index is checked against the table first, so that the number of places does not
+        // exceed that of the table.
+        if at >= self.places.len() && look_up().is_ok() {
+            self.places.extend((self.places.len()..=at).map(|index| Place::vacant(index as u32)));
+            self.copies.resize_with(self.places.len(), || None);
+            self.first = self.places.as_ptr();
+        }
+        // A removal from here on invalidates the watch again. An earlier removal is found by the
+        // comparisons below.
+        self.last = Place::vacant(id.index);
+        self.watch.revalidate(id.word(), self.places.len() as u32);
+        self.drop_removed(table);
+        let outcome = self.place(at, id, || look_up().and_then(|found| admit(&found).map(|()| found)));
+        match outcome {
+            Ok(place) => self.last = place,
+            Err(_) => self.watch.invalidate(),
+        }
+        outcome.map(|_| &self.last)
+    }
+
+    /// Returns the place of a target, fetching the target unless the copy exists: a removal is not
+    /// the only reason for the slow path.
+    fn place(
+        &mut self,
+        at: usize,
+        id: TargetId,
+        look_up: impl FnOnce() -> Result<Target, Status>,
+    ) -> Result<Place, Status> {
+        let place = self.places.get_mut(at).ok_or(Status::OBJECT_NOT_FOUND)?;
+        if place.target != id.word() {
+            let found = look_up()?;
+            *place = Place::new(id, &found);
+            // The drop of the former copy may run program code.
+            drop(self.copies[at].replace(found));
+        }
+        Ok(self.places[at])
+    }
+
+    /// Drops every copy of a target that was removed from the table, which may be the last
+    /// reference to the object.
+    pub(crate) fn purge(&mut self, table: &SharedTable<Target>) {
+        self.forget_last();
+        self.drop_removed(table);
+    }
+
+    /// Drops all copies. The last place must be vacant.
+    fn vacate(&mut self) {
+        for (index, place) in self.places.iter_mut().enumerate() {
+            *place = Place::vacant(index as u32);
+        }
+        let mut dropped = std::mem::take(&mut self.copies);
+        self.copies.resize_with(dropped.len(), || None);
+        // The drop may run program code.
+        dropped.clear();
+    }
+
+    /// Drops the copies of removed targets. The last place must be vacant.
+    fn drop_removed(&mut self, table: &SharedTable<Target>) {
+        let recalls = table.recalls();
+        if std::mem::replace(&mut self.recalls, recalls) != recalls {
+            self.vacate();
+        }
+        let removals = table.removals();
+        if std::mem::replace(&mut self.removals, removals) == removals {
+            return;
+        }
+        let held = self.copies.iter().zip(&self.places).filter(|(copy, _)| copy.is_some());
+        let numbers = held.map(|(_, place)| TargetId::from_word(place.target)).map(|id| (id.index, id.generation));
+        let mut dropped = Vec::new();
+        for index in table.missing(numbers) {
+            self.places[index as usize] = Place::vacant(index);
+            dropped.extend(self.copies[index as usize].take());
+        }
+        drop(dropped);
+    }
+}
+
+impl Place {
+    /// # Safety
+    ///
+    /// The place must be vacant, or its target must be held.
+    #[inline(always)]
+    unsafe fn invoke(&self, call: &mut ServerCall<'_>) -> Answer {
+        let at = usize::from(call.opnum()) & self.mask;
+        // SAFETY: the mask keeps the index within the table.
+        let stub = unsafe { self.stubs.add(at) };
+        // SAFETY: as above; tables are never written.
+        let stub = unsafe { stub.read() };
+        // SAFETY: a target combines an interface pointer with the stubs of its interface, and is
+        // held.
+        unsafe { stub(self.object, call) }
+    }
+}

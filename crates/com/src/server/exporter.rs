@@ -1,0 +1,109 @@
+//! The exporter of a process: what it exports, to which clients, and by which rules.
+
+use super::clients::Clients;
+use super::contexts::Contexts;
+use super::services::Services;
+use crate::access::Rules;
+use crate::orpc::Client;
+use crate::server::exports::Exports;
+use crate::server::functions::Functions;
+use crate::transport::local::LocalProcess;
+use crate::transport::network::Network;
+use obvia_rpc::security::Principal;
+use obvia_via::window::{Options, Peer};
+use std::hash::{BuildHasher, RandomState};
+
+/// The tables of what a process exports, with its clients and their states.
+pub(crate) struct Exporter {
+    local: &'static LocalProcess,
+    exports: Exports,
+    clients: Clients,
+    functions: Functions,
+    contexts: Contexts,
+    rules: Rules,
+    services: &'static dyn Services,
+    /// Derives the numbers of peers that are no obvia processes.
+    peers: RandomState,
+    /// Derives the marks for other processes.
+    marks: RandomState,
+}
+
+impl Exporter {
+    pub(crate) fn new(local: &'static LocalProcess, services: &'static dyn Services) -> Self {
+        Self {
+            local,
+            exports: Exports::new(local.oxid()),
+            clients: Clients::default(),
+            functions: Functions::default(),
+            contexts: Contexts::default(),
+            rules: Rules::default(),
+            services,
+            peers: RandomState::new(),
+            marks: RandomState::new(),
+        }
+    }
+
+    /// Returns what this process has to reach others and to be reached.
+    pub(crate) fn local(&self) -> &'static LocalProcess {
+        self.local
+    }
+
+    pub(crate) fn network(&self) -> &'static Network {
+        self.local.network()
+    }
+
+    pub(crate) fn oxid(&self) -> u64 {
+        self.local.oxid()
+    }
+
+    pub(crate) fn options(&self) -> Options {
+        self.local.options()
+    }
+
+    pub(crate) fn exports(&self) -> &Exports {
+        &self.exports
+    }
+
+    pub(crate) fn clients(&self) -> &Clients {
+        &self.clients
+    }
+
+    pub(crate) fn functions(&self) -> &Functions {
+        &self.functions
+    }
+
+    pub(crate) fn contexts(&self) -> &Contexts {
+        &self.contexts
+    }
+
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Returns the services for peers.
+    pub(crate) fn services(&self) -> &'static dyn Services {
+        self.services
+    }
+
+    /// Returns the identity under which the references of a peer are counted, where the peer is no
+    /// obvia process. The identity is derived from the peer's host, or from its process on this
+    /// host, and from its authenticated principal.
+    pub(crate) fn peer(&self, peer: &Peer, principal: Option<&Principal>) -> Client {
+        let number = match peer {
+            Peer::Host(host) => self.peers.hash_one((host, principal)),
+            Peer::Process { pid, .. } => self.peers.hash_one((pid, principal)),
+        };
+        Client::Peer(number.max(1))
+    }
+
+    /// Returns the mark by which another process recognises this one, regardless of the link.
+    pub(crate) fn mark_for(&self, process: u64) -> u64 {
+        self.marks.hash_one(process)
+    }
+
+    /// Removes the state of a client that is gone. The result must be dropped while no lock is
+    /// held, since its drop runs programs' code.
+    pub(crate) fn end_client(&self, oxid: u64) -> impl Sized + use<> {
+        (self.exports.drop_client(oxid), self.contexts.end_client(oxid))
+    }
+}

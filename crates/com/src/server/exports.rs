@@ -1,0 +1,360 @@
+//! Exports: the objects of this process to which other processes hold references.
+//!
+//! An entry is one interface pointer of one object. It lives while any client holds a reference to
+//! it. References are counted for each client. Those of an obvia process are dropped at once when
+//! it ends, those of other peers when the object's pings cease.
+
+mod data;
+
+pub(crate) use data::Keeping;
+
+use crate::orpc::object_exporter::ComplexPing;
+use crate::orpc::{Client, Dropped, Limits, PingAnswer, Pinging, References, Refs};
+use crate::protocol::objref;
+use crate::protocol::objref::Exported;
+use crate::types::agile::Agile;
+use crate::types::error::{Error, Result, code};
+use crate::types::identity::{DRAWS, draw_set};
+use crate::types::registry::{InterfaceInfo, Stubs, refuse_rivals};
+use crate::types::upkeep;
+use data::Data;
+use obvia_rpc::object_table::SharedTable;
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::TargetId;
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use windows_core::{GUID, IUnknown, Interface};
+
+/// The target of a call: the interface pointer and the stubs for its interface.
+#[derive(Clone)]
+pub(crate) struct Target {
+    /// A counted pointer of the interface.
+    pub(crate) object: Agile<IUnknown>,
+    /// The stubs of the interface.
+    pub(crate) stubs: Stubs,
+    /// The name of the interface.
+    pub(crate) interface: &'static str,
+    /// The identity of the object, which is the same for all of its interfaces.
+    pub(crate) identity: usize,
+}
+
+impl Target {
+    /// Returns the interface pointer for the stubs.
+    pub(crate) fn pointer(&self) -> *mut c_void {
+        self.object.get().as_raw()
+    }
+}
+
+struct Entry {
+    identity: usize,
+    info: &'static InterfaceInfo,
+}
+
+struct Books {
+    /// The entries, by target.
+    entries: HashMap<TargetId, Entry>,
+    /// The target for each object and interface.
+    targets: HashMap<(usize, u128), TargetId>,
+    /// The OID and the number of entries of each object.
+    oids: HashMap<usize, (u64, usize)>,
+    last_oid: u64,
+    /// The marshaled data, by the target of its entry.
+    data: HashMap<TargetId, Data>,
+    /// The last number for marshaled data without an entry.
+    last_weak: u32,
+    /// The references to the entries, by IPID and OID.
+    references: References,
+}
+
+impl Books {
+    /// Removes entries without references. Returns their places in the object table.
+    fn forget_all(&mut self, dropped: impl IntoIterator<Item = Dropped>) -> Vec<(u32, u32)> {
+        let ipids = dropped.into_iter().flat_map(|dropped| dropped.ipids);
+        let targets = ipids.map(|ipid| objref::split_ipid(&ipid).0);
+        targets
+            .map(|target| {
+                self.forget(target);
+                (target.index, target.generation)
+            })
+            .collect()
+    }
+
+    fn forget(&mut self, target: TargetId) {
+        let Some(entry) = self.entries.remove(&target) else { return };
+        self.data.remove(&target);
+        let key = (entry.identity, entry.info.iid.to_u128());
+        // Marshaled data has an entry of its own beside the usual one.
+        if self.targets.get(&key) == Some(&target) {
+            self.targets.remove(&key);
+        }
+        if let Some(known) = self.oids.get_mut(&entry.identity) {
+            known.1 -= 1;
+            if known.1 == 0 {
+                self.oids.remove(&entry.identity);
+            }
+        }
+    }
+}
+
+/// The table of exported interface pointers, and the references to them.
+pub(crate) struct Exports {
+    /// The object table, which every dispatch reads, and which is written when entries are added or
+    /// removed.
+    pub(crate) table: SharedTable<Target>,
+    oxid: u64,
+    books: Mutex<Books>,
+}
+
+/// A reference that only its owner can release.
+const LOCK: Refs = Refs { public: 0, private: 1 };
+
+/// Returns the error for a limit of the reference tables.
+fn refused(status: Status) -> Error {
+    Error::new(code::E_OUTOFMEMORY, format!("no more references can be counted: {status}"))
+}
+
+impl Exports {
+    /// Makes an empty table for the process of this OXID.
+    pub(crate) fn new(oxid: u64) -> Self {
+        let books = Books {
+            entries: HashMap::new(),
+            targets: HashMap::new(),
+            oids: HashMap::new(),
+            // The objects of different processes have different OIDs, since a resolver has those of
+            // many processes.
+            last_oid: oxid & !u64::from(u32::MAX),
+            data: HashMap::new(),
+            last_weak: 0,
+            references: References::new(Pinging::default(), Limits::default()),
+        };
+        Self { table: SharedTable::default(), oxid, books: Mutex::new(books) }
+    }
+
+    fn books(&self) -> MutexGuard<'_, Books> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ipid(&self, target: TargetId) -> GUID {
+        objref::ipid(target, self.oxid)
+    }
+
+    /// Counts `refs` references for `holder` to an object's interface, making the entry where there
+    /// is none.
+    pub(crate) fn add(
+        &self,
+        object: &IUnknown,
+        info: &'static InterfaceInfo,
+        holder: Client,
+        refs: u64,
+    ) -> Result<Exported> {
+        self.add_refs(object, info, holder, Refs::public(refs))
+    }
+
+    /// Counts public and private references for `holder` to an object's interface.
+    fn add_refs(
+        &self,
+        object: &IUnknown,
+        info: &'static InterfaceInfo,
+        holder: Client,
+        refs: Refs,
+    ) -> Result<Exported> {
+        let added = self.enter(object, info, holder, refs)?;
+        if let Client::Peer(_) = holder {
+            // The references expire without pings.
+            upkeep::wake();
+        }
+        Ok(added)
+    }
+
+    fn enter(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client, refs: Refs) -> Result<Exported> {
+        let interface = query(object, info)?;
+        let identity = object.cast::<IUnknown>()?.as_raw().addr();
+        let now = Instant::now();
+        let mut books = self.books();
+        if let Some(&target) = books.targets.get(&(identity, info.iid.to_u128())) {
+            let oid = books.oids.get(&identity).map_or(0, |known| known.0);
+            books.references.hand_out(oid, self.ipid(target), holder, refs, now).map_err(refused)?;
+            return Ok(Exported { oid, target });
+        }
+        let found = self.insert(&mut books, &interface, Entry { identity, info }, holder, refs)?;
+        books.targets.insert((identity, info.iid.to_u128()), found.target);
+        Ok(found)
+    }
+
+    /// Makes an entry with references of `holder`.
+    fn insert(
+        &self,
+        books: &mut Books,
+        interface: &IUnknown,
+        entry: Entry,
+        holder: Client,
+        refs: Refs,
+    ) -> Result<Exported> {
+        let Entry { identity, info } = entry;
+        let (index, generation) = self.table.insert(Target {
+            object: Agile::new(interface)?,
+            stubs: info.stubs,
+            interface: info.name,
+            identity,
+        });
+        let target = TargetId { index, generation };
+        let fresh = books.last_oid + 1;
+        let oid = books.oids.get(&identity).map_or(fresh, |known| known.0);
+        if let Err(status) = books.references.hand_out(oid, self.ipid(target), holder, refs, Instant::now()) {
+            // The drop does not end the object, since the caller holds a reference.
+            drop(self.table.remove(vec![(index, generation)]));
+            return Err(refused(status));
+        }
+        books.last_oid = books.last_oid.max(oid);
+        books.oids.entry(identity).or_insert((oid, 0)).1 += 1;
+        books.entries.insert(target, entry);
+        Ok(Exported { oid, target })
+    }
+
+    /// Counts a reference that only `holder` can release, so that the object's interface stays
+    /// until the holder releases it or is gone.
+    pub(crate) fn lock_for(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client) -> Result<()> {
+        self.add_refs(object, info, holder, LOCK).map(drop)
+    }
+
+    /// Releases such a reference, if there is one.
+    pub(crate) fn unlock_for(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client) {
+        let Ok(identity) = object.cast::<IUnknown>() else { return };
+        let target = self.books().targets.get(&(identity.as_raw().addr(), info.iid.to_u128())).copied();
+        self.release_refs(holder, target.map(|target| (target, LOCK)));
+    }
+
+    /// Counts references for `holder` to an existing entry.
+    pub(crate) fn add_to(&self, target: TargetId, holder: Client, refs: Refs) -> Result<()> {
+        let added = self.books().references.add(&self.ipid(target), holder, refs, Instant::now());
+        added.ok_or(code::RPC_E_DISCONNECTED)?.map_err(refused)
+    }
+
+    /// Releases references. An excess over the holder's references is ignored.
+    pub(crate) fn release(&self, holder: Client, batch: impl IntoIterator<Item = (TargetId, u64)>) {
+        self.release_refs(holder, batch.into_iter().map(|(target, refs)| (target, Refs::public(refs))));
+    }
+
+    /// Releases public and private references.
+    pub(crate) fn release_refs(&self, holder: Client, batch: impl IntoIterator<Item = (TargetId, Refs)>) {
+        let mut books = self.books();
+        let references = &mut books.references;
+        let released =
+            batch.into_iter().filter_map(|(target, refs)| references.release(&self.ipid(target), holder, refs));
+        let released: Vec<_> = released.collect();
+        let gone = books.forget_all(released);
+        let gone = self.table.remove(gone);
+        // The drop of an object runs program code, which must not run under the lock.
+        drop(books);
+        drop(gone);
+    }
+
+    /// Drops all references of a process that is gone. Returns the targets without further
+    /// references, which must be dropped without locks.
+    #[must_use]
+    pub(crate) fn drop_client(&self, oxid: u64) -> Vec<Target> {
+        let mut books = self.books();
+        let dropped = books.references.drop_client(Client::Process(oxid), Instant::now());
+        let gone = books.forget_all(dropped);
+        self.table.remove(gone)
+    }
+
+    /// Returns the number of interface pointers to which a process has references.
+    pub(crate) fn held_by(&self, oxid: u64) -> usize {
+        self.books().references.held_by(Client::Process(oxid))
+    }
+
+    /// Returns the OXIDs of the processes that have references.
+    pub(crate) fn processes(&self) -> Vec<u64> {
+        self.books().references.processes().collect()
+    }
+
+    /// Returns the number of interface pointers to which other processes have references.
+    pub(crate) fn count(&self) -> usize {
+        self.books().entries.len()
+    }
+
+    /// Returns the time for which a client may be silent before its references expire.
+    pub(crate) fn patience(&self) -> Duration {
+        self.books().references.pinging().patience()
+    }
+
+    /// Sets the pinging parameters of peers.
+    pub(crate) fn set_pinging(&self, pinging: Pinging) {
+        self.books().references.set_pinging(pinging);
+    }
+
+    /// Returns the time at which [`Self::collect`] may next have work.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.books().references.due()
+    }
+
+    /// Drops the expired references of peers. Returns the targets without further references.
+    #[must_use]
+    pub(crate) fn collect(&self) -> Vec<Target> {
+        let mut books = self.books();
+        let dropped = books.references.collect(Instant::now());
+        let gone = books.forget_all(dropped);
+        self.table.remove(gone)
+    }
+
+    /// Performs SimplePing of a peer.
+    pub(crate) fn simple_ping(&self, set: u64) -> Status {
+        self.books().references.simple_ping(set, Instant::now())
+    }
+
+    /// Performs ComplexPing of a peer.
+    pub(crate) fn complex_ping(&self, ping: &ComplexPing, client: Client) -> Result<PingAnswer> {
+        let references = &mut self.books().references;
+        let mut fresh = draw_set()?;
+        // An identifier has few bits. If most are taken, the last one drawn may be in use, and is
+        // refused.
+        for _ in 0..DRAWS {
+            if !references.has_set(fresh) {
+                break;
+            }
+            fresh = draw_set()?;
+        }
+        Ok(references.complex_ping(ping, client, fresh, Instant::now()))
+    }
+
+    /// Records a call of a peer that must ping, which counts as a ping (MS-DCOM 3.1.1.6.2).
+    pub(crate) fn note_call(&self, target: TargetId) {
+        let ipid = self.ipid(target);
+        self.books().references.note_call(&ipid, Instant::now());
+    }
+
+    /// Returns the interface of an entry, if the entry exists.
+    pub(crate) fn interface(&self, target: TargetId) -> Option<&'static InterfaceInfo> {
+        self.books().entries.get(&target).map(|entry| entry.info)
+    }
+
+    /// Returns the interface pointer and the stubs of an entry, if the entry exists.
+    pub(crate) fn get(&self, target: TargetId) -> Result<Target> {
+        Ok(self.table.get(target.index, target.generation).map_err(|_| code::RPC_E_DISCONNECTED)?)
+    }
+}
+
+/// Queries an object for an interface by its description.
+pub(crate) fn query(object: &IUnknown, info: &InterfaceInfo) -> Result<IUnknown> {
+    refuse_rivals(&info.iid)?;
+    query_by(object, &info.iid)
+}
+
+/// Queries an object for an interface by its IID alone.
+pub(crate) fn query_by(object: &IUnknown, iid: &GUID) -> Result<IUnknown> {
+    let mut pointer = std::ptr::null_mut();
+    // SAFETY: a QueryInterface with room for one pointer.
+    let result = unsafe { object.query(iid, &mut pointer) };
+    if result.is_err() {
+        return Err(result.into());
+    }
+    if pointer.is_null() {
+        return Err(code::E_NOINTERFACE.into());
+    }
+    // SAFETY: the query succeeded, so the pointer is a counted interface pointer; every interface
+    // begins with IUnknown's methods.
+    Ok(unsafe { IUnknown::from_raw(pointer) })
+}

@@ -1,0 +1,169 @@
+//! Marshaled data (CoMarshalInterface), whose unmarshaler is not known yet.
+//!
+//! The data has an entry of its own, so that its IPID identifies it. The references to the entry
+//! are held by a client that must ping, so that forgotten data expires, or by this process until
+//! the data is released. The unmarshaler gets references to the object's usual entry. Data that
+//! does not keep its object alive has a number that is no entry's.
+
+use super::{Books, Entry, Exported, Exports, query};
+use crate::orpc::{Client, Refs};
+use crate::types::agile::Agile;
+use crate::types::error::{Error, Result, code};
+use crate::types::registry::InterfaceInfo;
+use crate::types::upkeep;
+use obvia_rpc::vi_call::TargetId;
+use std::sync::MutexGuard;
+use windows_core::{IUnknown, Interface, Weak};
+
+/// The greatest number of weakly marshaled data.
+const WEAK_MAX: usize = 1 << 16;
+/// The first number of weakly marshaled data. Lower ones are the runtime's own targets of
+/// generation 0.
+const WEAK_FIRST: u32 = 1 << 16;
+
+/// Marshaled data, by its manner of keeping.
+pub(super) enum Data {
+    /// Kept by this client until it is unmarshaled.
+    Once(Client),
+    /// Kept until it is released.
+    Table,
+    /// Kept until it is released, without keeping the object alive; with the object's identity.
+    Weak(usize, Weak<IUnknown>),
+}
+
+/// The manner in which marshaled data is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    /// By this client until it is unmarshaled.
+    Once(Client),
+    /// Until it is released.
+    Table,
+    /// Until it is released, without keeping the object alive.
+    Weak,
+}
+
+fn identity_of(object: &IUnknown) -> Result<usize> {
+    Ok(object.cast::<IUnknown>()?.as_raw().addr())
+}
+
+fn spent() -> Error {
+    Error::new(code::CO_E_OBJNOTCONNECTED, "the data was unmarshaled or released before, or its object is gone")
+}
+
+impl Exports {
+    /// Makes marshaled data for an object's interface. `refs` is the number of references for
+    /// clients that are no obvia processes and call by the data's own IPID.
+    pub(crate) fn keep(
+        &self,
+        object: &IUnknown,
+        info: &'static InterfaceInfo,
+        keeping: Keeping,
+        refs: u64,
+    ) -> Result<Exported> {
+        let interface = query(object, info)?;
+        let identity = identity_of(object)?;
+        let (holder, data) = match keeping {
+            Keeping::Once(holder) => (holder, Data::Once(holder)),
+            Keeping::Table => (Client::Table, Data::Table),
+            Keeping::Weak => return self.keep_weakly(&interface, identity),
+        };
+        let mut books = self.books();
+        let found = self.insert(&mut books, &interface, Entry { identity, info }, holder, Refs::public(refs))?;
+        books.data.insert(found.target, data);
+        drop(books);
+        // The references to the data may expire.
+        upkeep::wake();
+        Ok(found)
+    }
+
+    fn keep_weakly(&self, interface: &IUnknown, identity: usize) -> Result<Exported> {
+        // Any thread may unmarshal the data, so the object must be agile.
+        let object = Agile::new(interface)?;
+        let text = "the object has no weak references, so a table cannot refer to it weakly";
+        let weak = object.get().downgrade().map_err(|_| Error::new(code::E_NOTIMPL, text))?;
+        let mut books = self.books();
+        if books.data.len() >= WEAK_MAX {
+            return Err(Error::new(code::E_OUTOFMEMORY, "there is too much marshaled data"));
+        }
+        let known = books.oids.get(&identity).map(|known| known.0);
+        let oid = known.unwrap_or(books.last_oid + 1);
+        books.last_oid = books.last_oid.max(oid);
+        let target = books.fresh_weak();
+        books.data.insert(target, Data::Weak(identity, weak));
+        Ok(Exported { oid, target })
+    }
+
+    /// Returns the object of marshaled data. The data is consumed unless it is table-marshaled.
+    pub(crate) fn unmarshal(&self, data: TargetId) -> Result<IUnknown> {
+        let books = self.books();
+        let is_spent = match books.data.get(&data).ok_or_else(spent)? {
+            Data::Once(_) => true,
+            Data::Table => false,
+            Data::Weak(_, weak) => {
+                let weak = weak.clone();
+                // The upgrade runs the object's code, which must not run under the lock.
+                drop(books);
+                return weak.upgrade().ok_or_else(spent);
+            }
+        };
+        let object = self.get(data)?.object.get().clone();
+        if is_spent {
+            self.let_go(books, data);
+        }
+        Ok(object)
+    }
+
+    /// Releases marshaled data.
+    pub(crate) fn release_data(&self, data: TargetId) -> Result<()> {
+        if self.let_go(self.books(), data) { Ok(()) } else { Err(spent()) }
+    }
+
+    /// Releases marshaled data. Returns whether it existed.
+    fn let_go(&self, mut books: MutexGuard<'_, Books>, data: TargetId) -> bool {
+        let found = books.data.remove(&data);
+        let holder = match found {
+            Some(Data::Once(holder)) => holder,
+            Some(Data::Table) => Client::Table,
+            Some(Data::Weak(..)) | None => {
+                drop(books);
+                return found.is_some();
+            }
+        };
+        let all = Refs { public: u64::MAX, private: u64::MAX };
+        // Clients that are no obvia processes and call by the data's IPID have references of their
+        // own.
+        let dropped = books.references.release(&self.ipid(data), holder, all);
+        let gone = books.forget_all(dropped);
+        let gone = self.table.remove(gone);
+        drop(books);
+        drop(gone);
+        true
+    }
+
+    /// Drops all references to an object. The proxies of other processes fail at their next call.
+    pub(crate) fn disconnect(&self, object: &IUnknown) -> Result<()> {
+        let identity = identity_of(object)?;
+        let mut books = self.books();
+        let is_its = |data: &Data| matches!(data, Data::Weak(of, _) if *of == identity);
+        let weak: Vec<_> = books.data.extract_if(|_, data| is_its(data)).collect();
+        let oid = books.oids.get(&identity).map(|known| known.0);
+        let dropped = oid.map(|oid| books.references.disconnect(oid)).unwrap_or_default();
+        let gone = books.forget_all(dropped);
+        let gone = self.table.remove(gone);
+        drop(books);
+        drop((weak, gone));
+        Ok(())
+    }
+}
+
+impl Books {
+    fn fresh_weak(&mut self) -> TargetId {
+        loop {
+            self.last_weak = self.last_weak.wrapping_add(1).max(WEAK_FIRST);
+            let target = TargetId { index: self.last_weak, generation: 0 };
+            if !self.data.contains_key(&target) {
+                return target;
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The connections that must still authenticate.
+
+use crate::types::threads::lock;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard};
+
+/// The greatest number of connections that wait at their gates, over all hosts and for one host.
+const WAITING_MAX: usize = 256;
+pub(super) const WAITING_OF_HOST_MAX: usize = 128;
+
+/// The number of connections that must still authenticate, by host.
+#[derive(Default)]
+pub(super) struct Waiting(Mutex<HashMap<String, usize>>);
+
+impl Waiting {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+        lock(&self.0)
+    }
+
+    /// Counts one more connection. Returns false where the limit has been reached.
+    pub(super) fn enter(&self, host: &str) -> bool {
+        let mut waiting = self.lock();
+        let of_host = waiting.get(host).copied().unwrap_or_default();
+        if of_host >= WAITING_OF_HOST_MAX || waiting.values().sum::<usize>() >= WAITING_MAX {
+            return false;
+        }
+        waiting.insert(host.to_owned(), of_host + 1);
+        true
+    }
+
+    fn leave(&self, host: &str) {
+        let mut waiting = self.lock();
+        if let Some(count) = waiting.get_mut(host) {
+            *count -= 1;
+            if *count == 0 {
+                waiting.remove(host);
+            }
+        }
+    }
+}
+
+/// A connection that is counted in `waiting` until this value is dropped.
+pub(super) struct Counted {
+    pub(super) waiting: &'static Waiting,
+    pub(super) host: String,
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.waiting.leave(&self.host);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WAITING_MAX, WAITING_OF_HOST_MAX, Waiting};
+
+    #[test]
+    fn one_host_does_not_take_every_place() {
+        let waiting = Waiting::default();
+        let entered = |host: &str| (0..2 * WAITING_MAX).filter(|_| waiting.enter(host)).count();
+        assert_eq!(entered("10.0.0.1"), WAITING_OF_HOST_MAX);
+        assert_eq!(entered("10.0.0.2"), WAITING_MAX - WAITING_OF_HOST_MAX);
+        assert!(!waiting.enter("10.0.0.3"));
+        waiting.leave("10.0.0.1");
+        assert!(waiting.enter("10.0.0.3"));
+        waiting.leave("10.0.0.3");
+        assert_eq!(waiting.lock().len(), 2, "nothing is kept of who waits no more");
+    }
+}

@@ -1,0 +1,64 @@
+//! The call by which a client activates a class at another process.
+
+use super::classes::Activated;
+use crate::client::link::Link;
+use crate::protocol::objref::{ObjRef, guid_to_wire};
+use crate::protocol::own_calls::{OP_ACTIVATE, call, guid_from};
+use crate::runtime::{Runtime, response};
+use crate::server::own_call::{answer, block, who};
+use crate::services::dcom::classes::Classes;
+use crate::services::scm;
+use crate::types::deadline;
+use crate::types::error::{Result, code};
+use crate::types::registry;
+use crate::types::registry::InterfaceInfo;
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::{Answer, ServerCall};
+use windows_core::GUID;
+
+/// Activates a class at the server. The object may belong to another process where the server is
+/// the SCM of its host, which need not know the interface.
+pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &InterfaceInfo) -> Result<ObjRef> {
+    let unknown = match link.bind(info) {
+        Err(error) if error.code() == code::E_NOINTERFACE => Some(error),
+        bound => bound.map(|()| None)?,
+    };
+    let mut request = Vec::with_capacity(40);
+    request.extend(guid_to_wire(class));
+    request.extend(guid_to_wire(&info.iid));
+    request.extend(u64::from(wanted == Activated::ClassObject).to_le_bytes());
+    // A server may have to start. The home connection is for calls that return at once.
+    let mut channel = link.take_channel(deadline::of_thread().start())?;
+    let answer = call(&mut channel, OP_ACTIVATE, &request);
+    link.return_channel(channel);
+    let reference = match (answer, unknown) {
+        (Err(error), Some(unknown)) if error.code() == code::E_NOINTERFACE => return Err(unknown),
+        (answer, unknown) => (ObjRef::from_wire(&answer?)?, unknown),
+    };
+    match reference {
+        (reference, Some(unknown)) if reference.oxid == link.oxid() => Err(unknown),
+        (reference, _) => Ok(reference),
+    }
+}
+
+pub(crate) fn serve_activate(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let frame = block(call, 40)?;
+    let (class, iid) = (guid_from(frame, 0)?, guid_from(frame, 16)?);
+    let wanted = match frame.load_u64(32) {
+        Some(0) => Activated::Instance,
+        Some(1) => Activated::ClassObject,
+        _ => return Err(Status::BAD_STUB_DATA),
+    };
+    let caller = who()?;
+    let outcome = (|| {
+        let runtime = Runtime::current()?;
+        if scm::is_for(&caller) && !Classes::of(runtime).has(&class) {
+            return scm::remote::reference_for(&caller, class, wanted, iid);
+        }
+        let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
+        caller.exporter.rules().check_class(&class, || caller.shown())?;
+        let object = Classes::of(runtime).activate(&class, wanted)?;
+        response::marshal(&caller, object.get(), info)?.to_wire()
+    })();
+    answer(call, outcome)
+}

@@ -1,0 +1,291 @@
+//! IClassFactory: makes objects of a class, for its own process and for others.
+//!
+//! Programs call two methods, and two other methods are marshaled (Windows' unknwn.idl:
+//! RemoteCreateInstance, RemoteLockServer). This module converts between them.
+
+#![allow(non_snake_case, missing_docs, reason = "names are COM's; the macro hands on no documentation of methods")]
+
+use super::classes::{Activated, ServerLock};
+use crate::client::proxy::Wanted;
+use crate::marshal::stub::Adapter;
+use crate::runtime::Runtime;
+use crate::server::caller;
+use crate::server::exports::query_by;
+use crate::services::dcom::classes::Classes;
+use crate::types::agile::{IChecked, IChecked_Impl};
+use crate::types::error::{Result, check, code, guard, leave};
+use crate::types::registry::{self, Description, InterfaceInfo, Remote, Stubs, VtablePointer, pad};
+use obvia_rpc::vi_call::{Answer, ServerCall};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::{Mutex, PoisonError};
+use windows_core::{GUID, HRESULT, IUnknown, IUnknownImpl as _, Interface, implement, interface};
+
+/// COM's IClassFactory.
+#[interface("00000001-0000-0000-c000-000000000046")]
+pub unsafe trait IClassFactory: IUnknown {
+    /// Makes an object, as part of an aggregate where `outer` is not null.
+    pub unsafe fn CreateInstance(&self, outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT;
+    /// Adds or removes a lock on the server.
+    pub unsafe fn LockServer(&self, lock: i32) -> HRESULT;
+}
+
+impl IClassFactory {
+    /// Makes an object.
+    ///
+    /// # Errors
+    ///
+    /// E_NOINTERFACE when the object has no such interface; the server's error where it made no
+    /// object; otherwise as for every call.
+    pub fn create_instance<I: Remote>(&self) -> Result<I> {
+        registry::register_module(I::INFO);
+        let mut object = null_mut();
+        // SAFETY: the pointers are valid during the call, and no outer object is passed.
+        check(unsafe { self.CreateInstance(null_mut(), &I::IID, &mut object) })?;
+        if object.is_null() {
+            return Err(code::E_NOINTERFACE.into());
+        }
+        // SAFETY: the call succeeded, so the pointer is a counted one of the requested interface.
+        Ok(unsafe { I::from_raw(object) })
+    }
+
+    /// Adds or removes a lock on the server. The server stays until each lock has been removed.
+    ///
+    /// # Errors
+    ///
+    /// As for every call.
+    pub fn lock_server(&self, stays: bool) -> Result<()> {
+        // SAFETY: the method takes no pointer.
+        check(unsafe { self.LockServer(stays.into()) })
+    }
+}
+
+crate::include_idl! {
+    /// The code that the compiler generates from `class_factory.idl`.
+    mod made = "class_factory"
+}
+
+/// The interface description that the compiler would generate.
+// SAFETY: the vtable and the stubs are made for this interface.
+pub(crate) static INFO: InterfaceInfo = unsafe { InterfaceInfo::new(DESCRIPTION) };
+
+const DESCRIPTION: Description = Description {
+    name: "IClassFactory",
+    iid: IClassFactory::IID,
+    version: (0, 0),
+    fingerprint: made::FINGERPRINT,
+    plain: false,
+    endpoints: &[],
+    base: None,
+    proxy: VtablePointer((&raw const PROXY).cast()),
+    stubs: Stubs::new(&pad::<8>(&[create_stub, lock_stub])),
+    // The UUID in the IDL text is not that of IClassFactory.
+    idl: "",
+    ndr: made::NDR,
+    module: &[],
+};
+
+// SAFETY: the vtable and the stubs are made for this interface.
+unsafe impl Remote for IClassFactory {
+    const INFO: &'static InterfaceInfo = &INFO;
+}
+
+static PROXY: IClassFactory_Vtbl = IClassFactory_Vtbl {
+    base__: crate::client::proxy::UNKNOWN,
+    CreateInstance: create_proxy,
+    LockServer: made::IClassFactory_RemoteLockServer_proxy,
+};
+
+unsafe extern "system" fn create_proxy(
+    this: *mut c_void,
+    outer: *mut c_void,
+    iid: *const GUID,
+    object: *mut *mut c_void,
+) -> HRESULT {
+    // SAFETY: by the contract of IClassFactory.
+    match unsafe { begin(outer, iid, object) } {
+        // SAFETY: the arguments are those of this function.
+        Ok(iid) => unsafe { made::IClassFactory_RemoteCreateInstance_proxy(this, &raw const iid, object) },
+        Err(refused) => refused,
+    }
+}
+
+/// Begins IClassFactory::CreateInstance: checks the arguments, sets the result to null, and returns
+/// the requested IID, or the HRESULT of the refusal. Refuses aggregation for proxies as well: an
+/// object of another process cannot be a part of an object of this process.
+///
+/// # Safety
+///
+/// `iid` must be null or point to an IID; `object` must be null or have room for a pointer.
+unsafe fn begin(outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> std::result::Result<GUID, HRESULT> {
+    if iid.is_null() || object.is_null() {
+        return Err(code::E_POINTER);
+    }
+    // SAFETY: the pointer is not null, and the caller promises the rest.
+    unsafe { object.write(null_mut()) };
+    if !outer.is_null() {
+        return Err(code::CLASS_E_NOAGGREGATION);
+    }
+    // SAFETY: as above.
+    Ok(unsafe { iid.read() })
+}
+
+/// The vtable by which the generated stubs see a class factory, with the marshaled methods.
+static METHODS: made::IClassFactory_Vtbl = made::IClassFactory_Vtbl {
+    // The stubs do not call these methods.
+    base__: crate::client::proxy::UNKNOWN,
+    RemoteCreateInstance: remote_create,
+    RemoteLockServer: remote_lock,
+};
+
+/// Returns the class factory behind an adapter; it is alive during the call.
+///
+/// # Safety
+///
+/// `this` must be an adapter that one of the stubs below has made.
+unsafe fn factory(this: *mut c_void) -> Option<IClassFactory> {
+    // SAFETY: the caller's promise.
+    let object = unsafe { Adapter::<made::IClassFactory_Vtbl>::object(this) };
+    // SAFETY: the stubs receive class factories, which are alive during the call.
+    unsafe { IClassFactory::from_raw_borrowed(&object) }.cloned()
+}
+
+unsafe extern "C-unwind" fn create_stub(object: *mut c_void, call: &mut ServerCall<'_>) -> Answer {
+    let mut adapter = Adapter::new(&METHODS, object);
+    // SAFETY: the stub calls only the method that it marshals, and the adapter's vtable has it.
+    unsafe { made::IClassFactory_RemoteCreateInstance_stub(adapter.as_raw(), call) }
+}
+
+unsafe extern "C-unwind" fn lock_stub(object: *mut c_void, call: &mut ServerCall<'_>) -> Answer {
+    let mut adapter = Adapter::new(&METHODS, object);
+    // SAFETY: as above.
+    unsafe { made::IClassFactory_RemoteLockServer_stub(adapter.as_raw(), call) }
+}
+
+unsafe extern "system" fn remote_create(this: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT {
+    // SAFETY: only the stub above calls this.
+    let Some(factory) = (unsafe { self::factory(this) }) else {
+        return code::E_POINTER;
+    };
+    // SAFETY: the stub has an IID.
+    let wanted = unsafe { iid.read() };
+    // An object whose interface cannot be marshaled is not made.
+    if Wanted::Iid(wanted).info().is_err() {
+        return code::E_NOINTERFACE;
+    }
+    let Ok(own) = factory.cast_object_ref::<Factory>() else {
+        // SAFETY: the arguments are those of this function, and no outer object is passed.
+        return unsafe { factory.CreateInstance(null_mut(), iid, object) };
+    };
+    // SAFETY: the arguments are those of this function.
+    unsafe { hand_out(null_mut(), iid, object, |iid| own.make_for_caller(iid)) }
+}
+
+/// Performs IClassFactory::CreateInstance: makes an object and stores the requested interface.
+///
+/// # Safety
+///
+/// `iid` must be null or point to an IID; `object` must be null or have room for a pointer.
+pub(super) unsafe fn hand_out(
+    outer: *mut c_void,
+    iid: *const GUID,
+    object: *mut *mut c_void,
+    make: impl FnOnce(&GUID) -> Result<IUnknown>,
+) -> HRESULT {
+    // SAFETY: the caller's promise.
+    let iid = match unsafe { begin(outer, iid, object) } {
+        Ok(iid) => iid,
+        Err(refused) => return refused,
+    };
+    // The program's code may panic.
+    guard(|| match make(&iid) {
+        Ok(made) => {
+            // SAFETY: the pointer is not null, and the caller promises the rest.
+            unsafe { object.write(made.into_raw()) };
+            code::S_OK
+        }
+        Err(error) => leave(error),
+    })
+}
+
+unsafe extern "system" fn remote_lock(this: *mut c_void, lock: i32) -> HRESULT {
+    // SAFETY: only the stub above calls this.
+    let Some(factory) = (unsafe { self::factory(this) }) else {
+        return code::E_POINTER;
+    };
+    match factory.cast_object_ref::<Factory>() {
+        Ok(own) => own.lock_for_caller(lock != 0).map_or_else(leave, |()| code::S_OK),
+        // SAFETY: the method takes no pointer.
+        Err(_) => unsafe { factory.LockServer(lock) },
+    }
+}
+
+/// The class object of a class that this process has registered without one.
+#[implement(IClassFactory, IChecked)]
+pub(super) struct Factory {
+    runtime: &'static Runtime,
+    class: GUID,
+    /// The locks that this process itself has added.
+    locks: Mutex<Vec<ServerLock>>,
+}
+
+const _: () = {
+    const fn is_shared<T: Send + Sync + 'static>() {}
+    is_shared::<Factory_Impl>();
+};
+
+impl Factory {
+    pub(super) fn of(runtime: &'static Runtime, class: GUID) -> IUnknown {
+        IClassFactory::from(Self { runtime, class, locks: Mutex::default() }).into()
+    }
+
+    fn make(&self, iid: &GUID) -> Result<IUnknown> {
+        query_by(Classes::of(self.runtime).activate(&self.class, Activated::Instance)?.get(), iid)
+    }
+
+    /// Makes an object for another process. Access is checked on each call, since the rules may
+    /// change.
+    fn make_for_caller(&self, iid: &GUID) -> Result<IUnknown> {
+        let caller = caller().ok_or(code::E_UNEXPECTED)?;
+        self.runtime.rules().check_class(&self.class, || caller.shown())?;
+        self.make(iid)
+    }
+}
+
+impl Factory_Impl {
+    /// Adds or removes a lock of another process. The locks are references to this object, so that
+    /// no other client can remove them and they end with their process.
+    fn lock_for_caller(&self, stays: bool) -> Result<()> {
+        let holder = caller().ok_or(code::E_UNEXPECTED)?.holder();
+        let exports = self.runtime.exports();
+        let own: IUnknown = self.to_interface();
+        if stays {
+            return exports.lock_for(&own, &INFO, holder);
+        }
+        exports.unlock_for(&own, &INFO, holder);
+        self.runtime.clients().wake_all();
+        Ok(())
+    }
+}
+
+impl IChecked_Impl for Factory_Impl {}
+
+impl IClassFactory_Impl for Factory_Impl {
+    unsafe fn CreateInstance(&self, outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT {
+        // SAFETY: by the contract of IClassFactory.
+        unsafe { hand_out(outer, iid, object, |iid| self.make(iid)) }
+    }
+
+    unsafe fn LockServer(&self, lock: i32) -> HRESULT {
+        let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        if lock == 0 {
+            drop(locks.pop());
+            return code::S_OK;
+        }
+        match Runtime::current() {
+            Ok(runtime) => locks.push(ServerLock::new(runtime)),
+            Err(error) => return leave(error),
+        }
+        code::S_OK
+    }
+}

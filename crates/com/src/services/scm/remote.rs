@@ -1,0 +1,141 @@
+//! The SCM's service for clients of other hosts: activations by servers of this user, which the SCM
+//! starts where they do not run, and resolver calls, which the SCM forwards to them.
+
+mod pings;
+
+pub(crate) use pings::PingSets;
+
+use super::{by_server, class_endpoint, folders, unknown};
+use crate::access;
+use crate::client::link::{Address, Link};
+use crate::orpc::activator::{ACTIVATION, RemoteActivation, RemoteActivationResults};
+use crate::orpc::object_exporter::{self, Request, Resolve, Response};
+use crate::orpc::{Body, Calls, Decoder, Encoder, Forwarded, INVALID_OXID, OrpcThis, Resolved};
+use crate::runtime::Runtime;
+use crate::server::Caller;
+use crate::services::dcom::{Activated, asked};
+use crate::services::scm::forward;
+use crate::services::scm::starter::Starter;
+use crate::transport::network;
+use crate::types::deadline;
+use crate::types::error::{Error, Result, code};
+use crate::types::identity::{self, endpoint_of, local_binding};
+use obvia_rpc::ByteOrder;
+use obvia_rpc::status::Status;
+use obvia_rpc::string_binding::ProtocolSequence;
+use obvia_via::Deadline;
+use obvia_via::window::Peer;
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+use windows_core::GUID;
+
+/// The time that a server may take to answer a forwarded resolver call or ping.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Whether this process is the SCM and a resolver or activator call comes from another host, so
+/// that it may be meant for a server of this user.
+pub(crate) fn is_for(caller: &Caller) -> bool {
+    let is_serving = Runtime::made().is_some_and(|runtime| Starter::of(runtime).is_serving());
+    is_serving && caller.told().is_none() && matches!(caller.peer, Peer::Host(_))
+}
+
+/// Returns a call in the form in which it is forwarded for a client.
+fn forwarded(caller: &Caller, interface: GUID, opnum: u16, stub: Vec<u8>) -> Result<Forwarded> {
+    let Peer::Host(host) = caller.peer.clone() else { return Err(code::E_ACCESSDENIED.into()) };
+    // If several bindings lead to the same address, the one that the client used is unknown. The
+    // best protected one is taken.
+    let ways =
+        Runtime::current()?.heard_by(Some(caller)).into_iter().filter(|way| way.protocol == ProtocolSequence::IpTcp);
+    let way = ways.max_by_key(network::level_of);
+    let text = "clients of other hosts have objects made over ncacn_ip_tcp, by the service that listens there";
+    let heard = way.ok_or_else(|| Error::new(code::E_ACCESSDENIED, text))?.to_string();
+    Ok(Forwarded { interface, opnum, process: caller.process(), host, maker: caller.authenticated(), heard, stub })
+}
+
+/// Activates a class by its server, for a client of another host.
+///
+/// # Errors
+///
+/// REGDB_E_CLASSNOTREG for a class without program on this host; E_ACCESSDENIED, with an entry in
+/// the audit log, where the registration does not admit the client; the server's error, or that of
+/// its start.
+pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActivationResults> {
+    let class = &asked.class;
+    let told = |error: Error| {
+        // The client receives only the code. The texts of files and programs stay on this host.
+        let _ = writeln!(std::io::stderr(), "obvia: no object of {{{class:?}}} for {}: {error}", caller.peer);
+        Error::from(error.code())
+    };
+    let found = folders::find(class).map_err(told)?.filter(|(found, _)| found.program.is_some());
+    let (found, _) = found.ok_or_else(|| unknown(class, "has no program on this host"))?;
+    let shown = caller.shown();
+    if !found.remote.iter().any(|line| line.applies_to(&shown)) {
+        access::log_refused_class(shown, class);
+        return Err(Error::new(
+            code::E_ACCESSDENIED,
+            "the registration does not say that this client may have it started",
+        ));
+    }
+    let call = forwarded(caller, ACTIVATION.id, 0, asked.encode(ByteOrder::Little)?)?;
+    let runtime = Runtime::current()?;
+    let activate = || {
+        let link = runtime.link_by_address(Address::Name(class_endpoint(class)))?;
+        let stub = forward::forward(&link, &call)?.map_err(faulted)?;
+        let from = &mut Decoder::new(&stub, ByteOrder::Little);
+        let made = RemoteActivationResults::read(asked.iids.len(), from)?;
+        // A process that is about to end has no classes any more.
+        if made.result == code::REGDB_E_CLASSNOTREG { Err(made.result.into()) } else { Ok(made) }
+    };
+    by_server(activate, |deadline| Starter::of(runtime).start(runtime, class, deadline)).map_err(told)
+}
+
+/// Activates a class for a client that is an obvia process, and returns the reference.
+///
+/// # Errors
+///
+/// As for [`activate_for`]; E_NOINTERFACE where the object has no such interface.
+pub(crate) fn reference_for(caller: &Arc<Caller>, class: GUID, wanted: Activated, iid: GUID) -> Result<Vec<u8>> {
+    let this = OrpcThis::new(GUID::from_u128(identity::draw()?.into()));
+    let made = activate_for(caller, &asked(this, class, wanted, vec![iid], Vec::new()))?;
+    made.result.ok()?;
+    let (result, reference) = made.interfaces.into_iter().next().ok_or(code::RPC_E_INVALID_DATA)?;
+    reference.ok_or_else(|| result.into())
+}
+
+/// Returns the error for a fault that the server answered with.
+fn faulted(status: Status) -> Error {
+    Error::new(code::RPC_E_SERVERFAULT, format!("the server answered with a fault: {status}"))
+}
+
+/// Returns the link to a process of this user.
+fn link_to(runtime: &'static Runtime, oxid: u64) -> Result<Arc<Link>> {
+    runtime.link_to(oxid, &[local_binding(endpoint_of(oxid))])
+}
+
+/// Forwards a resolver call to a process of this user.
+///
+/// # Errors
+///
+/// If the process is gone or does not answer.
+fn resolver_call(caller: &Caller, oxid: u64, request: &Request) -> Result<Response> {
+    let opnum = request.opnum();
+    let stub = Encoder::encode(ByteOrder::Little, |to| request.write(to))?;
+    let call = forwarded(caller, object_exporter::INTERFACE.id, opnum, stub)?;
+    let deadline = Deadline::Within(deadline::of_thread().start().remaining().min(PATIENCE)).start();
+    let stub = deadline::with(deadline, || forward::forward(&*link_to(Runtime::current()?, oxid)?, &call))?;
+    let stub = stub.map_err(faulted)?;
+    Response::read(opnum, &mut Decoder::new(&stub, ByteOrder::Little)).map_err(|_| code::RPC_E_INVALID_DATA.into())
+}
+
+/// Returns the bindings by which a client of another host reaches a process of this user.
+///
+/// # Errors
+///
+/// OR_INVALID_OXID for a process that is gone, or that no network leads to.
+pub(crate) fn resolve_for(caller: &Caller, wanted: &Resolve) -> std::result::Result<Resolved, Status> {
+    match resolver_call(caller, wanted.oxid, &Request::ResolveOxid2(wanted.clone())) {
+        Ok(Response::ResolveOxid2(found)) => found,
+        _ => Err(INVALID_OXID),
+    }
+}

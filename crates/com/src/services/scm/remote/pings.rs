@@ -1,0 +1,233 @@
+//! The ping sets of clients of other hosts, whose objects are in several processes of this user. A
+//! set has a part in each of these processes, which is a ping set of that process. The parts keep
+//! the OIDs; this module only knows which parts exist.
+
+use super::resolver_call;
+use crate::orpc::object_exporter::{ComplexPing, Request, Response};
+use crate::orpc::{Client, INVALID_OID, INVALID_SET, OUT_OF_RESOURCES, PingAnswer, is_older};
+use crate::runtime::Runtime;
+use crate::server::Caller;
+use crate::types::error::{Result, code};
+use crate::types::identity::{self, oxid_of};
+use obvia_rpc::status::Status;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use windows_core::HRESULT;
+
+/// The greatest number of sets, in total and per client.
+const SETS_MAX: usize = 1 << 14;
+const SETS_PER_CLIENT: usize = 64;
+
+const DONE: Status = Status(0);
+
+/// The ping sets.
+#[derive(Default)]
+pub(crate) struct PingSets(Mutex<HashMap<u64, Set>>);
+
+#[derive(Clone)]
+struct Set {
+    maker: Client,
+    pinged: Instant,
+    parts: Arc<Mutex<Parts>>,
+}
+
+/// The parts of a set. They are locked during a ping, so that changes of one set are applied in
+/// sequence.
+#[derive(Default)]
+struct Parts {
+    /// The identifier of the part in each process, by OXID.
+    sets: HashMap<u64, u64>,
+    /// The sequence number of the last change.
+    sequence: u16,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the upper half of an OID or OXID, which identifies the process.
+fn upper(number: u64) -> u32 {
+    (number >> 32) as u32
+}
+
+impl PingSets {
+    /// Returns the ping sets of clients of other hosts.
+    pub(crate) fn of(runtime: &Runtime) -> &'static Self {
+        runtime.extension()
+    }
+
+    /// Pings all objects of a set.
+    pub(crate) fn simple_ping(&self, caller: &Caller, set: u64) -> Status {
+        let Some(parts) = self.pinged(set, None) else { return INVALID_SET };
+        let mut parts = lock(&parts);
+        let status = parts.ping(caller, |_| true);
+        if status == INVALID_SET {
+            self.forget(set);
+        }
+        status
+    }
+
+    /// Changes a set, or makes a new one.
+    pub(crate) fn complex_ping(&self, caller: &Caller, ping: &ComplexPing) -> PingAnswer {
+        let is_new = ping.set == 0;
+        let made = if is_new { self.make(caller, ping.sequence) } else { Ok(ping.set) };
+        let set = match made {
+            Ok(set) => set,
+            Err(status) => return PingAnswer { set: 0, status },
+        };
+        let Some(parts) = self.pinged(set, Some(caller.holder())) else {
+            return PingAnswer { set, status: INVALID_SET };
+        };
+        let mut parts = lock(&parts);
+        let status = parts.change(caller, ping);
+        if status == INVALID_SET {
+            self.forget(set);
+        }
+        // A new set ignores unknown OIDs.
+        PingAnswer { set, status: if is_new && status == INVALID_OID { DONE } else { status } }
+    }
+
+    /// Returns the parts of a set, and records the ping. If a client is given, the set must be that
+    /// client's.
+    fn pinged(&self, set: u64, maker: Option<Client>) -> Option<Arc<Mutex<Parts>>> {
+        let mut sets = lock(&self.0);
+        let found = sets.get_mut(&set).filter(|set| maker.is_none_or(|maker| set.maker == maker))?;
+        found.pinged = Instant::now();
+        Some(Arc::clone(&found.parts))
+    }
+
+    fn forget(&self, set: u64) {
+        lock(&self.0).remove(&set);
+    }
+
+    /// Makes a set without parts, and returns its identifier.
+    fn make(&self, caller: &Caller, sequence: u16) -> std::result::Result<u64, Status> {
+        let (maker, patience) = (caller.holder(), caller.exporter.exports().patience());
+        let mut sets = lock(&self.0);
+        // The parts of expired sets expire in their processes.
+        sets.retain(|_, set| set.pinged.elapsed() < patience);
+        let own = sets.values().filter(|set| set.maker == maker).count();
+        if sets.len() >= SETS_MAX || own >= SETS_PER_CLIENT {
+            return Err(OUT_OF_RESOURCES);
+        }
+        for _ in 0..identity::DRAWS {
+            let fresh = identity::draw_set().map_err(|_| Status::REMOTE_NO_MEMORY)?;
+            if let Entry::Vacant(place) = sets.entry(fresh) {
+                let parts = Arc::new(Mutex::new(Parts { sequence, ..Parts::default() }));
+                place.insert(Set { maker, pinged: Instant::now(), parts });
+                return Ok(fresh);
+            }
+        }
+        Err(OUT_OF_RESOURCES)
+    }
+}
+
+impl Parts {
+    /// Applies a change to the affected parts, and pings all others.
+    fn change(&mut self, caller: &Caller, ping: &ComplexPing) -> Status {
+        if is_older(ping.sequence, self.sequence) {
+            return DONE;
+        }
+        self.sequence = ping.sequence;
+        let mut changes: HashMap<u32, ComplexPing> = HashMap::new();
+        for (oids, is_added) in [(&ping.added, true), (&ping.removed, false)] {
+            for &oid in oids {
+                let change = changes.entry(upper(oid)).or_default();
+                if is_added { change.added.push(oid) } else { change.removed.push(oid) }
+            }
+        }
+        let processes = self.processes(caller, &changes);
+        let mut outcome = DONE;
+        for (upper, change) in changes {
+            let change = ComplexPing { sequence: ping.sequence, ..change };
+            let status = match processes.get(&upper) {
+                Some(&oxid) => self.change_part(caller, oxid, change),
+                None if change.added.is_empty() => DONE,
+                None => INVALID_OID,
+            };
+            // An invalid set takes precedence over an invalid OID.
+            if status != DONE && outcome != INVALID_SET {
+                outcome = status;
+            }
+        }
+        let others = |oxid: &u64| !processes.contains_key(&upper(*oxid));
+        if self.ping(caller, others) == INVALID_SET { INVALID_SET } else { outcome }
+    }
+
+    /// Returns the processes that a change affects, by the upper halves of their OIDs: known ones,
+    /// and those of this user found by their names.
+    fn processes(&self, caller: &Caller, changes: &HashMap<u32, ComplexPing>) -> HashMap<u32, u64> {
+        let own = caller.exporter.oxid();
+        let known = self.sets.keys().copied().chain([own]).map(|oxid| (upper(oxid), oxid));
+        let mut found: HashMap<u32, u64> = known.filter(|(upper, _)| changes.contains_key(upper)).collect();
+        if changes.keys().any(|upper| !found.contains_key(upper)) {
+            let names = caller.exporter.local().directory().list().unwrap_or_default();
+            let oxids = names.iter().filter_map(|entry| oxid_of(&entry.name)).map(|oxid| (upper(oxid), oxid));
+            oxids.filter(|(upper, _)| changes.contains_key(upper)).for_each(|(upper, oxid)| {
+                found.entry(upper).or_insert(oxid);
+            });
+        }
+        found
+    }
+
+    fn change_part(&mut self, caller: &Caller, oxid: u64, change: ComplexPing) -> Status {
+        let set = self.sets.get(&oxid).copied().unwrap_or(0);
+        if set == 0 && change.added.is_empty() {
+            return DONE;
+        }
+        let is_added = !change.added.is_empty();
+        match ask(caller, oxid, Request::ComplexPing(ComplexPing { set, ..change })) {
+            Ok(Response::ComplexPing { set, status, .. }) => {
+                if set != 0 {
+                    self.sets.insert(oxid, set);
+                }
+                status
+            }
+            Err(error) if is_gone(error.code()) => {
+                self.sets.remove(&oxid);
+                if is_added { INVALID_OID } else { DONE }
+            }
+            _ => OUT_OF_RESOURCES,
+        }
+    }
+
+    /// Pings the selected parts. Returns INVALID_SET where a part is gone although its process
+    /// lives.
+    fn ping(&mut self, caller: &Caller, which: impl Fn(&u64) -> bool) -> Status {
+        let mut status = DONE;
+        self.sets.retain(|oxid, set| {
+            if !which(oxid) {
+                return true;
+            }
+            match ask(caller, *oxid, Request::SimplePing { set: *set }) {
+                Ok(Response::SimplePing(DONE)) => true,
+                Ok(_) => {
+                    status = INVALID_SET;
+                    false
+                }
+                Err(error) => !is_gone(error.code()),
+            }
+        });
+        status
+    }
+}
+
+/// Performs a ping in this process or another one.
+fn ask(caller: &Caller, oxid: u64, request: Request) -> Result<Response> {
+    let exports = caller.exporter.exports();
+    Ok(match request {
+        Request::SimplePing { set } if oxid == caller.exporter.oxid() => Response::SimplePing(exports.simple_ping(set)),
+        Request::ComplexPing(ping) if oxid == caller.exporter.oxid() => {
+            let PingAnswer { set, status } = exports.complex_ping(&ping, caller.holder())?;
+            Response::ComplexPing { set, backoff: 0, status }
+        }
+        request => resolver_call(caller, oxid, &request)?,
+    })
+}
+
+/// Whether an unreachable process has ended, so that its objects are gone.
+fn is_gone(result: HRESULT) -> bool {
+    [code::RPC_S_SERVER_UNAVAILABLE, code::RPC_E_DISCONNECTED].contains(&result)
+}

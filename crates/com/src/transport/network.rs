@@ -1,0 +1,224 @@
+//! Networks: the protocol sequences by which this process reaches others and is reached, besides
+//! the shared memory of its host.
+
+pub(crate) mod built;
+mod dg;
+#[cfg(feature = "fabric")]
+mod fabric;
+pub(crate) mod protection;
+pub(crate) mod sequence;
+pub(crate) mod stream;
+mod udp;
+#[cfg(feature = "xdp")]
+mod xdp;
+
+use crate::access::Protection;
+use crate::protocol::binding::Transfers;
+use crate::transport::network::sequence::port;
+use crate::transport::routes::Targets;
+use crate::types::error::{Error, Result, code};
+use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_via::provider::shm::Directory;
+use obvia_via::stream::Stream;
+use obvia_via::window::{self, Options, Window};
+use obvia_via::{Deadline, Error as ViError, Nic};
+use sequence::{End, Means, NicMeans, Wanted};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub(crate) use built::told;
+pub(crate) use protection::{level_of, protected};
+
+/// The open NICs, and the addresses on which the process listens.
+#[derive(Default)]
+pub(crate) struct Network {
+    pub(crate) nics: Mutex<Vec<Opened>>,
+    // The standard protocol sequences by which this process calls others.
+    pub(crate) standard: Mutex<Vec<ProtocolSequence>>,
+    activities: dg::Activities,
+    // The bindings on which the process listens, in the form for other processes.
+    pub(crate) heard: Mutex<Vec<StringBinding>>,
+    // The endpoints that were opened, or tried, for objects called over virtual interfaces.
+    pub(crate) opened: Mutex<Vec<String>>,
+}
+
+/// A NIC with its options, and its address where it has only one.
+#[derive(Clone)]
+pub(crate) struct Opened {
+    pub(crate) wanted: Wanted,
+    pub(crate) nic: Nic,
+    pub(crate) address: Option<IpAddr>,
+}
+
+/// Parses a string binding from a user.
+pub(crate) fn parse(text: &str) -> Result<StringBinding> {
+    text.parse().map_err(|why| Error::new(code::E_INVALIDARG, format!("`{text}` is no string binding: {why}")))
+}
+
+/// Parses a string binding of virtual interfaces over a network from a user.
+pub(crate) fn parse_vi(text: &str) -> Result<StringBinding> {
+    let binding = parse(text)?;
+    if Wanted::of(&binding)?.is_over_vi() {
+        return Ok(binding);
+    }
+    let text = format!("`{text}` leads over no virtual interface: {} does not", binding.protocol);
+    Err(Error::new(code::E_INVALIDARG, text))
+}
+
+/// Resolves the addresses in a binding; at least one.
+fn places(binding: &StringBinding) -> Result<Vec<SocketAddr>> {
+    let bad = |why: &str| Error::new(code::E_INVALIDARG, format!("`{binding}`: {why}"));
+    match (binding.address.as_str(), port(binding)?).to_socket_addrs().map(Vec::from_iter) {
+        Ok(found) if !found.is_empty() => Ok(found),
+        Ok(_) => Err(bad("the host's name has no address")),
+        Err(_) => Err(bad("the host's name is not known")),
+    }
+}
+
+/// Returns the options of a binding to a peer, which must have an endpoint.
+fn wanted(binding: &StringBinding) -> Result<Wanted> {
+    if binding.endpoint.is_empty() {
+        return Err(Error::new(code::E_INVALIDARG, format!("the binding `{binding}` names no endpoint: [PORT]")));
+    }
+    Wanted::of(binding)
+}
+
+/// Whether this program was built with the protocol sequence of this name.
+pub(crate) fn is_built(name: &str) -> bool {
+    ProtocolSequence::ALL.into_iter().any(|known| known.name() == name && built::is_built(known))
+}
+
+/// Connects to a server at a binding of a standard protocol sequence.
+pub(crate) fn stream_to(directory: &Directory, binding: &StringBinding, deadline: Deadline) -> Result<Stream> {
+    wanted(binding)?;
+    stream::open(directory, binding, deadline)
+}
+
+/// Whether a string binding has a standard protocol sequence.
+pub(crate) fn is_standard(text: &str) -> bool {
+    let is_standard = |wanted: Wanted| matches!(wanted.sequence.means, Means::Stream | Means::Datagrams);
+    parse(text).is_ok_and(|binding| Wanted::of(&binding).is_ok_and(is_standard))
+}
+
+/// Whether calls by a binding use no connections.
+pub(crate) fn has_no_connections(binding: &StringBinding) -> bool {
+    Wanted::of(binding).is_ok_and(|wanted| matches!(wanted.sequence.means, Means::Datagrams))
+}
+
+/// Returns an empty set of target descriptions where connections to a binding are associations.
+pub(crate) fn targets_of(binding: &StringBinding) -> Result<Option<Targets>> {
+    let wanted = Wanted::of(binding)?;
+    match wanted.sequence.means {
+        Means::Stream => Ok(Some(Targets::new(stream::transfers(&wanted)?, protection::protection(&wanted, binding)?))),
+        Means::Datagrams => Ok(Some(Targets::new(Transfers::NDR, None))),
+        Means::Nic(_) => Ok(None),
+    }
+}
+
+/// Returns the protection for authenticating at a binding where connections are virtual interfaces.
+pub(crate) fn proof_of(binding: &StringBinding) -> Result<Option<Protection>> {
+    let wanted = Wanted::of(binding)?;
+    if wanted.is_over_vi() { protection::protection(&wanted, binding) } else { Ok(None) }
+}
+
+/// The greatest number of NICs that a process opens. Bindings in received references may open NICs
+/// as well.
+const NICS_MAX: usize = 16;
+
+/// The addresses that stand for every address of this host.
+pub(crate) const ANY: [&str; 3] = ["", "0.0.0.0", "::"];
+
+impl Network {
+    pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns a NIC for an end: an open one that fits, or a new one.
+    pub(crate) fn nic(&self, wanted: Wanted, means: NicMeans, end: End) -> Result<Opened> {
+        // The protection belongs to each connection, and connections with different protection
+        // share a NIC.
+        let mut wanted = wanted.without_protection();
+        let sequence = wanted.sequence;
+        (means.settle)(&mut wanted, end)?;
+        let mut nics = Self::lock(&self.nics);
+        if let Some(known) = nics.iter().find(|opened| opened.wanted.serves(&wanted)) {
+            return Ok(known.clone());
+        }
+        if let Some(what) = nics.iter().find_map(|opened| opened.wanted.collides(&wanted)) {
+            let text = format!("this process uses {what} by {} already, with other options", sequence.protocol);
+            return Err(Error::new(code::E_INVALIDARG, text));
+        }
+        if nics.len() >= NICS_MAX {
+            let text =
+                format!("{}: this process has {NICS_MAX} NICs open, with as many sets of options", sequence.protocol);
+            return Err(Error::new(code::E_OUTOFMEMORY, text));
+        }
+        let (nic, address) =
+            (means.open)(&wanted).map_err(|error| error.told(|why| format!("{}: {why}", sequence.protocol)))?;
+        let opened = Opened { wanted, nic, address };
+        nics.push(opened.clone());
+        Ok(opened)
+    }
+
+    /// Connects to a process by a virtual interface.
+    pub(crate) fn connect(&self, binding: &StringBinding, options: &Options, deadline: Deadline) -> Result<Window> {
+        let (wanted, deadline) = (wanted(binding)?, deadline.start());
+        let Means::Nic(means) = wanted.sequence.means else {
+            return Err(code::E_UNEXPECTED.into());
+        };
+        let mut failed = Error::from(code::RPC_S_SERVER_UNAVAILABLE);
+        for place in places(binding)? {
+            let nic = self.nic(wanted.clone(), means, End::Peer(place))?.nic;
+            match window::connect(&nic, &place.to_string(), options, deadline) {
+                Ok(window) => return Ok(window),
+                // Another address of the host may work.
+                Err(error @ (ViError::NotFound { .. } | ViError::System { .. })) => failed = error.into(),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(failed)
+    }
+
+    /// Connects to a process by an association, or for calls without one.
+    pub(crate) fn associate(
+        &self,
+        directory: &Directory,
+        binding: &StringBinding,
+        targets: &Arc<Targets>,
+        options: &Options,
+        deadline: Deadline,
+    ) -> Result<Window> {
+        let window = if let Means::Datagrams = wanted(binding)?.sequence.means {
+            self.activities.connect(binding, targets, options)?
+        } else {
+            stream::connect(directory, binding, targets, options, deadline)?
+        };
+        let mut standard = Self::lock(&self.standard);
+        if !standard.contains(&binding.protocol) {
+            standard.push(binding.protocol);
+        }
+        Ok(window)
+    }
+
+    /// Returns the bindings of this process with the host and protocol sequence of another binding
+    /// and no less protection.
+    pub(crate) fn heard_like(&self, binding: &StringBinding) -> Vec<StringBinding> {
+        let is_like = |known: &StringBinding| {
+            known.protocol == binding.protocol
+                && known.address == binding.address
+                && level_of(known) >= level_of(binding)
+        };
+        self.heard(Some(&binding.address)).into_iter().filter(is_like).collect()
+    }
+
+    /// Returns the bindings of this process for a peer that reaches it at the address `local`.
+    pub(crate) fn heard(&self, local: Option<&str>) -> Vec<StringBinding> {
+        let mut heard = Self::lock(&self.heard).clone();
+        for binding in &mut heard {
+            if let Some(local) = local.filter(|_| ANY.contains(&binding.address.as_str())) {
+                local.clone_into(&mut binding.address);
+            }
+        }
+        heard
+    }
+}

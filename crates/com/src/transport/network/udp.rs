@@ -1,0 +1,19 @@
+//! `ncacn_vi_udp`. The only option, `fault`, simulates network faults.
+
+use super::sequence::{Means, NicMeans, OF_CLIENTS, Open, SHARED, Sequence, Wanted, any};
+use crate::types::error::Result;
+use obvia_rpc::string_binding::ProtocolSequence;
+use obvia_via::provider::udp;
+
+pub(super) const SEQUENCE: Sequence = Sequence {
+    protocol: ProtocolSequence::ViUdp,
+    shared: &[SHARED],
+    own: &["fault", OF_CLIENTS[0], OF_CLIENTS[1]],
+    alone: None,
+    means: Means::Nic(NicMeans { settle: any, open }),
+};
+
+fn open(wanted: &Wanted) -> Result<Open> {
+    let options = udp::Options { fault: wanted.fault()?, ..udp::Options::default() };
+    Ok((udp::open(&options)?, None))
+}

@@ -1,0 +1,85 @@
+//! `ncacn_vi_xdp`. All options concern this process alone: `interface`, by default selected by the
+//! address of the peer or of this process; `mode`, `native` or `generic`, by default the better one
+//! that works; and `fault`.
+
+use super::sequence::{End, Means, NicMeans, OF_CLIENTS, Open, SHARED, Sequence, Wanted};
+use crate::types::error::{Error, Result, code};
+use obvia_rpc::string_binding::ProtocolSequence;
+use obvia_via::Nic;
+use obvia_via::provider::xdp::{self, Mode, Options, Xdp};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+
+pub(super) const SEQUENCE: Sequence = Sequence {
+    protocol: ProtocolSequence::ViXdp,
+    shared: &[SHARED],
+    own: &["interface", "mode", "fault", OF_CLIENTS[0], OF_CLIENTS[1]],
+    alone: Some("interface"),
+    means: Means::Nic(NicMeans { settle, open }),
+};
+
+fn bad(text: impl Into<String>) -> Error {
+    Error::new(code::E_INVALIDARG, text)
+}
+
+/// Selects the interface: the one by which the kernel reaches the peer, or the one with the address
+/// to listen on.
+fn settle(wanted: &mut Wanted, end: End) -> Result<()> {
+    if !wanted.value("interface").is_empty() {
+        return Ok(());
+    }
+    let address = match end {
+        End::Peer(SocketAddr::V4(peer)) => Some(way_to(peer.into())?),
+        End::Here(Some(IpAddr::V4(address))) => Some(address),
+        End::Here(None) => None,
+        End::Peer(SocketAddr::V6(_)) | End::Here(Some(IpAddr::V6(_))) => {
+            return Err(bad("ncacn_vi_xdp has IPv4 addresses only"));
+        }
+    };
+    let interfaces = xdp::interfaces()?;
+    let mut suitable = interfaces.iter().filter(|(_, own)| address.is_none_or(|address| address == *own));
+    let which = match (suitable.next(), suitable.next(), address) {
+        (Some((name, _)), None, _) => name.clone(),
+        (None, _, Some(address)) => {
+            let text =
+                format!("no Ethernet interface has {address} for its first address: say which by [,interface=NAME]");
+            return Err(bad(text));
+        }
+        (None, _, None) => {
+            return Err(bad("ncacn_vi_xdp takes an Ethernet interface with an IPv4 address, and none is up"));
+        }
+        (Some(_), Some(_), _) => {
+            let names: Vec<_> = interfaces.iter().map(|(name, _)| name.as_str()).collect();
+            return Err(bad(format!("say which interface of {} by [,interface=NAME]", names.join(", "))));
+        }
+    };
+    wanted.choose("interface", which);
+    Ok(())
+}
+
+/// Returns the address of this host from which the kernel would send to a peer. No packet is sent.
+fn way_to(peer: SocketAddr) -> Result<Ipv4Addr> {
+    let asked = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).and_then(|socket| {
+        socket.connect(peer)?;
+        socket.local_addr()
+    });
+    match asked {
+        Ok(SocketAddr::V4(own)) => Ok(*own.ip()),
+        Ok(SocketAddr::V6(_)) => Err(bad("ncacn_vi_xdp has IPv4 addresses only")),
+        Err(error) => {
+            let text = format!("there is no way to {}: {error}", peer.ip());
+            Err(Error::new(code::RPC_S_SERVER_UNAVAILABLE, text))
+        }
+    }
+}
+
+fn open(wanted: &Wanted) -> Result<Open> {
+    let mode = match wanted.value("mode") {
+        "" => None,
+        "native" => Some(Mode::Native),
+        "generic" => Some(Mode::Generic),
+        other => return Err(bad(format!("ncacn_vi_xdp has the modes `native` and `generic`, and no `{other}`"))),
+    };
+    let options = Options { mode, fault: wanted.fault()?, ..Options::new(wanted.value("interface")) };
+    let xdp = Xdp::open(&options)?;
+    Ok((Nic::open(Box::new(xdp.provider())), Some(xdp.address().into())))
+}

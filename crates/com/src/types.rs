@@ -1,0 +1,12 @@
+//! Values of one process, which know no peer: errors, memory of callers, interface pointers and
+//! descriptions, identities, deadlines and threads.
+
+pub(crate) mod agile;
+pub(crate) mod deadline;
+pub(crate) mod error;
+pub(crate) mod identity;
+pub(crate) mod memory;
+pub(crate) mod plain_file;
+pub(crate) mod registry;
+pub(crate) mod threads;
+pub(crate) mod upkeep;

@@ -1,0 +1,123 @@
+//! Interface pointers that may move between threads.
+
+use crate::types::error::{Error, Result, code};
+use crate::types::registry::is_proxy;
+use windows_core::{GUID, IInspectable, IUnknown, Interface, interface};
+
+/// IAgileObject, the interface of objects that any thread may use.
+pub const IID_AGILE_OBJECT: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee64_ca8f_5b90);
+
+/// The interface of objects in Rust whose type the compiler has checked: vtables of an IDL file's
+/// interfaces exist only for types that are `Send`, `Sync` and `'static`. The interface has no
+/// methods of its own.
+pub const IID_CHECKED: GUID = GUID::from_u128(0xac70_c40a_fe8b_47e2_8821_d46b_5b34_6354);
+
+/// [`IID_CHECKED`] for objects of the runtime's own, whose interfaces are in no IDL file. An
+/// assertion beside each `implement` verifies that the type is `Send`, `Sync` and `'static`.
+#[interface("ac70c40a-fe8b-47e2-8821-d46b5b346354")]
+pub(crate) unsafe trait IChecked: IUnknown {}
+
+const _: () = assert!(IChecked::IID.to_u128() == IID_CHECKED.to_u128());
+
+pub(crate) mod sealed {
+    pub trait Sealed: Sized {
+        /// Returns a copy, in which no object belongs to a thread.
+        fn shared(&self) -> crate::types::error::Result<Self>;
+    }
+}
+
+/// The types that [`Agile`] accepts: interface pointers, and VARIANT and SAFEARRAY, which may
+/// contain interface pointers.
+pub trait Shareable: sealed::Sealed {}
+
+impl<T: sealed::Sealed> Shareable for T {}
+
+/// An interface pointer that any thread may use, or a value whose objects any thread may use. An
+/// object can keep it, and another thread can receive it.
+///
+/// Several threads call objects at once, so the fields of an object must be `Send` and `Sync`.
+/// Interface pointers are not, since some objects belong to the thread that made them.
+/// [`Agile::new`] checks the object once.
+///
+/// ```
+/// # use obvia::{Agile, IUnknown};
+/// fn keep(pointer: &IUnknown) -> obvia::Result<std::thread::JoinHandle<()>> {
+///     let kept = Agile::new(pointer)?;
+///     Ok(std::thread::spawn(move || drop(kept.get().clone())))
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agile<T>(
+    // Invariant: `check` has accepted all objects in the value.
+    T,
+);
+
+// SAFETY: by the invariant any thread may use and drop the value: it is an interface pointer, or it
+// owns values and such pointers.
+unsafe impl<T> Send for Agile<T> {}
+// SAFETY: as above: by COM's rules several threads may call such objects at once; values are not
+// changed through `&`.
+unsafe impl<T> Sync for Agile<T> {}
+
+impl<T: Shareable> Agile<T> {
+    /// Keeps a pointer to an object that any thread may use: a proxy, an object in Rust with an
+    /// interface of an IDL file, or an object in another language with IAgileObject. A VARIANT or a
+    /// SAFEARRAY with such objects is copied.
+    ///
+    /// # Errors
+    ///
+    /// E_INVALIDARG for any other object; E_OUTOFMEMORY.
+    pub fn new(value: &T) -> Result<Self> {
+        value.shared().map(Self)
+    }
+
+    /// Returns the pointer or the value.
+    pub fn get(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<I: Interface> sealed::Sealed for I {
+    fn shared(&self) -> Result<Self> {
+        check(self)?;
+        Ok(self.clone())
+    }
+}
+
+/// Verifies that an object does not belong to a thread.
+pub(crate) fn check<I: Interface>(pointer: &I) -> Result<()> {
+    if is_proxy(pointer) {
+        return Ok(());
+    }
+    let object: IUnknown = pointer.cast()?;
+    if may_be_shared(&object) {
+        return Ok(());
+    }
+    let why = if answers(&object, &IInspectable::IID) {
+        "it has no interface of an IDL file, so nobody has checked that its type is Send and Sync"
+    } else {
+        "it has no IAgileObject"
+    };
+    Err(Error::new(code::E_INVALIDARG, format!("the object belongs to a thread: {why}")))
+}
+
+/// Whether any thread may use an object that is no proxy.
+///
+/// Every object of `#[implement]` claims IAgileObject regardless of its fields, so the claim is
+/// worthless for it; [`IID_CHECKED`] decides instead. Such objects have IInspectable as well.
+/// Objects of other languages are trusted.
+fn may_be_shared(object: &IUnknown) -> bool {
+    answers(object, &IID_CHECKED) || answers(object, &IID_AGILE_OBJECT) && !answers(object, &IInspectable::IID)
+}
+
+fn answers(object: &IUnknown, iid: &GUID) -> bool {
+    let mut found = std::ptr::null_mut();
+    // SAFETY: a QueryInterface with room for one pointer.
+    let result = unsafe { object.query(iid, &mut found) };
+    if result.is_err() || found.is_null() {
+        return false;
+    }
+    // SAFETY: the query succeeded, so the pointer is a counted interface pointer.
+    drop(unsafe { IUnknown::from_raw(found) });
+    true
+}

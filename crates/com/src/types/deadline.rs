@@ -1,0 +1,131 @@
+//! The limits on the time of a thread's calls.
+
+use obvia_via::{Deadline, Limit};
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// The default limit on the time of a call.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+const UNSAID: Deadline = Deadline::Within(DEFAULT_TIMEOUT);
+
+thread_local! {
+    /// The limit that the thread has set, if any.
+    static DEADLINE: Cell<Option<Deadline>> = const { Cell::new(None) };
+    /// The deadline of the call that this thread performs, if its caller sent one.
+    static INHERITED: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// Makes this thread's next call take the slow path through `prepare`. Does nothing until the
+    /// thread has a channel.
+    static PREPARE: Cell<fn()> = const { Cell::new(|| {}) };
+}
+
+/// Runs `calls` with another limit on the time of each call of this thread. Calls made by a method
+/// end by [`caller_deadline`] even where the limit is later.
+///
+/// # Example
+///
+/// ```
+/// let answer = obvia::with_timeout(std::time::Duration::from_millis(200), || 6 * 7);
+/// assert_eq!(answer, 42);
+/// ```
+pub fn with_timeout<R>(timeout: Duration, calls: impl FnOnce() -> R) -> R {
+    with(Deadline::Within(timeout), calls)
+}
+
+/// Runs `calls`, all of which together must end by `deadline`.
+pub fn with_deadline<R>(deadline: std::time::Instant, calls: impl FnOnce() -> R) -> R {
+    with(Deadline::At(deadline), calls)
+}
+
+/// Sets the limit on the time of this thread's further calls; `None` restores the default. Returns
+/// the previous limit, if it was a length of time.
+pub(crate) fn set_timeout(timeout: Option<Duration>) -> Option<Duration> {
+    match replace(timeout.map(Deadline::Within)) {
+        Some(Deadline::Within(before)) => Some(before),
+        _ => None,
+    }
+}
+
+/// Returns the deadline of the method that runs on this thread, as its caller has set it by
+/// [`with_timeout`] or [`with_deadline`]. Calls that the method makes end by then even where their
+/// own limit is later. `None` where the caller sent no deadline or does not wait, and where the
+/// thread performs no call.
+pub fn caller_deadline() -> Option<Instant> {
+    INHERITED.get()
+}
+
+/// Sets the function that makes this thread's next call take the slow path through `prepare`.
+pub(crate) fn set_prepare(prepare: fn()) {
+    PREPARE.set(prepare);
+}
+
+/// Makes this thread's next call take the slow path, which sends the changed context.
+pub(crate) fn prepare_again() {
+    PREPARE.get()();
+}
+
+/// Sets the deadline that the performed call imposes on all calls of this thread.
+pub(crate) fn limit_to(end: Option<Instant>) {
+    if INHERITED.replace(end) != end {
+        prepare_again();
+    }
+}
+
+/// Replaces the thread's own limit and returns the previous one.
+fn replace(deadline: Option<Deadline>) -> Option<Deadline> {
+    let before = DEADLINE.replace(deadline);
+    if before != deadline {
+        prepare_again();
+    }
+    before
+}
+
+/// Runs `calls` with a limit on each of them or on all of them together.
+pub(crate) fn with<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
+    struct Restore(Option<Deadline>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            replace(self.0);
+        }
+    }
+    let _restore = Restore(replace(Some(deadline)));
+    calls()
+}
+
+/// Returns the deadline of the calls that this thread makes now.
+#[inline]
+pub(crate) fn of_thread() -> Deadline {
+    match (DEADLINE.get(), INHERITED.get()) {
+        (own, None) => own.unwrap_or(UNSAID),
+        (own, Some(end)) => sooner(own.unwrap_or(UNSAID), end),
+    }
+}
+
+/// Returns the deadline that calls of this thread tell their callees: that of [`with_timeout`] or
+/// [`with_deadline`], or that of the caller of the method that runs. [`DEFAULT_TIMEOUT`] limits
+/// each call here and is never told.
+#[inline]
+pub(crate) fn said_deadline() -> Option<Deadline> {
+    match (DEADLINE.get(), INHERITED.get()) {
+        (own, None) => own,
+        (None, Some(end)) => Some(Deadline::At(end)),
+        (Some(own), Some(end)) => Some(sooner(own, end)),
+    }
+}
+
+fn sooner(own: Deadline, end: Instant) -> Deadline {
+    match own.start() {
+        Deadline::At(own) if own < end => Deadline::At(own),
+        _ => Deadline::At(end),
+    }
+}
+
+/// The limit of the current thread, evaluated when a wait begins.
+#[derive(Clone, Copy)]
+pub(crate) struct ThreadLimit;
+
+impl Limit for ThreadLimit {
+    #[inline]
+    fn deadline(self) -> Deadline {
+        of_thread()
+    }
+}

@@ -1,0 +1,45 @@
+//! The signal of the janitor: any part of the runtime wakes the janitor when there is something to
+//! clean up.
+
+use crate::types::threads::lock;
+use std::sync::{Condvar, Mutex, Once, OnceLock, PoisonError};
+use std::time::Duration;
+
+static PENDING: Mutex<bool> = Mutex::new(false);
+static SIGNAL: Condvar = Condvar::new();
+static START: Once = Once::new();
+/// The janitor's work, once the process has a runtime to look after.
+static WORK: OnceLock<fn()> = OnceLock::new();
+
+/// Sets the janitor's work. Only the first call has an effect.
+pub(crate) fn set_work(work: fn()) {
+    WORK.get_or_init(|| work);
+}
+
+/// Starts the janitor, which collects the references of servers that end. There is nothing to
+/// collect before the process has a runtime.
+pub(crate) fn start() {
+    let Some(work) = WORK.get() else { return };
+    START.call_once(|| {
+        // Without the thread, references are given back when the process ends.
+        let _ = std::thread::Builder::new().name("obvia-janitor".to_owned()).spawn(work);
+    });
+}
+
+/// Wakes the janitor: references wait to be given back, or a peer has ended.
+pub(crate) fn wake() {
+    start();
+    let mut pending = lock(&PENDING);
+    if !*pending {
+        *pending = true;
+        SIGNAL.notify_one();
+    }
+}
+
+/// Waits until the janitor is woken, or the time has passed. Returns whether it was woken.
+pub(crate) fn wait(span: Duration) -> bool {
+    let waited = SIGNAL.wait_timeout_while(lock(&PENDING), span, |pending| !*pending);
+    let (mut pending, outcome) = waited.unwrap_or_else(PoisonError::into_inner);
+    *pending = false;
+    !outcome.timed_out()
+}
