@@ -30,9 +30,10 @@ static ACCOUNTS: RwLock<Option<Arc<dyn Accounts>>> = RwLock::new(None);
 /// Sets the credentials that this process presents to servers by bindings that ask for
 /// [security](crate::listen), from now on. Existing connections keep their credentials.
 ///
-/// A [`Credential`] is the same for every server. A program with several credentials, or with one
-/// that must not be presented to arbitrary servers, implements [`Credentials`] and decides by the
-/// server's principal name: `host/` and its address, unless the binding has another one in `spn`.
+/// A [`Credential`](crate::security::Credential) is the same for every server. A program with
+/// several credentials, or with one that must not be presented to arbitrary servers, implements
+/// [`Credentials`] and decides by the server's principal name: `host/` and its address, unless the
+/// binding has another one in `spn`.
 ///
 /// # Example
 ///
