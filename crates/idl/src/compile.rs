@@ -3,8 +3,8 @@
 use crate::model::Model;
 use crate::model::automation;
 use crate::model::events;
-use crate::model::resolve::Resolver;
-use crate::model::side_file::merge;
+use crate::resolve::Resolver;
+use crate::resolve::side_file::merge;
 use crate::syntax::ast::Item;
 use crate::syntax::parser::Parser;
 use crate::text::diagnostic::{Diagnostic, Failure, Severity, first_of};

@@ -23,6 +23,7 @@ pub mod description;
 pub mod emit;
 pub mod model;
 pub mod plan;
+mod resolve;
 pub mod syntax;
 mod text;
 

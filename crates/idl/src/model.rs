@@ -14,8 +14,6 @@ mod library;
 mod measure;
 mod names;
 mod reach;
-pub(crate) mod resolve;
-pub(crate) mod side_file;
 mod sizes;
 mod tables;
 pub mod typelib;

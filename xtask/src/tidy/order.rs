@@ -11,6 +11,32 @@ use crate::rust::modules::{Arrow, Modules};
 type Order = (&'static str, &'static [&'static [&'static str]]);
 
 const ORDERS: &[Order] = &[
+    (
+        "crates/via",
+        &[
+            &["attributes", "counters", "deadline", "error", "layout", "message", "region", "sync", "wait"],
+            &["bell", "doorbell", "memory", "notice"],
+            &["descriptor", "socket"],
+            &["reliable/link"],
+            &["reliable/guard"],
+            &["spi"],
+            &["vi/state"],
+            &["wrap"],
+            &["reliable"],
+            &["completion"],
+            &["nic/attendant"],
+            &["nic/core"],
+            &["vi"],
+            &["connection"],
+            &["nic"],
+            &["window/mapping"],
+            &["provider/shm/mapping"],
+            &["window"],
+            &["provider"],
+            &["datagram"],
+            &["stream"],
+        ],
+    ),
     ("crates/ndr", &[&["vartype", "flat"], &["ndr"], &["serialization"]]),
     (
         "crates/rpc",
@@ -41,6 +67,10 @@ const ORDERS: &[Order] = &[
         ],
     ),
     (
+        "crates/idl",
+        &[&["text"], &["syntax"], &["model"], &["plan"], &["resolve"], &["compile"], &["description", "emit"]],
+    ),
+    (
         "crates/cli",
         &[
             &["exit", "json", "print"],
@@ -50,6 +80,35 @@ const ORDERS: &[Order] = &[
             &["frame"],
             &["call"],
             &["bench", "classes", "completions", "epmapper", "idl", "ls", "manual", "register", "scm", "wizard"],
+        ],
+    ),
+    (
+        "xtask",
+        &[
+            &["leftovers", "repo", "temporary"],
+            &["program", "rust"],
+            &["maven"],
+            &["tools"],
+            &["test/order"],
+            &["workspace"],
+            &["native", "offline"],
+            &["test/examples"],
+            &["icount"],
+            &["tidy"],
+            &[
+                "bench_java",
+                "conformance",
+                "demo",
+                "fuzz",
+                "fuzz_java",
+                "loom",
+                "miri",
+                "reproduce_java",
+                "sim",
+                "soak",
+            ],
+            &["test"],
+            &["bench_cpp", "bench_jrpc", "bench_web"],
         ],
     ),
 ];

@@ -5,9 +5,11 @@
 //! out] arrays are copied from the request straight into the reply, which only this process can
 //! write, and the method works on them there.
 
+mod call;
 mod lent;
 
 pub use crate::server::own_call::{no_results, results, results_unpadded};
+pub use call::{StubCall, serve};
 pub use lent::{lend, lend_again};
 
 use crate::client::proxy::Wanted;
@@ -15,10 +17,9 @@ use crate::marshal::parameters;
 use crate::marshal::reply::settle_return;
 use crate::protocol::frame::{Arrays, Measure, Scalar, Value, aligned};
 use crate::server;
-use crate::server::own_call;
 use crate::types::error::fault_of;
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::{Answer, ServerCall};
+use obvia_rpc::vi_call::ServerCall;
 use obvia_via::RegionView;
 use obvia_via::layout::INLINE_MAX;
 use std::cell::RefCell;
@@ -34,56 +35,7 @@ thread_local! {
 /// The size in bytes above which private memory is freed by the next call that needs less.
 const SCRATCH_KEPT: usize = 4 << 20;
 
-/// Runs the body of a stub. If it fails, the method was not called, or its results cannot be sent.
-#[inline(always)]
-pub fn serve<'b>(
-    call: &mut ServerCall<'b>,
-    body: impl FnOnce(&mut StubCall<'_, 'b>) -> Result<Answer, Status>,
-) -> Answer {
-    match body(&mut StubCall::new(call)) {
-        Ok(answer) => answer,
-        Err(status) => own_call::fault(status),
-    }
-}
-
-/// A call in its stub.
-pub struct StubCall<'a, 'b> {
-    call: &'a mut ServerCall<'b>,
-    // The number of words of the scratch memory that this call uses.
-    used: usize,
-}
-
 impl<'a, 'b> StubCall<'a, 'b> {
-    #[inline]
-    pub(crate) fn new(call: &'a mut ServerCall<'b>) -> Self {
-        Self { call, used: 0 }
-    }
-
-    /// Returns the request's frame, for arguments that consist of a block of `length` bytes.
-    ///
-    /// # Errors
-    ///
-    /// BAD_STUB_DATA when the frame has another length.
-    #[inline(always)]
-    pub fn block(&self, length: usize) -> Result<RegionView<'b>, Status> {
-        own_call::block(self.call, length)
-    }
-
-    /// Returns the request's frame, for a method with arrays after a block of `length` bytes.
-    ///
-    /// # Errors
-    ///
-    /// BAD_STUB_DATA when the frame is shorter than the block.
-    #[inline]
-    pub fn frame(&self, length: usize) -> Result<RegionView<'b>, Status> {
-        own_call::frame(self.call, length)
-    }
-
-    /// Returns the underlying call, for methods that are not plain.
-    pub(crate) fn inner(&mut self) -> &mut ServerCall<'b> {
-        self.call
-    }
-
     /// Verifies that the arrays end where the frame ends.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ mod library;
 mod limits;
 mod plain;
 mod reserved;
+pub(crate) mod side_file;
 mod transfer;
 mod typedefs;
 mod types;

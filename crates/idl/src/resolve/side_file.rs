@@ -3,7 +3,7 @@
 //!
 //! Side files thus are only another spelling: resolution decides the attributes' meaning.
 
-use crate::model::resolve::{KNOWN, ON_HANDLES, method_name};
+use crate::resolve::{KNOWN, ON_HANDLES, method_name};
 use crate::syntax::ast::{Attribute, Ident, InterfaceDecl, Item, Method, SideInterface, SideMethod};
 use crate::text::diagnostic::{Diagnostic, most_like};
 use crate::text::source::Sources;
