@@ -2,5 +2,5 @@
 
 fn main() {
     let array = obvia::SafeArray::of(&[1, 2]).unwrap();
-    std::thread::scope(|scope| drop(scope.spawn(|| array.len()))); //~ error[E0277]: `*mut automation::safearray::Descriptor` cannot be shared between threads safely
+    std::thread::scope(|scope| drop(scope.spawn(|| array.len()))); //~ error[E0277]: `*mut automation::value::Descriptor` cannot be shared between threads safely
 }
