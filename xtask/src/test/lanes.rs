@@ -148,6 +148,11 @@ impl Runner {
         Ok(Self { folder: folder.to_owned(), program, shuffle, filter, names: Names::new()? })
     }
 
+    /// Runs the following parts and their tests in the random order of a seed.
+    pub(super) fn shuffle_by(&mut self, seed: Seed) {
+        self.shuffle = Some(seed);
+    }
+
     /// Runs a part with this program's output.
     fn show(&self, part: &'static Part) -> Ran {
         println!("==> {}: {}", part.name, part.about);

@@ -26,9 +26,11 @@ pub(super) fn run(count: u32, options: &Options) -> Outcome {
     let filter = filter(&tests);
     let runs_tests = chosen.iter().copied().chain(PARTS.iter().filter(|part| part.name == TESTS));
     let _load = prepare(&runs_tests.collect::<Vec<_>>(), options.has_load)?;
-    workspace::build()?;
     let folder = target().join("test/repeat");
     let _ = fs::remove_dir_all(&folder);
+    // The build may replace this program's file, so the runner looks its path up before.
+    let mut runner = Runner::new(&folder, Some(seed), filter.clone())?;
+    workspace::build()?;
     if filter.is_some() {
         chosen.extend(PARTS.iter().find(|part| part.name == TESTS));
     }
@@ -36,12 +38,13 @@ pub(super) fn run(count: u32, options: &Options) -> Outcome {
     for round in 0..count {
         println!("==> round {} of {count}", round + 1);
         let seed = seed.after(round.into());
-        let runner = Runner::new(&folder, Some(seed), filter.clone())?;
+        runner.shuffle_by(seed);
         for part in seed.shuffle(chosen.iter().copied()) {
             let file = format!("{}-{:03}", part.name, round + 1);
             let ran = runner.run(part, &file, true);
             let log = folder.join(&file).with_extension("log");
-            if let Verdict::Failed(_) = ran.verdict {
+            if let Verdict::Failed(why) = ran.verdict {
+                println!("{} FAILED: {}", part.name, why.lines().next().unwrap_or_default());
                 failed(part, &log).into_iter().for_each(|name| *failures.entry(name).or_insert(0) += 1);
             } else {
                 // Only logs of failures are kept.
