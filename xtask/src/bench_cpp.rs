@@ -1,7 +1,8 @@
 //! `bench-cpp`: builds the C++ client and server that `obvia bench` measures, beside the command.
 
+use crate::native;
+use crate::outcome::{Outcome, Problem};
 use crate::program::target;
-use crate::{Outcome, Problem, native};
 use std::fs;
 
 const SOURCES: [&str; 2] = ["bench/cpp/calls.cc", "bench/cpp/called.cc"];

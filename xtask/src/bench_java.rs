@@ -1,9 +1,10 @@
 //! `bench-java`: builds the Java client and server that `obvia bench` measures, and their start
 //! script beside the command.
 
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
-use crate::{Outcome, Problem, tools};
+use crate::tools;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

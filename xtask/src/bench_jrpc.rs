@@ -1,8 +1,9 @@
 //! `bench-jrpc`: measures the tables of the J-RPC paper: calls between virtual machines, and the
 //! marshalling of lists and arrays.
 
+use crate::bench_java;
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
-use crate::{Outcome, Problem, bench_java};
 use std::fs;
 use std::path::Path;
 

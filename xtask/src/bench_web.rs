@@ -1,11 +1,12 @@
 //! `bench-web`: replays a trace of HTTP requests with handlers that keep them, and draws the
 //! handlers' memory use over time.
 
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::test::examples::Names;
 use crate::test::web;
-use crate::{Outcome, Problem, tools, workspace};
+use crate::{tools, workspace};
 use std::fs;
 
 const USAGE: &str = "usage: cargo xtask bench-web [--quick]";

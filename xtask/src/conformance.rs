@@ -1,7 +1,8 @@
 //! `conformance`: tests every provider against the fifty statements; the full run sends gigabytes
 //! through each.
 
-use crate::{Outcome, Problem, workspace};
+use crate::outcome::{Outcome, Problem};
+use crate::workspace;
 
 /// The nextest profile of these tests.
 const PROFILE: &str = "conformance";

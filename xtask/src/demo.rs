@@ -1,7 +1,7 @@
 //! `demo`: the demonstration. Runs the example `pfs` first, as it is built soon, then measures its
 //! calls against the machine's limits with an optimized build.
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use crate::program::Program;
 
 /// Builds and runs the example with the given arguments; then builds the command and measures.

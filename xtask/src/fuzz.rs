@@ -4,10 +4,10 @@
 //! A run's corpus stays in `target/fuzz/corpus`; `testing/fuzz-targets/seeds/TARGET` contains the
 //! initial inputs.
 
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, at_once, target};
 use crate::repo::root;
 use crate::tools::{self, Tool};
-use crate::{Outcome, Problem};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -193,7 +193,7 @@ fn statistic(said: &str, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::{chosen, statistic, targets};
-    use crate::Problem;
+    use crate::outcome::Problem;
 
     #[test]
     fn targets_are_the_files() {

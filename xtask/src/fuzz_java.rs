@@ -4,7 +4,8 @@
 //! The part `java` feeds each reader a fixed number of inputs, the same each time.
 
 use crate::maven::maven;
-use crate::{Outcome, Problem, tools};
+use crate::outcome::{Outcome, Problem};
+use crate::tools;
 
 /// The default time for each reader, in seconds.
 const SECONDS: u32 = 60;

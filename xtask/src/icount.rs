@@ -15,10 +15,10 @@ mod native;
 mod report;
 mod sides;
 
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::tools::{self, Tool};
-use crate::{Outcome, Problem};
 use callgrind::{Name, Profile};
 use floor::Floor;
 use lines::Lines;

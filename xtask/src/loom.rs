@@ -1,9 +1,9 @@
 //! `loom`: explores the interleavings of threads and processes on shared memory. Its tests have
 //! `loom` in their path.
 
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::load;
-use crate::{Outcome, Problem};
 
 const PACKAGE: &str = "obvia-via";
 const MANIFEST: &str = "crates/via/Cargo.toml";

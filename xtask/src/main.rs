@@ -18,6 +18,7 @@ mod maven;
 mod miri;
 mod native;
 mod offline;
+mod outcome;
 mod program;
 mod repo;
 mod reproduce_java;
@@ -30,43 +31,8 @@ mod tidy;
 mod tools;
 mod workspace;
 
-use std::fmt;
+use outcome::Outcome;
 use std::process::ExitCode;
-
-/// The reason why a command failed.
-#[derive(Debug, PartialEq, Eq)]
-enum Problem {
-    /// An error with its description.
-    Failed(String),
-    /// A tool or the subject of the command is missing.
-    Missing {
-        what: String,
-        /// Whether the absence fails a CI run (`CI=true`).
-        required: bool,
-    },
-}
-
-impl Problem {
-    fn failed(what: impl Into<String>) -> Self {
-        Self::Failed(what.into())
-    }
-
-    fn missing(what: impl Into<String>) -> Self {
-        let (what, required) = (what.into(), false);
-        Self::Missing { what, required }
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Failed(what) | Self::Missing { what, .. } => f.write_str(what),
-        }
-    }
-}
-
-/// The result of a command.
-type Outcome<T = ()> = Result<T, Problem>;
 
 /// A command of `cargo xtask`.
 struct Command {

@@ -3,9 +3,9 @@
 //! Miri supports neither shared memory, nor sockets with descriptors, nor other processes. Tests
 //! that need those are marked with `#[cfg_attr(miri, ignore)]`.
 
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, at_once, target};
 use crate::tools::{self, Tool};
-use crate::{Outcome, Problem};
 
 /// The crates that contain `unsafe`.
 const PACKAGES: &[&str] = &["obvia-via", "obvia"];

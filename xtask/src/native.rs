@@ -1,9 +1,10 @@
 //! The C++ programs for measurements: built with g++ against libobvia, like those of its users.
 
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::tools::{self, Tool};
-use crate::{Outcome, Problem, workspace};
+use crate::workspace;
 use std::fs;
 use std::path::Path;
 

@@ -18,7 +18,7 @@ pub(crate) fn fetch(tools: &[Tool]) {
     }
 }
 
-fn report(outcome: crate::Outcome) {
+fn report(outcome: crate::outcome::Outcome) {
     if let Err(problem) = outcome {
         println!("    {problem}");
     }

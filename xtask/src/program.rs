@@ -1,7 +1,7 @@
 //! Runs other programs, prints their command lines, and stops those that hang.
 
+use crate::outcome::{Outcome, Problem};
 use crate::repo::root;
-use crate::{Outcome, Problem};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -185,7 +185,7 @@ pub(crate) fn target() -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::Program;
-    use crate::Problem;
+    use crate::outcome::Problem;
 
     #[test]
     fn what_fails_is_said() {

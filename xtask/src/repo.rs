@@ -1,6 +1,6 @@
 //! The repository as the commands see it: its root and the texts of its files.
 
-use crate::{Outcome, Problem};
+use crate::outcome::{Outcome, Problem};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -2,10 +2,11 @@
 //! compares the bytes. Javadoc is included and must have no warnings.
 
 use crate::maven::maven;
+use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
 use crate::repo::load;
 use crate::temporary::Folder;
-use crate::{Outcome, Problem, tools};
+use crate::tools;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -3,8 +3,9 @@
 //!
 //! A failed trial prints its seed and all events; `--seed` repeats it exactly.
 
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
-use crate::{Outcome, Problem, workspace};
+use crate::workspace;
 
 const USAGE: &str = "usage: cargo xtask sim [--seeds N | --thorough] [--seed S] [--verbose]";
 /// The number of seeds in a test run.

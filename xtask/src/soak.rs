@@ -1,6 +1,7 @@
 //! `soak`: runs many processes, threads and objects at once, and checks every result.
 
-use crate::{Outcome, Problem, workspace};
+use crate::outcome::{Outcome, Problem};
+use crate::workspace;
 
 const SECONDS: u32 = 60;
 /// The duration of the thorough run, in seconds.

@@ -1,6 +1,6 @@
 //! Temporary folders.
 
-use crate::{Outcome, Problem};
+use crate::outcome::{Outcome, Problem};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};

@@ -18,9 +18,10 @@ mod wizard;
 pub(crate) use self::interop::run_wine;
 pub(crate) use self::options::USAGE;
 
+use crate::outcome::{Outcome, Problem};
 use crate::program::is_ci;
 use crate::tools::{self, Tool};
-use crate::{Outcome, Problem, leftovers, offline};
+use crate::{leftovers, offline};
 use load::Load;
 use options::Options;
 use parts::{GROUPS, PARTS, Part};
@@ -111,7 +112,7 @@ fn choose(names: &[String], is_thorough: bool) -> Outcome<Vec<&'static Part>> {
 #[cfg(test)]
 mod tests {
     use super::{PARTS, choose};
-    use crate::Problem;
+    use crate::outcome::Problem;
 
     #[test]
     fn parts_are_chosen_by_name() {

@@ -12,9 +12,10 @@ mod targets;
 mod unsafety;
 mod words;
 
+use crate::outcome::{Outcome, Problem};
 use crate::repo::load;
 use crate::repo::{File, Repo};
-use crate::{Outcome, Problem, workspace};
+use crate::workspace;
 use std::fmt;
 
 /// A finding of a rule about a line.

@@ -5,8 +5,8 @@
 //! ones are installed in one go.
 
 use crate::maven::maven;
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
-use crate::{Outcome, Problem};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! The workspace for tests: built once, with every available feature, for all parts of a test run.
 //! cargo-nextest runs its tests.
 
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::test::order::Seed;
 use crate::tools::{self, Tool};
-use crate::{Outcome, Problem};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

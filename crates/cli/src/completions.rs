@@ -1,7 +1,7 @@
 //! The subcommand `obvia completions`: scripts by which a shell completes the command's words.
 
-use crate::{Arguments as Obvia, print};
-use clap::{Args, CommandFactory};
+use crate::print;
+use clap::{Args, Command};
 use clap_complete::Shell;
 use std::process::ExitCode;
 
@@ -18,9 +18,10 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+/// Prints the script for the command `obvia`.
+pub(crate) fn main(arguments: &Arguments, mut obvia: Command) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Obvia::command(), "obvia", &mut script);
+    clap_complete::generate(arguments.shell, &mut obvia, "obvia", &mut script);
     print::line(String::from_utf8(script)?.trim_end())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -28,7 +28,7 @@ mod trace;
 mod value;
 mod wizard;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Objects in other processes, called through shared memory.
@@ -97,12 +97,12 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Bench(arguments) => bench::main(arguments),
         Command::Call(arguments) => call::main(arguments),
         Command::Classes(arguments) => classes::main(&arguments),
-        Command::Completions(arguments) => completions::main(&arguments),
+        Command::Completions(arguments) => completions::main(&arguments, Arguments::command()),
         Command::Describe(arguments) => describe::main(arguments),
         Command::Epmapper(arguments) => epmapper::main(&arguments),
         Command::Idl(arguments) => idl::main(&arguments),
         Command::Ls(arguments) => ls::main(arguments),
-        Command::Manual(arguments) => manual::main(&arguments),
+        Command::Manual(arguments) => manual::main(&arguments, Arguments::command()),
         Command::Register(arguments) => register::main(&arguments),
         Command::Scm(arguments) => scm::main(&arguments),
         Command::Tlb(arguments) => tlb::main(&arguments),

@@ -1,9 +1,9 @@
 //! The subcommand `obvia manual`: pages for man(1), one for the command and one for each
 //! subcommand.
 
-use crate::{Arguments as Obvia, print};
+use crate::print;
 use anyhow::Context;
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -19,9 +19,10 @@ pub(crate) struct Arguments {
     directory: PathBuf,
 }
 
-pub(crate) fn main(Arguments { directory }: &Arguments) -> anyhow::Result<ExitCode> {
+/// Writes the pages of the command `obvia`.
+pub(crate) fn main(Arguments { directory }: &Arguments, obvia: Command) -> anyhow::Result<ExitCode> {
     std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
-    clap_mangen::generate_to(Obvia::command(), directory)
+    clap_mangen::generate_to(obvia, directory)
         .with_context(|| format!("cannot write manual pages to {}", directory.display()))?;
     print::line(&format!("wrote obvia.1 and a page for each subcommand to {}", directory.display()))?;
     Ok(ExitCode::SUCCESS)

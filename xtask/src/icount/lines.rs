@@ -1,8 +1,8 @@
 //! The source files of each instruction, through all inlining, as determined by binutils'
 //! `addr2line`.
 
+use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
-use crate::{Outcome, Problem};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -2,7 +2,8 @@
 
 use super::callgrind::Name;
 use super::floor::Floor;
-use crate::{Outcome, native};
+use crate::native;
+use crate::outcome::Outcome;
 use std::path::{Path, PathBuf};
 
 const SOURCES: [&str; 2] = ["bench/cpp/icount.cc", "bench/cpp/object.cc"];

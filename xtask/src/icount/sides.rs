@@ -3,9 +3,9 @@
 
 use super::callgrind::Profile;
 use super::{failed, read};
+use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
 use crate::test::examples::Names;
-use crate::{Outcome, Problem};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

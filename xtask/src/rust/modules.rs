@@ -49,9 +49,14 @@ struct Module {
     functions: BTreeSet<String>,
 }
 
-/// The modules of one crate, by their paths from its root.
+/// The modules of one crate.
 #[derive(Default)]
-pub(crate) struct Modules(BTreeMap<Vec<String>, Module>);
+pub(crate) struct Modules {
+    /// The modules by their paths from the root.
+    all: BTreeMap<Vec<String>, Module>,
+    /// The name by which the crate's own code knows the crate, beside `crate`.
+    own_name: Option<String>,
+}
 
 impl Modules {
     /// Reads the files of a crate whose root, `lib.rs` or else `main.rs`, is in `folder`.
@@ -76,7 +81,7 @@ impl Modules {
     /// Returns all dependencies between different files, once for each pair.
     pub(crate) fn arrows(&self) -> Vec<Arrow> {
         let mut arrows: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-        for (path, module) in &self.0 {
+        for (path, module) in &self.all {
             let imports = module.imports.iter().map(|import| (&import.path, import.line, import.name.is_none()));
             let mentions = module.mentions.iter().map(|mention| (&mention.path, mention.line, false));
             for (named, line, is_glob) in imports.chain(mentions) {
@@ -93,7 +98,7 @@ impl Modules {
     /// Returns the `impl`s without a trait that stand in another file than their type: from their
     /// own file to that of the type.
     pub(crate) fn impls(&self) -> Vec<Arrow> {
-        let all = self.0.iter().flat_map(|(path, module)| module.inherent.iter().map(move |one| (path, module, one)));
+        let all = self.all.iter().flat_map(|(path, module)| module.inherent.iter().map(move |one| (path, module, one)));
         let arrow = |(path, module, one): (&Vec<String>, &Module, &Inherent)| {
             let to = self.file_of_type(path, &one.path).filter(|of| *of != module.file)?;
             Some(Arrow { from: module.file, to, line: one.line })
@@ -115,12 +120,17 @@ impl Modules {
         let (mut at, rest) = self.beginning(module, named, hops)?;
         for (index, segment) in rest.iter().enumerate() {
             let child = [&at[..], std::slice::from_ref(segment)].concat();
-            if self.0.contains_key(&child) {
+            if self.all.contains_key(&child) {
                 at = child;
                 continue;
             }
-            let here = self.0.get(&at)?;
+            let here = self.all.get(&at)?;
             let behind = &rest[index + 1..];
+            let is_reexported = at.is_empty() && here.imports.iter().any(|one| one.name.as_ref() == Some(segment));
+            if is_reexported {
+                // The item may be another crate's.
+                return self.imported(&at, segment, behind, hops);
+            }
             return self.imported(&at, segment, behind, hops).or(Some(here.file));
         }
         self.file_of_function(&at, hops)
@@ -129,7 +139,7 @@ impl Modules {
     /// Returns the file of the function that has the name of a module beside it.
     fn file_of_function(&self, module: &[String], hops: usize) -> Option<usize> {
         let (name, parent) = module.split_last()?;
-        let here = self.0.get(parent)?;
+        let here = self.all.get(parent)?;
         if here.functions.contains(name) {
             return Some(here.file);
         }
@@ -142,13 +152,13 @@ impl Modules {
     /// Returns the file of a module whose items a glob names.
     fn file_of_all(&self, module: &[String], named: &[String]) -> Option<usize> {
         let (at, rest) = self.beginning(module, named, HOPS_MAX)?;
-        Some(self.0.get(&[&at[..], rest].concat())?.file)
+        Some(self.all.get(&[&at[..], rest].concat())?.file)
     }
 
     /// Returns the file of a name that a `use` brings into a module.
     fn imported(&self, module: &[String], name: &str, behind: &[String], hops: usize) -> Option<usize> {
         let hops = hops.checked_sub(1)?;
-        let imports = || self.0.get(module).into_iter().flat_map(|module| &module.imports);
+        let imports = || self.all.get(module).into_iter().flat_map(|module| &module.imports);
         if let Some(import) = imports().find(|import| import.name.as_deref() == Some(name)) {
             return self.file_of(module, &[&import.path[..], behind].concat(), hops);
         }
@@ -165,6 +175,7 @@ impl Modules {
         let (first, rest) = path.split_first()?;
         match first.as_str() {
             "crate" => Some((Vec::new(), rest)),
+            name if self.own_name.as_deref() == Some(name) => Some((Vec::new(), rest)),
             "self" => Some((module.to_vec(), rest)),
             "super" => {
                 let (mut at, mut rest) = (module.split_last()?.1.to_vec(), rest);
@@ -176,15 +187,16 @@ impl Modules {
             }
             name => {
                 let child = [module, std::slice::from_ref(first)].concat();
-                if self.0.contains_key(&child) {
+                if self.all.contains_key(&child) {
                     return Some((child, rest));
                 }
                 // A `use` may give a module another name here.
                 let hops = hops.checked_sub(1)?;
-                let import = self.0.get(module)?.imports.iter().find(|import| import.name.as_deref() == Some(name))?;
+                let import =
+                    self.all.get(module)?.imports.iter().find(|import| import.name.as_deref() == Some(name))?;
                 let (at, inner) = self.beginning(module, &import.path, hops)?;
                 let target = [&at[..], inner].concat();
-                self.0.contains_key(&target).then_some((target, rest))
+                self.all.contains_key(&target).then_some((target, rest))
             }
         }
     }
@@ -234,6 +246,9 @@ impl Reader<'_> {
                     self.path.pop();
                 }
             }
+            if let Some(name) = own_name(code, at) {
+                self.modules.own_name = Some(name);
+            }
             if token.is("use") && is_item(code, at) {
                 let mut imports = Vec::new();
                 at = tree(code, at + 1, &[], &mut imports);
@@ -242,7 +257,9 @@ impl Reader<'_> {
             }
             let (path, behind) = mention(code, at);
             let is_inner = at > 1 && is_path_mark(code, at - 2);
-            if path.len() > 1 && !is_inner {
+            // Exported macros are the root's, wherever their code stands.
+            let is_macro = path.len() == 2 && path[0] == "crate" && code.get(behind).is_some_and(|next| next.is("!"));
+            if path.len() > 1 && !is_inner && !is_macro {
                 self.here().mentions.push(Mention { path, line: token.line });
                 at = behind;
                 continue;
@@ -254,8 +271,15 @@ impl Reader<'_> {
     /// Returns the current module.
     fn here(&mut self) -> &mut Module {
         let file = self.file;
-        self.modules.0.entry(self.path.clone()).or_insert_with(|| Module { file, ..Module::default() })
+        self.modules.all.entry(self.path.clone()).or_insert_with(|| Module { file, ..Module::default() })
     }
+}
+
+/// Returns the name in an `extern crate self as NAME`.
+fn own_name(code: &[Token<'_>], at: usize) -> Option<String> {
+    let words = ["extern", "crate", "self", "as"];
+    let is_own = words.iter().zip(&code[at..]).filter(|(word, token)| token.is(word)).count() == words.len();
+    is_own.then(|| code.get(at + words.len()).map(|name| name.text.to_owned())).flatten()
 }
 
 /// Whether a `use` begins an item: the word also occurs in bounds of captured lifetimes, `use<'a>`.
@@ -269,13 +293,15 @@ fn inherent(code: &[Token<'_>], at: usize) -> Option<Inherent> {
     let mut start = at + 1;
     if code.get(start)?.is("<") {
         let mut depth = 0_usize;
-        start += code[start..open].iter().position(|token| {
-            depth += usize::from(token.is("<"));
-            depth -= usize::from(token.is(">"));
+        start = (start..open).find(|&at| {
+            // The end of `->` closes nothing.
+            let closes = code[at].is(">") && !code[at - 1].is("-");
+            depth = depth + usize::from(code[at].is("<")) - usize::from(closes);
             depth == 0
         })? + 1;
     }
-    if code[start..open].iter().any(|token| token.is("for")) {
+    // `for<'a>` is a part of a bound.
+    if (start..open).any(|at| code[at].is("for") && !code[at + 1].is("<")) {
         return None;
     }
     let (path, _) = mention(code, start);

@@ -9,11 +9,12 @@ mod wizard;
 
 use super::examples::{Names, Server};
 use super::readme;
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::temporary::Folder;
 use crate::tools::{self, Tool};
-use crate::{Outcome, Problem, workspace};
+use crate::workspace;
 use page::Page;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,10 @@
 //! Runs every client of the examples with its server.
 
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::load;
 use crate::temporary::Folder;
-use crate::{Outcome, Problem, workspace};
+use crate::workspace;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Stdio};
 

@@ -8,11 +8,12 @@ mod traces;
 mod wine;
 
 use super::examples::{Names, Server};
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, at_once, target};
 use crate::repo::root;
 use crate::temporary::Folder;
 use crate::tools::Tool;
-use crate::{Outcome, Problem, tools, workspace};
+use crate::{tools, workspace};
 use std::net::TcpListener;
 
 /// The user with an account at the test servers, and the password.

@@ -4,9 +4,10 @@ mod newcomer;
 
 use super::examples::Names;
 use crate::maven::{BRIEF, maven};
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
-use crate::{Outcome, Problem, fuzz_java, reproduce_java, tools, workspace};
+use crate::{fuzz_java, reproduce_java, tools, workspace};
 use std::path::Path;
 
 /// The modules of the build that are not dependencies of programs.

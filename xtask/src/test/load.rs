@@ -1,7 +1,7 @@
 //! Artificial load during tests, like that of other programs on the machine.
 
-use crate::Outcome;
-use crate::Problem;
+use crate::outcome::Outcome;
+use crate::outcome::Problem;
 use crate::program::Program;
 use std::process::Child;
 

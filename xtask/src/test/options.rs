@@ -1,7 +1,7 @@
 //! The command line of `cargo xtask test`.
 
 use super::order::Seed;
-use crate::{Outcome, Problem};
+use crate::outcome::{Outcome, Problem};
 
 pub(crate) const USAGE: &str = "[--list] [--fetch] [--shuffle [SEED]] [--load] [--repeat N] [--thorough] [NAME ...]";
 

@@ -1,8 +1,9 @@
 //! The parts of a test run, and the groups of the thorough run.
 
 use super::{cmake, examples, interop, java, readme, wizard};
+use crate::outcome::Outcome;
 use crate::tools::Tool;
-use crate::{Outcome, conformance, fuzz, icount, loom, miri, sim, soak, tidy, workspace};
+use crate::{conformance, fuzz, icount, loom, miri, sim, soak, tidy, workspace};
 
 /// The duration of the soak test in a test run, in seconds.
 const SOAK_SECONDS: u32 = 5;

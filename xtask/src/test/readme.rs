@@ -4,9 +4,9 @@
 //! it. The block after a line that ends in `prints:` is the output of the command in that line.
 
 use super::examples::{Names, Server};
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
-use crate::{Outcome, Problem};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! The verdicts of parts, and the summary of a run.
 
-use crate::{Outcome, Problem};
+use crate::outcome::{Outcome, Problem};
 use std::time::Duration;
 
 /// A part that was run.
@@ -97,7 +97,7 @@ pub(super) fn summary(ran: &[Ran], took: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Ran, Verdict, summary, work};
-    use crate::Problem;
+    use crate::outcome::Problem;
     use std::time::Duration;
 
     #[test]

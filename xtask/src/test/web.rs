@@ -1,7 +1,7 @@
 //! Builds and tests `examples/web`, the web server in Java.
 
-use crate::Outcome;
 use crate::maven::maven;
+use crate::outcome::Outcome;
 use crate::program::{Program, target};
 use crate::repo::root;
 use std::path::Path;

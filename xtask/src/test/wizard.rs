@@ -5,10 +5,11 @@
 
 use super::examples::Names;
 use super::readme;
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::temporary::Folder;
-use crate::{Outcome, Problem, workspace};
+use crate::workspace;
 use std::fs;
 use std::path::Path;
 

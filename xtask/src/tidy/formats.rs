@@ -1,6 +1,6 @@
 //! Formatting by rustfmt, and the lock file of `testing/fuzz`, which no test build reads.
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use crate::program::Program;
 
 /// Checks the formatting of both workspaces; `testing/fuzz` is one of its own.

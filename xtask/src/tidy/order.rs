@@ -85,6 +85,7 @@ const ORDERS: &[Order] = &[
     (
         "xtask",
         &[
+            &["outcome"],
             &["leftovers", "repo", "temporary"],
             &["program", "rust"],
             &["maven"],
@@ -123,6 +124,14 @@ fn check_crate(repo: &Repo, (name, floors): Order) -> Vec<Finding> {
     let modules = Modules::read(&files, &folder);
     let places: Vec<Place> = files.iter().map(|file| Place::of(file, &folder, floors)).collect();
     let mut findings = Vec::new();
+    for &module in floors.iter().copied().flatten() {
+        let is_there =
+            places.iter().any(|place| matches!(place, Place::Floor { module: known, .. } if *known == module));
+        if let (false, Some(first)) = (is_there, files.first()) {
+            let message = format!("{name} has no module {module}, which xtask/src/tidy/order.rs names");
+            findings.push(Finding::new(first, 1, message));
+        }
+    }
     for (file, place) in files.iter().zip(&places) {
         if *place == Place::Nowhere && !file.is_test() {
             let message = "the module is on no floor of its crate; say in xtask/src/tidy/order.rs on which";
@@ -130,6 +139,10 @@ fn check_crate(repo: &Repo, (name, floors): Order) -> Vec<Finding> {
         }
     }
     for Arrow { from, to, line } in modules.arrows() {
+        if let (Place::Floor { module, .. }, Place::Root) = (places[from], places[to]) {
+            let path = &files[to].path;
+            findings.push(Finding::new(files[from], line, format!("{module} is below {path}, and names its items")));
+        }
         let (Place::Floor { number, module }, Place::Floor { number: above, module: other }) =
             (places[from], places[to])
         else {
@@ -189,27 +202,33 @@ mod tests {
 
     const ORDER: Order = ("crates/x", &[&["low"], &["left", "right"], &["high/early"], &["high"]]);
 
-    fn said(files: &[(&str, &str)]) -> Vec<String> {
-        check_crate(&Repo::of(files), ORDER).iter().map(ToString::to_string).collect()
+    const SHORT: Order = ("crates/x", &[&["low"], &["high"]]);
+
+    fn said(order: Order, files: &[(&str, &str)]) -> Vec<String> {
+        check_crate(&Repo::of(files), order).iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn a_file_names_lower_floors_only() {
         let files = [
-            ("crates/x/src/lib.rs", "mod low; mod left; mod right; mod high; pub use high::High;"),
+            (
+                "crates/x/src/lib.rs",
+                "extern crate self as x; mod low; mod left; mod right; mod high; pub use high::High; pub fn own() {}",
+            ),
             ("crates/x/src/low.rs", "mod deep; pub struct Low;\nfn f() { crate::high::early::go(); }"),
-            ("crates/x/src/low/deep.rs", "use super::Low; use crate::High;"),
-            ("crates/x/src/left.rs", "use crate::low::Low;"),
+            ("crates/x/src/low/deep.rs", "use super::Low;\nuse x::High;"),
+            ("crates/x/src/left.rs", "use crate::low::Low;\nfn f() { crate::own(); crate::a_macro!(); }"),
             ("crates/x/src/right.rs", "pub struct Right; use crate::left::Left;"),
             ("crates/x/src/left/inner.rs", "pub struct Left;"),
             ("crates/x/src/high.rs", "mod early; use early::go; use crate::right::Right; pub struct High;"),
             ("crates/x/src/high/early.rs", "use crate::low::Low; pub fn go() {}"),
         ];
         assert_eq!(
-            said(&files),
+            said(ORDER, &files),
             [
                 "crates/x/src/low.rs:2: error: low is below high/early, and names crates/x/src/high/early.rs",
-                "crates/x/src/low/deep.rs:1: error: low is below high, and names crates/x/src/high.rs",
+                "crates/x/src/low/deep.rs:2: error: low is below high, and names crates/x/src/high.rs",
+                "crates/x/src/left.rs:2: error: left is below crates/x/src/lib.rs, and names its items",
                 "crates/x/src/right.rs:1: error: right is beside left, and names crates/x/src/left.rs",
             ]
         );
@@ -221,10 +240,13 @@ mod tests {
             ("crates/x/src/lib.rs", "mod low; mod high;"),
             ("crates/x/src/low.rs", "mod deep; pub struct Low;"),
             ("crates/x/src/low/deep.rs", "use super::Low; impl Low {}"),
-            ("crates/x/src/high.rs", "use crate::low::Low; impl Drop for Low {}\nimpl Low {}"),
+            (
+                "crates/x/src/high.rs",
+                "use crate::low::Low; impl Drop for Low {}\nimpl<F: Fn() -> u8> Low where for<'a> F: Sync {}",
+            ),
         ];
         assert_eq!(
-            said(&files),
+            said(SHORT, &files),
             ["crates/x/src/high.rs:2: error: an `impl` in high is of a type in low, whose methods belong to \
               crates/x/src/low.rs"]
         );
@@ -234,8 +256,9 @@ mod tests {
     fn each_module_is_on_a_floor() {
         let files =
             [("crates/x/src/main.rs", "mod new;"), ("crates/x/src/new.rs", ""), ("crates/x/src/low/tests.rs", "")];
-        let found = said(&files);
-        assert_eq!(found.len(), 1);
-        assert!(found[0].starts_with("crates/x/src/new.rs:1: error: the module is on no floor of its crate"));
+        let found = said(SHORT, &files);
+        assert_eq!(found.len(), 2);
+        assert!(found[0].contains("crates/x has no module high"), "{found:?}");
+        assert!(found[1].starts_with("crates/x/src/new.rs:1: error: the module is on no floor of its crate"));
     }
 }

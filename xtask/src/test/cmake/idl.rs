@@ -1,8 +1,8 @@
 //! Tests `obvia_add_idl()`: when it recompiles, and its error messages.
 
 use super::{MAKE, NINJA, Outside, failed};
+use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
-use crate::{Outcome, Problem};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

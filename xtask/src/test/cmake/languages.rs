@@ -1,7 +1,7 @@
 //! Tests the examples in C++, written with values, and in Rust: each client with each server.
 
 use super::{GCC, NINJA, Outside, copy};
-use crate::Outcome;
+use crate::outcome::Outcome;
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::test::examples::{Names, Server};

@@ -1,8 +1,8 @@
 //! docs/cpp.md, whose programs and commands are tested.
 
+use crate::outcome::{Outcome, Problem};
 use crate::repo::root;
 use crate::test::readme::{Newcomer, blocks};
-use crate::{Outcome, Problem};
 use std::fs;
 
 /// The folder of the programs on the page.

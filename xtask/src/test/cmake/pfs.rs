@@ -2,10 +2,10 @@
 //! difference between the servers.
 
 use super::{GCC, MAKE, Outside, copy, failed};
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::test::examples::{Names, Server};
-use crate::{Outcome, Problem};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::{fs, io, thread};

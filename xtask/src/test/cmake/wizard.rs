@@ -2,10 +2,10 @@
 //! one of them with a checkout.
 
 use super::{GCC, MAKE, NINJA, Outside, failed};
+use crate::outcome::{Outcome, Problem};
 use crate::repo::root;
 use crate::test::examples::Names;
 use crate::test::wizard::{PROJECTS, Project};
-use crate::{Outcome, Problem};
 use std::fs;
 
 /// The projects that cover the special features of C++: an example, the same over virtual

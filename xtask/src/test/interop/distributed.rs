@@ -5,9 +5,10 @@
 use super::super::examples::Server;
 use super::traces::{finds, nothing_is_malformed};
 use super::{USER, built, has_usual_port, python, succeeds};
+use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
 use crate::temporary::Folder;
-use crate::{Outcome, Problem, tools};
+use crate::tools;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};

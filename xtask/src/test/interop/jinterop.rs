@@ -4,10 +4,11 @@
 
 use super::traces::{finds, nothing};
 use super::{USER, built, has_usual_port};
+use crate::outcome::Outcome;
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::temporary::Folder;
-use crate::{Outcome, tools};
+use crate::tools;
 use std::path::{Path, PathBuf};
 
 /// The ping period in milliseconds.

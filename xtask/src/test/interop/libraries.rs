@@ -2,10 +2,11 @@
 //! library that imports either has to be the same for widl.
 
 use super::built;
+use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
 use crate::repo::root;
 use crate::temporary::Folder;
-use crate::{Outcome, Problem, tools};
+use crate::tools;
 use std::path::Path;
 
 pub(super) fn run() -> Outcome {

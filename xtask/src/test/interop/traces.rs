@@ -2,9 +2,9 @@
 
 use super::super::examples::{Names, Server};
 use super::{built, smbtorture};
+use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
 use crate::temporary::Folder;
-use crate::{Outcome, Problem};
 use std::collections::HashSet;
 use std::path::Path;
 

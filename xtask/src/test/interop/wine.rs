@@ -4,10 +4,11 @@
 
 use super::super::examples::{Names, Server};
 use super::{built, script, traces};
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::temporary::Folder;
 use crate::tools::Tool;
-use crate::{Outcome, Problem, tools, workspace};
+use crate::{tools, workspace};
 use std::net::TcpListener;
 use std::path::Path;
 

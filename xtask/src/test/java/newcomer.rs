@@ -2,11 +2,11 @@
 //! compares the output.
 
 use crate::maven::{BRIEF, repository};
+use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::test::examples::{Names, Server};
 use crate::test::readme::Newcomer;
-use crate::{Outcome, Problem};
 use std::fs;
 use std::path::{Path, PathBuf};
 

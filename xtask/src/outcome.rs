@@ -1,0 +1,38 @@
+//! The results of commands.
+
+use std::fmt;
+
+/// The reason why a command failed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    /// An error with its description.
+    Failed(String),
+    /// A tool or the subject of the command is missing.
+    Missing {
+        what: String,
+        /// Whether the absence fails a CI run (`CI=true`).
+        required: bool,
+    },
+}
+
+impl Problem {
+    pub(crate) fn failed(what: impl Into<String>) -> Self {
+        Self::Failed(what.into())
+    }
+
+    pub(crate) fn missing(what: impl Into<String>) -> Self {
+        let (what, required) = (what.into(), false);
+        Self::Missing { what, required }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(what) | Self::Missing { what, .. } => f.write_str(what),
+        }
+    }
+}
+
+/// The result of a command.
+pub(crate) type Outcome<T = ()> = Result<T, Problem>;
