@@ -431,6 +431,18 @@ impl Link {
         }
     }
 
+    /// Performs a call of the runtime's own that may take long, on a channel of the pool: the home
+    /// connection is for calls that return at once. The thread's canceller ends the call.
+    pub(crate) fn long_call(&self, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
+        let mut channel = self.take_channel(deadline::of_thread())?;
+        let alarm = channel.alarm();
+        let (answer, is_rung) = canceller::interruptible(alarm, || own_calls::call(&mut channel, opnum, request));
+        if !is_rung {
+            self.return_channel(channel);
+        }
+        answer
+    }
+
     /// Performs a call of the runtime's own on the home connection. The thread's canceller ends the
     /// call.
     pub(crate) fn with_home<R>(&self, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
