@@ -2,11 +2,11 @@
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
-use crate::IFactory;
 use crate::answer::{Answer, done, number};
 use crate::process::{LATEST, within};
 use crate::registered::go_file;
 use crate::state::{CLASS, State, made, make};
+use crate::{Counter, IFactory};
 use obvia::dcom::{
     ClassContext, IClassFactory, Pinging, class_object, create_instance, create_instance_in, register_class,
     serve_until_idle, set_pinging,
@@ -53,6 +53,13 @@ pub(crate) fn pinging(period: Duration) -> Answer {
 /// Registers the class, with a factory as the class object.
 pub(crate) fn register(state: &mut State) -> Answer {
     done(state.classes.push(register_class(CLASS, Some(&make().cast()?), || Ok(make()))?))
+}
+
+/// Registers the class, whose objects are made only after ten minutes.
+pub(crate) fn register_slow(state: &mut State) -> Answer {
+    let counter = Agile::new(&Counter::new())?;
+    let make_slowly = move || counter.get().Sleep(600_000).map(|()| make());
+    done(state.classes.push(register_class(CLASS, None, make_slowly)?))
 }
 
 /// Registers the class without a class object of its own.

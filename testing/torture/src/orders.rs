@@ -34,6 +34,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("who", |state, _| Ok(state.factory()?.Who()?.to_string_lossy())),
     ("pinging", |_, words| pinging(Duration::from_millis(number(words, 0)?))),
     ("register", |state, _| register(state)),
+    ("register-slow", |state, _| activation::register_slow(state)),
     ("register-factory", |state, _| activation::register_factory(state)),
     ("made", |_, _| Ok(made().to_string())),
     ("class-factory", activation::class_factory),
@@ -108,6 +109,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("cancellable", cancellable),
     ("cancellable-connect", |state, words| cancellable_connect(state, word(words, 0)?)),
     ("cancellable-cast", cancellable_cast),
+    ("cancellable-create", |state, words| cancellable_create(state, words.first().copied())),
     ("cancellable-lookup", |state, words| cancellable_lookup(state, word(words, 0)?)),
     ("cancel", |state, _| done(state.canceller.cancel())),
     ("cancel-race", |state, words| cancel_race(state.counter()?, number(words, 0)?)),
@@ -430,17 +432,22 @@ fn cancellable(state: &mut State, _: &[&str]) -> Answer {
     done(())
 }
 
-/// Runs `work` with a new canceller on a thread of its own, which prints how that ended.
+/// Runs `work` with a new canceller on a thread of its own, which prints how that ended. Returns
+/// once the thread waits, so that a later cancellation has a wait to end.
 fn cancellably(state: &mut State, work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
     state.canceller = Canceller::new();
     let (canceller, timeout) = (state.canceller.clone(), state.timeout);
-    std::thread::spawn(move || {
+    let (sender, number) = channel();
+    let thread = std::thread::spawn(move || {
+        let _ = sender.send(ground::thread_number());
         let outcome = canceller.run(|| match timeout {
             Some(timeout) => obvia::with_timeout(timeout, work),
             None => work(),
         });
         println!("ended {}", text(outcome));
     });
+    let number = number.recv().map_err(|_| code::E_UNEXPECTED)?;
+    ground::until("the thread waits", || ground::is_asleep(number) || thread.is_finished());
     done(())
 }
 
@@ -452,6 +459,12 @@ fn cancellable_connect(state: &mut State, name: &str) -> Answer {
 fn cancellable_cast(state: &mut State, _: &[&str]) -> Answer {
     let counter = Agile::new(state.counter()?)?;
     cancellably(state, move || cast(counter.get()))
+}
+
+/// Has a factory made by the process at a name or binding, or by the registered server.
+fn cancellable_create(state: &mut State, server: Option<&str>) -> Answer {
+    let server = server.map(str::to_owned);
+    cancellably(state, move || create_instance::<IFactory>(CLASS, server.as_deref()).map(drop).and_then(done))
 }
 
 /// Asks the server for an interface that the counter does not have.

@@ -6,7 +6,8 @@ use std::net::TcpListener;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
 use std::time::Duration;
-use torture::process::{Directory, LATEST, Process};
+use torture::process::{Directory, LATEST, Process, same, within};
+use torture::registered::Host;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 const CANCELED: &str = "RPC_E_CALL_CANCELED";
@@ -161,6 +162,40 @@ fn a_cancelled_query_ends_while_the_server_is_silent() {
         server.becomes(LATEST, "live", 0);
         server.end();
     }
+}
+
+#[test]
+fn a_cancelled_activation_ends_while_the_object_is_made() {
+    let directory = Directory::new();
+    let mut server = directory.start(PROGRAM, &[]);
+    server.good("register-slow");
+    let listening = ["ncacn_vi_shm:[there]", "ncacn_ip_tcp:127.0.0.1", "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]"];
+    for (round, binding) in (1..).zip(listening) {
+        let place = server.good(&format!("listen {binding}"));
+        let mut client = directory.start(PROGRAM, &[]);
+        client.good(LATE);
+        client.good(&format!("cancellable-create {place}"));
+        server.becomes(LATEST, "sleeping", 1);
+        cancel(&mut client, &place);
+        server.becomes(LATEST, "noticed", round);
+        server.becomes(LATEST, "sleeping", 0);
+    }
+}
+
+#[test]
+fn a_cancelled_activation_ends_while_the_server_is_started() {
+    let host = Host::new(PROGRAM, &["wait"]);
+    let _service = host.service();
+    let mut client = host.process();
+    client.good(LATE);
+    client.good("cancellable-create");
+    within(LATEST, || same(host.starts().len(), 1));
+    cancel(&mut client, "a starting server");
+    // The service goes on with the start, by which a later activation is served.
+    client.order("activate");
+    host.go();
+    assert!(client.line().starts_with("ok ncacn_vi_shm:"));
+    assert_eq!(host.starts().len(), 1);
 }
 
 /// Cancels an order to connect to a server that accepts it and never answers the first message.

@@ -223,7 +223,7 @@ impl Object {
         channels::with_channel(&self.link, |channel| {
             let length = put(channel, request)?;
             channel.oneway(self.target, opnum, length);
-            own_calls::settle(channel)
+            own_calls::settle(channel, deadline::of_thread())
         })
     }
 }

@@ -147,10 +147,10 @@ pub(crate) fn cancellable<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Resul
 /// connection must not be used then.
 pub(crate) fn interruptible<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Result<R>) -> (Result<R>, bool) {
     let Some(canceller) = current() else { return (work(), false) };
-    let before = canceller.set_waiting(Some(bell.into()));
+    let bells = Bells { canceller: &canceller, before: canceller.set_waiting(Some(bell.into())) };
     // The flag is read while the bell is in place, as in `register`.
     let outcome = canceller.check().and_then(|()| work());
-    drop(canceller.set_waiting(before));
+    drop(bells);
     // The bell was rung under the lock of its place, after the flag was set.
     let is_used = canceller.is_used();
     if is_used {
@@ -158,6 +158,18 @@ pub(crate) fn interruptible<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Res
         canceller.cancel();
     }
     (outcome, is_used)
+}
+
+/// A changed bell of a canceller; the drop restores the previous one, even when a call panics.
+struct Bells<'a> {
+    canceller: &'a Canceller,
+    before: Option<Bell>,
+}
+
+impl Drop for Bells<'_> {
+    fn drop(&mut self) {
+        drop(self.canceller.set_waiting(self.before.take()));
+    }
 }
 
 /// Tries to connect, each time for [`ATTEMPT`] at most, until `deadline` or until the thread's
@@ -182,4 +194,27 @@ pub(crate) fn in_attempts<R>(deadline: Deadline, attempt: impl Fn(Deadline) -> R
 pub(crate) fn is_cancellable() -> bool {
     // A thread that is ending has no canceller.
     CANCELLER.try_with(|canceller| canceller.borrow().is_some()).unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use obvia_via::stream::StreamListener;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_panic_leaves_no_bell_behind() {
+        let listener = StreamListener::bind("127.0.0.1", 0).unwrap();
+        let port = listener.endpoint().parse().unwrap();
+        let stream = Arc::new(Stream::connect("127.0.0.1", port, Deadline::Within(ground::LATEST)).unwrap());
+        let canceller = Canceller::new();
+        let work = || -> Result<()> { panic!("the transport panics") };
+        let outcome = canceller.run(|| {
+            let outcome = catch_unwind(AssertUnwindSafe(|| interruptible(Arc::clone(&stream), work)));
+            assert!(lock(&canceller.0.waiting).is_none());
+            outcome
+        });
+        assert!(outcome.is_err());
+    }
 }

@@ -126,7 +126,7 @@ impl Address {
         let mut channel = Channel::new(self.open(local, targets, options, deadline)?);
         let greeted = canceller::cancellable(channel.alarm(), || {
             if let Some(proof) = proof {
-                proof::prove(&mut channel, proof)?;
+                proof::prove(&mut channel, proof, deadline)?;
             }
             greet(&mut channel)
         })?;
@@ -188,6 +188,7 @@ impl Link {
     /// Connects to an exported name, the endpoint of a process, or a binding, and learns the OXID
     /// of the process there.
     pub(crate) fn reach(local: &'static LocalProcess, address: &Address, deadline: Deadline) -> Result<Reached> {
+        let deadline = deadline.start();
         let (targets, proof) = (address.targets()?, address.proof()?);
         let options = for_home(&local.options());
         let greet = |home: &mut Channel| {
@@ -197,7 +198,7 @@ impl Link {
                 // The server's answer to a call shows whether it accepted the authentication.
                 // Earlier messages may not show it.
                 if targets.protection().is_some() {
-                    own_calls::settle(home)?;
+                    own_calls::settle(home, deadline)?;
                 }
             }
             Ok(oxid)
@@ -215,6 +216,7 @@ impl Link {
         stranger: Stranger,
         deadline: Deadline,
     ) -> Result<Self> {
+        let deadline = deadline.start();
         let (targets, proof) = (address.targets()?, address.proof()?);
         let ways = (targets.as_ref(), proof.as_ref());
         let (home, ()) = address.connect(local, ways, &local.options(), deadline, |_| Ok(()))?;
@@ -431,10 +433,25 @@ impl Link {
         }
     }
 
+    /// Performs a call of the runtime's own that may take long, on a channel of the pool: the home
+    /// connection is for calls that return at once. The thread's canceller ends the call.
+    pub(crate) fn long_call(&self, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
+        let deadline = deadline::of_thread().start();
+        let mut channel = self.take_channel(deadline)?;
+        let alarm = channel.alarm();
+        let (answer, is_rung) =
+            canceller::interruptible(alarm, || own_calls::call(&mut channel, deadline, opnum, request));
+        if !is_rung {
+            self.return_channel(channel);
+        }
+        answer
+    }
+
     /// Performs a call of the runtime's own on the home connection. The thread's canceller ends the
-    /// call.
-    pub(crate) fn with_home<R>(&self, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
-        self.home.lend(deadline::of_thread(), |home| {
+    /// call. One deadline is for the wait for the connection, for a new one, and for the call.
+    pub(crate) fn with_home<R>(&self, work: impl FnOnce(&mut Channel, Deadline) -> Result<R>) -> Result<R> {
+        let deadline = deadline::of_thread().start();
+        self.home.lend(deadline, |home| {
             // Over a network the connection may have ended without the process.
             if home.channel.is_ended() && self.is_private() {
                 return Err(self.gone());
@@ -442,9 +459,10 @@ impl Link {
             // A call on the connection may also have timed out. The new connection is made before
             // the old one closes, so that the server does not consider this client gone.
             if home.is_rung || home.channel.is_closed() {
-                *home = self.connect(&for_home(&self.options), deadline::of_thread())?.into();
+                *home = self.connect(&for_home(&self.options), deadline)?.into();
             }
-            let (outcome, is_rung) = canceller::interruptible(home.channel.alarm(), || work(&mut home.channel));
+            let (outcome, is_rung) =
+                canceller::interruptible(home.channel.alarm(), || work(&mut home.channel, deadline));
             home.is_rung = is_rung;
             outcome
         })
@@ -456,7 +474,7 @@ impl Link {
         if lock(&self.bound).contains(&key) {
             return Ok(());
         }
-        self.with_home(|home| binding::alter(home, info, self.transfers(), deadline::of_thread()))?;
+        self.with_home(|home, deadline| binding::alter(home, info, self.transfers(), deadline))?;
         lock(&self.bound).insert(key);
         Ok(())
     }
@@ -510,13 +528,17 @@ impl Link {
 
     /// Gives back references. Returns those that were not sent.
     pub(crate) fn release<'a>(&self, batch: &'a [(TargetId, u32)]) -> &'a [(TargetId, u32)] {
+        let limit = Deadline::Within(RELEASE_TIMEOUT).start();
         for (at, part) in batch.chunks(own_calls::RELEASES_MAX).enumerate() {
+            if limit.is_over() {
+                return &batch[at * own_calls::RELEASES_MAX..];
+            }
             let mut is_sent = false;
             // A sent release counts as done even if its answer is late.
-            let outcome = deadline::with_timeout(RELEASE_TIMEOUT, || {
-                self.with_home(|home| {
+            let outcome = deadline::with(limit, || {
+                self.with_home(|home, deadline| {
                     is_sent = true;
-                    own_calls::release(home, part)
+                    own_calls::release(home, deadline, part)
                 })
             });
             if outcome.is_err() && !is_sent {

@@ -18,7 +18,7 @@ pub(crate) fn query_interface(link: &Link, through: TargetId, info: &InterfaceIn
     let mut request = Vec::with_capacity(24);
     request.extend(through.word().to_le_bytes());
     request.extend(guid_to_wire(&info.iid));
-    let answer = link.with_home(|home| call(home, OP_QUERY, &request))?;
+    let answer = link.with_home(|home, deadline| call(home, deadline, OP_QUERY, &request))?;
     let word = *answer.first_chunk().ok_or(code::RPC_E_INVALID_DATA)?;
     Ok(TargetId::from_word(u64::from_le_bytes(word)))
 }
@@ -30,7 +30,7 @@ pub(crate) fn transfer(link: &Link, target: TargetId, to: u64, refs: u32) -> Res
     request.extend(target.word().to_le_bytes());
     request.extend(to.to_le_bytes());
     request.extend(u64::from(refs).to_le_bytes());
-    link.with_home(|home| call(home, OP_TRANSFER, &request))?;
+    link.with_home(|home, deadline| call(home, deadline, OP_TRANSFER, &request))?;
     Ok(())
 }
 
@@ -42,39 +42,39 @@ pub(crate) fn resolve(link: &Link, name: &str, info: &InterfaceInfo, forms: Form
     request.extend((name.len() as u32).to_le_bytes());
     request.extend(u32::from(forms == Forms::All).to_le_bytes());
     request.extend(name.as_bytes());
-    parse(&link.with_home(|home| call(home, OP_RESOLVE, &request))?)
+    parse(&link.with_home(|home, deadline| call(home, deadline, OP_RESOLVE, &request))?)
 }
 
 /// Returns the names that the server exports: one per line, with name, interface and IID separated
 /// by tabs.
 pub(crate) fn list(link: &Link) -> Result<String> {
-    let answer = link.with_home(|home| call(home, OP_LIST, &[]))?;
+    let answer = link.with_home(|home, deadline| call(home, deadline, OP_LIST, &[]))?;
     text(answer)
 }
 
 /// Returns the IDL text of an interface from the server.
 pub(crate) fn describe(link: &Link, iid: &GUID) -> Result<String> {
-    let answer = link.with_home(|home| call(home, OP_DESCRIBE, &guid_to_wire(iid)))?;
+    let answer = link.with_home(|home, deadline| call(home, deadline, OP_DESCRIBE, &guid_to_wire(iid)))?;
     text(answer)
 }
 
 /// Returns the interfaces that the server knows: one per line, with name and IID separated by a
 /// tab.
 pub(crate) fn interfaces(link: &Link) -> Result<String> {
-    let answer = link.with_home(|home| call(home, OP_INTERFACES, &[]))?;
+    let answer = link.with_home(|home, deadline| call(home, deadline, OP_INTERFACES, &[]))?;
     text(answer)
 }
 
 /// Returns the string bindings of the server: one per line, the best first.
 pub(crate) fn bindings(link: &Link) -> Result<String> {
-    let answer = link.with_home(|home| call(home, OP_BINDINGS, &[]))?;
+    let answer = link.with_home(|home, deadline| call(home, deadline, OP_BINDINGS, &[]))?;
     text(answer)
 }
 
 /// Returns the interfaces of functions that the server performs: one per line, with name, UUID,
 /// version and object UUID separated by tabs.
 pub(crate) fn functions(link: &Link) -> Result<String> {
-    let answer = link.with_home(|home| call(home, OP_FUNCTIONS, &[]))?;
+    let answer = link.with_home(|home, deadline| call(home, deadline, OP_FUNCTIONS, &[]))?;
     text(answer)
 }
 
@@ -86,18 +86,18 @@ fn exported(answer: &[u8]) -> Result<Exported> {
 
 /// Asks the server to make marshaled data for one of its interface pointers.
 pub(crate) fn keep(link: &Link, target: TargetId) -> Result<Exported> {
-    exported(&link.with_home(|home| call(home, OP_KEEP, &target.word().to_le_bytes()))?)
+    exported(&link.with_home(|home, deadline| call(home, deadline, OP_KEEP, &target.word().to_le_bytes()))?)
 }
 
 /// Unmarshals data for this process. The caller owns the returned references.
 pub(crate) fn unmarshal(link: &Link, data: TargetId, info: &InterfaceInfo) -> Result<Exported> {
     link.bind(info)?;
     let request = [data.word().to_le_bytes().as_slice(), &guid_to_wire(&info.iid)].concat();
-    exported(&link.with_home(|home| call(home, OP_UNMARSHAL, &request))?)
+    exported(&link.with_home(|home, deadline| call(home, deadline, OP_UNMARSHAL, &request))?)
 }
 
 /// Asks the server to release marshaled data.
 pub(crate) fn release_data(link: &Link, data: TargetId) -> Result<()> {
-    link.with_home(|home| call(home, OP_RELEASE_DATA, &data.word().to_le_bytes()))?;
+    link.with_home(|home, deadline| call(home, deadline, OP_RELEASE_DATA, &data.word().to_le_bytes()))?;
     Ok(())
 }

@@ -71,8 +71,7 @@ pub(crate) enum Forms {
 }
 
 /// Makes a call, and returns its answer.
-pub(crate) fn call(channel: &mut Channel, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
-    let deadline = deadline::of_thread();
+pub(crate) fn call(channel: &mut Channel, deadline: Deadline, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
     let length = request.len().next_multiple_of(8);
     let frame = channel.request(length, 0, deadline)?;
     frame[..request.len()].copy_from_slice(request);
@@ -160,15 +159,15 @@ pub(crate) fn lists_references(call: &ServerCall<'_>) -> bool {
 }
 
 /// Releases references at the server.
-pub(crate) fn release(home: &mut Channel, batch: &[(TargetId, u32)]) -> Result<()> {
+pub(crate) fn release(home: &mut Channel, deadline: Deadline, batch: &[(TargetId, u32)]) -> Result<()> {
     let request = put_releases(batch.iter().map(|(target, refs)| (*target, u64::from(*refs))));
-    call(home, OP_RELEASE, &request).map(drop)
+    call(home, deadline, OP_RELEASE, &request).map(drop)
 }
 
 /// Returns the server's mark for this process: the same over every link, and different for every
 /// other process.
-pub(crate) fn mark(home: &mut Channel) -> Result<u64> {
-    let answer = call(home, OP_MARK, &[])?;
+pub(crate) fn mark(home: &mut Channel, deadline: Deadline) -> Result<u64> {
+    let answer = call(home, deadline, OP_MARK, &[])?;
     Ok(u64::from_le_bytes(*answer.first_chunk().ok_or(code::RPC_E_INVALID_DATA)?))
 }
 
@@ -177,12 +176,12 @@ pub(crate) fn mark(home: &mut Channel) -> Result<u64> {
 pub(crate) fn regions(channel: &mut Channel, new: Option<u16>, ended: &[u16]) -> Result<()> {
     let words = [new.unwrap_or(0)].into_iter().chain(ended.iter().copied());
     let request: Vec<u8> = words.flat_map(|number| u64::from(number).to_le_bytes()).collect();
-    call(channel, OP_REGIONS, &request).map(drop)
+    call(channel, deadline::of_thread(), OP_REGIONS, &request).map(drop)
 }
 
 /// Waits until the server has processed all earlier messages of a channel.
-pub(crate) fn settle(channel: &mut Channel) -> Result<()> {
-    call(channel, OP_LIST, &[]).map(drop)
+pub(crate) fn settle(channel: &mut Channel, deadline: Deadline) -> Result<()> {
+    call(channel, deadline, OP_LIST, &[]).map(drop)
 }
 
 /// Returns the name of a host in the authentication, which is the same on both sides even if their

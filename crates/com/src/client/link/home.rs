@@ -10,8 +10,8 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// A connection for the runtime's own calls.
 pub(super) struct Connection {
     pub(super) channel: Channel,
-    /// Whether a canceller may have interrupted the channel after its call. A further call would be
-    /// taken for the cancelled one.
+    /// Whether a canceller may have interrupted the channel after its call, or the call panicked. A
+    /// further call would be taken for that one.
     pub(super) is_rung: bool,
 }
 
@@ -67,6 +67,10 @@ struct Lent<'a> {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
+        // The response to the call that panicked may still come.
+        if let Some(connection) = self.connection.as_mut().filter(|_| std::thread::panicking()) {
+            connection.is_rung = true;
+        }
         *lock(&self.home.idle) = self.connection.take();
         self.home.returned.notify_one();
     }

@@ -10,6 +10,7 @@ use crate::types::error::Result;
 use crate::types::threads::lock;
 use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
+use obvia_via::Deadline;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -88,12 +89,16 @@ impl Link {
 
     /// Returns the mark by which the process at the other end is recognised.
     fn mark(&self) -> Option<u64> {
-        let mut known = lock(&self.mark);
-        if known.is_none() {
-            // A process that sends no mark counts as a separate process.
-            *known = deadline::with_timeout(PATIENCE, || self.with_home(own_calls::mark)).ok();
+        // Two threads may both ask: a thread that waited for the lock could not be cancelled.
+        let known = *lock(&self.mark);
+        if known.is_some() {
+            return known;
         }
-        *known
+        let limit = Deadline::Within(deadline::of_thread().start().remaining().min(PATIENCE)).start();
+        // A process that sends no mark counts as a separate process.
+        let mark = deadline::with(limit, || self.with_home(own_calls::mark)).ok()?;
+        *lock(&self.mark) = Some(mark);
+        Some(mark)
     }
 
     /// Whether the process at the other end of a link has ended. Call this only after the home

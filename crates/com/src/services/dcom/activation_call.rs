@@ -3,12 +3,11 @@
 use super::classes::Activated;
 use crate::client::link::Link;
 use crate::protocol::objref::{ObjRef, guid_to_wire};
-use crate::protocol::own_calls::{OP_ACTIVATE, call, guid_from};
+use crate::protocol::own_calls::{OP_ACTIVATE, guid_from};
 use crate::runtime::{Runtime, response};
 use crate::server::own_call::{answer, block, who};
 use crate::services::dcom::classes::Classes;
 use crate::services::scm;
-use crate::types::deadline;
 use crate::types::error::{Result, code};
 use crate::types::registry;
 use crate::types::registry::InterfaceInfo;
@@ -27,11 +26,8 @@ pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &Inte
     request.extend(guid_to_wire(class));
     request.extend(guid_to_wire(&info.iid));
     request.extend(u64::from(wanted == Activated::ClassObject).to_le_bytes());
-    // A server may have to start. The home connection is for calls that return at once.
-    let mut channel = link.take_channel(deadline::of_thread().start())?;
-    let answer = call(&mut channel, OP_ACTIVATE, &request);
-    link.return_channel(channel);
-    let reference = match (answer, unknown) {
+    // A server may have to start.
+    let reference = match (link.long_call(OP_ACTIVATE, &request), unknown) {
         (Err(error), Some(unknown)) if error.code() == code::E_NOINTERFACE => return Err(unknown),
         (answer, unknown) => (ObjRef::from_wire(&answer?)?, unknown),
     };

@@ -3,8 +3,7 @@
 
 use crate::client::link::Link;
 use crate::orpc::{Body, Forwarded};
-use crate::protocol::own_calls::{OP_FORWARD, call};
-use crate::types::deadline;
+use crate::protocol::own_calls::OP_FORWARD;
 use crate::types::error::{Result, code};
 use obvia_rpc::ByteOrder;
 use obvia_rpc::status::Status;
@@ -15,11 +14,8 @@ const HEAD: usize = 8;
 /// Forwards a call. Returns its results, or the status of a fault.
 pub(crate) fn forward(link: &Link, forwarded: &Forwarded) -> Result<std::result::Result<Vec<u8>, Status>> {
     let request = forwarded.encode(ByteOrder::Little)?;
-    let deadline = deadline::of_thread().start();
     // An activation may take arbitrarily long.
-    let mut channel = link.take_channel(deadline)?;
-    let answer = call(&mut channel, OP_FORWARD, &request)?;
-    link.return_channel(channel);
+    let answer = link.long_call(OP_FORWARD, &request)?;
     let word = |at: usize| answer.get(at..).and_then(|rest| rest.first_chunk()).copied().map(u32::from_le_bytes);
     let (status, length) = word(0).zip(word(4)).ok_or(code::RPC_E_INVALID_DATA)?;
     if status != 0 {

@@ -2,7 +2,7 @@
 
 use crate::client::link::Link;
 use crate::protocol::objref::guid_to_wire;
-use crate::protocol::own_calls::{OP_START, call, text};
+use crate::protocol::own_calls::{OP_START, text};
 use crate::types::deadline;
 use crate::types::error::{Error, Result, code};
 use windows_core::{GUID, HRESULT};
@@ -13,13 +13,9 @@ const HEAD: usize = 16;
 /// Asks the SCM to start a server of a class unless one runs, and waits until it has registered the
 /// class. Returns whether a start was needed.
 pub(crate) fn start(link: &Link, class: &GUID) -> Result<bool> {
-    let deadline = deadline::of_thread().start();
-    let patience = u64::try_from(deadline.remaining().as_millis()).unwrap_or(u64::MAX);
+    let patience = u64::try_from(deadline::of_thread().remaining().as_millis()).unwrap_or(u64::MAX);
     let request = [guid_to_wire(class).as_slice(), &patience.to_le_bytes()].concat();
-    // The home connection is for calls that return at once.
-    let mut channel = link.take_channel(deadline)?;
-    let answer = call(&mut channel, OP_START, &request)?;
-    link.return_channel(channel);
+    let answer = link.long_call(OP_START, &request)?;
     let (head, words) = answer.split_at_checked(HEAD).ok_or(code::RPC_E_INVALID_DATA)?;
     let result = head.first_chunk().copied().map(i32::from_le_bytes).map(HRESULT).ok_or(code::RPC_E_INVALID_DATA)?;
     if result.is_err() {
