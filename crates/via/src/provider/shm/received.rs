@@ -374,6 +374,11 @@ mod tests {
             let room = &room;
             let waits =
                 [OTHER, None].map(|user| scope.spawn(move || Reserved::new(room, || user, |_| (0, 0)).is_some()));
+            let begun = Instant::now();
+            while room.queued.load(Ordering::SeqCst) < waits.len() {
+                assert!(begun.elapsed() < Duration::from_secs(60), "no message waits");
+                std::thread::yield_now();
+            }
             drop(first);
             assert_eq!(waits.map(|waits| waits.join().unwrap()), [true, true]);
         });
