@@ -76,6 +76,8 @@ fn types() {
     refused(&with_methods("HRESULT M([in] double d, [in, size_is(d)] long *a);"), "not-an-integer", 4, &["`d`"]);
     refused(&with_methods("HRESULT M([in] long *n, [in, size_is(n)] long *a);"), "not-an-integer", 4, &["write `*n`"]);
     refused(&with_methods("[oneway] HRESULT M([out] long *x);"), "oneway-out", 4, &["nobody waits"]);
+    refused(&with_methods("HRESULT M([out, lend, prealloc(8)] long *x);"), "bad-transfer", 4, &["remove [lend]"]);
+    refused(&with_methods("HRESULT M([in, prealloc(8)] long x);"), "bad-transfer", 4, &["write [lend] with it"]);
     refused(&with_methods("HRESULT M([in] VARIANT x);"), "unknown-type", 4, &["import \"oaidl.idl\";"]);
     refused("struct S { long a[0]; };", "bad-dimension", 1, &["at least 1"]);
     refused("enum E { };", "empty-enum", 1, &["at least one value"]);
