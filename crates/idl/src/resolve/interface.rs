@@ -338,19 +338,8 @@ impl Resolver<'_> {
         let has_result = returned.is_some();
         params.extend(returned.map(|ty| returned_param(&params, method, ty)));
         let oneway = find(&method.attributes, "oneway").or_else(|| find(&method.attributes, "maybe"));
-        if let Some(oneway) = oneway
-            && let Some(out) = params.iter().find(|param| param.direction.is_out())
-        {
-            let attribute = &oneway.name.name;
-            let (span, text, help) = if has_result {
-                let text = format!("a [{attribute}] method cannot return a value");
-                (method.returns.0.span, text, format!("return HRESULT or void, or remove [{attribute}]"))
-            } else {
-                let text = format!("`{}` is [out], but a [{attribute}] method returns nothing", out.name);
-                (out.span, text, format!("remove [{attribute}], or make the parameter [in]"))
-            };
-            let error = Diagnostic::error("oneway-out", span, text).related(oneway.span, "nobody waits");
-            self.say(error.help(help));
+        if let Some(oneway) = oneway {
+            self.refuse_results(oneway, method, has_result, &params);
         }
         let (oneway, idempotent) = (oneway.is_some(), has(&method.attributes, "idempotent"));
         let member = self.member(method);

@@ -147,9 +147,9 @@ impl Room {
     }
 
     fn give_back(&self, count: usize) {
-        // The subtraction comes before the look at `queued`, and a thread that waits for room raises
-        // `queued` before it looks at `taken`. So either the thread finds the new number, or it is
-        // queued here and gets woken.
+        // The subtraction comes before the look at `queued`, and a thread that waits for room
+        // raises `queued` before it looks at `taken`. So either that thread finds the new number,
+        // or this one finds it queued and wakes it.
         self.taken.fetch_sub(count, Ordering::SeqCst);
         if self.queued.load(Ordering::SeqCst) > 0 {
             drop(lock(&self.look));
