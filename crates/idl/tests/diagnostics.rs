@@ -76,6 +76,8 @@ fn types() {
     refused(&with_methods("HRESULT M([in] double d, [in, size_is(d)] long *a);"), "not-an-integer", 4, &["`d`"]);
     refused(&with_methods("HRESULT M([in] long *n, [in, size_is(n)] long *a);"), "not-an-integer", 4, &["write `*n`"]);
     refused(&with_methods("[oneway] HRESULT M([out] long *x);"), "oneway-out", 4, &["nobody waits"]);
+    refused(&with_methods("HRESULT M([out, lend, prealloc(8)] long *x);"), "bad-transfer", 4, &["remove [lend]"]);
+    refused(&with_methods("HRESULT M([in, prealloc(8)] long x);"), "bad-transfer", 4, &["write [lend] with it"]);
     refused(&with_methods("HRESULT M([in] VARIANT x);"), "unknown-type", 4, &["import \"oaidl.idl\";"]);
     refused("struct S { long a[0]; };", "bad-dimension", 1, &["at least 1"]);
     refused("enum E { };", "empty-enum", 1, &["at least one value"]);
@@ -159,7 +161,11 @@ fn plain_interfaces() {
     refused(&with_functions("void M([in, context_handle] void x);"), "bad-context", 4, &["void"]);
     refused(&with_functions("void M([in] handle_t *x);"), "stray-handle", 4, &["does not travel"]);
     refused(&with_methods("HRESULT M([in] handle_t x);"), "stray-handle", 4, &["interface pointer"]);
-    refused(&with_functions("[maybe] long M();"), "oneway-out", 4, &["nobody waits"]);
+    for attribute in ["oneway", "maybe"] {
+        let text = format!("a [{attribute}] method cannot return a value");
+        let words = [text.as_str(), "nobody waits", "return HRESULT or void"];
+        refused(&with_functions(&format!("[{attribute}] long M();")), "oneway-out", 4, &words);
+    }
     refused(&with_functions("[broadcast] void M();"), "foreign-attribute", 4, &["each server"]);
     refused(&with_functions("struct S;\nstruct S M();\nstruct S { long a; };"), "incomplete-type", 5, &["no size"]);
     let behind_two = "union U { case 1: long a; };\nvoid M([in] long n, [out, switch_is(n)] union U **u);";

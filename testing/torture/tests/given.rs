@@ -184,8 +184,8 @@ fn the_end_of_a_network_connection_is_not_the_end_of_the_process() {
     server.kill();
     let told = client.line();
     assert!(told.contains("RPC_E_DISCONNECTED"), "{told}");
-    // Each time that the janitor gives back references to another server, it also looks at the
-    // link, before or after that.
+    // Each time that the janitor gives back references to another server, it also checks the link
+    // to the killed one, before or after that.
     let mut other = directories[1].start(PROGRAM, &[]);
     other.good("export other");
     client.good("connect other");

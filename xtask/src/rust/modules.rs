@@ -1,8 +1,9 @@
 //! The modules of a crate, and the dependencies between its files.
 //!
-//! A path is followed through re-exports to the file that defines its item. Tests and macros are
-//! ignored, and so are methods, which have no path: instead, the `impl`s that stand in another file
-//! than their type are listed.
+//! A path is followed through re-exports to the file that defines its item. Bodies of
+//! `macro_rules!` are read like other code; expansions are not read. Tests are ignored, and so are
+//! methods, which have no path: instead, the `impl`s that stand in another file than their type are
+//! listed.
 
 use super::{Kind, Token, is_in, tokens};
 use crate::repo::File;

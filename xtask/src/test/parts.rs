@@ -108,7 +108,7 @@ pub(super) const PARTS: &[Part] = &[
     },
     Part {
         name: "miri",
-        about: "runs the unit tests of obvia-via's modules whose memory a peer may write under Miri",
+        about: "runs, under Miri, the unit tests of obvia-via's modules whose memory a peer may write",
         lane: Lane::Waits,
         needs_workspace: false,
         tools: &[Tool::Miri],

@@ -23,18 +23,19 @@ use windows_core::{IUnknown, Interface};
 pub struct Export {
     runtime: &'static Runtime,
     name: String,
+    entry: Arc<Name>,
     // The listener of the name in the directory of this host.
     listener: Option<Arc<Listener>>,
 }
 
 impl Drop for Export {
     fn drop(&mut self) {
+        // The entry goes first: as soon as the listener is closed, another thread can export an
+        // object by the name.
+        self.runtime.names().remove(&self.name, &self.entry);
         if let Some(listener) = &self.listener {
             listener.close();
         }
-        // The object's drop must not run under the lock.
-        let removed = self.runtime.names().remove(&self.name);
-        drop(removed);
     }
 }
 
@@ -62,11 +63,13 @@ pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static Interf
     let runtime = process::runtime()?;
     registry::register_module(info);
     runtime.serve()?;
-    let object = Agile::new(object)?;
+    let entry = Name::new(Agile::new(object)?, info);
     let listener = Arc::new(runtime.directory().bind(name)?);
-    runtime.names().put(name, Name::new(object, info, Some(Arc::clone(&listener))));
-    accept_on(runtime.exporter(), Arc::clone(&listener))?;
-    Ok(Export { runtime, name: name.to_owned(), listener: Some(listener) })
+    runtime.names().put(name, &entry);
+    // After an error, the drop of the export removes the entry.
+    let export = Export { runtime, name: name.to_owned(), entry, listener: Some(Arc::clone(&listener)) };
+    accept_on(runtime.exporter(), listener)?;
+    Ok(export)
 }
 
 /// Refuses a name that clients would read as a string binding.
@@ -85,11 +88,11 @@ pub(crate) fn export_to_networks(name: &str, object: &IUnknown, info: &'static I
     check_name(name)?;
     let runtime = process::runtime()?;
     registry::register_module(info);
-    let object = Agile::new(object)?;
-    if !runtime.names().put_new(name, Name::new(object, info, None)) {
+    let entry = Name::new(Agile::new(object)?, info);
+    if !runtime.names().put_new(name, &entry) {
         return Err(Error::new(code::RPC_S_DUPLICATE_ENDPOINT, format!("this process exports `{name}` already")));
     }
-    Ok(Export { runtime, name: name.to_owned(), listener: None })
+    Ok(Export { runtime, name: name.to_owned(), entry, listener: None })
 }
 
 /// Connects to the object that a process of this host exports by a name, or that a string binding

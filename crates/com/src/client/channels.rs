@@ -462,7 +462,8 @@ fn prepare_again() {
 
 /// Reacts to a change of the thread's canceller: the next call prepares and registers its channel.
 /// If the previous canceller was used, it may have interrupted channels too late. Such channels
-/// must not be used again, since another call on them would be taken for the cancelled one.
+/// must not be used again, since the interruption would end another call in place of the cancelled
+/// one.
 fn change_canceller(was_cancelled: bool) {
     let at_hand = Calls::with(Calls::take_from_hand);
     Others::with(|others| {

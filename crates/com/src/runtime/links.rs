@@ -72,7 +72,7 @@ impl Links {
         loop {
             let others = self.to(key.0);
             fresh.join(&others);
-            // After a cancellation, the comparison with the other links has not ended.
+            // After a cancellation, the comparison with the other links may be incomplete.
             canceller::check_canceller()?;
             let mut links = lock(&self.0);
             if let Some(known) = links.get(&key).filter(|known| !known.is_dead()) {

@@ -11,7 +11,7 @@ use crate::types::registry::InterfaceInfo;
 use windows_core::IUnknown;
 
 /// Returns a reference to an object for the response: a custom reference where the object
-/// marshals itcaller.
+/// marshals itself.
 pub(crate) fn reference(caller: &Caller, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
     let runtime = Runtime::current()?;
     let Some(reference) = runtime.marshal_custom(object, info, caller.holder())? else {

@@ -22,6 +22,7 @@ const PATIENCE: Deadline = Deadline::after_secs(10);
 /// The time of one wait for the first message of a client that need not authenticate. The wait is
 /// repeated.
 const IDLE: Deadline = Deadline::after_secs(60);
+
 /// A connection that has not passed its gate.
 struct Gate<'a> {
     exporter: &'static Exporter,

@@ -303,11 +303,11 @@ thread_local! {
     /// wrapper of the call finds the rest here.
     static LAST: RefCell<Option<Left>> = const { RefCell::new(None) };
     /// The connection whose calls this thread performs, or performed last.
-    static CONNECTION: RefCell<Option<Served>> = const { RefCell::new(None) };
+    static CONNECTION: RefCell<Option<ThreadConnection>> = const { RefCell::new(None) };
 }
 
 /// A connection whose calls a thread performs.
-struct Served {
+struct ThreadConnection {
     connection: Alarm,
     /// The user of the peer's process, where it is of this host.
     user: Option<u32>,
@@ -316,14 +316,14 @@ struct Served {
 /// Sets the connection whose calls this thread performs, and the peer of the calls.
 pub(crate) fn enter(connection: &Alarm, peer: &Peer) {
     let user = if let Peer::Process { uid, .. } = peer { Some(*uid) } else { None };
-    let served = Served { connection: connection.clone(), user };
-    let _ = CONNECTION.try_with(|own| own.replace(Some(served)));
+    let entered = ThreadConnection { connection: connection.clone(), user };
+    let _ = CONNECTION.try_with(|own| own.replace(Some(entered)));
 }
 
 /// Whether the calls that this thread performs are of a process of the same user, or the thread
 /// performs none.
 pub fn is_own_user() -> bool {
-    let user = CONNECTION.try_with(|own| own.borrow().as_ref().map(|served| served.user)).ok().flatten();
+    let user = CONNECTION.try_with(|own| own.borrow().as_ref().map(|entered| entered.user)).ok().flatten();
     user.is_none_or(|user| user == Some(rustix::process::geteuid().as_raw()))
 }
 

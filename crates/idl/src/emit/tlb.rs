@@ -36,7 +36,7 @@ pub fn library(compilation: &Compilation) -> Result<(TypeLibrary, Vec<Diagnostic
     let own = compilation.model.libraries.iter().find(|library| !library.imported);
     let Some(library) = own else {
         let error = Diagnostic::nowhere("no-library", format!("{} has no library", compilation.name));
-        return Err(vec![error.help("put its declarations into `[uuid(...)] library NAME { ... };`")]);
+        return Err(vec![error.help("put the file's declarations into `[uuid(...)] library NAME { ... };`")]);
     };
     let mut emitter = Emitter {
         model: &compilation.model,

@@ -335,18 +335,11 @@ impl Resolver<'_> {
         }
         let leads_to_const = leads_to_const(method, returned.as_ref());
         let mut params = self.params(&self.without_handles(&method.params, id), local);
+        let has_result = returned.is_some();
         params.extend(returned.map(|ty| returned_param(&params, method, ty)));
         let oneway = find(&method.attributes, "oneway").or_else(|| find(&method.attributes, "maybe"));
-        if let Some(oneway) = oneway
-            && let Some(out) = params.iter().find(|param| param.direction.is_out())
-        {
-            let error = Diagnostic::error(
-                "oneway-out",
-                out.span,
-                format!("`{}` is [out], but a [oneway] method returns nothing", out.name),
-            );
-            let error = error.related(oneway.span, "nobody waits");
-            self.say(error.help("remove [oneway], or make the parameter [in]"));
+        if let Some(oneway) = oneway {
+            self.refuse_results(oneway, method, has_result, &params);
         }
         let (oneway, idempotent) = (oneway.is_some(), has(&method.attributes, "idempotent"));
         let member = self.member(method);

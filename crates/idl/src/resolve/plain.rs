@@ -4,7 +4,9 @@
 use super::{Named, Resolver, find, has};
 use crate::model::{Base, Direction, Extent, InterfaceId, Param, Pointer, PointerClass, Returns, Transfer, Type};
 use crate::plan::is_plain as is_value;
-use crate::syntax::ast::{Declarator, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec};
+use crate::syntax::ast::{
+    Attribute, Declarator, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec,
+};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 
@@ -139,6 +141,28 @@ impl Resolver<'_> {
                 None
             }
         }
+    }
+
+    /// Reports the result or the first `[out]` parameter of a method that returns nothing.
+    pub(super) fn refuse_results(
+        &mut self,
+        oneway: &Attribute,
+        method: &MethodSyntax,
+        has_result: bool,
+        params: &[Param],
+    ) {
+        let attribute = &oneway.name.name;
+        let (span, text, help) = if has_result {
+            let text = format!("a [{attribute}] method cannot return a value");
+            (method.returns.0.span, text, format!("return HRESULT or void, or remove [{attribute}]"))
+        } else if let Some(out) = params.iter().find(|param| param.direction.is_out()) {
+            let text = format!("`{}` is [out], but a [{attribute}] method returns nothing", out.name);
+            (out.span, text, format!("remove [{attribute}], or make the parameter [in]"))
+        } else {
+            return;
+        };
+        let error = Diagnostic::error("oneway-out", span, text).related(oneway.span, "nobody waits");
+        self.say(error.help(help));
     }
 
     /// Returns a function's parameters without binding handles, since the proxy chooses the server.

@@ -32,7 +32,7 @@ impl Resolver<'_> {
                 Transfer::Frame
             }
         };
-        if !matches!(transfer, Transfer::Lend(_))
+        if !chosen.contains(&"lend")
             && let Some(attribute) = find(attributes, "prealloc")
         {
             let error = Diagnostic::error("bad-transfer", attribute.span, "[prealloc] is for [lend] parameters");

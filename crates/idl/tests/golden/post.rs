@@ -193,7 +193,7 @@ unsafe extern "system" fn IReader_Arrived_proxy(this: *mut obvia::rt::c_void, le
 
 #[cold]
 unsafe extern "system" fn IReader_Arrived_prepare(this: *mut obvia::rt::c_void, letter: i32) -> obvia::HRESULT {
-    // SAFETY: as in the function above.
+    // SAFETY: as in `IReader_Arrived_proxy`.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     if let Some(failed) = proxy.prepare() {
         return failed;
@@ -530,7 +530,7 @@ unsafe extern "system" fn IOffice_Cost_proxy(this: *mut obvia::rt::c_void, class
 
 #[cold]
 unsafe extern "system" fn IOffice_Cost_prepare(this: *mut obvia::rt::c_void, class: Class, weight: i32, cost: *mut f64) -> obvia::HRESULT {
-    // SAFETY: as in the function above.
+    // SAFETY: as in `IOffice_Cost_proxy`.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     if let Some(failed) = proxy.prepare() {
         return failed;
@@ -585,7 +585,7 @@ unsafe extern "system" fn IOffice_Print_proxy(this: *mut obvia::rt::c_void, stam
 
 #[cold]
 unsafe extern "system" fn IOffice_Print_prepare(this: *mut obvia::rt::c_void, stamp: *const Stamp, number: *mut i64, printed: *mut Stamp) -> obvia::HRESULT {
-    // SAFETY: as in the function above.
+    // SAFETY: as in `IOffice_Print_proxy`.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     if let Some(failed) = proxy.prepare() {
         return failed;
@@ -641,7 +641,7 @@ unsafe extern "system" fn IOffice_Frank_proxy(this: *mut obvia::rt::c_void, coun
 
 #[cold]
 unsafe extern "system" fn IOffice_Frank_prepare(this: *mut obvia::rt::c_void, count: u32, stamps: *const Stamp, seal: *const [u8; 16]) -> obvia::HRESULT {
-    // SAFETY: as in the function above.
+    // SAFETY: as in `IOffice_Frank_proxy`.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     if let Some(failed) = proxy.prepare() {
         return failed;
@@ -695,7 +695,7 @@ unsafe extern "system" fn IOffice_Fetch_proxy(this: *mut obvia::rt::c_void, room
 
 #[cold]
 unsafe extern "system" fn IOffice_Fetch_prepare(this: *mut obvia::rt::c_void, room: u32, letters: *mut i16, got: *mut u32) -> obvia::HRESULT {
-    // SAFETY: as in the function above.
+    // SAFETY: as in `IOffice_Fetch_proxy`.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     if let Some(failed) = proxy.prepare() {
         return failed;
@@ -760,7 +760,7 @@ unsafe extern "system" fn IOffice_List_proxy(this: *mut obvia::rt::c_void, count
 
 #[cold]
 unsafe extern "system" fn IOffice_List_prepare(this: *mut obvia::rt::c_void, count: *mut u32, stamps: *mut *mut Stamp) -> obvia::HRESULT {
-    // SAFETY: as in the function above.
+    // SAFETY: as in `IOffice_List_proxy`.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     if let Some(failed) = proxy.prepare() {
         return failed;
@@ -834,7 +834,7 @@ unsafe extern "system" fn IOffice_Send_proxy(this: *mut obvia::rt::c_void, to: *
 
 #[cold]
 unsafe extern "system" fn IOffice_Send_prepare(this: *mut obvia::rt::c_void, to: *const u16, from: *const u8, receipt: *mut *mut u16) -> obvia::HRESULT {
-    // SAFETY: as in the function above.
+    // SAFETY: as in `IOffice_Send_proxy`.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     if let Some(failed) = proxy.prepare() {
         return failed;

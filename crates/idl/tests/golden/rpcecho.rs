@@ -942,7 +942,7 @@ unsafe extern "system" fn rpcecho_AddOne_proxy(this: *mut obvia::rt::c_void, in_
 
 #[cold]
 unsafe extern "system" fn rpcecho_AddOne_prepare(this: *mut obvia::rt::c_void, in_data_: u32, out_data_: *mut u32) -> obvia::HRESULT {
-    // SAFETY: as in the function above.
+    // SAFETY: as in `rpcecho_AddOne_proxy`.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     if let Some(failed) = proxy.prepare() {
         return failed;
@@ -999,7 +999,7 @@ unsafe extern "system" fn rpcecho_EchoData_proxy(this: *mut obvia::rt::c_void, l
 
 #[cold]
 unsafe extern "system" fn rpcecho_EchoData_prepare(this: *mut obvia::rt::c_void, len: u32, in_data_: *const u8, out_data_: *mut u8) -> obvia::HRESULT {
-    // SAFETY: as in the function above.
+    // SAFETY: as in `rpcecho_EchoData_proxy`.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     if let Some(failed) = proxy.prepare() {
         return failed;
@@ -1061,7 +1061,7 @@ unsafe extern "system" fn rpcecho_SinkData_proxy(this: *mut obvia::rt::c_void, l
 
 #[cold]
 unsafe extern "system" fn rpcecho_SinkData_prepare(this: *mut obvia::rt::c_void, len: u32, data: *const u8) -> obvia::HRESULT {
-    // SAFETY: as in the function above.
+    // SAFETY: as in `rpcecho_SinkData_proxy`.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     if let Some(failed) = proxy.prepare() {
         return failed;
@@ -1111,7 +1111,7 @@ unsafe extern "system" fn rpcecho_SourceData_proxy(this: *mut obvia::rt::c_void,
 
 #[cold]
 unsafe extern "system" fn rpcecho_SourceData_prepare(this: *mut obvia::rt::c_void, len: u32, data: *mut u8) -> obvia::HRESULT {
-    // SAFETY: as in the function above.
+    // SAFETY: as in `rpcecho_SourceData_proxy`.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     if let Some(failed) = proxy.prepare() {
         return failed;
@@ -1174,7 +1174,7 @@ unsafe extern "system" fn rpcecho_TestCall_proxy(this: *mut obvia::rt::c_void, s
 
 #[cold]
 unsafe extern "system" fn rpcecho_TestCall_prepare(this: *mut obvia::rt::c_void, s1: *const u16, s2: *mut *mut u16) -> obvia::HRESULT {
-    // SAFETY: as in the function above.
+    // SAFETY: as in `rpcecho_TestCall_proxy`.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     if let Some(failed) = proxy.prepare() {
         return failed;
@@ -1282,7 +1282,7 @@ unsafe extern "system" fn rpcecho_TestSleep_proxy(this: *mut obvia::rt::c_void, 
 
 #[cold]
 unsafe extern "system" fn rpcecho_TestSleep_prepare(this: *mut obvia::rt::c_void, seconds: u32, returned: *mut u32) -> obvia::HRESULT {
-    // SAFETY: as in the function above.
+    // SAFETY: as in `rpcecho_TestSleep_proxy`.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
     if let Some(failed) = proxy.prepare() {
         return failed;

@@ -10,8 +10,8 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// A connection for the runtime's own calls.
 pub(super) struct Connection {
     pub(super) channel: Channel,
-    /// Whether a canceller may have interrupted the channel after its call, or the call panicked. A
-    /// further call would be taken for that one.
+    /// Whether a canceller may have interrupted the channel after its call, which would end a further
+    /// call in place of the cancelled one; or whether a call panicked, whose response may still come.
     pub(super) is_rung: bool,
 }
 
@@ -21,7 +21,7 @@ impl From<Channel> for Connection {
     }
 }
 
-/// The place of the home connection.
+/// The home connection of a link, which threads take and return.
 pub(super) struct Home {
     /// The connection; `None` while a thread uses it.
     idle: Mutex<Option<Connection>>,

@@ -79,7 +79,7 @@ pub(super) fn end(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>
         out.line("");
         out.line("#[cold]");
         out.line(head(context, plan, "prepare"));
-        out.line("// SAFETY: as in the function above.");
+        out.line(format!("// SAFETY: as in `{}_proxy`.", context.stem(plan)));
         out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
         out.line("if let Some(failed) = proxy.prepare() {");
         out.line("return failed;");
@@ -98,7 +98,7 @@ pub(super) fn end(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>
 fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("#[cold]");
     out.line(head(context, plan, "elsewhere"));
-    out.line("// SAFETY: as in the function above.");
+    out.line(format!("// SAFETY: as in `{}_proxy`.", context.stem(plan)));
     out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
     out.line("let mut turned = false;");
     for (param, hand, is_written) in plan.references() {

@@ -147,8 +147,10 @@ impl Room {
     }
 
     fn give_back(&self, count: usize) {
+        // The subtraction comes before the look at `queued`, and a thread that waits for room
+        // raises `queued` before it looks at `taken`. So either that thread finds the new number,
+        // or this one finds it queued and wakes it.
         self.taken.fetch_sub(count, Ordering::SeqCst);
-        // A thread that is not queued yet looks at the new number of descriptors later.
         if self.queued.load(Ordering::SeqCst) > 0 {
             drop(lock(&self.look));
             self.given_back.notify_all();
@@ -200,7 +202,8 @@ pub(super) struct Message {
     pub(super) files: Vec<OwnedFd>,
 }
 
-/// Receives a message, if one has arrived, without waiting.
+/// Receives a message, if one has arrived. Never waits for a message, but where descriptors are
+/// short, waits until other threads have received theirs.
 ///
 /// # Errors
 ///
@@ -269,9 +272,9 @@ fn memory_file(file: OwnedFd, socket: &OwnedFd, reserved: &mut Reserved<'_>) -> 
     None
 }
 
-/// Closes files until none is left. A close that hangs keeps the files behind it open. Until then
-/// messages from users with waiting files lack that room. Others lack it only when two users have
-/// such files.
+/// Closes files until none is left. A close that hangs keeps the files behind it open. The users
+/// that passed these files have less room for messages until the files are closed. Messages of
+/// other users are refused only if the files of several users take all of the room.
 fn close_all() {
     let mut doubtful = doubtful();
     while let Some((_, file)) = doubtful.files.front_mut() {
@@ -374,6 +377,11 @@ mod tests {
             let room = &room;
             let waits =
                 [OTHER, None].map(|user| scope.spawn(move || Reserved::new(room, || user, |_| (0, 0)).is_some()));
+            let begun = Instant::now();
+            while room.queued.load(Ordering::SeqCst) < waits.len() {
+                assert!(begun.elapsed() < Duration::from_secs(60), "no message waits");
+                std::thread::yield_now();
+            }
             drop(first);
             assert_eq!(waits.map(|waits| waits.join().unwrap()), [true, true]);
         });

@@ -354,7 +354,7 @@ final class Link extends Way {
         }
         try {
             if (!atHome.tryLock(Deadline.ofCall().left(), TimeUnit.NANOSECONDS)) {
-                throw RpcException.of(Hresult.RPC_E_TIMEOUT, "another thread has asked the process something until the deadline");
+                throw RpcException.of(Hresult.RPC_E_TIMEOUT, "the process has not answered another thread's query by the deadline");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -58,8 +58,10 @@ final class Lock implements AutoCloseable {
 
     /**
      * Held while the runtime locks a file, and while it closes a peer's file that it has found
-     * unlocked. Other code of this process may lock that file in this moment, and then loses its
-     * lock.
+     * unlocked. Known limit: code outside the runtime, such as the program's own {@code
+     * FileChannel.lock}, does not hold this. If it locks the same file between the look and the
+     * close, it loses its lock, since the kernel releases all of a process's locks on a file when
+     * the process closes any descriptor of the file.
      */
     static final Object LOCKING = new Object();
 
