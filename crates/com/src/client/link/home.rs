@@ -10,8 +10,8 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// A connection for the runtime's own calls.
 pub(super) struct Connection {
     pub(super) channel: Channel,
-    /// Whether a canceller may have interrupted the channel after its call, which would end a further
-    /// call in place of the cancelled one; or whether a call panicked, whose response may still come.
+    /// Whether the channel must not be used further: a canceller may have interrupted it after its
+    /// call, which would end the next call, or a call panicked, whose response may still come.
     pub(super) is_rung: bool,
 }
 
