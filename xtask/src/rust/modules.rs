@@ -278,9 +278,9 @@ impl Reader<'_> {
 
 /// Returns the name in an `extern crate self as NAME`.
 fn own_name(code: &[Token<'_>], at: usize) -> Option<String> {
-    let words = ["extern", "crate", "self", "as"];
-    let is_own = words.iter().zip(&code[at..]).filter(|(word, token)| token.is(word)).count() == words.len();
-    is_own.then(|| code.get(at + words.len()).map(|name| name.text.to_owned())).flatten()
+    let (words, name) = code[at..].split_at_checked(4)?;
+    let is_own = words.iter().map(|word| word.text).eq(["extern", "crate", "self", "as"]);
+    name.first().filter(|_| is_own).map(|name| name.text.to_owned())
 }
 
 /// Whether a `use` begins an item: the word also occurs in bounds of captured lifetimes, `use<'a>`.

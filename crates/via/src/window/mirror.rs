@@ -18,12 +18,13 @@ use super::{Carrier, Mapping, Peer, Wire};
 use crate::descriptor::{Descriptor, RemoteAddress};
 use crate::layout::{self, AREA, CONSUMED, SLOT_COUNT, SLOT_FRAME, SLOT_SIZE, slot_offset};
 use crate::reliable::Guard;
+use crate::sync::lock;
 use crate::vi::{Ending, Queue, State, ViCore};
 use crate::{
     Access, Deadline, Ended, Error, MemoryHandle, MemoryRegion, Nic, Operation, PostFault, ProtectionTag, Violation,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The length of a message about areas, in bytes.
@@ -94,10 +95,6 @@ enum Came {
     Note([u8; NOTE]),
     /// No message: the connection is over.
     Nothing,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Mirror {

@@ -9,10 +9,11 @@
 use super::area::area_max;
 use super::{Carrier, Ends, Mapping, Options, Peer, Window, Wire};
 use crate::layout::{self, AREA, AREA_ALIGN, CONSUMED, INLINE_MAX, SLOT_FRAME, slot_offset};
+use crate::sync::lock;
 use crate::{Error, Header, Kind, Violation};
 use std::fmt;
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A carrier of a window's messages, both ways.
@@ -166,10 +167,6 @@ struct Relayed {
     received: Mutex<ReceivePlace>,
     // The area of frames sent, unless that is area 0; kept for the sending half.
     sent: Mutex<Option<Mapping>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Relayed {

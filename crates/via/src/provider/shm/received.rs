@@ -7,6 +7,7 @@
 
 use super::directory::{is_trusted, local_peer};
 use crate::Violation;
+use crate::sync::lock;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags};
@@ -78,10 +79,6 @@ struct Room {
 
 static ROOM: Room =
     Room::new(LIMIT_MIN, || getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| most as usize) / SHARE);
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl Room {
     const fn new(limit: usize, share: fn() -> usize) -> Self {
