@@ -11,16 +11,16 @@
 
 template <class obvia_holder> struct IConnectionPointContainer_calls;
 struct IConnectionPointContainer_methods;
-template <class Made_, class Raw_> struct IConnectionPointContainer_adapter;
+template <class obvia_made, class obvia_raw> struct IConnectionPointContainer_adapter;
 template <class obvia_holder> struct IConnectionPoint_calls;
 struct IConnectionPoint_methods;
-template <class Made_, class Raw_> struct IConnectionPoint_adapter;
+template <class obvia_made, class obvia_raw> struct IConnectionPoint_adapter;
 template <class obvia_holder> struct IEnumConnections_calls;
 struct IEnumConnections_methods;
-template <class Made_, class Raw_> struct IEnumConnections_adapter;
+template <class obvia_made, class obvia_raw> struct IEnumConnections_adapter;
 template <class obvia_holder> struct IEnumConnectionPoints_calls;
 struct IEnumConnectionPoints_methods;
-template <class Made_, class Raw_> struct IEnumConnectionPoints_adapter;
+template <class obvia_made, class obvia_raw> struct IEnumConnectionPoints_adapter;
 
 /* An object that tells of events: it has a connection point for each interface that it calls. */
 template <class obvia_holder>
@@ -44,7 +44,7 @@ protected:
 template <> struct obvia_values_of<IConnectionPointContainer> {
     template <class obvia_holder> using calls = IConnectionPointContainer_calls<obvia_holder>;
     using methods = IConnectionPointContainer_methods;
-    template <class Made_, class Raw_> using adapter = IConnectionPointContainer_adapter<Made_, Raw_>;
+    template <class obvia_made, class obvia_raw> using adapter = IConnectionPointContainer_adapter<obvia_made, obvia_raw>;
 };
 
 /* Where sinks for one interface's events are made known. */
@@ -85,7 +85,7 @@ protected:
 template <> struct obvia_values_of<IConnectionPoint> {
     template <class obvia_holder> using calls = IConnectionPoint_calls<obvia_holder>;
     using methods = IConnectionPoint_methods;
-    template <class Made_, class Raw_> using adapter = IConnectionPoint_adapter<Made_, Raw_>;
+    template <class obvia_made, class obvia_raw> using adapter = IConnectionPoint_adapter<obvia_made, obvia_raw>;
 };
 
 /* Connections, one after the other. */
@@ -118,7 +118,7 @@ protected:
 template <> struct obvia_values_of<IEnumConnections> {
     template <class obvia_holder> using calls = IEnumConnections_calls<obvia_holder>;
     using methods = IEnumConnections_methods;
-    template <class Made_, class Raw_> using adapter = IEnumConnections_adapter<Made_, Raw_>;
+    template <class obvia_made, class obvia_raw> using adapter = IEnumConnections_adapter<obvia_made, obvia_raw>;
 };
 
 /* Connection points, one after the other. */
@@ -151,7 +151,7 @@ protected:
 template <> struct obvia_values_of<IEnumConnectionPoints> {
     template <class obvia_holder> using calls = IEnumConnectionPoints_calls<obvia_holder>;
     using methods = IEnumConnectionPoints_methods;
-    template <class Made_, class Raw_> using adapter = IEnumConnectionPoints_adapter<Made_, Raw_>;
+    template <class obvia_made, class obvia_raw> using adapter = IEnumConnectionPoints_adapter<obvia_made, obvia_raw>;
 };
 
 template <class obvia_holder>
@@ -172,8 +172,8 @@ obvia::object<IConnectionPoint> IConnectionPointContainer_calls<obvia_holder>::F
     return ppCP;
 }
 
-template <class Made_, class Raw_>
-struct IConnectionPointContainer_adapter : obvia::no_adapter<Made_, Raw_> {
+template <class obvia_made, class obvia_raw>
+struct IConnectionPointContainer_adapter : obvia::no_adapter<obvia_made, obvia_raw> {
     HRESULT EnumConnectionPoints(IEnumConnectionPoints **ppEnum) override
     {
         *ppEnum = {};
@@ -235,8 +235,8 @@ obvia::object<IEnumConnections> IConnectionPoint_calls<obvia_holder>::EnumConnec
     return ppEnum;
 }
 
-template <class Made_, class Raw_>
-struct IConnectionPoint_adapter : obvia::no_adapter<Made_, Raw_> {
+template <class obvia_made, class obvia_raw>
+struct IConnectionPoint_adapter : obvia::no_adapter<obvia_made, obvia_raw> {
     HRESULT GetConnectionInterface(GUID *pIID) override
     {
         return obvia::guard([&] {
@@ -309,8 +309,8 @@ obvia::object<IEnumConnections> IEnumConnections_calls<obvia_holder>::Clone() co
     return ppEnum;
 }
 
-template <class Made_, class Raw_>
-struct IEnumConnections_adapter : obvia::no_adapter<Made_, Raw_> {
+template <class obvia_made, class obvia_raw>
+struct IEnumConnections_adapter : obvia::no_adapter<obvia_made, obvia_raw> {
     HRESULT Next(uint32_t cConnections, CONNECTDATA *rgcd, uint32_t *pcFetched) override
     {
         return obvia::guard([&] {
@@ -375,8 +375,8 @@ obvia::object<IEnumConnectionPoints> IEnumConnectionPoints_calls<obvia_holder>::
     return ppEnum;
 }
 
-template <class Made_, class Raw_>
-struct IEnumConnectionPoints_adapter : obvia::no_adapter<Made_, Raw_> {
+template <class obvia_made, class obvia_raw>
+struct IEnumConnectionPoints_adapter : obvia::no_adapter<obvia_made, obvia_raw> {
     HRESULT Next(uint32_t cConnections, IConnectionPoint **ppCP, uint32_t *pcFetched) override
     {
         return obvia::guard([&] {

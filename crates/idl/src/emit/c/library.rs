@@ -215,7 +215,10 @@ const TAKEN: [&str; 14] = [
     "try_as",
 ];
 
+/// The parameter of the template `calls`.
+pub(super) const HOLDER: &str = "obvia_holder";
+
 /// Returns the name of a method that differs from these members and from the template's parameter.
 pub(super) fn name_of_method(raw: &str) -> String {
-    apart(raw, |stem| TAKEN.contains(&stem) || stem == "obvia_holder")
+    apart(raw, |stem| TAKEN.contains(&stem) || stem == HOLDER)
 }

@@ -8,7 +8,7 @@
 mod sample;
 mod view;
 
-use super::library::name_of_method;
+use super::library::{HOLDER, name_of_method};
 use super::names::{binding, declared, method as method_name, parameters, type_ident};
 use super::suffix::{self, ADAPTER, CALLS, METHODS};
 use crate::compile::Compilation;
@@ -134,9 +134,9 @@ impl<'a> Projection<'a> {
 
     fn forward(&self, out: &mut Writer) {
         let name = &self.name;
-        out.line(format!("template <class obvia_holder> struct {name}{CALLS};"));
+        out.line(format!("template <class {HOLDER}> struct {name}{CALLS};"));
         out.line(format!("struct {name}{METHODS};"));
-        out.line(format!("template <class Made_, class Raw_> struct {name}{ADAPTER};"));
+        out.line(format!("template <class obvia_made, class obvia_raw> struct {name}{ADAPTER};"));
         for method in self.methods.iter().filter(|method| method.result_count() > 1) {
             out.line(format!("struct {};", method.result()));
         }
@@ -144,8 +144,8 @@ impl<'a> Projection<'a> {
 
     fn calls(&self, out: &mut Writer) {
         out.block_comment(&self.found.doc);
-        out.line("template <class obvia_holder>");
-        out.line(format!("struct {}{CALLS} : {} {{", self.name, self.base(CALLS, "<obvia_holder>")));
+        out.line(format!("template <class {HOLDER}>"));
+        out.line(format!("struct {}{CALLS} : {} {{", self.name, self.base(CALLS, &format!("<{HOLDER}>"))));
         for method in &self.methods {
             out.block_comment(&method.plan.method.doc);
             match &method.views {
@@ -177,16 +177,18 @@ impl<'a> Projection<'a> {
     fn values_of(&self, out: &mut Writer) {
         let name = &self.name;
         out.line(format!("template <> struct obvia_values_of<{name}> {{"));
-        out.line(format!("template <class obvia_holder> using calls = {name}{CALLS}<obvia_holder>;"));
+        out.line(format!("template <class {HOLDER}> using calls = {name}{CALLS}<{HOLDER}>;"));
         out.line(format!("using methods = {name}{METHODS};"));
-        out.line(format!("template <class Made_, class Raw_> using adapter = {name}{ADAPTER}<Made_, Raw_>;"));
+        out.line(format!(
+            "template <class obvia_made, class obvia_raw> using adapter = {name}{ADAPTER}<obvia_made, obvia_raw>;"
+        ));
         out.line("};");
         out.line("");
     }
 
     fn adapter(&self, out: &mut Writer) {
-        out.line("template <class Made_, class Raw_>");
-        out.line(format!("struct {}{ADAPTER} : {} {{", self.name, self.base(ADAPTER, "<Made_, Raw_>")));
+        out.line("template <class obvia_made, class obvia_raw>");
+        out.line(format!("struct {}{ADAPTER} : {} {{", self.name, self.base(ADAPTER, "<obvia_made, obvia_raw>")));
         for method in &self.methods {
             method.adapter(out);
         }
@@ -257,11 +259,11 @@ impl Method<'_> {
     fn call(&self, out: &mut Writer) {
         let Ok(views) = &self.views else { return };
         let interface = &self.interface;
-        out.line("template <class obvia_holder>");
-        let name = format!("{interface}{CALLS}<obvia_holder>::{}", self.name);
+        out.line(format!("template <class {HOLDER}>"));
+        let name = format!("{interface}{CALLS}<{HOLDER}>::{}", self.name);
         out.line(format!("{} {name}({}) const", self.result(), self.parameters()));
         out.line("{");
-        out.line(format!("{} *const self = static_cast<const obvia_holder *>(this)->get();", self.object));
+        out.line(format!("{} *const self = static_cast<const {HOLDER} *>(this)->get();", self.object));
         views.iter().flat_map(|view| &view.before).for_each(|line| out.line(line));
         let arguments: Vec<&str> = views.iter().map(|view| view.argument.as_str()).collect();
         out.line(format!("obvia::check(self->{}({}));", self.raw, arguments.join(", ")));

@@ -11,7 +11,7 @@
 
 template <class obvia_holder> struct IBasis_calls;
 struct IBasis_methods;
-template <class Made_, class Raw_> struct IBasis_adapter;
+template <class obvia_made, class obvia_raw> struct IBasis_adapter;
 
 template <class obvia_holder>
 struct IBasis_calls : obvia::no_calls<obvia_holder> {
@@ -29,7 +29,7 @@ protected:
 template <> struct obvia_values_of<IBasis> {
     template <class obvia_holder> using calls = IBasis_calls<obvia_holder>;
     using methods = IBasis_methods;
-    template <class Made_, class Raw_> using adapter = IBasis_adapter<Made_, Raw_>;
+    template <class obvia_made, class obvia_raw> using adapter = IBasis_adapter<obvia_made, obvia_raw>;
 };
 
 template <class obvia_holder>
@@ -41,8 +41,8 @@ int64_t IBasis_calls<obvia_holder>::Sum(const Pair &pair) const
     return sum;
 }
 
-template <class Made_, class Raw_>
-struct IBasis_adapter : obvia::no_adapter<Made_, Raw_> {
+template <class obvia_made, class obvia_raw>
+struct IBasis_adapter : obvia::no_adapter<obvia_made, obvia_raw> {
     HRESULT Sum(const Pair *pair, int64_t *sum) override
     {
         return obvia::guard([&] {

@@ -11,10 +11,10 @@
 
 template <class obvia_holder> struct IBell_calls;
 struct IBell_methods;
-template <class Made_, class Raw_> struct IBell_adapter;
+template <class obvia_made, class obvia_raw> struct IBell_adapter;
 template <class obvia_holder> struct IGraphs_calls;
 struct IGraphs_methods;
-template <class Made_, class Raw_> struct IGraphs_adapter;
+template <class obvia_made, class obvia_raw> struct IGraphs_adapter;
 
 template <class obvia_holder>
 struct IBell_calls : obvia::no_calls<obvia_holder> {
@@ -30,7 +30,7 @@ protected:
 template <> struct obvia_values_of<IBell> {
     template <class obvia_holder> using calls = IBell_calls<obvia_holder>;
     using methods = IBell_methods;
-    template <class Made_, class Raw_> using adapter = IBell_adapter<Made_, Raw_>;
+    template <class obvia_made, class obvia_raw> using adapter = IBell_adapter<obvia_made, obvia_raw>;
 };
 
 template <class obvia_holder>
@@ -59,7 +59,7 @@ protected:
 template <> struct obvia_values_of<IGraphs> {
     template <class obvia_holder> using calls = IGraphs_calls<obvia_holder>;
     using methods = IGraphs_methods;
-    template <class Made_, class Raw_> using adapter = IGraphs_adapter<Made_, Raw_>;
+    template <class obvia_made, class obvia_raw> using adapter = IGraphs_adapter<obvia_made, obvia_raw>;
 };
 
 template <class obvia_holder>
@@ -69,8 +69,8 @@ void IBell_calls<obvia_holder>::Ring(int32_t times) const
     obvia::check(self->Ring(times));
 }
 
-template <class Made_, class Raw_>
-struct IBell_adapter : obvia::no_adapter<Made_, Raw_> {
+template <class obvia_made, class obvia_raw>
+struct IBell_adapter : obvia::no_adapter<obvia_made, obvia_raw> {
     HRESULT Ring(int32_t times) override
     {
         return obvia::guard([&] {
@@ -132,8 +132,8 @@ std::string IGraphs_calls<obvia_holder>::Fill(int32_t &used, obvia::span<obvia::
     return obvia::text_of(text);
 }
 
-template <class Made_, class Raw_>
-struct IGraphs_adapter : obvia::no_adapter<Made_, Raw_> {
+template <class obvia_made, class obvia_raw>
+struct IGraphs_adapter : obvia::no_adapter<obvia_made, obvia_raw> {
     HRESULT Plain(int32_t a, int32_t *b) override
     {
         return obvia::guard([&] {

@@ -11,7 +11,7 @@
 
 template <class obvia_holder> struct IStubs_calls;
 struct IStubs_methods;
-template <class Made_, class Raw_> struct IStubs_adapter;
+template <class obvia_made, class obvia_raw> struct IStubs_adapter;
 
 /* The methods that `cargo xtask icount` counts: those of the papers, and one that does nothing. */
 template <class obvia_holder>
@@ -45,7 +45,7 @@ protected:
 template <> struct obvia_values_of<IStubs> {
     template <class obvia_holder> using calls = IStubs_calls<obvia_holder>;
     using methods = IStubs_methods;
-    template <class Made_, class Raw_> using adapter = IStubs_adapter<Made_, Raw_>;
+    template <class obvia_made, class obvia_raw> using adapter = IStubs_adapter<obvia_made, obvia_raw>;
 };
 
 template <class obvia_holder>
@@ -116,8 +116,8 @@ void IStubs_calls<obvia_holder>::copy_both(obvia::span<uint32_t> pArray) const
     obvia::check(self->copy_both(ArraySize, pArray.data()));
 }
 
-template <class Made_, class Raw_>
-struct IStubs_adapter : obvia::no_adapter<Made_, Raw_> {
+template <class obvia_made, class obvia_raw>
+struct IStubs_adapter : obvia::no_adapter<obvia_made, obvia_raw> {
     HRESULT null() override
     {
         return obvia::guard([&] {

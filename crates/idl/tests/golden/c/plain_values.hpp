@@ -13,7 +13,7 @@
 
 template <class obvia_holder> struct IPlain_calls;
 struct IPlain_methods;
-template <class Made_, class Raw_> struct IPlain_adapter;
+template <class obvia_made, class obvia_raw> struct IPlain_adapter;
 struct IPlain_Numbers_results;
 struct IPlain_Checked_results;
 struct IPlain_Stamps_results;
@@ -21,7 +21,7 @@ struct IPlain_Fixed_results;
 struct IPlain_Receipt_results;
 template <class obvia_holder> struct IEmpty_calls;
 struct IEmpty_methods;
-template <class Made_, class Raw_> struct IEmpty_adapter;
+template <class obvia_made, class obvia_raw> struct IEmpty_adapter;
 
 /* One method for each way
  * that a value goes / * and * / comes.
@@ -81,7 +81,7 @@ protected:
 template <> struct obvia_values_of<IPlain> {
     template <class obvia_holder> using calls = IPlain_calls<obvia_holder>;
     using methods = IPlain_methods;
-    template <class Made_, class Raw_> using adapter = IPlain_adapter<Made_, Raw_>;
+    template <class obvia_made, class obvia_raw> using adapter = IPlain_adapter<obvia_made, obvia_raw>;
 };
 
 template <class obvia_holder>
@@ -96,7 +96,7 @@ protected:
 template <> struct obvia_values_of<IEmpty> {
     template <class obvia_holder> using calls = IEmpty_calls<obvia_holder>;
     using methods = IEmpty_methods;
-    template <class Made_, class Raw_> using adapter = IEmpty_adapter<Made_, Raw_>;
+    template <class obvia_made, class obvia_raw> using adapter = IEmpty_adapter<obvia_made, obvia_raw>;
 };
 
 /* The results of IPlain::Numbers. */
@@ -321,8 +321,8 @@ IPlain_Receipt_results IPlain_calls<obvia_holder>::Receipt(std::string_view what
     return {obvia::text_of(first), done != 0, obvia::text_of(second)};
 }
 
-template <class Made_, class Raw_>
-struct IPlain_adapter : IBasis_adapter<Made_, Raw_> {
+template <class obvia_made, class obvia_raw>
+struct IPlain_adapter : IBasis_adapter<obvia_made, obvia_raw> {
     HRESULT Nothing() override
     {
         return obvia::guard([&] {
@@ -480,8 +480,8 @@ struct IPlain_adapter : IBasis_adapter<Made_, Raw_> {
     }
 };
 
-template <class Made_, class Raw_>
-struct IEmpty_adapter : obvia::no_adapter<Made_, Raw_> {
+template <class obvia_made, class obvia_raw>
+struct IEmpty_adapter : obvia::no_adapter<obvia_made, obvia_raw> {
 };
 
 #endif

@@ -11,7 +11,7 @@
 
 template <class obvia_holder> struct rpcecho_calls;
 struct rpcecho_methods;
-template <class Made_, class Raw_> struct rpcecho_adapter;
+template <class obvia_made, class obvia_raw> struct rpcecho_adapter;
 
 template <class obvia_holder>
 struct rpcecho_calls : obvia::no_calls<obvia_holder> {
@@ -65,7 +65,7 @@ protected:
 template <> struct obvia_values_of<rpcecho> {
     template <class obvia_holder> using calls = rpcecho_calls<obvia_holder>;
     using methods = rpcecho_methods;
-    template <class Made_, class Raw_> using adapter = rpcecho_adapter<Made_, Raw_>;
+    template <class obvia_made, class obvia_raw> using adapter = rpcecho_adapter<obvia_made, obvia_raw>;
 };
 
 template <class obvia_holder>
@@ -128,8 +128,8 @@ void rpcecho_calls<obvia_holder>::TestSurrounding(obvia::memory<Surrounding> &da
     obvia::check(self->TestSurrounding(data.in_out()));
 }
 
-template <class Made_, class Raw_>
-struct rpcecho_adapter : obvia::no_adapter<Made_, Raw_> {
+template <class obvia_made, class obvia_raw>
+struct rpcecho_adapter : obvia::no_adapter<obvia_made, obvia_raw> {
     HRESULT AddOne(uint32_t in_data, uint32_t *out_data) override
     {
         return obvia::guard([&] {
