@@ -281,7 +281,7 @@ impl StreamListener {
     /// [`Error::System`] when the address is not this host's, the port is in use, or the port is
     /// not permitted to this user.
     pub fn bind(host: &str, port: u16) -> Result<Self, Error> {
-        // A fault of the capture is better reported now than for each stream.
+        // A fault of the capture is reported here, rather than at each stream.
         SharedCapture::of_process()?;
         let doing = "listening on a port";
         let listener = if host.is_empty() { bind_all(port) } else { TcpListener::bind((host, port)) };
@@ -298,7 +298,7 @@ impl StreamListener {
         let is_listening = sockopt::socket_acceptconn(&socket).unwrap_or(false);
         let is_tcp = sockopt::socket_type(&socket).is_ok_and(|kind| kind == SocketType::STREAM);
         let listener = TcpListener::from(socket);
-        // A socket of another address family has no such address.
+        // `local_addr` fails for sockets of address families other than IPv4 and IPv6.
         if !is_listening || !is_tcp || listener.local_addr().is_err() {
             let (text, why) = ("a socket".to_owned(), "nobody listens on it for TCP connections");
             return Err(Error::BadAddress { text, why });
@@ -339,7 +339,7 @@ impl StreamListener {
                 }
             };
             match accepted {
-                // A peer of another user, or a peer that has gone again.
+                // The peer is of another user, or has disconnected already.
                 Err(Error::AccessDenied { .. } | Error::System { .. }) if !deadline.is_over() => {}
                 accepted => return accepted,
             }
