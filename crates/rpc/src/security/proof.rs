@@ -152,7 +152,8 @@ impl Said {
             return Ok(None);
         }
         let cipher = Box::new(Packets::new(context, &self.legs, side, level)?);
-        // The server creates its keys before it sends its seal.
+        // The client gets the server's seal last, so it knows that the server has the keys: the
+        // server creates them before it sends its seal.
         Ok(Some(Guard { cipher, peer_has_keys: side == Side::Client }))
     }
 
