@@ -66,8 +66,8 @@ pub trait Provider: Send + Sync + fmt::Debug {
         Memory::new(length)
     }
 
-    /// Registers a region. A provider with handles of its own returns one; otherwise the NIC makes
-    /// one.
+    /// Registers a region. Returns the region's handle if the provider makes the handles; otherwise
+    /// the NIC makes one.
     ///
     /// # Errors
     ///

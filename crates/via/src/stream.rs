@@ -22,11 +22,12 @@ use std::time::Duration;
 
 /// The idle time of a TCP connection after which the kernel probes whether the peer is there.
 const IDLE: Duration = Duration::from_secs(5);
-/// The interval of these probes, and their number before the peer counts as gone.
+/// The interval of the keepalive probes, and the number of unanswered probes after which the peer
+/// counts as gone.
 const ASKED_EVERY: Duration = Duration::from_secs(2);
 const ASKED: u32 = 4;
-/// The maximum time until a peer acknowledges bytes, in milliseconds. A peer that is gone is
-/// noticed in about the same time with bytes on the way as without.
+/// The maximum time until a peer acknowledges bytes, in milliseconds. It is about as long as the
+/// keepalive probes take to notice that a peer is gone while no bytes are on the way.
 const UNACKNOWLEDGED_MAX: u32 = 13_000;
 
 /// A connection. One thread at a time receives, and one sends.
@@ -288,7 +289,7 @@ impl StreamListener {
         Self::tcp(listener.map_err(Error::io(doing))?)
     }
 
-    /// Listens on a socket that its maker has bound to a port and listens on.
+    /// Makes a listener of a TCP socket that is bound to a port and listens already.
     ///
     /// # Errors
     ///

@@ -315,7 +315,7 @@ impl Alarm {
 
     /// Whether the connection's owner has dropped it.
     ///
-    /// This function takes no reference to the connection, so it never is the one that ends it.
+    /// The function takes no reference to the connection, so its return never ends the connection.
     /// [`Self::ring`], [`Self::attended`] and [`Self::is_closed`] hold a reference while they run.
     /// If the owner drops the connection meanwhile, their return ends it.
     pub fn is_gone(&self) -> bool {

@@ -189,7 +189,8 @@ pub enum Next {
 /// The progress of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proving {
-    /// The context is being established; `is_made` tells whether this side has it.
+    /// The security context is being established; `is_made` tells whether this side has established
+    /// it.
     Tokens { is_made: bool },
     /// The server's seal is expected.
     Sealed,

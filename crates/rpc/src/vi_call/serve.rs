@@ -233,7 +233,7 @@ pub fn set_words(words: fn(u32) -> Option<Words>) {
 
 /// The service at a server's connection.
 pub trait Service {
-    /// Executes a call on its target. The answer's frame is the one that the call returned last.
+    /// Executes a call on its target. The frame that `call` returned last is the answer's frame.
     fn dispatch(&mut self, call: &mut ServerCall<'_>) -> Answer;
 
     /// Announces that the next dispatched call has no response.

@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The maximum number of requests that a listener remembers, to recognize repetitions.
 const SEEN_MAX: usize = 1024;
-/// The maximum number of unusable datagrams dropped in one call, so that others and the clock get
-/// their turn.
+/// The maximum number of unusable datagrams dropped in one call, so that the caller can do other
+/// work and look at the clock.
 const STRANGERS: usize = 32;
 
 /// A network with ports.

@@ -202,9 +202,9 @@ impl Sending {
         self.expires.get_or_insert_with(|| now + self.trip.timeout());
     }
 
-    /// Processes an acknowledgement. The peer has all packets before `ack`, which are forgotten and
-    /// passed to `each`, and those of `sack`. Returns `None` when the peer claims a packet that was
-    /// never sent.
+    /// Processes an acknowledgement: the peer has all packets before `ack`, and the packets whose
+    /// bits are set in `sack`. The packets before `ack` are removed and passed to `each`. Returns
+    /// `None` if the peer claims a packet that was never sent.
     pub(super) fn acknowledged(&mut self, now: u64, ack: u64, sack: u64, mut each: impl FnMut(Piece)) -> Option<()> {
         let beyond = 64 - u64::from(sack.leading_zeros());
         if ack > self.next() || (beyond > 0 && ack + beyond >= self.next()) {

@@ -43,8 +43,8 @@ pub(super) struct Queues {
     // The completed receive that `ViCore::next_receive` passed to its caller last. The next call
     // posts it again.
     pub(super) looked_at: Option<Box<Descriptor>>,
-    // The region that the peer wrote to last, if it is small: most peers write to the same
-    // one again and again.
+    // The region that the peer wrote to last, if it is small. It saves look-ups, because most peers
+    // write to the same region again and again.
     // Invariant: peers may write it, and it has the VI's tag.
     pub(super) reached: Option<Arc<Region>>,
 }

@@ -8,8 +8,8 @@ use std::ptr::NonNull;
 /// The sender's side: the free bytes of its area, and the place of the next frame.
 ///
 /// Frames follow one another to the area's end, and start again from its beginning when the peer
-/// has taken all of them. The first places stay unused until then, even when they are free, because
-/// writing bytes that the peer has just read is slow: see "Costs" in
+/// has taken all of them. Until then, free bytes at the beginning are not reused, because writing
+/// bytes that the peer has just read is slow: see "Costs" in
 /// docs/decisions/0002-one-segment-each-way.md.
 ///
 /// C code reads the first fields.

@@ -1,9 +1,10 @@
 //! Connections of connectionless endpoints: `FI_EP_RDM`, with one peer each, introduced to each
 //! other by a socket.
 //!
-//! The requesting side sends its endpoint's name and its offer. The answer holds the same of the
-//! other side, or the reason of a refusal. The socket stays open: it later carries the reason why
-//! the connection ends, and its end of file shows the end of the peer's process.
+//! The requesting side sends its endpoint's name and its offer. The answer has the name and the
+//! offer of the accepting side, or the reason for a refusal. The socket stays open: it later
+//! carries the reason why the connection ends, and its end of file shows the end of the peer's
+//! process.
 
 use super::NicState;
 use super::endpoint::{Endpoint, NAME_MAX};

@@ -1,10 +1,10 @@
 //! Messages between the two providers of a connection: the reason for its end, signs of life, and
 //! questions whether an RDMA is allowed.
 //!
-//! These messages cannot be ordinary messages of the connection, which would consume receive
-//! descriptors of the peer's user. A connectionless endpoint sends them over the socket of its
-//! introduction. An endpoint with a connection sends them as remote completion data of writes to a
-//! word of the peer's memory, which consume no receive.
+//! Ordinary messages of the connection would consume receive descriptors of the peer's user, so the
+//! providers do not use them. A connectionless endpoint sends its messages over the socket of its
+//! introduction. An endpoint with a connection sends its messages as remote completion data of
+//! writes to a word of the peer's memory, which consume no receive.
 
 use super::endpoint::{Endpoint, Place, Work};
 use super::registration::Page;
