@@ -6,8 +6,8 @@ fn main() {
     fabric();
 }
 
-/// Most of libfabric's calls are inline functions of its headers, so a piece of C must stand
-/// between.
+/// Compiles the C shim. Most of libfabric's calls are inline functions of its headers, so Rust
+/// cannot link to them.
 #[cfg(feature = "fabric")]
 fn fabric() {
     const SHIM: &str = "src/provider/fabric/shim.c";
@@ -22,6 +22,6 @@ fn fabric() {
              install Debian's gcc and libfabric-dev (Fedora: libfabric-devel), or build without the feature"
         );
     }
-    // For dlopen(3): the shim loads libfabric when it is used.
+    // The shim loads libfabric by dlopen(3) when it is first used.
     println!("cargo::rustc-link-lib=dl");
 }

@@ -12,7 +12,7 @@ pub enum LookUpError {
     Free,
     /// The index is beyond the table.
     OutOfRange,
-    /// The generation is not the place's: the target was removed.
+    /// The place has another generation, because the target was removed.
     Stale,
 }
 
@@ -106,11 +106,12 @@ pub struct SharedTable<T> {
     watches: Mutex<Vec<Weak<Watch>>>,
 }
 
-/// Tells a thread that keeps copies whether they are still valid.
+/// Shows a thread that keeps copies of targets whether the copies are still valid.
 ///
-/// A watch holds the number of the target whose copy is valid without a look-up, because it was
-/// fetched last, and the number of other valid copies. The removal of a target resets both; only
-/// the watch's owner sets other values. C code reads the layout.
+/// A watch holds two values: the number of the target that was fetched last, whose copy is then
+/// valid without a look-up; and the number of other copies that are valid. The removal of any
+/// target resets both values. Only the thread that owns the watch sets other values. C code reads
+/// the layout.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Watch {
@@ -125,7 +126,7 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// The number of no target: no table has this many places.
+    /// The number that stands for no target: no table has this many places.
     const NOBODY: u64 = u64::MAX;
 
     /// Returns the number of the target that was fetched last, if its copy is valid.
@@ -140,14 +141,14 @@ impl Watch {
         self.valid.load(Ordering::Acquire)
     }
 
-    /// Makes the owner look its targets up again.
+    /// Marks all copies as invalid, so that the owner looks its targets up again.
     pub fn invalidate(&self) {
         self.target.store(Self::NOBODY, Ordering::Release);
         self.valid.store(0, Ordering::Release);
     }
 
-    /// Marks the copy of `target` and the number of copies as valid. The owner has to call this
-    /// before the look-up, so that no concurrent removal is missed.
+    /// Marks the copy of `target` as valid, and sets the number of other valid copies. The owner
+    /// has to call this before the look-up, so that it does not miss a concurrent removal.
     pub fn revalidate(&self, target: u64, copies: u32) {
         self.target.swap(target, Ordering::AcqRel);
         self.valid.swap(copies, Ordering::AcqRel);
@@ -181,14 +182,15 @@ impl<T: Clone> SharedTable<T> {
         table.get(index, generation).cloned()
     }
 
-    /// Returns the indexes of those numbers that no longer denote targets.
+    /// Returns the index of each pair of index and generation that does not denote a target any
+    /// more.
     pub fn missing(&self, numbers: impl Iterator<Item = (u32, u32)>) -> Vec<u32> {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
         numbers.filter(|&(index, generation)| table.get(index, generation).is_err()).map(|(index, _)| index).collect()
     }
 
-    /// Removes and returns the targets that exist, and invalidates every watch: see
-    /// [`ObjectTable::remove`].
+    /// Removes and returns the targets of `numbers`. Numbers without a target are skipped.
+    /// Invalidates every watch if a target was removed: see [`ObjectTable::remove`].
     pub fn remove(&self, numbers: impl IntoIterator<Item = (u32, u32)>) -> Vec<T> {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
         let removed: Vec<T> =

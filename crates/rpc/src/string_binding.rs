@@ -176,7 +176,7 @@ impl FromStr for StringBinding {
     type Err = BadBinding;
 
     fn from_str(text: &str) -> Result<Self, BadBinding> {
-        // An option in the endpoint's position gets a comma before it when written.
+        // If an option is in the endpoint's position, the written form has one more comma.
         if text.len() + usize::from(begins_with_an_option(text)) > LENGTH_MAX {
             return Err(BadBinding(format!("it is longer than {LENGTH_MAX} bytes")));
         }
@@ -217,7 +217,7 @@ impl FromStr for StringBinding {
 }
 
 impl StringBinding {
-    /// Stores an option, or the endpoint given as one.
+    /// Stores an option. The option for the endpoint sets the endpoint.
     fn take(&mut self, name: String, value: String) -> Result<(), BadBinding> {
         match &*name {
             "" => return Err(BadBinding("an option has no name".to_owned())),
@@ -250,7 +250,8 @@ impl fmt::Display for StringBinding {
             return Ok(());
         }
         f.write_str("[")?;
-        // As an option the endpoint needs a name, but no escapes for `=`.
+        // Written as an option, the endpoint needs the option's name, but `=` need not be escaped.
+        // The shorter form is written.
         if self.endpoint.matches('=').count() > ENDPOINT.len() {
             write!(f, "{ENDPOINT}=")?;
             escape(&self.endpoint, false, f)?;

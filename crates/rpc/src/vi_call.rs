@@ -95,12 +95,13 @@ pub struct Channel {
     context: bool,
 }
 
-/// A region of this side in the records of a channel.
+/// The state of a region of this process that was handed to the peer of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GivenRegion {
     /// The region's number in this process.
     pub id: u64,
-    /// Whether the peer has mapped the region. A peer that failed to map it is not asked again.
+    /// Whether the peer has mapped the region. If the peer failed to map the region, it is not
+    /// asked again.
     pub is_mapped: bool,
 }
 
@@ -311,8 +312,8 @@ fn publish(tx: &mut Tx, kind: Kind, opnum: u16, target: u64, length: usize) {
     }
 }
 
-/// Tells the peer that a response is no longer wanted. The connection ends soon after, which tells
-/// it again.
+/// Tells the peer that the response is no longer wanted, if a message can be sent at once. The
+/// channel is broken, so the connection ends soon after, which tells a peer that gets no message.
 #[cold]
 #[inline(never)]
 #[expect(clippy::boxed_local, reason = "it comes in a register")]

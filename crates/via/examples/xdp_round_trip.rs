@@ -24,7 +24,7 @@ const TRIPS: usize = 1000;
 const SOON: Deadline = Deadline::after_secs(20);
 const LOST: Duration = Duration::from_millis(200);
 
-/// A transport of datagrams, one of those that are compared.
+/// One end of a compared datagram transport.
 trait Wire {
     fn send(&mut self, datagram: &[u8]);
     fn receive(&mut self, into: &mut [u8]) -> Option<usize>;
@@ -59,7 +59,7 @@ struct ViWire {
     _tag: ProtectionTag,
 }
 
-/// The offset of received messages in a VI's region; sent messages are before it.
+/// The offset of received messages in a VI's region. Sent messages lie before this offset.
 const COMING: u64 = 4096;
 
 impl ViWire {
@@ -192,7 +192,7 @@ struct Way {
     right: Boxed,
 }
 
-/// The compared transports; the XDP interfaces that they use, by name; and the cables.
+/// The compared transports; the XDP interfaces that they use, each with its name; and the cables.
 type Ways = (Vec<Way>, Vec<(&'static str, Xdp)>, Vec<Cable>);
 
 /// Opens all compared transports, UDP first, with the resources that must outlive them. Each has
@@ -232,7 +232,7 @@ fn ways() -> Result<Ways, Box<dyn Error>> {
     Ok((ways, opened, cables))
 }
 
-/// Returns the first quartile, the median and the third quartile.
+/// Returns the first quartile, the median and the third quartile of the values.
 fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
     [1, 2, 3].map(|quarter| values[values.len() * quarter / 4])

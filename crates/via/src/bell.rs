@@ -6,7 +6,7 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::time::Timespec;
 
-/// An event file descriptor that is readable after a ring, until the waiting thread takes the ring.
+/// An eventfd that is readable from a ring until the waiting thread has consumed the ring.
 #[derive(Debug)]
 pub(crate) struct Bell(OwnedFd);
 
@@ -23,8 +23,8 @@ impl Bell {
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 
-    /// Waits until the socket is readable or has ended. Fails with [`Error::Cancelled`] when the
-    /// bell was rung, and clears the bell.
+    /// Waits until the socket is readable or has ended. Fails with [`Error::Cancelled`] if the bell
+    /// was rung, and resets the bell.
     pub(crate) fn wait_for(&self, socket: &impl AsFd, deadline: Deadline) -> Result<(), Error> {
         let mut files = [PollFd::new(socket, PollFlags::IN), PollFd::new(&self.0, PollFlags::IN)];
         await_events(&mut files, deadline)?;

@@ -45,16 +45,16 @@ pub(crate) trait Member: Send + Sync + fmt::Debug {
     /// Takes what has arrived at the VI, and does what is due.
     fn progress(&self, now: Instant);
 
-    /// Prepares for a sleep of a completion queue's owner. The outer `None` says that the VI has
-    /// work now; the inner one, that it has no connection. The number is the argument of
-    /// [`Self::end_sleep`].
+    /// Prepares a sleep of a completion queue's owner. The outer `None` says that the VI has work
+    /// now; the inner `None` says that the VI has no connection. The number is the connection's,
+    /// for [`Self::end_sleep`].
     fn prepare_sleep(&self, now: Instant) -> Option<Option<(Sleep, u64)>>;
 
     /// Ends a sleep that a successful `prepare_sleep` began.
     fn end_sleep(&self, connection: u64);
 }
 
-/// The interval at which all VIs are served for their timers' sake. Busy VIs seldom depend on
+/// The interval at which all VIs are served, so that their timers run. Busy VIs seldom depend on
 /// timers.
 const ROUND: Duration = Duration::from_millis(1);
 /// The maximum number of file events taken by one `epoll_wait`.
@@ -65,8 +65,8 @@ pub(crate) struct CqCore {
     capacity: usize,
     entries: Mutex<Entries>,
     members: Mutex<Members>,
-    // The VIs that use the completion queue. Reference counts cannot tell, since the attendant
-    // keeps references for a while.
+    // The number of VIs that use the completion queue. The reference count would not do, because
+    // the attendant keeps references for a while.
     users: AtomicUsize,
 }
 
@@ -87,8 +87,9 @@ struct Members {
 struct Entry {
     id: ViId,
     vi: Weak<dyn Member>,
-    // Keeps the file descriptor open, so that its epoll registration stays valid. `None` where only
-    // a call of the port tells whether something arrived.
+    // The VI's readiness file. The reference keeps the file descriptor open, so that its epoll
+    // registration stays valid. `None` where only a call of the port shows whether something
+    // arrived.
     readiness: Option<Arc<OwnedFd>>,
 }
 
@@ -223,7 +224,8 @@ impl CompletionQueue {
             let members = core.members();
             if let Some(epoll) = members.epoll.as_ref().filter(|_| !all) {
                 let at_once = rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 };
-                // The call fails only for a signal, and the next turn looks again.
+                // The call fails only if a signal interrupts it. The next call of this function
+                // then reads the events.
                 let _ = epoll::wait(&**epoll, spare_capacity(ready), Some(&at_once));
             }
             for member in &members.vis {

@@ -52,8 +52,8 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// [`Error::BadState`] when the VI is not idle; [`Error::Refused`] when the reliability levels
-    /// differ, of which the peer is told as well. Another error when the peer is gone by now.
+    /// [`Error::BadState`] when the VI is not idle. [`Error::Refused`] when the reliability levels
+    /// differ; the peer is then rejected with the same reason. Another error when the peer is gone.
     pub fn accept(self, vi: &mut Vi, private: &[u8], deadline: Deadline) -> Result<(), Error> {
         let own = vi.offer(private)?;
         let peers = self.inner.offer().clone();

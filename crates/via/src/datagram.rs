@@ -123,8 +123,8 @@ impl DatagramSocket {
     }
 
     /// Makes a socket that sends to one port of a host, and receives from that port alone. An empty
-    /// host is this one. The socket uses the first of a name's addresses: only an answer tells
-    /// whether a server is there.
+    /// `host` is this host. If a host name has several addresses, the socket uses the first,
+    /// because only an answer would show which address has a server.
     ///
     /// # Errors
     ///
@@ -151,9 +151,9 @@ impl DatagramSocket {
         Ok(Self { socket, bell: Bell::new()?, local, peer, captured: Conversations::of_datagrams(local)? })
     }
 
-    /// Sends a datagram to the given place, or else to the connected peer. The datagram may get
-    /// lost on the way, and is lost when the system has no room for it. Returns `false` when the
-    /// network has reported meanwhile that nothing listens there.
+    /// Sends a datagram to `to`, or to the connected peer if `to` is `None`. The datagram may get
+    /// lost on the way, and is lost when the system has no room for it. Returns `false` if the
+    /// network reported, for this or an earlier datagram, that nothing listens at the destination.
     ///
     /// # Errors
     ///

@@ -48,10 +48,10 @@ impl Deadline {
     }
 }
 
-/// The source of a wait's deadline.
+/// A wait's time limit, from which the deadline is computed only if the wait needs it.
 ///
-/// Most messages are there before a wait needs its deadline. A limit that has to be looked up is
-/// looked up only then.
+/// Most messages have arrived before a wait needs its deadline, so that a costly look-up of the
+/// limit is mostly saved.
 pub trait Limit: Copy {
     /// Returns the deadline.
     fn deadline(self) -> Deadline;

@@ -20,7 +20,7 @@ pub enum Operation {
     RdmaRead,
 }
 
-/// A place in a peer's region.
+/// A position in a peer's region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemoteAddress {
     /// The handle that the peer gave its region.
@@ -193,12 +193,13 @@ impl Descriptor {
         }
     }
 
-    /// Returns the peer's place of an RDMA.
+    /// Returns the position of an RDMA in the peer's memory.
     pub fn remote(&self) -> Option<RemoteAddress> {
         self.remote
     }
 
-    /// Points an RDMA to another place, for the next time that the descriptor is posted.
+    /// Sets the position of an RDMA in the peer's memory, for the next time that the descriptor is
+    /// posted.
     pub fn set_remote(&mut self, remote: RemoteAddress) {
         self.remote = Some(remote);
     }
@@ -295,9 +296,9 @@ impl Descriptor {
         (done == length).then_some(())
     }
 
-    /// Keeps the claim on the regions until the descriptor is dropped or points elsewhere, posted
-    /// or not. For descriptors that are posted again and again, and regions that are not
-    /// deregistered meanwhile.
+    /// Keeps the claim on the regions after the descriptor's completion, until the descriptor is
+    /// dropped or gets other segments. For descriptors that are posted again and again, with
+    /// regions that are not deregistered meanwhile.
     pub(crate) fn keep_claim(&mut self) {
         self.keeps_claim = true;
     }

@@ -10,10 +10,10 @@
 use crate::sync::{AtomicU32, fence};
 use std::sync::atomic::Ordering;
 
-/// Does the sender's half, after it has published a message.
+/// Performs the sender's part of the protocol, after the sender has published a message.
 ///
-/// Returns whether the peer sleeps. Then the bell has been advanced, and the caller must wake the
-/// futex on it.
+/// Returns whether the peer sleeps. If so, the bell has been advanced, and the caller must wake the
+/// futex on the bell.
 #[inline]
 pub fn must_ring(peer_sleeps: &AtomicU32, own_bell: &AtomicU32) -> bool {
     // Pairs with the fence in `prepare_sleep`: publish before look.
@@ -26,8 +26,8 @@ pub fn must_ring(peer_sleeps: &AtomicU32, own_bell: &AtomicU32) -> bool {
     true
 }
 
-/// Does the sleeper's half, before it sleeps: raises the flag and returns the bell's value to sleep
-/// on.
+/// Performs the receiver's part before a sleep: raises the flag, and returns the bell's value to
+/// sleep on.
 ///
 /// The caller must look for a message again after this call, and only then wait for the bell to
 /// differ from the value returned.
@@ -40,19 +40,19 @@ pub fn prepare_sleep(own_sleeps: &AtomicU32, peer_bell: &AtomicU32) -> u32 {
     bell
 }
 
-/// Does the sleeper's half, after it woke or found a message: lowers the flag.
+/// Performs the receiver's part after it woke or found a message: lowers the flag.
 #[inline]
 pub fn end_sleep(own_sleeps: &AtomicU32) {
     own_sleeps.store(0, Ordering::Relaxed);
 }
 
-/// Does the sender's half, after it has published, where a message through the kernel ends the
-/// sleep: such a message costs more than a futex that no thread sleeps on. The sleeper's flag is
-/// the number of its sleep, 0 when it is awake. `called` is the number of the sleep that the sender
-/// last ended by a call.
+/// Performs the sender's part, after the sender has published, for a receiver that sleeps on a
+/// socket. A *call*, a message through the kernel, ends that sleep. The receiver's flag is the
+/// number of its sleep, or 0 while the receiver is awake. `called` is the number of the sleep that
+/// the sender called last.
 ///
-/// Returns whether the sender has to call the sleeper: once for each sleep, however much is
-/// published meanwhile.
+/// Returns whether the sender has to call the receiver now. A call costs a system call, so each
+/// sleep gets only one, however much the sender publishes during the sleep.
 #[inline]
 pub fn must_call(peer_sleeps: &AtomicU32, called: &mut u32) -> bool {
     // Pairs with the fence in `begin_sleep`: publish before look.
@@ -65,11 +65,12 @@ pub fn must_call(peer_sleeps: &AtomicU32, called: &mut u32) -> bool {
     true
 }
 
-/// Does the sleeper's half for [`must_call`]: raises the flag with the number of the sleep, which
-/// is not 0 and differs from the previous one.
+/// Performs the receiver's part for [`must_call`] before a sleep: sets the flag to the number of
+/// the sleep, which is not 0 and differs from the previous sleep's number.
 ///
-/// The caller must look for messages after this call, and only then wait. A thread that consumes a
-/// call for which others still sleep raises the flag anew before it looks for messages.
+/// The caller must look for messages after this function, and only then wait. If several threads
+/// sleep and one of them consumes the call, that thread sets the flag to a new number before it
+/// looks for messages, so that the next message calls the threads that still sleep.
 #[inline]
 pub fn begin_sleep(own_sleeps: &AtomicU32, number: u32) {
     own_sleeps.store(number, Ordering::Relaxed);

@@ -27,7 +27,7 @@ pub enum Error {
         /// The process that serves the name, where it could be read.
         pid: Option<u32>,
     },
-    /// A name that cannot be a file name of its own, or is too long for a socket address.
+    /// A name that cannot be used as a file name, or is too long for a socket address.
     BadName {
         /// The given name.
         name: String,
@@ -334,9 +334,9 @@ impl fmt::Display for Error {
     }
 }
 
-/// The actions on a directory for names that need advice of their own.
+/// The actions on a directory for names whose errors get specific advice.
 pub(crate) mod doing {
-    /// A server is connected to.
+    /// Connecting to a server.
     pub(crate) const CONNECTING: &str = "connecting to";
     /// Names are listed.
     pub(crate) const READING: &str = "reading the directory for names";

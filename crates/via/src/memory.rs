@@ -222,8 +222,8 @@ impl Access {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryHandle(pub [u64; 2]);
 
-/// The hasher of the handles of a NIC's own regions. The NIC chooses these handles: a peer can ask
-/// for any, and add none.
+/// The hasher for the handles of a NIC's own regions. A simple hash suffices, because the NIC
+/// chooses the handles: a peer can have any handle looked up, but cannot make colliding ones.
 #[derive(Debug, Default)]
 pub(crate) struct HandleHasher(u64);
 
@@ -272,8 +272,8 @@ pub(crate) struct Tag {
     pub(crate) nic: u64,
     /// The number of the tag, unique in the process.
     pub(crate) number: u64,
-    // The registered regions and VIs that use the tag. Reference counts cannot tell, since
-    // completed descriptors and the attendant keep references for a while.
+    // The number of registered regions and VIs that use the tag. The reference count would not do,
+    // because completed descriptors and the attendant keep references for a while.
     pub(crate) users: AtomicUsize,
 }
 

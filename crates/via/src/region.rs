@@ -30,7 +30,8 @@ macro_rules! load {
     ($(#[$doc:meta])* $name:ident, $int:ty, $atomic:ty) => {
         $(#[$doc])*
         ///
-        /// `None` when it does not lie inside the view, or `offset` is not a multiple of its size.
+        /// Returns `None` when the integer does not lie inside the view, or `offset` is not a
+        /// multiple of its size.
         #[inline]
         pub fn $name(self, offset: usize) -> Option<$int> {
             let end = offset.checked_add(size_of::<$int>())?;

@@ -66,8 +66,8 @@ pub trait Provider: Send + Sync + fmt::Debug {
         Memory::new(length)
     }
 
-    /// Registers a region. A provider with handles of its own returns one; otherwise the NIC makes
-    /// one.
+    /// Registers a region. Returns the region's handle if the provider makes the handles; otherwise
+    /// the NIC makes one.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ pub trait Incoming: Send + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// When the peer is gone by now.
+    /// An error if the peer is gone.
     fn accept(self: Box<Self>, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error>;
 
     /// As [`Self::accept`], for a VI of this protection tag: see [`Provider::connect_tagged`].
@@ -173,14 +173,14 @@ pub trait Incoming: Send + fmt::Debug {
 /// One end of a connection.
 pub trait Port: Send + fmt::Debug {
     /// Begins the work of the descriptor last posted to the send queue: see [`Sink::posted`]. Must
-    /// not block; [`Port::progress`] does the rest later.
+    /// not block; [`Port::progress`] performs the remaining work later.
     fn submit(&mut self, now: Instant, sink: &mut dyn Sink) {
         self.progress(now, sink);
     }
 
-    /// As [`Self::submit`], before the time is known. Returns `true` when the descriptor is on its
-    /// way and needed no more than that. Otherwise returns `false` with nothing changed, and the
-    /// caller calls [`Self::submit`].
+    /// As [`Self::submit`], but without the time, because reading the clock would delay the send.
+    /// Returns `true` if the descriptor's work is on its way and needs nothing else. Otherwise
+    /// returns `false` with nothing changed, and the caller calls [`Self::submit`].
     fn submit_at_once(&mut self, sink: &mut dyn Sink) -> bool {
         let _ = sink;
         false
@@ -194,14 +194,14 @@ pub trait Port: Send + fmt::Debug {
     /// Takes what arrived, sends what is to be sent, and does what is due. Must not block.
     fn progress(&mut self, now: Instant, sink: &mut dyn Sink);
 
-    /// As [`Self::progress`], for a caller that answers the next message. Other work that arrived
-    /// with the message may wait until the answer is on its way, or for the next call.
+    /// As [`Self::progress`], for a caller that answers the next message. Other work may wait until
+    /// the answer is on its way, or for the next call of the port.
     fn progress_to_answer(&mut self, now: Instant, sink: &mut dyn Sink) {
         self.progress(now, sink);
     }
 
-    /// Prepares for a sleep. Returns what to sleep on and when to call the port again at the
-    /// latest, or `None` when the port has work now.
+    /// Prepares for a sleep. Returns the file to sleep on and the latest time of the next call of
+    /// the port, or `None` if the port has work now.
     ///
     /// Several threads may sleep at a time. Each `Some` is followed by one [`Self::end_sleep`].
     fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep>;
@@ -210,7 +210,7 @@ pub trait Port: Send + fmt::Debug {
     fn end_sleep(&mut self) {}
 
     /// Returns a file that is readable when a message arrived, whether or not a sleep was prepared.
-    /// `None` where only a call tells.
+    /// Returns `None` if only a call of the port shows whether a message arrived.
     fn readiness(&self) -> Option<Arc<OwnedFd>>;
 
     /// Ends the connection, and tells the peer if that is possible without waiting.
@@ -250,9 +250,10 @@ pub struct Sleep {
 pub enum Refusal {
     /// No receive descriptor is posted.
     ReceiverNotReady,
-    /// The receive descriptor has too little room. It has been completed with that error.
+    /// The receive descriptor has too little room. [`Sink::begin_message`] has completed that
+    /// descriptor with an error.
     TooLong,
-    /// The memory that the RDMA names does not allow it.
+    /// The peer may not access the memory that the RDMA names.
     Protection,
 }
 
@@ -334,8 +335,8 @@ pub trait Sink {
     /// the next message.
     fn abandon_message(&mut self);
 
-    /// Completes the oldest receive descriptor, whose bytes are in place already or which an RDMA
-    /// write with immediate data consumes.
+    /// Completes the oldest receive descriptor. Either its bytes are in place already, or an RDMA
+    /// write with immediate data consumes the descriptor.
     ///
     /// # Errors
     ///
@@ -379,8 +380,8 @@ pub trait Sink {
         self.complete_receive(crate::descriptor::Operation::RdmaWrite, bytes.len() as u32, Some(immediate))
     }
 
-    /// Ends the connection. The remaining descriptors are flushed; the oldest of the send queue
-    /// gets `status`. The port is still called, so that it can tell the peer once more. Its reports
-    /// are ignored from then on.
+    /// Ends the connection. The oldest descriptor of the send queue gets `status`; the remaining
+    /// descriptors are flushed. The port may still be called, so that it can tell the peer once
+    /// more, but its reports are ignored.
     fn broken(&mut self, status: Status, why: Ended);
 }

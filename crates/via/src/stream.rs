@@ -22,11 +22,12 @@ use std::time::Duration;
 
 /// The idle time of a TCP connection after which the kernel probes whether the peer is there.
 const IDLE: Duration = Duration::from_secs(5);
-/// The interval of these probes, and their number before the peer counts as gone.
+/// The interval of the keepalive probes, and the number of unanswered probes after which the peer
+/// counts as gone.
 const ASKED_EVERY: Duration = Duration::from_secs(2);
 const ASKED: u32 = 4;
-/// The maximum time until a peer acknowledges bytes, in milliseconds. A peer that is gone is
-/// noticed in about the same time with bytes on the way as without.
+/// The maximum time until a peer acknowledges bytes, in milliseconds. It is about as long as the
+/// keepalive probes take to notice that a peer is gone while no bytes are on the way.
 const UNACKNOWLEDGED_MAX: u32 = 13_000;
 
 /// A connection. One thread at a time receives, and one sends.
@@ -281,14 +282,14 @@ impl StreamListener {
     /// [`Error::System`] when the address is not this host's, the port is in use, or the port is
     /// not permitted to this user.
     pub fn bind(host: &str, port: u16) -> Result<Self, Error> {
-        // A fault of the capture is better reported now than for each stream.
+        // A fault of the capture is reported here, rather than at each stream.
         SharedCapture::of_process()?;
         let doing = "listening on a port";
         let listener = if host.is_empty() { bind_all(port) } else { TcpListener::bind((host, port)) };
         Self::tcp(listener.map_err(Error::io(doing))?)
     }
 
-    /// Listens on a socket that its maker has bound to a port and listens on.
+    /// Makes a listener of a TCP socket that is bound to a port and listens already.
     ///
     /// # Errors
     ///
@@ -298,7 +299,7 @@ impl StreamListener {
         let is_listening = sockopt::socket_acceptconn(&socket).unwrap_or(false);
         let is_tcp = sockopt::socket_type(&socket).is_ok_and(|kind| kind == SocketType::STREAM);
         let listener = TcpListener::from(socket);
-        // A socket of another address family has no such address.
+        // `local_addr` fails for sockets of address families other than IPv4 and IPv6.
         if !is_listening || !is_tcp || listener.local_addr().is_err() {
             let (text, why) = ("a socket".to_owned(), "nobody listens on it for TCP connections");
             return Err(Error::BadAddress { text, why });
@@ -339,7 +340,7 @@ impl StreamListener {
                 }
             };
             match accepted {
-                // A peer of another user, or a peer that has gone again.
+                // The peer is of another user, or has disconnected already.
                 Err(Error::AccessDenied { .. } | Error::System { .. }) if !deadline.is_over() => {}
                 accepted => return accepted,
             }

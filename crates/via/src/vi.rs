@@ -73,7 +73,7 @@ impl Vi {
         self.core.id
     }
 
-    /// Returns the state, after a look whether anything happened to the connection.
+    /// Returns the state. First checks whether anything has happened to the connection.
     pub fn state(&self) -> State {
         self.core.look_after(Instant::now());
         self.core.state()

@@ -24,16 +24,16 @@ const SPIN_MIN: u32 = 1 << 4;
 /// The number of sleeps between two long polls that probe whether polling pays again: the number
 /// right after polling last paid, and the maximum.
 const PROBE_INTERVAL: (u32, u32) = (4, 256);
-/// The length of a wait that shows an idle peer, and not whether polling pays when the peer has
-/// something to send.
+/// The length of a wait after which the peer counts as idle. Such a wait does not show whether
+/// polling pays when the peer has something to send.
 const IDLE: Duration = Duration::from_millis(1);
 
 /// The number of polls before a sleep, learned from earlier waits.
 ///
-/// Two threads that poll on one processor never see each other's message while they poll. There
-/// every poll is wasted, and the budget falls to almost nothing after a few waits. Now and then,
-/// and ever more seldom, one wait polls long all the same. When a message arrives meanwhile, the
-/// budget is back at once.
+/// Two threads that poll on one processor never see each other's messages while they poll, so every
+/// poll is wasted, and the budget falls to almost nothing after a few waits. At growing intervals,
+/// one wait polls for long all the same. If a message arrives during these polls, the budget is at
+/// its maximum again at once.
 #[derive(Debug)]
 pub(crate) struct SpinBudget {
     policy: Waiting,

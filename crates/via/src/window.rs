@@ -81,15 +81,16 @@ impl fmt::Display for Peer {
     }
 }
 
-/// The way by which stores into a segment reach the peer, for connections where a store alone does
-/// not. A call between two processes that both poll uses none of its methods.
+/// The transport between a window's segments and the peer. A store into shared memory reaches the
+/// peer by itself; a carrier does the rest, such as waking the peer or writing to its image by
+/// RDMA. A call between two polling processes over shared memory uses none of its methods.
 pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     /// Whether the peer's messages have to be fetched.
     fn is_remote(&self) -> bool;
-    /// Carries the message in the slot at this offset of the own segment to a peer that does not
-    /// poll the slot.
+    /// Brings the message in the slot at this offset of the own segment to a peer that does not
+    /// poll the slot: by waking the peer, by RDMA, or through a relay.
     fn carry(&self, wire: &Wire, slot: usize);
-    /// Carries the changed own credit word.
+    /// Brings the changed credit word of the own segment to the peer.
     fn carry_credit(&self, wire: &Wire);
     /// Copies the messages that the peer has published into the image of its segment.
     fn fetch(&self, wire: &Wire) -> Result<(), Error>;
@@ -103,7 +104,7 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn end_sleep(&self, wire: &Wire);
     /// Wakes the thread that waits for the peer's messages.
     fn wake(&self, wire: &Wire);
-    /// Makes a larger area for frames of this side and passes it to the peer.
+    /// Makes a larger area for this side's frames, and passes it to the peer.
     fn make_area(&self, wire: &Wire, number: u32, length: usize) -> Result<Mapping, Error>;
     /// Takes over the peer's next area, which has at most `most` bytes.
     fn take_area(&self, number: u32, most: usize) -> Result<Mapping, Error>;
@@ -155,7 +156,8 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// Fails when the waiting thread has to return without a message: closed, interrupted or ended.
+    /// Fails if the waiting thread has to return without a message: the window was closed or
+    /// interrupted, or the carrier knows that the connection has ended.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let state = self.state.load(Ordering::Acquire);
         if state & CLOSED != 0 {
@@ -313,14 +315,15 @@ impl Alarm {
 
     /// Whether the connection's owner has dropped it.
     ///
-    /// The function never ends a connection. [`Self::ring`], [`Self::attended`] and
-    /// [`Self::is_closed`] keep the connection alive for a moment, so that their return may end it.
+    /// The function takes no reference to the connection, so its return never ends the connection.
+    /// [`Self::ring`], [`Self::attended`] and [`Self::is_closed`] hold a reference while they run.
+    /// If the owner drops the connection meanwhile, their return ends it.
     pub fn is_gone(&self) -> bool {
         self.wire.strong_count() == 0
     }
 
-    /// Returns a number that changes with each message of the peer that this end processes; `None`
-    /// when the connection is gone.
+    /// Returns a number that shows progress: it changes with each message of the peer that this end
+    /// processes. `None` if the connection is gone.
     ///
     /// The number consists of the sequence number of the last message that this end has published,
     /// and of the peer's last message that this end has acknowledged. The number is exact on the

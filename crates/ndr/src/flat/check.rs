@@ -132,7 +132,7 @@ impl Check<'_> {
         load(self.frame, at, size).ok_or(Flaw { at, what: "the frame ends too early" })
     }
 
-    /// Returns the bytes of an object with the type and count of a header.
+    /// Returns the length in bytes of an object whose header has this type number and this count.
     fn bytes(&self, kind: u32, count: usize) -> Option<usize> {
         match kind {
             KIND_INTERFACE | KIND_TEXT8 => Some(count),

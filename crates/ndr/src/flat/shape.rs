@@ -37,7 +37,8 @@ impl Int {
         }
     }
 
-    /// Extends the lowest bits to a value. Returns `None` for a `u64` beyond `i64::MAX`.
+    /// Extends the value in the lowest bits to 64 bits. Returns `None` for a `u64` beyond
+    /// `i64::MAX`.
     pub const fn extend(self, bits: u64) -> Option<i64> {
         Some(match self {
             Self::I8 => bits as u8 as i8 as i64,

@@ -26,10 +26,10 @@ pub struct Method {
     pub params: &'static [Param],
 }
 
-/// A value that is known besides a response: the place of a parameter, and the part of it.
+/// A value outside of the response that its expressions may read: a part of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outer {
-    /// The place of the parameter.
+    /// The index of the parameter in [`Method::params`].
     pub param: usize,
     /// The part of the parameter.
     pub half: Half,
@@ -83,7 +83,7 @@ pub fn element(kind: u32) -> Option<Element> {
     })
 }
 
-/// A reader at the words that are left.
+/// A reader of a table's remaining words.
 pub(crate) struct Reader<'a>(pub(crate) &'a [i64]);
 
 pub(crate) const INTS: [Int; 8] = [Int::I8, Int::U8, Int::I16, Int::U16, Int::I32, Int::U32, Int::I64, Int::U64];

@@ -22,15 +22,15 @@ struct Pending<'a> {
     full: Option<u64>,
 }
 
-/// A value that an expression must have.
+/// A value in the stub data that must equal the value of an expression.
 struct Claim<'a> {
     /// The offset of the structure that the expression reads.
     base: usize,
     expr: &'a Expr,
     value: i64,
-    /// The union whose discriminant is the value.
+    /// The union, if the value is its discriminant.
     union: Option<&'a Union>,
-    /// The error for another value.
+    /// The error if the two values differ.
     error: Error,
 }
 
@@ -137,8 +137,9 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Reads a referent. Its claims can be settled if the structure with the pointer is complete,
-    /// which the parameters' block is not.
+    /// Reads a referent. Then compares the values that the referent claims, if the structure with
+    /// the pointer is complete. The parameters' block is not complete yet, so its claims are
+    /// compared later.
     fn deferred(&mut self, pending: &Pending<'a>) -> Result<u32> {
         let mark = self.claims.len();
         let object = self.pointee(pending.target, pending.base)?;
@@ -160,7 +161,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         self.claims.push(Claim { base, expr, value, union: None, error });
     }
 
-    /// Compares the values that were read with those of the interface's expressions.
+    /// Compares the claims from `mark` on with the values of their expressions.
     fn settle(&mut self, mark: usize) -> Result<()> {
         for claim in self.claims.drain(mark..) {
             let value = super::evaluate(self.frame, claim.base, claim.expr, self.outer);

@@ -230,7 +230,8 @@ impl Method {
 }
 
 impl Plan {
-    /// Returns the method in a vtable slot; the first behind IUnknown's is 3.
+    /// Returns the method in a vtable slot. IUnknown's methods have slots 0 to 2, so the first
+    /// other method has slot 3.
     pub fn method(&self, opnum: u16) -> Option<&Method> {
         let found = self.methods.binary_search_by_key(&opnum, |method| method.opnum).ok()?;
         Some(&self.methods[found])

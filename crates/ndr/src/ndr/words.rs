@@ -53,7 +53,7 @@ struct Types {
     known: Vec<Type>,
     /// The depth of each type.
     depths: Vec<usize>,
-    /// The type numbers in targets.
+    /// The type numbers of the objects that pointers refer to.
     named: Vec<u32>,
 }
 

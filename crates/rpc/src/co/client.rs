@@ -25,8 +25,8 @@ pub struct ClientOptions {
 /// An event of a client's association.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientEvent<'a> {
-    /// The server answered the bind or alter_context with this number: one outcome for each
-    /// proposed context.
+    /// The server answered the bind or alter_context whose number [`ClientAssociation::bind`]
+    /// returned. There is one outcome for each proposed context.
     Bound(u32, Vec<Outcome>),
     /// The results of a call arrived.
     Response(IncomingResponse<'a>),
@@ -77,7 +77,7 @@ pub struct OutgoingCall<'a> {
     pub stub: &'a [u8],
 }
 
-/// A call without response so far.
+/// A call whose response has not arrived.
 #[derive(Clone, Copy, Debug)]
 struct Outstanding {
     id: u32,
@@ -242,7 +242,7 @@ impl ClientAssociation {
         let at = self.outstanding.iter().position(|call| call.id == id);
         match at {
             Some(at) => Ok(Some(self.outstanding.swap_remove(at))),
-            // Identifiers are assigned in sequence, so this one belonged to an earlier call.
+            // Identifiers are assigned in sequence, so this identifier belonged to an earlier call.
             None if self.last_id.wrapping_sub(id) < u32::MAX / 2 && id != 0 => Ok(None),
             None => Err(AssociationError::Answer),
         }

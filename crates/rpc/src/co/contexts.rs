@@ -15,7 +15,7 @@ pub(super) const CONTEXTS_MAX: usize = 2000;
 /// The maximum number of contexts whose client has not proved its identity yet.
 pub(super) const UNPROVED_MAX: usize = 64;
 
-/// A token from the peer or for it, with the head of its trailer.
+/// A received token, or a token to send, with the head of its trailer.
 pub(super) type OwnedToken = Option<(TrailerHead, Vec<u8>)>;
 
 #[derive(Debug)]
@@ -90,8 +90,8 @@ impl SecurityContexts {
         self.entries.retain(|entry| entry.id != id);
     }
 
-    /// Returns the context of calls without a trailer: the first established one at the connect
-    /// level.
+    /// Returns the context of calls that have no trailer: the first established context at the
+    /// connect level.
     pub(super) fn connected(&self) -> Option<CallSecurity> {
         let mut made = self.entries.iter().filter(|entry| entry.is_done && entry.level == Level::Connect);
         made.next().map(|entry| CallSecurity { context_id: entry.id, level: entry.level })

@@ -139,7 +139,7 @@ impl DirectCalls {
     ) -> Result<T, DirectError> {
         let Self { stream, association } = self;
         loop {
-            // The exchange of a bind may produce output, too.
+            // Interpreting the input may produce output as well: a bind may take several exchanges.
             if !association.output().is_empty() {
                 stream.send(association.output(), deadline)?;
                 association.output().clear();

@@ -19,8 +19,8 @@ pub enum AssociationError {
         /// The call identifier in the fragment.
         call_id: u32,
     },
-    /// The client proposed no context, one without transfer syntaxes, or a change of an accepted
-    /// one.
+    /// The client's proposal is invalid: it has no context, or a context without transfer syntaxes,
+    /// or it changes an accepted context.
     Proposal,
     /// The peer's messages exceed the limit.
     TooLong {

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Decides which associations belong to a group.
 pub trait Joins: Send + Sync + fmt::Debug {
-    /// Joins an association to the group with this number, or to a new group for 0. `None` if there
-    /// is no such group, or the client may not join it.
+    /// Adds an association to the group with this number, or to a new group if the number is 0.
+    /// `None` if there is no such group, or the client may not join it.
     fn join(&self, wanted: u32) -> Option<Joined>;
 }
 

@@ -60,7 +60,7 @@ pub(super) fn put<M: Fragments>(
     let mut protection = security.filter(|entry| entry.level > Level::Connect).map(Protection::new);
     let (trailer, align) = protection.as_ref().map_or((0, PLAIN_ALIGN), |it| (it.trailer, SIGNED_ALIGN));
     let room = usize::from(length).saturating_sub(message.head() + trailer);
-    // The signature of no mechanism takes up a whole fragment.
+    // A signature that takes up a whole fragment is a fault of the mechanism.
     let room = if room < align { return Err(SecurityError::NotReady) } else { room - room % align };
     let mut left = message.stub();
     let mut first = flags::FIRST;

@@ -100,7 +100,8 @@ pub struct Route {
     pub syntax: SyntaxId,
     /// The interface.
     pub interface: Interface,
-    /// The acceptable transfer syntaxes, the most preferred first, and any further ones to propose.
+    /// The transfer syntaxes to propose. The acceptable ones come first, the most preferred first
+    /// of all.
     pub transfers: Vec<SyntaxId>,
 }
 
@@ -108,10 +109,10 @@ pub struct Route {
 pub trait Routes: Send + Sync + fmt::Debug {
     /// Returns the address of a target in units, or `None` for an unknown target.
     fn find(&self, target: TargetId) -> Option<Route>;
-    /// Returns the interface whose calls take the place of binds where units have no contexts; only
-    /// processes of this program have it.
+    /// Returns the interface whose calls take the place of binds where units have no contexts. Only
+    /// processes of this program have this interface.
     fn settler(&self) -> SyntaxId;
-    /// Returns the group of all associations with the server; 0 as long as there is none.
+    /// Returns the group that all associations with the server join; 0 as long as there is none.
     fn group(&self) -> &AtomicU32;
 }
 
@@ -142,21 +143,21 @@ pub trait Interfaces: Send + Sync + fmt::Debug {
     /// hand. Returns the results in NDR little endian, or `None` for all other interfaces, which
     /// have targets.
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>>;
-    /// Answers a bind or an alter_context that arrives as the parameters of a call on this
-    /// interface, where units have no contexts. `None` if the interface does not negotiate.
+    /// Answers a bind or an alter_context that arrives as the parameters of a call, in a protocol
+    /// whose units have no contexts. `None` if calls on this interface are not binds.
     fn settle(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>>;
     /// Starts a thread that serves a further window, which takes calls of the association while all
     /// other windows are busy.
     fn serve(self: Arc<Self>, lane: Window, attribution: Attribution);
 }
 
-/// The maker of the call that a window of an association delivered last. Calls of one association
-/// may have different makers.
+/// The caller of the call that a window of an association delivered last. Calls of one association
+/// may have different callers.
 #[derive(Clone, Debug, Default)]
 pub struct Attribution(Arc<Mutex<Option<Authenticated>>>);
 
 impl Attribution {
-    /// Returns the maker of the call, if it was authenticated.
+    /// Returns the caller, if it was authenticated.
     pub fn maker(&self) -> Option<Authenticated> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -166,7 +167,8 @@ impl Attribution {
     }
 }
 
-/// The time that a peer may take to read what it is sent, and a server to accept a context.
+/// The maximum time until a peer reads what was sent to it, and until a server answers a proposal
+/// of contexts.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn limits(options: &Options) -> Limits {

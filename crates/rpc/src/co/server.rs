@@ -22,21 +22,23 @@ use std::sync::Arc;
 pub struct ServerOptions {
     /// The associations' limits.
     pub limits: Limits,
-    /// The server's association groups. Without them, a bind is answered with the group number that
-    /// it asks for, and its associations share nothing.
+    /// The server's association groups. If there are none, each bind is answered with the group
+    /// number that it asks for, and associations share nothing.
     pub groups: Option<Arc<dyn Joins>>,
     /// The endpoint for further connections: the port, or the name of the socket.
     pub secondary_address: String,
-    /// Authenticates clients; without it, the server rejects binds that ask for authentication.
+    /// Authenticates clients. If there is none, the server rejects binds that ask for
+    /// authentication.
     pub acceptor: Option<Arc<dyn Acceptor>>,
     /// The counters of calls and units.
     pub counters: Arc<Counters>,
-    /// The minimum level of calls; without it, unprotected calls are accepted, too. Other calls are
-    /// refused with [`Status::ACCESS_DENIED`], as by Windows, and are not delivered.
+    /// The minimum level of calls. If there is none, unprotected calls are accepted, too. Calls
+    /// below the level are refused with [`Status::ACCESS_DENIED`], as Windows does, and are not
+    /// delivered.
     pub least: Option<Level>,
     /// The calls with another minimum level.
     pub exemptions: Vec<Exemption>,
-    /// Notified of refused calls.
+    /// The observer that is notified of refused calls.
     pub witness: Option<Arc<dyn Witness>>,
 }
 
@@ -47,8 +49,8 @@ pub struct Exemption {
     pub interface: SyntaxId,
     /// The opnums of the methods; empty for all methods.
     pub opnums: &'static [u16],
-    /// The minimum level. Without one, clients whose authentication failed may make the calls, too,
-    /// as anonymous clients.
+    /// The minimum level. If there is none, clients whose authentication failed may make the calls,
+    /// too, as anonymous clients.
     pub least: Option<Level>,
 }
 
@@ -282,7 +284,8 @@ impl ServerAssociation {
         let stub = end - request.stub.len()..end;
         let other = self.assemblies.other(id).filter(|_| !self.is_multiplexed());
         if let Some((other, context_id)) = other.map(|(other, head)| (other, head.context_id)) {
-            // The interrupted call is the one that breaks the rules.
+            // The fault is for the interrupted call: without multiplexing, a client has to complete
+            // a call before it begins the next.
             self.put_fault(other, context_id, Status::PROTOCOL_ERROR, 0);
             return Err(AssociationError::Fragment { call_id: id });
         }

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 /// The time after which a silent server gets the first ping.
 const FIRST_PING: Duration = Duration::from_millis(250);
-/// The longest time between two pings. A server may take its client for gone when several are
-/// missing.
+/// The longest time between two pings. If several pings are missing, a server may consider its
+/// client gone.
 const LAST_PING: Duration = Duration::from_secs(8);
 /// The time after which results are acknowledged; an earlier next call acknowledges them
 /// implicitly.
@@ -25,7 +25,7 @@ const INDY_EVERY: Duration = Duration::from_secs(4);
 /// The number of successive port-unreachable reports after which a call fails, since single reports
 /// may be wrong.
 const REFUSALS: u32 = 3;
-/// The time until the ping after such a report.
+/// The time between a port-unreachable report and the next ping.
 const REFUSED_PING: Duration = Duration::from_millis(10);
 
 /// The execution semantics of a call (C706 6.1.4.2, 9.3).
@@ -72,7 +72,7 @@ struct Call {
     sending: Sending,
     assembly: Assembly,
     is_idempotent: bool,
-    /// The time at which the server last answered, or the call began.
+    /// The time of the server's last answer, or of the call's beginning.
     heard: Instant,
     has_heard: bool,
     ping_at: Instant,
@@ -101,7 +101,7 @@ pub struct Activity {
     limits: Limits,
     /// Whether the path to the server stays within the host.
     is_near: bool,
-    /// The server's boot time; 0 until the server has told it.
+    /// The server's boot time; 0 while it is unknown.
     boot: u32,
     sequence: u32,
     activity_hint: u16,
@@ -260,8 +260,8 @@ impl Activity {
             PduType::REJECT => {
                 let status = read_status(header, body).unwrap_or(Status::PROTOCOL_ERROR);
                 if status == Status::WRONG_BOOT_TIME {
-                    // The next call is the first one of the new server. The previous server may
-                    // have executed this one.
+                    // The server was restarted, so its boot time is unknown until it answers again.
+                    // The previous instance may have executed this call.
                     self.boot = 0;
                 }
                 let began = status == Status::WRONG_BOOT_TIME;
@@ -351,13 +351,13 @@ impl Activity {
         let is_under_way = call.as_ref().is_some_and(|call| call.outcome.is_none());
         let about = |question: conversation::Question| {
             let status = if question.activity != *id || !is_under_way {
-                // An old request of a call that is over may have been duplicated.
+                // The server asks because of a duplicate of an old request, whose call is over.
                 Status::BAD_ACTIVITY
             } else if *boot != 0 && *boot != question.boot {
                 Status::YOU_CRASHED
             } else {
-                // A restarted server counts as another one from now on: this one may have begun the
-                // call.
+                // From now on the boot time identifies this instance of the server, which may have
+                // begun the call. If the server is restarted, it counts as another one.
                 *boot = question.boot;
                 Status(0)
             };
@@ -397,7 +397,8 @@ impl Activity {
         if let Some(cancel) = call.cancel {
             self.output.put((), |bytes| cancel.write(bytes, &header));
         }
-        // An unanswered ping is repeated before the next regular one would be due.
+        // An unanswered ping is repeated sooner than the next regular ping would be due, at
+        // intervals that double.
         call.ping_at = now + (FIRST_PING * 2_u32.pow(call.unanswered.min(5))).min(LAST_PING);
         call.unanswered += 1;
     }
@@ -417,8 +418,8 @@ impl Activity {
         }
         if let Some(at) = self.indy_at.filter(|at| now >= *at) {
             self.indies = self.indies.wrapping_add(1);
-            // The request is an activity of its own: a call of this one would end the outstanding
-            // call.
+            // The request is made as another activity, because a new call of this activity would
+            // end the outstanding call.
             let (activity, sequence, client) = (Uuid(self.id.0 ^ 1), self.indies, self.client);
             self.output.put((), |bytes| conversation::write_indy(activity, sequence, client, bytes));
             self.indy_at = Some(at.max(now) + INDY_EVERY);

@@ -35,7 +35,7 @@ pub(super) struct Answer {
     /// The sequence number of the activity's current call.
     pub(super) sequence: u32,
     /// The client's address space, which all of its activities share. `None` if the client does not
-    /// tell.
+    /// name it.
     pub(super) client: Option<Uuid>,
     /// 0 if the activity makes the call, otherwise the reason.
     pub(super) status: Status,

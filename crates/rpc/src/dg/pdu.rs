@@ -126,7 +126,7 @@ impl From<Short> for PduError {
     }
 }
 
-/// The hint of a sender that does not know the index in the other side's tables.
+/// The hint of a sender that does not know the index in the receiver's tables.
 pub const NO_HINT: u16 = 0xffff;
 
 /// The common header of all units (C706 12.5.1).

@@ -17,8 +17,8 @@ const LAST_REPEAT: Duration = Duration::from_secs(4);
 /// The number of fragments under way at the beginning, and the maximum.
 const UNDER_WAY_FIRST: usize = 4;
 const UNDER_WAY_MAX: usize = 64;
-/// The interval of fragments that ask for a fack: those whose number is one less than a multiple,
-/// and the last one of a burst.
+/// The interval of fragments that ask for a fack. A fragment asks if its number is one less than a
+/// multiple of this interval, or if it is the last one of a burst.
 const FACK_EVERY: usize = 4;
 
 /// The known properties of the receiver.
@@ -38,8 +38,8 @@ impl Receiver {
         let own = limits.fragment_max(is_near);
         let theirs = fack.fragment_max.min(fack.datagram_max) as usize;
         self.fragment = theirs.clamp(FIRST_FRAGMENT, own.max(FIRST_FRAGMENT));
-        // A zero window is reopened by a later fack, which the one fragment that is always under
-        // way asks for.
+        // If the window is zero, one fragment still is under way and asks for a fack, whose window
+        // may be larger.
         self.window = usize::from(fack.window) << 10;
     }
 
@@ -225,7 +225,7 @@ impl Sending {
         self.send(self.first, true, to, output);
     }
 
-    /// Whether more fragments were acknowledged earlier than those up to `fragment`.
+    /// Whether an earlier unit has acknowledged more fragments than those up to `fragment`.
     pub(super) fn is_ahead_of(&self, fragment: u16) -> bool {
         self.first > usize::from(fragment.wrapping_add(1))
     }

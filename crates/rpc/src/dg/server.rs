@@ -299,14 +299,14 @@ impl Server {
                 let is_kept = !sending.has_arrived() && sending.repeats() <= REPEATS_MAX;
                 (!is_kept, sending.due())
             }
-            // A waiting client sends pings.
+            // A client that waits for a response sends pings, so a silent client is gone.
             _ => (now >= silent_at(patience), Some(silent_at(patience))),
         };
         if is_over {
             if matches!(activity.state, State::Performed) {
                 self.events.push_back(ServerEvent::Cancelled(CallKey { activity: id, sequence }));
             }
-            // The execution may continue. Its response is not wanted any more.
+            // The method may go on, but its response is not wanted any more.
             self.change(id, |activity| activity.state = State::Over);
             return Some(now + REMEMBERED);
         }

@@ -269,12 +269,12 @@ impl Mapper {
             self.entries.retain(|known| !entries.iter().any(|it| known.is(registrant, it.object, &it.tower)));
             return Ok(None);
         }
-        // Bounds the work: each insertion looks at all entries.
+        // The limit bounds the work: each insertion looks at all entries.
         if entries.len() > REGISTERED_MAX {
             return Ok(Some(CANNOT_PERFORM));
         }
-        // Entries may replace known ones and each other, so only the insertions show the room that
-        // they need.
+        // The required room is not known beforehand, because new entries may replace existing ones
+        // and each other. So the entries are inserted, and removed again if one does not fit.
         let own = |known: &Numbered| known.registrant == registrant;
         let before: Vec<Numbered> = self.entries.iter().filter(|known| own(known)).cloned().collect();
         let failed = entries.into_iter().find_map(|entry| self.insert(registrant, entry, replaces).err());

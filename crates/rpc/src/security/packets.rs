@@ -27,7 +27,7 @@ pub(super) struct Packets {
 }
 
 impl Packets {
-    /// Derives the keys from an established context and the transcript `said` of its proof.
+    /// Derives the keys from an established context and from `said`, the transcript of its proof.
     pub(super) fn new(
         context: &dyn SecurityContext,
         said: &[u8],

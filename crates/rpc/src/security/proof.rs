@@ -152,7 +152,8 @@ impl Said {
             return Ok(None);
         }
         let cipher = Box::new(Packets::new(context, &self.legs, side, level)?);
-        // The server creates its keys before it sends its seal.
+        // The client gets the server's seal last, so it knows that the server has the keys: the
+        // server creates them before it sends its seal.
         Ok(Some(Guard { cipher, peer_has_keys: side == Side::Client }))
     }
 
@@ -188,7 +189,8 @@ pub enum Next {
 /// The progress of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proving {
-    /// The context is being established; `is_made` tells whether this side has it.
+    /// The security context is being established; `is_made` tells whether this side has established
+    /// it.
     Tokens { is_made: bool },
     /// The server's seal is expected.
     Sealed,

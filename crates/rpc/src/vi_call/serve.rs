@@ -9,7 +9,7 @@ use obvia_via::{Deadline, Error as ViError, Header, Kind, Limit, RegionView, Sec
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-/// A call as its server sees it: the request, and the place for the response.
+/// A call at its server: the request, and the memory for the response.
 ///
 /// C code reads the first fields: the layout is part of the binary interface.
 #[derive(Debug)]
@@ -20,25 +20,26 @@ pub struct ServerCall<'a> {
     slot: NonNull<[u8; INLINE_MAX]>,
     target: u64,
     opnum: u16,
-    // Whether the response's frame was placed in an area; it stays there even if it turns out
-    // shorter.
+    // Whether the response's frame was placed in an area. The response then refers to the area even
+    // if its frame would fit the slot.
     in_area: bool,
     call_id: u32,
     tx: &'a mut Tx,
     regions: &'a mut PeerRegions,
-    // The number of look-ups of regions.
+    // The number of region look-ups during this call.
     turns: u8,
 }
 
-/// The maximum number of look-ups of regions in one call: one for each of its arrays. A caller that
-/// keeps changing its references must not keep its server busy.
+/// The maximum number of region look-ups in one call, which needs one for each of its arrays. The
+/// limit is for callers that keep changing a reference while the server reads it.
 const TURNS_MAX: u8 = 64;
 
 /// The answer to a call: returned by a stub, published by the loop.
 ///
-/// A word: the method's return value in the lower half, the length of the results' frame above it.
-/// A fault has the topmost bit set above its status. A failed method's answer is the HRESULT,
-/// sign-extended to 64 bits, so that one comparison distinguishes results from everything else.
+/// An answer is a word. Results have the method's return value in the lower half and the length of
+/// their frame in the upper half. A fault has the topmost bit set above its status. A failed
+/// method's answer is the HRESULT, sign-extended to 64 bits, so that one comparison distinguishes
+/// results from everything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 #[must_use]
@@ -65,7 +66,7 @@ impl Answer {
         (self.0 >> 32) as u32 == u32::MAX
     }
 
-    /// Whether the answer is a fault by which no argument was looked at: see
+    /// Whether the answer is a fault that says that no argument was looked at: see
     /// [`Status::is_before_arguments`].
     pub const fn is_before_arguments(self) -> bool {
         self.0 & !(u32::MAX as u64) == Self::FAULT && Status(self.0 as u32).is_before_arguments()
@@ -232,7 +233,7 @@ pub fn set_words(words: fn(u32) -> Option<Words>) {
 
 /// The service at a server's connection.
 pub trait Service {
-    /// Executes a call on its target. The answer's frame is the one that the call returned last.
+    /// Executes a call on its target. The frame that `call` returned last is the answer's frame.
     fn dispatch(&mut self, call: &mut ServerCall<'_>) -> Answer;
 
     /// Announces that the next dispatched call has no response.
@@ -374,9 +375,10 @@ impl<'a> ServerCall<'a> {
 #[derive(Debug)]
 #[must_use]
 pub enum Attended {
-    /// An answer tells the peer that its message was taken, or there was no message.
+    /// The peer knows that its message was taken, because it got an answer; or there was no
+    /// message.
     Aloud,
-    /// No answer tells the peer that its message was taken.
+    /// The message got no answer, so the peer does not know that it was taken.
     Silently,
     /// The peer broke the rules, or is gone.
     Refused(Box<ViError>),

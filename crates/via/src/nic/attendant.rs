@@ -18,9 +18,9 @@ const IDLE: Duration = Duration::from_secs(60);
 
 /// The time of the attendant's next look at a VI.
 pub(crate) enum Attention {
-    /// A look when the file is readable, or at the given instant.
+    /// When the file is readable, or at the given instant at the latest.
     Sleep(Sleep),
-    /// A look after the given time.
+    /// After the given time.
     Later(Duration),
 }
 
@@ -77,7 +77,7 @@ impl Attendant {
 
 impl Drop for Attendant {
     fn drop(&mut self) {
-        // The order matters: the thread looks at the flag after it took the ring.
+        // Set before the ring: the thread consumes the ring and then looks at the flag.
         self.shared.is_over.store(true, Ordering::Release);
         self.shared.ring();
     }

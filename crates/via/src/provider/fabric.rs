@@ -85,8 +85,8 @@ struct NicState {
     options: Options,
     attributes: Attributes,
     capabilities: Capabilities,
-    // Whether the provider reports delivery, and keeps writes and sends in order. Later queries
-    // repeat these requests.
+    // Whether the provider reports the delivery of sends. Later queries ask for the same delivery
+    // (`delivers`) and order (`ordered`) as the query that found the provider.
     delivers: bool,
     // Whether a receive can be cancelled, so that a message without a receive is noticed.
     guards: bool,
@@ -96,10 +96,11 @@ struct NicState {
     fabric: Arc<Fabric>,
 }
 
-/// Whether to look for endpoints with connections: these first, as the natural equivalent of a VI.
+/// Whether to search for endpoints with connections (`FI_EP_MSG`). These come first, because they
+/// correspond to VIs.
 const KINDS: [bool; 2] = [true, false];
-/// The combinations of order and delivery, from most to least. The first that the provider supports
-/// is used.
+/// The combinations of requests, as (order of writes and sends, report of delivery), the strongest
+/// first. The first combination that the provider supports is used.
 const WISHES: [(bool, bool); 4] = [(true, true), (false, true), (true, false), (false, false)];
 
 impl NicState {
@@ -143,7 +144,7 @@ impl NicState {
         Err(Error::NotFound { name: format!("libfabric's provider {}", options.provider) })
     }
 
-    /// Returns the provider's offer for an address.
+    /// Returns the [`Info`] of the provider for an address, if there is one.
     fn find(&self, node: &str, service: &str, is_source: bool) -> Result<Option<Info>, Error> {
         Info::find(Query {
             provider: &self.options.provider,
@@ -165,8 +166,8 @@ impl NicState {
         self.attributes.provider == "fabric/shm"
     }
 
-    /// Whether the two providers can write each other a word. The key of the page must be this
-    /// side's choice, and peers must not need its address.
+    /// Whether each provider can write a word to the peer's `Page`. That requires that this side
+    /// chooses the page's key, and that peers need not know the page's address.
     fn has_page(&self) -> bool {
         let caps = &self.capabilities;
         self.is_msg() && caps.provider_keys == 0 && caps.virtual_address == 0 && caps.consumes == 0
@@ -201,23 +202,25 @@ fn attributes(info: &Info, capabilities: &Capabilities, options: &Options) -> At
     };
     // The length plus one must fit 32 bits: see `FabricPort::post_send`.
     let most = u32::try_from(capabilities.max_message).unwrap_or(u32::MAX).min(u32::MAX - 1);
-    // A part of the send queue is for announcements, and for words between the providers.
+    // Half of the send queue is kept free for announcements of RDMA writes and for messages between
+    // the two providers.
     let depth = (capabilities.send_depth / 2).min(capabilities.receive_depth).max(1) as usize;
     Attributes {
         provider,
         max_transfer: options.max_transfer.min(most),
-        // The last piece of a receive is for the excess of a message.
+        // The last piece of each receive is the overflow memory, which takes the excess of a
+        // message that is too long.
         max_segments: (capabilities.segments as usize).min(PIECES_MAX) - 1,
         queue_depth: options.queue_depth.clamp(1, depth),
         rdma_write: true,
         rdma_read: true,
-        // Reliable reception is not possible: a delivered message may have been too long for its
-        // receive, and its sender would learn that too late.
+        // Reliable reception cannot be offered: a message may count as delivered although it was
+        // too long for its receive, and its sender would learn that only after the completion.
         reliability: &[Reliability::ReliableDelivery],
     }
 }
 
-/// The tag of VIs whose protection tag is not passed along.
+/// The tag of VIs for which the caller passes no protection tag.
 const NO_TAG: u64 = 0;
 
 #[derive(Debug)]

@@ -142,8 +142,8 @@ struct Sim {
     nic: usize,
     attributes: Attributes,
     handles: Mutex<u64>,
-    // Whether NICs have an attendant thread for ports that are not called. Trials have no second
-    // thread.
+    // Whether the NIC has an attendant thread for ports that their owners do not call. NICs of
+    // trials have none, because a trial has a single thread.
     is_attended: bool,
 }
 

@@ -41,7 +41,7 @@ pub struct Options {
     /// The receive queue, counted from 0. Frames in the interface's other queues take the slow way
     /// through the kernel; `ethtool -N` steers the hardware's choice of queue.
     pub queue: u32,
-    /// The IPv4 address at the interface. `None` stands for its first.
+    /// The IPv4 address at the interface. `None` stands for the interface's first address.
     pub address: Option<Ipv4Addr>,
     /// The Ethernet addresses of peers, or of the gateways to them. The kernel is asked for
     /// addresses that are missing here.
@@ -126,7 +126,7 @@ pub struct Statistics {
     pub strange: u64,
     /// The number of frames that the kernel dropped because the ring was full.
     pub ring_full: u64,
-    /// The number of times that the kernel found no place to receive into.
+    /// The number of times that the kernel had no free place to receive a frame into.
     pub no_place: u64,
     /// The number of datagrams sent through the kernel's socket, because the peer's Ethernet
     /// address was not known yet.

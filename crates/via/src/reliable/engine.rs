@@ -35,7 +35,7 @@ const CLOSED_BY_USER: u8 = 0;
 const CLOSED_SILENT: u8 = 1;
 const CLOSED_VIOLATION: u8 = 2;
 
-/// One end of a connection: see the module.
+/// One end of a connection, as the module's documentation describes it.
 #[derive(Debug)]
 pub struct Engine {
     // Times are in nanoseconds.
@@ -52,20 +52,20 @@ pub struct Engine {
     path: Path,
     own: Own,
     target: Target,
-    // Whether the last turn was for an answer to the peer's reads. Answers and own operations take
-    // turns.
+    // Whether the last part that was sent answered a read of the peer. Parts of answers and parts
+    // of this side's operations alternate.
     answers_next: bool,
     alive: Alive,
-    // The length of a received probe that has to be confirmed.
+    // The length of the last received probe, if it still has to be confirmed to the peer.
     probed: Option<u32>,
-    // The number of closes to send.
+    // The number of close packets that are still to be sent.
     closes: u8,
-    // For unreliable delivery: the bytes left to send in this span of time, and the end of the
-    // span.
+    // For unreliable delivery: the number of bytes that may still be sent in the current span, and
+    // the end of the span.
     budget: u64,
     budget_until: u64,
     is_held_up: bool,
-    // The deferred part of the last packet's processing.
+    // The deferred part of the processing of the last predicted packet.
     late: Option<Late>,
     statistics: Statistics,
 }
@@ -84,7 +84,7 @@ pub struct Statistics {
     pub expected: u64,
     /// The number of data packets made, for the first time or again.
     pub sent: u64,
-    /// The number of those packets that took the fast path, with nothing else to send.
+    /// The number of data packets made by the fast path, with nothing else to send.
     pub sent_at_once: u64,
     /// The number of data packets sent again.
     pub retransmitted: u64,
@@ -98,12 +98,15 @@ pub struct Statistics {
 
 #[derive(Debug)]
 enum Phase {
-    /// Accepted, but not confirmed: the acceptance and its repetition.
+    /// The request is accepted, but the peer has not confirmed: holds the acceptance and the timer
+    /// of its repetition.
     Opening(Box<[u8]>, Repeat),
     Open,
-    /// The local side refused an operation of the peer, and tells the peer.
+    /// The local side has refused an operation of the peer, and the peer has not acknowledged the
+    /// refusal yet.
     Refusing,
-    /// Over. Packets of the peer are answered by a close with this reason, where there is one.
+    /// The connection is over. If there is a reason, packets of the peer are answered by a close
+    /// with it.
     Over(Option<u8>),
 }
 
@@ -122,14 +125,14 @@ struct Own {
     reads_done: u64,
 }
 
-/// Signs of life of the peer.
+/// The state of the exchange of signs of life with the peer.
 #[derive(Debug)]
 struct Alive {
     heard: u64,
-    // The time since when the peer owes an answer.
+    // The time since which an answer of the peer is outstanding.
     waiting: Option<u64>,
     ping: u64,
-    // The time since when hints say that the peer is gone.
+    // The time of the first hint that the peer is gone, unless the peer was heard since.
     hinted: Option<u64>,
 }
 
@@ -220,8 +223,8 @@ impl Engine {
         self.is_reliable
     }
 
-    /// Takes note that datagrams are guarded from now on, and `overhead` bytes longer. Packets kept
-    /// early may be forged, and are forgotten.
+    /// Takes note that datagrams are guarded from now on, and therefore longer by `overhead` bytes.
+    /// Drops the packets that came early, because they may be forged.
     pub(super) fn is_guarded_by(&mut self, overhead: usize) {
         self.receiving.forget();
         self.path.reserve(overhead);
@@ -386,7 +389,7 @@ impl Engine {
         }
     }
 
-    /// Processes a data packet, in its turn or not.
+    /// Processes a data packet, whether or not earlier packets are missing.
     fn data(
         &mut self,
         now: u64,
@@ -413,7 +416,7 @@ impl Engine {
             return;
         }
         while let Some(early) = self.receiving.take() {
-            // The packet was whole when it was kept.
+            // The packet parses, because it was parsed before it was kept.
             let Ok((_, Body::Data(data, payload))) = packet::parse(&early) else { return };
             if !self.in_turn(now, &data, payload, early.len(), sink) {
                 return;
@@ -432,8 +435,8 @@ impl Engine {
     ) -> bool {
         let done = match self.phase {
             Phase::Open => self.perform(data, payload, sink),
-            // Refused operations and those after them are not performed, and no acknowledgement may
-            // say that they were.
+            // Refused operations and the operations after them are not performed, and no
+            // acknowledgement may claim that they were.
             Phase::Refusing => return false,
             Phase::Opening(..) | Phase::Over(_) => Ok(()),
         };

@@ -1,14 +1,15 @@
 //! Authenticated datagrams: only the two ends can make them, change them, or repeat them.
 //!
-//! The keys result from messages over the existing connection. From then on, an end takes no
-//! datagram without a seal. One end knows by then that its peer has the keys, and seals every
-//! datagram that it sends. The other end seals from the first sealed datagram on that it receives,
-//! because its peer may have missed the message that gives it the keys. Datagrams dropped meanwhile
-//! are sent again.
+//! The two ends derive the keys from messages over the existing connection. From then on, an end
+//! takes no datagram without a seal. The end that received the last of these messages knows that
+//! its peer has the keys, and seals every datagram that it sends. The other end does not know it,
+//! because its last message may have been lost. It seals its datagrams as soon as it receives a
+//! sealed one. Datagrams dropped meanwhile are sent again.
 //!
 //! A sealed datagram ends with its *sequence*, which goes up by one with each datagram, and a code.
-//! The code also covers the number of the first data packet under the keys, which is not sent: an
-//! end that has taken a forged packet before cannot go on.
+//! The code also covers the number of the sender's first data packet under the keys, although the
+//! datagram does not contain it. If an end has taken a forged packet before, the two ends differ in
+//! this number, and the connection cannot go on.
 
 use super::Link;
 use crate::Error;
@@ -41,16 +42,17 @@ pub trait Cipher: Send + fmt::Debug {
     fn open(&self, nonce: Nonce, datagram: &mut [u8], tag: &[u8; TAG]) -> bool;
 }
 
-/// The keys of a connection, and the way to begin with them.
+/// The keys of a connection, and whether they can be used at once.
 #[derive(Debug)]
 pub struct Guard {
     /// The keys.
     pub cipher: Box<dyn Cipher>,
-    /// Whether the peer certainly has its keys.
+    /// Whether the peer is known to have its keys. If not, this end sends unsealed datagrams until
+    /// it receives a sealed one.
     pub peer_has_keys: bool,
 }
 
-/// A link that may get a guard.
+/// A link whose datagrams a guard may protect.
 #[derive(Debug)]
 pub(super) struct Guarded<L> {
     pub(super) link: L,
@@ -60,7 +62,8 @@ pub(super) struct Guarded<L> {
 #[derive(Debug)]
 struct Guarding {
     cipher: Box<dyn Cipher>,
-    // `None` until the peer has shown that it has the keys.
+    // The number of this end's first data packet under the key; `None` until the peer has shown
+    // that it has the keys.
     own_base: Option<u32>,
     peer_base: u32,
     next: u64,
@@ -71,7 +74,8 @@ struct Guarding {
 /// The sequences received.
 #[derive(Debug, Default)]
 struct Seen {
-    // Sequences too old for `latest` count as received.
+    // The sequence after the highest one received. Sequences too old for `latest` count as
+    // received.
     next: u64,
     // Bit *i* says that `next - 1 - i` was received.
     latest: u128,
@@ -206,7 +210,7 @@ mod tests {
     use super::*;
     use std::collections::VecDeque;
 
-    /// The datagrams that one end has sent, and those on the way to it.
+    /// The datagrams that an end has sent, and those that are on the way to it.
     #[derive(Debug, Default)]
     struct Wire {
         sent: Vec<Vec<u8>>,
@@ -263,12 +267,13 @@ mod tests {
         end
     }
 
-    /// Makes the end that begins, which has sent 5 data packets and taken 3, and the other end.
+    /// Makes two ends with guards. The first end knows that its peer has the keys, and has sent 5
+    /// data packets and taken 3.
     fn pair() -> (Guarded<Wire>, Guarded<Wire>) {
         (end((1, 2), true, [5, 3]), end((2, 1), false, [2, 5]))
     }
 
-    /// Passes datagrams to an end and returns those that it takes.
+    /// Passes datagrams to an end. Returns those that the end accepts.
     fn taken(end: &mut Guarded<Wire>, datagrams: &[Vec<u8>]) -> Vec<Vec<u8>> {
         end.link.coming.extend(datagrams.iter().cloned());
         let mut into = vec![0; 1472];
@@ -331,7 +336,7 @@ mod tests {
         assert_eq!(taken(&mut other, &[next.clone(), next]), [b"next"]);
     }
 
-    /// A forged packet was taken by one end before the keys were there.
+    /// Before it had the keys, one end took a forged packet.
     #[test]
     fn ends_that_do_not_agree_where_the_key_begins_have_nothing_to_say_to_each_other() {
         let (mut one, _) = pair();

@@ -56,8 +56,8 @@ impl Requesting {
         self.repeat.due
     }
 
-    /// Takes a datagram; `mtu` is the link's maximum. Returns `None` for any datagram but the
-    /// answer.
+    /// Processes a datagram; `mtu` is the link's maximum. Returns `None` for any datagram but the
+    /// answer to the request.
     pub fn handle(&mut self, now: u64, datagram: &[u8], mtu: usize) -> Option<Answer> {
         let (header, body) = packet::parse(datagram).ok()?;
         if header.to != self.own_id {

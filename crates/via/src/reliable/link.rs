@@ -1,4 +1,4 @@
-//! Links: the network as an engine needs it.
+//! Links: the interface between an engine and a datagram network.
 
 use crate::Error;
 use rustix::fd::OwnedFd;
@@ -31,8 +31,9 @@ pub trait Link: Send + fmt::Debug {
     /// Returns a file that is readable from now on whenever a datagram has arrived.
     fn file(&self) -> Option<Arc<OwnedFd>>;
 
-    /// Returns such a file for one sleep, until [`Self::end_sleep`], which always follows. A link
-    /// whose file costs something for each datagram need not maintain it while no thread sleeps.
+    /// Returns a file as [`Self::file`] does, for one sleep. [`Self::end_sleep`] always follows. If
+    /// maintaining the file costs something for each datagram, the link has to maintain it only
+    /// between the two calls.
     fn prepare_sleep(&mut self) -> Option<Arc<OwnedFd>> {
         self.file()
     }

@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The maximum number of requests that a listener remembers, to recognize repetitions.
 const SEEN_MAX: usize = 1024;
-/// The maximum number of unusable datagrams dropped in one call, so that others and the clock get
-/// their turn.
+/// The maximum number of unusable datagrams dropped in one call, so that the caller can do other
+/// work and look at the clock.
 const STRANGERS: usize = 32;
 
 /// A network with ports.
@@ -216,7 +216,8 @@ struct Desk<S> {
 struct Seen {
     from: SocketAddr,
     id: u64,
-    // The answer to repetitions. A connection repeats its acceptance itself.
+    // The rejection, which answers repetitions of the request. An acceptance is repeated by its
+    // connection instead.
     rejection: Option<Vec<u8>>,
 }
 
@@ -237,13 +238,13 @@ impl<S: DatagramSocket> Desk<S> {
     /// Returns the next new request, if it is among the next datagrams.
     fn next(&mut self, datagram: &mut [u8]) -> Option<(Answering, SocketAddr)> {
         for _ in 0..STRANGERS {
-            // Errors are about single datagrams, and others will follow.
+            // An error concerns a single datagram. Later calls receive the others.
             let Ok(Some((length, from))) = self.socket.receive_from(datagram) else { break };
             let Some(answering) = Answering::from_datagram(&datagram[..length]) else { continue };
             let id = answering.id();
             match self.seen.iter().find(|seen| seen.id == id && seen.from == from) {
                 Some(Seen { rejection: Some(rejection), .. }) => {
-                    // The send may fail: the answer is repeated as long as the request is.
+                    // If the send fails, the next repetition of the request is answered.
                     let _ = self.socket.send_to(rejection, from);
                 }
                 Some(_) => {}

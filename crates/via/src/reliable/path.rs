@@ -14,7 +14,7 @@ const AGAIN: u64 = 600_000_000_000;
 #[derive(Debug)]
 pub(super) struct Path {
     current: usize,
-    // Longer packets do not get through, as far as is known.
+    // The maximum length that may get through, as far as is known.
     ceiling: usize,
     most: usize,
     candidate: usize,
@@ -23,7 +23,8 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// Begins with `first`, which every path takes; `most` is the link's maximum.
+    /// Begins the search with the length `first`, which every path takes; `most` is the link's
+    /// maximum.
     pub(super) fn new(first: usize, most: usize) -> Self {
         let first = first.min(most);
         let due = (first < most).then_some(0);

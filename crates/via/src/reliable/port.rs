@@ -25,14 +25,17 @@ pub struct LinkPort<L> {
     outgoing: Box<[u8]>,
     // The length of the datagram in `outgoing` that the link had no room for.
     held: Option<usize>,
-    // While this holds, there is nothing to do, unless a datagram arrives or a descriptor is
-    // posted.
+    // The result of the last full check. Until it is out of date, there is nothing to do, unless a
+    // datagram arrives.
     rest: Rest,
-    // The number of predicted packets that may arrive before everything else is checked.
+    // The number of predicted packets that may still arrive before a call takes the full path,
+    // which checks everything else.
     expected: u32,
 }
 
-/// The facts that make a look at an idle connection cheap.
+/// The time of the engine's next timer, and the number of posted descriptors at the last full
+/// check. As long as the time has not come and no further descriptor is posted, an idle connection
+/// is not checked again.
 #[derive(Clone, Copy, Debug)]
 struct Rest {
     until: u64,
@@ -81,8 +84,9 @@ impl<L: Link> LinkPort<L> {
         link.take(incoming, || engine.next_numbers()[0])
     }
 
-    /// Takes datagrams, beginning with `first`, until there is none or one completes a descriptor:
-    /// the owner has to learn of that before the next look. Returns whether there was any datagram.
+    /// Takes datagrams, beginning with `first`, until none is left or a descriptor completes: the
+    /// VI's owner has to learn of the completion before more datagrams are taken. Returns whether
+    /// any datagram arrived.
     fn receive(&mut self, now: u64, first: Result<Option<usize>, Error>, sink: &mut dyn Sink) -> bool {
         let before = self.engine.completions();
         let (mut next, mut came) = (first, false);
@@ -101,7 +105,7 @@ impl<L: Link> LinkPort<L> {
                     came = true;
                     self.engine.hint_gone(now);
                 }
-                // The engine notices by itself which packets do not get through.
+                // Other errors need no action: the engine notices which packets do not get through.
                 Err(_) => break,
             }
             if left == 0 {
@@ -124,7 +128,7 @@ impl<L: Link> LinkPort<L> {
         self.engine.tick(now, sink);
         self.send(now, sink);
         if !came && self.held.is_none() {
-            // Computed here, because an idle connection has the time for it.
+            // Computed here, because an idle connection has time for the computation.
             self.rest = Rest { until: self.engine.due().unwrap_or(u64::MAX), posted: sink.posted() };
         }
     }
@@ -197,7 +201,7 @@ impl<L: Link> Port for LinkPort<L> {
         }
         let Some(made) = self.engine.make_expected(sink, &mut self.outgoing) else { return false };
         let sent = self.link.send(&self.outgoing[..made.length]);
-        // From here on no thread waits for this side.
+        // The packet is on its way, so no thread waits for the rest of this function.
         let now = self.time(Instant::now());
         self.engine.sent_expected(now, made);
         self.engine.catch_up(now, sink);
@@ -237,7 +241,8 @@ impl<L: Link> Port for LinkPort<L> {
         if self.held.is_none()
             && let Some(length) = self.engine.acknowledge_now(&mut self.outgoing)
         {
-            // A thread that goes to sleep will not answer soon.
+            // A thread that goes to sleep will not answer soon, so no answer will carry the
+            // acknowledgement.
             self.offer(time, length);
         }
         let until = self.due(now);

@@ -23,14 +23,14 @@ pub(super) struct Receiving {
     ack_due: Option<u64>,
 }
 
-/// The position of a packet number.
+/// The position of a packet relative to the next expected packet.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     /// The packet is the next one.
     Now,
     /// The packet has arrived before.
     Past,
-    /// Other packets are to be processed before it.
+    /// Earlier packets are missing and have to be processed first.
     Early(u64),
     /// The packet is further ahead than the peer may send.
     TooFar(u64),
@@ -91,32 +91,33 @@ impl Receiving {
         self.early.is_empty()
     }
 
-    /// Whether, moreover, all of them are acknowledged.
+    /// Whether all received packets are processed and acknowledged.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         self.has_no_gaps() && self.unanswered == 0 && self.ack_due.is_none()
     }
 
-    /// Notes that the next packet was processed while [`Self::is_plain`]. [`Self::answer_by`] then
-    /// sets the time of its acknowledgement.
+    /// Notes that the next packet was processed, in a state in which [`Self::is_plain`] was true.
+    /// [`Self::answer_by`] then sets the time of its acknowledgement.
     pub(super) fn took_expected(&mut self, length: usize) {
         self.expected += 1;
         (self.unanswered, self.unanswered_bytes) = (1, length as u64);
     }
 
-    /// Sets the latest time to acknowledge the processed packets, unless they are acknowledged.
+    /// Sets the latest time for acknowledging the processed packets. Has no effect if they are
+    /// acknowledged or the time is set already.
     pub(super) fn answer_by(&mut self, due: u64) {
         if self.unanswered > 0 {
             self.ack_due.get_or_insert(due);
         }
     }
 
-    /// Skips to packet `number`: unreliable delivery does not wait for those before.
+    /// Skips to packet `number`: unreliable delivery does not wait for the packets before it.
     pub(super) fn skip_to(&mut self, number: u64) {
         self.expected = number;
     }
 
-    /// Keeps a packet until its turn.
+    /// Keeps a packet that came early until the packets before it have been processed.
     pub(super) fn keep(&mut self, number: u64, bytes: &[u8]) {
         let has_room = self.early_bytes + bytes.len() as u64 <= 2 * u64::from(self.window).max(1 << 16);
         if has_room && !self.early.contains_key(&number) {
@@ -136,7 +137,7 @@ impl Receiving {
         Some(bytes)
     }
 
-    /// Forgets packets that came early, which will not be processed.
+    /// Drops the packets that came early.
     pub(super) fn forget(&mut self) {
         self.early.clear();
         (self.early_bytes, self.sack) = (0, 0);

@@ -3,13 +3,14 @@
 use super::timing::{Congestion, RoundTrip};
 use std::collections::VecDeque;
 
-/// The maximum number of packets under way. A receiver need not keep packets further ahead.
+/// The maximum number of packets under way. A receiver need not keep packets that are further ahead
+/// of the next expected one.
 pub(super) const PACKETS_MAX: u64 = 256;
 /// The number of bytes that a packet takes of the receiver's window beside its length: its
 /// bookkeeping in a socket's buffer.
 pub(super) const OVERHEAD: u64 = 512;
-/// A packet counts as lost when one that was sent so many transmissions later has arrived. RFC
-/// 9002, 6.1.1.
+/// The distance of overtaking after which a packet counts as lost: a packet that was sent this many
+/// transmissions later has arrived. RFC 9002, 6.1.1.
 const REORDERING: u64 = 3;
 
 /// The content of a data packet: enough to make it again.
@@ -37,20 +38,20 @@ struct Packet {
     length: u32,
     state: State,
     is_again: bool,
-    // The number of its last transmission in the connection's count, and the time of it.
+    // The number of the packet's last transmission, counted over the connection, and its time.
     transmission: u64,
     sent: u64,
 }
 
-/// The news of an acknowledgement: packets that were not known to have arrived.
+/// The new information in an acknowledgement: packets that were not known to have arrived.
 #[derive(Default)]
 struct News {
     bytes: u64,
     // The bytes of packets that were in flight, and the number of packets that counted as lost.
     flew: u64,
     lost: usize,
-    // The newest transmission, and its time, among packets that were sent once; 0 where there is
-    // none.
+    // The number and the time of the newest transmission among packets that were sent only once; 0
+    // if there is none.
     transmission: u64,
     sent: u64,
 }
@@ -76,14 +77,15 @@ impl News {
 pub(super) struct Sending {
     first: u64,
     packets: VecDeque<Packet>,
-    // Invariant: the sum of the lengths of packets in flight; of all packets with their overhead;
-    // the number of lost packets.
+    // Invariant: `flying` is the sum of the lengths of the packets in flight; `occupied` is the sum
+    // over all packets, with their overhead; `lost` is the number of lost packets.
     flying: u64,
     occupied: u64,
     lost: usize,
     transmissions: u64,
     newest_come: u64,
-    // Losses of packets sent before this transmission belong to an earlier reduction of the window.
+    // The number of transmissions at the last reduction of the congestion window. Losses of packets
+    // that were sent before belong to that reduction and cause no further one.
     reduced_at: u64,
     // The receiver's window from `first` on, in bytes.
     window: u64,
@@ -200,9 +202,9 @@ impl Sending {
         self.expires.get_or_insert_with(|| now + self.trip.timeout());
     }
 
-    /// Processes an acknowledgement. The peer has all packets before `ack`, which are forgotten and
-    /// passed to `each`, and those of `sack`. Returns `None` when the peer claims a packet that was
-    /// never sent.
+    /// Processes an acknowledgement: the peer has all packets before `ack`, and the packets whose
+    /// bits are set in `sack`. The packets before `ack` are removed and passed to `each`. Returns
+    /// `None` if the peer claims a packet that was never sent.
     pub(super) fn acknowledged(&mut self, now: u64, ack: u64, sack: u64, mut each: impl FnMut(Piece)) -> Option<()> {
         let beyond = 64 - u64::from(sack.leading_zeros());
         if ack > self.next() || (beyond > 0 && ack + beyond >= self.next()) {
@@ -243,15 +245,16 @@ impl Sending {
         if sack != 0 {
             self.find_losses();
         }
-        // Only news puts the timeout off (RFC 6298, 5.3): otherwise two ends that repeat themselves
-        // to each other would never notice a loss.
+        // Only an acknowledgement of further packets postpones the timeout (RFC 6298, 5.3).
+        // Otherwise, two ends that repeat their acknowledgements to each other would never notice a
+        // loss.
         if news.bytes > 0 || self.flying == 0 {
             self.expires = (self.flying > 0).then(|| now + self.trip.timeout());
         }
         Some(())
     }
 
-    /// Marks packets as lost that later ones have overtaken.
+    /// Marks packets as lost that were overtaken by later packets.
     fn find_losses(&mut self) {
         let mut is_fresh = false;
         for packet in &mut self.packets {

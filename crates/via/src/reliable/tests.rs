@@ -173,7 +173,7 @@ pub(super) struct End {
     pub(super) queues: Queues,
 }
 
-/// The faults of a network: one datagram in so many, or 0 for none.
+/// The faults of a network. Each rate is one datagram in this number, or 0 for no datagram.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Weather {
     pub(super) loses: u64,

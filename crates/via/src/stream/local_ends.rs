@@ -1,6 +1,6 @@
-//! The addresses by which captures show streams between processes of one host, which have none.
-//! Process 4711 is 127.0.18.103. A server's port is the protocol's own, and a client's port counts
-//! its streams.
+//! The IP addresses and ports that captures show for streams over Unix sockets, which have none of
+//! their own. The address contains the process id: process 4711 is 127.0.18.103. A server's port is
+//! the protocol's well-known one, and each stream of a client has a port of its own.
 
 use crate::Error;
 use crate::wrap::{Ends, SharedCapture};
@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 /// The port by which packet tools recognize the protocol.
 const SERVER_PORT: u16 = 135;
-/// The first port of clients without a name. Ports of named clients are below.
+/// The first port for clients whose socket has no name. Named sockets have lower ports.
 const NAMELESS: u16 = 1 << 15;
 
-/// Returns an address for a client's socket, so that the server shows the stream with the client's
-/// port. `None` without a capture.
+/// Returns a name for a client's socket that contains the stream's port, so that the server's
+/// capture shows the same port. `None` if the process has no capture.
 pub(super) fn of_client() -> Result<Option<SocketAddrUnix>, Error> {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let Some(capture) = SharedCapture::of_process()? else { return Ok(None) };
@@ -29,7 +29,7 @@ fn names_of(capture: &SharedCapture, pid: u32) -> String {
     format!("{}/client/{pid}/", capture.id())
 }
 
-/// Returns the ends of a stream with process `peer`.
+/// Returns the ends of a stream between this process and process `peer`.
 pub(super) fn of(
     capture: &SharedCapture,
     socket: &impl AsFd,

@@ -37,36 +37,39 @@ pub(crate) struct ViCore {
 struct Inner {
     port: Option<Box<dyn Port>>,
     queues: Queues,
-    // The number of connections so far: the end of a sleep must not count for a later connection
-    // than the one that it was prepared for.
+    // The number of connections so far. The end of a sleep is passed to the port only if this
+    // number has not changed since the sleep was prepared, because a later connection has another
+    // port.
     connection: u64,
     attendance: Attendance,
 }
 
-/// The attendant's state for a VI.
+/// The attendant's state for one VI.
 #[derive(Default)]
 struct Attendance {
-    /// Whether the attendant does not look at the VI by time. The next thread that serves the VI
-    /// calls the attendant.
+    /// Whether the attendant waits for the VI's file or timers instead of looking at the VI at
+    /// intervals. The next thread that serves the VI then wakes the attendant.
     dormant: bool,
-    /// Whether the attendant prepared the port for a sleep.
+    /// Whether the attendant has prepared the port for a sleep that has not ended.
     sleeps: bool,
     /// The number of looks since the attendant last found another thread at work on the VI.
     quiet: u32,
 }
 
-/// The number of looks after which the attendant leaves a VI to the threads that sleep on it,
-/// except for what is due by time.
+/// The number of looks without another thread at work after which the attendant leaves a VI to the
+/// threads that sleep on it. It then serves only the VI's timers.
 const QUIET: u32 = 8;
-/// The first and the longest interval between the attendant's looks at a VI on which it found
-/// another thread at work. The first interval limits how late the attendant notices that no thread
-/// calls any more. Each further time that a thread is found at work doubles the interval, up to the
-/// longest. A look wakes a thread. Where that happens on the processor of a thread that polls a
-/// socket, the kernel may leave what it has just received to a thread of its own, which then waits
+/// The first and the longest interval between the attendant's looks at a VI on which it finds other
+/// threads at work.
+///
+/// The first interval limits how late the attendant notices that no thread serves the VI any more.
+/// Each further time that it finds a thread at work doubles the interval, up to the longest,
+/// because each look wakes the attendant. If it wakes on the processor of a thread that polls a
+/// socket, the kernel may defer the processing of received packets to a kernel thread, which waits
 /// until the poller's time slice is up: milliseconds.
 const TICK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(64));
-/// The interval between looks at a VI whose connection has ended: its file may be readable for
-/// ever, and tells nothing.
+/// The interval between looks at a VI whose connection has ended. The VI's file is not used then:
+/// it may be readable for ever, and tells nothing.
 const BROKEN_TICK: Duration = Duration::from_millis(10);
 
 impl fmt::Debug for ViCore {
@@ -182,8 +185,8 @@ impl ViCore {
     pub(crate) fn connected(self: &Arc<Self>, port: Box<dyn Port>, max_transfer: u32) {
         let mut inner = self.lock();
         let queues = inner.queues.completion_queues();
-        // Only completion queues need the readiness file, and a port that hands it out may have to
-        // keep it up.
+        // The readiness file is only requested for completion queues, because maintaining it may
+        // cost the port something.
         let readiness = if queues.is_empty() { None } else { port.readiness() };
         inner.port = Some(port);
         inner.connection += 1;
@@ -195,8 +198,8 @@ impl ViCore {
         if let Inner { port: Some(port), queues, .. } = &mut *inner {
             port.receive_posted(queues);
         }
-        // The queues watch the file before any other thread looks at the port and may find the
-        // connection broken.
+        // The file is watched while the lock is held: another thread may then find the connection
+        // broken, and end the watch.
         for queue in queues {
             queue.watch(self.id, readiness.clone());
         }
@@ -267,7 +270,8 @@ impl ViCore {
         if inner.queues.state != State::Connected {
             return Ok(());
         }
-        // A posted descriptor may be due for a second look when no thread calls any more.
+        // The attendant is woken, because the descriptor may need further work when no thread calls
+        // the VI any more.
         self.relieve(inner);
         if let Some(port) = &mut inner.port {
             match which {
@@ -299,8 +303,8 @@ impl ViCore {
         Ok(queues.looked_at.as_deref().map(look))
     }
 
-    /// Returns the oldest completed descriptor of a queue. An error says that the connection is
-    /// over, and that the queue completes no more descriptors.
+    /// Returns the oldest completed descriptor of a queue. An error is the reason why the
+    /// connection is over; the queue then has no more completed descriptors.
     pub(super) fn done(&self, which: Queue, now: Instant) -> Result<Option<Box<Descriptor>>, Ended> {
         let mut inner = self.lock();
         if let Some(done) = inner.queues.line(which).done.pop_front() {
@@ -319,15 +323,15 @@ impl ViCore {
         self.lock().port.as_ref().map_or_else(|| "nobody".to_owned(), |port| port.peer())
     }
 
-    /// Takes what arrived, and does what is due.
+    /// Takes what arrived for the VI, and does what is due.
     pub(crate) fn look_after(&self, now: Instant) {
         let mut inner = self.lock();
         self.relieve(&mut inner);
         inner.progress(now);
     }
 
-    /// Notes that a thread serves the VI. An attendant that sleeps until something arrives has to
-    /// look by time again, to see whether the thread goes on.
+    /// Notes that a thread serves the VI. If the attendant sleeps until something arrives, it is
+    /// woken, and looks at intervals again, to see whether threads go on serving the VI.
     fn relieve(&self, inner: &mut Inner) {
         self.attended.store(true, Ordering::Relaxed);
         if inner.attendance.dormant {
@@ -336,7 +340,8 @@ impl ViCore {
         }
     }
 
-    /// Serves an idle VI. Returns what to sleep on until it is due again, or `None` for a busy VI.
+    /// Serves a VI that no other thread serves. Returns the file and the time to sleep on until the
+    /// VI needs the attendant again, or `None` for a VI that needs looks at intervals.
     fn attend_idle(&self, inner: &mut Inner, now: Instant) -> Option<Sleep> {
         inner.end_attendants_sleep();
         if self.attended.swap(false, Ordering::Relaxed) {
@@ -354,8 +359,9 @@ impl ViCore {
         inner.attendance.dormant = true;
         inner.attendance.sleeps = true;
         if is_watched {
-            // The sleeping threads serve what arrives. But they know the port's timers only as of
-            // when they fell asleep.
+            // The sleeping threads serve what arrives, so the attendant does not sleep on the file.
+            // It still serves the port's timers, because the sleeping threads only know the timers
+            // at the time when they fell asleep.
             sleep.fd = None;
         }
         if inner.queues.state != State::Connected {
@@ -371,16 +377,16 @@ impl ViCore {
         self.lock().attendance.dormant
     }
 
-    /// Ends a thread's sleep. `connection` is the number of the connection whose port was prepared,
-    /// if any.
+    /// Ends a thread's sleep. `connection` is the number of the connection whose port was prepared
+    /// for the sleep, if any.
     fn wake(&self, connection: Option<u64>) -> MutexGuard<'_, Inner> {
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
         let mut inner = self.lock();
         if let Some(connection) = connection {
             inner.end_sleep(connection);
         }
-        // The attendant may have left the VI to this thread. But the thread need not serve it: the
-        // completion that it waited for can be there already.
+        // The attendant may have left the VI to this thread, and is woken: this thread may return
+        // without serving the VI, because its completion has arrived already.
         self.relieve(&mut inner);
         inner
     }
@@ -394,7 +400,7 @@ impl ViCore {
             Some(port) => port.prepare_sleep(Instant::now()),
             None => Some(Sleep { fd: None, until: None }),
         };
-        // A port with work to do has prepared nothing.
+        // A port that has work to do was not prepared for the sleep.
         let connection = sleep.as_ref().filter(|_| inner.port.is_some()).map(|_| inner.connection);
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         drop(inner);

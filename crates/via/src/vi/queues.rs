@@ -40,17 +40,17 @@ pub(super) struct Queues {
     pub(super) completed: u64,
     // The length of the message that is being received into the oldest receive descriptor.
     pub(super) message: Option<u32>,
-    // The completed receive that was looked at last and is to be posted again: see
-    // `ViCore::next_receive`.
+    // The completed receive that `ViCore::next_receive` passed to its caller last. The next call
+    // posts it again.
     pub(super) looked_at: Option<Box<Descriptor>>,
-    // The region that the peer wrote to last, if it is small: most peers write to the same
-    // one again and again.
+    // The region that the peer wrote to last, if it is small. It saves look-ups, because most peers
+    // write to the same region again and again.
     // Invariant: peers may write it, and it has the VI's tag.
     pub(super) reached: Option<Arc<Region>>,
 }
 
-/// The maximum size of a region that is kept beyond its registration until another is written to,
-/// in bytes.
+/// The maximum size in bytes of a region that `reached` keeps. Such a region stays in memory beyond
+/// its registration until the peer writes to another region.
 const REACHED_MAX: usize = 1 << 20;
 
 impl Queues {

@@ -172,7 +172,7 @@ fn a_broken_vi_keeps_nobody_busy_though_its_file_is_readable_for_ever() {
     strings.breaks.store(true, Ordering::SeqCst);
     strings.ring();
     until("the connection is over", || vi.state() == State::Broken(Ended::Silent));
-    // The attendant looks once more, to close its file.
+    // The attendant looks at the VI once more, to close the VI's file.
     std::thread::sleep(Duration::from_millis(10));
     strings.is_seldom_called(|| std::thread::sleep(Duration::from_millis(300)));
     strings.is_seldom_called(|| {
@@ -196,7 +196,8 @@ fn waiting_without_a_receive_ends_with_the_connection() {
         until("it waits", || ground::is_asleep(number));
         lull(&core);
         strings.breaks.store(true, Ordering::SeqCst);
-        // The VI's file announces nothing: another thread's look finds the broken connection.
+        // The VI's file does not announce the end of the connection. A look by another thread finds
+        // it.
         assert!(send.done().is_none());
         let outcome = waiter.join().unwrap();
         assert!(matches!(outcome, Err(Error::Disconnected { why: Ended::Silent, .. })), "{outcome:?}");
@@ -207,9 +208,10 @@ fn waiting_without_a_receive_ends_with_the_connection() {
 fn who_slept_and_found_what_he_waited_for_leaves_the_vi_to_the_attendant() {
     let strings = Strings::new(Reliability::ReliableDelivery);
     let (_nic, vi) = connected(&strings, Waiting::Block);
-    // The owner of a completion queue sleeps like this, while the attendant leaves the VI to it.
+    // The owner of a completion queue sleeps like this. The attendant leaves the VI to the owner.
     let (_, connection) = vi.core.prepare_sleep(Instant::now()).unwrap().unwrap();
-    // The attendant may have fallen asleep before the owner did, and looks again now.
+    // The attendant may have fallen asleep before the owner did. This call has it look at the VI
+    // again.
     vi.core.look_after(Instant::now());
     lull(&vi.core);
     let before = strings.calls();
@@ -225,7 +227,8 @@ fn who_slept_and_found_what_he_waited_for_leaves_the_vi_to_the_attendant() {
 fn every_sleep_that_was_prepared_ends_once() {
     let strings = Strings::new(Reliability::ReliableDelivery);
     let (_nic, mut vi) = connected(&strings, Waiting::Block);
-    // A thread that is late does not sleep. 50 sleeps are enough.
+    // A thread that is late does not sleep in its round. The test goes on until 50 sleeps were
+    // prepared.
     let mut rounds = 0;
     while rounds < 50 || strings.prepared.load(Ordering::SeqCst) < 50 {
         rounds += 1;
@@ -242,7 +245,7 @@ fn every_sleep_that_was_prepared_ends_once() {
         let file = strings.file.lock().unwrap().clone().unwrap();
         let _ = rustix::io::read(&*file, &mut [0; 8]);
     }
-    // The attendant's own preparation ends when a thread serves the VI.
+    // The attendant's own sleep ends when a thread serves the VI.
     until("all are over", || {
         let _ = vi.state();
         strings.prepared.load(Ordering::SeqCst) == strings.ended.load(Ordering::SeqCst)
@@ -280,7 +283,7 @@ fn a_region_is_not_posted_while_it_is_deregistered() {
             let posted = vi.receive.post(descriptor);
             (posted, deregistering.join().unwrap())
         });
-        // One of the two was first, and the other saw its effect.
+        // Either the post came first and the deregistration failed, or the reverse.
         assert_eq!(posted.is_ok(), kept.is_some());
         if let Err(error) = posted {
             assert_eq!(error.fault, PostFault::Protection);

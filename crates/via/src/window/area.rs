@@ -8,8 +8,8 @@ use std::ptr::NonNull;
 /// The sender's side: the free bytes of its area, and the place of the next frame.
 ///
 /// Frames follow one another to the area's end, and start again from its beginning when the peer
-/// has taken all of them. The first places stay unused until then, even when they are free, because
-/// writing bytes that the peer has just read is slow: see "Costs" in
+/// has taken all of them. Until then, free bytes at the beginning are not reused, because writing
+/// bytes that the peer has just read is slow: see "Costs" in
 /// docs/decisions/0002-one-segment-each-way.md.
 ///
 /// C code reads the first fields.
@@ -158,7 +158,7 @@ const GROWTHS_MAX: u32 = 32;
 #[derive(Debug)]
 pub(super) struct ReceiveArea {
     number: u32,
-    // Begins at a multiple of 8, as mappings and the areas in them do.
+    // Invariant: begins at a multiple of 8, as mappings and the areas in them do.
     area: Mapping,
     limit: usize,
 }
@@ -185,8 +185,8 @@ impl ReceiveArea {
         Ok(unsafe { RegionView::new(start.as_ptr(), bytes) })
     }
 
-    /// Takes the peer's newest area. The peer passed it before the message that names it, and
-    /// possibly other areas before that, which no message used.
+    /// Takes over the peer's area with this number. The peer passed the area before the message
+    /// that names it. Before that, it may have passed areas that no message used.
     fn exchange(&mut self, number: u32, wire: &Wire) -> Result<(), Error> {
         if number.wrapping_sub(self.number) > GROWTHS_MAX {
             return Err(Violation::UnknownArea(number).into());

@@ -51,16 +51,17 @@ struct Mirror {
     local: Option<String>,
     area_max: usize,
     max_transfer: u32,
-    // The number of times that the waiting thread was woken for another reason than a message.
+    // The number of times that the waiting thread was woken for a reason other than a message.
     rings: AtomicU32,
-    // The own segment, and the peer's handle of its image of that segment.
+    // The own segment, and the peer's handle for the image that it has of this segment.
     segment: MemoryRegion,
     their_image: MemoryHandle,
-    // The memory that the peer writes, and the sequence number of the peer's next message, which is
-    // stored with the VI locked.
+    // The memory that the peer writes. `next` is the sequence number of the peer's next message; it
+    // is stored with the VI locked.
     image: MemoryRegion,
     next: AtomicU32,
-    // The places of the receives, followed by places for messages to send.
+    // The memory of messages about areas: one element for each receive, then one for each kind of
+    // message to send.
     notes: MemoryRegion,
     send_place: Mutex<SendPlace>,
     areas: Mutex<Areas>,
@@ -68,7 +69,7 @@ struct Mirror {
     _ending: Ending,
 }
 
-/// The place of frames to send that do not fit a slot.
+/// The area for frames to send that do not fit a slot.
 #[derive(Debug)]
 struct SendPlace {
     number: u32,
@@ -77,19 +78,20 @@ struct SendPlace {
     handle: MemoryHandle,
 }
 
-/// The state of the exchange about areas.
+/// The areas that one side has asked the other for.
 #[derive(Debug, Default)]
 struct Areas {
-    // The peer's current area, unless that is area 0, and the area that the peer asked for last.
+    // The area that the peer uses, unless that is area 0; and the area that was made for the peer's
+    // last request.
     current: Option<MemoryRegion>,
     pending: Option<(u32, MemoryRegion)>,
-    // The area that the peer gave last.
+    // The area that the peer has made for this side's last request.
     given: Option<(u32, MemoryHandle)>,
 }
 
-/// The outcome of a receive descriptor.
+/// The content of a completed receive descriptor.
 enum Came {
-    /// A message, which is in its slot now.
+    /// A message of the window, which has been copied to its slot.
     Slot,
     /// A message about areas.
     Note([u8; NOTE]),
@@ -102,8 +104,8 @@ impl Mirror {
         Error::Disconnected { peer: self.peer.clone(), why }
     }
 
-    /// Posts the descriptor that `prepare` makes, out of a used one where there is one. Waits while
-    /// the queue is full.
+    /// Posts the descriptor that `prepare` makes. `prepare` gets a completed descriptor to reuse,
+    /// if there is one. Waits while the queue is full.
     fn post(&self, prepare: impl Fn(Option<Box<Descriptor>>) -> Box<Descriptor>) -> Result<(), Error> {
         let mut deadline = None;
         loop {
@@ -120,7 +122,8 @@ impl Mirror {
         }
     }
 
-    /// Posts an RDMA write of a stretch of a region to the same stretch of the peer's region.
+    /// Posts an RDMA write of bytes of a region to the same offset in the peer's region with this
+    /// handle.
     fn write(
         &self,
         region: &MemoryRegion,
@@ -140,7 +143,8 @@ impl Mirror {
         })
     }
 
-    /// Writes the frame that the slot's note places in an area.
+    /// Writes a frame in an area to the peer. The parameters are the slot's reference to the frame:
+    /// area number, offset and length.
     fn write_frame(&self, [number, offset, bytes]: [u32; 3]) -> Result<(), Error> {
         let place = lock(&self.send_place);
         debug_assert_eq!(number, place.number);
@@ -175,8 +179,8 @@ impl Mirror {
         note[4..8].copy_from_slice(&number.to_le_bytes());
         note[8..16].copy_from_slice(&bytes.to_le_bytes());
         note[16..].copy_from_slice(&handle.to_bytes());
-        // The place is free: the peer has answered the last message of this kind, or that message
-        // answered one that the peer has followed up since.
+        // The element is free: the peer has answered the last request for an area, or has reacted
+        // to the last answer.
         let place = u64::from(RECEIVES + what - WANTED) * NOTE as u64;
         let written = self.notes.memory().write(place, &note);
         debug_assert!(written.is_some());
@@ -265,7 +269,7 @@ impl Carrier for Mirror {
     }
 
     fn fetch(&self, wire: &Wire) -> Result<(), Error> {
-        // One completion at a time: a caller that needs another fetches again.
+        // One completion is taken at a time. A caller that needs more calls again.
         let came = self.core.next_receive(Instant::now(), |receive| self.take(wire, receive));
         match came.map_err(unposted)?.transpose()? {
             None | Some(Came::Slot) => Ok(()),

@@ -90,9 +90,9 @@ impl Hand {
         Self { base: AtomicUsize::new(0), length: AtomicU64::new(0), tag: AtomicU64::new(0) }
     }
 
-    /// Puts a region in the hand, with the number by which the peer knows it.
+    /// Puts a region in the hand. `number` is the number by which the peer knows the region.
     pub fn take(&self, base: usize, length: usize, number: u16) {
-        // Other threads only empty the hand, so its words never mix two regions.
+        // Other threads only empty the hand, so no reader sees words of two regions.
         self.empty();
         self.base.store(base, Ordering::Relaxed);
         self.tag.store(u64::from(number) << NUMBER_SHIFT, Ordering::Relaxed);

@@ -16,12 +16,13 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// A carrier of a window's messages, both ways.
+/// The transport of a window's messages in both directions.
 ///
-/// One thread may send while another receives, but at most one at a time does either.
+/// One thread may send while another receives. At most one thread at a time sends, and at most one
+/// receives.
 pub trait Relay: Send + Sync + fmt::Debug {
-    /// Sends a message to the peer. Must not wait for the peer to read for longer than any caller
-    /// would.
+    /// Sends a message to the peer. May wait until the peer reads, but must give up in limited
+    /// time, because the caller passes no deadline.
     ///
     /// # Errors
     ///
@@ -61,7 +62,7 @@ pub trait Relay: Send + Sync + fmt::Debug {
 /// A sent message.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a> {
-    /// The sequence number: the call id of a request, by which the answer names it.
+    /// The sequence number. The answer names a request by this number, as its call id.
     pub sequence: u32,
     /// The header's words.
     pub header: Header,
@@ -69,7 +70,7 @@ pub struct Outgoing<'a> {
     pub frame: &'a [u8],
 }
 
-/// The place of the peer's next message.
+/// The room for the peer's next message in the image of its segment.
 #[derive(Debug)]
 pub struct Inbox<'a> {
     place: &'a mut ReceivePlace,
@@ -79,8 +80,8 @@ pub struct Inbox<'a> {
 }
 
 impl Inbox<'_> {
-    /// Returns the sequence number of the next message: the call id of a request, by which the
-    /// answer names it.
+    /// Returns the sequence number of the next message. The answer names a request by this number,
+    /// as its call id.
     pub fn sequence(&self) -> u32 {
         self.place.next
     }
@@ -130,14 +131,14 @@ impl Inbox<'_> {
     }
 }
 
-/// Writes bytes of a message that is not published yet into private memory.
+/// Writes bytes of a message that is not published yet. The memory is private to this process.
 fn store(into: &Mapping, at: usize, bytes: &[u8]) {
     let written = into.store(at, bytes);
     debug_assert!(written.is_some(), "messages lie inside");
 }
 
-/// The place of the peer's long frames: each begins at the area's start, since only one message is
-/// there at a time.
+/// The area for the peer's frames that do not fit a slot. Each frame begins at the area's start,
+/// because the area holds only one message at a time.
 #[derive(Debug)]
 struct ReceivePlace {
     // The sequence number of the next message.
@@ -165,7 +166,8 @@ struct Relayed {
     relay: Box<dyn Relay>,
     limit: usize,
     received: Mutex<ReceivePlace>,
-    // The area of frames sent, unless that is area 0; kept for the sending half.
+    // The area of sent frames, unless that is area 0. The sending half uses it through a second
+    // mapping.
     sent: Mutex<Option<Mapping>>,
 }
 
@@ -253,7 +255,8 @@ impl Carrier for Relayed {
 
     fn take_area(&self, number: u32, _: usize) -> Result<Mapping, Error> {
         let place = lock(&self.received);
-        // Earlier areas count as taken: they hold no message any more.
+        // The number of an earlier area is accepted as well, and gets the current area: no message
+        // lies in an earlier area any more.
         if number.wrapping_sub(place.number).cast_signed() > 0 {
             return Err(Violation::UnknownArea(number).into());
         }

@@ -10,13 +10,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The maximum length of one sleep in the kernel, so that events without a futex are noticed too.
+/// The maximum length of one sleep in the kernel. Events that do not wake the thread are noticed
+/// after that time.
 const NAP: Duration = Duration::from_millis(250);
-/// The number of polls of the slot between two checks of everything else.
+/// The number of polls of the slot between two checks for the end of the connection, interruptions
+/// and the deadline.
 const POLLS_BETWEEN_LOOKS: u32 = 1 << 10;
 /// The cost of one fetch, in polls.
 const POLLS_PER_FETCH: u32 = 32;
-/// The number of fetches between two checks of everything else.
+/// The number of fetches between two checks for the end of the connection, interruptions and the
+/// deadline.
 const FETCHES_BETWEEN_LOOKS: u32 = 64;
 
 /// The receiving half. One thread uses it, without locks.
@@ -28,7 +31,8 @@ pub struct Rx {
     budget: SpinBudget,
     area: ReceiveArea,
     sleeps: u64,
-    // Whether the carrier has to fetch the peer's messages: a copy of its answer.
+    // Whether the carrier has to fetch the peer's messages, as the carrier said when the half was
+    // made.
     is_remote: bool,
     wire: Arc<Wire>,
 }
@@ -36,8 +40,8 @@ pub struct Rx {
 // SAFETY: the pointer is to the mapping that `wire` keeps, and is only loaded from.
 unsafe impl Send for Rx {}
 
-/// A message as it lies in the peer's segment. Its bytes stay until the peer has reason to reuse
-/// the place.
+/// A message in the peer's segment. The peer does not reuse the bytes before it learns that the
+/// message was taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
     // The slot's first two words, loaded once.
@@ -164,7 +168,8 @@ impl Rx {
     /// Tells the peer that every message received so far has been taken, so that it may reuse their
     /// places.
     ///
-    /// A response says the same, so this call is for messages without a response.
+    /// A response tells the peer the same, so this call is only needed after messages without a
+    /// response.
     pub fn release(&mut self) {
         self.wire.own.word(layout::CONSUMED).store(self.next.wrapping_sub(1), Ordering::Release);
         self.wire.carrier.carry_credit(&self.wire);

@@ -64,7 +64,8 @@ impl Tx {
         regions.admit(&self.wire, number)
     }
 
-    /// As [`super::Window::guard`], while a message is answered.
+    /// As [`super::Window::guard`], for callers that hold the window's sending half, because they
+    /// are answering a message.
     ///
     /// # Errors
     ///
@@ -86,8 +87,8 @@ impl Tx {
         self.taken = sequence;
     }
 
-    /// Notes that the peer has taken every message, because it sent a message that it sends only
-    /// then.
+    /// Notes that the peer has taken every message, because it has sent a message that it sends
+    /// only after taking all of them.
     #[inline(always)]
     pub fn taken_all(&mut self) {
         self.taken = self.next.wrapping_sub(1);
@@ -112,18 +113,19 @@ impl Tx {
         Ok(unsafe { self.slot_frame().as_mut() })
     }
 
-    /// Returns the place of [`Self::inline_frame`]: writable, and exclusive to the caller, from
-    /// when the connection has credit until the next message is published.
+    /// Returns the address of [`Self::inline_frame`]. The memory is writable and exclusive to the
+    /// caller while the connection has credit, until the next message is published.
     #[inline(always)]
     pub fn slot_frame(&self) -> NonNull<[u8; INLINE_MAX]> {
         // SAFETY: slots lie inside every segment.
         unsafe { self.start.add(slot_offset(self.next) + SLOT_FRAME) }.cast()
     }
 
-    /// As [`Self::slot_frame`], and writes to the slot, so that its cache line travels here while
-    /// the message is made.
+    /// As [`Self::slot_frame`], and writes to the slot, so that this processor gets the slot's
+    /// cache line while the caller builds the message.
     ///
-    /// For a slot that is free, shortly before the message: the peer may be polling the cache line.
+    /// The slot must be free. Call this shortly before the message is sent, because the peer may
+    /// poll the slot and so take the cache line away again.
     #[inline(always)]
     pub fn claim_slot(&mut self) -> NonNull<[u8; INLINE_MAX]> {
         let frame = self.slot_frame();
@@ -168,8 +170,8 @@ impl Tx {
         Ok(self.area.frame(length))
     }
 
-    /// As [`Self::area_frame`], for a message that has its slot. `None` where the frame does not
-    /// fit behind the last one.
+    /// As [`Self::area_frame`], for a message that has its slot. Never waits: returns `None` if the
+    /// frame does not fit behind the area's last frame.
     #[inline(always)]
     pub fn next_area_frame(&mut self, length: usize) -> Option<&mut [u8]> {
         if self.area.goes_on(length) { Some(self.area.frame(length)) } else { None }
@@ -241,7 +243,8 @@ impl Tx {
             if deadline.is_over() {
                 return Err(Error::TimedOut);
             }
-            // A lack of credit is rare, and the busy peer has no reason to ring.
+            // The wait sleeps for a fixed time: a lack of credit is rare, and the peer does not
+            // ring when it takes messages.
             std::thread::sleep(Duration::from_micros(50));
         }
     }

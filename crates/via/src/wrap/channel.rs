@@ -20,7 +20,7 @@ pub struct Channel {
     numbered: u64,
     // The time at which the wire has sent all datagrams offered so far.
     wire_free: Duration,
-    // The arrival of the last datagram that kept the order.
+    // The arrival time of the last datagram that was not reordered.
     last_due: Duration,
     spare: Vec<Vec<u8>>,
     counts: Counts,
@@ -222,8 +222,8 @@ impl Channel {
         self.flying.peek().map(|Reverse(flying)| flying.due)
     }
 
-    /// Takes the next datagram that has arrived. [`Self::recycle`] takes it back where allocations
-    /// matter.
+    /// Takes the next datagram that has arrived. The caller may return its memory by
+    /// [`Self::recycle`], which saves an allocation.
     pub fn take(&mut self, now: Duration) -> Option<Vec<u8>> {
         if self.due()? > now {
             return None;

@@ -94,12 +94,12 @@ pub struct Share(u32);
 impl Share {
     const WHOLE: u32 = 1_000_000;
 
-    /// Makes a share of so many parts per million, at most the whole.
+    /// Makes a share of `per_million` parts per million, at most the whole.
     pub const fn parts(per_million: u32) -> Self {
         Self(if per_million > Self::WHOLE { Self::WHOLE } else { per_million })
     }
 
-    /// Makes a share of so many percent, at most the whole.
+    /// Makes a share of `percent` percent, at most the whole.
     pub const fn percent(percent: u32) -> Self {
         Self::parts(percent.saturating_mul(10_000))
     }

@@ -29,7 +29,7 @@ pub struct FaultLink<L> {
 struct Alarm {
     both: Arc<OwnedFd>,
     timer: OwnedFd,
-    // Kept open, so that it stays registered in `both`.
+    // The inner link's file. It is kept open, so that it stays registered in `both`.
     _inner: Arc<OwnedFd>,
     set: Option<Duration>,
 }
@@ -168,7 +168,8 @@ impl Alarm {
         if self.set == due {
             return Ok(());
         }
-        // Zero would disarm the timer; an overdue datagram rings at once.
+        // The time is at least a nanosecond, because zero would disarm the timer: for an overdue
+        // datagram the timer fires at once.
         let left = due.map(|due| due.saturating_sub(began.elapsed()).max(Duration::from_nanos(1))).unwrap_or_default();
         let nothing = Timespec { tv_sec: 0, tv_nsec: 0 };
         let value = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
@@ -244,7 +245,8 @@ mod tests {
         assert!(datagram == b"in" && took >= Duration::from_millis(30), "{took:?}");
         bad.send(b"out").unwrap();
         assert_eq!(receive(&mut good), None);
-        // The sender's own file calls it back to send the datagram that it held.
+        // The sender's file becomes readable when the held datagram is due, and the sender's next
+        // call sends it.
         let file = bad.file().unwrap();
         let patience = Timespec { tv_sec: 10, tv_nsec: 0 };
         assert_eq!(poll(&mut [PollFd::new(&*file, PollFlags::IN)], Some(&patience)).unwrap(), 1);

@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 const SOON: Deadline = Deadline::Within(ground::LATEST);
 const ROOM: usize = 2 << 20;
 
-/// Returns the directory for the names of listeners. The last side removes it.
+/// Returns the directory for the names of listeners, which the tests share. The directory is
+/// removed with its last user.
 fn folder() -> Arc<Folder> {
     static SHARED: Mutex<Weak<Folder>> = Mutex::new(Weak::new());
     let mut shared = SHARED.lock().unwrap();
@@ -29,7 +30,7 @@ fn folder() -> Arc<Folder> {
     })
 }
 
-/// The environment variable that names the directory to a started process.
+/// The environment variable by which a started process learns the directory.
 const DIRECTORY: &str = "OBVIA_FABRIC_DIRECTORY";
 
 /// A provider of libfabric.
@@ -46,7 +47,7 @@ impl Wire {
             Self::Shm => Options::new("shm"),
         };
         options.directory = Some(directory.to_owned());
-        // Long enough for a machine that stops the peer for some seconds.
+        // The silence is long enough for a machine that stops the peer for some seconds.
         options.silence = Duration::from_secs(8);
         fabric::open(&options).unwrap()
     }
@@ -225,7 +226,7 @@ fn a_listener_that_goes_before_it_answers_is_not_found() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let (socket, _) = listener.accept().unwrap();
-            // A socket that is closed with unread bytes is reset.
+            // A socket that is closed with unread bytes resets its connection.
             assert_eq!(socket.peek(&mut [0]).unwrap(), 1);
         });
         let error = client.vi.request(&address, b"", SOON).unwrap_err();
@@ -233,7 +234,8 @@ fn a_listener_that_goes_before_it_answers_is_not_found() {
     });
 }
 
-/// The segments of a killed process have names with its id, which this process may have got.
+/// The segments of a killed process have names with the id of that process, and this process may
+/// have the same id.
 #[test]
 fn segments_that_were_left_behind_are_no_obstacle() {
     let own = format!("{}:", std::process::id());
@@ -317,7 +319,7 @@ fn pieces_are_gathered_and_scattered(wire: Wire) {
         let (mut send, mut receive) = (Descriptor::send(), Descriptor::receive());
         let mut expected = Vec::new();
         for at in 0..count as u32 {
-            // The second piece is empty.
+            // The second segment is empty.
             let length = if at == 1 { 0 } else { 100 + at };
             send = send.with_segment(&client.region, u64::from(at) * 500, length);
             expected.extend(&bytes[at as usize * 500..][..length as usize]);
@@ -486,8 +488,8 @@ fn messages_that_find_no_receive_break_the_connection(wire: Wire) {
 fn is_refused(wire: Wire, server: &Side, client: &mut Side, rdma: Box<Descriptor>) {
     let before = server.bytes(0, ROOM);
     let done = client.send(rdma.with_segment(&client.region, 0, 64));
-    // tcp of libfabric 1.17 closes the connection without a reason, unless the handle itself tells.
-    // With shm, the peer is asked.
+    // tcp of libfabric 1.17 closes the connection without a reason, unless the initiator finds the
+    // fault in the handle. With shm, the initiator asks the peer.
     let may_be = match wire {
         Wire::Tcp => [Status::ConnectionLost, Status::RemoteProtection],
         Wire::Shm => [Status::RemoteProtection; 2],
@@ -600,7 +602,7 @@ fn a_disconnect_is_noticed(wire: Wire) {
 
 const VICTIM: &str = "OBVIA_FABRIC_VICTIM";
 
-/// Does the work of the process to be killed: connects, reports that, and does nothing more.
+/// Runs in the process that is to be killed: connects, reports that, and waits.
 #[test]
 fn victim() {
     let Ok(what) = std::env::var(VICTIM) else { return };
@@ -609,7 +611,7 @@ fn victim() {
     let mut side = Side::new(wire, ViAttributes::default());
     side.vi.request(address, b"hello", SOON).unwrap();
     println!("\nconnected");
-    // Lives until it is killed, or the process that would kill it is gone.
+    // The read ends when the parent process is gone.
     let _ = std::io::stdin().read_line(&mut String::new());
 }
 
@@ -666,7 +668,7 @@ fn a_vi_can_be_connected_again(wire: Wire) {
 }
 
 fn many_connections_leave_no_files_behind(wire: Wire) {
-    // In a process of its own, because other tests open files meanwhile.
+    // The test runs in a process of its own, because other tests open files at the same time.
     let mut child = Command::new(std::env::current_exe().unwrap());
     let name = if matches!(wire, Wire::Tcp) { "tcp" } else { "shm" };
     let status = child.args(["--exact", "fabric::cycles", "--nocapture"]).env(CYCLES, name).status().unwrap();
@@ -704,12 +706,12 @@ fn cycles() {
     }
     client.vi.disconnect();
     server.vi.disconnect();
-    // The NIC's thread closes the files of its sleep when it wakes.
+    // The NIC's attendant closes the files that it slept on when it wakes.
     ground::until("no file is left", || count("/proc/self/fd") <= before.0);
     ground::until("no thread is left", || count("/proc/self/task") <= before.1);
 }
 
-/// Returns the signals that this process handles, as the system reports them.
+/// Returns the signals for which this process has handlers, as the system reports them.
 fn handled() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     status.lines().find(|line| line.starts_with("SigCgt:")).unwrap().to_owned()
@@ -736,7 +738,7 @@ fn who_comes_and_says_nothing_shuts_nobody_out() {
         listener.wait(SOON).unwrap().reject("seen");
         assert!(matches!(asking.join().unwrap(), Err(Error::Refused { .. })));
     });
-    // Less than the time that silent visitors may take.
+    // The limit is less than the time that silent visitors may take.
     assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
     drop(silent);
 }
@@ -753,8 +755,8 @@ fn nobody_is_introduced_by_the_memory_of_another_user() {
     let mut server = Side::new(Wire::Shm, ViAttributes::default());
     let mut listener = server.nic.listen("127.0.0.1:0").unwrap();
     let mut peer = TcpStream::connect(listener.address()).unwrap();
-    // The request of an endpoint of that name, with an offer of reliable delivery and no private
-    // data.
+    // The request of an endpoint whose name is that of the segment, with an offer of reliable
+    // delivery and no private data.
     let name = format!("fi_shm://{segment}");
     let offer =
         obvia_via::spi::Offer { reliability: Reliability::ReliableDelivery, max_transfer: 4096, private: Vec::new() };
@@ -788,7 +790,7 @@ fn full() {
         let asking = scope.spawn(|| client.vi.request(&address, b"", SOON));
         let request = listener.wait(SOON).unwrap();
         let before = getrlimit(Resource::Nofile);
-        // The next file descriptor would have this number.
+        // The limit becomes the number of the next file descriptor, so that no file can be opened.
         let next = std::fs::File::open("/dev/null").unwrap();
         let current = Some(std::os::fd::AsRawFd::as_raw_fd(&next) as u64);
         drop(next);

@@ -80,8 +80,8 @@ fn ping_pong(waiting: Waiting, rounds: u32) {
     let [(one, mut server), (other, mut client)] =
         pair_of(Reliability::ReliableDelivery, waiting, &udp::Options::default());
     let region = one.region(128, Access::LOCAL);
-    // Posted before the request: the NIC takes messages even while the server's thread has not
-    // begun.
+    // The receive is posted before the connection is requested, because the NIC may take messages
+    // before the server's thread has begun.
     server.receive.post(Descriptor::receive().with_segment(&region, 0, 64)).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(move || {
@@ -348,7 +348,7 @@ impl Peer {
         Self { child, lines: Box::new(lines) }
     }
 
-    /// Returns the rest of the line that contains `what`.
+    /// Returns the rest of the next line that contains `what`.
     fn says(&mut self, what: &str) -> String {
         self.lines.find_map(|line| line.split_once(what).map(|(_, rest)| rest.to_owned())).unwrap()
     }
@@ -361,7 +361,7 @@ impl Drop for Peer {
     }
 }
 
-/// Long enough for a machine that stops the peer for some seconds.
+/// The silence is long enough for a machine that stops the peer for some seconds.
 const SILENCE: Duration = Duration::from_secs(6);
 
 #[test]

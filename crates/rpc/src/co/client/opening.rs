@@ -19,7 +19,7 @@ const STEPS_MAX: u32 = 8;
 pub(super) struct Opening {
     /// The call identifier of the expected answer.
     pub(super) id: u32,
-    /// The number that the caller was given.
+    /// The number that [`ClientAssociation::bind`] returned to the caller.
     pub(super) first_id: u32,
     alters: bool,
     contexts: Vec<Context>,
@@ -91,7 +91,7 @@ impl ClientAssociation {
 
     /// Returns the flags to ask for.
     fn wanted(&self) -> u8 {
-        // A client with one call at a time saves the server the preparation for more.
+        // If this client makes only one call at a time, the server need not prepare for more.
         let multiplex = if self.options.limits.calls_max > 1 { flags::MULTIPLEX } else { 0 };
         flags::HEADER_SIGNING | multiplex
     }

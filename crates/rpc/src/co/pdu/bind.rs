@@ -115,7 +115,8 @@ impl Outcome {
 pub struct BindAck {
     /// Whether the unit answers an alter_context.
     pub alters: bool,
-    /// The header's flags without those of fragments: the granted ones of the bind.
+    /// The header's flags without those of fragments. In a bind_ack these are the flags that the
+    /// server grants.
     pub flags: u8,
     /// The call identifier of the unit that is answered.
     pub call_id: u32,

@@ -12,7 +12,7 @@ pub(crate) const OBJECT: usize = 16;
 /// A fragment of a call's arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// The stub data from this fragment on, in bytes; 0 if the sender does not tell.
+    /// The length of the stub data from this fragment on, in bytes; 0 if the sender does not say.
     pub alloc_hint: u32,
     /// The presentation context: interface and transfer syntax.
     pub context_id: u16,
@@ -62,7 +62,7 @@ impl<'a> Request<'a> {
 /// A fragment of a call's results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Response<'a> {
-    /// The stub data from this fragment on, as in [`Request`].
+    /// The length of the stub data from this fragment on, as in [`Request`].
     pub alloc_hint: u32,
     /// The presentation context of the request.
     pub context_id: u16,

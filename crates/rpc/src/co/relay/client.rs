@@ -63,7 +63,8 @@ struct State {
     association: ClientAssociation,
     /// The association group that the first bind asks for.
     wanted: u32,
-    /// Whether the association is in the group of all others.
+    /// Whether the association is known to be in the same group as all others of this client with
+    /// the server.
     has_joined: bool,
     /// The security parameters of the first bind.
     security: Option<Security>,
@@ -77,7 +78,8 @@ struct State {
     asked: Option<Asked>,
     /// The outstanding call.
     call: Option<Call>,
-    /// The call that failed before it was sent.
+    /// The number in the window of a call that failed before it was sent, and the status of the
+    /// fault.
     refused: Option<(u32, Status)>,
     /// The buffer for translations.
     scratch: Vec<u8>,
@@ -108,8 +110,8 @@ struct Call {
     awaited: Awaited,
 }
 
-/// Returns the error that ends the association. If the server refused it, a restarted server may
-/// not know the group; the next association then asks for a new one.
+/// Returns the error that ends the association. If the server refused the bind, the server may have
+/// been restarted and not know the group any more, so the next association asks for a new group.
 fn failed(error: AssociationError, wanted: u32, group: &AtomicU32) -> ViError {
     if let AssociationError::Refused { .. } = error {
         // Another thread may have stored a new group meanwhile.
@@ -246,7 +248,8 @@ impl State {
         let joined = self.association.group();
         let noted = || group.compare_exchange(self.wanted, joined, Ordering::AcqRel, Ordering::Acquire);
         if !self.has_joined && noted().is_err_and(|known| known != joined) {
-            // Another association was faster. The next attempt joins its group.
+            // Another association has stored another group meanwhile. This attempt fails, and the
+            // next one joins that group.
             return Err(over(AssociationError::Group));
         }
         self.has_joined = true;

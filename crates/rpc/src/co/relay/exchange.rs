@@ -125,8 +125,8 @@ impl Performed {
     pub(crate) fn encode(&self, message: &Outgoing<'_>, scratch: &mut Vec<u8>) -> Result<Result<(), Status>, ViError> {
         let Header { kind, first: status, .. } = message.header;
         match kind {
-            // A fault without error information means that no method was entered, or that one did
-            // not return.
+            // A fault without error information means that no method was entered, or that the
+            // method did not return.
             Kind::Fault if message.frame.is_empty() => {
                 self.end();
                 Ok(Err(Status(status)))

@@ -22,8 +22,8 @@ use std::time::Duration;
 /// The maximum number of an association's lanes.
 const LANES_MAX: usize = 16;
 
-/// The message in the place of a refused call without response: a call of a target that no server
-/// has. The upper layer looks for it, refuses it, and so learns that a call was refused.
+/// The message that the window gets in the place of a refused call without response. It is a call
+/// of a target that no server has. The upper layer finds no target, and so learns of the refusal.
 const REFUSED: Header = Header { kind: Kind::Oneway, opnum: 0, first: u32::MAX, second: 1 };
 
 /// Creates a window that receives calls of an association over a stream, and the attribution of
@@ -54,7 +54,7 @@ struct Hall {
     interfaces: Arc<dyn Interfaces>,
     options: Options,
     state: Mutex<State>,
-    /// Signalled when the lead is free or a lane has to wake.
+    /// Signalled when no lane leads any more, or a lane has to wake.
     turn: Condvar,
 }
 
@@ -65,9 +65,9 @@ struct State {
     known: HashMap<(u16, Option<Uuid>), Addressee>,
     /// The buffer for translations.
     scratch: Vec<u8>,
-    /// Whether a lane leads.
+    /// Whether a lane leads, that is, receives for all lanes.
     is_led: bool,
-    /// The number of lanes that wait for the lead.
+    /// The number of lanes that wait to lead.
     followers: usize,
     lanes: usize,
 }
@@ -104,7 +104,7 @@ impl Hall {
         let sent = self.stream.send(output, Deadline::Within(PATIENCE));
         state.association.note_sent();
         match sent {
-            // The client's earlier units still have to be processed.
+            // The client is gone, but the units that it has sent before still have to be processed.
             Err(ViError::PeerGone { .. } | ViError::Disconnected { .. }) => Ok(()),
             sent => sent,
         }
@@ -117,7 +117,7 @@ impl Hall {
             None => return Ok(Taken::Nothing),
             Some(ServerEvent::Call(call)) => call,
             Some(ServerEvent::Orphaned(id)) => return Ok(Taken::Orphan(id)),
-            // Methods check whether the caller still waits; a mere cancel has no effect.
+            // A cancel alone has no effect: methods only check whether the caller still waits.
             Some(ServerEvent::Cancelled(_)) => return Ok(Taken::Something),
         };
         if let Some(performed) = self.interfaces.perform(&call) {
@@ -203,7 +203,7 @@ impl Lane {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Receives for all lanes, until there is a message for this one.
+    /// Receives for all lanes, until there is a message for this lane.
     fn lead<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
@@ -214,7 +214,7 @@ impl Lane {
         let mut span = Some(span).filter(|span| !span.is_zero());
         loop {
             let taken = hall.take(&mut state, inbox, &self.attribution);
-            // After an error, too, the output is sent: it tells the client the reason.
+            // The output is sent after an error, too, because it tells the client the reason.
             let outcome = match hall.flush(&mut state).and(taken) {
                 Ok(Taken::Call(call)) => {
                     self.calls().current = Some(call);
@@ -247,7 +247,7 @@ impl Lane {
         }
     }
 
-    /// Waits for the lead.
+    /// Waits until no other lane leads.
     fn follow<'a>(&'a self, mut state: MutexGuard<'a, State>, span: Duration) -> MutexGuard<'a, State> {
         let is_no_turn = |state: &mut State| state.is_led && !self.is_wanted.load(Ordering::Acquire);
         state.followers += 1;
@@ -292,7 +292,7 @@ impl Relay for Lane {
         } else if inbox.is_full() && state.association.is_multiplexed() && state.lanes < LANES_MAX {
             state.lanes += 1;
             drop(state);
-            // Without another lane, further calls wait for this one.
+            // If the window cannot be made, further calls wait until this lane is idle.
             if let Ok((lane, attribution)) = Self::window(Arc::clone(&self.hall)) {
                 Arc::clone(&self.hall.interfaces).serve(lane, attribution);
             }
@@ -302,7 +302,8 @@ impl Relay for Lane {
 
     fn wake(&self) {
         self.is_wanted.store(true, Ordering::Release);
-        // The lock ensures that a thread that has checked the flag is waiting by now.
+        // The lock is taken so that a thread that has checked the flag is already waiting when it
+        // is notified.
         drop(self.hall.lock());
         self.hall.turn.notify_all();
         self.hall.stream.interrupt();

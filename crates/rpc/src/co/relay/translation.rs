@@ -18,9 +18,9 @@ const STATUS: usize = 4;
 /// The marshalling of an interface's calls in a presentation context.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Translation {
-    /// FLAT, with the contexts of calls if the interface is one of objects.
+    /// FLAT. Requests may have a context if the interface is one of objects.
     Flat(Option<&'static dyn CallHeaders>),
-    /// NDR or NDR64, with ORPC headers if the interface is one of objects.
+    /// NDR or NDR64. Calls have ORPC headers if the interface is one of objects.
     Ndr(Syntax, &'static Plan, Option<&'static dyn CallHeaders>),
     Octets,
 }

@@ -23,12 +23,14 @@ fn read(bytes: &[u8]) -> Result<(Bind, OwnedToken), PduError> {
     Ok((Bind::read(&unit)?, unit.trailer.map(|trailer| (trailer.head, trailer.token.to_vec()))))
 }
 
-/// Returns the features to grant if a "context" proposes features. Its first transfer syntax tells.
+/// Returns the features to grant if a "context" proposes features, which its first transfer syntax
+/// shows.
 fn proposed_features(context: &Context) -> Option<u16> {
     features::granted(*context.transfers.first()?)
 }
 
-/// Whether there are contexts, each with a transfer syntax, and features are proposed at most once.
+/// Whether a proposal is valid: it has at least one context, each context has a transfer syntax,
+/// and at most one context proposes features.
 fn is_sound(contexts: &[Context]) -> bool {
     let features = contexts.iter().filter_map(proposed_features).count();
     !contexts.is_empty() && contexts.iter().all(|context| !context.transfers.is_empty()) && features < 2
@@ -94,8 +96,9 @@ impl ServerAssociation {
         Ok(())
     }
 
-    /// Returns the outcome of a context, and stores an accepted one. Fails if an accepted context
-    /// with this identifier differs.
+    /// Returns the outcome of a context. Stores the context if it is accepted. Fails if the
+    /// identifier belongs to an accepted context with another interface, or with a transfer syntax
+    /// that is not among the proposed ones.
     fn judged(
         &mut self,
         context: &Context,

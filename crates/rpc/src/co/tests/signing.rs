@@ -37,7 +37,7 @@ impl Toy {
 
 impl SecurityContext for Toy {
     fn step(&mut self, token: &[u8]) -> Result<Step, SecurityError> {
-        // Tokens are numbered; the client's first is 0.
+        // The bytes of a token are its number. The client's first token has number 0.
         let own = token.first().map_or(0, |theirs| theirs + 1);
         let token = if own < LEGS { vec![own; 5] } else { vec![] };
         Ok(Step { token, is_done: own + 1 >= LEGS })
@@ -154,7 +154,7 @@ fn security_contexts_may_be_several() {
     settle(&mut pair);
     echo(&mut pair, b"a call that is sealed", 1, Level::Privacy);
     echo(&mut pair, b"a call that is signed", 0, Level::Integrity);
-    // A call with neither protection.
+    // A call without protection.
     pair.client.call(&call(b"plain")).unwrap();
     assert!(matches!(pair.ask_server(), Ok(Some(ServerEvent::Call(came))) if came.security.is_none()));
 }
@@ -201,7 +201,7 @@ fn clients_that_prove_nothing_have_fewer_security_contexts() {
     }
     assert_eq!(propose(&mut pair, 1000), (PduType::FAULT, Some(Status::PROTOCOL_ERROR)));
     echo(&mut pair, b"a call that is signed", 0, Level::Integrity);
-    // The client hears of the refusal, too, and a context that was refused is none of its own.
+    // The client learns of the refusal, too, and cannot use the refused context.
     pair.client.bind(vec![context(0, &[NDR])], Some(security(Level::Privacy))).unwrap();
     assert_eq!(pair.ask_server(), Ok(None));
     pair.tell_client();

@@ -66,7 +66,7 @@ struct ClientRelay {
 struct Shared {
     socket: DatagramSocket,
     state: Mutex<State>,
-    /// Whether the process that this client has introduced itself to is gone.
+    /// Whether the server's process, to which this client has introduced itself, is gone.
     is_over: AtomicBool,
 }
 
@@ -77,13 +77,14 @@ struct State {
     ways: HashMap<TargetId, Way>,
     /// The outstanding call.
     call: Option<Awaited>,
-    /// The outstanding bind's number in the window.
+    /// The message's number in the window, if the outstanding call is a bind.
     asked: Option<u32>,
-    /// Whether the server has answered a bind: it is a process of this program then.
+    /// Whether the server has answered a bind, which shows that it is a process of this program.
     is_introduced: bool,
-    /// The call that failed before it was sent.
+    /// The number in the window of a message that failed before it was sent, and the status of the
+    /// fault.
     refused: Option<(u32, Status)>,
-    /// The answer to a bind that this relay has made itself.
+    /// The bind_ack that this relay has made in the server's place.
     agreed: Option<Vec<u8>>,
     /// The receive buffer.
     room: Vec<u8>,
@@ -126,7 +127,7 @@ impl Shared {
 
 impl Kept for Shared {
     fn keep(&self) {
-        // A thread that holds the lock makes a call, which includes this work.
+        // If a thread holds the lock, that thread makes a call, and a call includes this work.
         let Ok(mut state) = self.state.try_lock() else { return };
         state.activity.keep(Instant::now());
         self.flush(&mut state);
@@ -168,8 +169,8 @@ impl State {
     /// Sends a bind to the server as a call, or answers it in the server's place.
     fn settle(&mut self, unit: &[u8], sequence: u32) -> Result<(), ViError> {
         let bind = Bind::from_wire(unit).map_err(|error| ViError::Relay { source: Box::new(error) })?;
-        // Only processes of this program introduce themselves by a first bind; other servers are
-        // not asked for more contexts.
+        // Further contexts are proposed only to a server that has answered a first bind, as
+        // processes of this program do.
         if bind.alters && !self.is_introduced {
             self.agreed = Some(agree(bind));
             return Ok(());
@@ -205,7 +206,8 @@ impl State {
             }
             (Err(Failure { status, .. }), Some(sequence), _) => put_fault(inbox, sequence, status)?,
             (Ok((order, stub)), None, Some(call)) => call.put_response(inbox, order, &stub, &mut self.scratch)?,
-            // The server has answered before, so it is not merely unavailable.
+            // The server's process has answered before and is gone now, so the status is that of a
+            // failed connection, whatever the outcome's status is.
             (Err(_), None, Some(call)) if is_lost => put_fault(inbox, call.sequence, Status::COMM_FAILURE)?,
             (Err(Failure { status, .. }), None, Some(call)) => put_fault(inbox, call.sequence, status)?,
             (_, None, None) => return Ok(false),

@@ -68,7 +68,7 @@ struct Hall {
 struct State {
     clients: HashMap<Uuid, Arc<Client>>,
     served: Arc<dyn Clients>,
-    /// The clients of calls that may be outstanding.
+    /// The client of each call that may be outstanding.
     calls: HashMap<CallKey, Uuid>,
     room: Vec<u8>,
     rounds_at: Instant,

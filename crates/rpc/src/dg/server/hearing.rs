@@ -59,10 +59,12 @@ impl Server {
             activity.heard = now;
             let is_known = activity.is_known;
             let State::Arriving(assembly) = &mut activity.state else { return None };
-            // The bytes held by the assembly are part of the host's share already.
+            // The host's remaining share does not contain the bytes that this assembly holds
+            // already, so they are added.
             let most = if is_known { message_max } else { UNKNOWN_MAX };
             let added = assembly.add(header, body, most.min(assembly.held() + room));
-            // An unidentified client retransmits the fragments that exceed the limit.
+            // Fragments of an unidentified client beyond the limit are dropped. The client
+            // retransmits them.
             (is_known || added == Added::Taken).then_some(added)
         });
         match added.flatten() {
@@ -76,8 +78,8 @@ impl Server {
         }
     }
 
-    /// Whether a fragment belongs to a call whose arguments are incomplete. Begins a new call if
-    /// necessary.
+    /// Whether the server waits for a fragment: its call's arguments are incomplete. Begins a call
+    /// if the fragment is the first of a new one.
     fn is_awaited(&mut self, now: Instant, from: Place, header: &Header) -> bool {
         let Some(activity) = self.activities.get_mut(&header.activity) else {
             return self.begin(now, from, header);
@@ -113,7 +115,7 @@ impl Server {
         }
         self.hosts.enter(from.host());
         let mut activity = Activity::new(from, *header, self.options.limits.window, now);
-        // The call has no response, so its client does not wait for a callback either.
+        // The client of a call without response does not wait for a callback, so it is not asked.
         activity.is_known = header.has(flags::MAYBE);
         let is_known = activity.is_known;
         self.activities.insert(header.activity, activity);
@@ -125,9 +127,10 @@ impl Server {
         true
     }
 
-    /// Forgets the activity that has been idle for the longest time, if there is one: among those
-    /// of the host if the host has its maximum, otherwise among all. A forgotten client is asked
-    /// again. Returns whether an activity was forgotten.
+    /// Forgets the activity that has been idle for the longest time, if there is one. Considers the
+    /// activities of the host if the host has its maximum, otherwise all activities. A client whose
+    /// activity was forgotten is asked again at its next call. Returns whether an activity was
+    /// forgotten.
     fn make_place(&mut self, from: Place) -> bool {
         let is_host_full = self.hosts.is_full(from.host());
         let may_go = |known: &Activity| known.is_idle() && (!is_host_full || known.place.host() == from.host());
@@ -314,17 +317,19 @@ impl Server {
         self.asked.remove(&header.activity);
         match answer {
             Some(Answer { sequence: made, client, status: Status(0) }) if made == sequence => {
-                // A client that does not name its address space counts as one of its own.
+                // A client that does not name its address space counts as a client with only this
+                // activity.
                 activity.client = client.or(Some(id));
                 activity.is_known = true;
                 let (last, place) = (activity.head, activity.place);
                 self.note_due(now + self.options.limits.patience);
                 self.catch_up(now, &last, place);
             }
-            // The request was an old duplicate: the client no longer waits for it.
+            // The request was a duplicate of an earlier call's, and the client no longer waits for
+            // that call.
             Some(Answer { status: Status(0), .. }) => self.forget(id),
             answer => {
-                // The client called this server's predecessor.
+                // YOU_CRASHED says that the client called the previous instance of this server.
                 let is_before = answer.is_some_and(|answer| answer.status == Status::YOU_CRASHED);
                 let status = if is_before { Status::WRONG_BOOT_TIME } else { Status::WHO_ARE_YOU_FAILED };
                 let head = activity.head;

@@ -103,8 +103,8 @@ fn a_call_takes_two_units_after_the_client_has_said_who_it_is() {
         assert_eq!(ended(pair.client.take_outcome()), Ok(vec![number]));
         assert_eq!(pair.said, expected);
     }
-    // The server keeps the response until the client acknowledges it, which the client does in
-    // time.
+    // The server keeps the response until the client acknowledges it. The client's periodic work
+    // does that.
     assert_eq!(pair.server.held(), 1);
     pair.now += Duration::from_secs(1);
     pair.client.keep(pair.now);
@@ -120,14 +120,14 @@ fn a_repeated_request_is_answered_and_not_performed() {
         let request: Vec<u8> = pair.client.output().iter().next().unwrap().1.to_vec();
         pair.carry();
         let key = pair.key().unwrap();
-        // The duplicate arrives during the execution,
+        // The duplicate arrives during the execution.
         pair.server.receive(pair.now, place(1), &request);
         assert_eq!(pair.server.output().iter().next().unwrap().1[1], PduType::WORKING.0);
         assert_eq!(pair.server.next_event(), None);
         pair.server.output().clear();
         pair.server.respond(pair.now, key, vec![5]);
         pair.server.output().clear();
-        // after the response was lost,
+        // The duplicate arrives after the response was lost.
         pair.server.receive(pair.now, place(1), &request);
         if semantics == Semantics::Idempotent {
             let key = pair.key().expect("it may be performed again");
@@ -136,7 +136,7 @@ fn a_repeated_request_is_answered_and_not_performed() {
         assert_eq!(pair.server.next_event(), None);
         pair.carry();
         assert_eq!(ended(pair.client.take_outcome()), Ok(vec![5]));
-        // and after the client has the response.
+        // The duplicate arrives after the client has the response.
         pair.client.end();
         pair.carry();
         if semantics == Semantics::AtMostOnce {
@@ -163,7 +163,8 @@ fn an_old_request_that_comes_to_a_server_that_has_forgotten_is_not_performed() {
     assert_eq!(pair.server.activities(), 0);
     pair.server.receive(pair.now, place(1), &request);
     pair.carry();
-    // The client has denied the call. A client denies it, too, after it has begun the next one.
+    // The client has answered the callback that it makes no such call. It answers the same after it
+    // has begun the next call.
     assert!(pair.server.next_event().is_none() && pair.server.activities() == 0);
     pair.call(Semantics::AtMostOnce, &[2]);
     pair.client.output().clear();
@@ -180,7 +181,8 @@ fn a_server_that_was_started_anew_is_another_one() {
     pair.key().unwrap();
     let draw = Box::new(|| Uuid(9));
     pair.server = Server::new(ServerOptions { limits: Limits::default(), boot: BOOT + 1, draw });
-    // The callback has told the client the boot time, so the new server rejects the call.
+    // The previous instance's callback has told the client that instance's boot time, so the new
+    // server rejects the call.
     pair.after(Duration::from_secs(1));
     pair.carry();
     assert!(pair.server.next_event().is_none());
@@ -202,7 +204,7 @@ fn a_request_from_a_forged_place_is_not_performed() {
     server.receive(now, place(1), &request);
     let (to, question) = server.output().iter().map(|(to, bytes)| (to, bytes.to_vec())).next().unwrap();
     assert!(to == place(1) && question.len() < request.len() + 1, "nobody is sent more than what was said in its name");
-    // The client at the forged address knows nothing of the call.
+    // The process at the forged address does not know the call.
     let mut stranger = Activity::new(Uuid(6), Uuid(7), Limits::default(), false);
     stranger.receive(now, &question);
     let answer = stranger.output().iter().next().unwrap().1.to_vec();

@@ -85,7 +85,8 @@ impl Acceptor {
     pub fn finish(self, authenticate: &[u8], accounts: &dyn Accounts) -> Result<Established, NtlmError> {
         let message = Authenticate::from_wire(authenticate)?;
         let flags = message.flags & self.offered;
-        // Not all clients repeat the flags that are implied by now.
+        // Fewer flags are required than in the first message, because not all clients repeat the
+        // flags that are settled by now.
         flags.require(Flags::EXTENDED | Flags::BITS_128 | Flags::UNICODE)?;
         let ((base_key, has_mic), principal) = if is_anonymous(&message) {
             if !accounts.has_anonymous() {

@@ -136,7 +136,7 @@ fn a_server_that_cannot_seal_is_not_believed() {
         let seal = client.answer(&server.answer(&second).unwrap().answer).unwrap().leg();
         let Leg { turn, token, .. } = Leg::from_wire(&seal).unwrap();
         assert_eq!((turn, token.len()), (Turn::Seal, CODE_LENGTH));
-        // The client's own seal, sent back.
+        // The client gets its own seal back.
         assert_eq!(client.answer(&seal).unwrap_err(), SecurityError::Signature);
         assert!(server.answer(&seal).unwrap().proved.is_some());
     }

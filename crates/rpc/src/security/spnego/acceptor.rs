@@ -16,7 +16,7 @@ pub struct Acceptor {
     exchange: Option<ntlm::Acceptor>,
 }
 
-/// The result of a token.
+/// The state of the negotiation after a token.
 #[derive(Debug)]
 pub enum Progress {
     /// Another token is needed.
@@ -39,8 +39,8 @@ impl Acceptor {
             return Err(SpnegoError::NoMechanism);
         }
         let is_first = mechanisms[0] == NTLM;
-        // The token is one of the client's preferred mechanism. For another mechanism, NTLM begins
-        // with the next token.
+        // The first token may contain a token of the client's preferred mechanism. If that is not
+        // NTLM, the token is ignored, and NTLM begins with the next one.
         let message = received.token.filter(|_| is_first);
         let exchange = message.map(|message| ntlm::Acceptor::new(message, names, fresh)).transpose()?;
         let answer = NegTokenResp {

@@ -31,7 +31,7 @@ impl Passive {
     pub(super) fn open(fabric: &Arc<Fabric>, info: &Info) -> Result<Self, Error> {
         let events = EventQueue::open(fabric)?;
         let mut found = null_mut();
-        // SAFETY: live objects, and the result has its place.
+        // SAFETY: the three handles are live objects, and `found` has room for the result.
         let result = unsafe { ffi::ob_passive(fabric.0.0, info.0, events.object.0, &mut found) };
         check("listening", result)?;
         Ok(Self { object: Owned(found), events })
@@ -39,7 +39,7 @@ impl Passive {
 
     pub(super) fn port(&self) -> Result<u16, Error> {
         let name = name(&self.object)?;
-        // SAFETY: bytes and their number; the shim copies no more.
+        // SAFETY: the pointer and the length are those of `name`; the shim reads no more.
         Ok(unsafe { ffi::ob_port(name.as_ptr().cast(), name.len()) })
     }
 
@@ -64,7 +64,8 @@ fn name(endpoint: &Owned) -> Result<Vec<u8>, Error> {
     Ok(name)
 }
 
-/// One end of a connection. Dropping it ends every operation on memory that it was given.
+/// One end of a connection. Dropping the endpoint ends all of its operations, so that libfabric no
+/// longer touches their memory.
 #[derive(Debug)]
 pub(super) struct Endpoint {
     object: Owned,
@@ -114,7 +115,7 @@ impl Queues {
         let mut peers = None;
         if !is_msg {
             let mut found = null_mut();
-            // SAFETY: a live domain, and the result has its place.
+            // SAFETY: the domain is live, and `found` has room for the result.
             let result = unsafe { ffi::ob_av(domain.object.0, &mut found) };
             check("opening an address vector", result)?;
             peers = Some(Owned(found));
@@ -134,7 +135,8 @@ impl Endpoint {
         let (cq, av) = (completions.object.0, peers.as_ref().map_or(null_mut(), |peers| peers.0));
         let (mut found, mut result) = (null_mut(), -BUSY);
         for _ in 0..NAMES {
-            // SAFETY: live objects, and the result has its place.
+            // SAFETY: the handles are live objects, or null where the endpoint needs none, and
+            // `found` has room for the result.
             result = unsafe { ffi::ob_endpoint(domain.object.0, info.0, event_queue, cq, av, &mut found) };
             if result != -BUSY {
                 break;
@@ -153,7 +155,8 @@ impl Endpoint {
     pub(super) fn local(&self) -> Option<String> {
         let name = self.name().ok().filter(|_| self.events.is_some())?;
         let mut room = [0_u8; 128];
-        // SAFETY: bytes and their number; the shim writes a C text no longer than the room.
+        // SAFETY: both pointers have their lengths; the shim writes a C string no longer than
+        // `room`.
         unsafe { ffi::ob_address(name.as_ptr().cast(), name.len(), room.as_mut_ptr().cast(), room.len()) };
         let text = CStr::from_bytes_until_nul(&room).ok()?.to_str().ok()?;
         (!text.is_empty()).then(|| text.to_owned())
@@ -163,18 +166,20 @@ impl Endpoint {
     /// the peer's segment as well.
     pub(super) fn set_peer(&mut self, name: &[u8], is_shm: bool) -> Result<(), Error> {
         let Some(peers) = &self.peers else { return Err(Error::BadState { what: "the endpoint has connections" }) };
-        // Zeroes behind the name end a text, and fill an address of a fixed size.
+        // Zeroes after the name terminate a name that is a text, and fill up an address of a fixed
+        // size.
         let mut padded = [0_u8; NAME_MAX + 1];
         let Some(room) = padded.get_mut(..name.len()).filter(|room| room.len() <= NAME_MAX) else {
             return Err(Error::Violation(crate::Violation::BadGreeting));
         };
         room.copy_from_slice(name);
         let segment = is_shm.then(|| segment::own(name)).transpose()?;
-        // SAFETY: a live address vector; the name has the bytes that any format of address has, and
-        // ends with zeroes.
+        // SAFETY: a live address vector; `padded` is at least as long as an address of any format,
+        // and ends with zeroes.
         let result = unsafe { ffi::ob_av_insert(peers.0, padded.as_ptr().cast(), &mut self.peer) };
         check("naming a peer", result)?;
-        // The name may have belonged to another segment at the time of the insertion.
+        // At the insertion the name may have belonged to another segment, so the segment is
+        // compared once more.
         if is_shm && segment::own(name).ok() != segment {
             return Err(Error::Violation(crate::Violation::BadGreeting));
         }
@@ -206,7 +211,7 @@ impl Endpoint {
     /// Cancels a receive. The completion says whether the cancellation came in time.
     pub(super) fn cancel(&self, context: *mut c_void) {
         // SAFETY: a live endpoint; libfabric only compares the context. An error means that the
-        // receive is taken.
+        // receive has already been consumed.
         let _ = unsafe { ffi::ob_cancel(self.object.0, context) };
     }
 
@@ -232,7 +237,8 @@ impl Endpoint {
         let (ep, iov, desc, delivered) =
             (self.object.0, segments.as_ptr(), descriptors.as_mut_ptr(), u8::from(delivered));
         let result = match work {
-            // SAFETY: a live endpoint, arrays of `count`, memory and context that the caller keeps.
+            // SAFETY: a live endpoint; `iov` and `desc` have `count` entries; the caller keeps the
+            // memory and the context.
             Work::Receive => unsafe { ffi::ob_receive(ep, iov, desc, count, UNSPECIFIED, context) },
             Work::Send { data } => {
                 let (value, has) = (data.unwrap_or_default(), u8::from(data.is_some()));
@@ -241,7 +247,7 @@ impl Endpoint {
             }
             Work::Write { to: Place { address, length, key }, data } => {
                 let (value, has) = (data.unwrap_or_default(), u8::from(data.is_some()));
-                // SAFETY: as above; what the peer's memory allows is checked there.
+                // SAFETY: as for `Work::Receive`. The peer's side checks the access to its memory.
                 unsafe {
                     ffi::ob_write(ep, iov, desc, count, self.peer, address, length, key, value, has, delivered, context)
                 }

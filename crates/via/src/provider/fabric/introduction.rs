@@ -1,9 +1,10 @@
 //! Connections of connectionless endpoints: `FI_EP_RDM`, with one peer each, introduced to each
 //! other by a socket.
 //!
-//! The requesting side sends its endpoint's name and its offer. The answer holds the same of the
-//! other side, or the reason of a refusal. The socket stays open: it later carries the reason why
-//! the connection ends, and its end of file shows the end of the peer's process.
+//! The requesting side sends its endpoint's name and its offer. The answer has the name and the
+//! offer of the accepting side, or the reason for a refusal. The socket stays open: it later
+//! carries the reason why the connection ends, and its end of file shows the end of the peer's
+//! process.
 
 use super::NicState;
 use super::endpoint::{Endpoint, NAME_MAX};
@@ -17,16 +18,16 @@ use rustix::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The start of every piece: the protocol and its version.
+/// The first bytes of each introduction message: the protocol and its version.
 const MARK: [u8; 4] = *b"OVF\x01";
 const ASK: u8 = 1;
 const ACCEPT: u8 = 2;
 const REJECT: u8 = 3;
 /// The maximum length of a reason, in bytes.
 const REASON_MAX: usize = 256;
-/// The maximum number of visitors whose request is incomplete, and the time that each may take. A
-/// visitor beyond that number replaces the one that has taken the longest, so that silent visitors
-/// shut no other out.
+/// The maximum number of visitors, which are connections whose request is incomplete, and the time
+/// that each may take. A further visitor replaces the oldest one, so that silent visitors do not
+/// shut out others.
 const SILENT_MAX: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -39,7 +40,7 @@ fn piece(kind: u8, name: &[u8], rest: &[u8]) -> Vec<u8> {
     piece
 }
 
-/// Splits a piece into its kind, the name of an endpoint, and the rest.
+/// Splits an introduction message into its kind, the name of an endpoint, and the rest.
 fn parse(piece: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let rest = piece.strip_prefix(&MARK)?;
     let (head, rest) = rest.split_at_checked(3)?;
@@ -111,8 +112,8 @@ impl Listener {
     fn let_in(&mut self) -> Result<(), Error> {
         let now = Instant::now();
         self.visitors.retain(|visitor| now.saturating_duration_since(visitor.came) < PATIENCE);
-        // At most as many as there is room for: new visitors are heard before any of them is
-        // replaced.
+        // At most `SILENT_MAX` connections are accepted at a time, so that the caller reads from
+        // each new visitor before that visitor can be replaced.
         for _ in 0..SILENT_MAX {
             let Some((socket, peer, is_own)) = self.door.next(self.nic.options.silence)? else { break };
             if self.visitors.len() >= SILENT_MAX
@@ -125,7 +126,7 @@ impl Listener {
         Ok(())
     }
 
-    /// Returns the first complete request. Drops visitors that send nonsense.
+    /// Returns the first complete request. Drops visitors whose request is malformed.
     fn heard(&mut self) -> Option<Request> {
         let mut at = 0;
         while let Some(visitor) = self.visitors.get_mut(at) {

@@ -15,14 +15,15 @@ use rustix::io::Errno;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The start of the connection data: a letter and the version.
+/// The first bytes of the connection data: a letter and the version.
 const MARK: [u8; 2] = [b'V', 1];
 const FIXED: usize = 8;
-/// The maximum length of a wait for an event before the next look at the queue.
+/// The maximum length of one sleep for an event. The queue is then read again, even if its file has
+/// not become readable.
 const NAP: Duration = Duration::from_millis(20);
 
-/// Returns an offer as the data of a request or an answer. Adapters pad the data with zeroes, so
-/// the data contain their length.
+/// Encodes an offer as the data of a request or an answer. The data contain their length, because
+/// adapters pad them with zeroes.
 fn to_data(offer: &Offer) -> Result<Vec<u8>, Error> {
     let length = offer.private.len();
     let Ok(short) = u8::try_from(length) else {
@@ -83,7 +84,7 @@ fn wait(events: &EventQueue, deadline: Deadline) -> Result<News, Error> {
     }
 }
 
-/// Returns the voice of a connection.
+/// Returns the way by which the two providers of a connection exchange messages.
 fn voice(nic: &NicState) -> Voice {
     if nic.has_page() { Voice::Writes(Place { address: 0, length: 8, key: PAGE_KEY }, None) } else { Voice::None }
 }
@@ -166,8 +167,8 @@ impl Listening for Listener {
                 let (nic, passive) = (Arc::clone(&self.nic), Arc::clone(&self.passive));
                 return Ok(Box::new(Request { nic, passive, info: Some(info), offer }));
             }
-            // The request is of another protocol. Even an endless series of such requests must not
-            // prolong the wait.
+            // The request is of another protocol. The deadline is checked here, because an endless
+            // series of such requests must not prolong the wait.
             let _ = self.passive.reject(&info, &[]);
             if deadline.is_over() {
                 return Err(Error::TimedOut);
@@ -223,8 +224,8 @@ impl Incoming for Request {
         let domain = self.nic.domain(tag)?;
         let gone = || Error::Disconnected { peer: peer.clone(), why: crate::Ended::Silent };
         check_room(&data, self.passive.room())?;
-        // The queues are opened first. When this fails for lack of file descriptors, the request
-        // can still be rejected, which closes its own file.
+        // The queues are opened while the request can still be rejected: opening may fail for lack
+        // of file descriptors, and a rejection closes the request's own file.
         let queues = Queues::open(&domain.domain, true, self.nic.completions())?;
         // From here on the request belongs to the endpoint, and cannot be rejected any more.
         let info = self.info.take().ok_or_else(gone)?;

@@ -1,31 +1,34 @@
-//! The memory for libfabric's own notes about running operations: one place for each.
+//! Memory for libfabric's own notes about running operations (`fi_context`): one element for each
+//! operation.
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 
-/// The owner of a completion. Numbers count from the beginning of the connection.
+/// The operation that a completion belongs to. Descriptors are numbered from the beginning of the
+/// connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
     /// A receive descriptor.
     Receive(u64),
-    /// A descriptor of the send queue.
+    /// A send or an RDMA.
     Send(u64),
     /// The message that announces an RDMA write with immediate data.
     Notice(u64),
-    /// A message from provider to provider.
+    /// A message to the peer's provider.
     Control,
-    /// The receive for messages without a receive descriptor.
+    /// The receive that detects messages for which the user has posted no receive descriptor.
     Guard,
 }
 
-/// The places for `depth` operations of each kind.
+/// An array with an element for each operation that may be running: `depth` of each numbered kind,
+/// and one of each other kind.
 #[derive(Debug)]
 pub(super) struct Notes {
-    // Never accessed in Rust, so that libfabric may write it at any time. The box keeps its address
-    // when its owner moves.
+    // Rust code never accesses the contents, so that libfabric may write them at any time. The box
+    // keeps its address when its owner moves.
     room: Box<[UnsafeCell<u64>]>,
     depth: u64,
-    // The size of a place, in words.
+    // The size of an element, in words.
     each: usize,
 }
 
@@ -36,8 +39,8 @@ impl Notes {
         Self { room: (0..places * each).map(|_| UnsafeCell::new(0)).collect(), depth, each }
     }
 
-    /// Returns the place of an operation, exclusive to it as long as at most `depth` operations of
-    /// a kind are running.
+    /// Returns the address of an operation's element. The element is exclusive to the operation as
+    /// long as at most `depth` operations of a kind are running.
     pub(super) fn place(&self, slot: Slot) -> *mut c_void {
         let at = match slot {
             Slot::Receive(number) => number % self.depth,
@@ -49,7 +52,8 @@ impl Notes {
         self.room[at as usize * self.each].get().cast()
     }
 
-    /// Returns the operation of a place. The running receives and sends begin with these numbers.
+    /// Returns the operation of the element at `place`. `receives` and `sends` are the numbers of
+    /// the oldest running receive and send.
     pub(super) fn slot(&self, place: *mut c_void, receives: u64, sends: u64) -> Option<Slot> {
         let bytes = place.addr().checked_sub(self.room.as_ptr().addr())?;
         let each = self.each * size_of::<u64>();

@@ -20,13 +20,13 @@ pub(super) struct Owned(
 
 // SAFETY: objects of libfabric opened with FI_THREAD_SAFE may be used by any thread.
 unsafe impl Send for Owned {}
-// SAFETY: as above, and by several at once.
+// SAFETY: as above; FI_THREAD_SAFE also allows several threads at once.
 unsafe impl Sync for Owned {}
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: live and ours by the invariant. Owners are declared so that objects opened on it
-        // are closed before it.
+        // SAFETY: live by the invariant, and no other owner closes the object. Fields are declared
+        // so that objects opened on this one are closed before it.
         let result = unsafe { ffi::ob_close(self.0) };
         debug_assert_eq!(result, 0, "an object of libfabric is closed while another needs it");
     }
@@ -84,7 +84,7 @@ unsafe impl Send for Info {}
 // SAFETY: as above.
 unsafe impl Sync for Info {}
 
-/// The terms of a search for providers.
+/// The criteria of a search for providers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Query<'a> {
     pub(super) provider: &'a str,
@@ -98,7 +98,7 @@ pub(super) struct Query<'a> {
 }
 
 impl Info {
-    /// Searches. Returns `None` when no provider matches.
+    /// Searches for a provider. Returns `None` if no provider matches.
     ///
     /// Loads libfabric first: every other object is made from an [`Info`].
     pub(super) fn find(query: Query<'_>) -> Result<Option<Self>, Error> {
@@ -107,8 +107,8 @@ impl Info {
         let (domain, node, service) = (text(query.domain)?, text(query.node)?, text(query.service)?);
         let flag = u8::from;
         let mut info = null_mut();
-        // SAFETY: libfabric is loaded, the texts live until the call returns, and the result has
-        // its place.
+        // SAFETY: libfabric is loaded, the texts live until the call returns, and `info` has room
+        // for the result.
         let result = unsafe {
             ffi::ob_info(
                 pointer(&provider),
@@ -154,7 +154,7 @@ impl Info {
 
 impl Drop for Info {
     fn drop(&mut self) {
-        // SAFETY: ours by the invariant.
+        // SAFETY: by the invariant, the info is live and no other owner frees it.
         unsafe { ffi::ob_info_free(self.0) };
     }
 }
@@ -166,7 +166,7 @@ pub(super) struct Fabric(pub(super) Owned);
 impl Fabric {
     pub(super) fn open(info: &Info) -> Result<Arc<Self>, Error> {
         let mut found = null_mut();
-        // SAFETY: a live info, and the result has its place.
+        // SAFETY: a live info, and `found` has room for the result.
         let result = unsafe { ffi::ob_fabric(info.0, &mut found) };
         check("opening a fabric", result)?;
         Ok(Arc::new(Self(Owned(found))))
@@ -178,7 +178,7 @@ impl Fabric {
 pub(super) struct Domain {
     pub(super) object: Owned,
     pub(super) fabric: Arc<Fabric>,
-    /// The endpoints by which peers reach regions of the domain.
+    /// For each open endpoint, the list of regions that it keeps: see [`Self::retire`].
     endpoints: Mutex<Vec<Weak<Retired>>>,
 }
 
@@ -188,7 +188,7 @@ pub(super) type Retired = Mutex<Vec<Arc<crate::Region>>>;
 impl Domain {
     pub(super) fn open(fabric: &Arc<Fabric>, info: &Info) -> Result<Arc<Self>, Error> {
         let mut found = null_mut();
-        // SAFETY: a live fabric and info, and the result has its place.
+        // SAFETY: a live fabric and info, and `found` has room for the result.
         let result = unsafe { ffi::ob_domain(fabric.0.0, info.0, &mut found) };
         check("opening a domain", result)?;
         Ok(Arc::new(Self { object: Owned(found), fabric: Arc::clone(fabric), endpoints: Mutex::default() }))
@@ -246,7 +246,8 @@ impl Registration {
         let start: *const c_void = memory.start().as_ptr().cast();
         let (write, read) = (u8::from(access.write), u8::from(access.read));
         let handle = domain.object.0;
-        // SAFETY: a live domain, memory that the caller keeps, and the results have their places.
+        // SAFETY: a live domain; the caller keeps the memory; `found`, `key_found` and `descriptor`
+        // have room for the results.
         let result = unsafe {
             ffi::ob_register(handle, start, memory.len(), write, read, key, &mut found, &mut key_found, &mut descriptor)
         };
@@ -285,7 +286,7 @@ pub(super) enum News {
 impl EventQueue {
     pub(super) fn open(fabric: &Arc<Fabric>) -> Result<Self, Error> {
         let (mut found, mut file) = (null_mut(), -1);
-        // SAFETY: a live fabric, and the results have their places.
+        // SAFETY: a live fabric, and `found` and `file` have room for the results.
         let result = unsafe { ffi::ob_eq(fabric.0.0, &mut found, &mut file) };
         check("opening an event queue", result)?;
         Ok(Self { object: Owned(found), fabric: Arc::clone(fabric), file })
@@ -341,7 +342,7 @@ pub(super) struct Completions {
 impl Completions {
     pub(super) fn open(domain: &Arc<Domain>, size: usize) -> Result<Self, Error> {
         let (mut found, mut file) = (null_mut(), -1);
-        // SAFETY: a live domain, and the results have their places.
+        // SAFETY: a live domain, and `found` and `file` have room for the results.
         let result = unsafe { ffi::ob_cq(domain.object.0, size, &mut found, &mut file) };
         check("opening a completion queue", result)?;
         Ok(Self { object: Owned(found), domain: Arc::clone(domain), file })

@@ -27,8 +27,8 @@ use std::time::{Duration, Instant};
 const TURN: usize = 64;
 /// The interval between checks of the connection itself while no completion arrives.
 const LOOK: Duration = Duration::from_millis(1);
-/// The bounds of a sleep where no file wakes the thread. Within them, a sleep is as long as the
-/// connection has been quiet.
+/// The bounds of a sleep where no file wakes the thread. Between them, a sleep is as long as the
+/// time since the last completion.
 const NAP_MIN: Duration = Duration::from_micros(50);
 const NAP_MAX: Duration = Duration::from_millis(2);
 
@@ -41,20 +41,21 @@ struct Received {
     is_written: bool,
 }
 
-/// The state of the receive for messages without a receive descriptor.
+/// The state of the guard receive, which detects messages for which the user has posted no receive
+/// descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Guard {
     Off,
     Stands,
-    /// A message arrived in it.
+    /// A message arrived in the guard receive.
     Hit,
 }
 
 /// One end of a connection.
 #[derive(Debug)]
 pub(super) struct FabricPort {
-    // Invariant: the endpoint is gone before its descriptors are completed out of turn, and before
-    // the notes.
+    // Invariant: the endpoint is closed before the notes are dropped, and before a descriptor
+    // completes whose operation has not ended.
     seat: Seat,
     is_open: bool,
     notes: Notes,
@@ -69,10 +70,11 @@ pub(super) struct FabricPort {
     receives_done: u64,
     sends: VecDeque<Sending>,
     sends_done: u64,
-    // The immediate data of the newest send, an RDMA write, which have not been announced yet.
+    // The data that announce the newest send to the peer, if that send is an RDMA write with
+    // immediate data and its announcement has not been sent yet.
     notice: Option<u64>,
     writes: usize,
-    // The number of a send whose handle is wrong; no send behind it is begun.
+    // The number of a send whose memory handle is invalid. No later send is begun.
     refused: Option<u64>,
     guard: Guard,
     // Whether the endpoint lacked room for an operation.
@@ -80,10 +82,10 @@ pub(super) struct FabricPort {
     is_lost: bool,
     looked: Instant,
     busy: Instant,
-    // The oldest send, the time since when it is the oldest, and how long it may take before the
-    // peer is asked.
+    // The number of the oldest send, the time at which it became the oldest, and the time that it
+    // may take before the peer is asked whether the RDMA is allowed.
     oldest: (u64, Instant, Duration),
-    // The time of the last request for a sign of life, and whether its answer is missing.
+    // The time of the last request for a sign of life, and whether that request is unanswered.
     asked: Instant,
     waiting: bool,
 }
@@ -111,7 +113,8 @@ impl FabricPort {
         for file in [bell.as_ref(), events.as_ref(), voice.file()].into_iter().flatten() {
             hear(file)?;
         }
-        // The copies may be closed: the files stay open with the endpoint, and stay watched.
+        // The returned files are duplicates of the endpoint's, and may be closed now: epoll goes on
+        // watching the open files of the endpoint.
         let depth = nic.attributes.queue_depth;
         let now = Instant::now();
         Ok(Self {
@@ -143,7 +146,7 @@ impl FabricPort {
         })
     }
 
-    /// Posts the receives to the endpoint that it does not have yet.
+    /// Posts to the endpoint those receive descriptors that it does not have yet.
     fn post_receives(&mut self, sink: &mut dyn Sink) {
         if sink.receiving(self.receives.len()).is_some() && !self.stand_down() {
             return;
@@ -175,8 +178,9 @@ impl FabricPort {
         self.stand_guard();
     }
 
-    /// Posts a receive of this port's own where the user has posted none, so that a message without
-    /// a receive is noticed. libfabric would keep such a message, and its sender would never know.
+    /// Posts the guard receive if the user has posted no receive descriptor, so that a message
+    /// without a descriptor is detected. Without any receive, libfabric would keep such a message,
+    /// and its sender would never learn of the fault.
     fn stand_guard(&mut self) {
         if !self.nic.guards || !self.is_open || self.is_lost || self.guard != Guard::Off || !self.receives.is_empty() {
             return;
@@ -191,8 +195,8 @@ impl FabricPort {
         }
     }
 
-    /// Cancels the guard, since there is a receive to post. Returns `false` when a message arrived
-    /// before that.
+    /// Cancels the guard receive before a receive descriptor is posted. Returns `false` if a
+    /// message has arrived in the guard receive.
     fn stand_down(&mut self) -> bool {
         if self.guard == Guard::Stands {
             let place = self.notes.place(Slot::Guard);
@@ -248,8 +252,8 @@ impl FabricPort {
             Some(Slot::Guard) => {
                 let canceled = Errno::CANCELED.raw_os_error().unsigned_abs();
                 self.guard = if error == canceled { Guard::Off } else { Guard::Hit };
-                // A truncated message exceeded even the overflow, but is a message. Any other error
-                // is the end.
+                // A truncated message was even longer than the overflow, but is a message. Any
+                // other error ends the connection.
                 self.is_lost |= error != 0 && error != canceled && error != ffi::ob_error_truncated;
             }
             None => self.is_lost |= error != 0,
@@ -299,8 +303,8 @@ impl FabricPort {
         }
     }
 
-    /// Returns the operation that consumed a receive, and its length. `None` when the peer may not
-    /// claim that.
+    /// Returns the operation that consumed a receive, and its length. Returns `None` if the peer's
+    /// claims are invalid, such as a length over the agreed maximum.
     fn what_came(&self, received: Received) -> Option<(Operation, u32)> {
         let announced = received.data.map_or(0, |data| data >> 32);
         if announced > 0 && self.nic.capabilities.data_bytes >= 8 {
@@ -313,7 +317,8 @@ impl FabricPort {
     }
 }
 
-/// Makes the error for an endpoint whose peer, of this process, has closed both.
+/// Makes the error for an endpoint that the port of its peer, in this process, has closed together
+/// with the peer's own endpoint.
 fn gone() -> Result<bool, Error> {
     Err(Error::BadState { what: "the endpoint is closed" })
 }
@@ -369,7 +374,8 @@ impl Port for FabricPort {
             return None;
         }
         let fd = self.ears.clone();
-        // Without a bell, or while an operation waits for room, only a call tells.
+        // Without a file that announces completions, or while an operation waits for room, only a
+        // call of the port makes progress.
         if !self.has_bell || self.is_stalled {
             let nap = now.saturating_duration_since(self.busy).clamp(NAP_MIN, NAP_MAX);
             return Some(Sleep { fd, until: Some(now + nap) });
@@ -378,7 +384,8 @@ impl Port for FabricPort {
     }
 
     fn end_sleep(&mut self) {
-        // The event that woke the thread may be about the connection.
+        // The event that woke the thread may concern the connection, so the next `progress` has to
+        // check the connection.
         self.looked = self.looked.checked_sub(LOOK).unwrap_or(self.looked);
     }
 

@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The registrations of a region.
 #[derive(Debug)]
 struct Keys {
-    // For operations of this side, where the provider wants memory registered for them.
+    // The registration for this side's own operations, if the provider requires their memory to be
+    // registered. It lasts as long as descriptors point to the region.
     local: Option<Registration>,
-    // For peers. This registration ends when the region is deregistered; `local` lasts as long as
-    // descriptors point to the region.
+    // The registration for RDMA by peers. It ends when the region is deregistered.
     remote: Mutex<Option<Registration>>,
     tag: Arc<TagDomain>,
 }
 
-/// Returns a key that cannot be guessed, where the application chooses keys.
+/// Returns a key that cannot be guessed, for providers that let the application choose keys.
 fn random_key() -> Result<u64, Error> {
     let mut key = [0; 8];
     rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty())
@@ -69,22 +69,23 @@ pub(super) fn deregister(region: &Arc<Region>) {
     }
 }
 
-/// libfabric's descriptor of a region, for operations of this side.
+/// Returns libfabric's descriptor of a region, for operations of this side.
 pub(super) fn piece_descriptor(region: &Region) -> Handle {
     let local = keys(region).and_then(|keys| keys.local.as_ref());
     local.map_or(std::ptr::null_mut(), Registration::descriptor)
 }
 
-/// The key of the page, the same in all processes: connected peers may write it, and no side reads
-/// it.
+/// The key of the page, the same in all processes. It need not be secret: only connected peers can
+/// write the page, and no side reads it.
 pub(super) const PAGE_KEY: u64 = 0x6f62_7669_615f_7067;
 /// The size of the word that peers write, in bytes.
 const PAGE_WORD: usize = 8;
 
-/// The memory that the two providers write to notify each other.
+/// The memory that the peer's provider writes. Only the completion data of such a write carry
+/// information: see [`super::voice`].
 #[derive(Debug)]
 pub(super) struct Page {
-    // Declared before the memory, so that it ends first.
+    // Declared before the memory, so that the registration ends before the memory is unmapped.
     registration: Registration,
     memory: Memory,
 }
@@ -98,7 +99,7 @@ impl Page {
         Ok(Self { registration, memory })
     }
 
-    /// Returns the piece to write to the peer's page from.
+    /// Returns the source of this side's writes to the peer's page.
     pub(super) fn piece(&self) -> Piece {
         let iovec = Iovec { start: self.memory.start().as_ptr().cast(), length: PAGE_WORD };
         (iovec, self.registration.descriptor())
@@ -109,18 +110,19 @@ impl Page {
 /// tag.
 #[derive(Debug)]
 pub(super) struct TagDomain {
-    // Declared before the domain, so that it ends first.
+    // Declared before the domain, so that the page's registration ends before the domain is closed.
     pub(super) page: Option<Page>,
     overflow: Overflow,
     pub(super) domain: Arc<Domain>,
 }
 
-/// Memory behind every receive, for the excess of a message. Providers do not write beyond a
-/// receive. But when a message is too long, they break the connection without a reason (`tcp`), or
-/// hang (`shm`). No code reads this memory, and the system gives it pages only when it is written.
+/// Memory behind every receive, for the excess of a message that is too long. Without it, providers
+/// would not write beyond the receive, but would break the connection without a reason (`tcp`) or
+/// hang (`shm`). No code reads this memory, and the system allocates its pages only when they are
+/// written.
 #[derive(Debug)]
 struct Overflow {
-    // Declared before the memory, so that it ends first.
+    // Declared before the memory, so that the registration ends before the memory is unmapped.
     registration: Option<Registration>,
     memory: Memory,
 }
@@ -131,13 +133,13 @@ impl TagDomain {
         let page = has_page.then(|| Page::open(&domain)).transpose()?;
         let memory = Memory::new(longest as usize)?;
         // SAFETY: the memory is unmapped after the registration has ended, and every connection of
-        // the domain holds both.
+        // the domain holds the registration and the memory.
         let register = || unsafe { Registration::new(&domain, &memory, Access::LOCAL, random_key()?) };
         let registration = is_local.then(register).transpose()?;
         Ok(Self { page, overflow: Overflow { registration, memory }, domain })
     }
 
-    /// Returns the piece that follows the pieces of a receive.
+    /// Returns the overflow memory, as the last piece of a receive.
     pub(super) fn overflow(&self) -> Piece {
         let memory = &self.overflow.memory;
         let iovec = Iovec { start: memory.start().as_ptr().cast(), length: memory.len() };

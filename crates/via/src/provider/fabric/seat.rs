@@ -1,9 +1,10 @@
-//! Seats: shared access to an endpoint, which its peer's port may close.
+//! Seats: a port's access to its endpoint, which the port of the peer may close.
 //!
 //! Two endpoints of `shm` in one process use each other's memory without a mapping of their own.
-//! After one of them is closed, the other must not be used any more. Such two sit at one table: a
-//! port that closes its endpoint closes both, and first takes the completions that the other port
-//! has not seen. An endpoint whose peer is in another process has a table of its own.
+//! After one of them is closed, the other must not be used any more. The ports of such a pair of
+//! endpoints therefore share a *table* with two places: a port that closes its endpoint closes
+//! both, and first takes the completions that the other port has not seen. An endpoint whose peer
+//! is in another process has a table of its own.
 
 use super::endpoint::Endpoint;
 use super::ffi::Done;
@@ -11,8 +12,8 @@ use crate::Error;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// The maximum number of completions kept for the port of a closed endpoint: more than it can have
-/// posted.
+/// The maximum number of completions kept for a port whose endpoint was closed: more than the port
+/// can have posted operations.
 const KEPT_MAX: usize = 1 << 16;
 
 #[derive(Debug, Default)]
@@ -26,15 +27,15 @@ struct Table {
     places: Mutex<[Place; 2]>,
 }
 
-/// The place of an endpoint at a table.
+/// A port's access to its endpoint: one side of a table.
 #[derive(Debug)]
 pub(super) struct Seat {
     table: Arc<Table>,
     side: usize,
 }
 
-/// The endpoints of this process that request a connection, by name. libfabric has such a list of
-/// the process itself.
+/// The endpoints of this process that request a connection, with their tables, by name. libfabric
+/// keeps such a list of this process's endpoints, too.
 static ASKING: Mutex<Vec<(Vec<u8>, Weak<Table>)>> = Mutex::new(Vec::new());
 
 fn asking() -> MutexGuard<'static, Vec<(Vec<u8>, Weak<Table>)>> {
@@ -42,22 +43,24 @@ fn asking() -> MutexGuard<'static, Vec<(Vec<u8>, Weak<Table>)>> {
 }
 
 impl Seat {
-    /// Seats an endpoint whose peer is in another process, or in this one and comes later: see
-    /// [`Self::announce`].
+    /// Puts an endpoint at a table of its own. If the peer turns out to be in this process, it
+    /// joins the table later: see [`Self::announce`].
     pub(super) fn new(endpoint: Endpoint) -> Self {
         let seat = Self { table: Arc::default(), side: 0 };
         seat.places()[0].endpoint = Some(endpoint);
         seat
     }
 
-    /// Lets a peer of this process find the endpoint.
+    /// Lets an endpoint of this process that accepts the connection join the table: see
+    /// [`Self::opposite`].
     pub(super) fn announce(&self, name: &[u8]) {
         let mut asking = asking();
         asking.retain(|(other, table)| table.strong_count() > 0 && other != name);
         asking.push((name.to_vec(), Arc::downgrade(&self.table)));
     }
 
-    /// Seats an endpoint opposite the endpoint of that name, which is in this process.
+    /// Puts an endpoint at the table of the endpoint named `name`, if that endpoint is in this
+    /// process.
     pub(super) fn opposite(name: &[u8], endpoint: Endpoint) -> Self {
         let found = {
             let mut asking = asking();
@@ -74,13 +77,13 @@ impl Seat {
         self.table.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Uses the endpoint. Returns `None` when it has been closed.
+    /// Calls `work` with the endpoint. Returns `None` if the endpoint was closed.
     pub(super) fn with<R>(&self, work: impl FnOnce(&mut Endpoint) -> R) -> Option<R> {
         self.places()[self.side].endpoint.as_mut().map(work)
     }
 
-    /// Returns the next completion. The outer `None` says that there is none left and the endpoint
-    /// has been closed.
+    /// Returns the next completion. The outer `None` says that the endpoint was closed and no
+    /// completion is left; the inner `None` says that no completion has arrived.
     pub(super) fn next(&self) -> Option<Result<Option<Done>, Error>> {
         let place = &mut self.places()[self.side];
         match (place.kept.pop_front(), &place.endpoint) {

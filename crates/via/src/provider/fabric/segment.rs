@@ -1,8 +1,8 @@
 //! The segments of libfabric's `shm`: files in `/dev/shm`, by which endpoints are named.
 //!
-//! An introduction over TCP may come from any host, and libfabric trusts the content of the segment
-//! that it is told. A segment of another user is memory that this user can write at any time. So
-//! only segments of this process's user are opened.
+//! An introduction over TCP may come from any host and name any segment, and libfabric trusts the
+//! content of the segment that it opens. Another user's segment is memory that the other user can
+//! write at any time. So only segments of this process's user are opened.
 
 use crate::{Error, Violation};
 use rustix::fs::{AtFlags, CWD, FileType, statat};
@@ -24,7 +24,8 @@ pub(super) type Identity = (u64, u64);
 pub(super) fn own(name: &[u8]) -> Result<Identity, Error> {
     let nonsense = || Error::Violation(Violation::BadGreeting);
     let text = name.split(|byte| *byte == 0).next().unwrap_or_default();
-    // The name consists of a process id and two numbers, so it cannot lead elsewhere.
+    // The name has only digits and colons (a process id and two numbers), so the path stays in the
+    // folder.
     let is_plain = |file: &&[u8]| !file.is_empty() && file.iter().all(|byte| byte.is_ascii_digit() || *byte == b':');
     let file = text.strip_prefix(PREFIX).filter(is_plain).ok_or_else(nonsense)?;
     let path = Path::new(FOLDER).join(std::str::from_utf8(file).map_err(|_| nonsense())?);

@@ -15,11 +15,11 @@ use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The maximum length of a piece, an introduction, in bytes.
+/// The maximum length of an introduction message, in bytes.
 const PIECE_MAX: usize = 1024;
 /// The number of keepalive probes before the kernel gives up a TCP peer.
 const PROBES: u32 = 3;
-/// The pause before the next attempt to connect to a name whose queue is full.
+/// The pause before the next attempt to connect to a name whose listener's queue is full.
 const RETRY: Duration = Duration::from_millis(1);
 
 /// The listening socket of a listener.
@@ -39,8 +39,8 @@ fn named(directory: Option<&PathBuf>, name: &str) -> Result<NamedSocket, Error> 
     directory.map_or_else(Directory::of_user, Directory::at)?.socket(name, ".fabric")
 }
 
-/// Tries to connect to a name. The socket does not block, because a listener whose queue is full
-/// would block it without limit.
+/// Tries to connect to a name. The socket does not block, because connect(2) would wait without
+/// limit for a listener whose queue is full.
 fn try_connect(file: &NamedSocket) -> Result<Result<OwnedFd, Errno>, Error> {
     let doing = "connecting to a name";
     let address = SocketAddrUnix::new(file.path()?).map_err(Error::system(doing))?;
@@ -206,8 +206,8 @@ pub(super) fn go(
     Ok(socket)
 }
 
-/// Sends a piece, preceded by its length. The buffer of a socket that has just been opened has room
-/// for it.
+/// Sends an introduction message, preceded by its length. The buffer of a new socket has room for
+/// the whole message.
 pub(super) fn send(socket: &OwnedFd, piece: &[u8]) -> Result<(), Error> {
     let Some(length) = u16::try_from(piece.len()).ok().filter(|length| usize::from(*length) <= PIECE_MAX) else {
         return Err(Error::TooLong { length: piece.len() as u64, limit: PIECE_MAX as u64 });
@@ -220,15 +220,15 @@ pub(super) fn send(socket: &OwnedFd, piece: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// A piece that is being received.
+/// An introduction message that is being received.
 #[derive(Debug, Default)]
 pub(super) struct Arriving {
     bytes: Vec<u8>,
 }
 
 impl Arriving {
-    /// Takes the bytes that are there. Returns `Some` when the piece is whole, and leaves the bytes
-    /// behind it.
+    /// Takes the bytes that have arrived. Returns `Some` when the message is complete. Bytes after
+    /// the message stay in the socket.
     pub(super) fn take(&mut self, socket: &OwnedFd) -> Result<Option<Vec<u8>>, Error> {
         let nonsense = || Error::Violation(crate::Violation::BadGreeting);
         loop {
@@ -239,7 +239,8 @@ impl Arriving {
                     _ => return Err(nonsense()),
                 },
             };
-            // Until the length is whole, only the length is wanted, so some bytes always are.
+            // `want` is 0 only when the message is complete: the two bytes of the length are read
+            // alone, and the length is at least 1.
             let Some(want) = wanted.checked_sub(self.bytes.len()).filter(|want| *want > 0) else {
                 return Ok(Some(self.bytes.split_off(2)));
             };
@@ -254,7 +255,7 @@ impl Arriving {
         }
     }
 
-    /// Waits for the whole piece.
+    /// Waits for the complete message.
     pub(super) fn wait(socket: &OwnedFd, deadline: Deadline) -> Result<Vec<u8>, Error> {
         let mut arriving = Self::default();
         loop {

@@ -1,9 +1,10 @@
-//! Messages between the two providers, beside those of their users: the reason of an end, signs of
-//! life, permissions of RDMA.
+//! Messages between the two providers of a connection: the reason for its end, signs of life, and
+//! questions whether an RDMA is allowed.
 //!
-//! Messages of the connection would consume receive descriptors of the peer. A connectionless
-//! endpoint uses the socket of its introduction. An endpoint with a connection writes a word of the
-//! peer's memory with remote completion data, which consumes nothing.
+//! Ordinary messages of the connection would consume receive descriptors of the peer's user, so the
+//! providers do not use them. A connectionless endpoint sends its messages over the socket of its
+//! introduction. An endpoint with a connection sends its messages as remote completion data of
+//! writes to a word of the peer's memory, which consume no receive.
 
 use super::endpoint::{Endpoint, Place, Work};
 use super::registration::Page;
@@ -17,18 +18,18 @@ use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::net::SocketAddr;
 
-/// The way by which a provider speaks to the peer's provider.
+/// The way by which this side's provider and the peer's exchange messages.
 #[derive(Debug)]
 pub(super) enum Voice {
     /// No way.
     None,
-    /// A socket, whose end of file also shows that the peer's process is gone.
+    /// The introduction's socket, whose end of file also shows that the peer's process is gone.
     Socket(Line),
-    /// Writes to this place in the peer's memory.
+    /// Writes to this address in the peer's memory; and the reason that the peer gave for the end.
     Writes(Place, Option<Ended>),
 }
 
-/// A sign of life.
+/// The message that is a sign of life.
 const ALIVE: u8 = 1;
 const REASONS: [(u8, Ended); 5] = [
     (2, Ended::ByPeer),
@@ -52,8 +53,8 @@ fn reason(word: u8) -> Option<Ended> {
     REASONS.iter().find(|(reason, _)| *reason == word).map(|(_, why)| *why)
 }
 
-/// A question whether an RDMA is allowed. Some providers do not tell the initiator when they refuse
-/// one.
+/// A question to the peer whether an RDMA is allowed. Some providers do not tell the initiator when
+/// they refuse an RDMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Question {
     /// The number of the descriptor in its queue.
@@ -87,16 +88,16 @@ impl Question {
     }
 }
 
-/// A socket, and the messages that arrived on it.
+/// A socket between the providers, and the messages that arrived on it.
 #[derive(Debug)]
 pub(super) struct Line {
     socket: OwnedFd,
     heard: Option<Ended>,
-    // The beginning of a message longer than a byte.
+    // The bytes received so far of a message that is longer than a byte.
     arriving: Vec<u8>,
     questions: VecDeque<Question>,
     verdict: Option<(u64, bool)>,
-    // Whether a question waits for its verdict.
+    // Whether this side's question is unanswered.
     is_asking: bool,
 }
 
@@ -107,12 +108,12 @@ impl Line {
     }
 
     fn say(&self, bytes: &[u8]) {
-        // An error means that the peer is gone, or has not listened for long. The socket's end
-        // shows that.
+        // An error means that the peer is gone, or has not read for long. A peer that is gone is
+        // noticed by the end of the socket.
         let _ = rustix::net::send(&self.socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
     }
 
-    /// Takes bytes that arrived. Returns `false` for nonsense.
+    /// Interprets received bytes. Returns `false` if the peer asks more questions than it may.
     fn take(&mut self, bytes: &[u8]) -> bool {
         for byte in bytes {
             self.arriving.push(*byte);
@@ -142,7 +143,8 @@ impl Line {
         true
     }
 
-    /// Reads from the socket. Returns `true` when it has ended.
+    /// Reads from the socket. Returns `true` if the connection is over: the socket has ended, or
+    /// the peer broke the rules.
     fn listen(&mut self) -> bool {
         let mut bytes = [0; 256];
         loop {
@@ -152,7 +154,7 @@ impl Line {
                     if !self.take(&bytes[..count]) {
                         return true;
                     }
-                    // The messages so far are processed before more bytes are taken.
+                    // The caller processes these messages before more bytes are read.
                     return false;
                 }
                 Err(Errno::INTR) => {}
@@ -163,7 +165,7 @@ impl Line {
 }
 
 impl Voice {
-    /// Returns the file that is readable when the peer has said something.
+    /// Returns the socket, which is readable when the peer has sent a message.
     pub(super) fn file(&self) -> Option<&OwnedFd> {
         match self {
             Self::Socket(line) => Some(&line.socket),
@@ -186,20 +188,20 @@ impl Voice {
         }
     }
 
-    /// Takes a word that the peer wrote.
+    /// Interprets the completion data of a write by the peer's provider.
     pub(super) fn hear(&mut self, data: u64) {
         if let Self::Writes(_, heard) = self {
             *heard = heard.or_else(|| reason(u8::try_from(data).ok()?));
         }
     }
 
-    /// Takes the peer's messages. Returns `true` when there will be no more.
+    /// Reads the peer's messages. Returns `true` if the connection is over.
     pub(super) fn listen(&mut self) -> bool {
         if let Self::Socket(line) = self { line.listen() } else { false }
     }
 
-    /// Asks whether an RDMA is allowed. Returns `false` where the peer cannot be asked, or while it
-    /// has not answered an earlier question. A busy peer may take long.
+    /// Asks the peer whether an RDMA is allowed. Returns `false` where the peer cannot be asked, or
+    /// while an earlier question is unanswered. A busy peer may take long to answer.
     pub(super) fn question(&mut self, question: Question) -> bool {
         let Self::Socket(line) = self else { return false };
         if std::mem::replace(&mut line.is_asking, true) {
@@ -221,17 +223,17 @@ impl Voice {
         }
     }
 
-    /// Whether the peer says that this descriptor's RDMA is not allowed.
+    /// Whether the peer has answered that the RDMA of this descriptor is not allowed.
     pub(super) fn is_refused(&self, number: u64) -> bool {
         matches!(self, Self::Socket(line) if line.verdict == Some((number, false)))
     }
 
-    /// Writes a reason, or a sign of life, to the peer's memory. Returns `false` when that is not
-    /// possible now.
+    /// Writes the reason for the end, or a sign of life, to the peer's memory. Returns `false` if
+    /// the write is not possible now, or this way does not use writes.
     ///
     /// # Safety
     ///
-    /// The page and the place must stay until the endpoint is gone.
+    /// The page and the context must stay valid until the endpoint is closed.
     pub(super) unsafe fn ask(
         &self,
         endpoint: &Endpoint,
@@ -241,11 +243,11 @@ impl Voice {
     ) -> bool {
         let Self::Writes(to, _) = self else { return false };
         let work = Work::Write { to: *to, data: Some(u64::from(word(why))) };
-        // SAFETY: the caller keeps the page and the place.
+        // SAFETY: by the caller's promise, page and context stay valid.
         unsafe { endpoint.ask(work, &[page.piece()], true, context) }.unwrap_or_default()
     }
 
-    /// Tells the peer the reason of the end, as far as that is possible without waiting.
+    /// Tells the peer the reason for the end, if that is possible without waiting.
     ///
     /// # Safety
     ///
@@ -254,7 +256,7 @@ impl Voice {
         match (self, page) {
             (Self::Socket(line), _) => line.say(&[word(Some(why))]),
             (Self::Writes(..), Some(page)) => {
-                // SAFETY: the caller keeps the page and the place.
+                // SAFETY: by the caller's promise, page and context stay valid.
                 let _ = unsafe { self.ask(endpoint, page, Some(why), context) };
             }
             _ => {}
@@ -297,7 +299,8 @@ mod tests {
         let question = |number| Question { number, place, length: 8, intent: Intent::Write };
         for number in 0..3 {
             assert!(asks.question(question(number)));
-            // Time goes by, and the next descriptor is in doubt as well.
+            // Later requests, also about the next descriptor, are not sent while the first is
+            // unanswered.
             assert!((0..10).all(|later| !asks.question(question(number + later % 2))));
             assert!(!answers.listen(), "no more than it may ask");
             answers.answer(|asked| asked != question(1));

@@ -16,15 +16,15 @@ use std::time::Duration;
 
 /// The length of a note, which announces a file on the socket: u32 number, u32 kind, u64 length.
 const NOTE: usize = 16;
-/// The byte on the socket that ends a sleep there, and the byte that precedes a note without a file
-/// and the file's name.
+/// The first byte of a message on the socket to a peer that cannot pass files: a call, which ends a
+/// sleep on the socket, or a name, which is a note followed by the number of a file descriptor.
 const CALL: u8 = 0;
 const NAMED: u8 = 1;
-/// The maximum number of notes that arrived and are not asked for yet. A peer passes areas and
-/// regions right before the message that names them.
+/// The maximum number of notes that have arrived and that no message has asked for. A peer passes
+/// areas and regions right before the message that names them.
 const WAITING_MAX: usize = 4;
 
-/// The socket of a connection: its pulse, and the way of areas and regions.
+/// The socket of a connection: its pulse, and the transport of the files of areas and regions.
 #[derive(Debug)]
 pub(super) struct Socket {
     socket: Arc<OwnedFd>,
@@ -33,7 +33,8 @@ pub(super) struct Socket {
     pid: u32,
     uid: u32,
     sleep: Sleep,
-    // An area and a region may be on their way, and be asked for in the other order.
+    // Notes that arrived before they were asked for. An area and a region may be under way at a
+    // time, and be asked for in the other order.
     waiting: Mutex<Vec<Note>>,
 }
 
@@ -42,12 +43,13 @@ pub(super) struct Socket {
 pub(super) enum Sleep {
     /// Sleeping on the bell in the peer's segment.
     OnWord,
-    /// Sleeping on the socket, for a peer that supports nothing else, and no passing of files
-    /// either: see [`named`].
+    /// Sleeping on the socket, for a peer that can neither sleep on a word nor pass files: see
+    /// [`named`].
     OnSocket {
-        /// Wakes the sleeping thread of this process.
+        /// An eventfd that wakes the sleeping thread of this process.
         waker: OwnedFd,
-        /// The last area, which the peer opens by its name when a message lies there.
+        /// The file of the last area. It stays open until the peer has opened it by its name, which
+        /// the peer does when a message in the area arrives.
         area: Mutex<Option<OwnedFd>>,
     },
 }
@@ -103,15 +105,15 @@ impl Socket {
     }
 
     /// Sleeps until the peer or another thread of this process ends the sleep, and consumes the
-    /// event that did.
+    /// bytes or the event that ended it.
     fn sleep_on_socket(&self, waker: &OwnedFd, span: Duration) {
         let span = Timespec { tv_sec: span.as_secs().cast_signed(), tv_nsec: span.subsec_nanos().into() };
         let mut ends = [PollFd::new(&*self.socket, PollFlags::IN), PollFd::new(waker, PollFlags::IN)];
-        // Callers look again after every outcome.
+        // The result does not matter: callers look for messages after every outcome.
         let _ = poll(&mut ends, Some(&span));
         let [is_called, is_woken] = [0, 1].map(|end: usize| !ends[end].revents().is_empty());
         if is_called {
-            // Bytes that arrive here only mean that the caller has to look again.
+            // The content of these bytes does not matter: they only ask the caller to look again.
             let _ = rustix::net::recv(&*self.socket, &mut [MaybeUninit::<u8>::uninit(); 64], RecvFlags::DONTWAIT);
         }
         if is_woken {
@@ -183,7 +185,8 @@ impl Carrier for Socket {
     fn carry(&self, wire: &Wire, _: usize) {
         match &self.sleep {
             Sleep::OnWord => futex::wake(wire.own.word(layout::BELL)),
-            // A full socket is readable at the other end, and a closed one needs no byte.
+            // A full socket already is readable at the peer's end, and a peer that has closed its
+            // end needs no byte.
             Sleep::OnSocket { .. } => drop(self.send(&[CALL])),
         }
     }
@@ -237,7 +240,8 @@ impl Carrier for Socket {
     }
 
     fn take_area(&self, number: u32, most: usize) -> Result<Mapping, Error> {
-        // The area of a peer that cannot pass files is long enough from the start.
+        // A peer that cannot pass files has an area that is long enough for every frame, and so
+        // never passes another one.
         if !self.is_passed_files() {
             return Err(Violation::UnknownArea(number).into());
         }

@@ -34,7 +34,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The most dead names that one look at the directory removes; the next look removes more.
+/// The maximum number of dead names that one listing of the directory removes. The next listing
+/// removes more.
 const SWEPT_MAX: usize = 16;
 /// The longest wait for a lock whose holder does not answer at the name.
 const PATIENCE: Deadline = Deadline::after_secs(3);
@@ -51,7 +52,8 @@ pub struct Directory {
     service: Service,
     /// Whether names are open to all users.
     is_open: Arc<AtomicBool>,
-    /// The names that this process serves, and some that it no longer serves.
+    /// The names that this process serves through this value and its clones. Entries of names that
+    /// it no longer serves are removed by the next bind.
     held: Arc<Mutex<Vec<Weak<Held>>>>,
 }
 
@@ -152,7 +154,8 @@ impl Directory {
         if !known.is_removed() {
             return Ok(known);
         }
-        // Without the lock: a file system that hangs makes each thread wait once, not in turn.
+        // The open is made without the lock. If a file system hangs, threads then wait for it at
+        // the same time, and not one after the other.
         let opened = Place::open(&self.path)?;
         let mut place = lock();
         // Another thread may have opened the directory meanwhile.
@@ -251,8 +254,8 @@ impl Directory {
         Ok(Outgoing { socket: Arc::new(self.reach(name, None, deadline)?) })
     }
 
-    /// Returns a socket that is connected to the server of a name, whose user was checked. With
-    /// `own`, the socket gets that address.
+    /// Returns a socket that is connected to the server of a name, after a check of the server's
+    /// user. If `own` is given, the socket is bound to that address.
     pub(crate) fn reach(&self, name: &str, own: Option<&SocketAddrUnix>, deadline: Deadline) -> Result<OwnedFd, Error> {
         let spot = self.spot(name)?;
         let address = spot.address()?;
@@ -266,7 +269,8 @@ impl Directory {
                 Err(Errno::NOENT | Errno::CONNREFUSED) => {
                     return Err(Error::NotFound { name: name.to_owned() });
                 }
-                // The queue of the listener is full (the socket does not block), or a signal came.
+                // The listener's queue is full (the socket does not block), or a signal interrupted
+                // the call.
                 Err(Errno::AGAIN | Errno::INTR) if !deadline.is_over() => {
                     std::thread::sleep(std::time::Duration::from_millis(1));
                 }

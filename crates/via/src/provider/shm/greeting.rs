@@ -23,8 +23,8 @@ const LENGTH: usize = 24;
 struct Greeting {
     area: u64,
     may_sleep: bool,
-    /// Whether the sender will be quiet for long. The receiver then had better sleep, whatever its
-    /// own policy is.
+    /// Whether the sender will be quiet for long. The receiver then should sleep between messages,
+    /// whatever its own wait policy is.
     quiet: bool,
     /// Whether the sender can neither receive nor send files, nor sleep on a word in memory: see
     /// [`named`].

@@ -21,12 +21,13 @@ use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
 pub(super) struct Initiator {
-    // The current descriptor, and its progress.
+    // The number of the descriptor whose work is going on or comes next, and its progress.
     next: u64,
     stage: Stage,
-    // Earlier descriptors that are not complete.
+    // Earlier descriptors whose bytes are in the ring and which are not complete.
     pending: VecDeque<Pending>,
-    // The number of RDMA that went to the peer.
+    // The number of RDMA that were left to the peer, of which all but possibly the last are
+    // answered.
     asked: u64,
     pub(super) opened: Opened,
     pub(super) lender: Lender,
@@ -36,15 +37,17 @@ pub(super) struct Initiator {
 enum Stage {
     #[default]
     Fresh,
-    /// The ring has the first bytes of the message or write: their number.
+    /// The first bytes of the message or RDMA write are in the ring; the value is their number.
     Sending(u32),
-    /// The RDMA waits for the peer's answer: the number of bytes of a read that have arrived.
+    /// The RDMA waits for the peer's answer. For an RDMA read, the value is the number of bytes
+    /// that have arrived.
     Asking(u32),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Pending {
-    /// The number of taken records at which the descriptor is complete, if those before it are.
+    /// The descriptor is complete when the peer has taken this number of records and earlier
+    /// descriptors are complete.
     until: u64,
     length: u32,
 }
@@ -77,7 +80,7 @@ impl Initiator {
         Ok(())
     }
 
-    /// Whether these answers have been evaluated.
+    /// Whether `answers`, the peer's word, shows no answer that has not been evaluated.
     pub(super) fn has_noted(&self, answers: u64) -> bool {
         let is_asking = matches!(self.stage, Stage::Asking(_));
         answers >> 8 == self.asked.wrapping_sub(u64::from(is_asking))
@@ -105,8 +108,8 @@ impl Initiator {
     /// Does as much as is possible now.
     pub(super) fn pump(&mut self, wire: &mut Wire, sink: &mut dyn Sink) {
         loop {
-            // Descriptors complete before the next one checks whether any is pending, because no
-            // further call may follow.
+            // Pending descriptors complete before the next descriptor is begun, because that
+            // descriptor may have to wait until none is pending, and no further call may follow.
             self.complete(wire, sink);
             let Some(descriptor) = sink.sending(self.next) else { break };
             let has_moved = match (descriptor.operation(), descriptor.remote()) {

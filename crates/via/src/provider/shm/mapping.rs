@@ -43,14 +43,14 @@ pub(super) fn open_region(fd: &OwnedFd, length: usize, writable: bool) -> Result
     Mapping::new(fd.as_fd(), length, writable)
 }
 
-/// Checks that a peer's file has these seals and at least so many bytes.
+/// Checks that a peer's file has the seals `wanted` and at least `length` bytes.
 fn check(fd: &OwnedFd, length: usize, wanted: SealFlags) -> Result<(), Error> {
     let seals = rustix::fs::fcntl_get_seals(fd).map_err(|_| Violation::NotSealed)?;
     if !seals.contains(wanted) {
         return Err(Violation::NotSealed.into());
     }
-    // Pages of other file systems with seals (huge ones) may be missing when they are touched,
-    // which is a bus error.
+    // Files of other sealable file systems (huge pages) may lack pages, and touching a missing page
+    // is a bus error.
     let system = rustix::fs::fstatfs(fd).map_err(Error::system("looking at a segment"))?;
     if system.f_type != TMPFS {
         return Err(Violation::NotSealed.into());

@@ -35,7 +35,8 @@ pub(super) fn number_of(file: &OwnedFd) -> u32 {
 }
 
 /// Makes the peer's segment with an area of `area` bytes, sends the peer the names of both
-/// segments, and waits until it has mapped them. The own segment must be mapped already.
+/// segments, and waits until the peer has mapped them. The caller has mapped its own segment
+/// already.
 pub(super) fn hand_over(
     socket: &OwnedFd,
     own: (&Mapping, &OwnedFd),

@@ -29,7 +29,7 @@ const QUEUE_DEPTH: usize = 4096;
 /// The maximum number of connected peers that have not sent a request yet; further peers wait in
 /// the kernel.
 const SILENT_MAX: usize = 64;
-/// The time that such a peer may take.
+/// The maximum time between a peer's connect and the arrival of its request.
 const SILENT_FOR: Duration = Duration::from_secs(5);
 
 /// The options of a NIC.

@@ -29,7 +29,7 @@ use rustix::fs::SealFlags;
 /// The length of the packet that opens a region, in bytes: u8 2, u8 rights (1: read, 2: write), u16
 /// zero, u32 index, u32 value of its word in the table, u32 zero, the handle, u64 length.
 const LENGTH: usize = 40;
-/// The first byte of such a packet.
+/// The first byte of the packet that opens a region.
 pub(super) const OPENING: u8 = 2;
 /// The maximum number of regions kept mapped for a connection.
 const KEPT_MAX: usize = 256;
@@ -114,7 +114,8 @@ struct Reach {
 }
 
 impl Opened {
-    /// Notes that an RDMA on this region was requested.
+    /// Notes that an RDMA on a region was left to the peer, which may then open the region to this
+    /// side.
     pub(super) fn want(&mut self, handle: MemoryHandle) {
         if !self.wanted.contains(&handle) {
             if self.wanted.len() == WANTED_MAX {
@@ -163,8 +164,8 @@ impl Opened {
     }
 
     /// Copies between a descriptor's segments and the place that [`Self::has`] has just found.
-    /// `None` when the registration ended meanwhile, or `go_on` returns `false`: the owner then
-    /// decides on the outcome.
+    /// Returns `None` if the registration ended during the copy, or `go_on` returned `false`. The
+    /// RDMA is then left to the region's owner, which decides on the outcome.
     pub(super) fn copy(
         &self,
         descriptor: &Descriptor,

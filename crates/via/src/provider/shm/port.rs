@@ -35,9 +35,9 @@ pub(super) struct ShmPort {
     // The number of threads that sleep until the peer calls, and the number of the latest sleep.
     sleepers: u32,
     number: u32,
-    // The time of the last look at the socket; `None` when the next turn has to look.
+    // The time of the last look at the socket; `None` if the next turn has to look at the socket.
     looked: Option<Instant>,
-    // The number of regions that the peer had opened at that time.
+    // The number of regions that the peer had opened at the last look at the socket.
     opened: u32,
     has_hung_up: bool,
     is_over: bool,
@@ -87,8 +87,9 @@ impl ShmPort {
         self.initiator.opened.sweep(&self.wire.table);
         self.initiator.lender.withdraw(&mut self.wire);
         if was_called && self.sleepers > 0 {
-            // The call was for the threads that still sleep as well, and this look has consumed it:
-            // the peer has to call again.
+            // The call was meant for all sleeping threads, and this thread has consumed it. The
+            // sleep gets a new number, so that the peer calls again for the threads that still
+            // sleep.
             self.begin_sleep();
         }
         Ok(())
@@ -119,8 +120,7 @@ impl ShmPort {
         }
         self.initiator.settle(seen, &mut self.wire, sink)?;
         if is_last {
-            // A peer that is gone publishes nothing more, and this side has taken everything it did
-            // publish.
+            // A peer that is gone publishes nothing more, and `take` has taken all of its records.
             return Err(if seen.standing == Standing::OPEN { Fault::HungUp } else { Fault::Told(seen.standing) });
         }
         self.responder.pump(&mut self.wire)?;
@@ -128,8 +128,8 @@ impl ShmPort {
         Ok(())
     }
 
-    /// Takes the records that have arrived, at most as many as fit a ring: a peer thus cannot keep
-    /// this side busy for ever.
+    /// Takes the records that have arrived, at most as many as the ring has slots, so that a peer
+    /// cannot keep this side busy for ever.
     fn take(&mut self, now: Instant, sink: &mut dyn Sink) -> Result<(), Fault> {
         let (most, is_reliable) = (self.wire.most, self.wire.level.is_reliable());
         for _ in 0..self.wire.from.slots() {
@@ -156,7 +156,8 @@ impl ShmPort {
             };
             self.responder.settle(due, &mut self.wire);
             if has_used_area {
-                // The peer can go on copying while this side copies.
+                // The peer learns at once that the bytes are taken, so that both sides copy at the
+                // same time.
                 self.wire.tell_taken();
             }
         }
@@ -184,7 +185,8 @@ impl ShmPort {
         sink.broken(status, why);
     }
 
-    /// Whether there is work that no packet announces.
+    /// Whether the peer's words show new work. The peer need not send a packet for each change of
+    /// its words.
     fn has_news(&self) -> bool {
         let seen = self.wire.see();
         self.wire.from.has_next()
@@ -230,7 +232,8 @@ impl Port for ShmPort {
     }
 
     fn end_sleep(&mut self) {
-        // A sleep that began after the connection's end was not counted.
+        // `prepare_sleep` does not count sleeps that begin after the connection's end, so the
+        // number may be 0 here.
         self.sleepers = self.sleepers.saturating_sub(1);
         if self.sleepers == 0 {
             doorbell::end_sleep(self.wire.out.segment().word(record::SLEEP));

@@ -61,7 +61,7 @@ pub(super) fn watch(socket: &OwnedFd, number: Number, wire: &Arc<Wire>) -> Resul
     let mut wires = watch.wires.lock().unwrap_or_else(PoisonError::into_inner);
     wires.insert(number, Arc::downgrade(wire));
     drop(wires);
-    // Not IN: larger areas arrive on the socket, and the threads that need them read them.
+    // Without `IN`: larger areas arrive on the socket, and the threads that need them receive them.
     let events = epoll::EventFlags::RDHUP | epoll::EventFlags::ONESHOT;
     epoll::add(&watch.epoll, socket, epoll::EventData::new_u64(number.0), events)
         .map_err(Error::system("watching a connection"))

@@ -40,7 +40,7 @@ struct Doubtful {
     /// Each file, with the user whose process passed it. The first one is being closed if it is
     /// `None`.
     files: VecDeque<(Option<u32>, Option<OwnedFd>)>,
-    /// Whether a thread closes them.
+    /// Whether a thread is closing the files.
     is_attended: bool,
 }
 
@@ -68,11 +68,13 @@ struct Room {
     limit: AtomicUsize,
     /// Returns this process's share of descriptors for the files.
     share: fn() -> usize,
-    /// The number of threads that wait for room. While there are any, the others wait behind them.
+    /// The number of threads that wait for room. While a thread waits, later threads wait behind
+    /// it.
     queued: AtomicUsize,
-    /// Held by the first of these threads.
+    /// Held by the thread that waits for room and has come first.
     first: Mutex<()>,
-    /// Held for each look of that thread, and by threads that give descriptors back to it.
+    /// Held by the first waiting thread while it looks for room, and taken by threads that give
+    /// descriptors back, so that no notification is missed.
     look: Mutex<()>,
     given_back: Condvar,
 }
@@ -135,7 +137,7 @@ impl Room {
             if self.take_if(|taken| taken + 2 * FILES_MAX <= limit || own == 0 && taken == all) {
                 break true;
             }
-            // Other threads return their reservations soon, since no receipt waits.
+            // Receiving never blocks, so other threads return their reservations soon.
             look = self.given_back.wait(look).unwrap_or_else(PoisonError::into_inner);
         };
         drop((look, first));
@@ -282,7 +284,8 @@ fn close_all() {
         doubtful.files.pop_front();
         WAITING.fetch_sub(1, Ordering::Relaxed);
         drop(doubtful);
-        // A thread that waits for the descriptor looks at the other files.
+        // The lock is released first: a thread that waits for room counts the remaining files when
+        // it is woken.
         ROOM.give_back(1);
         doubtful = self::doubtful();
     }
@@ -348,7 +351,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
     fn no_user_alone_takes_the_room_of_the_others() {
         let room = Room::new(LIMIT_MIN, || 5 * FILES_MAX);
-        // No file that the first user passes is ever closed.
+        // The first user passes files, none of which is closed.
         let mut waiting = 0;
         while let Some(mut reserved) = Reserved::new(&room, || OTHER, |_| (waiting, waiting)) {
             reserved.count = 0;
@@ -405,7 +408,8 @@ mod tests {
         let memory = memfd_create("test", MemfdFlags::CLOEXEC).unwrap();
         let (socket, other_end) = lingering(LINGERS);
         send(&near, &[memory.as_fd(), memory.as_fd(), socket.as_fd()]);
-        // The message then has the only descriptor, whose close waits.
+        // From now on the message holds the only descriptor of the socket, so that closing the
+        // descriptor waits.
         drop(socket);
         let begun = Instant::now();
         assert_eq!(receive(&far, &mut [0]).unwrap().unwrap_err(), Violation::NotSealed);

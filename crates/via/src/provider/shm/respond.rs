@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(super) struct Responder {
     coming: Option<Coming>,
     reading: Option<Reading>,
-    // The number of the peer's RDMA that were answered.
+    // The number of RDMA of the peer that were answered.
     answered: u64,
     pub(super) borrower: Borrower,
 }
@@ -31,14 +31,15 @@ struct Coming {
     immediate: Option<u32>,
 }
 
-/// The destination of its bytes.
+/// The destination of the bytes of a message or RDMA write.
 #[derive(Debug)]
 enum Target {
     /// The receive descriptor in which the message began.
     Message,
     /// A region.
     Write(Arc<Region>, RemoteAddress),
-    /// No destination, since delivery is unreliable. An RDMA write is answered all the same.
+    /// The bytes are dropped, because delivery is unreliable and the operation was refused. An RDMA
+    /// write is answered all the same.
     Nowhere { is_write: bool },
 }
 
@@ -51,11 +52,11 @@ struct Reading {
     sent: u32,
 }
 
-/// The work left when the record has been taken.
+/// The work that remains after a record was taken.
 #[derive(Debug)]
 pub(super) enum Due {
     Nothing,
-    /// The answer to an RDMA; after one that was performed, the region is opened to the peer.
+    /// The answer to an RDMA; and, if the RDMA was performed, its region, to be opened to the peer.
     Answer(Answer, Option<(Arc<Region>, MemoryHandle)>),
 }
 
@@ -69,7 +70,7 @@ impl Responder {
         sink: &mut dyn Sink,
     ) -> Result<Due, Fault> {
         let record = taken.record;
-        // Operations do not overlap: a peer that waits for an answer begins nothing else.
+        // An initiator begins no other operation before the current one is done.
         let is_busy = self.coming.is_some() || self.reading.is_some();
         let is_in_turn = match record.kind {
             Kind::More => self.coming.is_some(),

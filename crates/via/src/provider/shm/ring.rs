@@ -42,9 +42,9 @@ impl Shape {
 
 /// The publishing side.
 ///
-/// Pieces follow one another through the area and begin again at its start. Free places are not
-/// used earlier, because writing bytes that the peer has just read is slow. Pieces are freed in the
-/// order of their records.
+/// The pieces of records follow one another through the area, and continue at its start when they
+/// reach its end. Free bytes before the last piece are not reused earlier, because writing bytes
+/// that the peer has just read is slow. Pieces are freed in the order of their records.
 #[derive(Debug)]
 pub(super) struct Publisher {
     // Invariant: writable, at least `shape.length()` long, and written only by this value and, in
@@ -54,8 +54,8 @@ pub(super) struct Publisher {
     // The numbers of records published, and of records that the peer has taken.
     published: u64,
     taken: u64,
-    // The numbers of area bytes used since the beginning, and freed again; and the end of each
-    // record's piece in the ring.
+    // The number of area bytes used since the beginning, and the number of those that are free
+    // again; and for each slot of the ring, the value of `used` after its record.
     used: u64,
     freed: u64,
     ends: Box<[u64]>,
@@ -126,7 +126,7 @@ impl Publisher {
         fill(self.bytes(place, length))?;
         let number = (self.published as u32).wrapping_add(1);
         let words = record.to_words(number);
-        // Words 3 to 5 are inline bytes where the record has no place.
+        // A record without a place in the peer's memory has inline bytes instead of words 3 to 5.
         let last = if record.kind.has_place() { 6 } else { 3 };
         for (at, word) in words.iter().enumerate().take(last).skip(1) {
             self.own.word64(slot + at * 8).store(*word, Ordering::Relaxed);

@@ -83,7 +83,7 @@ impl Table {
     pub(super) fn leave(&self, entry: Entry) {
         let value = entry.value.wrapping_add(1);
         self.own.word(entry.index as usize * 4).store(value, Ordering::Release);
-        // The owner's later accesses to the bytes must come after the change.
+        // Later accesses of the owner to the region's bytes must come after the change of the word.
         fence(Ordering::SeqCst);
         if value != u32::MAX {
             self.unused.lock().unwrap_or_else(PoisonError::into_inner).returned.push(entry.index);

@@ -43,9 +43,10 @@ pub(super) struct Wire {
     pub(super) from: Taker,
     /// The peer's table of registrations.
     pub(super) table: Mapping,
-    // The number of the peer's sleep that the last call ended.
+    // The number of the peer's sleep that this side's last call ended.
     called: u32,
-    // Whether the peer was told anything since it was last called.
+    // Whether this side has published a record, or changed a word that the peer reads, since it
+    // last considered a call.
     has_told: bool,
 }
 
@@ -95,13 +96,13 @@ impl Wire {
         self.has_told = true;
     }
 
-    /// Tells the peer which of its records were taken: their places are free again, and their
-    /// operations are done.
+    /// Tells the peer how many of its records were taken: their slots and pieces are free again,
+    /// and their operations are done.
     pub(super) fn tell_taken(&mut self) {
         self.tell_taken_up_to(self.from.taken());
     }
 
-    /// As [`Self::tell_taken`], without the last record, which was refused.
+    /// As [`Self::tell_taken`], but without the last record, which was refused.
     pub(super) fn tell_refused(&mut self) {
         self.tell_taken_up_to(self.from.taken().saturating_sub(1));
     }
@@ -136,7 +137,7 @@ impl Wire {
         }
     }
 
-    /// Wakes the peer if it sleeps and was told something.
+    /// Wakes the peer if it sleeps and this side has published or changed anything.
     pub(super) fn call(&mut self) {
         if std::mem::take(&mut self.has_told)
             && doorbell::must_call(self.from.segment().word(record::SLEEP), &mut self.called)
@@ -146,7 +147,7 @@ impl Wire {
     }
 }
 
-/// Returns the reason of the end, for the user.
+/// Returns the reason of a connection's end that results from a refusal.
 pub(super) fn ended(refusal: Refusal) -> Ended {
     match refusal {
         Refusal::ReceiverNotReady => Ended::ReceiverNotReady,

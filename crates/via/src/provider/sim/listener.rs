@@ -88,8 +88,8 @@ impl Inbox {
         Ok(())
     }
 
-    /// Attaches or detaches the waiting ends: the clock must not wait for them while the listener
-    /// is not called.
+    /// Attaches or detaches the ends of the waiting wires. They are attached only during `accept`,
+    /// because the clock must not wait for an end whose user is not called.
     fn attend(&self, is_attended: bool) {
         for knock in self.knocks().iter() {
             if is_attended {
@@ -121,7 +121,7 @@ impl SimListener {
             while let Some(length) = link.receive(&mut self.datagram)? {
                 if let Some(answering) = Answering::from_datagram(&self.datagram[..length]) {
                     let Knock { link, peer } = knocks.remove(at);
-                    // The clock goes on while the user decides.
+                    // The end is detached, so that the clock can advance while the user decides.
                     link.detach();
                     return Ok(Some(SimRequest { core: Arc::clone(&self.core), answering, link: Some(link), peer }));
                 }

@@ -19,13 +19,13 @@ pub(super) struct Net {
     shared: Arc<Mutex<State>>,
 }
 
-/// The mover of the clock.
+/// The way by which the clock advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Clock {
-    /// A caller of [`Net::advance`].
+    /// The caller of [`Net::advance`] advances the clock.
     ByHand,
-    /// The ends: the clock advances when all of them have settled, at most so many times as fast as
-    /// real time.
+    /// The clock advances by itself when all attached ends have settled. The value is its maximum
+    /// speed relative to real time.
     Settling(u32),
 }
 
@@ -51,17 +51,19 @@ struct Wire {
     nics: [usize; 2],
     channels: [Channel; 2],
     ends: [End; 2],
-    // Whether one of its NICs was killed. Such a wire stays cut, also when that NIC is restarted.
+    // Whether one of the wire's NICs was killed. The wire then stays cut, even when the NIC is
+    // restarted.
     is_dead: bool,
 }
 
 #[derive(Debug, Default)]
 struct End {
     stage: Stage,
-    // The latest time of the next call.
+    // The time by which the end's user wants to be called.
     due: Option<Duration>,
     bell: Option<Arc<OwnedFd>>,
-    // The standing answer to every datagram that arrives.
+    // The datagram that answers every datagram to this end, after the end's user has gone: see
+    // [`SimLink::answer_always`].
     answer: Option<Box<[u8]>>,
 }
 
@@ -72,7 +74,7 @@ enum Stage {
     Waiting,
     /// The end has a user that may have work to do.
     Busy,
-    /// The end has a user that waits.
+    /// The end has a user that has done everything and waits.
     Settled,
     /// The end will never have a user again.
     Gone,
@@ -243,8 +245,8 @@ impl State {
         }
     }
 
-    /// Returns the real time when the clock may advance, and its next time. `None` while an end has
-    /// work to do, or when no event is left.
+    /// Returns the real time from which the clock may advance, and the virtual time to which it
+    /// advances. `None` while an end has work to do, or when no event is left.
     fn may_move(&self) -> Option<(Instant, Duration)> {
         let Clock::Settling(speed) = self.clock else { return None };
         if self.busy > 0 {
@@ -254,7 +256,7 @@ impl State {
         Some((self.moved + (next - self.now) / speed.max(1), next))
     }
 
-    /// Advances the clock if all ends wait for that.
+    /// Advances the clock if all attached ends have settled and enough real time has passed.
     fn settle(&mut self) {
         if let Some((allowed, next)) = self.may_move()
             && Instant::now() >= allowed
@@ -263,8 +265,8 @@ impl State {
         }
     }
 
-    /// Handles the loss of a user for which the other ends may have waited: they have to compute
-    /// the length of their sleep anew.
+    /// Handles the detachment of an end for which the clock may have waited. Sleeping users have
+    /// computed the length of their sleep with that end attached, so they are woken.
     fn left(&mut self) {
         self.settle();
         if self.busy == 0 && self.clock != Clock::ByHand {
@@ -296,8 +298,8 @@ impl Wire {
         }
     }
 
-    /// Answers datagrams for an end with a standing answer, and drops those for an end without a
-    /// user.
+    /// Sends an end's standing answer for each datagram that has arrived at the end. If the end has
+    /// no standing answer, drops the datagrams. Has no effect while the end may get a user.
     fn reply(&mut self, end: usize, now: Duration) {
         if self.ends[end].stage != Stage::Gone {
             return;
@@ -330,13 +332,12 @@ impl SimLink {
         self.wire
     }
 
-    /// Gives the end a user, which will settle.
+    /// Attaches a user to the end. The clock waits until that user settles.
     pub(super) fn attach(&self) {
         self.net.state().set_stage(self.wire, self.end, Stage::Busy);
     }
 
-    /// Leaves the end without a user for a while: the clock does not wait for it, and datagrams
-    /// stay.
+    /// Detaches the end's user: the clock does not wait for the end, and its datagrams are kept.
     pub(super) fn detach(&self) {
         let mut state = self.net.state();
         state.set_stage(self.wire, self.end, Stage::Waiting);
@@ -348,8 +349,8 @@ impl SimLink {
         self.net.state().end(self.wire, 1 - self.end).is_none_or(|end| end.stage == Stage::Gone)
     }
 
-    /// Settles: this end has done everything, and wants a call at `due` at the latest. The clock
-    /// may advance.
+    /// Declares that this end's user has done everything and wants to be called at `due` at the
+    /// latest. The clock may advance.
     pub(super) fn settle(&self, due: Option<Duration>) {
         let mut guard = self.net.state();
         let state = &mut *guard;
@@ -361,8 +362,9 @@ impl SimLink {
         state.settle();
     }
 
-    /// Returns `None` unless this end has settled; then the real time when the clock may advance by
-    /// itself, if all other ends have settled as well.
+    /// Returns `None` if this end has work to do. Otherwise returns the real time from which the
+    /// clock may advance by itself; that is `None` while another end has work to do, or when no
+    /// event is left.
     pub(super) fn settled(&self) -> Option<Option<Instant>> {
         let mut state = self.net.state();
         state.settle();
@@ -381,12 +383,13 @@ impl SimLink {
         let _ = rustix::io::read(&*self.bell, &mut count);
     }
 
-    /// Leaves the end to a standing answer.
+    /// Drops the end's user. From now on `answer` is sent for every datagram that arrives at the
+    /// end.
     pub(super) fn answer_always(self, answer: Box<[u8]>) {
         let mut state = self.net.state();
         let now = state.now;
         if let Some(wire) = state.wires.get_mut(&self.wire) {
-            // The first answer is sent now, since its request has been received already.
+            // The answer to the datagram that has been received already is sent now.
             wire.channels[self.end].offer(now, &answer);
             wire.ends[self.end].answer = Some(answer);
         }

@@ -83,7 +83,8 @@ impl Port for SimPort {
     }
 
     fn readiness(&self) -> Option<Arc<OwnedFd>> {
-        // Time passes only for callers, and not for threads that wait for a file.
+        // The virtual clock advances only while users call their ports, so waiting for a file alone
+        // would never end.
         None
     }
 

@@ -24,8 +24,8 @@ pub(super) struct UdpLink {
 }
 
 impl UdpLink {
-    /// Makes a socket connected to `peer`. If `own` is given, binds it there, where other sockets
-    /// of this user are bound as well.
+    /// Makes a socket connected to `peer`. If `own` is given, binds the socket to that address,
+    /// which it shares with other sockets of this user.
     pub(super) fn connect(peer: SocketAddr, own: Option<SocketAddr>, buffer: usize) -> Result<Self, Error> {
         let family = if peer.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -37,8 +37,9 @@ impl UdpLink {
         }
         let is_mapped = |address: SocketAddr| matches!(address.ip(), IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some());
         let is_four = peer.is_ipv4() || is_mapped(peer);
-        // Without these, the network fragments packets that are too long instead of dropping them,
-        // and the probes find too large a length. Connections get slower, but stay correct.
+        // If these options cannot be set, the network fragments packets that are too long instead
+        // of dropping them, and the probes find too large a length. Connections get slower, but
+        // stay correct.
         if peer.is_ipv4() {
             let _ = sockopt::set_ip_mtu_discover(&fd, sockopt::Ipv4PathMtuDiscovery::PROBE);
         } else {

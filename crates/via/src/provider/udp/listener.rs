@@ -90,8 +90,9 @@ impl Shared {
         }
     }
 
-    /// Returns the address of a socket for a peer that requested `wanted`: a wildcard address
-    /// leaves open which address of this host the peer used.
+    /// Returns the local address of the socket for a peer that requested a connection with
+    /// `wanted`. If the listener is bound to the wildcard address, `wanted` shows which address of
+    /// this host the peer has used.
     fn own_address(&self, wanted: &str) -> SocketAddr {
         let mut own = self.local;
         if own.ip().is_unspecified()

@@ -167,7 +167,7 @@ impl Queue {
         self.rings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Directs frames to this port to this door from now on.
+    /// Has frames to `port` delivered to the inbox of this door from now on.
     pub(super) fn move_in(&self, port: u16, door: &Arc<Door>) -> Result<(), Error> {
         let inbox = Inbox { frames: VecDeque::new(), door: Arc::clone(door) };
         self.lock().inboxes.insert(port, inbox);
@@ -405,9 +405,9 @@ impl Door {
     }
 }
 
-/// Whether an inbox with `waiting` frames takes another one, when `held` of the places for all
-/// inboxes are taken. An inbox never holds more places than are free, so some are always left for
-/// the next one, however many inboxes are never emptied.
+/// Whether an inbox with `waiting` frames takes another frame, when `held` of the `held_max` places
+/// for all inboxes are taken. An inbox never gets more places than it leaves free, so even if many
+/// inboxes are never emptied, another inbox still gets places.
 fn has_room(waiting: usize, held: usize, held_max: usize) -> bool {
     waiting < held_max.saturating_sub(held).min(INBOX_FRAMES)
 }

@@ -92,7 +92,7 @@ impl Mapped {
     }
 
     fn needs_wakeup(&self) -> bool {
-        // A kernel without that word always has to be woken.
+        // A kernel without this word has to be woken every time.
         self.flags.is_none_or(|flags| self.word(flags).load(Ordering::Relaxed) & NEED_WAKEUP != 0)
     }
 
@@ -166,7 +166,7 @@ impl<T: Copy> Coming<T> {
         Ok(Self { mapped, consumed, entry: PhantomData })
     }
 
-    /// Takes the next entry, which belongs to the kernel again afterwards.
+    /// Takes the next entry. The kernel may reuse the entry afterwards.
     pub(super) fn pop(&mut self) -> Option<T> {
         if self.mapped.produced() == self.consumed {
             return None;

@@ -22,10 +22,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The number of empty looks at the ring before the next look at the kernel's socket, which costs a
 /// system call.
 const RARELY: u32 = 512;
-/// The number of looks that also look at the kernel's socket, after a datagram arrived there.
+/// The number of polls, after a datagram arrived at the kernel's socket, in which that socket is
+/// read each time.
 const OFTEN: u32 = 1024;
-/// The number of datagrams found by polling, in a row, after which files that wake sleepers stop
-/// watching.
+/// The number of datagrams found by polling after which the socket offers to be the steward: see
+/// [`super::watch`].
 const WATCHED: u32 = 64;
 /// The number of datagrams after which the kernel is asked again for a peer's Ethernet address.
 const ROUTE_CHECK: u32 = 4096;
@@ -45,10 +46,10 @@ pub struct XdpSocket {
     often: u32,
 }
 
-/// The waiters of the socket: see [`super::watch`].
+/// The state of the socket's file: see [`super::watch`].
 #[derive(Debug, Default)]
 struct Watch {
-    // Whether the file was passed to a caller for good.
+    // Whether a caller may sleep on the file at any time, without an announcement.
     is_for_good: AtomicBool,
     sleepers: u32,
     // The number of datagrams found by polling since the last sleep.
@@ -230,13 +231,14 @@ impl XdpSocket {
     /// Makes the file readable when a frame arrives, or if one is there already.
     fn watch(&self) {
         if !self.queue.watchers.want(self.local.port(), self.queue.file()) {
-            // The thread's sleep ends at once, and the thread looks.
+            // The file cannot watch the queue for lack of memory, so the bell ends the thread's
+            // sleep at once.
             self.door.ring();
         }
     }
 
-    /// Counts a datagram found by polling. When no thread slept for a while, no file has to watch,
-    /// and this socket becomes the steward.
+    /// Counts a datagram found by polling. After enough of them without a sleep, the socket becomes
+    /// the steward if there is none, and its file stops watching the queue.
     fn polled(&mut self) {
         let watch = &mut self.watch;
         if watch.is_steward || watch.sleepers > 0 || *watch.is_for_good.get_mut() {

@@ -70,7 +70,7 @@ impl Watchers {
     }
 
     /// Notes that a socket is polled, and that no thread sleeps on its file. Returns whether the
-    /// socket is the steward from now on, which takes the frames of all.
+    /// socket is the steward from now on, which takes the frames of all sockets.
     pub(super) fn take_over(&self, port: u16, queue: BorrowedFd<'_>) -> bool {
         let mut inner = self.lock();
         if let Some(file) = inner.files.get_mut(&port) {
@@ -83,8 +83,8 @@ impl Watchers {
 }
 
 impl Inner {
-    /// Has the right files watch the queue, and no others. Returns `false` when one could not be
-    /// added.
+    /// Registers the queue with the files that have to watch it, and removes it from the others.
+    /// Returns `false` if the queue could not be registered with a file.
     fn settle(&mut self, queue: BorrowedFd<'_>) -> bool {
         let mut is_settled = true;
         for file in self.files.values_mut() {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The reason why an operation was not performed.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// The peer may not do that, or not now.
+    /// The peer may not perform the operation, or not now.
     Refused(Refusal),
     /// The peer broke the rules.
     Violation,
@@ -32,7 +32,7 @@ pub(super) struct Target {
     current: Option<Part>,
     /// Reads to answer, and reads whose answer is not acknowledged.
     pub(super) reads: VecDeque<Served>,
-    /// The number of the first of `reads`, in this side's count.
+    /// The number of the first entry of `reads`, in this side's count of the peer's reads.
     pub(super) first_read: u64,
     /// The position in `reads` of the read that is being answered, and the number of its bytes
     /// sent.
@@ -41,11 +41,11 @@ pub(super) struct Target {
     /// The refused operation, if any, and whether its refusal has been sent.
     pub(super) refused: Option<(u32, Refusal)>,
     pub(super) has_refused: bool,
-    // Whether the peer's connection is broken, so that its begun operations stay unfinished.
+    // Whether the peer's connection is broken, so that the peer's begun operations stay unfinished.
     is_void: bool,
 }
 
-/// An operation that has arrived in part.
+/// An operation of which only some parts have arrived.
 #[derive(Debug)]
 struct Part {
     number: u32,
@@ -55,7 +55,7 @@ struct Part {
     write: Option<(Arc<Region>, u64)>,
 }
 
-/// A read of the peer.
+/// A read of the peer that is being answered.
 #[derive(Debug)]
 pub(super) struct Served {
     pub(super) number: u32,
@@ -78,7 +78,7 @@ impl Target {
         self.read >= self.reads.len()
     }
 
-    /// Whether only whole operations are under way: none has arrived in part, no read is
+    /// Whether no operation of the peer is in progress: none has arrived in part, no read is
     /// unanswered, and none was refused.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
@@ -105,8 +105,8 @@ impl Target {
 
 impl Engine {
     pub(super) fn perform(&mut self, data: &DataHeader, payload: &[u8], sink: &mut dyn Sink) -> Result<(), Fault> {
-        // The begun operations of a broken peer stay unfinished. Its answers and refusals are about
-        // operations of this side, and count.
+        // If the peer's connection is broken, its own begun operations stay unfinished. Its answers
+        // and refusals still count, because they belong to operations of this side.
         let is_own = data.action == Action::Refuse || (data.action == Action::Answer && self.is_awaited(data));
         if self.target.is_void && !is_own {
             return Ok(());

@@ -19,12 +19,13 @@ const EXPECTED_MAX: usize = 256;
 /// The deferred part of a predicted packet's processing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Late {
-    // The acknowledgement of all packets sent before, and the peer's window in bytes.
+    // The acknowledgement in the packet, which covers all packets sent before; and the peer's
+    // window in bytes.
     ack: u32,
     window: u32,
 }
 
-/// A packet that was made, and has to be noted as sent.
+/// A packet that was made, and does not count as sent until [`Engine::sent_expected`].
 #[derive(Clone, Copy, Debug)]
 pub(in crate::reliable) struct Made {
     /// The length of the datagram, in bytes.
@@ -33,15 +34,15 @@ pub(in crate::reliable) struct Made {
 }
 
 impl Engine {
-    /// Whether the connection does nothing but wait for the next packet, or send it. All packets
-    /// under way are acknowledged or about to be.
+    /// Whether the connection has nothing to do but to receive or send the predicted packet. All
+    /// packets under way are acknowledged or about to be.
     #[inline]
     fn is_plain(&self) -> bool {
         matches!(self.phase, Phase::Open) && self.is_reliable && !self.sending.has_lost() && self.target.is_plain()
     }
 
-    /// Takes a datagram that matches the prediction. Returns `false`, with nothing changed, for any
-    /// other.
+    /// Processes a datagram that matches the prediction. Returns `false`, with nothing changed, for
+    /// any other datagram.
     #[inline]
     pub(in crate::reliable) fn take_expected(&mut self, datagram: &[u8], sink: &mut dyn Sink) -> bool {
         if datagram.len() > EXPECTED_MAX
@@ -70,8 +71,8 @@ impl Engine {
         true
     }
 
-    /// Makes the only packet that there is to make, if it is the kind that calls send. The packet
-    /// does not count as sent: see [`Self::sent_expected`].
+    /// Makes the next packet, if nothing else has to be sent and the packet is one that the peer
+    /// predicts. The packet does not count as sent: see [`Self::sent_expected`].
     #[inline]
     pub(in crate::reliable) fn make_expected(&self, sink: &dyn Sink, into: &mut [u8]) -> Option<Made> {
         let is_acknowledged = self.late.is_some() || self.sending.is_idle();

@@ -6,8 +6,8 @@ use crate::error::Ended;
 use crate::spi::Sink;
 
 impl Engine {
-    /// Takes a hint that nothing is at the other end. A peer that does not contradict it soon
-    /// counts as gone.
+    /// Takes a hint that nothing is at the other end. Asks the peer for a sign of life at once. If
+    /// none arrives, the peer soon counts as gone.
     pub fn hint_gone(&mut self, now: u64) {
         if self.alive.hinted.is_none() {
             self.alive.hinted = Some(now);

@@ -21,13 +21,14 @@ impl Engine {
     }
 
     fn put(&self, into: &mut [u8], body: &Body<'_>) -> Option<usize> {
-        // The write fails only where the link takes less than a handshake needs.
+        // The write fails only if the link's datagrams are shorter than a handshake packet.
         packet::write(into, &self.header(0), body).ok()
     }
 
-    /// Makes the next datagram to send now, and returns its length. Returns `None` when there is
-    /// none, until a descriptor is posted, a datagram arrives, or the time of [`Engine::due`].
-    /// `into` is as long as the link's maximum datagram. A made datagram counts as sent.
+    /// Makes the next datagram that is to be sent now, and returns its length. The datagram counts
+    /// as sent. Returns `None` if nothing is to be sent until a descriptor is posted, a datagram
+    /// arrives, or the time of [`Engine::due`] has come. `into` has room for the link's longest
+    /// datagram.
     pub fn transmit(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
         self.catch_up(now, sink);
         if self.owes_nothing(now, sink.posted()) {
@@ -51,8 +52,8 @@ impl Engine {
         self.control_packet(now, into)
     }
 
-    /// Whether a quick look shows that no datagram has to be made and no timer is due, as is most
-    /// often the case.
+    /// Whether a quick check shows that no datagram has to be made and no timer is due, which is
+    /// the usual case.
     #[inline]
     pub(in crate::reliable) fn owes_nothing(&self, now: u64, posted: u64) -> bool {
         let is_later = |due: Option<u64>| due.is_none_or(|due| now < due);
@@ -129,7 +130,8 @@ impl Engine {
         None
     }
 
-    /// Notes that a data packet was made, which acknowledges and wants to be acknowledged.
+    /// Notes that a data packet was made. The packet acknowledges all packets received so far, and
+    /// needs an acknowledgement itself.
     pub(super) fn made(&mut self, now: u64) {
         self.statistics.sent += 1;
         if self.is_reliable {
@@ -230,7 +232,8 @@ impl Engine {
         let descriptor = sink.sending(index)?;
         let total = descriptor.total() as u32;
         if descriptor.operation() == Operation::RdmaRead {
-            // A loss would stay unnoticed. A VI refuses such a descriptor when it is posted.
+            // Without acknowledgements, the loss of an answer would stay unnoticed. A VI refuses
+            // such a descriptor when it is posted.
             self.advance(length, is_last);
             sink.complete(Status::ConnectionLost, 0);
             self.statistics.completions += 1;
@@ -253,7 +256,7 @@ impl Engine {
         Some(made)
     }
 
-    /// Returns the time when unreliable delivery may go on, if it was held up.
+    /// Returns the end of the current span if unreliable delivery waits for it.
     pub(super) fn paced_until(&self) -> Option<u64> {
         self.is_held_up.then_some(self.budget_until)
     }
@@ -329,8 +332,8 @@ fn make_own(
     Some(begin + length)
 }
 
-/// Seals the made packet, or replaces it by one without effect where it could not be made. Returns
-/// the length.
+/// Writes the checksum of the made packet. A packet that could not be made is replaced by one
+/// without effect. Returns the length.
 fn finish(header: &Header, made: Option<usize>, into: &mut [u8]) -> usize {
     let length = made.unwrap_or_else(|| packet::put_data(into, header, &plain(Action::Void)));
     packet::seal(&mut into[..length])

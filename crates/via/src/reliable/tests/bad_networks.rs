@@ -22,7 +22,7 @@ fn mix(level: Reliability, weather: Weather, seed: u64, count: u64) -> Net {
         match net.chance.next() % 4 {
             0 => net.post(0, carrying(Descriptor::rdma_write(place(number * 20_000)), &bytes)),
             1 => {
-                // The read covers the place of an earlier write, or one that no write uses.
+                // The read covers the bytes of an earlier write, or bytes that no write uses.
                 let from = place(net.chance.next() % number.max(1) * 20_000);
                 net.post(0, with(Descriptor::rdma_read(from), &region(20_000, Access::LOCAL), 20_000));
             }
@@ -45,7 +45,8 @@ fn mix(level: Reliability, weather: Weather, seed: u64, count: u64) -> Net {
     net
 }
 
-/// Asserts that every write is in place, and every read returned what the writes before it left.
+/// Asserts that every write is in the memory, and that every read returned what the writes before
+/// it had written.
 fn check_memory(net: &Net, seed: u64) {
     let mut memory = vec![0; 1 << 20];
     for (number, done) in one_by_one(net) {
@@ -54,8 +55,8 @@ fn check_memory(net: &Net, seed: u64) {
             Operation::RdmaWrite => {
                 memory[at..][..done.length() as usize].copy_from_slice(&pattern(number, done.length()))
             }
-            // A read may see later writes, too. The check suffices all the same: places are written
-            // once, and read from earlier numbers only.
+            // A read may also see later writes. The check is valid all the same: each position is
+            // written at most once, and a read covers only positions of earlier numbers.
             Operation::RdmaRead => assert!(got(done) == memory[at..][..20_000], "read {number} with seed {seed}"),
             _ => {}
         }

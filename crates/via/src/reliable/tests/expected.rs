@@ -63,7 +63,7 @@ fn calls_come_through_any_weather_whichever_way_they_go() {
     }
 }
 
-/// Makes a packet that the second end predicts, and that end.
+/// Makes a packet that the second end predicts. Returns the packet and that end.
 fn expected() -> (Vec<u8>, End) {
     let mut net = calls(Weather::default(), 1, true);
     net.pass(1_000_000);

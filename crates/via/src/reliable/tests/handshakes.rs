@@ -115,7 +115,8 @@ fn a_disconnect_reaches_the_other_end_with_what_it_acknowledges() {
     while net.ends[1].queues.received.is_empty() {
         assert!(net.step());
     }
-    // The end disconnects at once, so that only the close can carry the acknowledgement.
+    // The end disconnects before it acknowledges the message, so the acknowledgement must come with
+    // the close.
     net.ends[1].engine.disconnect();
     net.until(|[one, _]| one.queues.ended.is_some());
     assert_eq!(net.ends[0].queues.ended, Some(Ended::ByPeer));

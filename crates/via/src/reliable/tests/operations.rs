@@ -88,8 +88,8 @@ fn both_ends_read_and_send_at_once() {
     }
 }
 
-/// Posts two good writes, a bad operation and a good write behind it. Returns the outcomes at both
-/// ends.
+/// Posts two valid writes, the invalid operation `bad` and another valid write. Returns the
+/// outcomes at both ends.
 fn refused(bad: Box<Descriptor>, room: Option<u32>) -> (Vec<Status>, [Option<Ended>; 2], Net) {
     let mut net = Net::new(ReliableReception);
     room.into_iter().for_each(|room| net.post_receive(1, room));

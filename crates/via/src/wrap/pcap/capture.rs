@@ -79,8 +79,8 @@ impl Capture {
         Ok(Self::go_on(writer, limit.saturating_sub(header.len() as u64)))
     }
 
-    /// Captures to a writer that has its header already, `left` bytes more. Each packet is one
-    /// write.
+    /// Captures at most `left` further bytes to a writer that has the file's header already. Each
+    /// packet is one write.
     pub(super) fn go_on(writer: Box<dyn Write + Send>, left: u64) -> Self {
         let open = Open { writer, record: Vec::new(), left, captured: 0, left_out: 0, failed: None };
         Self { file: Arc::new(Mutex::new(open)) }

@@ -93,7 +93,8 @@ impl SharedCapture {
         &self.capture
     }
 
-    /// Returns the prefix of the names of sockets that this capture knows.
+    /// Returns a prefix, unique to this capture, for the names of sockets by which processes with
+    /// the same capture recognize each other.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }

@@ -105,8 +105,9 @@ impl Evil {
         self.segment.write(offset, &value.to_le_bytes()).unwrap();
     }
 
-    /// Publishes a record: kind and flags, whole and immediate, piece and place in the area, and
-    /// three words.
+    /// Publishes a record. `kind` is the word with kind and flags. `words` are the length of the
+    /// whole message, the immediate data, and length and position of the piece. `place` is the
+    /// place in the victim's memory.
     fn publish(&mut self, kind: u32, words: [u32; 4], place: [u64; 3]) {
         let slot = RING + u64::from(self.published % SLOTS) * 128;
         for (at, word) in words.into_iter().enumerate() {
@@ -199,8 +200,8 @@ fn what_is_lent_is_looked_at_before_it_is_read() {
         send(&evil.socket, &packet, &[file.file().unwrap()]);
         evil.store32(148, word as u32);
     };
-    // A valid message: in a region of one page, whose word is 1, with 4096 bytes from offset 4096
-    // on.
+    // A valid message of 4096 bytes, from offset 4096 of a lent region. The region's word in the
+    // table is 1.
     let (mut end, mut evil) = scene(&place, Reliability::ReliableDelivery);
     lend(&evil, 1, 8192);
     evil.publish(7, [4096, 0, 20, 0], [1, 4096, 4096]);

@@ -264,16 +264,17 @@ fn unreliable_messages_that_find_no_room_are_dropped_and_the_rest_is_whole() {
     assert_eq!((one.vi.state(), other.vi.state()), (State::Connected, State::Connected));
 }
 
-/// The owners call neither end while the message is under way.
+/// The owners of both VIs make no call while the message is under way.
 #[test]
 fn the_nic_looks_after_connections_that_nobody_calls() {
     let place = Place::new();
     let nic = place.nic();
-    // The memory is neither opened nor lent: only the message itself makes the NIC look.
+    // Peers have no access to the memory, so no region is opened or lent, which would wake the NIC:
+    // only the message itself does.
     let end = || End::new(&nic, attributes(Reliability::ReliableReception, Waiting::Block), 1 << 21, Access::LOCAL);
     let (mut one, mut other) = (end(), end());
     connect(&mut one.vi, &nic, &mut other.vi);
-    // The owners were at work on both ends before, and then stopped.
+    // The owners have served both ends until now, and then stop.
     for _ in 0..10 {
         assert!(one.vi.send.done().is_none() && other.vi.receive.done().is_none());
     }
@@ -324,8 +325,8 @@ fn mapped_regions() -> usize {
     maps.lines().filter(|line| line.contains("obvia-region")).count()
 }
 
-/// Regions that peers may read are lent for long messages and withdrawn. The messages of a region
-/// that is dropped while they are under way arrive all the same.
+/// Regions that peers may read are lent for long messages, and withdrawn. The messages of a region
+/// arrive even if the region is dropped while they are under way.
 #[test]
 fn long_messages_of_regions_that_come_and_go_arrive_whole() {
     const LONG: u32 = 40_000;
@@ -353,7 +354,8 @@ fn long_messages_of_regions_that_come_and_go_arrive_whole() {
                 assert_eq!(one.sent(), (Status::Done, 2 * LONG + 3));
             }
         }
-        // All but the last few have been withdrawn; other tests have regions of their own.
+        // The sender has withdrawn all regions but the last few. The limit allows for the regions
+        // of other tests.
         let deadline = SOON.start();
         while mapped_regions() > 150 {
             one.vi.state();

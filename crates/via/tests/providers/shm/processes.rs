@@ -130,7 +130,8 @@ fn messages_and_rdma_go_from_process_to_process() {
     }
 }
 
-/// Returns how the connection ends when the child does, and how long that took.
+/// Returns the VI's state and the status of its receive after the child has ended, and the time
+/// that passed until then.
 fn end_of(role: &str, waiting: Waiting, kill: bool) -> (State, Status, Duration) {
     let (_place, mut process, mut one, _) = start(role, waiting);
     one.post_receive(0, 8);

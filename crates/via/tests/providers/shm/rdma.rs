@@ -24,7 +24,7 @@ fn writes_and_reads_of_every_size_the_first_and_those_after_it() {
         for level in LEVELS {
             let (mut one, mut other) = pair(&nic, &attributes(level, Waiting::Adaptive), LENGTH);
             if memory.is_some() {
-                // Memory that the initiator cannot map, so that the target performs each RDMA.
+                // The initiator cannot map this memory, so the target performs each RDMA.
                 other.region = nic.register(Memory::new(LENGTH).unwrap(), &other.tag, Access::BOTH).unwrap();
             }
             let mut random = Random(level as u64 + 77);
@@ -280,15 +280,15 @@ fn regions_that_come_and_go_are_told_apart() {
         }
     }
     let deadline = SOON.start();
-    // Other tests have regions of their own.
+    // The limit allows for the regions of other tests.
     while mapped_regions() > before + 300 {
         one.vi.state();
         assert!(!deadline.is_over(), "{} regions are mapped, {before} were", mapped_regions());
     }
 }
 
-/// The region is on its way when the initiator sees the answer to the first RDMA, at any moment.
-/// The next RDMA on the same region is posted by then, and must go on.
+/// The region's file may arrive at any moment around the initiator's look at the answer to the
+/// first RDMA. The next RDMA on the region is posted already, and must be performed all the same.
 #[test]
 fn the_second_rdma_on_a_fresh_region_may_be_posted_with_the_first() {
     let place = Place::new();

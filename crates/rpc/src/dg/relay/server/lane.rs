@@ -35,7 +35,7 @@ pub(super) struct Client {
 #[derive(Debug)]
 struct Desk {
     queue: VecDeque<IncomingCall>,
-    /// The calls being executed, each with whether the client has abandoned it.
+    /// The calls being executed. Each has a flag that tells whether the client has abandoned it.
     performed: Vec<(CallKey, Arc<AtomicBool>)>,
     /// The number of lanes that wait for a call.
     idle: usize,
@@ -138,7 +138,8 @@ impl Client {
         // The desk must not be locked here: the upper layer holds its own locks when it queries
         // lanes. The caller is `None`, as this protocol does not authenticate.
         let (target, interface) = self.interfaces.find(call.object, call.interface, None)?;
-        // Reference counts need an owner, and the client of a call without response is unknown.
+        // Interfaces of objects need an identified client, because reference counts belong to
+        // clients. The client of a call without response is unknown.
         let translation = Translation::without_context(interface)
             .filter(|_| interface.objects.is_none() || call.client.is_some())
             .ok_or(Status::UNK_IF)?;
@@ -155,8 +156,8 @@ pub(super) struct Lane {
     /// The call being executed.
     current: Mutex<Option<Call>>,
     scratch: Mutex<Vec<u8>>,
-    /// Whether the call was abandoned. The lane ends with it: its window appears closed to the
-    /// method.
+    /// Whether the client has abandoned the call. The lane's window then counts as closed, so that
+    /// the method can notice it, and the lane ends.
     is_cancelled: Arc<AtomicBool>,
     /// Whether the lane's thread has to stop waiting for calls.
     is_wanted: AtomicBool,

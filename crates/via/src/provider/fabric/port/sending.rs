@@ -1,4 +1,5 @@
-//! The send queue of a port: the descriptors that the endpoint has, and those behind them.
+//! The send queue of a port: the operations that the endpoint performs, and the descriptors that
+//! wait for room in the endpoint.
 
 use super::super::endpoint::{Endpoint, Place, Work};
 use super::super::ffi;
@@ -11,12 +12,13 @@ use crate::error::Ended;
 use crate::spi::{Refusal, Sink};
 use rustix::io::Errno;
 
-/// A descriptor of the send queue that the endpoint has.
+/// A send or an RDMA that was posted to the endpoint and is not complete.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sending {
     pub(super) operation: Operation,
     pub(super) length: u32,
-    // The number of completions to come.
+    // The number of outstanding completions: one of the operation, and one of its announcement if
+    // it has one.
     pub(super) left: u8,
     pub(super) error: u32,
 }
@@ -36,7 +38,8 @@ impl FabricPort {
         }
     }
 
-    /// Whether a message would overtake earlier writes.
+    /// Whether the provider could deliver a message before earlier RDMA writes, so that the message
+    /// has to wait for them.
     fn must_wait_for_writes(&self) -> bool {
         self.writes > 0 && self.nic.capabilities.send_after_write == 0
     }
@@ -64,8 +67,8 @@ impl FabricPort {
             (Operation::RdmaRead, Some(from)) => (Work::Read { from: self.place(from, length) }, None),
             _ => (Work::Send { data: immediate }, None),
         };
-        // A read of no data need not be waited for, and with shm of libfabric 1.17 the wait would
-        // never end.
+        // An RDMA read of no bytes is complete at once. With shm of libfabric 1.17, its completion
+        // would never arrive.
         if length == 0 && operation == Operation::RdmaRead {
             self.sends.push_back(Sending { operation, length: 0, left: 0, error: 0 });
             return true;
@@ -99,26 +102,29 @@ impl FabricPort {
         Place { address: base.wrapping_add(remote.offset), length, key: remote.handle.0[0] }
     }
 
-    /// Whether the handle is valid and, as far as it tells, allows the RDMA. The peer makes its own
-    /// check, which decides. But not every provider gives the reason when it closes a connection.
+    /// Whether the handle is valid and, as far as its contents show, allows the RDMA. The peer's
+    /// own check decides, but not every provider reports that check's result when it closes a
+    /// connection.
     fn may_be_allowed(&self, remote: RemoteAddress, length: u64, operation: Operation) -> bool {
         let is_addressed = self.nic.capabilities.virtual_address != 0;
         handle::is_whole(remote.handle)
             && (is_addressed || handle::allows(remote.handle, remote.offset, length, operation == Operation::RdmaRead))
     }
 
-    /// Announces the newest RDMA write, if that is left to do. Returns `false` when it is not
-    /// possible now.
+    /// Announces the newest RDMA write to the peer, if it has immediate data and has not been
+    /// announced. Returns `false` if the announcement is not possible now.
     fn announce(&mut self) -> bool {
         let Some(data) = self.notice else { return true };
-        // A connection does not survive a refused write. A connectionless endpoint does, and must
-        // not announce such a write.
+        // A connection breaks when the peer refuses a write, so an announcement behind a refused
+        // write never arrives. A connectionless endpoint survives the refusal, and so must wait
+        // until the write is complete.
         if self.must_wait_for_writes() || (self.writes > 0 && !self.nic.is_msg()) {
             return false;
         }
         let number = self.sends_done + self.sends.len() as u64 - 1;
         let place = self.notes.place(Slot::Notice(number));
-        // SAFETY: no memory, and notes that live longer than the endpoint (invariant).
+        // SAFETY: the operation has no memory, and the notes live longer than the endpoint
+        // (invariant).
         let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(Work::Send { data: Some(data) }, &[], false, place) };
         match self.seat.with(ask).unwrap_or_else(gone) {
             Ok(true) => self.notice = None,

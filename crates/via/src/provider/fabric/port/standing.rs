@@ -36,7 +36,7 @@ impl FabricPort {
         if !self.is_lost {
             return;
         }
-        // Completions from before the end still count.
+        // Operations that completed before the end of the connection still count.
         while self.is_open && self.take(TURN) > 0 {
             self.deliver(sink);
         }
@@ -49,8 +49,9 @@ impl FabricPort {
         }
     }
 
-    /// Whether the peer says that the oldest RDMA is not allowed. The peer is asked when the RDMA
-    /// takes long: shm of libfabric 1.17 drops a refused RDMA, and tells neither side.
+    /// Whether the oldest RDMA is not allowed: its handle is invalid, or the peer says so. Asks the
+    /// peer if the RDMA takes long, because shm of libfabric 1.17 drops a refused RDMA without
+    /// telling either side.
     fn is_refused(&mut self, now: Instant, sink: &dyn Sink) -> bool {
         let number = self.sends_done;
         if self.refused == Some(number) {
@@ -77,8 +78,8 @@ impl FabricPort {
         self.voice.is_refused(number)
     }
 
-    /// Asks the peer for a sign of life from time to time, where the network does not report its
-    /// end.
+    /// Asks the peer for a sign of life at intervals, where the network does not report that a peer
+    /// is gone.
     fn ask_for_life(&mut self, now: Instant) {
         let Some(page) = &self.tag.page else { return };
         let patience = self.nic.options.silence;
@@ -91,8 +92,8 @@ impl FabricPort {
         }
         self.asked = now;
         let place = self.notes.place(Slot::Control);
-        // SAFETY: the page stays registered as long as this port, whose endpoint goes first; so do
-        // the notes.
+        // SAFETY: the page stays registered and the notes stay allocated as long as this port,
+        // whose endpoint is closed first.
         let ask = |endpoint: &mut Endpoint| unsafe { self.voice.ask(endpoint, page, None, place) };
         self.waiting = self.seat.with(ask).unwrap_or_default();
     }
@@ -111,7 +112,7 @@ impl FabricPort {
         let place = self.notes.place(Slot::Control);
         self.seat.close(|endpoint| {
             if let Some(why) = why {
-                // SAFETY: as in `ask_for_life`; the endpoint is gone when this returns.
+                // SAFETY: as in `ask_for_life`; the endpoint is closed when this function returns.
                 unsafe { self.voice.tell(endpoint, self.tag.page.as_ref(), why, place) };
             }
         });
@@ -120,7 +121,7 @@ impl FabricPort {
     }
 }
 
-/// Returns the status of the oldest descriptor, for the reason that the peer gave.
+/// Returns the status of the oldest descriptor, by the reason that the peer gave for the end.
 fn status_of(why: Ended) -> Status {
     match why {
         Ended::Here | Ended::ByPeer => Status::Flushed,

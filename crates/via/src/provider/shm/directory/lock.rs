@@ -67,7 +67,7 @@ impl Found {
         };
         let is_number = !first.is_empty() && first.bytes().all(|digit| digit.is_ascii_digit());
         let is_marked = rest.strip_suffix('\n') == Some(MARK);
-        // A socket beside the file stands for a mark.
+        // The lock of a virtual machine may lack the mark, but has a socket beside it.
         let is_it = is_number && (is_marked || rest.is_empty() && has_socket);
         first.parse().ok().filter(|_| is_it).map_or(foreign, |pid| Self::Lock { pid })
     }

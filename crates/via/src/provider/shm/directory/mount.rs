@@ -83,14 +83,15 @@ fn is_mount_in_user_space(list: &[u8], number: &[u8]) -> bool {
     mounts(list).any(|mount| mount.number == number && mount.is_in_user_space() && !mount.is_root())
 }
 
-/// Whether all file systems on the way to a path, and its own, answer at once. The answer holds
-/// only if no part of the path is a symbolic link. Only the list of mounts is read.
+/// Whether all file systems on a path, including the one at its end, answer at once. The result
+/// holds only if no part of the path is a symbolic link. The function reads the list of mounts and
+/// touches no other file.
 pub(super) fn is_reached_at_once(path: &Path) -> bool {
     answer_at_once(&read("mountinfo"), path)
 }
 
-/// Decides by a list. If several mounts have one point, all of them must answer at once, the hidden
-/// ones too.
+/// Decides by a list of mounts. If several mounts have the same mount point, all of them must
+/// answer at once, including the hidden ones.
 fn answer_at_once(list: &[u8], path: &Path) -> bool {
     let is_plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
     let mut on_the_way = mounts(list).filter(|mount| path.starts_with(&mount.point)).peekable();

@@ -22,12 +22,12 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// How long opening the directory may take.
+/// The maximum time that opening the directory may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest path of a socket in bytes, from the kernel's `sockaddr_un`.
 const PATH_MAX: usize = 107;
-/// The flags for opening the directory: nothing is asked of its file system, and a link in its
-/// place is not followed.
+/// The flags for opening the directory. `PATH` asks nothing of its file system, and `NOFOLLOW` does
+/// not follow a link in its place.
 const OPENED: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// The mode bits that a directory of names must not have: only its owner writes to it.
 const OTHERS_WRITE: u32 = 0o022;
@@ -37,17 +37,17 @@ const OTHERS_WRITE: u32 = 0o022;
 pub(super) struct Place {
     path: PathBuf,
     directory: OwnedFd,
-    /// Whether the kernel shows this process its descriptors as files.
+    /// Whether `/proc` shows this process its descriptors as files.
     is_reached_by_descriptor: bool,
 }
 
 impl Place {
     /// Opens a directory, which is made when it is missing.
     ///
-    /// A file system in user space (FUSE) may never answer, and no deadline ends a call of the
-    /// kernel's for it. Another thread makes those calls, unless the list of mounts shows that
-    /// every file system on the way answers. A directory on FUSE is refused, unless FUSE is the
-    /// root.
+    /// A file system in user space (FUSE) may never answer, and then a system call on it waits
+    /// without end. The calls are therefore made on another thread, unless the list of mounts shows
+    /// that every file system on the path answers. A directory on FUSE is refused, unless the root
+    /// is on FUSE, too.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         // The path loses a slash or a dot at its end, either of which would make the kernel follow
         // a link there. It also becomes independent of this process's working directory.
@@ -64,17 +64,19 @@ impl Place {
         told.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(opening(&path, late())))
     }
 
-    /// Opens a directory if that takes no file system that may never answer.
+    /// Opens a directory if every file system on its path is sure to answer.
     ///
-    /// The list of mounts answers for paths without links, so the kernel is told to follow none.
-    /// Returns `None` where a folder is missing or the kernel lacks openat2(2).
+    /// The list of mounts is only valid for paths without links, so the kernel is told to follow no
+    /// link. Returns `None` otherwise, and also if a folder is missing or the kernel lacks
+    /// openat2(2).
     fn open_at_once(path: &Path) -> Option<OwnedFd> {
         let open = || openat2(CWD, path, OPENED, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok();
         mount::is_reached_at_once(path).then(open).flatten()
     }
 
     fn open_by_any_way(path: PathBuf) -> Result<Self, Error> {
-        // A file of any kind at the path is not an error yet.
+        // The call also fails if a file of another kind is at the path. Its result is evaluated
+        // after the open.
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&path);
         let directory = match (openat(CWD, &path, OPENED, Mode::empty()), made) {
             (Ok(directory), _) => directory,
@@ -260,12 +262,13 @@ mod tests {
         // The folder for temporary files may be a link.
         let way = std::fs::canonicalize(folder.path()).unwrap();
         let root = openat2(CWD, "/", OPENED, Mode::empty(), ResolveFlags::NO_SYMLINKS);
-        // Where the tests' folders are on a file system that may not answer, a thread is due, and
-        // also where the kernel lacks openat2(2).
+        // The assertion holds only if the file systems of the tests' folders are sure to answer and
+        // the kernel has openat2(2). Otherwise the thread is needed.
         if root.is_ok() && mount::is_reached_at_once(&way) {
             assert!(Place::open_at_once(&way).is_some());
         }
-        // Links may lead anywhere, and missing folders are made by the thread.
+        // `open_at_once` refuses links, because they may lead anywhere, and missing folders, which
+        // the thread makes.
         std::fs::create_dir(folder.join("names")).unwrap();
         symlink(folder.path(), folder.join("link")).unwrap();
         for other in ["link", "link/names", "missing"] {

@@ -50,7 +50,8 @@ fn a_name_that_a_virtual_machine_is_just_taking_is_in_use() {
     assert!(lines.by_ref().map_while(Result::ok).any(|line| line.contains("held")));
     let at_once = directory.spot("java").unwrap().lock(Deadline::after_secs(0));
     assert!(matches!(at_once, Err(Error::NameInUse { .. })));
-    // The virtual machine may hold the lock for no longer than it takes to see that a name is dead.
+    // The virtual machine may hold the record lock only briefly, to see whether the name is dead.
+    // So `bind` waits for the lock, and succeeds when the lock is released.
     let is_held = || {
         let file = fs::File::open(path.join("java.lock")).unwrap();
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)

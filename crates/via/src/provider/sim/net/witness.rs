@@ -62,7 +62,8 @@ impl Net {
         self.state().witness.trace.clone().unwrap_or_default()
     }
 
-    /// Records that an end broke the rules of ends.
+    /// Records a fault of an engine, which the trial reports: for instance that the engine never
+    /// stops sending.
     pub(in crate::provider::sim) fn complain(&self, what: &'static str) {
         self.state().witness.complaint = Some(what);
     }

@@ -6,7 +6,7 @@ use super::side::{Side, pattern};
 use crate::error::Ended;
 use crate::{Descriptor, Reliability, Status};
 
-/// The basis of a judgement.
+/// The facts by which completions are judged.
 pub(super) struct Judge<'a> {
     pub(super) plan: &'a Plan,
     pub(super) round: &'a Round,
@@ -270,7 +270,7 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Whether a side whose connection goes on has nothing left to wait for.
+    /// Whether a side whose connection goes on has no outstanding operation or message.
     pub(super) fn is_satisfied(&self, sides: &[Side; 2], side: usize) -> bool {
         let own = &sides[side];
         let work = &self.round.sides[side];
@@ -281,8 +281,8 @@ impl Judge<'_> {
     }
 }
 
-/// Whether an RDMA of no bytes with this fault is refused: it touches no memory, but its handle is
-/// checked all the same.
+/// Whether an RDMA of no bytes with this fault is refused. Such an RDMA touches no memory, so it
+/// cannot be out of bounds, but its handle and its rights are checked.
 fn is_refused_when_empty(operation: &Operation) -> bool {
     operation.fault != Some(super::plan::Fault::Bounds)
 }

@@ -123,7 +123,8 @@ impl Plan {
     }
 
     /// Whether a peer may count as gone although it is there. At least four signs of life are tried
-    /// before that, so it must not happen where few round trips fail.
+    /// before a peer counts as gone, so this must not happen on a network where few round trips
+    /// fail.
     pub(super) fn may_seem_silent(&self) -> bool {
         let is_long = |cut: &Cut| cut.length.is_none_or(|length| length > self.settings.silence / 8);
         self.failing() > 20_000 || self.conditions.iter().any(|one| one.rate > 0 || one.cuts.iter().any(is_long))

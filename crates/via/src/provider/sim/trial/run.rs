@@ -50,7 +50,7 @@ struct Progress {
     /// The connection id of the requesting side.
     asker: u64,
     /// Whether the listening side answered a late request of an earlier round instead of this
-    /// one's.
+    /// round's request.
     is_misled: bool,
     thinks: Duration,
     satisfied_since: Option<Duration>,
@@ -88,7 +88,8 @@ impl Run {
     }
 
     pub(super) fn all(&mut self) -> Result<(), String> {
-        // Taken out during the loop, as sides and plan belong to the same value.
+        // The rounds are taken out of the plan during the loop, because `round` borrows all of
+        // `self`.
         let rounds = std::mem::take(&mut self.plan.rounds);
         rounds.iter().enumerate().try_for_each(|(number, round)| self.round(number as u64, round))
     }
@@ -311,7 +312,7 @@ impl Run {
         }
     }
 
-    /// Whether nothing is left to wait for.
+    /// Whether the round has no outstanding event.
     fn is_finished(&self, judge: &Judge<'_>, progress: &mut Progress) -> bool {
         let is_back = |side: &Side| side.completed == side.posted && side.received == side.receives;
         if self.sides.iter().all(Side::is_over) {

@@ -23,12 +23,13 @@ pub(super) struct Side {
     pub(super) vi: Vi,
     pub(super) stage: Stage,
     pub(super) memory: Option<Areas>,
-    /// The numbers of operations posted, and come back.
+    /// The numbers of operations posted, and of those that came back.
     pub(super) posted: usize,
     pub(super) completed: usize,
     /// The first operation that was not done, and whether the peer refused it.
     pub(super) failed: Option<(usize, bool)>,
-    /// The numbers of receives posted, posted when the connection ended, and come back.
+    /// The number of receives posted, the number of those that were posted when the connection
+    /// ended, and the number that came back.
     pub(super) receives: usize,
     pub(super) receives_at_end: Option<usize>,
     pub(super) received: usize,
@@ -96,7 +97,8 @@ impl Area {
     /// Returns the bytes of a stretch.
     pub(super) fn bytes(&self, index: usize, length: u32) -> Vec<u8> {
         let mut bytes = vec![0; length as usize];
-        // Bytes outside of the region stay zero, and are found wrong.
+        // The read fails for bytes outside of the region. These stay zero, which the judge finds
+        // wrong.
         let _ = self.region.memory().read(self.stretches[index].0, &mut bytes);
         bytes
     }

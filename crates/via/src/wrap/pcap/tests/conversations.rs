@@ -81,7 +81,7 @@ fn assert_nothing_is_remarkable(path: &Path, packets: usize) {
     }
 }
 
-/// Opens the file as one process does.
+/// Opens the capture as a separate process would.
 fn joined(path: &Path, limit: u64) -> &'static SharedCapture {
     Box::leak(Box::new(SharedCapture::join(path, limit).unwrap()))
 }
@@ -128,7 +128,8 @@ fn two_that_share_a_capture_write_each_packet_once() {
         let path = folder.join("trace.pcap");
         SharedCapture::create(&path).unwrap();
         let client = stream(&path, ends(address), true);
-        // A server that listens on both versions of IP has other names for the same ends.
+        // The server's addresses are written as IPv4, and the client's as IPv6, as happens if the
+        // server listens on both.
         let server = stream(&path, ends(address.trim_start_matches("::ffff:")).reversed(), false);
         client.sent(b"call");
         server.received(b"call");
@@ -139,7 +140,8 @@ fn two_that_share_a_capture_write_each_packet_once() {
         server.ended_by_peer();
         drop(server);
         let mut expected = a_call_and_its_answer();
-        // The server had not read the end of the stream before it wrote its own.
+        // The server ended the stream before it had read the client's end, so its last segment does
+        // not acknowledge that end.
         expected[7].acknowledged = 5;
         assert_eq!(read(&path), expected);
         assert_nothing_is_remarkable(&path, 8);
