@@ -25,7 +25,7 @@ public record Words(String description, String source, String helpFile, int help
 
     private static final byte[] NONE = {};
 
-    /** Whether callers are told the messages of errors and unchecked exceptions. */
+    /** Whether callers receive the messages of errors and unchecked exceptions. */
     private static volatile boolean hasTexts = Words.class.desiredAssertionStatus();
 
     /** See {@link obvia.Obvia#setExceptionTexts}. */
@@ -52,10 +52,10 @@ public record Words(String description, String source, String helpFile, int help
     }
 
     /**
-     * The frame of the words for the caller of a method that threw.
+     * Returns the frame with the description for the caller of a method that threw.
      *
      * @param isOwnUser whether the caller is a process of this process's user
-     * @return no bytes where there are no words
+     * @return the frame; no bytes if there is no description
      */
     public static byte[] frameOf(Throwable why, boolean isOwnUser) {
         try {
