@@ -180,7 +180,7 @@ final class Classes {
             if (start(id, deadline)) {
                 starts++;
             } else {
-                // The server was there a moment ago: another process has started it, or it is
+                // The SCM reports a running server: another process has just started it, or it is
                 // ending.
                 LockSupport.parkNanos(PAUSE);
             }

@@ -6,8 +6,8 @@ import java.util.function.IntFunction;
 /**
  * The type of strings, which has no number in an interface; only pointers to strings have types.
  *
- * <p>Not a member of {@link GraphType}: generated classes extend that one, so that the name of a
- * public class in it would hide a structure of the same name.
+ * <p>This class is no member of {@link GraphType}, because generated classes extend
+ * {@code GraphType}: the name of a public member class would hide a structure of the same name.
  */
 public final class StringType {
     private final GraphType[] pointers = new GraphType[3];

@@ -36,8 +36,8 @@ public record Words(String description, String source, String helpFile, int help
     /**
      * Returns the description for the caller of a method that threw: the message of an
      * {@link RpcException} or of a checked exception. For an error or another unchecked exception,
-     * the description begins with the class, as the HRESULT does not say it. The message follows
-     * only where the caller may be told: it may contain values of another user.
+     * the description begins with the class, since the HRESULT does not identify it. The message
+     * follows only where the caller may be told: it may contain values of another user.
      */
     static Words of(Throwable why, boolean isOwnUser) {
         if (why instanceof RpcException known) {
