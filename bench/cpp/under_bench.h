@@ -66,7 +66,8 @@ inline void set_up(int argc, char **argv, const std::string &wait)
         throw std::runtime_error("there is no waiting policy " + wait);
     }
     obvia_set_waiting(wait == "poll" ? OBVIA_POLL : wait == "block" ? OBVIA_BLOCK : OBVIA_ADAPTIVE);
-    // The bench gives up a second later.
+    // The limit of a call in milliseconds: a second less than the time for which the bench waits
+    // for an answer.
     obvia_set_timeout(9'000);
 }
 
@@ -131,7 +132,7 @@ template <class Case> void converse(Case &measured)
     }
 }
 
-// As converse, and reports failures.
+// Calls `converse`, and reports its failures to the bench.
 template <class Case> int run(Case &measured)
 {
     say_ready();

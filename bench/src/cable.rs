@@ -62,7 +62,7 @@ struct Names([String; 2]);
 impl Drop for Names {
     fn drop(&mut self) {
         for name in &self.0 {
-            // A namespace that was not created has no name to be removed.
+            // The command fails if the namespace was never created, which does no harm.
             let _ = ip(&["netns", "delete", name]);
         }
     }

@@ -58,8 +58,8 @@ impl Kind {
         ]
     };
 
-    /// Whether round trips of this many bytes are a case of this kind. The line has no payload, the
-    /// copy always has one.
+    /// Whether the kind is measured with round trips of this many bytes. The cache line is measured
+    /// without a payload, the copy only with one.
     fn carries(self, bytes: usize) -> bool {
         match self.path {
             Path::RawLine => bytes == 0,

@@ -112,9 +112,9 @@ impl Report {
     }
 }
 
-/// Returns a warning if the raw line's time varied much between rounds: a virtual machine's
-/// processors move, and with them the caches that they share. All cases change together then, but
-/// not at the same batch.
+/// Returns a warning if the time of the baseline with one cache line varied much between rounds. If
+/// a virtual machine's processors move to others, which share other caches, the times of all cases
+/// change, but not from the same batch on, so that ratios become unreliable.
 fn unsteady(label: &Label, batches: &[f64]) -> Option<String> {
     if label.path != Path::RawLine {
         return None;
@@ -156,8 +156,8 @@ fn round_trip(label: &Label, rows: &[Row], one_cpu: bool) -> Option<f64> {
     let sleeps = label.wait == Wait::Block || one_cpu;
     rows.iter()
         .filter(|row| row.label.path == path && row.label.bytes == bytes)
-        // On one processor spinning variants do not compare: sleeping ones are compared with
-        // sleeping ones.
+        // Sleeping variants are compared with sleeping ones. With one processor there are no
+        // comparable spinning variants, so all are compared with sleeping ones.
         .filter(|row| (path != Path::Unix && !path.is_network()) || (row.label.wait == Wait::Block) == sleeps)
         .map(|row| row.p50_ns)
         .min_by(f64::total_cmp)

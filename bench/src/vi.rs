@@ -114,7 +114,8 @@ impl End {
         if ask.depth as usize > can.queue_depth {
             return Err(too_much("descriptors in a queue", can.queue_depth as u64));
         }
-        // A completed operation has to be complete at the target; a reply proves that by itself.
+        // A completed RDMA operation has to be complete at the target. A message needs less, since
+        // the reply to it proves its arrival.
         let best = match ask.task {
             Task::Echo => Reliability::ReliableDelivery,
             Task::Target => Reliability::ReliableReception,

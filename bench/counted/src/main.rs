@@ -86,7 +86,7 @@ impl IStubs_Impl for Stubs_Impl {
     ) -> obvia::Result<()> {
         self.called(c"pfs_get_direntries");
         *pos += count;
-        // The room was zeroed or used before.
+        // The lent memory is initialized: it was zeroed, or used by an earlier call.
         data.fill_with(count as usize, |entries| entries[0] = handle);
         Ok(())
     }

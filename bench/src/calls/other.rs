@@ -83,7 +83,7 @@ pub(super) fn case(label: Label, placement: Placement) -> Result<Box<dyn Case>, 
 #[derive(Debug)]
 struct Other {
     label: Label,
-    // Blocked while there is no question.
+    // The client needs no suspension: it blocks while it has no request.
     client: ServerProcess,
     server: ServerProcess,
     wire: BufReader<UnixStream>,

@@ -177,7 +177,7 @@ impl Exchange for Rdma {
     }
 
     fn verify(&mut self, calls: u32) -> Result<(), Error> {
-        // Fill up, so that every place was used since it was filled.
+        // Further operations, so that each place is used at least once after its bytes were filled.
         for _ in calls as usize..self.idle.len() {
             self.call()?;
         }

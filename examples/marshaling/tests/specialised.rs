@@ -157,7 +157,7 @@ fn the_standard_reference_serves_where_no_way_leads_there() {
     let till: ITill = unmarshal(&made.to_bytes().unwrap()).unwrap();
     assert_eq!(protocol(&till), "ncacn_ip_tcp");
     assert_eq!(till.Pay(1).unwrap(), 1);
-    // The standard reference inside was the same, and is used up.
+    // Both marshal data contain the same standard reference, which is used up by now.
     assert_eq!(unmarshal::<ITill>(&data).unwrap_err().code(), code::CO_E_OBJNOTCONNECTED);
     // The failed binding is not tried again for a while; the object keeps its identity all the
     // same.

@@ -1,6 +1,9 @@
 package obvia;
 
-/** A host, or a server process that a string binding names, where objects are bound. */
+/**
+ * A host or a server process from which programs get objects: this host, or the one that a string
+ * binding names.
+ */
 public interface Endpoint extends AutoCloseable {
     /**
      * Binds the object that is exported under a name.

@@ -229,21 +229,24 @@ public final class Obvia {
     }
 
     /**
-     * Says whether callers are told the message of an error or an unchecked exception that a method
-     * throws, beside its class. By default they are told in virtual machines with assertions
-     * ({@code -enableassertions}), as tests have them. Processes of other users, and on other hosts,
-     * are told the class alone: a message may contain values that are not theirs. The messages of
-     * checked exceptions and of {@link RpcException} are told to every caller.
+     * Sets whether callers receive the message of an error or an unchecked exception that a method
+     * throws. Otherwise callers receive the exception's class alone. By default, callers receive
+     * messages if this virtual machine has assertions enabled ({@code -enableassertions}), as in
+     * tests. Processes of other users and of other hosts always receive the class alone, since a
+     * message may contain confidential values of this user. Every caller receives the messages of
+     * checked exceptions and of {@link RpcException}.
      *
-     * @param areTold whether they are told
+     * @param areTold whether callers receive the messages
      */
     public static void setExceptionTexts(boolean areTold) {
         Runtime.instance().setExceptionTexts(areTold);
     }
 
     /**
-     * Says who may call an object of this process from outside of it, by whichever of its interfaces, from the next call on. Others get E_ACCESSDENIED, and are not
-     * given the object by its name. Its own rule holds instead of {@linkplain #setDefaultAccess the one for all}.
+     * Sets the access rule of an object of this process: the callers outside of this process that
+     * may call the object, by any of its interfaces. The rule applies from the next call on. Other
+     * callers get E_ACCESSDENIED, also when they look up the name of the object. The rule takes
+     * precedence over {@linkplain #setDefaultAccess the default rule}.
      *
      * <p>The rule keeps the object alive until {@link #clearAccess}.
      *
@@ -298,9 +301,10 @@ public final class Obvia {
     /**
      * Returns the caller of the method that runs on this thread.
      *
-     * <p>Unknown callers have no rights by default: on another thread, or in a method that this
-     * process calls itself, an exception is thrown, which reaches the method's caller if it is not
-     * caught. {@link #isCalled} tells beforehand.
+     * <p>On another thread, or in a method that this process calls itself, no caller is known. This
+     * method then throws an exception, so that an unknown caller has no rights by default: an
+     * uncaught exception reaches the caller of the method. {@link #isCalled} says beforehand
+     * whether a caller is known.
      *
      * @return the caller; never {@code null}
      * @throws AccessDeniedException if this thread performs no call of another process

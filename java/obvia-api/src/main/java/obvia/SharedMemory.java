@@ -6,9 +6,9 @@ import java.lang.foreign.MemorySegment;
  * Memory that calls pass by reference: an array of a {@code zero_copy} or {@code map} parameter
  * that lies in it is not copied. {@link Obvia#share} allocates it.
  *
- * <p>A callee's process maps all of the memory, and keeps the mapping until some call after the
- * memory was closed. Data with different confidentiality therefore belongs in different shared
- * memory.
+ * <p>A callee's process maps all of the memory. After the memory was closed, the callee keeps the
+ * mapping until it is passed other shared memory, or until the connection ends. Data with different
+ * confidentiality therefore belongs in different shared memory.
  */
 public interface SharedMemory extends AutoCloseable {
     /** The access of the callees. */
@@ -28,7 +28,7 @@ public interface SharedMemory extends AutoCloseable {
     MemorySegment memory();
 
     /**
-     * Unmaps the memory here, and soon in the processes that it was passed to.
+     * Unmaps the memory in this process, and later in the processes that it was passed to.
      *
      * @throws IllegalStateException if the memory is in use
      */

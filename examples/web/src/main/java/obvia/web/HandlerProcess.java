@@ -117,7 +117,7 @@ final class HandlerProcess {
         return host;
     }
 
-    /** Waits until the process has ended. Whether it has. */
+    /** Waits until the process has ended. Returns false if it has not ended in time. */
     boolean awaitExit(Duration patience) throws InterruptedException {
         return process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS);
     }

@@ -7,7 +7,7 @@ import obvia.RpcException;
 
 /** The object that is called. */
 final class Called implements IBench {
-    // A single connection calls, so a single thread counts.
+    // Only one connection calls this object, so only one thread changes the count.
     private long calls;
 
     @Override

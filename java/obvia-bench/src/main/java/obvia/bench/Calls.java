@@ -33,8 +33,8 @@ public final class Calls {
     private static final int WARM_UP_CALLS = 100_000;
 
     /**
-     * The time in nanoseconds without a compilation that ends the warm-up: a compiler thread shares
-     * its processor with a spinning thread, and may be far behind.
+     * The time in nanoseconds since the last compilation after which the warm-up may end: a
+     * compiler thread shares its processor with a spinning thread, and may be far behind.
      */
     private static final long COMPILED = 500_000_000L;
 
@@ -227,8 +227,9 @@ public final class Calls {
     }
 
     /**
-     * Makes and verifies calls as in the measurement, so that the verification does not invalidate
-     * compiled code, until the calls do not become faster any more.
+     * Makes and verifies calls, as the measurement does, until the just-in-time compilers are idle.
+     * The warm-up includes the verification, which would otherwise invalidate compiled code in the
+     * measurement.
      */
     private static void warmUp(Case measured) throws Exception {
         CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();

@@ -178,7 +178,8 @@ public final class Tables {
             System.err.println("usage, by cargo xtask bench-jrpc: FOLDER [--quick]");
             System.exit(2);
         }
-        // Measurements of other users must not block this one.
+        // JMH has one lock for all users of a machine: another user's measurement must not block
+        // this one.
         System.setProperty("jmh.ignoreLock", "true");
         Tables tables = new Tables(Path.of(arguments.getFirst()), isQuick);
         Files.createDirectories(tables.folder);

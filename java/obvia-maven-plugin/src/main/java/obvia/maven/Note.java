@@ -46,7 +46,8 @@ record Note(String by, List<Path> written, Map<Path, String> read) {
             }
             isRead |= isLast;
         }
-        // A side file that appears later matters as well.
+        // The side file is noted even if it is missing: if it appears later, the file is compiled
+        // again.
         Path side = source.resolveSibling(source.getFileName().toString().replaceFirst("\\.idl$", ".acf"));
         read.put(side, digest(side));
         return new Note(by, written, read);
@@ -98,7 +99,10 @@ record Note(String by, List<Path> written, Map<Path, String> read) {
         return true;
     }
 
-    /** Returns the note of the same file before another compilation. */
+    /**
+     * Returns a note with the same written files that is never current, so that the file is
+     * compiled again.
+     */
     Note outdated() {
         return new Note("", written, Map.of());
     }

@@ -35,7 +35,10 @@ final class Given {
         given.references.add(reference);
     }
 
-    /** Returns the references of this thread's call of the object {@code through}, which begins. */
+    /**
+     * Removes and returns the references for the call of the object {@code through} that begins on
+     * this thread.
+     */
     static Given forCall(long through) {
         Given given = OF_THREAD.get();
         if (given == null) {

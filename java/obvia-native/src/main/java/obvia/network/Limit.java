@@ -23,9 +23,9 @@ import obvia.runtime.CallContext;
  * <p>A function of the library blocks in native code, where a virtual thread would pin its carrier. A
  * platform thread therefore runs the function.
  *
- * @param until a point of {@link System#nanoTime}
- * @param canceller the library's, or 0
- * @param context what the calls of the requesting thread say
+ * @param until the deadline, by {@link System#nanoTime}
+ * @param canceller the library's handle of a canceller, or 0
+ * @param context the context of the calls of the requesting thread
  */
 record Limit(long until, long canceller, CallContext context) {
     /**
@@ -34,8 +34,8 @@ record Limit(long until, long canceller, CallContext context) {
     static final int THREADS = 32;
 
     /**
-     * The time in nanoseconds by which a call is ended here later than by the library, whose error
-     * says more.
+     * The time in nanoseconds from the deadline until this class ends a call. The library ends
+     * calls at the deadline itself, with a more precise error.
      */
     static final long GRACE = 100_000_000;
 
@@ -65,12 +65,12 @@ record Limit(long until, long canceller, CallContext context) {
     }
 
     /**
-     * Performs work with the context that the caller of a method has sent; {@code said} may be
-     * null.
+     * Performs work with the context that the caller of a method has sent. {@code said} has the
+     * context in the library's format, or address 0 if the caller sent none.
      */
     static <R, E extends Throwable> R hearing(MemorySegment said, ScopedValue.CallableOp<? extends R, E> work) throws E {
         CallContext heard = said.address() == 0 ? CallContext.NONE : heard(said);
-        // A thread may perform a call within another one, whose context must not apply.
+        // The thread may be within another call, whose context must not apply to this one.
         return heard == CallContext.NONE && CallContext.current() == CallContext.NONE ? work.call() : heard.during(work);
     }
 
@@ -87,7 +87,10 @@ record Limit(long until, long canceller, CallContext context) {
         return run(nanoseconds, work, Functions::cancel);
     }
 
-    /** The same with another way to end calls that are made with a canceller. */
+    /**
+     * Runs a function as {@link #run(long, Function)} does; {@code cancel} ends a call by its
+     * canceller.
+     */
     static <R> R run(long nanoseconds, Function<Limit, R> work, LongConsumer cancel) {
         Limit limit = new Limit(System.nanoTime() + nanoseconds, 0, CallContext.current());
         return Thread.currentThread().isVirtual() ? handOver(limit, work, cancel) : work.apply(limit);
@@ -111,10 +114,12 @@ record Limit(long until, long canceller, CallContext context) {
     }
 
     /**
-     * Waits until the task is done, also where the call has ended: a task that has begun uses memory of the caller's.
+     * Waits until the task is done, even after the call was cancelled: a task that has begun uses
+     * the caller's memory.
      *
-     * <p>The library gives a call without a deadline the usual time from when the call got its thread. That time is a local limit, which the callee must not hear of, and the wait for a
-     * thread counts as well. So the call is ended from here.
+     * <p>For a call without a deadline, the library starts the usual time limit when the call gets
+     * its thread. The wait for a thread has to count as well, but the limit must not be sent to the
+     * callee as a deadline. This method therefore ends the call itself.
      */
     private static <R> R await(FutureTask<R> task, Limit limit, AtomicBoolean isBegun, LongConsumer cancel) {
         boolean isInterrupted = false;
@@ -146,7 +151,10 @@ record Limit(long until, long canceller, CallContext context) {
         }
     }
 
-    /** The failure of a call that was ended because its time was over. */
+    /**
+     * Returns the failure of a call that was cancelled at its deadline: RPC_E_TIMEOUT instead of
+     * RPC_E_CALL_CANCELED.
+     */
     private static RuntimeException inTime(Throwable why) {
         boolean isEnded = why instanceof RpcException known && known.result() == Hresult.RPC_E_CALL_CANCELED;
         return isEnded ? RpcException.of(Hresult.RPC_E_TIMEOUT, "the time of the call is over", why) : unchecked(why);

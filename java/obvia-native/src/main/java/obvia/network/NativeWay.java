@@ -62,8 +62,8 @@ final class NativeWay extends Way {
 
     @Override
     protected long oxid() {
-        // OXID 0 belongs to no process of this host: the OIDs of this way are the library's
-        // identities.
+        // No process of this host has OXID 0. The OIDs of this way are the library's identities,
+        // which are unique without an OXID.
         return 0;
     }
 

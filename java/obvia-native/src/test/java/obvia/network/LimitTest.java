@@ -64,7 +64,8 @@ class LimitTest {
         while (Limit.queued() == 0) {
             Thread.sleep(1);
         }
-        // A wait of some length is what a call could mistake for a time that its caller has said.
+        // The wait for a thread has a noticeable length: the call must not send the remaining time
+        // as a deadline.
         Thread.sleep(Limit.GRACE / 1_000_000 * 3);
         end.countDown();
         Limit late = last.get(60, TimeUnit.SECONDS);
@@ -79,7 +80,7 @@ class LimitTest {
         return assertInstanceOf(RpcException.class, assertThrows(ExecutionException.class, () -> call.get(100, TimeUnit.SECONDS)).getCause());
     }
 
-    /** The library would give the call the usual time, as the call says none. */
+    /** The call has no deadline, so the library would apply the usual time limit. */
     @Test
     void aCallEndsInTimeThoughItSaysNone() {
         var isBegun = new AtomicBoolean();

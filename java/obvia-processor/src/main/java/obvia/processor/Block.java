@@ -23,7 +23,7 @@ final class Block {
             return type == null ? 4 : type.size();
         }
 
-        /** Whether it is a number, for which any value is valid. */
+        /** Whether the member is a number, for which any value is valid. */
         boolean isNumber() {
             return type instanceof Type.Value value && value.base() != Base.BOOLEAN;
         }

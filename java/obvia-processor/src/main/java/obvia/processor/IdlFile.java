@@ -12,7 +12,7 @@ final class IdlFile {
     private final World world;
     private final InterfaceReader reader;
     private final Remote remote;
-    /** The interfaces that it depends on, bases first. */
+    /** The interfaces that the interface depends on, bases first. */
     private final Set<Remote> reached = new LinkedHashSet<>();
 
     /** The texts of interfaces for which code was generated earlier. */

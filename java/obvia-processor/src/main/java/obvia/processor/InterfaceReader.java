@@ -94,8 +94,8 @@ final class InterfaceReader {
     }
 
     /**
-     * Whether the method is one of every object, or is declared by a base interface: then it needs
-     * no opnum, or has one.
+     * Whether the method gets no opnum of its own: it belongs to {@code Object}, or a base
+     * interface declares it.
      */
     private boolean isKnown(ExecutableElement method, Remote remote) throws Refused {
         if (world.isOfObject(method)) {

@@ -59,7 +59,7 @@ sealed interface Type {
             return element.getKind() == ElementKind.RECORD;
         }
 
-        /** Whether it is a sealed type. */
+        /** Whether the type is sealed. */
         boolean isSealed() {
             return !kinds.isEmpty();
         }
@@ -103,7 +103,7 @@ sealed interface Type {
      */
     record Field(int above, TypeMirror mirror, boolean isReached) {}
 
-    /** Whether it is a value that lies in place in a block or an array. */
+    /** Whether a value of the type lies in place in a block or an array. */
     default boolean isScalar() {
         return this instanceof Value || this instanceof Constant;
     }
@@ -121,7 +121,7 @@ sealed interface Type {
         };
     }
 
-    /** Whether it needs more than a frame's block and a sequence of objects. */
+    /** Whether a value needs more than a frame's block and a sequence of objects. */
     default boolean isGraph() {
         return switch (this) {
             case Boxed boxed -> true;
@@ -131,7 +131,7 @@ sealed interface Type {
         };
     }
 
-    /** Whether it is a remote object or leads to one; types in {@code seen} are skipped. */
+    /** Whether a value is a remote object or leads to one; types in {@code seen} are skipped. */
     default boolean hasReferences(Set<Type> seen) {
         return switch (this) {
             case Reference reference -> true;

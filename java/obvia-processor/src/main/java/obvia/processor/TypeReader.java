@@ -72,7 +72,7 @@ final class TypeReader {
         throw new Refused(where, "`" + mirror + "` cannot be passed: " + advice(element));
     }
 
-    /** Whether it is a class of the program. */
+    /** Whether the class is one of the program. */
     static boolean isOwn(TypeElement element) {
         String name = element.getQualifiedName().toString();
         return !name.startsWith("java.") && !name.startsWith("javax.") && !name.startsWith("obvia.Rpc");

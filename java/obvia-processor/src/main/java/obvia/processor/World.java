@@ -44,17 +44,17 @@ final class World {
         return made.contains(element);
     }
 
-    /** Whether it is one of the interfaces that make others remote. */
+    /** Whether the interface is a root: interfaces that extend it are remote. */
     boolean isRoot(TypeElement element) {
         return ROOTS.contains(element.getQualifiedName().toString());
     }
 
-    /** Whether it is an interface of remote objects. */
+    /** Whether the element is an interface of remote objects. */
     boolean isRemote(TypeElement element) {
         return element.getKind() == ElementKind.INTERFACE && !isRoot(element) && ROOTS.stream().anyMatch(root -> isA(element, root));
     }
 
-    /** Whether it is a type of this name or a subtype. */
+    /** Whether the element is the type with this name or a subtype. */
     boolean isA(TypeElement element, String name) {
         TypeElement above = elements.getTypeElement(name);
         return above != null && types.isSubtype(types.erasure(element.asType()), types.erasure(above.asType()));
@@ -71,7 +71,7 @@ final class World {
         return (TypeElement) ((DeclaredType) mirror).asElement();
     }
 
-    /** Whether the method is one of every object. */
+    /** Whether the method belongs to {@code Object}. */
     boolean isOfObject(ExecutableElement method) {
         TypeElement object = elements.getTypeElement("java.lang.Object");
         return ElementFilter.methodsIn(object.getEnclosedElements()).stream()

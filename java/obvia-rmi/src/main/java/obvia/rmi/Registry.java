@@ -18,8 +18,8 @@ import obvia.runtime.InterfaceInfo;
 /**
  * A registry of names, as in {@link java.rmi.registry.Registry}.
  *
- * <p>{@link Obvia#bind} and programs in other languages see the same names. A port other than 1099
- * becomes part of the name: {@code calc} at port 2001 is {@code 2001.calc} there.
+ * <p>{@link Obvia#bind} and programs in other languages use the same names. A port other than 1099
+ * becomes part of the name: for them, {@code calc} at port 2001 is {@code 2001.calc}.
  */
 public final class Registry {
     /** The default port of RMI. */
@@ -116,7 +116,7 @@ public final class Registry {
                 .toArray(String[]::new);
     }
 
-    /** Removes all bindings of an object; whether there were any. */
+    /** Removes all bindings of an object. Returns whether there were any. */
     static boolean unbindAll(Remote object) {
         synchronized (BOUND) {
             List<Map.Entry<Key, Bound>> own = BOUND.entrySet().stream().filter(entry -> entry.getValue().object == object).toList();

@@ -76,7 +76,7 @@ public final class CallContext {
         return with(deadline != null && deadline.at() - other.at() <= 0 ? deadline : other, callers, trace);
     }
 
-    /** The same context as a part of another trace. */
+    /** Returns this context with another trace. */
     CallContext of(Trace other) {
         return with(deadline, callers, other);
     }
@@ -92,8 +92,8 @@ public final class CallContext {
         try {
             return ScopedValue.where(OF_WORK, this).call(work);
         } finally {
-            // Work without a context may be nested in work with one, which must not reuse its
-            // channels.
+            // Work without a context may run within work with one. The outer work must not use the
+            // channels of the inner one, since it has to send its own context first.
             Link.putAway();
         }
     }

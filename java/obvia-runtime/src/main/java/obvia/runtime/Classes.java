@@ -180,7 +180,7 @@ final class Classes {
             if (start(id, deadline)) {
                 starts++;
             } else {
-                // The server was there a moment ago: another process has started it, or it is
+                // The SCM reports a running server: another process has just started it, or it is
                 // ending.
                 LockSupport.parkNanos(PAUSE);
             }
@@ -188,14 +188,14 @@ final class Classes {
     }
 
     /**
-     * Whether a server that fails in this way may just have ended, or be about to: another one can
-     * be started.
+     * Whether the failure may mean that the server has just ended or is ending, so that another one
+     * can be started.
      */
     private static boolean mayBeEnding(int result) {
         return result == Hresult.RPC_S_SERVER_UNAVAILABLE || result == Hresult.RPC_E_DISCONNECTED || result == Hresult.REGDB_E_CLASSNOTREG;
     }
 
-    /** Requests a server from the SCM. Whether the SCM had to start one. */
+    /** Requests a server from the SCM. Returns whether the SCM had to start one. */
     private boolean start(Guid id, Deadline deadline) {
         Link service;
         try {

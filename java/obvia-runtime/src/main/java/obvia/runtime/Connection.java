@@ -14,9 +14,9 @@ import obvia.SecurityLevel;
 /**
  * The server's end of a client's connection: receives calls and performs them.
  *
- * <p>The connection has a thread of its own as long as calls arrive: a platform or a virtual one,
- * as the exported object requires that was called last. After an idle time the thread ends, and the
- * {@link Poller} starts another one when the client rings the doorbell.
+ * <p>The connection has a thread of its own as long as calls arrive. The export of the object that
+ * was called last decides whether it is a platform or a virtual thread. After an idle time the
+ * thread ends, and the {@link Poller} starts another one when the client rings the doorbell.
  */
 final class Connection implements Runnable {
     private static final LimitedLog LOG = new LimitedLog();
@@ -40,8 +40,9 @@ final class Connection implements Runnable {
     private Exports.Entry aside;
     // The context of the next call; null if the client sent none.
     private CallContext context;
-    // The number of the last call that was refused before its arguments were read; -1 for none. Each
-    // list of that call's references (RuntimeCalls.LISTED) replaces it by the list's own number.
+    // The number of the last call that was refused before its arguments were read; -1 for none. A
+    // list of that call's references (RuntimeCalls.LISTED) sets it to the list's own number, so
+    // that a further list can follow.
     private long refused = -1;
     // The exception of the last method until it is sent to the caller; null if the method returned
     // its result.
@@ -109,7 +110,8 @@ final class Connection implements Runnable {
      */
     @Override
     public void run() {
-        // A copy, as another thread may own the connection before this one ends.
+        // A copy: another thread may own the connection, and change the field, before this one
+        // ends.
         boolean isVirtual = this.isVirtual;
         count(isVirtual, 1);
         OF_THREAD.put(Thread.currentThread(), this);
@@ -167,7 +169,7 @@ final class Connection implements Runnable {
         return false;
     }
 
-    /** Serves a message. Whether to continue on this thread. */
+    /** Serves a message. Returns whether to continue on this thread. */
     private boolean serve() {
         // An interrupt that was meant for one method must not reach the next one.
         Thread.interrupted();
@@ -327,7 +329,7 @@ final class Connection implements Runnable {
         window.publish(isFault || frame.length != 0 ? Window.FAULT : Window.RESPONSE, opnum, words, frame.length);
     }
 
-    /** Performs a call. Returns the method's HRESULT, or a fault's status with a bit above it. */
+    /** Performs a call. Returns the method's HRESULT, or a fault's status with bit 32 set. */
     private long perform(long target) {
         try {
             if (target == 0 && client != 0) {
@@ -354,7 +356,7 @@ final class Connection implements Runnable {
         }
     }
 
-    /** Notes the call if its answer is that its arguments were not read. */
+    /** Notes the call as refused if the answer says that the arguments were not read. */
     private long noteRefusal(long answer) {
         if (answer >>> 32 != 0 && Fault.isBeforeArguments((int) answer)) {
             refused = Integer.toUnsignedLong(window.sequence());
@@ -400,7 +402,7 @@ final class Connection implements Runnable {
         if (entry == null) {
             return noteRefusal(InCall.FAULT | Integer.toUnsignedLong(client == 0 ? Fault.PROTOCOL_ERROR : Fault.OBJECT_NOT_FOUND));
         }
-        // A call without response has no caller that waits.
+        // The caller of a call without response does not wait, so its deadline does not apply.
         CallContext heard = said == null || window.kind() == Window.REQUEST ? said : said.withoutTime();
         if (heard == null) {
             entry.perform(call);

@@ -40,8 +40,8 @@ final class Directory {
     /** Directories that are being opened. */
     private static final Map<Path, Patience<Directory>> OPENING = new ConcurrentHashMap<>();
     /**
-     * How the sockets and locks of names end, whatever listens behind them. Those that virtual
-     * machines serve are the first.
+     * The endings of the files of names: a lock, and the socket beside it. Virtual machines serve
+     * only names with {@code .lock} and {@code .sock}.
      */
     private static final Map<String, String> ENDINGS = Map.of(".lock", ".sock", ".vi-lock", ".vi-sock", ".lrpc-lock", ".lrpc-sock");
     /** The maximum number of dead names that one sweep removes; the next sweep removes more. */
@@ -76,8 +76,8 @@ final class Directory {
     /**
      * Opens a directory of the caller's choice; creates it if it is missing.
      *
-     * <p>If a file system on the way may not answer, another thread opens the directory. Later
-     * callers wait for the same thread, and no caller waits after its time.
+     * <p>If a file system on the path may not answer, another thread opens the directory. Later
+     * callers wait for the same thread. No caller waits after the time limit of that thread.
      */
     static Directory at(Path chosen) {
         try {
@@ -90,14 +90,15 @@ final class Directory {
         return at(chosen, Patience.USUAL, () -> open(chosen));
     }
 
-    /** The same by another thread in any case, and with another way to open it. */
+    /** Opens a directory by {@code open}, on another thread, within {@code time}. */
     static Directory at(Path chosen, Duration time, Callable<Directory> open) {
         Patience<Directory> opening = OPENING.compute(chosen, (path, begun) -> begun == null || begun.isStale() ? new Patience<>(time, open) : begun);
         boolean isOver = true;
         try {
             return opening.await();
         } catch (Patience.Late e) {
-            // The next caller gets the outcome, if that has come by then and is not stale.
+            // The next caller gets the outcome, if the work is done by then and the outcome is not
+            // stale.
             isOver = false;
             throw failed(chosen, e);
         } catch (IOException e) {
@@ -153,7 +154,7 @@ final class Directory {
         return Files.isDirectory(run) ? run.resolve("obvia") : Path.of("/tmp/obvia-" + uid);
     }
 
-    /** Says why the directory is not to be used; {@code null} where it is. */
+    /** Returns the reason why the directory must not be used; {@code null} if it may be used. */
     private String danger() throws IOException {
         int mode = (Integer) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS);
         if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
@@ -169,8 +170,8 @@ final class Directory {
     }
 
     /**
-     * Whether the other user has full power over this process anyway: its own user and the
-     * superuser.
+     * Whether the other user has full power over this process anyway, as its own user and the
+     * superuser have.
      */
     private boolean isTrusted(UserPrincipal other) {
         return other.equals(user) || other.getName().equals("root") || other.getName().equals("0");
@@ -277,8 +278,8 @@ final class Directory {
     }
 
     /**
-     * Refuses a peer of another user, by the credentials that the kernel recorded at connect. True
-     * for a process of this process's user, false for one of the superuser's.
+     * Refuses a peer of another user, by the credentials that the kernel recorded at connect.
+     * Returns true for a process of this process's user, false for one of the superuser's.
      */
     boolean checkPeer(SocketChannel channel) throws IOException {
         UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
@@ -303,7 +304,8 @@ final class Directory {
         try {
             sweepSometimes();
             lock = isServed(socket) ? null : Lock.take(path.resolve(name + ".lock"), socket);
-            // A server that has taken the name since has released the lock, or answers.
+            // A server that has taken the name since the first look has ended and released the
+            // lock, or answers.
             if (lock == null || isServed(socket)) {
                 throw RpcException.of(Hresult.RPC_S_DUPLICATE_ENDPOINT, "another process serves the name `" + name + "`");
             }
@@ -367,10 +369,10 @@ final class Directory {
     }
 
     /**
-     * Whether a server listens at a socket, which takes this process for a client that disconnects
-     * at once. A server whose queue is full listens as well.
+     * Whether a server listens at a socket. To the server, this process looks like a client that
+     * disconnects at once. A server whose queue is full listens as well.
      *
-     * @throws IOException where this process cannot look, such as without a free descriptor
+     * @throws IOException if this process cannot find out, for example without a free descriptor
      */
     static boolean isServed(Path socket) throws IOException {
         try {
@@ -381,7 +383,7 @@ final class Directory {
         }
     }
 
-    /** Whether a server may listen at a socket: true as well where this process cannot look. */
+    /** Whether a server may listen at a socket; true if this process cannot find out. */
     static boolean answers(Path socket) {
         try {
             return isServed(socket);
@@ -404,7 +406,7 @@ final class Directory {
     record Name(ServerSocketChannel listener, Path socket, Lock.Stat made, Lock lock) implements AutoCloseable {
         @Override
         public void close() {
-            // The name is still held, so the files are no other server's.
+            // The lock is still held, so the files belong to no other server.
             Lock.remove(socket, made);
             lock.close();
             Directory.close(listener);

@@ -38,8 +38,8 @@ public final class Frame implements Scope {
     private int length;
 
     /**
-     * The peer's memory of the frame, or a retained copy of it. For a long array, the copy holds
-     * the position of the elements relative to {@link #farAt} instead of the elements.
+     * The peer's memory of the frame, or a retained copy of it. Instead of the elements of a long
+     * array, {@link #bytes} holds their position relative to {@link #farAt}.
      */
     MemorySegment far;
 

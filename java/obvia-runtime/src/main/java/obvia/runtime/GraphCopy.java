@@ -37,7 +37,10 @@ abstract class GraphCopy extends Pool.Member {
     private int next;
     private int limit;
 
-    /** The difference between offsets in the frame and in the copy from there on. */
+    /**
+     * The number of bytes by which offsets in the frame exceed those in the copy, from
+     * {@link #next} on.
+     */
     private int beyond;
 
     private int piece;

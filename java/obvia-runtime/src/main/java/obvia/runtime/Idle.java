@@ -11,10 +11,13 @@ final class Idle {
      */
     static volatile long warm = limit("obvia.idle.warm", 5_000);
 
-    /** The idle time after which an own connection is closed whose frames have taken memory. */
+    /**
+     * The idle time after which a connection that this process opened is closed if its frames have
+     * taken memory.
+     */
     static volatile long cold = limit("obvia.idle.cold", 60_000);
 
-    /** The idle time after which any own connection for calls is closed. */
+    /** The idle time after which any connection that this process opened for calls is closed. */
     static volatile long close = limit("obvia.idle.close", 600_000);
 
     static final AtomicInteger HOT = new AtomicInteger();

@@ -99,7 +99,7 @@ final class Line implements AutoCloseable {
         }
     }
 
-    /** Reads from the socket. Whether any bytes were read. */
+    /** Reads from the socket. Returns whether any bytes were read. */
     private boolean fill() {
         if (hasEnded) {
             return false;

@@ -30,8 +30,8 @@ final class Link extends Way {
     /** The maximum number of channels for virtual threads; further calls wait. */
     private static final int SHARED_MAX = 32;
     /**
-     * From this number of remembered connections on, a new one replaces a closed one; open ones are
-     * never forgotten.
+     * The number of remembered connections from which on a new connection replaces a closed one.
+     * Open connections are never forgotten.
      */
     private static final int MARKS_MAX = 1024;
     /**
@@ -83,7 +83,7 @@ final class Link extends Way {
         return channel;
     }
 
-    /** Whether a connection to the process with this mark was opened by this link. */
+    /** Whether this link has opened the connection with this mark. */
     boolean hasConnected(long mark) {
         return marks.has(mark);
     }
@@ -161,7 +161,8 @@ final class Link extends Way {
     private WindowChannel otherChannel() {
         WindowChannel channel = silentChannel();
         if (channel.user == Thread.currentThread()) {
-            // Another thread has used the link since, and its channel is the hot one.
+            // Another thread has used the link since this thread's last call, so `hot` is the other
+            // thread's channel.
             return channel;
         }
         CallContext context = CallContext.current();
@@ -275,7 +276,7 @@ final class Link extends Way {
         boolean isDone = false;
         try {
             WindowChannel channel = home(window);
-            // Another process may have taken the endpoint by now, whose objects have the same
+            // By now another process may have taken the endpoint. Its objects may have the same
             // numbers.
             if (Bind.introduce(channel, runtime.oxid()) != oxid) {
                 throw gone(null);
@@ -490,10 +491,10 @@ final class Link extends Way {
         return !returned.isEmpty() || runtime.owes(oxid);
     }
 
-    /** Gives back a batch of references. Whether to continue. */
+    /** Gives back a batch of references. Returns whether to continue. */
     private boolean returnReferences() {
         try {
-            // A batch is removed once the connection is free to send it.
+            // The batch leaves the queue only when the connection is free to send it.
             CallContext.NONE.by(Deadline.in(PATIENCE)).during(() -> atHome(home -> {
                 List<RuntimeCalls.Returned> batch = returned.isEmpty() ? runtime.takeOwed(this) : nextReturned();
                 if (!batch.isEmpty()) {
@@ -503,8 +504,8 @@ final class Link extends Way {
             }));
             return true;
         } catch (RpcException e) {
-            // A server that has ended has dropped the references. The janitor tries the further
-            // batches of a slow one in its next round.
+            // If the server has ended, it has dropped the references. If it is slow, the janitor
+            // sends the remaining batches in its next round.
             return false;
         }
     }

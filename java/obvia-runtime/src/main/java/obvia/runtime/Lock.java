@@ -49,8 +49,8 @@ final class Lock implements AutoCloseable {
     /** The longest wait for a lock whose holder does not answer at the name. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
     /**
-     * The number of looks at a file that is no lock, as a server may be about to remove it, and the
-     * time between them in nanoseconds.
+     * The number of attempts before a file that is no lock is refused, since a server may be about
+     * to remove it; and the time between two attempts in nanoseconds.
      */
     private static final int ATTEMPTS = 16;
 
@@ -138,7 +138,7 @@ final class Lock implements AutoCloseable {
         }
         long pid = Long.parseLong(matcher.group(1));
         String rest = matcher.group(2);
-        // The socket beside the file can replace the mark.
+        // A file without the mark is a lock as well if the socket of the name is beside it.
         boolean isIt = rest.equals(MARK + "\n") || rest.isEmpty() && hasSocket;
         return isIt && pid <= 0xffff_ffffL ? new Found(pid) : null;
     }
@@ -166,7 +166,9 @@ final class Lock implements AutoCloseable {
         return FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** Locks a file unless another process has locked it. Whether it was locked. */
+    /**
+     * Locks a file unless another process has locked it. Returns whether this process locked it.
+     */
     private static boolean tryLock(FileChannel file) throws IOException {
         synchronized (LOCKING) {
             return file.tryLock() != null;
@@ -175,9 +177,9 @@ final class Lock implements AutoCloseable {
 
     /** Takes the lock of a name; {@code null} if another process has it. */
     static Lock take(Path path, Path socket) throws IOException {
-        // A process that lists names may hold the lock, for long on a busy machine. A server that
-        // holds it answers soon. A lock on a file that its last owner removed between our open and
-        // our lock is void.
+        // A process that lists names may hold the lock, on a busy machine for long. A server that
+        // holds the lock answers soon. If the last owner removes the file after this process has
+        // opened it, the lock on it is void.
         long began = System.nanoTime();
         int foreign = 0;
         do {
@@ -198,7 +200,9 @@ final class Lock implements AutoCloseable {
         return null;
     }
 
-    /** Whether this process holds a lock by {@code fcntl} on a file, by a list. */
+    /**
+     * Whether this process holds a lock by {@code fcntl} on a file, according to a list of locks.
+     */
     static boolean haveOwn(Locks locks, Path path, Stat stat) throws IOException {
         Set<Device> devices = locks.own(stat.number());
         if (devices.isEmpty()) {
@@ -208,13 +212,13 @@ final class Lock implements AutoCloseable {
         return mount == null || devices.contains(mount.device());
     }
 
-    /** Creates the lock file unless a file exists. Whether it was created. */
+    /** Creates the lock file unless a file exists. Returns whether it was created. */
     private static boolean make(Path path) throws IOException {
         try {
             Files.createFile(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
             return true;
         } catch (FileAlreadyExistsException e) {
-            // A file that was left behind.
+            // A former owner of the name may have left the file.
             return false;
         }
     }
@@ -226,8 +230,8 @@ final class Lock implements AutoCloseable {
         }
         FileChannel file = null;
         boolean isOurs = false;
-        // The list stays open: once the file is created and locked, nothing fails for want of a
-        // descriptor, which would leave a blank file behind.
+        // The list stays open, so that reading it again takes no further descriptor: a failure
+        // after the creation of the file would leave a blank file behind.
         try (Locks.Source list = Locks.open()) {
             Locks locks = list.read();
             boolean isNew = make(path);
@@ -243,8 +247,8 @@ final class Lock implements AutoCloseable {
             if (!tryLock(file) || !Stat.of(path).isSame(before) || list.read().haveFlock(before.number())) {
                 return null;
             }
-            // The text may have changed meanwhile. A blank file that this process has locked belongs
-            // to no other, whether this attempt made the file or a failed one did.
+            // The text may have changed meanwhile. A blank file that this process has locked
+            // belongs to no other process: this attempt or an earlier, failed one has created it.
             boolean isBlank = checkText(file, socket, before).equals(Found.BLANK);
             isOurs = true;
             return new Lock(path, file, before, isNew || isBlank);
@@ -300,10 +304,10 @@ final class Lock implements AutoCloseable {
     }
 
     /**
-     * Removes the files of a name whose server ended without removing them. Whether they were
-     * removed. Files that may belong to another process are neither removed nor locked.
+     * Removes the files of a name whose server ended without removing them. Returns whether they
+     * were removed. Files that may belong to another process are neither removed nor locked.
      *
-     * @param locks the locks of a moment before
+     * @param locks the kernel's list of locks, read before
      */
     static boolean sweep(Path path, Path socket, Locks locks) throws IOException {
         Stat before = Stat.of(path);
@@ -314,8 +318,8 @@ final class Lock implements AutoCloseable {
             if (!isOfTheDead(file, socket, before) || !tryLock(file) || !Stat.of(path).isSame(before)) {
                 return false;
             }
-            // A server that has taken the name since has written to the lock, holds it by flock, or
-            // answers.
+            // A server that has taken the name since the first look has written to the file, holds
+            // a lock by flock, or answers.
             if (!isOfTheDead(file, socket, before) || Locks.read().haveFlock(before.number())) {
                 return false;
             }

@@ -59,7 +59,7 @@ record Locks(long own, List<Entry> entries) {
     /**
      * Opens the list. The list is empty on systems that have none, or hide it.
      *
-     * @throws IOException where this process cannot look, such as without a free descriptor
+     * @throws IOException if this process cannot find out, for example without a free descriptor
      */
     static Source open() throws IOException {
         try {

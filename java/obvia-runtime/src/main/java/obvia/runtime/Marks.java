@@ -13,7 +13,7 @@ final class Marks {
     /**
      * Creates an empty set.
      *
-     * @param max the number of marks from which on a new one replaces that of a closed connection
+     * @param max the number of marks from which on a new mark replaces that of a closed connection
      */
     Marks(int max) {
         this.max = max;

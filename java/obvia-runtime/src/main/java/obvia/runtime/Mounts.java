@@ -100,8 +100,9 @@ record Mounts(List<Mount> all) {
         while (next != null) {
             found = next;
             int parent = found.number;
-            // Each mount is passed once, even if the list changed while the kernel wrote it. A
-            // lookup begins below the root, so a mount on the root itself is not seen.
+            // Each step drops a mount, so that the search ends even if the list changed while the
+            // kernel wrote it. A lookup begins below the root, so a mount on the root itself is not
+            // seen.
             rest = rest.stream().filter(mount -> mount.number != parent).toList();
             next = first(rest.stream().filter(mount -> mount.parent == parent && !mount.point.equals("/")));
         }
@@ -109,8 +110,8 @@ record Mounts(List<Mount> all) {
     }
 
     /**
-     * Returns the mount that a lookup meets first: mounts below it were made before, and are
-     * hidden.
+     * Returns the mount that a lookup meets first. The mounts below its mount point are older, and
+     * hidden by it.
      */
     private static Mount first(Stream<Mount> siblings) {
         return siblings.reduce((best, next) -> next.point.length() <= best.point.length() ? next : best).orElse(null);
@@ -128,8 +129,8 @@ record Mounts(List<Mount> all) {
     }
 
     /**
-     * Whether a folder is there, and all file systems on the way to it, and its own, answer at once.
-     * Links may lead anywhere, and so does a path that other users can change.
+     * Whether a folder exists, and its own file system and all those on the way to it answer at
+     * once. False for a path with links, or one that other users can change: it may lead anywhere.
      *
      * @param path an absolute path
      * @param user this process's user
@@ -155,8 +156,8 @@ record Mounts(List<Mount> all) {
     }
 
     /**
-     * Makes the part of the check that needs only the list. All mounts at one point must be local,
-     * not only the topmost.
+     * Performs the part of the check that needs only the list of mounts. If several mounts have one
+     * mount point, all must be local, not only the topmost.
      */
     boolean isReachedAtOnce(String path) {
         List<Mount> mounts = all.stream().filter(mount -> mount.has(path)).toList();
@@ -194,7 +195,7 @@ record Mounts(List<Mount> all) {
         return new Scanner(new Limited(list, lengthMax), StandardCharsets.ISO_8859_1).useDelimiter("\n").tokens();
     }
 
-    /** The beginning of a stream. */
+    /** A stream that ends after a number of bytes of another stream. */
     private static final class Limited extends InputStream {
         private final InputStream stream;
         private long left;

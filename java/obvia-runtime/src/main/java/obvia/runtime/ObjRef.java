@@ -116,8 +116,8 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
     }
 
     /**
-     * Returns a name, or a name in brackets after an empty host; the options that follow it are
-     * ignored.
+     * Returns the name in an address, which is a name, or an empty host and a name in brackets.
+     * Options after the name are ignored. The name is empty if the address has a host.
      */
     private static String endpoint(String address) {
         int open = address.indexOf('[');

@@ -53,8 +53,8 @@ final class OfferedRegions {
     }
 
     /**
-     * Returns a free number; if there is none, that of the least recently used region, which is
-     * never one that the same call refers to.
+     * Returns a free number. If there is none, returns the number of the least recently used
+     * region, to which the present call never refers.
      */
     private int free(List<Integer> ended) {
         int oldest = -1;

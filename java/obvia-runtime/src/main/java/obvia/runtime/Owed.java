@@ -9,8 +9,8 @@ import java.util.Map;
 import obvia.RpcException;
 
 /**
- * The references to a client's objects that came in refused one-way calls, until they are given
- * back.
+ * The references to a client's objects that arrived in one-way calls which this process refused,
+ * until they are given back to the client.
  */
 final class Owed {
     /**
@@ -33,9 +33,9 @@ final class Owed {
         /**
          * Whether the peer is the process that a link leads to.
          *
-         * <p>The OXID that the client claims proves nothing. The kernel does not tell the process of
-         * a client that is a virtual machine. So the process at the link, which serves the endpoint
-         * of the OXID, is asked whether the connection is its own.
+         * <p>The OXID that the client claims proves nothing. The kernel does not report the process
+         * of a client that is a virtual machine. So the process at the link, which serves the
+         * endpoint of the OXID, is asked whether the connection is its own.
          *
          * @throws RpcException if the process does not answer
          */
@@ -45,9 +45,9 @@ final class Owed {
     }
 
     /**
-     * Adds references that were listed on a connection. Without room for them, the connection with
-     * the longest list loses its last entry: another process that claims the client's OXID must not
-     * take all places.
+     * Adds references that were listed on a connection. At the limit, the connection with the
+     * longest list loses its last entry: another process that claims the client's OXID must not use
+     * up the limit.
      */
     synchronized void add(Source from, RuntimeCalls.Returned refs) {
         lists.computeIfAbsent(from, source -> new ArrayList<>()).add(refs);
@@ -59,7 +59,7 @@ final class Owed {
         lists.values().removeIf(List::isEmpty);
     }
 
-    /** Returns the connection whose list is the oldest; {@code null} without lists. */
+    /** Returns the connection whose list is the oldest; {@code null} if there are no lists. */
     synchronized Source first() {
         return lists.isEmpty() ? null : lists.keySet().iterator().next();
     }

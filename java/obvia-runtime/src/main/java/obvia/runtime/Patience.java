@@ -15,17 +15,17 @@ import java.util.concurrent.TimeoutException;
  * thread stays until the file system answers.
  */
 final class Patience<T> {
-    /** How long work with files may take. */
+    /** The time limit of work with files. */
     static final Duration USUAL = Duration.ofSeconds(10);
 
-    /** The time after its end for which a late result may be used. */
+    /** The time from the end of the work for which a late result may be used. */
     private static final Duration FRESH = Duration.ofMinutes(1);
 
     private static final String SILENCE = "its file system does not answer";
 
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
     private final Deadline end;
-    /** The end of the time for which a result may be used; {@code null} until there is one. */
+    /** The time until which a result may be used; {@code null} until there is a result. */
     private volatile Deadline fresh;
 
     /** Starts the work. */
@@ -37,18 +37,18 @@ final class Patience<T> {
                 fresh = Deadline.in(FRESH);
                 outcome.complete(found);
             } catch (Throwable e) {
-                // A failure of an earlier time says nothing of the present.
+                // A failure after the time limit says nothing about the state of the file now.
                 outcome.completeExceptionally(end.isOver() ? new Late(SILENCE, e) : e);
             }
         });
     }
 
     /**
-     * Waits until the work's time is over. Later calls do not wait: they return the outcome if
-     * there is one by then.
+     * Waits for the outcome until the work's time limit. Calls after the limit do not wait: they
+     * return the outcome if the work is done by then.
      *
-     * @throws Late when the work's time is over
-     * @throws IOException of the work
+     * @throws Late if the work is not done at the time limit
+     * @throws IOException if the work has failed with it
      */
     T await() throws IOException {
         try {
@@ -68,14 +68,14 @@ final class Patience<T> {
     }
 
     /**
-     * Whether the outcome is outdated: the work failed after its time, or ended more than a minute
-     * ago.
+     * Whether the outcome is outdated: the time limit is over, and the work failed, or ended more
+     * than a minute ago.
      */
     boolean isStale() {
         return end.isOver() && (outcome.isCompletedExceptionally() || fresh != null && fresh.isOver());
     }
 
-    /** Closes the outcome, for which no caller waits any longer, as soon as it is there. */
+    /** Closes the result as soon as it exists: no caller waits for it any longer. */
     void closeOutcome() {
         outcome.thenAccept(result -> Directory.close(result instanceof AutoCloseable opened ? opened : null));
     }
@@ -91,7 +91,7 @@ final class Patience<T> {
             super(message, why);
         }
 
-        /** Returns the message, which users read behind the name of a file. */
+        /** Returns the message alone, since error messages put it after the name of a file. */
         @Override
         public String toString() {
             return getMessage();

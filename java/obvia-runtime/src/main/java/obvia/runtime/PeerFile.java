@@ -24,9 +24,9 @@ import obvia.RpcException;
  *
  * <p>The peer may have mounted any file system under any name, even one that is a program (FUSE)
  * and never answers. A thread that touches a mapped page of such a file waits for ever and reaches
- * no safepoint, so that the next collection stops the virtual machine. So only memory is accepted,
- * which the kernel's own lists show. Opening the file may wait for its file system as well, and
- * needs {@link #patiently}.
+ * no safepoint, so that the next collection stops the virtual machine. Therefore a file is accepted
+ * only if the kernel's own lists show that it is in memory. Opening the file may wait for its file
+ * system as well, and needs {@link #patiently}.
  *
  * <p>The name may lead to a file that this process has locked: see {@link Lock}. Such a file is
  * refused before it is opened. A peer may replace the file behind the name meanwhile, so closing
@@ -34,9 +34,9 @@ import obvia.RpcException;
  */
 // Unlike a channel, the file stays open when its thread is interrupted.
 final class PeerFile extends RandomAccessFile {
-    /** The number of threads that open files of one process at once. */
+    /** The maximum number of threads that open files of one process at once. */
     static final int THREADS_MAX = 8;
-    /** The number of threads that open files of all processes at once. */
+    /** The maximum number of threads that open files of all processes at once. */
     static final int ALL_THREADS_MAX = 64;
     /**
      * The maximum number of files that stay open because they are locked. At that number no further
@@ -61,10 +61,10 @@ final class PeerFile extends RandomAccessFile {
     /** The devices of directories of names. */
     private static final Map<Path, Device> FOLDERS = new ConcurrentHashMap<>();
 
-    /** The file's identity; {@code null} for an empty file, which shows none. */
+    /** The file's identity; {@code null} for an empty file, which cannot be mapped. */
     private volatile Mapping identity;
 
-    /** Whether the kernel itself has the file, and so closes it at once. */
+    /** Whether the file is known to be in the kernel's memory, so that closing it does not wait. */
     private volatile boolean isAccepted;
 
     private volatile boolean isClosing;
@@ -129,8 +129,8 @@ final class PeerFile extends RandomAccessFile {
     }
 
     /**
-     * Returns the folder in {@code /proc} of the process that has a file. The kernel finds each
-     * thread there by its number as well, as if it were a process.
+     * Returns the folder in {@code /proc} of the process that has a file. The number in the path
+     * may also be that of a thread: the kernel finds threads there like processes.
      */
     static Path processOf(Path path) {
         Path named = folderOf(path);
@@ -138,17 +138,18 @@ final class PeerFile extends RandomAccessFile {
             Stream<Matcher> found = Mounts.lines(status, Long.MAX_VALUE).map(PROCESS::matcher).filter(Matcher::matches);
             return found.findFirst().map(line -> named.resolveSibling(line.group(1))).orElse(named);
         } catch (IOException e) {
-            // The process has ended, or this process may not open its files either.
+            // The process has ended, or this process may not read its folder, and then may not open
+            // its files either.
             return named;
         }
     }
 
-    /** Opens a file that is memory, and has so many bytes. */
+    /** Opens a file that is in memory and has at least {@code length} bytes. */
     static PeerFile open(Path path, boolean isWritable, long length) throws IOException {
         return open(path, isWritable, length, Segments.folder());
     }
 
-    /** Opens such a file, or one of the folder that has the segments of this host. */
+    /** Opens a file that is in memory, or in {@code folder} if segments of this host are there. */
     static PeerFile open(Path path, boolean isWritable, long length, Path folder) throws IOException {
         Path process = folderOf(path);
         checkUnopened(path, process, length, folder);
@@ -192,7 +193,7 @@ final class PeerFile extends RandomAccessFile {
         if (isMemory(device, process)) {
             isLocked = locked.contains(device);
         } else if (isOfNames(folder) && found.get("dev").equals(Files.getAttribute(folder, "unix:dev"))) {
-            // On disks the numbers by stat and those of the list may differ.
+            // On disks, the device number by stat and the one in the list of locks may differ.
             isLocked = locked.contains(deviceOf(folder));
         } else {
             throw Line.broken("a segment is no memory file");
@@ -239,24 +240,28 @@ final class PeerFile extends RandomAccessFile {
     }
 
     /**
-     * Whether a device's files are in the kernel's memory, by the lists of this process and of a
-     * peer's.
+     * Whether a device's files are in the kernel's memory, according to the mounts of this process
+     * and of a peer.
      */
     static boolean isMemory(Device device, Path peer) throws IOException {
         // Anonymous memory files are on a file system that the kernel mounts before that of the
-        // name spaces, and never unmounts. Lower numbers are therefore the kernel's for ever.
+        // name spaces, and never unmounts. A lower number is therefore never that of a file system
+        // that a user has mounted.
         Device early = Device.of((Long) Files.getAttribute(EARLY, "unix:dev"));
         return device.major() == 0 && early.major() == 0 && device.minor() < early.minor()
                 || Mounts.hasMemory(Path.of("/proc/self"), device)
                 || Mounts.hasMemory(peer, device);
     }
 
-    /** Whether a folder for segments is the directory of names, which need not be memory. */
+    /** Whether a folder for segments is the directory of names, which need not be in memory. */
     private static boolean isOfNames(Path folder) {
         return !folder.equals(Segments.MEMORY);
     }
 
-    /** Returns the device of a folder's files, which a file in it shows once. */
+    /**
+     * Returns the device of a folder's files. The first call for a folder creates a file in it to
+     * find out.
+     */
     private static Device deviceOf(Path folder) throws IOException {
         Device known = FOLDERS.get(folder);
         if (known != null) {
@@ -285,10 +290,12 @@ final class PeerFile extends RandomAccessFile {
         }
     }
 
-    /** Closes the file unless this process has a lock on it. Whether the file was closed. */
+    /**
+     * Closes the file unless this process has a lock on it. Returns whether the file was closed.
+     */
     private boolean closeUnlocked() {
-        // A file system that is a program may delay the close for ever, which must not keep this
-        // process from locking files.
+        // The file system of a file that was not accepted may be a program, which may delay the
+        // close for ever. This must not keep this process from locking files.
         synchronized (isAccepted ? Lock.LOCKING : new Object()) {
             if (isLocked()) {
                 return false;

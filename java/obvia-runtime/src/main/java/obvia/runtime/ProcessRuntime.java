@@ -323,8 +323,8 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     }
 
     /**
-     * Adds a connection of a client. False if the connection comes from another process than the
-     * client's earlier ones, which must not release the client's references.
+     * Adds a connection of a client. Returns false if the connection comes from another process
+     * than the client's earlier ones: it must not release the client's references.
      */
     boolean enter(long client, long pid) {
         return clients.compute(client, (c, known) -> known == null ? new Client(pid, 1, new Owed()) : known.pid == pid ? known.counted(1) : known).pid == pid;
@@ -526,7 +526,8 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         if (link != null && link.isDead()) {
             links.remove(oxid, link);
             link.close();
-            // The process was never a client: references on their way to it have not arrived.
+            // The process has no connection to this one: references that were sent to it have not
+            // arrived.
             if (!clients.containsKey(oxid)) {
                 exports.drop(oxid);
             }
@@ -547,9 +548,9 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     }
 
     /**
-     * Removes the references that were listed on one connection of a link's process, and returns
-     * them to be given back over the link. A process that claims another one's OXID does not make
-     * this process give back references of the other.
+     * Removes the oldest list of references that are owed to the OXID of a link, and returns it, to
+     * be given back over the link. If the list came from another process, which only claims the
+     * OXID, the list is dropped and the returned one is empty.
      *
      * @throws RpcException if the process at the link does not answer; the list stays
      */
@@ -675,7 +676,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         }
     }
 
-    /** Cleans up once. Whether the runtime still exists. */
+    /** Cleans up once. Returns whether the runtime still exists. */
     private static boolean tidy(ProcessRuntime runtime) throws InterruptedException {
         if (runtime == null) {
             return false;

@@ -18,10 +18,10 @@ final class Rounds implements Runnable {
     private final String what;
     private final Turn turn;
 
-    /** One turn. */
+    /** One repetition of the task. */
     @FunctionalInterface
     interface Turn {
-        /** Performs a turn. Whether another one follows. */
+        /** Performs a turn. Returns whether another one follows. */
         boolean take() throws Exception;
     }
 

@@ -36,7 +36,9 @@ final class Rules {
         return objects.get(object);
     }
 
-    /** Applies an object's rule to its replacement, unless that has its own. */
+    /**
+     * Applies an object's rule to its replacement, unless the replacement has a rule of its own.
+     */
     synchronized void inherit(Object former, Object object) {
         Access rule = objects.get(former);
         if (rule != null) {

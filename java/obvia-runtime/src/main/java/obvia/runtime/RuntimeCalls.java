@@ -42,8 +42,8 @@ final class RuntimeCalls {
     static final int CONTEXT = 25;
 
     /**
-     * The opnum of a one-way message with the references in the one-way call directly before it. A
-     * long list takes several messages.
+     * The opnum of a one-way message that lists the references in the one-way call directly before
+     * it, which the server gives back if it refuses that call. A long list takes several messages.
      */
     static final int LISTED = 26;
 
@@ -51,8 +51,8 @@ final class RuntimeCalls {
     static final int OWNS = 27;
 
     /**
-     * The number of bytes before the description in the answer to a start: the result, and whether
-     * a server was started.
+     * The number of bytes before the description in the answer to {@link #START}: the result, and
+     * whether a server was started.
      */
     private static final int STARTED_HEAD = 16;
 

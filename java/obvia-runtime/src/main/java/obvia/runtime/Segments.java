@@ -102,20 +102,21 @@ record Segments(
         }
     }
 
-    /** The client's side, which sends the first greeting. */
+    /** Performs the client's side of the greeting, which sends the first message. */
     static Segments request(Line line, Waiting waiting, boolean isQuiet, Deadline deadline) {
         line.send(Greeting.of(waiting, isQuiet).put(buffer(LENGTH)).flip());
         Greeting theirs;
         try {
             theirs = Greeting.read(line.receive(LENGTH, deadline));
         } catch (DisconnectedException e) {
-            // The server creates the memory of two virtual machines.
+            // Between two virtual machines the server creates the memory, and fails if there is no
+            // room.
             throw Room.isFull() ? Room.missing(2 * Layout.AREA, e) : e;
         }
         return open(line, theirs, deadline);
     }
 
-    /** The server's side. */
+    /** Performs the server's side of the greeting. */
     static Segments accept(Line line, Waiting waiting, Deadline deadline) {
         Greeting theirs = Greeting.read(line.receive(LENGTH, deadline));
         Greeting own = Greeting.of(theirs.has(QUIET) ? Waiting.BLOCK : waiting, false);
@@ -158,8 +159,8 @@ record Segments(
         static Opened of(Arena arena, Names names, Greeting theirs) throws IOException {
             long ownLength = Layout.AREA + AREA_MAX;
             long peerLength = Layout.AREA + theirs.area;
-            // Pages may be missing where a virtual machine has made its file. It has taken those of
-            // the first part.
+            // A virtual machine that creates a segment allocates only the pages of its first part.
+            // This side allocates the others before it writes to them.
             boolean hasRoom = theirs.has(BY_NAME);
             PeerFile file = PeerFile.open(names.path(names.others), true, ownLength);
             boolean isKept = false;

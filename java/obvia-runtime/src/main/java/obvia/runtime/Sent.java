@@ -40,7 +40,8 @@ final class Sent {
     static Sent with(Link link) {
         boolean isVirtual = Thread.currentThread().isVirtual();
         if (isVirtual) {
-            // The references of a call that did not end may or may not have been sent.
+            // An earlier call of this thread that did not end may or may not have sent its
+            // references.
             link.forgetLost();
         }
         WindowChannel channel = isVirtual ? null : link.ownChannel();
@@ -80,12 +81,15 @@ final class Sent {
         return own;
     }
 
-    /** Whether this is the record of a call. A virtual thread has no other. */
+    /**
+     * Whether this is the record of the call with this number on the channel. The record of a
+     * virtual thread always is, since the thread has no other.
+     */
     private boolean isOf(WindowChannel channel, int callId) {
         return this.channel == null || this.channel == channel && this.callId == callId;
     }
 
-    /** Adjusts the call's number after another message was sent on the channel under it. */
+    /** Adjusts the call's number after another message was sent with that number on the channel. */
     static void renumber(WindowChannel channel, int before) {
         Sent sent = OF_THREAD.get();
         if (sent != null && sent.channel == channel && sent.callId == before) {

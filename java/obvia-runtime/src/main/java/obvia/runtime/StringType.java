@@ -6,8 +6,8 @@ import java.util.function.IntFunction;
 /**
  * The type of strings, which has no number in an interface; only pointers to strings have types.
  *
- * <p>Not a member of {@link GraphType}: generated classes extend that one, so that the name of a
- * public class in it would hide a structure of the same name.
+ * <p>Generated classes extend {@link GraphType}. A public member class there would hide structures
+ * of its name, so strings have a class outside of it.
  */
 public final class StringType {
     private final GraphType[] pointers = new GraphType[3];

@@ -17,7 +17,8 @@ final class Turns<K> {
     }
 
     /**
-     * Takes a turn for a requester, and waits for one if necessary. False if the time ended first.
+     * Takes a turn for a requester, and waits for one if necessary. Returns false if the deadline
+     * expired first.
      *
      * @throws InterruptedException if the thread was interrupted while it waited
      */

@@ -477,7 +477,7 @@ final class Window implements AutoCloseable {
                 }
                 lookAround(deadline);
                 if (isHere()) {
-                    // The wake-up that came with the message is already consumed: the nap would not
+                    // The wake-up that came with the message is already consumed: a sleep would not
                     // end.
                     continue;
                 }
@@ -491,7 +491,7 @@ final class Window implements AutoCloseable {
     // Resting.
 
     /**
-     * Requests a wake-up from the peer when it sends. Whether there is nothing to do until then, so
+     * Requests a wake-up from the peer when it sends. Returns true if no message has arrived, so
      * that the thread can end.
      */
     boolean rest() {

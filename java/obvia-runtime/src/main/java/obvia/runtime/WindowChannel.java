@@ -23,8 +23,8 @@ final class WindowChannel extends Channel {
     private final Link link;
     private final Window window;
     /**
-     * The thread that keeps the channel; {@code null} where the channel goes back to its link's
-     * others after each call.
+     * The thread that keeps the channel; {@code null} if the channel is returned to the link after
+     * each call.
      */
     Thread owner;
 
@@ -50,7 +50,7 @@ final class WindowChannel extends Channel {
     private OfferedRegions offered;
     /** The peer's description of the last method's failure. */
     private Words words;
-    /** The time of the last rest after an answer of the peer. */
+    /** The time of the last call of {@link #rest} at which the peer had answered all messages. */
     private long answeredAt = System.nanoTime() - FRESH;
 
     // The janitor's record: the number of sent messages when it looked, and the time of the last
@@ -136,7 +136,7 @@ final class WindowChannel extends Channel {
             isBroken = true;
             throw Window.failed(e);
         } finally {
-            // A published context counts, whatever failed afterwards.
+            // A published context counts, even if the method fails afterwards.
             if (window.nextSequence() != before) {
                 hasSaid = isSaid;
                 Sent.renumber(this, before);
@@ -144,7 +144,7 @@ final class WindowChannel extends Channel {
         }
     }
 
-    /** Offers a region to the peer under a number, and withdraws those that have ended. */
+    /** Offers a region to the peer under a number, and withdraws the regions that have ended. */
     int offer(int number, OwnRegion region, List<Integer> ended) {
         window.name(number, region);
         int length = 8 * (1 + ended.size());
@@ -154,7 +154,7 @@ final class WindowChannel extends Channel {
             memory.set(Flat.LONG, at + 8L * (i + 1), ended.get(i));
         }
         int result = exchange(0, RuntimeCalls.REGIONS, length);
-        // The reason of a refusal does not matter.
+        // The description of a refusal is not needed.
         words = null;
         return result;
     }
@@ -181,7 +181,7 @@ final class WindowChannel extends Channel {
 
     /**
      * Sends the references in the call that was sent last. The peer gives them back if it refuses
-     * that call. Whether there was room for the list.
+     * that call. Returns whether there was room for the list.
      */
     private boolean listReferences(List<RuntimeCalls.Returned> own) {
         for (int at = 0; at < own.size(); at += RuntimeCalls.RELEASES_MAX) {
@@ -189,8 +189,8 @@ final class WindowChannel extends Channel {
             try {
                 request(list.length);
             } catch (RpcException e) {
-                // The call itself was sent. If it is refused now, the references stay until the peer
-                // ends.
+                // The call itself was sent. If the peer refuses it, the references stay until the
+                // peer ends.
                 return false;
             }
             MemorySegment.copy(MemorySegment.ofArray(list), 0, memory, this.at, list.length);
@@ -235,7 +235,7 @@ final class WindowChannel extends Channel {
         return isKnownClosed() || (now - answeredAt >= FRESH && window.isClosed());
     }
 
-    /** As {@link #isClosed}, as of the last look at the connection. */
+    /** Whether {@link #isClosed} held at the last look at the connection; takes no system call. */
     boolean isKnownClosed() {
         return isBroken || window.isKnownClosed();
     }

@@ -25,7 +25,7 @@ public record Words(String description, String source, String helpFile, int help
 
     private static final byte[] NONE = {};
 
-    /** Whether callers are told the messages of errors and unchecked exceptions. */
+    /** Whether callers receive the messages of errors and unchecked exceptions. */
     private static volatile boolean hasTexts = Words.class.desiredAssertionStatus();
 
     /** See {@link obvia.Obvia#setExceptionTexts}. */
@@ -36,8 +36,8 @@ public record Words(String description, String source, String helpFile, int help
     /**
      * Returns the description for the caller of a method that threw: the message of an
      * {@link RpcException} or of a checked exception. For an error or another unchecked exception,
-     * the description begins with the class, as the HRESULT does not say it. The message follows
-     * only where the caller may be told: it may contain values of another user.
+     * the description begins with the class, since the HRESULT does not identify it. The message
+     * follows only where the caller may be told: it may contain values of another user.
      */
     static Words of(Throwable why, boolean isOwnUser) {
         if (why instanceof RpcException known) {
@@ -52,10 +52,10 @@ public record Words(String description, String source, String helpFile, int help
     }
 
     /**
-     * The frame of the words for the caller of a method that threw.
+     * Returns the frame with the description for the caller of a method that threw.
      *
      * @param isOwnUser whether the caller is a process of this process's user
-     * @return no bytes where there are no words
+     * @return the frame; no bytes if there is no description
      */
     public static byte[] frameOf(Throwable why, boolean isOwnUser) {
         try {

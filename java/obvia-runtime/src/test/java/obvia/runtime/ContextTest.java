@@ -126,7 +126,7 @@ class ContextTest {
         }
     }
 
-    /** A call without response has no caller that waits. */
+    /** The caller of a call without response does not wait, so its deadline does not apply. */
     @Test
     void aMethodWithoutResponseIsToldTheTraceAlone() throws Exception {
         try (Peer peer = Peer.calc("old")) {
@@ -228,8 +228,8 @@ class ContextTest {
     }
 
     /**
-     * A client whose messages the test writes, with a calculator that it may call: the collector
-     * returns the server's reference with the proxy.
+     * A client whose messages the test writes. The proxy holds the reference to the calculator that
+     * the client calls: the collector would release the reference with the proxy.
      */
     private record Stranger(Window window, WindowChannel channel, Proxy proxy) implements AutoCloseable {
         static Stranger at(Peer peer) {

@@ -206,7 +206,7 @@ class DirectoryTest {
         }
     }
 
-    /** Servers in other languages hold such a lock until they listen. */
+    /** Servers in other languages hold a lock by {@code flock} until they listen. */
     @Test
     void aLockByAnotherCallIsSeen() throws Exception {
         Path lock = write("it.lock", DEAD + "\nobvia\n");
@@ -232,7 +232,8 @@ class DirectoryTest {
             listener.bind(UnixDomainSocketAddress.of(socket));
             try (Peer peer = Peer.starved(socket)) {
                 String failed = Integer.toHexString(Hresult.E_FAIL);
-                // A name takes two descriptors. An attempt that finds fewer leaves no lock behind.
+                // Serving a name takes two descriptors. An attempt with fewer leaves no lock
+                // behind.
                 peer.awaitWord("true " + failed + " " + failed + " 0");
             }
         }
@@ -302,7 +303,10 @@ class DirectoryTest {
         assertEquals(names, Directory.at(Path.of(names + "/./")).path());
     }
 
-    /** A file system that does not answer takes one thread, however often it is asked; and once it answers, names are there. */
+    /**
+     * A file system that does not answer occupies one thread, however often its directory is
+     * opened. Once it answers, the directory can be used.
+     */
     @Test
     void aHangingFileSystemIsAskedOnce() throws Exception {
         var asked = new AtomicInteger();
@@ -332,7 +336,7 @@ class DirectoryTest {
         assertEquals(1, asked.get());
     }
 
-    /** A failure that came late says nothing of the present. */
+    /** A failure after the time limit is not the answer to a later attempt. */
     @Test
     void aLateFailureIsForgotten() throws Exception {
         var answer = new CountDownLatch(1);
@@ -352,14 +356,17 @@ class DirectoryTest {
             try {
                 found = Directory.at(hanging, Wires.PATIENCE, () -> there);
             } catch (RpcException e) {
-                // The thread that failed has not ended yet.
+                // The first attempt has not ended yet.
                 assertTrue(e.getMessage().endsWith(hanging + ": its file system does not answer"), e.getMessage());
             }
         }
         assertSame(there, found);
     }
 
-    /** The superuser may do everything, but is told as little as other users. */
+    /**
+     * The superuser may connect, but does not count as this process's user, who receives the
+     * messages of exceptions.
+     */
     @Test
     void theSuperuserIsAnotherUser() throws Exception {
         UserPrincipal own = Files.getOwner(Path.of("/proc/self"));

@@ -75,7 +75,7 @@ class MountsTest {
         String hidden = "30 28 0:42 / /data/u/.cache/a rw - tmpfs tmpfs rw\n";
         String path = "/data/u/.cache/a/names";
         assertTrue(isInUserSpace(root + cache + hidden + user, path));
-        // Numbers are used again, so they say nothing of the order.
+        // The kernel reuses the numbers of mounts, so they do not show the order.
         assertTrue(isInUserSpace(user + root + hidden + cache, path));
         String shown = "31 29 0:43 / /data/u/.cache rw - tmpfs tmpfs rw\n";
         assertFalse(isInUserSpace(root + cache + hidden + user + shown, path), "a mount on the one that hides");
@@ -172,7 +172,8 @@ class MountsTest {
     void onlyFixedFoldersThatAreThereAreReachedAtOnce() throws IOException {
         int user = Lock.user();
         Path real = folder.toRealPath();
-        // Where the folder for temporary files may not answer, or others can replace it, no path below it is.
+        // If the folder for temporary files may not answer, or others can replace it, no path below
+        // it is reached at once.
         boolean isLocal = Mounts.own().isReachedAtOnce(real.toString());
         for (Path above = real.getParent(); above != null; above = above.getParent()) {
             int owner = (Integer) Files.getAttribute(above, "unix:uid");

@@ -108,7 +108,7 @@ class OwedTest {
         assertEquals(Owed.MAX, taken.size());
         assertEquals(Owed.MAX - 1, taken.getLast().target(), "the first ones");
         assertNull(owed.first());
-        // Two connections share the places.
+        // Two connections share the limit.
         fill(owed, one);
         fill(owed, other);
         assertEquals(List.of(Owed.MAX / 2, Owed.MAX / 2), List.of(owed.take(one).size(), owed.take(other).size()));

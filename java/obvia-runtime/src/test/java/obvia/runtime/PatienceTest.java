@@ -36,7 +36,7 @@ class PatienceTest {
         assertEquals("found", found);
     }
 
-    /** A failure of an earlier time says nothing of the present. */
+    /** A failure after the time limit is not the answer to a later attempt. */
     @Test
     void aLateFailureIsNotReturned() throws Exception {
         var answer = new CountDownLatch(1);

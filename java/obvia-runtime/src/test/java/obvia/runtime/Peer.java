@@ -329,8 +329,8 @@ final class Peer implements AutoCloseable {
 
         /**
          * Returns the context in a task that was forked by work with an expired deadline and a
-         * trace. Scopes for tasks are a preview feature; reflection keeps this class free of its
-         * mark.
+         * trace. Scopes for tasks are a preview feature: reflection keeps the compiler from marking
+         * this class as a user of it.
          */
         private static String fork() throws Exception {
             Class<?> scopes = Class.forName("java.util.concurrent.StructuredTaskScope");
@@ -346,13 +346,14 @@ final class Peer implements AutoCloseable {
         }
 
         /**
-         * Whether a name seems served without a free descriptor, and how serving it ends with none,
-         * one and two, each with a sign where a lock is left behind.
+         * Returns a text: whether the name seems served while no descriptor is free, and the
+         * HRESULT of taking another name with none, one and two free descriptors. An exclamation
+         * mark after an HRESULT means that the attempt left a lock behind.
          */
         private static String starve(Path socket) {
             List<AutoCloseable> files = new ArrayList<>();
             Directory directory = Directory.at(socket.getParent());
-            // The classes are loaded while there are descriptors.
+            // The classes are loaded while descriptors are free.
             directory.bind("warm").close();
             RpcException.of(Hresult.E_FAIL, "");
             boolean answers = Directory.answers(socket);
@@ -394,9 +395,7 @@ final class Peer implements AutoCloseable {
             }
         }
 
-        /**
-         * Looks for the runtime on a thread whose context class loader lacks it, and then again.
-         */
+        /** Looks for the runtime on a thread whose context class loader lacks it. */
         private static void findFromElsewhere() throws IOException {
             try (var elsewhere = new java.net.URLClassLoader(new java.net.URL[0], null)) {
                 Thread.currentThread().setContextClassLoader(elsewhere);

@@ -41,7 +41,8 @@ class PeerFileTest {
     void memoryIsAccepted() throws Exception {
         try (Segments.Made made = Segments.Made.in(Path.of("/dev/shm"), 4096)) {
             PeerFile.open(made.path(), true, 4096).close();
-            // No number of refused files keeps others from being opened, though this process has locks.
+            // However many files were refused, others can be opened, even while this process has
+            // locks.
             made.file().lock(1L << 40, 1, false);
             try (Segments.Made other = Segments.Made.in(Path.of("/dev/shm"), 4096);
                     Segments.Made empty = Segments.Made.in(Path.of("/dev/shm"), 1)) {
@@ -56,7 +57,10 @@ class PeerFileTest {
         }
     }
 
-    /** Files of another folder are accepted where segments are in that folder, on a disk or not. */
+    /**
+     * Files of a folder other than {@code /dev/shm} are accepted if segments are in that folder,
+     * even on a disk.
+     */
     @Test
     void theFolderOfSegmentsIsAccepted() throws Exception {
         try (Segments.Made made = Segments.Made.in(folder, 4096)) {
@@ -122,7 +126,7 @@ class PeerFileTest {
         try (Arena arena = Arena.ofConfined();
                 FileChannel file = FileChannel.open(odd, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             try (Arena others = Arena.ofConfined()) {
-                // The kernel fills gaps from the top: later mappings are before the odd one.
+                // The kernel fills gaps from the top: the list has later mappings before this one.
                 for (int i = 0; i < 64; i++) {
                     file.map(MapMode.READ_WRITE, 0, 4096, others);
                 }
@@ -164,7 +168,9 @@ class PeerFileTest {
         }
     }
 
-    /** Numbers that later file systems may have are looked up. */
+    /**
+     * Device numbers that file systems mounted later may have are looked up in the list of mounts.
+     */
     @Test
     void devicesAreKnownByTheirNumbers() throws Exception {
         Device early = Device.of((Long) Files.getAttribute(Path.of("/proc/self/ns/mnt"), "unix:dev"));

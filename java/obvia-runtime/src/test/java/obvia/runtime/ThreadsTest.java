@@ -215,7 +215,7 @@ class ThreadsTest {
         }
     }
 
-    /** Stops a peer whose window then has room for a context and a call, and nothing more. */
+    /** Stops a peer, and fills its window except for the slots of a context and a call. */
     private static ICalcInfo.CalcProxy withTwoSlotsLeft(Peer peer) {
         var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
         assertEquals(7, there.add(3, 4));
@@ -224,7 +224,10 @@ class ThreadsTest {
         return there;
     }
 
-    /** The call is sent when its references are listed, so its caller does not wait for the server. */
+    /**
+     * The call is sent before the list of its references, so the caller does not wait for long if
+     * the window has no room for the list.
+     */
     @Test
     void aCallWithoutResponseWaitsAMomentForRoomForItsReferences() throws Exception {
         try (Peer peer = Peer.calc("old")) {
@@ -243,7 +246,7 @@ class ThreadsTest {
     @Test
     void aCallThatIsLateIsNoneOfTheNextOnes() throws Exception {
         try (Peer peer = Peer.calc("old")) {
-            // The cancellation has no slot.
+            // The window has no slot for the cancellation.
             ICalcInfo.CalcProxy there = withTwoSlotsLeft(peer);
             assertThrows(CallTimeoutException.class, () -> Obvia.within(Duration.ofMillis(100), () -> there.add(1, 1)));
             Peer.go(peer.pid());
