@@ -1,9 +1,11 @@
-//! Names the library as the loader is to look for it, and has it stay.
+//! Links the library with the name by which the loader looks for it, and such that it is never
+//! unloaded.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // The library's name, which programs ask the loader for, ends in OBVIA_ABI_MAJOR of obvia.h.
+    // The name that programs ask the loader for (SONAME) ends in OBVIA_ABI_MAJOR of obvia.h.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libobvia.so.0");
-    // The library's threads go on when a library that needed it is unloaded.
+    // The library's threads outlive other libraries that depend on it, so their unloading must not
+    // unload it.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
 }

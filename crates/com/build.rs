@@ -1,5 +1,5 @@
-//! Compiles the interfaces that every program has: what Automation's are on the wire, and
-//! connection points.
+//! Compiles the IDL files that the compiler has built in: the wire forms of Automation's types,
+//! IClassFactory, and the interfaces of connection points.
 
 fn main() {
     obvia_idl::build_brought();

@@ -166,9 +166,9 @@ template <class Structure> struct obvia_structure_of;
 typedef struct obvia_export_entry obvia_export_entry;
 
 /* Exports an object under a name on this host. The runtime's threads serve the calls, one for each
- * connection, so the object must support concurrent calls. It declares so by answering for
- * IAgileObject; otherwise it is refused with E_INVALIDARG. obvia_unexport() ends the export and
- * releases its reference. */
+ * connection, so the object must support concurrent calls. The object declares this support by
+ * answering QueryInterface for IAgileObject; any other object is refused with E_INVALIDARG.
+ * obvia_unexport() ends the export and releases the export's reference to the object. */
 HRESULT obvia_export(const char *name, const obvia_interface *interface, void *object, obvia_export_entry **entry);
 
 /* Ends an export. References of clients stay valid. NULL is ignored. */
@@ -229,9 +229,9 @@ typedef struct obvia_context {
     GUID uuid;
 } obvia_context;
 
-/* Keeps a state for the caller of the method that runs on this thread. Any thread calls `rundown`
- * with it once, after the handle was destroyed or the caller's process has ended, as soon as no
- * method of another thread uses the state. */
+/* Keeps a state for the caller of the method that runs on this thread. After the handle was
+ * destroyed or the caller's process has ended, any thread calls `rundown` with the state, once, as
+ * soon as no method of another thread uses the state. */
 HRESULT obvia_new_context(void *state, void (*rundown)(void *state), obvia_context *handle);
 
 /* Returns the state of a handle that belongs to the caller of the method that runs on this thread
@@ -304,12 +304,13 @@ void obvia_unlock_server(obvia_server_lock *lock);
 /* IMarshal: an object that answers QueryInterface for it marshals its references itself. */
 extern const IID IID_IMarshal;
 
-/* Creates a part of an object by which the object is called over virtual interfaces wherever its
- * process is reached. The object answers QueryInterface for IID_IMarshal by querying the part,
- * keeps the part private and alive as long as itself, and finally releases it. `outer` is the
- * object, whose reference is not counted. `endpoint` is the process's endpoint for such objects,
- * opened when one is first sent to another host, as in `ncacn_vi_fabric:10.0.0.1`; if it is NULL or
- * empty, ncacn_vi_udp is used at the addresses on which the process listens with ncacn_ip_tcp. */
+/* Creates a marshaler that becomes a part of an object: the object is then called over virtual
+ * interfaces, even where its process is reached by another binding as well. The object answers
+ * QueryInterface for IID_IMarshal by querying this part, keeps the part private and alive as long
+ * as itself, and finally releases it. `outer` is the object, whose reference is not counted.
+ * `endpoint` is the process's endpoint for such objects, opened when one is first sent to another
+ * host, as in `ncacn_vi_fabric:10.0.0.1`; if it is NULL or empty, ncacn_vi_udp is used at the
+ * addresses on which the process listens with ncacn_ip_tcp. */
 HRESULT obvia_vi_marshaler(IUnknown *outer, const char *endpoint, IUnknown **marshaler);
 
 /* Returns the string binding of an interface pointer's calls, to be freed with obvia_free(); NULL
@@ -404,7 +405,7 @@ typedef struct obvia_account {
  * case. */
 HRESULT obvia_set_accounts(const obvia_account *accounts, size_t count);
 
-/* The number of no user. */
+/* The value of `uid` for a caller whose user the kernel does not report. */
 #define OBVIA_NOBODY UINT32_MAX
 
 /* The caller of a method. */
@@ -425,9 +426,9 @@ void obvia_clear_caller(obvia_caller *caller);
 
 /* ---- Access rules: docs/access.md ---- */
 
-/* An access rule, whose result is not 0 if the caller has access. Any thread asks in the course of
- * a call, before the arguments are read: the rule answers from memory and makes no calls. The
- * answer applies to the caller's connection until a rule is changed. */
+/* An access rule. `permits` returns a value other than 0 if the caller has access. Any thread calls
+ * it during a call, before the arguments are read, so it must answer from memory and make no calls.
+ * The answer applies to the caller's connection until a rule is changed. */
 typedef struct obvia_callers {
     int (*permits)(void *context, const obvia_caller *caller);
     void *context;
@@ -435,9 +436,10 @@ typedef struct obvia_callers {
 } obvia_callers;
 
 /* Sets the access rule of an object: for calls from other processes by any of its interfaces, or of
- * functions that it serves, from the next call on. It takes precedence over the default rule; NULL
- * removes it. Other callers get E_ACCESSDENIED, and are logged. An object without
- * IWeakReferenceSource, such as those of obvia.hpp, is kept alive until the rule is removed. */
+ * functions that it serves, from the next call on. The rule takes precedence over the default rule;
+ * NULL removes the object's rule. Callers that the rule refuses get E_ACCESSDENIED, and are logged.
+ * An object without IWeakReferenceSource, such as those of obvia.hpp, is kept alive until the rule
+ * is removed. */
 HRESULT obvia_set_access(void *object, const obvia_callers *callers);
 
 /* Sets the access rule of objects and functions without a rule of their own. By default, every
@@ -451,8 +453,8 @@ HRESULT obvia_set_default_access(const obvia_callers *callers);
 HRESULT obvia_admit_other_users(void);
 
 /* Sets the function that receives a line, without control characters, for each refused caller, up
- * to a limit for each caller. Any thread calls it; `release` is as for rules. Without it the lines
- * go to the standard error. */
+ * to a limit for each caller. Any thread calls the function; `release` is as for rules. Without a
+ * function the lines go to the standard error. */
 HRESULT obvia_set_audit(void (*audit)(void *context, const char *line), void *context, void (*release)(void *context));
 
 /* ---- Errors and memory ---- */

@@ -21,7 +21,8 @@ extern "C" {
 
 /* ---- Sources of events ---- */
 
-/* The sinks of one interface's events. Any thread may use it. */
+/* A connection point: the sinks of one interface's events. Any thread may use a connection
+ * point. */
 typedef struct obvia_connection_point obvia_connection_point;
 
 /* The limits of a connection point. */

@@ -38,8 +38,8 @@ typedef struct obvia_place {
     size_t mask;
 } obvia_place;
 
-/* The entries that may be used without another lookup: the target of the last lookup, and the
- * number of valid places. Other threads reset both. */
+/* The places that may be used without another lookup: the one of the last lookup's target, and the
+ * first `valid` ones of `obvia_connection.places`. Other threads reset both fields. */
 typedef struct obvia_known {
     uint64_t target;
     uint32_t valid;
@@ -60,7 +60,8 @@ typedef void obvia_server_loop(obvia_connection *connection, void *context);
 /* Sets the loop that serves connections accepted from now on; NULL restores the runtime's. */
 void obvia_set_server_loop(obvia_server_loop *loop, void *context);
 
-/* The answer of a loop's first turn: no call to answer. */
+/* The answer for the first call of obvia_reply_and_wait() on a connection, when there is no call to
+ * answer. */
 #define OBVIA_NO_ANSWER ((obvia_answer)0)
 
 /* Answers the call that was received last, and waits for the next one, which belongs to the loop

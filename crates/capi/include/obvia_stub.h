@@ -58,8 +58,8 @@ static inline void obvia_copy(void *to, const void *from, uint64_t bytes)
     __asm__ __volatile__("" : : "r"(to) : "memory");
 }
 
-/* Whether an array is in its expected place and has the expected type and number of elements, by
- * its slot and header. */
+/* Whether the slot and the header of an array have the expected place, type and number of
+ * elements. */
 static inline int obvia_is_array(const void *frame, const uint64_t *slot, uint64_t at, uint32_t kind, uint64_t count)
 {
     return OBVIA_LOAD(uint64_t, slot) == at && OBVIA_LOAD(uint64_t, OBVIA_AT(const uint64_t *, frame, at - 8)) == (kind | count << 32);
@@ -69,7 +69,8 @@ static inline int obvia_is_array(const void *frame, const uint64_t *slot, uint64
  * afterwards. */
 static inline void obvia_put_array(void *frame, uint64_t *slot, uint64_t at, uint32_t kind, uint64_t count, uint64_t bytes)
 {
-    /* For an empty array this is the header. */
+    /* The last eight bytes contain the padding. For an empty array they are the header, which the
+     * next line writes. */
     *OBVIA_AT(obvia_word *, frame, at + OBVIA_ALIGN(bytes) - 8) = 0;
     *OBVIA_AT(obvia_word *, frame, at - 8) = kind | count << 32;
     *slot = at;
@@ -262,11 +263,11 @@ typedef struct obvia_peer_region {
     uint64_t end;
 } obvia_peer_region;
 
-/* The number of cached regions for arrays that methods read; as many for arrays that methods write
- * follow. */
+/* The number of cached regions for the arrays that methods read. The cache has as many for arrays
+ * that methods write, which follow. */
 #define OBVIA_HANDS 4
 
-/* Converts an address to a reference; whether the address lies in the region. */
+/* Converts an address to a reference. Returns whether the address lies in the region. */
 static inline int obvia_refer(const obvia_region *region, const void *address, uint64_t *reference)
 {
     const uint64_t offset = (uintptr_t)address - region->base;
@@ -277,8 +278,8 @@ static inline int obvia_refer(const obvia_region *region, const void *address, u
 /* Whether a referenced array lies completely in this region, and is aligned. */
 static inline int obvia_is_in(const obvia_peer_region *region, uint64_t reference, uint64_t count, size_t size, size_t align)
 {
-    /* The length of the region's rest; it exceeds the region's length if the reference is to
-     * another one. */
+    /* The number of bytes from the reference to the region's end. For a reference to another region
+     * the difference exceeds the region's length. */
     const uint64_t left = region->end - reference;
     return left <= region->length && count <= left / size && reference % align == 0;
 }
@@ -314,7 +315,8 @@ typedef struct obvia_reply {
     uint64_t word;
 } obvia_reply;
 
-/* The state of this thread; initially one that matches no link. */
+/* The state of this thread's calls. The initial state belongs to no link, so the first call has to
+ * prepare. */
 static const obvia_calls obvia_no_calls = {0, NULL, {{0, 0, 0}}};
 static __thread const obvia_calls *obvia_calls_at_hand __attribute__((unused)) = &obvia_no_calls;
 
@@ -335,8 +337,8 @@ static inline void *obvia_request_place(const obvia_calls *calls, uint64_t lengt
 OBVIA_HOT obvia_reply obvia_exchange(const obvia_calls *calls, uint64_t request, uint64_t target);
 /* Sends a request without reply. */
 void obvia_send(const obvia_calls *calls, uint64_t request, uint64_t target);
-/* Selects the region of an address for an array, and offers it to the peer. 0 if the array has to
- * be copied, or the region is already selected. */
+/* Selects the region that contains `address` for an array, and offers it to the peer. Returns 0 if
+ * the array has to be copied, or the region is already selected. */
 int obvia_turn(const obvia_calls *calls, unsigned region, const void *address);
 /* Whether this link can pass arrays by reference. */
 int obvia_shares_memory(const obvia_calls *calls);
@@ -363,9 +365,9 @@ HRESULT obvia_proxy_query_interface(void *self, const IID *iid, void **object);
 uint32_t obvia_proxy_add_ref(void *self);
 uint32_t obvia_proxy_release(void *self);
 
-/* Declares the thread's calls if they go over the proxy's link. Otherwise the proxy returns
- * `prepared`, the call of a function that selects the link's channel and starts again: the frequent
- * path thus saves no registers for the rare one. */
+/* Declares `calls`, the state of this thread's calls, if it belongs to the proxy's link. Otherwise
+ * the proxy returns `prepared`: the call of a function that selects a channel of the link and
+ * starts the proxy again. Thus the frequent path saves no registers for the rare one. */
 #define OBVIA_BEGIN(proxy, calls, prepared)                     \
     const obvia_calls *calls = obvia_calls_at_hand;             \
     if (OBVIA_UNLIKELY(calls->link != (proxy)->link)) {         \
@@ -407,8 +409,8 @@ struct obvia_area {
     unsigned char *next, *end;
 };
 
-/* The answer: the HRESULT in the lower half, the length of the results' frame in the upper. For a
- * failed method it is negative. */
+/* The answer: the HRESULT in the lower half, the length of the results' frame in the upper. The
+ * answer of a failed method is negative as a signed number. */
 typedef uint64_t obvia_answer;
 
 /* A stub: reads and verifies the request, calls the method, writes the results. */
@@ -431,8 +433,8 @@ static inline void *obvia_reply_place(obvia_call *call, uint64_t length, uint64_
     }
     return length <= OBVIA_FRAME_MAX ? obvia_reply_frame(call, (size_t)length, (size_t)bulk) : NULL;
 }
-/* Selects the region of a reference for an array. 0 if there is no such region, or it is already
- * selected. */
+/* Selects the peer's region to which a reference leads, for an array. Returns 0 if there is no such
+ * region, or it is already selected. */
 int obvia_turn_call(obvia_call *call, unsigned region, uint64_t reference);
 /* Makes room for `length` bytes at call->area->next. 0 if the caller is gone or does not accept a
  * frame of this length. */
@@ -485,8 +487,9 @@ typedef struct obvia_meaning {
     uint8_t fingerprint[16];
 } obvia_meaning;
 
-/* Called for each file when its stubs are loaded. Ends the program if files associate an IID with
- * different interfaces, since calls would reach the wrong methods. */
+/* Declares the interfaces of a file. Each file with stubs calls this when it is loaded. Ends the
+ * program if two files associate an IID with different interfaces, since calls would reach the
+ * wrong methods. */
 void obvia_declare(const char *file, const obvia_meaning *meanings, size_t count);
 
 struct obvia_interface {

@@ -75,7 +75,7 @@ pub unsafe extern "C" fn obvia_context_state(
         // SAFETY: the caller's promise.
         unsafe { state.write(found.state) };
         if com::caller().is_some() {
-            // A thread that ends keeps nothing any more.
+            // A thread that is ending has no list of states in use any more.
             let _ = USED.try_with(|used| {
                 let mut used = used.borrow_mut();
                 if !used.iter().any(|used| Arc::ptr_eq(used, &found)) {

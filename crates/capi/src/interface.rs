@@ -130,8 +130,9 @@ pub(crate) unsafe fn describe(interface: *const Interface) -> Result<&'static In
     if let Some(info) = with_known(|known| known.get(&interface.addr()).copied()) {
         return Ok(info);
     }
-    // The loader's lock may be held by a thread that loads a library whose constructor describes
-    // an interface. So it is never taken below KNOWN's.
+    // A thread that loads a library holds the loader's lock, and a constructor of the library may
+    // call this function, which takes KNOWN's lock. So no thread takes the loader's lock while it
+    // holds KNOWN's.
     // SAFETY: the caller's promise.
     unsafe { keep_all_loaded(interface) };
     with_known(|known| {
@@ -149,7 +150,8 @@ fn with_known<R>(work: impl FnOnce(&mut HashMap<usize, &'static InterfaceInfo>) 
     work(KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
 }
 
-/// Keeps the libraries loaded that an interface, those of its module, and their bases lie in.
+/// Keeps the libraries loaded that contain an interface, the other interfaces of its module, or
+/// their bases.
 ///
 /// # Safety
 ///
@@ -175,7 +177,7 @@ unsafe fn keep_all_loaded(interface: *const Interface) {
     }
 }
 
-/// An interface in the form of this library's version.
+/// Returns an interface if its C description has the layout of this library's version.
 ///
 /// # Safety
 ///

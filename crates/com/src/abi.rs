@@ -43,7 +43,7 @@ pub fn own_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Puts a channel of a proxy's link at hand for this thread. See [`Calls::exchange`].
+/// Puts a channel of the proxy's link at hand for this thread's next call: see [`Calls::exchange`].
 ///
 /// # Errors
 ///
@@ -55,14 +55,15 @@ pub fn prepare(proxy: &Proxy) -> Result<*const Calls> {
     })
 }
 
-/// Returns the HRESULT of a reply whose frame does not have the length of the results; [`text`]
-/// returns the explanation.
+/// Returns the HRESULT of a reply whose frame does not have the length of the results, or of a
+/// request for which no frame could be allocated. [`text`] returns the explanation.
 ///
 /// # Safety
 ///
 /// The reply must be the last one of the thread.
 pub unsafe fn refusal(raw: RawReply) -> HRESULT {
-    // A request without a frame has left an error as well.
+    // A null frame stands for a request whose frame could not be allocated. That failure has left
+    // its error on the thread.
     let raw = if raw.frame.is_null() { RawReply { frame: RawReply::NO_FRAME, word: left() } } else { raw };
     // SAFETY: the caller's promise.
     let frame = unsafe { RegionView::new(raw.frame, (raw.word >> 32) as usize) };
@@ -178,7 +179,7 @@ pub fn error(result: HRESULT) -> Error {
     words(result)
 }
 
-/// Returns the frame of words for a failed HRESULT on this thread (docs/flat.md).
+/// Returns the frame with the error information of a failed HRESULT on this thread (docs/flat.md).
 pub fn words_frame(result: HRESULT) -> Vec<u8> {
     words(result).to_words().to_frame()
 }
@@ -192,7 +193,7 @@ pub fn share(bytes: usize, access: Access) -> Result<*mut u8> {
     Ok(crate::client::shared::make(bytes, access)?.start().as_ptr())
 }
 
-/// Ends memory of [`share`]; any other pointer is ignored.
+/// Ends the memory that [`share`] returned. Any other pointer is ignored.
 pub fn unshare(memory: *mut u8) {
     crate::client::shared::end(memory);
 }

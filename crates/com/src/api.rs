@@ -1,4 +1,5 @@
-//! The functions for programs. Each gets the runtime once, and makes it at first use.
+//! The functions for programs. Each function fetches the runtime of the process, which is made at
+//! the first use.
 
 pub mod dynamic;
 pub(crate) mod endpoints;

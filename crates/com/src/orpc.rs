@@ -19,9 +19,9 @@
 //!   connections reports that it is gone, and [`References::drop_client`] drops its references at
 //!   once.
 //! - Any other peer is a [`Client::Peer`], by its host and its authenticated principal. Its death
-//!   is not reported, so its references live by pings. The finer the distinction, the better are
-//!   peers protected from each other. Where one peer counts as two, references that it releases
-//!   under the other identity are only dropped later.
+//!   is not reported, so its references live by pings. Finer distinctions protect peers better from
+//!   each other. If one process counts as two peers, references that it received as one and
+//!   releases as the other are not dropped before they expire.
 //! - The exports remove the entries that [`References`] returns as dropped from the object table,
 //!   and drop them without locks.
 //! - Obvia processes have calls of their own in place of `IRemUnknown`. These calls use the same

@@ -11,7 +11,7 @@ use com::security::{
 };
 use com::{HRESULT, code};
 
-/// A rule of Java, by its number there.
+/// An access rule that Java evaluates, identified by Java's number for it.
 struct Rule(u64);
 
 impl Access for Rule {

@@ -46,8 +46,8 @@ pub unsafe extern "C" fn obvia_java_connect(
 /// Calls a method: sends a request's frame and returns the reply's, which the caller must verify.
 /// The method's HRESULT is stored in `returned`; if it is a failure, there are no results.
 ///
-/// `given` are the references in the request, by [`obvia_java_reference`], in the format of
-/// [`references_in`]. They are taken back if the server does not receive them.
+/// `given` are the references that [`obvia_java_reference`] has made for the request, in the format
+/// of [`references_in`]. They are taken back if the server does not receive them.
 ///
 /// # Safety
 ///

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Default)]
 pub struct Canceller(com::Canceller);
 
-/// The context of calls: a [`CallContext`] as bytes.
+/// The context of a call: a [`CallContext`] as bytes. Java sets it for its own calls, and receives
+/// it with calls of its objects.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Said {

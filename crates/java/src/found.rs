@@ -5,7 +5,7 @@ use crate::objects::number;
 use com::{IUnknown, Interface as _, Result};
 use std::ffi::c_void;
 
-/// An object that was found.
+/// The result of a function that finds an object: an interface pointer, and the object's identity.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Found {

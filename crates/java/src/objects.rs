@@ -35,7 +35,8 @@ pub struct Callbacks {
     perform: unsafe extern "C" fn(u64, *const Halves, u32, *const u8, usize, *const Said, *mut Reply) -> u64,
     /// Whether an object has an interface: not 0.
     implements: unsafe extern "C" fn(u64, *const Halves) -> u32,
-    /// Notes that no reference to the object is left, unless it was wrapped again.
+    /// Reports that the last reference to an object was released. Java keeps the object if a new
+    /// reference was made meanwhile.
     released: unsafe extern "C" fn(u64),
     /// Creates an object of a class by the number of its factory, and stores a handle, which this
     /// library then owns.
@@ -43,13 +44,14 @@ pub struct Callbacks {
     /// Whether a rule, by its number, permits a caller: not 0. The caller is described by its
     /// process, its level, and the strings of [`told`](crate::security::told).
     pub(crate) permits: unsafe extern "C" fn(u64, u32, u32, *const u8, usize) -> u32,
-    /// Notes that a rule is not used any more.
+    /// Reports that a rule is not used any more.
     pub(crate) drop_rule: unsafe extern "C" fn(u64),
 }
 
 static CALLBACKS: OnceLock<Callbacks> = OnceLock::new();
 
-/// The IID that only objects of Java answer, with the interface pointer that is their identity.
+/// The IID that only objects of Java support. The query returns the interface pointer that is the
+/// object's identity.
 const IID_JAVA: GUID = GUID::from_u128(0x0d8f_6b31_52c4_4e97_b1a6_7c3e_90f2_d45b);
 
 /// The stub of every method of every interface.

@@ -10,7 +10,8 @@ use com::dynamic::pointer;
 use com::marshaling::{Context, Flags, release_marshal_data};
 use com::{Error, HRESULT, IUnknown, Result, abi, code};
 
-/// Returns the target of a call; `None` for the caller of the call that this thread performs.
+/// Returns the interface pointer through which a call goes. `None` stands for the caller of the
+/// call that this thread performs.
 fn whom(through: Handle) -> Result<Option<IUnknown>> {
     (through != 0).then(|| get(through)).transpose()
 }
@@ -28,7 +29,8 @@ pub(crate) fn references_in(mut list: &[u8]) -> Result<Vec<&[u8]>> {
     Ok(references)
 }
 
-/// Takes back references that were made for a call through an interface pointer, which is not made.
+/// Takes back references that were marshaled for a call through an interface pointer, where the
+/// call is not made after all.
 ///
 /// # Safety
 ///

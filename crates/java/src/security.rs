@@ -8,7 +8,7 @@ use com::{HRESULT, Result, code};
 use std::ffi::c_char;
 use std::sync::Arc;
 
-/// The credentials of some connections.
+/// Credentials for particular connections, in place of those of the process.
 pub struct Shown(Arc<dyn Credentials>);
 
 /// # Safety
@@ -42,8 +42,8 @@ pub unsafe extern "C" fn obvia_java_set_credentials(
     })
 }
 
-/// Creates credentials for some connections. They are never freed, as later connections use them as
-/// well.
+/// Creates credentials for particular connections. They are never freed, as later connections use
+/// them as well.
 ///
 /// # Safety
 ///

@@ -19,7 +19,7 @@ fn objects_of_classes_are_made_here_and_elsewhere() {
         let mut client = place.start(program, &options);
         assert_eq!(client.line(), "ok");
         client.end();
-        // The order releases the server lock.
+        // The order makes the server release its lock on itself, so that it ends.
         server.order("");
         assert_eq!(server.line(), format!("{made} made"));
         assert!(server.ended().success());

@@ -21,7 +21,7 @@ pub const ACCOUNTS_VARIABLE: &str = "OBVIA_ACCOUNTS";
 static CREDENTIALS: RwLock<Option<Shown>> = RwLock::new(None);
 
 thread_local! {
-    /// The credentials of [`with_credentials`].
+    /// The credentials of this thread while [`with_credentials`] runs.
     static OF_THREAD: RefCell<Option<Shown>> = const { RefCell::new(None) };
 }
 
@@ -48,8 +48,8 @@ pub fn set_credentials(credentials: impl Credentials + 'static) {
 }
 
 /// Runs `work` on this thread with these credentials instead of [those of the
-/// process](set_credentials). Connections made by it keep the credentials, and are not shared with
-/// calls under other credentials.
+/// process](set_credentials). Connections that `work` makes keep the credentials, and are not
+/// shared with calls under other credentials.
 pub fn with_credentials<R>(credentials: &Arc<dyn Credentials>, work: impl FnOnce() -> R) -> R {
     /// Restores the previous credentials, even if `work` panics.
     struct Former(Option<Shown>);
@@ -140,7 +140,8 @@ impl Protection {
         self.begin_at(self.level)
     }
 
-    /// Begins an authentication over virtual interfaces, to a server that was called at `place`.
+    /// Begins an authentication over virtual interfaces to the server that this process reaches at
+    /// the host `place`.
     pub(crate) fn prove(&self, place: &str) -> Result<Prover> {
         Ok(Prover::new(self.begin_at(CONTEXT_LEVEL)?, self.level, place))
     }
@@ -162,7 +163,7 @@ pub(crate) fn acceptor() -> Option<Arc<dyn Acceptor>> {
     Some(Arc::new(NtlmAcceptor::new(ServerNames::of_host(host.trim_end()), accounts)))
 }
 
-/// Returns the accounts of this process: those that it has set, or else those of the file that its
+/// Returns the accounts that this process has set, or else the accounts in the file that the
 /// environment names.
 ///
 /// # Errors

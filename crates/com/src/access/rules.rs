@@ -217,7 +217,7 @@ impl Rules {
             if ruled.is_there() {
                 return Some(ruled.access);
             }
-            // The object is gone, and its address belongs to another one.
+            // The object is gone, and another object has its address.
             self.forget(identity, &ruled);
         }
     }

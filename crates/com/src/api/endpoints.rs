@@ -144,8 +144,8 @@ mod tests {
             ("ncacn_ip_tcp:host[,mapper=1135,transfer=ndr]", "ncacn_ip_tcp:host[5000,transfer=ndr]"),
             ("ncacn_vi_udp:host", "ncacn_vi_udp:host[5555]"),
             ("ncalrpc:", "ncalrpc:[any]"),
-            // Mappers have no endpoints of these protocol sequences, so the error comes from the
-            // connection.
+            // Endpoint mappers have no entries for these protocol sequences. The binding stays
+            // without an endpoint, and the connection reports the error.
             ("ncacn_vi_fabric:host", "ncacn_vi_fabric:host"),
             ("ncacn_vi_shm:name", "ncacn_vi_shm:name"),
         ] {
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(at("ncalrpc:").unwrap(), "ncalrpc:[epmapper]");
         assert_eq!(at("ncalrpc:[,mapper=mine]").unwrap(), "ncalrpc:[mine]");
         assert_eq!(at("ncacn_ip_tcp:host[,mapper=]"), Err(code::E_INVALIDARG));
-        // The endpoint is no port, which the connection reports.
+        // The option `mapper` is no port number, so the connection to the mapper fails.
         assert_eq!(located("ncacn_ip_tcp:host[,mapper=x]", &[]), format!("{:#010x}", code::E_INVALIDARG.0));
     }
 }

@@ -1,5 +1,7 @@
 //! Interfaces of functions, which have no objects: serving them in this process, and binding to
-//! those of another.
+//! those of other processes. As in C706, a server registers the performer of an interface, for all
+//! object UUIDs or for single ones. A client names the server, and optionally an object UUID, in a
+//! string binding.
 //!
 //! As in C706, a server registers the performer of an interface, for all object UUIDs or for single
 //! ones. A client names the server, and optionally an object UUID, in a string binding.
@@ -110,7 +112,8 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     let located = endpoints::locate(network::parse(binding)?, info)?;
     let (object, binding) = (located.object, located.to_string());
     let runtime = process::runtime()?;
-    // Datagrams may reach another process at the next call, so the server's identity is not used.
+    // The datagrams of the next call may reach another process, so the server's identity is not
+    // used.
     if network::has_no_connections(&located) {
         return reach_stranger(runtime, &binding, Stranger { object, info });
     }
@@ -139,12 +142,12 @@ const SETTLED: [HRESULT; 4] = [
     code::RPC_S_SEC_PKG_ERROR,
 ];
 
-/// Returns the link and the reference for a server that is no obvia process.
+/// Returns the link to a server that is no obvia process, and a reference to the performer there.
 fn reach_stranger(runtime: &'static Runtime, binding: &str, stranger: Stranger) -> Result<(Arc<Link>, ObjRef)> {
     let (address, _) = address_of(binding)?;
     let link = Arc::new(Link::to_stranger(runtime.local(), address, stranger, deadline::of_thread())?);
-    // The reference that such a server would send: there is one target, whose references are not
-    // counted.
+    // No reference comes from such a server, so the reference is made here: to the only target of
+    // the link, without counts.
     let target = TargetId { index: 1, generation: 1 };
     let (bindings, securities) = (Vec::new(), Vec::new());
     let reference =

@@ -30,8 +30,8 @@ pub struct Export {
 
 impl Drop for Export {
     fn drop(&mut self) {
-        // The entry goes first: as soon as the listener is closed, another thread can export an
-        // object by the name.
+        // The entry is removed first: as soon as the listener is closed, another thread can export
+        // an object by the name.
         self.runtime.names().remove(&self.name, &self.entry);
         if let Some(listener) = &self.listener {
             listener.close();
@@ -66,7 +66,7 @@ pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static Interf
     let entry = Name::new(Agile::new(object)?, info);
     let listener = Arc::new(runtime.directory().bind(name)?);
     runtime.names().put(name, &entry);
-    // After an error, the drop of the export removes the entry.
+    // If `accept_on` fails, the drop of the export removes the entry.
     let export = Export { runtime, name: name.to_owned(), entry, listener: Some(Arc::clone(&listener)) };
     accept_on(runtime.exporter(), listener)?;
     Ok(export)
@@ -134,7 +134,7 @@ pub(crate) fn not_there(link: &Link, name: &str, error: Error) -> Error {
     if error.code() != code::RPC_E_DISCONNECTED {
         return error;
     }
-    // A process that does not answer this call either is gone.
+    // If this call fails as well, the process is gone, and the first error says so.
     let Ok(text) = own_target::list(link) else { return error };
     let names: Vec<&str> = text.lines().filter_map(|line| line.split('\t').next()).collect();
     if names.contains(&name) {

@@ -11,20 +11,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The time limit of each attempt to get a connection that can be cancelled.
+/// The time limit of one attempt of [`in_attempts`]. A cancellation takes effect between two
+/// attempts.
 const ATTEMPT: Duration = Duration::from_millis(20);
 
 thread_local! {
     static CANCELLER: RefCell<Option<Canceller>> = const { RefCell::new(None) };
 }
 
+/// The state of a canceller: whether it was used, and the bell that it rings.
 #[derive(Debug, Default)]
 struct CancelState {
     cancelled: AtomicBool,
     waiting: Mutex<Option<Bell>>,
 }
 
-/// A handle that ends a wait of the thread whose calls can be cancelled.
+/// A bell: the handle by which a cancellation ends the current wait of the canceller's thread. The
+/// variants are the kinds of waits.
 #[derive(Debug)]
 pub(crate) enum Bell {
     /// The wait for a message on a connection.
@@ -100,7 +103,8 @@ fn current() -> Option<Canceller> {
     CANCELLER.try_with(|canceller| canceller.borrow().clone()).ok().flatten()
 }
 
-/// Replaces the canceller of this thread. Returns the previous one, which has no bell any more.
+/// Replaces the canceller of this thread. Removes the bell of the previous canceller, and returns
+/// that canceller.
 pub(crate) fn replace(canceller: Option<Canceller>) -> Option<Canceller> {
     // A thread that is ending has no canceller, and its calls cannot be cancelled.
     let before = CANCELLER.try_with(|current| current.replace(canceller)).ok().flatten();
@@ -128,13 +132,14 @@ pub(crate) fn check_canceller() -> Result<()> {
     current().map_or(Ok(()), |canceller| canceller.check())
 }
 
-/// Runs the exchanges on a new connection so that the thread's canceller ends them. A call that the
-/// thread is about to make on another connection can be cancelled again afterwards.
+/// Runs `work`, the exchanges on a new connection, so that the thread's canceller ends them.
+/// Afterwards the canceller has its previous bell again: that of the call, on another connection,
+/// of which the exchanges are a part.
 ///
 /// # Errors
 ///
-/// The errors of `work`, and if the canceller was used: the connection must not be used then, since
-/// its bell may have been rung.
+/// The errors of `work`, and RPC_E_CALL_CANCELED if the canceller was used. In the latter case the
+/// connection must not be used further, since its bell may have been rung.
 pub(crate) fn cancellable<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Result<R>) -> Result<R> {
     match interruptible(bell, work) {
         (_, true) => Err(ViError::Cancelled.into()),
@@ -143,24 +148,26 @@ pub(crate) fn cancellable<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Resul
 }
 
 /// Runs an exchange on a connection so that the thread's canceller ends it. Returns the outcome,
-/// which may be a success even after a cancellation, and whether the bell may have been rung: the
-/// connection must not be used then.
+/// which may be a success even after a cancellation, and whether the bell may have been rung. A
+/// connection whose bell may have been rung must not be used further.
 pub(crate) fn interruptible<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Result<R>) -> (Result<R>, bool) {
     let Some(canceller) = current() else { return (work(), false) };
     let bells = Bells { canceller: &canceller, before: canceller.set_waiting(Some(bell.into())) };
     // The flag is read while the bell is in place, as in `register`.
     let outcome = canceller.check().and_then(|()| work());
     drop(bells);
-    // The bell was rung under the lock of its place, after the flag was set.
+    // A cancellation sets the flag before it rings, and this bell is no longer in `waiting`. So if
+    // the flag is not set here, this bell was not rung and never will be.
     let is_used = canceller.is_used();
     if is_used {
-        // The cancellation is also for the call of which this exchange is a part.
+        // The cancellation applies to the call of which this exchange is a part, too: this rings
+        // the bell of that call.
         canceller.cancel();
     }
     (outcome, is_used)
 }
 
-/// A changed bell of a canceller; the drop restores the previous one, even when a call panics.
+/// A temporary bell of a canceller. The drop restores the previous bell, even when a call panics.
 struct Bells<'a> {
     canceller: &'a Canceller,
     before: Option<Bell>,

@@ -1,9 +1,10 @@
 //! The channels of a thread, taken from the pools of links and kept from call to call.
 //!
-//! The last used channel is at hand together with the slot for the next request. A call over it
-//! begins with one comparison and takes no reference count, since only the transport's code runs
-//! before the reply arrives. Calls with objects as arguments or results run foreign code in
-//! between, which may make calls itself. Such calls take their channel out.
+//! The channel used last is *at hand*: the thread's [`Calls`] have the channel and the slot for its
+//! next request. A call over the channel at hand begins with one comparison and takes no reference
+//! count, since only the transport's code runs before the reply arrives. A call with objects as
+//! arguments or results runs foreign code in between, which may make calls itself. Such a call
+//! takes its channel out of [`Calls`] first.
 
 use crate::client::canceller::{Canceller, is_cancellable, register, replace};
 use crate::client::link::Link;
@@ -37,8 +38,8 @@ pub struct Calls {
     owned: Cell<*mut Owned>,
     /// Whether the channel is at hand for one call only: see [`has_to_prepare`].
     once: Cell<bool>,
-    /// The number of the lease on the last reply of the channel at hand, which makes no call
-    /// meanwhile; 0 without a lease.
+    /// The number of the lease on the last reply of the channel at hand; 0 without a lease. The
+    /// channel makes no call while the lease lasts.
     lease: Cell<u64>,
     /// The number of the last lease.
     leases: Cell<u64>,
@@ -68,7 +69,8 @@ struct Owned {
     // The weak reference keeps the link's address from being reused.
     link: Weak<Link>,
     channel: Channel,
-    /// Whether a canceller may have interrupted the channel too late, after its call.
+    /// Whether the channel was registered with a canceller, which may have interrupted it too late,
+    /// after its call.
     alarmed: bool,
 }
 
@@ -102,7 +104,7 @@ impl Drop for Others {
 
 impl Others {
     /// Runs `work` with the thread's own channels. `None` where the thread is ending and has
-    /// returned all channels. A channel that is at hand then closes with the process.
+    /// returned all channels. A channel at hand is then closed only when the process ends.
     fn with<R>(work: impl FnOnce(&RefCell<Vec<Box<Owned>>>) -> R) -> Option<R> {
         let mut work = Some(work);
         let mut run = |others: &Self| work.take().map(|work| work(&others.0));
@@ -237,8 +239,8 @@ impl Calls {
         raw
     }
 
-    /// Returns the selected region for the array `at` of a method, for an array that is read or one
-    /// that is written.
+    /// Returns the selected region for the array with the index `at` among the arrays that the
+    /// method writes (`is_written`), or among those that it reads.
     #[inline(always)]
     pub(crate) fn region(&self, at: usize, is_written: bool) -> &Hand {
         &self.regions[hand_at(at, is_written)]
@@ -300,7 +302,8 @@ impl Calls {
         channel.oneway(TargetId::from_word(target), opnum, length);
         match channel.request_slot() {
             Some(slot) if !self.once.get() => self.slot.set(slot.as_ptr()),
-            // The next call must be registered, or must wait for room.
+            // The next call must prepare: it registers its channel or sends its context, or it
+            // waits for a free slot.
             _ => self.link.set(0),
         }
     }
@@ -345,14 +348,15 @@ impl Calls {
         }
         let mut leased = Some((lease, owned));
         if LEASED.try_with(|others| others.0.borrow_mut().extend(leased.take())).is_err() {
-            // The channel is leaked, as in the drop of `Leased`.
+            // The thread is ending. The channel is leaked, since the leased reply may still be read
+            // there.
             std::mem::forget(leased);
         }
         None
     }
 
-    /// Puts a channel at hand, and moves the previous one to the others. Without the slot of its
-    /// next request, the next call must prepare.
+    /// Puts a channel at hand, and moves the previous one to the thread's other channels. Without a
+    /// `slot` for its next request, the next call must prepare.
     fn put_at_hand(&self, owned: Box<Owned>, slot: Option<NonNull<[u8; INLINE_MAX]>>) {
         let before = self.take_from_hand();
         if let Some(slot) = slot {
@@ -365,8 +369,8 @@ impl Calls {
     }
 }
 
-/// Whether each call of this thread must prepare: cancellable calls are registered, and calls with
-/// a context send it.
+/// Whether each call of this thread must prepare: a cancellable call registers its channel with the
+/// canceller, and a call with a context sends the context first.
 fn has_to_prepare() -> bool {
     is_cancellable() || call_context::is_set()
 }
@@ -408,15 +412,16 @@ fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
     Ok(owned)
 }
 
-/// Sends the peer the context of the next call. Where the next call has none, the peer is told so
-/// only if it still has an earlier context. A relay's requests carry the context themselves.
+/// Sends the context of the next call to the peer. If the next call has no context, an empty one is
+/// sent, but only to a peer that still has an earlier context. A relay's requests carry the context
+/// themselves.
 fn say_context(channel: &mut Channel) -> Result<()> {
     let is_set = call_context::is_set();
     if !is_set && !*channel.has_context() || channel.is_relayed() {
         return Ok(());
     }
     own_calls::say_context(channel, &if is_set { call_context::current() } else { CallContext::NONE })?;
-    // If the call failed, the peer keeps the earlier context, and so does this flag.
+    // The flag changes only after a success: if the call fails, the peer keeps the earlier context.
     *channel.has_context() = is_set;
     Ok(())
 }
@@ -453,7 +458,7 @@ fn prepare_again() {
     Calls::with(|calls| {
         calls.link.set(0);
         if calls.lease.get() != 0 {
-            // The end of the lease would put the channel back at hand as it was.
+            // The end of the lease would restore `link`, and the next call would not prepare.
             let leased = calls.take_from_hand();
             debug_assert!(leased.is_none());
         }
@@ -558,7 +563,7 @@ fn end_elsewhere(number: u64) {
         let at = leased.iter().position(|(lease, _)| *lease == number)?;
         Some(leased.swap_remove(at).1)
     };
-    // A thread that is ending has neither.
+    // On a thread that is ending, `LEASED` may be destroyed, and its channels were leaked.
     let owned = LEASED.try_with(find).ok().flatten();
     // A channel that a canceller may still interrupt is not used again.
     let owned = owned.filter(|owned| !owned.alarmed);

@@ -75,7 +75,8 @@ pub(crate) struct Link {
     proof: Option<Protection>,
     /// The interface and object of a server that is no obvia process and performs functions only.
     stranger: Option<Stranger>,
-    /// The interfaces that both sides describe alike, with their fingerprints.
+    /// The IIDs and fingerprints of the interfaces that were verified: both sides describe them
+    /// alike.
     bound: Mutex<HashSet<(u128, u128)>>,
 }
 
@@ -179,7 +180,8 @@ impl Address {
     }
 }
 
-/// Returns the options of a home connection. It is seldom used, and its latency does not matter.
+/// Returns the options of a home connection. Home connections are seldom used, and their latency
+/// does not matter.
 fn for_home(options: &Options) -> Options {
     Options { waiting: Waiting::Adaptive, quiet: true, ..options.clone() }
 }
@@ -233,10 +235,10 @@ impl Link {
 
     /// Opens the link to the process that was reached by `address`.
     ///
-    /// The OXID that the server of a name claims proves nothing. The link therefore uses the
-    /// endpoint of that OXID, which belongs to the process itself. A server that claims another
-    /// process's OXID gets none of the calls to that process. Over a network only the address is
-    /// known, and the link is for that OXID at that host.
+    /// The OXID that the server of a name claims proves nothing. The link therefore uses a
+    /// connection to the endpoint of that OXID, which only the process itself serves. A server that
+    /// claims another process's OXID thus gets none of the calls to that process. Over a network
+    /// only the address is known, and the link is for the OXID that is claimed at that host.
     pub(crate) fn open(
         local: &'static LocalProcess,
         address: Address,
@@ -491,8 +493,8 @@ impl Link {
     }
 
     /// Whether the server returns the references in one-way calls that it has refused: see
-    /// [`own_calls::list_references`]. Datagrams may overtake each other, and servers that are no
-    /// obvia processes know no such call.
+    /// [`own_calls::list_references`]. False over datagrams, which may overtake each other, and for
+    /// servers that are no obvia processes, which know no such call.
     pub(crate) fn returns_refused_references(&self) -> bool {
         let is_ordered = match &self.address {
             Address::Name(_) => true,
@@ -506,7 +508,7 @@ impl Link {
         &self.peer
     }
 
-    /// Has the janitor look at the links soon if a call failed because the peer is gone.
+    /// Wakes the janitor to look at the links, if a call failed because the peer is gone.
     #[cold]
     pub(crate) fn note_failure(error: &Error) {
         if error.code() == code::RPC_E_DISCONNECTED {
@@ -514,8 +516,8 @@ impl Link {
         }
     }
 
-    /// Gives back the queued references. Those that were not sent stay in the queue of a living
-    /// link, and are lost with a dead one. Returns whether the queue is empty.
+    /// Gives back the queued references. If some could not be sent, they stay in the queue while
+    /// the link lives, and are dropped with a dead link. Returns whether the queue is empty.
     pub(crate) fn flush_releases(&self) -> bool {
         let queued = std::mem::take(&mut *lock(&self.process.releases));
         let unsent = self.release(&queued);
@@ -534,7 +536,8 @@ impl Link {
                 return &batch[at * own_calls::RELEASES_MAX..];
             }
             let mut is_sent = false;
-            // A sent release counts as done even if its answer is late.
+            // Once the release was sent, its references count as given back even if the answer is
+            // late.
             let outcome = deadline::with(limit, || {
                 self.with_home(|home, deadline| {
                     is_sent = true;

@@ -237,8 +237,8 @@ pub(crate) fn split_reference(object: &IUnknown, own: u64) -> Result<Option<Impo
 }
 
 impl Proxy {
-    /// Returns this proxy. For the identity, which has no target, returns another proxy of the
-    /// object whose link is alive, if possible.
+    /// Returns this proxy. For the identity proxy, which has no target, returns another proxy of
+    /// the same object, if possible one whose link is alive.
     fn targeted(&self) -> &Self {
         let proxies = self.manager().proxies.lock().unwrap_or_else(PoisonError::into_inner);
         match proxies.split_first() {

@@ -1,5 +1,5 @@
-//! Memory of this process that calls pass by reference: it is made here, and mapped by the
-//! processes that receive it.
+//! Memory of this process that calls pass by reference. This process allocates the memory, and the
+//! processes that receive it map it.
 
 use crate::protocol::own_calls;
 use crate::types::error::Result;
@@ -31,6 +31,7 @@ pub(crate) struct Known {
     id: u64,
 }
 
+/// The table of the process: its regions, and the selections of its threads.
 #[derive(Default)]
 struct Books {
     /// The regions, by their start address.
@@ -93,8 +94,8 @@ impl Known {
         self.region.is_writable()
     }
 
-    /// Selects the region for one array position of a thread, unless it has ended meanwhile.
-    /// Returns whether it did.
+    /// Selects this region for `hand`, one array position of this thread. Returns false if the
+    /// region has ended meanwhile.
     pub(crate) fn take_in_hand(&self, hand: &Hand, number: u16, hands: &Hands) -> bool {
         let mut books = books();
         let books = books.get_or_insert_default();
@@ -111,15 +112,16 @@ impl Known {
     }
 }
 
-/// Removes a thread that ends.
+/// Removes the selections of a thread that ends from the table.
 pub(crate) fn leave(hands: &Hands) {
     if let Some(books) = books().as_mut() {
         books.threads.retain(|known| known.0 != NonNull::from(hands));
     }
 }
 
-/// Returns the number of a region at the peer of a channel, sending the region where the peer does
-/// not have it. Calls `let_go` before the peer unmaps other regions.
+/// Returns the number of a region at the peer of a channel. If the peer does not have the region,
+/// sends it. `let_go` clears the thread's selections, and is called before the peer unmaps other
+/// regions. `None` where the peer cannot map the region.
 pub(crate) fn number_for(channel: &mut Channel, region: &Known, let_go: impl Fn()) -> Option<u16> {
     if !channel.shares_memory() {
         return None;
@@ -159,8 +161,8 @@ fn take_ended(channel: &mut Channel) -> Vec<u16> {
     ended
 }
 
-/// Returns a free place in a channel's table; where all are taken, the place of another region,
-/// with its number.
+/// Returns a free place in a channel's table. If all are taken, returns the place of another region
+/// and that region's number, which the peer then unmaps.
 fn free_place(channel: &mut Channel, id: u64) -> (usize, Option<u16>) {
     let given = channel.given_regions();
     if let Some(at) = given.iter().position(Option::is_none) {

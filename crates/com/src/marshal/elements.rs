@@ -225,9 +225,9 @@ pub struct Lending<'a, T> {
     // alone.
     first: *mut T,
     room: usize,
-    // Invariant: at most `room`; or the length of `more`, where that exists.
+    // Invariant: if `more` is `None`, at most `room`; otherwise the length of `more`.
     count: usize,
-    // All elements, where they exceed the room.
+    // All elements, if they are more than `room`.
     more: Option<Box<More<T>>>,
     life: PhantomData<&'a mut T>,
 }
@@ -265,8 +265,8 @@ impl<T: Scalar + 'static> Lending<'_, T> {
         self.extend_from_slice(&[element]);
     }
 
-    /// Appends elements. Elements that exceed the room in memory shared with the caller are copied
-    /// there when the method ends.
+    /// Appends elements. If the elements exceed the room in the memory shared with the caller, this
+    /// process keeps all of them, and they are copied to such memory when the method ends.
     pub fn extend_from_slice(&mut self, elements: &[T]) {
         // A sum that overflows exceeds the room as well.
         let count = self.count.checked_add(elements.len()).filter(|count| *count <= self.room);
@@ -329,12 +329,14 @@ fn zeros<T: Scalar>(count: usize) -> Box<More<T>> {
 #[cold]
 #[inline(never)]
 fn keep<T: 'static>(mut more: Vec<T>) -> *mut T {
-    // A boxed slice would not do: moving a box asserts that no other pointer to its memory is used.
+    // The elements stay in a `Vec`, since moving a boxed slice asserts that no other pointer to its
+    // memory is used.
     let first = more.as_mut_ptr();
     let mut more = Some(more);
     let kept = MORE.try_with(|kept| kept.replace(more.take().map(|more| Box::new(more) as _)));
     if kept.is_err() {
-        // The thread is ending, and the caller of the method has yet to read the elements.
+        // The thread is ending. The elements are leaked, since the method's caller has yet to read
+        // them.
         std::mem::forget(more);
     }
     first

@@ -109,7 +109,8 @@ impl PlainCall {
     }
 }
 
-/// A call over a channel that was taken from its place at hand.
+/// A call over a channel that is not at hand meanwhile, since the marshaling may run foreign code
+/// that makes calls on this thread.
 pub struct ProxyCall<'a> {
     channel: &'a mut Channel,
     target: TargetId,

@@ -16,7 +16,7 @@ use windows_core::HRESULT;
 pub struct ReplyView<'a> {
     frame: RegionView<'a>,
     status: u32,
-    // The OXID of the server, where the results may be objects.
+    // The OXID of the server, if the results may be objects; otherwise 0.
     oxid: u64,
 }
 
@@ -228,7 +228,7 @@ pub(crate) fn refusal(frame: RegionView<'_>, status: u32) -> Failed {
     if frame.as_ptr() == RawReply::NO_FRAME {
         recall(result).into()
     } else if result.0 < 0 && frame.is_empty() {
-        // The method left no error text, and that of an earlier call does not belong to this call.
+        // The method left no error text. The text of an earlier call must not be taken for one.
         forget();
         result.into()
     } else {
@@ -236,8 +236,8 @@ pub(crate) fn refusal(frame: RegionView<'_>, status: u32) -> Failed {
     }
 }
 
-/// Releases the references that `sender` gave up when it sent an object home. They kept the object
-/// alive until it was unmarshaled here.
+/// Releases the references that `sender` gave up when it sent an object of this process back. The
+/// references kept the object alive until it was unmarshaled here.
 pub(crate) fn settle_return(sender: impl FnOnce() -> Option<Client>) {
     if let Some((target, refs)) = returned::take_return()
         && let Some(sender) = sender()

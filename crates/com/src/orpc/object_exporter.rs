@@ -27,7 +27,7 @@ pub const INTERFACE: Interface = Interface {
 /// ServerAlive2.
 pub const SERVER_ALIVE: [u16; 2] = [3, 5];
 
-/// The greatest number of protocol sequences of a client: more than there are.
+/// The greatest number of protocol sequences in a client's list: more than exist.
 const PROTSEQS_MAX: usize = 256;
 
 /// A call of a client.

@@ -33,7 +33,8 @@ pub enum Ping {
     Complex(ComplexPing),
 }
 
-/// The objects of one resolver's processes to which this process has references.
+/// The pings to one resolver, and the objects of its processes to which this process has
+/// references.
 #[derive(Clone, Debug)]
 pub struct PingPlan {
     /// The objects with the number of proxies for each.
@@ -99,13 +100,13 @@ impl PingPlan {
     /// arrives.
     pub fn next(&mut self, now: Instant) -> Option<Ping> {
         self.due().filter(|due| *due <= now)?;
-        // A sequence number is used only once in a set. After the last one a new set is made, and
-        // the old set expires.
+        // A sequence number is used only once in a set. After the last number a new set is made,
+        // and the old set expires.
         if self.sequence == u16::MAX {
             self.forget_set();
         }
-        // Only a new set ignores unknown objects, so all objects are added to it at once if
-        // possible.
+        // Resolvers ignore unknown objects only in the ping that makes the set, so that ping adds
+        // all objects if possible.
         let max = if self.set == 0 { u16::MAX.into() } else { CHANGES_MAX };
         let is_told = |oid: &u64| self.told.contains(oid) && !self.unsure.contains(oid);
         let added: Vec<u64> = self.wanted.keys().filter(|oid| !is_told(oid)).take(max).copied().collect();
@@ -150,20 +151,21 @@ impl PingPlan {
                 let is_settled = self.unsure.is_empty() && self.told.iter().eq(self.wanted.keys());
                 self.next = Some(if is_settled { now + self.period() } else { now });
                 if is_settled && self.wanted.is_empty() {
-                    // An empty set expires.
+                    // The set is empty now, and expires without further pings.
                     self.forget_set();
                     self.next = None;
                 }
             }
             failure => {
-                // A new set whose answer was lost expires.
+                // If the answer about a new set was lost, the set is unknown here and expires. For
+                // a known set it is uncertain whether the change was made.
                 if let Ping::Complex(ping) = ping
                     && self.set != 0
                 {
                     self.unsure.extend(ping.added.into_iter().chain(ping.removed));
                 }
-                // The resolver has restarted, or does not know one of the objects. A new set takes
-                // those that it knows.
+                // The resolver has restarted, or does not know one of the objects. A new set will
+                // contain the objects that it knows.
                 if matches!(failure, Some(Err(INVALID_SET | INVALID_OID))) {
                     self.forget_set();
                 }

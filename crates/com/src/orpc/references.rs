@@ -44,8 +44,9 @@ struct Object {
     /// The number of holders of its interface pointers that must ping, counted per interface
     /// pointer.
     peers: usize,
-    /// The time of the last use, except for pings of sets that contain the object.
-    // Invariant: `waiting` has the object under this time if it waits, and otherwise not at all.
+    /// The time of the last use. Pings of sets that contain the object do not change it.
+    // Invariant: `waiting` contains the object with this time if `waits` returns true, and
+    // otherwise does not contain the object.
     used: Instant,
 }
 
@@ -68,7 +69,7 @@ struct Set {
     maker: Client,
     oids: HashSet<u64>,
     sequence: u16,
-    // Invariant: `quiet` has the set under this time.
+    // Invariant: `quiet` contains the set with this time.
     pinged: Instant,
 }
 
@@ -132,8 +133,8 @@ impl References {
         self.shares.get(&client).map_or(0, |share| share.ipids.len())
     }
 
-    /// Counts references of a client to an interface pointer of an object, adding both where they
-    /// are new. The interface pointer is passed to the client.
+    /// Counts references of a client to an interface pointer of an object, which is passed to the
+    /// client. Adds the object and the interface pointer if they are new.
     ///
     /// # Errors
     ///
@@ -221,7 +222,8 @@ impl References {
                 return PingAnswer { set: 0, status };
             }
         } else {
-            // A client that guesses the identifier of another's set cannot change the set.
+            // Only the client that made a set can change it, even if another client guesses the
+            // identifier.
             let own = self.sets.get_mut(&id).filter(|set| set.maker == client);
             let Some(set) = own else { return PingAnswer { set: id, status: INVALID_SET } };
             if is_older(ping.sequence, set.sequence) {
@@ -297,7 +299,7 @@ impl References {
         self.settle(oid, Some(now));
     }
 
-    /// Updates the time of an object's last use, and whether it waits.
+    /// Updates the time of an object's last use, and the object's entry in `waiting`.
     fn settle(&mut self, oid: u64, used: Option<Instant>) {
         let Some(object) = self.objects.get_mut(&oid) else { return };
         self.waiting.remove(&(object.used, oid));
@@ -352,7 +354,7 @@ impl References {
         }
     }
 
-    /// Changes a client's share, and removes the share if it is empty.
+    /// Changes a client's entries, and removes them if they are empty.
     fn forget_share(&mut self, client: Client, forget: impl FnOnce(&mut Share)) {
         let Entry::Occupied(mut entry) = self.shares.entry(client) else { return };
         forget(entry.get_mut());
@@ -424,7 +426,7 @@ impl References {
     }
 }
 
-/// Returns the share of a client, making it where it is new.
+/// Returns the entries of a client, which are made if the client is new.
 fn share<'a>(shares: &'a mut HashMap<Client, Share>, limits: &Limits, client: Client) -> Result<&'a mut Share, Status> {
     let count = shares.len();
     match shares.entry(client) {
@@ -439,7 +441,7 @@ pub(crate) fn is_older(sequence: u16, known: u16) -> bool {
     sequence < known && known - sequence < 1 << 15
 }
 
-/// Merges the entries of each object.
+/// Merges the entries that belong to the same object.
 fn merged(dropped: Vec<Dropped>) -> Vec<Dropped> {
     let mut all: Vec<Dropped> = Vec::new();
     let mut places: HashMap<u64, usize> = HashMap::new();

@@ -1,13 +1,14 @@
 //! Binding: the negotiation of two processes before the first call, with standard PDUs (C706
 //! 12.6.4).
 //!
-//! Every connection begins with a bind. Its first context is the runtime's interface. Its second
-//! context names the client process in the lower half of a UUID, and is answered as negotiated.
-//! Interfaces follow in alter_context PDUs, each once for a link: a context proposes FLAT and, as
-//! one more transfer syntax, the fingerprint of the interface. The server accepts FLAT if its own
-//! fingerprint is the same, and otherwise refuses with its own fingerprint in the answer. A server
-//! that is no obvia process refuses both, by the rules of the standard. Over a stream, standard
-//! transfer syntaxes are proposed as well.
+//! Every connection begins with a bind. The first presentation context is the runtime's interface.
+//! The second context names the client process in the lower half of a UUID, and the server accepts
+//! it as negotiated. Interfaces follow in alter_context PDUs, each once for a link: a context
+//! proposes FLAT and, as one more transfer syntax, the fingerprint of the interface. The server
+//! accepts FLAT if its own fingerprint is the same, and otherwise refuses with its own fingerprint
+//! in the answer. A server that is no obvia process knows neither of these transfer syntaxes and
+//! refuses, by the rules of the standard. Over a stream, standard transfer syntaxes are proposed as
+//! well.
 
 use crate::types::error::{Error, Result, code};
 use crate::types::identity::endpoint_of;
@@ -37,10 +38,10 @@ const SIZES: FragmentSizes = FragmentSizes::GREATEST;
 pub(crate) struct Transfers(&'static [SyntaxId]);
 
 impl Transfers {
-    /// The transfer syntax for memory.
+    /// FLAT alone, for connections in memory.
     pub(crate) const FLAT: Self = Self(&[FLAT]);
 
-    /// The transfer syntax that needs no negotiation.
+    /// NDR alone, which calls without negotiation use.
     pub(crate) const NDR: Self = Self(&[NDR]);
 
     /// All transfer syntaxes. Calls in NDR64 are longer than those in NDR, and no faster.
@@ -59,8 +60,8 @@ impl Transfers {
         }
     }
 
-    /// Returns the transfer syntaxes that a context proposes: these, and the interface's
-    /// fingerprint.
+    /// Returns the transfer syntaxes that a context proposes: the ones in `self`, and the
+    /// interface's fingerprint.
     pub(crate) fn proposed(self, info: Option<&InterfaceInfo>) -> Vec<SyntaxId> {
         let has_plan = info.is_some_and(|info| !info.ndr.is_empty());
         let usable = self.0.iter().copied().filter(|transfer| *transfer == FLAT || has_plan);
@@ -198,7 +199,8 @@ pub(crate) fn answer(bytes: &[u8], own: u64, transfers: Transfers) -> Option<(Ve
     let bind = Bind::from_wire(bytes).ok()?;
     let mut client = None;
     let outcomes = bind.contexts.iter().map(|context| judge(context, own, transfers, &mut client)).collect();
-    // The association group is this process, identified by any part of its OXID that is not zero.
+    // The association group stands for this process. Its number is taken from the OXID and is never
+    // 0.
     let (group, secondary_address) = (own as u32 | 1, endpoint_of(own));
     let Bind { alters, call_id, .. } = bind;
     let ack = BindAck { alters, flags: 0, call_id, sizes: SIZES, group, secondary_address, outcomes };

@@ -66,7 +66,7 @@ pub(crate) fn current() -> CallContext {
     CallContext { left: deadline::said_deadline().map(|deadline| deadline.start().remaining()), trace: trace() }
 }
 
-/// The guard of [`entered`].
+/// A call that [`entered`] has begun on this thread. The drop ends it.
 pub(crate) struct Entered(());
 
 impl Drop for Entered {
@@ -107,7 +107,8 @@ mod tests {
         {
             let hour = Duration::from_secs(3600);
             let _entered = entered(CallContext { left: Some(hour), trace: None });
-            // The usual time limits the method's calls, and is not told to their callees.
+            // The default time limits the method's calls, but their callees receive the caller's
+            // own limit.
             assert!(deadline::of_thread().start().remaining() <= DEFAULT_TIMEOUT);
             assert!(current().left.is_some_and(|left| left > hour / 2), "{:?}", current());
         }

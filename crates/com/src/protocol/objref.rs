@@ -144,7 +144,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Any> {
     }
 }
 
-/// An entry to which a reference was counted.
+/// An entry of the exports to which references have been counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exported {
     pub(crate) oid: u64,

@@ -39,7 +39,7 @@ pub(crate) fn enter(this: &OrpcThis) -> Result<(), Status> {
     // The method's own calls are limited by the time that its caller waits.
     let left = TimeLeft::find(&this.extents)?;
     call_context::enter(left.map(|TimeLeft(left)| left), TraceContext::find(&this.extents));
-    // The last error of another call does not concern this caller.
+    // An error that another call left on this thread must not reach this caller.
     error::forget();
     Ok(())
 }
@@ -56,8 +56,8 @@ fn causality() -> GUID {
     if CAUSALITY.get() != 0 {
         return GUID::from_u128(CAUSALITY.get());
     }
-    // The first number is drawn, and the others count on. If drawing fails, the first causality is
-    // 0.
+    // The thread's first causality is a random number, and each further one is the next number.
+    // Without a random number the first causality is 0.
     let next = match OWN_CAUSALITY.get() {
         0 => obvia_rpc::dg::relay::draw().map_or(0, |drawn| drawn.0),
         last => last.wrapping_add(1),

@@ -19,7 +19,8 @@ use windows_core::{GUID, HRESULT};
 /// The target of the runtime's own calls. No entry of the object table has generation 0.
 pub(crate) const TARGET: TargetId = TargetId { index: 0, generation: 0 };
 
-/// The references that one query returns, so that further copies of the pointer need no call.
+/// The number of references that one query returns: several, so that further copies of the pointer
+/// need no call.
 pub(crate) const REFS_PER_QUERY: u32 = 5;
 
 pub(crate) const OP_QUERY: u16 = 3;
@@ -44,14 +45,14 @@ pub(crate) const OP_PROVE: u16 = 24;
 /// The opnum of a one-way call with the [`CallContext`] of the next call on the connection.
 pub(crate) const OP_CONTEXT: u16 = 25;
 
-/// The opnum of the message that follows a one-way call and lists the references in it, 1024 in
-/// each message. If the server has refused the call, it returns them, since it has not read the
-/// call's arguments and nothing tells the client.
+/// The opnum of a message that follows a one-way call and lists the references in that call, at
+/// most 1024 in each message. A server that has refused the one-way call returns these references,
+/// since it has not read the call's arguments, and the client does not learn of the refusal.
 ///
 /// Number 27 is a call between Java virtual machines alone.
 pub(crate) const OP_LISTED: u16 = 26;
 
-/// The time that [`OP_LISTED`] waits for room behind the one-way call.
+/// The time for which the message of [`OP_LISTED`] waits for room behind the one-way call.
 const LISTING_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The greatest number of entries that one call releases. The exports are locked meanwhile, so
@@ -64,7 +65,7 @@ const ANSWER_MAX: usize = 1 << 20;
 /// The forms of references that a client accepts for a named object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Forms {
-    /// The forms for obvia's own calls.
+    /// References that contain a STDOBJREF, and so no custom ones.
     Standard,
     /// All forms, including custom references.
     All,
@@ -141,8 +142,8 @@ pub(crate) fn context_in(call: &ServerCall<'_>) -> Option<Option<CallContext>> {
     Some(context.and_then(CallContext::read))
 }
 
-/// Sends the references of the one-way call that was sent last. Waits only briefly for a server
-/// that does not read: the caller's one-way call is done.
+/// Sends the list of the references in the one-way call that was sent last. The wait for a server
+/// that does not read is short, since the caller's own call is done.
 pub(crate) fn list_references(channel: &mut Channel, given: &[(TargetId, u64)]) -> Result<()> {
     let limit = Deadline::Within(deadline::of_thread().start().remaining().min(LISTING_TIMEOUT)).start();
     for part in given.chunks(RELEASES_MAX) {
@@ -153,7 +154,7 @@ pub(crate) fn list_references(channel: &mut Channel, given: &[(TargetId, u64)]) 
     Ok(())
 }
 
-/// Whether a call has the references of the call before it.
+/// Whether a call lists the references in the one-way call before it: [`OP_LISTED`].
 pub(crate) fn lists_references(call: &ServerCall<'_>) -> bool {
     call.target() == TARGET.word() && call.opnum() == OP_LISTED
 }
@@ -171,8 +172,8 @@ pub(crate) fn mark(home: &mut Channel, deadline: Deadline) -> Result<u64> {
     Ok(u64::from_le_bytes(*answer.first_chunk().ok_or(code::RPC_E_INVALID_DATA)?))
 }
 
-/// Asks the server to map the region that was sent under this number, if any, after unmapping those
-/// that have ended.
+/// Asks the server to unmap the `ended` regions, and then to map the region that was sent under the
+/// number `new`, if any.
 pub(crate) fn regions(channel: &mut Channel, new: Option<u16>, ended: &[u16]) -> Result<()> {
     let words = [new.unwrap_or(0)].into_iter().chain(ended.iter().copied());
     let request: Vec<u8> = words.flat_map(|number| u64::from(number).to_le_bytes()).collect();
@@ -184,8 +185,8 @@ pub(crate) fn settle(channel: &mut Channel, deadline: Deadline) -> Result<()> {
     call(channel, deadline, OP_LIST, &[]).map(drop)
 }
 
-/// Returns the name of a host in the authentication, which is the same on both sides even if their
-/// notations differ.
+/// Returns the name that stands for a host in an authentication. Both sides get the same name even
+/// if they write the host's address differently.
 pub(crate) fn place_of(host: &str) -> String {
     let (address, _zone) = host.split_once('%').unwrap_or((host, ""));
     address.parse::<IpAddr>().map_or_else(|_| host.to_owned(), |address| address.to_canonical().to_string())

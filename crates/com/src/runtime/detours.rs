@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// The time for which a process is not tried again over virtual interfaces that could not be
 /// reached.
 const DETOUR: Duration = Duration::from_secs(60);
-/// The greatest number of such processes that are remembered.
+/// The greatest number of processes that are remembered at the same time.
 const DETOURS_MAX: usize = 1024;
 
 /// The processes that could not be reached over virtual interfaces, with the time at which the

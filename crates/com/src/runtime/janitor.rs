@@ -24,8 +24,9 @@ fn until_due() -> Duration {
     due.map_or(Duration::MAX, |due| due.saturating_duration_since(Instant::now()))
 }
 
-/// Processes that have references but no connection, with the time at which this was first seen.
-/// The processes received references from other processes, and ended before using them.
+/// Processes that have references but no connection, with the time at which the janitor first saw
+/// each without one. Such a process received the references from another process, and may have
+/// ended before using them.
 #[derive(Default)]
 struct Absent(HashMap<u64, Instant>);
 
@@ -45,9 +46,10 @@ impl Absent {
     }
 }
 
-/// Gives back the references that this process holds no longer, and then those that it has refused.
-/// A peer that does not take the former gets none of the latter. References that were refused and
-/// not sent wait for the next link to the client. Returns whether nothing is left for this link.
+/// Gives back the references that this process no longer holds, and then the references in calls
+/// that it has refused. If the peer does not take the first, the second are not sent. Unsent
+/// references of refused calls wait for the next link to the client. Returns whether nothing is
+/// left to send over this link.
 fn give_back(runtime: &Runtime, link: &Link) -> bool {
     if !link.flush_releases() {
         return false;
@@ -59,8 +61,8 @@ fn give_back(runtime: &Runtime, link: &Link) -> bool {
     unsent.is_empty() || link.is_dead()
 }
 
-/// Drops the references of the process behind a dead link if the process has ended: it never read
-/// the calls that they were in. Returns false if the process is still running and has references,
+/// If the process at the other end of a dead link has ended, drops its references: it never read
+/// the calls that contained them. Returns false if the process is still running and has references,
 /// so that the janitor must look again.
 ///
 /// The end of a process that was reached over a network is never proved. Its references expire as

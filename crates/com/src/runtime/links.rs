@@ -100,7 +100,7 @@ impl Links {
     }
 
     /// Returns the host name by which a process reaches this one over a network, and the level at
-    /// which this process protects its calls of it.
+    /// which this process protects its calls to that process.
     pub(super) fn local_to(&self, oxid: u64) -> Option<(String, Option<Level>)> {
         let links = lock(&self.0);
         let locals = links

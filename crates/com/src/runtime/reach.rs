@@ -13,7 +13,7 @@ use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The limit on each but the last of several bindings of a process, so that an unreachable binding
+/// The time limit for each of a process's bindings but the last, so that an unreachable binding
 /// does not use up the whole deadline.
 pub(super) const ATTEMPT: Duration = Duration::from_secs(3);
 
@@ -50,7 +50,7 @@ impl Runtime {
         }
         let (link, is_fresh) = self.links.add(key, Link::open(self.local, address, reached, deadline::of_thread())?)?;
         if is_fresh {
-            // The janitor closes links.
+            // The janitor must run, since it closes unused links.
             upkeep::wake();
         }
         Ok(link)
@@ -91,7 +91,8 @@ impl Runtime {
             match &outcome {
                 Ok(link) if link.oxid() == oxid => return outcome,
                 Ok(_) => return Err(others()),
-                // The binding is of another host, or cannot be reached.
+                // The binding cannot be reached, for example because it is another host's own: the
+                // next one is tried.
                 Err(_) => {}
             }
         }

@@ -107,8 +107,8 @@ impl Runtime {
         reference: &ObjRef,
         info: &'static InterfaceInfo,
     ) -> Result<IUnknown> {
-        // A reference to another interface of the object is imported as such, and the wanted
-        // interface is queried from it.
+        // If the reference is to another interface than the wanted one, a proxy for the former is
+        // made, and queried for the wanted interface.
         let carrier = if reference.iid == info.iid { info } else { registry::find(&reference.iid)? };
         let pointer = import(link, reference.oid, reference.target, reference.public_refs, carrier);
         // SAFETY: `import` returns a counted interface pointer, which begins with IUnknown's

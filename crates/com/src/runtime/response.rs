@@ -21,7 +21,8 @@ pub(crate) fn reference(caller: &Caller, object: &IUnknown, info: &'static Inter
     Ok(note_custom(caller, reference))
 }
 
-/// Returns the reference for the response of an object that is called over virtual interfaces.
+/// Returns the custom reference, for the response, to an object that is called over virtual
+/// interfaces; `None` for other objects.
 pub(crate) fn specialised(caller: &Caller, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Option<Vec<u8>>> {
     let reference = Runtime::current()?.marshal_specialised(object, info, caller.holder())?;
     Ok(reference.map(|reference| note_custom(caller, reference)))
@@ -29,7 +30,7 @@ pub(crate) fn specialised(caller: &Caller, object: &IUnknown, info: &'static Int
 
 fn note_custom(caller: &Caller, reference: Vec<u8>) -> Vec<u8> {
     let sent = reference.clone();
-    // The object may hold nothing to release, or its process may be gone.
+    // An error is ignored: the object may have nothing to release, or its process may be gone.
     let release = Box::new(move || drop(received::release(&sent)));
     caller.note(|sent| sent.others.push(release));
     reference

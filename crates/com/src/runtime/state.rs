@@ -113,7 +113,7 @@ impl Runtime {
     pub(crate) fn extension<T: Any + Default + Send + Sync>(&self) -> &'static T {
         let mut all = lock(&self.extensions);
         let known = *all.entry(TypeId::of::<T>()).or_insert_with(|| Box::leak(Box::<T>::default()));
-        // Each state is kept under its own type.
+        // Each state is stored under its own type, so the downcast succeeds.
         known.downcast_ref().unwrap_or_else(|| Box::leak(Box::default()))
     }
 
@@ -121,12 +121,12 @@ impl Runtime {
         self.local.oxid()
     }
 
-    /// Returns what this process has to reach others and to be reached.
+    /// Returns the local process: its identity, the directory, and the networks.
     pub(crate) fn local(&self) -> &'static LocalProcess {
         self.local
     }
 
-    /// Returns what this process exports.
+    /// Returns the exporter, with the tables of the exports and of the clients.
     pub(crate) fn exporter(&self) -> &Exporter {
         &self.exporter
     }

@@ -10,7 +10,7 @@ use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 
 impl Runtime {
     /// Returns the host name by which a peer reaches this process over a network, and the level at
-    /// which this process protects its calls of the peer.
+    /// which this process protects its calls to the peer.
     pub(super) fn local_to(&self, oxid: u64) -> Option<(String, Option<Level>)> {
         let told = || {
             let caller = server::caller().filter(|caller| caller.process() == Some(oxid))?;

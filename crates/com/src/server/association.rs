@@ -1,5 +1,5 @@
-//! The server's side of associations over streams: the view of this process, and the identity of
-//! the client.
+//! The server's side of associations over streams: the identification of the client, and the access
+//! to the exports of this process.
 
 use crate::access;
 use crate::orpc::Client;
@@ -31,7 +31,8 @@ use windows_core::GUID;
 const REASON_NOT_SPECIFIED: u16 = 0;
 
 /// The greatest number of authenticated users of an association. Security contexts are limited to
-/// this number, too, but a client may replace them, and users stay until the association ends.
+/// this number, too, but a client may replace its contexts, whereas users stay until the
+/// association ends.
 const USERS_MAX: usize = 2000;
 
 /// The users of a client that has not introduced itself. Each counts as a client with a number of
@@ -49,7 +50,7 @@ impl Users {
         user.map_or(self.anonymous.as_ref(), |user| self.named.get(user))
     }
 
-    /// Adds a user that is not among these.
+    /// Adds a user that has not called yet.
     ///
     /// # Errors
     ///
@@ -80,8 +81,8 @@ impl Users {
 /// A function that serves a further window of an association.
 pub(crate) type ServeLane = fn(&'static Exporter, Window, Arc<Visitor>, Attribution);
 
-/// The server side of an association over a stream: the view of this process, and the identity of
-/// the client.
+/// The server's side of an association over a stream: it identifies the client, and gives the
+/// association access to the exports of this process.
 pub(crate) struct Visitor {
     exporter: &'static Exporter,
     serve_lane: ServeLane,
@@ -141,7 +142,7 @@ impl Visitor {
         said.or_else(first)
     }
 
-    /// The connection of a lane has ended because the network did not get through.
+    /// Records that the connection of a lane has ended because the network failed.
     pub(crate) fn note_loss(&self) {
         if let Some(presence) = self.presence.get() {
             presence.note_loss();
@@ -154,7 +155,8 @@ impl Visitor {
     /// group, or in the association if it has no group. Drawing a number for the client takes the
     /// lock of the clients, under which clients also leave.
     pub(crate) fn number_for(&self, caller: Option<&Authenticated>) -> Result<u64, Status> {
-        // One guard from the look-up to the insertion: two lanes may bring a client's first calls.
+        // The guard is held from the look-up to the insertion, since a client's first calls may
+        // arrive over two lanes at once.
         let mut users = self.users();
         if let Some(presence) = self.presence.get() {
             return Ok(presence.oxid());
@@ -212,7 +214,7 @@ impl Visitor {
             && users.first.is_none()
             && let Ok(presence) = Presence::enter(self.exporter, || Ok(oxid), &self.peer, self.local.as_deref(), None)
         {
-            // The guard of the users keeps other threads from setting it.
+            // No other thread sets the presence while this thread holds the guard of the users.
             let _ = self.presence.set(presence);
         }
         drop(users);
@@ -313,7 +315,8 @@ pub(crate) struct Visitors {
 }
 
 impl Visitors {
-    /// Makes the clients of an endpoint that they reach at the address `local`, where it is known.
+    /// Makes the clients of an endpoint. `local` is the address at which they reach it, where it is
+    /// known.
     pub(crate) fn new(exporter: &'static Exporter, serve_lane: ServeLane, local: Option<String>) -> Self {
         Self { exporter, serve_lane, local }
     }
@@ -328,8 +331,8 @@ impl fmt::Debug for Visitors {
 impl Clients for Visitors {
     fn admit(&self, host: Host) -> Option<Arc<dyn Interfaces>> {
         let host = host.to_string();
-        // An endpoint on all addresses answers from the one by which the system reaches the host.
-        // No packet is sent to find it.
+        // An endpoint on all addresses answers from the address by which the system reaches the
+        // client's host. Connecting the socket shows this address without sending a packet.
         let routed = || DatagramSocket::connect(&host, 1).ok()?.local_host().map(|local| local.to_string());
         let local = self.local.clone().or_else(routed);
         Some(Arc::new(Visitor::from(self.exporter, self.serve_lane, Peer::Host(host), local, Transfers::NDR)))
@@ -356,7 +359,7 @@ mod tests {
         let enter = || Presence::enter(exporter, draw, &Peer::Host("far".to_owned()), None, None);
         let numbers: Vec<u64> = (0..USERS_MAX).map(|number| users.add(Some(&user(number)), enter).unwrap()).collect();
         assert_eq!(users.add(Some(&user(USERS_MAX)), enter), Err(Status::REMOTE_NO_MEMORY));
-        // The known users stay, and so may anonymous calls come.
+        // The known users stay, and anonymous calls are still accepted.
         let found = |users: &Users, user: Option<&Arc<Principal>>| users.find(user).map(Presence::oxid);
         assert_eq!(found(&users, Some(&user(7))), Some(numbers[7]));
         assert_eq!(found(&users, Some(&user(USERS_MAX))), None);

@@ -28,7 +28,7 @@ struct Current(Option<Arc<Caller>>);
 impl Current {
     fn leave(&mut self) {
         if let Some(caller) = self.0.take() {
-            // The caller may have moved to another thread.
+            // If the caller has entered another thread meanwhile, that thread's identifier stays.
             let _ = caller.entered.compare_exchange(pthread_self(), 0, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
@@ -88,8 +88,9 @@ pub(crate) struct Caller {
 /// A function that gives back a reference which is not counted in this process.
 pub(crate) type Release = Box<dyn FnOnce() + Send>;
 
-/// The references in a response. The caller does not have them if it gave up the call. Every
-/// addition invalidates the connection's watch, so that the next call clears them.
+/// The references in a response. If the caller gives up the call, they are taken back. Every
+/// addition invalidates the connection's watch, so that the next call takes the slow path and
+/// clears the references.
 #[derive(Default)]
 pub(crate) struct Sent {
     /// References to objects of this process, counted for the caller.
@@ -112,7 +113,7 @@ impl Caller {
         Self { entered, exporter, oxid, is_stranger, peer, maker, told: None, alarm, watch, sent }
     }
 
-    /// Returns the client for which this caller, the SCM, forwards a call.
+    /// Returns the caller that stands for the client whose call this caller, the SCM, forwards.
     pub(crate) fn behind(&self, call: &Forwarded, heard: StringBinding) -> Arc<Self> {
         let client = Identity { oxid: call.process.unwrap_or_default(), is_stranger: call.process.is_none() };
         let (peer, alarm, watch) = (Peer::Host(call.host.clone()), self.alarm.clone(), Arc::clone(&self.watch));
@@ -148,7 +149,7 @@ impl Caller {
     /// [`Status::CONTEXT_MISMATCH`] when the association has ended.
     pub(crate) fn client(&self) -> std::result::Result<u64, Status> {
         match &self.maker {
-            // Each user of an association is a client.
+            // Each user of an association counts as a client of its own.
             Maker::Association(visitor, attribution) if self.is_stranger => {
                 let visitor = visitor.upgrade().ok_or(Status::CONTEXT_MISMATCH)?;
                 visitor.number_for(attribution.maker().as_ref())
@@ -181,7 +182,7 @@ impl Caller {
     #[cold]
     #[inline(never)]
     fn arrive(self: &Arc<Self>) {
-        // The last error of the previous caller does not concern this caller.
+        // An error that a call of another caller left on this thread must not reach this caller.
         error::forget();
         self.replace();
     }

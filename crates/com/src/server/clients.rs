@@ -25,7 +25,7 @@ mod tests;
 const LOST_MAX: usize = 1024;
 const LOST_BY_HOST_MAX: usize = 64;
 /// The greatest number of references and states that are kept for all lost clients, and for those
-/// of one host. The total equals what two clients may have.
+/// of one host. The total is what two clients may have at most.
 const KEPT_MAX: usize = 1 << 17;
 const KEPT_BY_HOST_MAX: usize = KEPT_MAX / 2;
 
@@ -82,7 +82,7 @@ pub(crate) struct LinkEnd<'a> {
 }
 
 impl Known {
-    /// Whether a link leads to this client's process, as far as its end shows. The link may be of
+    /// Whether a link leads to this client's process, as far as `end` shows. The link may be of
     /// another transport than the client's connections, or to another address of the same host.
     fn is_at(&self, end: &LinkEnd<'_>) -> bool {
         let is_reached_at = |host: &str| (end.ways)().iter().any(|way| way.address == host);
@@ -127,9 +127,9 @@ impl Register {
         }
     }
 
-    /// Returns the lost client that must make room for others. Where its host exceeds the limit of
-    /// lost clients or of kept state, it is the earliest client of that host. Otherwise the limits
-    /// over all hosts are applied in the same way.
+    /// Returns the lost client to remove, if there are too many. If its host exceeds the limit of
+    /// lost clients or of kept state, this is the client of the host that was lost first.
+    /// Otherwise, if the limits over all hosts are exceeded, it is the client that was lost first.
     fn surplus(&self, host: &Option<String>) -> Option<u64> {
         let all = || self.lost.iter().filter_map(|(_, oxid)| Some((*oxid, self.known.get(oxid)?)));
         let own = || all().filter(|(_, known)| known.host == *host);
@@ -156,8 +156,8 @@ impl Clients {
     ///
     /// # Errors
     ///
-    /// [`Status::ACCESS_DENIED`] when the client's other connections are another process's: no
-    /// process may give back the references of another. The errors of `oxid`.
+    /// [`Status::ACCESS_DENIED`] when the client's other connections belong to another process,
+    /// since no process may give back the references of another. The errors of `oxid`.
     pub(super) fn enter(
         &self,
         oxid: impl FnOnce() -> Result<u64, Status>,
@@ -200,7 +200,8 @@ impl Clients {
         self.register().known.contains_key(&oxid)
     }
 
-    /// Records references to objects of a client that came in a refused call.
+    /// Records references to a client's objects that the client sent in a call which this process
+    /// refused. They are given back later.
     pub(crate) fn owe(&self, oxid: u64, refs: impl IntoIterator<Item = (TargetId, u32)>) {
         if let Some(known) = self.register().known.get_mut(&oxid) {
             let room = OWED_MAX - known.owed.len();
@@ -209,9 +210,9 @@ impl Clients {
     }
 
     /// Takes the references to give back to a client, over a link to the process of the same OXID.
-    /// A process of another host that claims a client's OXID does not get them. Networks do not
-    /// tell the processes of one host apart: over a link to a host, any process there that claims
-    /// the client's OXID gets them in the client's stead.
+    /// A process of another host that claims the client's OXID does not get the references. The
+    /// processes of one host cannot be told apart over a network: any process of the client's host
+    /// that claims the client's OXID gets them.
     pub(crate) fn take_owed(&self, oxid: u64, end: &LinkEnd<'_>) -> Vec<(TargetId, u32)> {
         let mut register = self.register();
         match register.known.get_mut(&oxid) {
@@ -296,8 +297,8 @@ impl Clients {
         alarms.retain(|alarm| !alarm.is_gone());
         let all = alarms.clone();
         drop(alarms);
-        // The lock is released before: `ring` may drop the last reference to a connection, whose
-        // end drops an association's client, which calls `wake_all` again.
+        // The lock is not held here: `ring` may drop the last reference to a connection, whose end
+        // drops an association's client, which calls `wake_all` again.
         all.iter().for_each(Alarm::ring);
     }
 }

@@ -151,8 +151,9 @@ impl Connection {
         }
     }
 
-    /// Returns the references in this message if the message before it was a refused call, or an
-    /// earlier part of that call's list.
+    /// Performs [`OP_LISTED`](crate::protocol::own_calls::OP_LISTED): returns the listed references
+    /// to the client, if the previous message was a refused call or an earlier part of the refused
+    /// call's list.
     fn return_references(&mut self, call: &mut ServerCall<'_>) -> Answer {
         let is_next = self.refused.is_some_and(|refused| refused.wrapping_add(1) == call.sequence());
         self.refused = is_next.then(|| call.sequence());
@@ -170,7 +171,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // The cached objects must go before the client may be gone.
+        // The cached objects must be dropped before the client may count as gone.
         self.dispatch.clear();
     }
 }

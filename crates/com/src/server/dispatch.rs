@@ -177,8 +177,8 @@ impl Dispatch {
         outcome.map(|_| &self.last)
     }
 
-    /// Returns the place of a target, fetching the target unless the copy exists: a removal is not
-    /// the only reason for the slow path.
+    /// Returns the place of a target. Fetches the target if there is no copy. There may be one,
+    /// since a removal is not the only reason for the slow path.
     fn place(
         &mut self,
         at: usize,

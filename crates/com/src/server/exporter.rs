@@ -1,4 +1,4 @@
-//! The exporter of a process: what it exports, to which clients, and by which rules.
+//! The exporter of a process: its exports, its clients, and the access rules.
 
 use super::clients::Clients;
 use super::contexts::Contexts;
@@ -13,7 +13,7 @@ use obvia_rpc::security::Principal;
 use obvia_via::window::{Options, Peer};
 use std::hash::{BuildHasher, RandomState};
 
-/// The tables of what a process exports, with its clients and their states.
+/// The tables of a process's exports, of its clients, and of the states that it keeps for them.
 pub(crate) struct Exporter {
     local: &'static LocalProcess,
     exports: Exports,
@@ -22,9 +22,9 @@ pub(crate) struct Exporter {
     contexts: Contexts,
     rules: Rules,
     services: &'static dyn Services,
-    /// Derives the numbers of peers that are no obvia processes.
+    /// The keys of the hash that derives the numbers of peers that are no obvia processes.
     peers: RandomState,
-    /// Derives the marks for other processes.
+    /// The keys of the hash that derives the marks for other processes.
     marks: RandomState,
 }
 
@@ -43,7 +43,7 @@ impl Exporter {
         }
     }
 
-    /// Returns what this process has to reach others and to be reached.
+    /// Returns the local process: its identity, the directory, and the networks.
     pub(crate) fn local(&self) -> &'static LocalProcess {
         self.local
     }

@@ -52,6 +52,7 @@ struct Entry {
     info: &'static InterfaceInfo,
 }
 
+/// The tables of the exports, which share a lock.
 struct Books {
     /// The entries, by target.
     entries: HashMap<TargetId, Entry>,
@@ -122,8 +123,9 @@ impl Exports {
             entries: HashMap::new(),
             targets: HashMap::new(),
             oids: HashMap::new(),
-            // The objects of different processes have different OIDs, since a resolver has those of
-            // many processes.
+            // The upper half of an OID is that of the process's OXID. The objects of different
+            // processes thus have different OIDs, since a resolver may know the objects of many
+            // processes.
             last_oid: oxid & !u64::from(u32::MAX),
             data: HashMap::new(),
             last_weak: 0,
@@ -162,7 +164,7 @@ impl Exports {
     ) -> Result<Exported> {
         let added = self.enter(object, info, holder, refs)?;
         if let Client::Peer(_) = holder {
-            // The references expire without pings.
+            // The references expire without pings, and the janitor collects them.
             upkeep::wake();
         }
         Ok(added)
@@ -309,8 +311,8 @@ impl Exports {
     pub(crate) fn complex_ping(&self, ping: &ComplexPing, client: Client) -> Result<PingAnswer> {
         let references = &mut self.books().references;
         let mut fresh = draw_set()?;
-        // An identifier has few bits. If most are taken, the last one drawn may be in use, and is
-        // refused.
+        // An identifier has 16 bits. If most of them are taken, the last one drawn may be in use,
+        // and the ping is refused.
         for _ in 0..DRAWS {
             if !references.has_set(fresh) {
                 break;

@@ -45,8 +45,8 @@ enum Stage {
     Barred,
 }
 
-/// Serves a connection until its client has introduced itself. A client must authenticate where its
-/// calls must be protected at a least level.
+/// Serves a connection until its client has introduced itself. If `least` is given, the client must
+/// authenticate first, since its calls must be protected at least at this level.
 ///
 /// # Errors
 ///
@@ -103,8 +103,8 @@ impl Gate<'_> {
         };
         let Verdict { answer, proved, guard } = verifier.answer(leg).map_err(|why| {
             self.deny(Denial::Proof);
-            // The code is the same as over streams, where the client learns of it at its first
-            // call.
+            // The code is the same as over streams, where the client receives it as the answer to
+            // its first call.
             if let SecurityError::Level(_) = why { code::E_ACCESSDENIED.into() } else { Error::from(why) }
         })?;
         // The guard is set before the answer is sent, since the client accepts only protected

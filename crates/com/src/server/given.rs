@@ -6,7 +6,7 @@ use crate::types::error::code;
 use crate::types::upkeep;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 
-/// Returns the references in such a call to the client, the process of their objects.
+/// Records the listed references, which are then given back to the client.
 pub(crate) fn return_references(call: &mut ServerCall<'_>) -> Answer {
     serve(call, |call| {
         let given = releases_in(frame(call, 0)?)?;

@@ -16,8 +16,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub(crate) struct Fellowship {
     peer: Peer,
-    /// The client number of each user. An entry leaves with its client, which has an association of
-    /// the group. The number of users of an association is limited.
+    /// The client number of each user. An entry is removed when its client is gone. Each client has
+    /// an association of the group, and the users of an association are limited, so the entries are
+    /// limited, too.
     users: Mutex<HashMap<Option<Arc<Principal>>, u64>>,
 }
 
@@ -37,8 +38,8 @@ impl Fellowship {
         groups.find(wanted).filter(|group| group.shared().peer == *peer)
     }
 
-    /// Returns the client number for a principal, or for anonymous calls without one. This process
-    /// makes the number up.
+    /// Returns the client number for a principal, or for anonymous calls without one. The number is
+    /// drawn at the first use.
     pub(crate) fn client(&self, user: Option<&Arc<Principal>>) -> Result<u64, Status> {
         match self.users().entry(user.cloned()) {
             Entry::Occupied(known) => Ok(*known.get()),

@@ -113,7 +113,8 @@ impl Exporter {
         let heard = self.network().heard(None);
         // The greatest level of any listener applies to all bindings.
         let least = heard.iter().filter_map(level_of).max();
-        // The lock is held until the process listens, so that no other thread does the same.
+        // The lock is held until the process listens, so that no other thread opens the same
+        // endpoint.
         let mut opened = Network::lock(&self.network().opened);
         if !endpoint.is_empty() {
             if !opened.iter().any(|known| known == endpoint) {
@@ -145,7 +146,8 @@ impl Exporter {
     /// the same address and with no less protection. The port is chosen by the system where the
     /// process has no such endpoint yet.
     pub(crate) fn listen_like(&'static self, binding: &StringBinding) -> Result<()> {
-        // The lock is held until the process listens, so that no other thread does the same.
+        // The lock is held until the process listens, so that no other thread opens the same
+        // endpoint.
         let _opened = Network::lock(&self.network().opened);
         if !self.network().heard_like(binding).is_empty() {
             return Ok(());

@@ -32,8 +32,8 @@ pub(crate) trait Services: Sync {
     /// Returns the target of a call of an interface of the services; `None` for all others.
     fn find(&self, object: Option<Uuid>, interface: SyntaxId) -> Option<Result<(TargetId, Interface), Status>>;
 
-    /// Performs a call of an association for which no target is needed; `None` for all others. The
-    /// client is the peer, which reaches this process at the address beside it.
+    /// Performs a call of an association for which no target is needed; `None` for all others.
+    /// `client` is the peer, and the address at which it reaches this process.
     fn perform(
         &self,
         call: &IncomingCall<'_>,

@@ -15,7 +15,7 @@ use obvia_via::window::Peer;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The state of these interfaces.
+/// The state of the management interface and of the endpoint map.
 #[derive(Default)]
 pub(crate) struct OwnInterfaces {
     map: Mutex<Option<Arc<EndpointMap>>>,
@@ -74,7 +74,7 @@ impl OwnInterfaces {
     }
 }
 
-/// A connection that registers endpoints, which end with it.
+/// A connection that can register endpoints. The endpoints end with the connection.
 pub(crate) struct Membership {
     map: Arc<EndpointMap>,
     registrant: Registrant,
@@ -105,8 +105,8 @@ pub(crate) fn judge(runtime: &Runtime, context: &Context) -> Option<Outcome> {
     is_own.then(|| Outcome::choose(context, &[NDR]))
 }
 
-/// Performs a call of one of these interfaces; `None` for all others. The first registration makes
-/// the peer a member.
+/// Performs a call of one of these interfaces; `None` for all others. If the peer is a process of
+/// this user, its first call of the endpoint map makes its [`Membership`].
 pub(crate) fn perform(
     runtime: &Runtime,
     call: &IncomingCall<'_>,

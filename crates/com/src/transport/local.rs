@@ -1,4 +1,4 @@
-//! The local process: what this process has to reach others and to be reached.
+//! The local process: the means by which this process reaches others and is reached.
 
 use crate::transport::network::Network;
 use crate::types::error::Result;
@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 static WAITING: AtomicU8 = AtomicU8::new(Waiting::Adaptive as u8);
 
-/// Sets how this process waits on connections that are made from now on, in calls and for calls.
+/// Sets how this process waits on connections that are made from now on, as a client for replies
+/// and as a server for calls.
 ///
 /// The default is adaptive waiting: polling for some tens of microseconds, then sleeping.
 pub fn set_waiting(waiting: Waiting) {

@@ -42,7 +42,7 @@ pub(crate) struct Network {
     pub(crate) opened: Mutex<Vec<String>>,
 }
 
-/// A NIC with its options, and its address where it has only one.
+/// A NIC with its options, and the address that it is bound to, if any.
 #[derive(Clone)]
 pub(crate) struct Opened {
     pub(crate) wanted: Wanted,

@@ -28,7 +28,7 @@ pub fn create(path: &Path) -> Result<()> {
     Ok(SharedCapture::create(path)?)
 }
 
-/// Reports once, on the standard error, that calls go by a way that is not traced.
+/// Reports once, on the standard error, that calls through shared memory are not traced.
 pub(crate) fn note_shared_memory() {
     static TOLD: OnceLock<()> = OnceLock::new();
     TOLD.get_or_init(|| {

@@ -37,7 +37,7 @@ pub fn with_deadline<R>(deadline: std::time::Instant, calls: impl FnOnce() -> R)
 }
 
 /// Sets the limit on the time of this thread's further calls; `None` restores the default. Returns
-/// the previous limit, if it was a length of time.
+/// the previous limit if it was a duration; otherwise `None`.
 pub(crate) fn set_timeout(timeout: Option<Duration>) -> Option<Duration> {
     match replace(timeout.map(Deadline::Within)) {
         Some(Deadline::Within(before)) => Some(before),
@@ -100,9 +100,9 @@ pub(crate) fn of_thread() -> Deadline {
     }
 }
 
-/// Returns the deadline that calls of this thread tell their callees: that of [`with_timeout`] or
-/// [`with_deadline`], or that of the caller of the method that runs. [`DEFAULT_TIMEOUT`] limits
-/// each call here and is never told.
+/// Returns the deadline that calls of this thread send to their callees: that of [`with_timeout`]
+/// or [`with_deadline`], or that of the caller of the method that runs. [`DEFAULT_TIMEOUT`] limits
+/// each call of this process, but is never sent.
 #[inline]
 pub(crate) fn said_deadline() -> Option<Deadline> {
     match (DEADLINE.get(), INHERITED.get()) {

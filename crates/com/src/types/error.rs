@@ -299,8 +299,8 @@ impl From<HRESULT> for Error {
 }
 
 thread_local! {
-    /// The last error of this thread. A method returns only an HRESULT through a vtable; the
-    /// wrapper of the call finds the rest here.
+    /// The error that was left last on this thread. Through a vtable a method returns only an
+    /// HRESULT. It leaves the rest of the error here, where the wrapper of the call finds it.
     static LAST: RefCell<Option<Left>> = const { RefCell::new(None) };
     /// The connection whose calls this thread performs, or performed last.
     static CONNECTION: RefCell<Option<ThreadConnection>> = const { RefCell::new(None) };

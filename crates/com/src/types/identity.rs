@@ -43,8 +43,8 @@ pub(crate) fn local_binding(endpoint: impl Into<String>) -> StringBinding {
     StringBinding::new(ProtocolSequence::ViShm, endpoint, "")
 }
 
-/// Whether a peer is a process of this user or of the superuser. Such processes could control this
-/// one anyway; others may be connected for other calls.
+/// Whether a peer is a process of this user or of the superuser, which could control this process
+/// anyway. Processes of other users may be connected as well, but only for other calls.
 pub(crate) fn is_of_own_user(peer: &Peer) -> bool {
     let own = rustix::process::geteuid().as_raw();
     matches!(peer, Peer::Process { uid, .. } if [own, 0].contains(uid))

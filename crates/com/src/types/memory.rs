@@ -15,8 +15,8 @@ unsafe extern "C" {
 /// The least size of an allocation in bytes. Smaller ones need not be aligned for every value.
 const LEAST: usize = 16;
 
-/// Allocates memory that one side of a call allocates and the other frees. It comes from the C
-/// library, which every language can use.
+/// Allocates memory that one side of a call allocates and the other frees. The memory comes from
+/// the C library, which every language can use.
 ///
 /// # Errors
 ///

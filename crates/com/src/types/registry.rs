@@ -66,7 +66,8 @@ impl InterfaceInfo {
         Self(description)
     }
 
-    /// Whether both describe the same interface, so that their vtables are interchangeable.
+    /// Whether `self` and the other description are of the same interface, so that their vtables
+    /// are interchangeable.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.iid == other.iid && self.fingerprint == other.fingerprint
     }

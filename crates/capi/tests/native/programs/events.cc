@@ -80,7 +80,7 @@ public:
     }
 };
 
-// Records events; if it has a connection, the event ends it.
+// Records events. If the sink has its own connection, the event ends that connection.
 class Hearer final : public obvia::implements<Hearer, IHearer> {
 public:
     explicit Hearer(std::atomic<int32_t> &heard, obvia::connection *own = nullptr) : heard_(heard), own_(own) {}

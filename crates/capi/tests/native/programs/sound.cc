@@ -273,7 +273,7 @@ void cancellers_may_end_in_any_order()
     CHECK(current() == second);
     inner.reset();
     CHECK(!current());
-    // Of three, the one in the middle ends first, then the innermost.
+    // Of three nested scopes, the middle one ends first, and then the innermost one.
     std::optional<obvia::cancellable> innermost;
     outer.emplace(obvia::canceller());
     obvia_canceller *const outermost = current();

@@ -1,8 +1,8 @@
 //! Calls of interface pointers by frames, and objects that are called by frames, for languages
 //! without vtables.
 //!
-//! The frames are FLAT, regardless of the calls' transfer syntax. This module makes the references
-//! in frames, and takes them up.
+//! The frames are FLAT, regardless of the calls' transfer syntax. This module also marshals the
+//! references for frames, and unmarshals the references in frames.
 
 use super::{exchange, put};
 use crate::client::channels;
@@ -22,7 +22,7 @@ use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall, Words};
 use windows_core::{HRESULT, IUnknown};
 
-/// Returns the target of an interface pointer's calls.
+/// Returns the link, OID and target of a proxy; E_NOTIMPL for an object of this process.
 fn behind(object: &IUnknown) -> Result<Imported> {
     let here = || Error::new(code::E_NOTIMPL, "the object is of this process, and is not called by frames");
     look_behind(object).ok_or_else(here)
@@ -78,7 +78,8 @@ pub fn reference(through: &IUnknown, object: &IUnknown, info: &'static Interface
     reference_for(object, info, Client::Process(behind(through)?.link.oxid()))
 }
 
-/// Takes back references that were made for a call through an interface pointer, which is not made.
+/// Takes back references that were marshaled for a call through an interface pointer, where the
+/// call is not made after all.
 ///
 /// # Errors
 ///
@@ -120,8 +121,8 @@ pub fn object_of_caller(reference: &[u8], info: &'static InterfaceInfo) -> Resul
 }
 
 /// Answers a call by frames. `perform` receives the opnum and a copy of the request's frame, which
-/// it must check. It returns the method's HRESULT and the frame of the results; for a failed
-/// method, the frame of its words (docs/flat.md), if any.
+/// it must check. It returns the method's HRESULT and the frame of the results. For a failed
+/// method, the frame is empty or has the error information (docs/flat.md).
 pub fn answer<'r>(
     call: &mut ServerCall<'_>,
     perform: impl FnOnce(u16, &[u8]) -> std::result::Result<(HRESULT, &'r [u8]), Status>,

@@ -67,8 +67,8 @@ impl Drop for Registration {
         }
         drop(state);
         self.shared.is_changed.notify_all();
-        // Every remaining step of the thread has a time limit. Afterwards the mapper sends no more
-        // clients here.
+        // After the interruption, every step of the thread has a time limit. Once the thread has
+        // ended, the mapper sends no more clients to this process.
         let _ = self.keeper.take().map(JoinHandle::join);
     }
 }
@@ -170,7 +170,7 @@ fn keep(shared: &Shared, calls: DirectCalls, mapper: &StringBinding, entries: &[
         }
     }
     if let Some(mut calls) = calls {
-        // If this fails, the end of the connection removes the entries.
+        // If the call fails, the end of the connection removes the entries.
         let _ = calls.call(epm::change_request(Change::Delete, entries), PATIENCE);
     }
 }

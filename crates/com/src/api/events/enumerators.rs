@@ -119,7 +119,7 @@ unsafe fn put(to: *mut *mut c_void, made: impl Interface) -> HRESULT {
     code::S_OK
 }
 
-/// The enumerated elements, as at the beginning, and the index of the next one.
+/// The elements at the time when the enumerator was made, and the index of the next one.
 struct Cursor<T> {
     all: Arc<[T]>,
     at: AtomicUsize,

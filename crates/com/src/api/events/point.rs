@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use windows_core::IUnknown;
 
-/// The sinks for one interface's events. Clones are the same connection point, and any thread may
-/// use them.
+/// A connection point: the sinks for one interface's events. Clones refer to the same connection
+/// point, and any thread may use them.
 pub struct ConnectionPoint<I: Remote> {
     point: Arc<Point>,
     interface: PhantomData<fn(&I)>,

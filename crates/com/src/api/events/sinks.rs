@@ -14,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use windows_core::IUnknown;
 
-/// The time for which the thread of a sink waits for further events.
+/// The time for which a sink's thread waits for further events before it ends.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// An event: the call of a sink.
@@ -185,7 +185,7 @@ impl Point {
         if std::thread::Builder::new().name(name).spawn(move || point.tell_all(&called)).is_ok() {
             return oldest.is_some();
         }
-        // The system has refused a thread.
+        // The system has refused to start a thread, so the queued events are lost.
         *lock(&sink.queue) = Queue::default();
         true
     }

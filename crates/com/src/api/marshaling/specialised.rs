@@ -1,9 +1,10 @@
 //! Objects that are called over virtual interfaces, even where their processes are reached by other
 //! bindings as well.
 //!
-//! The marshaler of these objects is obvia's. Their references contain the bindings of virtual
-//! interfaces, and a standard reference for receivers that can use none of them ([`ViReference`]).
-//! Where that does not fit, the object is marshaled in the standard way.
+//! Objects of this kind have obvia's own marshaler. Their references contain the bindings of
+//! virtual interfaces, and a standard reference for receivers that can use none of these bindings
+//! ([`ViReference`]). Marshaling in the standard way remains for tables, for a destination in the
+//! object's process, and where the process has no such bindings.
 
 use super::{Context, DATA_MAX, Marshaler, Passing, STANDARD};
 use crate::client::proxy::Wanted;
@@ -65,7 +66,8 @@ impl<T: Specialised + IUnknownImpl> Marshaler for T {
     }
 }
 
-/// Whether such references are possible: for a single unmarshaling in another process.
+/// Whether the reference may contain bindings of virtual interfaces: it is unmarshaled once, in
+/// another process.
 fn is_passed(passing: &Passing) -> bool {
     let is_elsewhere = matches!(passing.context, Context::Local | Context::NoSharedMemory | Context::DifferentMachine);
     is_elsewhere && !passing.flags.is_table()
@@ -75,5 +77,6 @@ fn ways(passing: &Passing, endpoint: &str) -> Result<DualStringArray> {
     Ok(DualStringArray::new(&process::runtime()?.vi_ways(passing.context, endpoint)?))
 }
 
-// Standard references are far shorter than the greatest length of custom data, so they fit.
+// The data of a custom reference has room for a standard reference and the bindings, since it has
+// room for two standard references.
 const _: () = assert!(2 * crate::protocol::objref::LENGTH_MAX <= DATA_MAX);

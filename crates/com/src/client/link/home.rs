@@ -35,7 +35,7 @@ impl Home {
 
     /// Whether the peer ended the connection, as far as that can be told without waiting.
     pub(super) fn is_ended(&self) -> bool {
-        // A connection in use is alive, or its user notices its end.
+        // A connection in use counts as alive: if it has ended, its user notices.
         lock(&self.idle).as_ref().is_some_and(|connection| connection.channel.is_ended())
     }
 

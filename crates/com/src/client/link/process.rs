@@ -20,19 +20,19 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The time that a process may take to send its mark.
+/// The time that a process may take to send its mark: see [`own_calls::mark`].
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// A process with objects, however many bindings lead to it.
+/// The state of a process whose objects this process uses. All links to the process share it.
 #[derive(Default)]
 pub(super) struct Process {
     /// The proxy managers, by OID.
     pub(super) managers: Mutex<HashMap<u64, ManagerPointer>>,
     /// The references that are to be given back to the process.
     pub(super) releases: Mutex<Vec<(TargetId, u32)>>,
-    /// The bindings by which this process has reached it.
+    /// The bindings by which this process has reached the other process.
     pub(super) ways: Mutex<Vec<StringBinding>>,
-    /// The bindings of the process that it sent itself, in the latest version.
+    /// The bindings that the other process sent last, as its own.
     pub(super) others: Mutex<Vec<StringBinding>>,
 }
 
@@ -68,10 +68,11 @@ impl Link {
         Arc::ptr_eq(&self.process, &other.process)
     }
 
-    /// Shares the process state with one of `others` that leads to the same process, before this
-    /// link is used. The OXID that both peers claim is not enough: any peer could claim it and
-    /// would be given calls of the other's objects. The process proves its identity by its mark for
-    /// this process, which it sends to no other process.
+    /// Adopts the process state of one of `others` that leads to the same process. Links do so
+    /// before they are used. Equal OXIDs are no proof that two links lead to the same process: a
+    /// peer could claim the OXID of another process, and would receive calls of that process's
+    /// objects. Equal marks are a proof, since a process sends its mark for this process to no
+    /// other process.
     pub(crate) fn join(&mut self, others: &[Arc<Self>]) {
         let is_same =
             |other: &&Arc<Self>| self.trusts_as(other) && other.mark().is_some_and(|mark| self.mark() == Some(mark));
@@ -80,8 +81,9 @@ impl Link {
         self.note_way();
     }
 
-    /// Whether one of two links may be trusted as far as the other. The kernel vouches for
-    /// processes of this host. Other links must have the same protection level.
+    /// Whether this link and `other` are trusted alike, so that they may share a process state: one
+    /// of them uses shared memory, where the kernel vouches for the peer, or both have the same
+    /// protection level.
     fn trusts_as(&self, other: &Self) -> bool {
         let level = |link: &Self| link.protection().map(crate::access::Protection::level);
         self.is_private() || other.is_private() || level(self) == level(other)
@@ -89,7 +91,8 @@ impl Link {
 
     /// Returns the mark by which the process at the other end is recognised.
     fn mark(&self) -> Option<u64> {
-        // Two threads may both ask: a thread that waited for the lock could not be cancelled.
+        // The lock is not held during the call, since a thread that waited for the lock could not
+        // be cancelled. So two threads may both ask for the mark.
         let known = *lock(&self.mark);
         if known.is_some() {
             return known;
@@ -101,9 +104,9 @@ impl Link {
         Some(mark)
     }
 
-    /// Whether the process at the other end of a link has ended. Call this only after the home
-    /// connection has ended. `None` over a network: the peer's OXID is its own claim there, and
-    /// connections end without their processes.
+    /// Whether the process at the other end of a link has ended. Callers must have seen the end of
+    /// the home connection first. `None` over a network: the peer's OXID is its own claim there,
+    /// and connections may end although their processes live.
     pub(crate) fn has_process_ended(&self) -> Option<bool> {
         self.is_private().then(|| self.pidfd.as_ref().is_none_or(has_ended))
     }

@@ -1,4 +1,4 @@
-//! Returns what stands behind the runtime's own proxies.
+//! The look-up of a proxy's link and target by its interface pointer.
 
 use super::Proxy;
 use crate::client::link::Link;
@@ -14,7 +14,7 @@ pub(crate) struct Imported {
     pub(crate) target: TargetId,
 }
 
-/// Returns the target of an interface pointer; `None` for objects that are no proxies.
+/// Returns the link, OID and target of a proxy; `None` for objects that are no proxies.
 pub(crate) fn look_behind<I: Interface>(object: &I) -> Option<Imported> {
     if !is_proxy(object) {
         return None;

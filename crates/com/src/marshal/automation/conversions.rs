@@ -154,8 +154,7 @@ impl SafeArray {
     }
 }
 
-/// Implements the conversions between a variant and a Rust type that it can hold: `From` for the
-/// variant, and `TryFrom` for the type.
+/// Implements the conversions of a Rust type to a variant (`From`) and back (`TryFrom`).
 macro_rules! held {
     ($($ty:ty, $value:ident, $vt:ident;)*) => {$(
         impl From<$ty> for Variant {

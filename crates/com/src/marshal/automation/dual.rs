@@ -33,7 +33,7 @@ pub struct Member {
     pub name: &'static str,
     /// The DISPID.
     pub id: i32,
-    /// The manner of the call: one of `DISPATCH_METHOD` and its kin.
+    /// The kind of the call: `DISPATCH_METHOD` or one of the flags for properties.
     pub kind: u16,
     /// Whether the name is hidden from GetIDsOfNames.
     pub restricted: bool,
@@ -93,7 +93,7 @@ impl From<Error> for Wrong {
     }
 }
 
-/// The value of a parameter while a method runs.
+/// The memory of a parameter's value while a method runs. The cell owns the value.
 struct Cell {
     words: [u64; 3],
     vt: u16,
@@ -110,7 +110,7 @@ impl Cell {
         (&raw mut self.words).cast()
     }
 
-    /// Stores a value in place of the zero.
+    /// Stores a value. The cell must contain a zero.
     fn set(&mut self, value: Variant) -> Result<()> {
         let vt = self.vt;
         // SAFETY: the words have room for every value, and the zero in them owns nothing.

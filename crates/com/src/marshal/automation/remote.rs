@@ -34,7 +34,7 @@ const BSTR_KIND: u16 = 4;
 /// place.
 const FAILURE: i32 = i32::MIN;
 
-/// The interface description that the compiler would generate.
+/// The description of IDispatch, written by hand in the form that the compiler generates.
 // SAFETY: the vtable and the stubs are made for this interface.
 pub static INFO: InterfaceInfo = unsafe { InterfaceInfo::new(DESCRIPTION) };
 
@@ -58,7 +58,7 @@ const DESCRIPTION: Description = Description {
     module: &[],
 };
 
-/// The declaration that each generated module makes for its interfaces.
+/// The declaration of IDispatch, as each generated module has one for its interfaces.
 #[cfg(not(miri))]
 static DECLARED: Declared =
     Declared::new("obvia", &[Meaning::new("IDispatch", IDispatch::IID.to_u128(), made::FINGERPRINT)]);
@@ -402,14 +402,15 @@ unsafe extern "system" fn adapted(
     // SAFETY: as above; the pointers lead to local values.
     let outcome =
         unsafe { invoke(object, id, iid, lcid, flags as u16, &raw mut given, &raw mut value, &raw mut told, wrong) };
-    // A failed call has no results, but the exception of a FACILITY_DISPATCH error is one. Such an
-    // error travels as a success code with the same lower bits.
+    // A failed call has no results, but the exception of a FACILITY_DISPATCH error travels as a
+    // result. Such an error is therefore replaced by a success code with the same lower bits.
     let is_dispatch = outcome.0 >> 16 == code::DISP_E_EXCEPTION.0 >> 16;
     if outcome.0 < 0 && !is_dispatch {
         return outcome;
     }
     let results = Returned { value: &value, told: &told, arguments: &received.arguments, indices };
-    // SAFETY: the places are the stub's for results; the method may replace received references.
+    // SAFETY: the stub passed writable places for results, and these references, which the method
+    // may replace.
     if let Err(error) = unsafe { results.put(result.cast(), exception.cast(), references) } {
         return leave(error);
     }

@@ -24,8 +24,8 @@ pub struct Variant {
     // is by reference.
     pub(super) vt: u16,
     pub(super) reserved: [u16; 3],
-    /// The type is a pointer so that addresses keep their provenance. Any other value is stored as
-    /// an address without provenance.
+    /// The value, or its address. The field consists of pointers, so that addresses keep their
+    /// provenance; any other value is stored as an address without provenance.
     pub(super) data: [*mut c_void; 2],
 }
 
@@ -426,7 +426,7 @@ pub(crate) unsafe fn read(vt: u16, from: *const u8) -> Result<Variant> {
     unsafe { made.place(vt).copy_from_nonoverlapping(from, bytes) };
     // The copy of a DECIMAL overwrote the variant's type with the DECIMAL's unused first two bytes.
     made.set_type(vt);
-    // SAFETY: the view of a value that it does not own is not dropped.
+    // The variant is a view of a value that it does not own, so it must not be dropped.
     let borrowed = ManuallyDrop::new(made);
     borrowed.copy()
 }

@@ -81,7 +81,7 @@ impl Variant {
         Self::of_bits(vt::DATE, days.to_bits())
     }
 
-    /// Makes a value of an object with IDispatch, or of none.
+    /// Makes a value of an object with IDispatch; `None` makes a null object.
     pub fn dispatch(object: Option<IDispatch>) -> Self {
         Self::of_pointer(vt::DISPATCH, into_raw(object.map(IUnknown::from)))
     }

@@ -56,7 +56,7 @@ fn invalid(words: &str) -> Error {
     Error::new(code::RPC_E_INVALID_DATA, words)
 }
 
-/// The allocations of wire forms, freed unless they are kept.
+/// The allocations of wire forms. The drop frees them unless [`Self::keep`] was called.
 pub struct Wires {
     memory: Vec<*mut c_void>,
     /// The references to objects that the wire forms own.

@@ -174,7 +174,8 @@ impl<'c> ProxyCall<'c> {
 pub struct Results {
     private: Private,
     copies: Allocations,
-    /// Arrays whose elements were copied to the caller's own memory.
+    /// Arrays whose elements were copied to the caller's own memory. [`Self::keep`] frees these
+    /// arrays.
     spent: Vec<*mut u8>,
 }
 
@@ -262,7 +263,7 @@ impl Results {
 /// The arguments of a call, in the server's private memory.
 pub struct Arguments {
     private: Private,
-    /// Objects that need more memory than they have in the frame.
+    /// Copies of the objects that need more memory than they have in the frame.
     _wider: Vec<Wide>,
     /// The interface pointers that the arguments refer to.
     _references: Vec<IUnknown>,
@@ -349,8 +350,9 @@ impl StubCall<'_, '_> {
         };
         // SAFETY: the root has just been surveyed and has not changed.
         let sent = unsafe { self.write_graph(&survey, root, block, outer) };
-        // The image has a survey of its own for freeing. An object may be written twice where
-        // pointers of several kinds lead to it, but it was allocated once.
+        // `free` makes a survey of its own. Where several pointers lead to one object, `survey` may
+        // contain the object several times, since the frame needs a copy for each pointer. The
+        // object was allocated once, and must be freed once.
         // SAFETY: the caller's promise.
         unsafe { image.free(layout, outer) };
         let length = sent.map_err(|error| refused(&error))?;

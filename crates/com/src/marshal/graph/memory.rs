@@ -174,8 +174,8 @@ impl Survey {
         unsafe { self.free_but(|_| false) };
     }
 
-    /// Frees every object except those for whose number `is_spared` returns true. Objects that
-    /// spared ones reach are freed as well.
+    /// Frees every object except those whose number `is_spared` accepts. An object that a spared
+    /// one leads to is freed unless its own number is spared.
     ///
     /// # Safety
     ///
@@ -210,11 +210,11 @@ impl Laid {
     }
 }
 
-/// Allocations and references that are freed unless they are kept.
+/// Allocations and references. The drop frees them unless [`Self::keep`] was called.
 #[derive(Default)]
 pub(super) struct Allocations {
     pub(super) memory: Vec<*mut u8>,
-    /// The references, which are released with their holders.
+    /// The references that the interface pointers in the memory own.
     pub(super) references: Vec<IUnknown>,
 }
 
@@ -226,7 +226,7 @@ impl Allocations {
         Ok(memory)
     }
 
-    /// Returns the address of a pointer; `root` is the address of the root.
+    /// Returns the address of the pointer at a place. `root` is the address of the root structure.
     pub(super) fn slot(&self, place: Place, root: *mut u8) -> *mut *mut u8 {
         place.holder.map_or(root, |holder| self.memory[holder]).wrapping_add(place.at).cast()
     }

@@ -85,8 +85,9 @@ impl Method {
         }
     }
 
-    /// Returns the size in bytes of the caller's array for a slot of the reply's block. The number
-    /// of elements is that before the call, even if the method changes the number.
+    /// Returns the size in bytes of the caller's array for a slot of the reply's block. The size
+    /// follows from the arguments before the call, even if the method changes the number of
+    /// elements.
     ///
     /// # Errors
     ///
@@ -100,7 +101,8 @@ impl Method {
             .ok_or_else(|| Error::new(code::E_OUTOFMEMORY, "no frame has so many elements"))
     }
 
-    /// Returns the values that expressions over the reply read from outside of the reply.
+    /// Returns the values of the arguments that are not in the reply, but to which expressions over
+    /// the reply refer.
     ///
     /// # Safety
     ///
@@ -205,8 +207,7 @@ impl Method {
         // SAFETY: the caller's promise.
         let answer = unsafe { call.send_graph(self.words.opnum, &image, request) }?;
         if answer.failed() {
-            // The method left no error text, and that of an earlier call does not belong to this
-            // call.
+            // The method left no error text. The text of an earlier call must not be taken for one.
             forget();
             return Ok(answer.result());
         }

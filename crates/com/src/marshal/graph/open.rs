@@ -91,7 +91,8 @@ impl<T: Graph> Drop for Held<T> {
     }
 }
 
-/// Takes ownership of the value that a method left in place of the one it was lent.
+/// Takes ownership of the value at `first`, which a method has put in place of the value that
+/// `owner` lent to it.
 ///
 /// # Safety
 ///
@@ -100,8 +101,8 @@ pub unsafe fn put_owned<T: Graph>(owner: &mut Owned<T>, first: *mut u8) {
     // SAFETY: the caller's promise.
     match unsafe { Owned::adopt(first) } {
         Some(owned) => std::mem::forget(std::mem::replace(owner, owned)),
-        // The object has freed the value that it was lent, and left null. There is no value to
-        // continue with.
+        // The method has freed the lent value and stored null. `owner` would be left without a
+        // value.
         None => std::process::abort(),
     }
 }

@@ -1,4 +1,4 @@
-//! Structures from elsewhere that are freed when they are dropped.
+//! Structures with pointers in memory of the C library, which is freed when their owner is dropped.
 
 use super::pointers::{Text, Wide};
 use super::survey::Survey;
@@ -58,8 +58,8 @@ impl Drop for Unchanged {
 
 /// A structure and everything that it reaches.
 ///
-/// A method that returns a structure makes one on the client; a server makes one with
-/// [`Owned::new`]. It is freed on drop.
+/// On the client, a method that returns a structure returns it in this form. A server makes a value
+/// with [`Owned::new`]. The drop frees the structure with everything that it reaches.
 pub struct Owned<T: Graph> {
     // Invariant: an object by COM's rules: one allocation for each structure, all of them owned.
     first: NonNull<u8>,

@@ -1,5 +1,5 @@
-//! Moves structures between the caller's place, which C passes, and an owned allocation, which Rust
-//! passes.
+//! Moves structures between the memory that a C caller provides for them, and the owned allocations
+//! that Rust code passes.
 
 use super::memory::Allocations;
 use super::owned::{Graph, Owned, OwnedSlice};

@@ -75,8 +75,8 @@ impl Private {
         self.memory.0
     }
 
-    /// Unmarshals the references, in the order of their slots. The sender is the server that
-    /// answered, or without `sender` the caller of the method that is about to run.
+    /// Unmarshals the references, in the order of their slots. `sender` is the server that
+    /// answered. If it is `None`, the sender is the caller of the method that is about to run.
     fn references(&mut self, found: &Checked, sender: Option<Client>) -> Result<Vec<IUnknown>> {
         let slots = found.slots.iter().filter_map(|slot| Some((slot.object, slot.iid?)));
         let make = |(object, iid): (u32, u128)| {
@@ -87,8 +87,8 @@ impl Private {
             settle_return(|| sender.or_else(|| Some(server::caller()?.holder())));
             made
         };
-        // All references are unmarshaled even after one fails, so that the sender gets the counts
-        // of all back.
+        // If one reference fails, the others are unmarshaled nevertheless, so that the sender gets
+        // back the counts of all.
         slots.map(make).collect::<Vec<_>>().into_iter().collect()
     }
 
@@ -142,7 +142,7 @@ impl Private {
     /// Copies every object that a pointer leads to, to memory of its own, and converts the slots to
     /// pointers.
     ///
-    /// The holders own their references to other objects.
+    /// The copies own the interface pointers in them.
     pub(super) fn copy_objects(
         &mut self,
         found: &Checked,
@@ -174,7 +174,7 @@ impl Private {
     }
 }
 
-/// A copy of an object with more room.
+/// A copy of an object, with more memory than the object has in the frame.
 pub(super) struct Wide {
     /// The number of the object.
     index: usize,
@@ -188,7 +188,8 @@ fn place_of(found: &Checked, at: u32) -> Place {
     Place { holder, at: (at - start) as usize }
 }
 
-/// Returns the size in memory of every object. Arrays may have more room than elements.
+/// Returns the size in memory of every object. An array may have room for more elements than the
+/// frame contains.
 fn rooms(found: &Checked, types: &'static [ElementType]) -> Vec<usize> {
     let mut rooms: Vec<usize> = found.objects.iter().map(|object| object.bytes as usize).collect();
     let wider = found.slots.iter().map(|slot| (slot.object, slot.room)).chain(found.tails.iter().copied());

@@ -8,7 +8,7 @@ use obvia_ndr::flat::{FRAME_MAX, KIND_FIRST, KIND_TEXT8, KIND_TEXT16, OBJECT_ALI
 use std::collections::HashMap;
 use std::ffi::c_void;
 
-/// The start of a survey.
+/// The structure at which a survey starts.
 #[derive(Clone, Copy)]
 pub(crate) struct Root {
     /// The structure's address.
@@ -63,7 +63,7 @@ pub(crate) struct Survey {
     is_tolerant: bool,
     /// The full pointers, including null ones, and their addresses. Safe code can set them.
     pub(crate) full: Vec<(*mut *const u8, *const u8)>,
-    /// The number of objects at which the survey looks for a ring.
+    /// The number of objects at which the survey next looks for a ring.
     look_at: usize,
 }
 
@@ -222,7 +222,7 @@ impl Survey {
     unsafe fn begin(&mut self, first: *const u8, element: Element, count: usize) -> Result<()> {
         // SAFETY: the caller's promise.
         let (count, room) = unsafe { self.elements(first, element, count) }?;
-        // A full pointer from within to the first element leads to the same object.
+        // A full pointer in the structure that leads back to the first element leads to object 0.
         self.shared.insert((first.addr(), element), 0);
         self.push(first, element, count, room)?;
         self.rest(&[])

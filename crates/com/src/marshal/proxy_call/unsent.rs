@@ -18,6 +18,7 @@ use windows_core::IUnknown;
 #[derive(Default)]
 pub(crate) struct Unsent(Cell<Option<Box<Given>>>);
 
+/// The references in a request, and the OXID of the process for which they are counted.
 struct Given {
     peer: u64,
     /// References to objects of this process.
@@ -65,9 +66,9 @@ impl Unsent {
         self.0.set(Some(given));
     }
 
-    /// Transfers the references to the server after the request was published. They are taken back
-    /// if the server reports that it did not read the arguments. A server that reports nothing may
-    /// have them: it gives them back, or they end with it.
+    /// Transfers the references to the server after the request was published. If the server
+    /// reports that it has not read the arguments, the references are taken back. Otherwise the
+    /// server counts as their holder: it gives them back, or they are dropped when it ends.
     #[inline(always)]
     pub(crate) fn is_published(&mut self, error: Option<&CallError>) {
         if self.0.get_mut().is_some() {
@@ -75,9 +76,10 @@ impl Unsent {
         }
     }
 
-    /// Transfers the references to the server after a one-way request was published. The server is
-    /// told of references to this process's own objects, and returns them if it refuses the call.
-    /// Custom references, and all references in datagrams, stay until the server ends.
+    /// Transfers the references to the server after a one-way request was published. Sends a list
+    /// of the references to this process's own objects, which the server returns if it refuses the
+    /// call. Custom references, and all references in datagrams, stay counted until the server
+    /// ends.
     #[inline]
     pub(crate) fn is_published_oneway(&mut self, channel: &mut Channel, link: &Link) {
         if self.0.get_mut().is_some() {
@@ -92,8 +94,8 @@ impl Unsent {
             && !given.own.is_empty()
             && link.returns_refused_references()
         {
-            // The call itself was sent. If this message is not, and the server refuses the call,
-            // the references end with the server.
+            // The call itself was sent. If the list cannot be sent and the server refuses the call,
+            // the references stay counted until the server ends.
             let _ = own_calls::list_references(channel, &given.own);
         }
         self.settle(None);
@@ -114,7 +116,8 @@ impl Unsent {
 impl Drop for Given {
     fn drop(&mut self) {
         for reference in &self.custom {
-            // The object may hold nothing to release, or its process may be gone.
+            // An error is ignored: the object may have nothing to release, or its process may be
+            // gone.
             let _ = received::release(reference);
         }
         if !self.own.is_empty()

@@ -21,8 +21,8 @@ pub fn lend<T: Scalar>(call: &mut ServerCall<'_>, length: usize, room: usize) ->
     Some(frame[aligned(length)..].as_mut_ptr().cast())
 }
 
-/// Makes the room, and runs the stub again, which has had no effect yet. Returns a fault where the
-/// caller is gone, or its memory is too small for the frame.
+/// Makes the room, and runs the stub again; the first run has had no effect. Returns a fault where
+/// the caller is gone, or its memory is too small for the frame.
 ///
 /// # Safety
 ///
@@ -45,8 +45,9 @@ pub unsafe fn lend_again<T: Scalar>(
 }
 
 impl StubCall<'_, '_> {
-    /// Returns the bytes of a reply's block of `length` bytes, and the length of the reply. The
-    /// method has lent `count` elements, in the `room` of [`lend`] or elsewhere.
+    /// Completes the reply of a method that has lent `count` elements, in the room of [`lend`] or
+    /// elsewhere. Returns the bytes of the reply's block, which has `length` bytes, and the length
+    /// of the reply.
     ///
     /// # Safety
     ///

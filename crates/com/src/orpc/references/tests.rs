@@ -199,11 +199,11 @@ impl Dice {
 struct Person {
     client: Client,
     plan: PingPlan,
-    /// The references that it has, regardless of the client that received them first: IPID to OID
-    /// and count.
+    /// The references that the client has, regardless of the client that received them first: IPID
+    /// to OID and count.
     owned: HashMap<GUID, (u64, u64)>,
     is_alive: bool,
-    /// The time at which it last passed a reference on.
+    /// The time at which the client last passed a reference on.
     handed_on: Option<Instant>,
     /// The number of consecutive lost pings.
     lost: u32,
@@ -442,7 +442,7 @@ fn no_reference_is_lost_and_none_is_left() {
                 world.note_dropped(dropped);
             }
         }
-        // A set that its last ping empties ends after the period of patience.
+        // A set whose last ping has emptied it expires after the period of patience.
         for _ in 0..200 {
             world.step();
         }

@@ -114,7 +114,7 @@ pub struct Dropped {
     pub oid: u64,
     /// The object's interface pointers.
     pub ipids: Vec<GUID>,
-    /// Whether these were the last ones, so that the OID is gone as well.
+    /// Whether these were the object's last interface pointers, so that the OID is gone as well.
     pub is_last: bool,
 }
 
@@ -123,6 +123,7 @@ pub struct Dropped {
 pub struct PingAnswer {
     /// The set: a new one where the ping named none.
     pub set: u64,
-    /// 0, or an error; the possible changes have been made nevertheless.
+    /// 0 for success, or an error. If only some objects could not be added, all other changes have
+    /// been made.
     pub status: Status,
 }

@@ -34,15 +34,17 @@ impl Context {
 pub struct Flags(u32);
 
 impl Flags {
-    /// Once. If the reference is neither unmarshaled nor released, it expires like an object
-    /// without pings.
+    /// The reference is unmarshaled once. If it is neither unmarshaled nor released, it expires
+    /// like an object without pings.
     pub const NORMAL: Self = Self(0);
-    /// Any number of times until it is released. The reference keeps the object alive.
+    /// The reference is unmarshaled any number of times until it is released. It keeps the object
+    /// alive.
     pub const TABLE_STRONG: Self = Self(1);
-    /// Any number of times until it is released, while other references keep the object alive.
+    /// The reference is unmarshaled any number of times until it is released. It does not keep the
+    /// object alive.
     pub const TABLE_WEAK: Self = Self(2);
-    /// A flag beside another: holders of the reference do not ping the object, and it does not
-    /// expire without pings.
+    /// A flag in addition to one of the others: holders of the reference do not ping the object,
+    /// and the reference does not expire without pings.
     pub const NO_PING: Self = Self(4);
 
     /// Returns the flags with this number; `None` for unknown flags or a contradiction.

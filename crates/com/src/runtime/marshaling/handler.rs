@@ -48,7 +48,7 @@ type Object = (u64, usize, u64);
 
 type Maker = Arc<dyn Fn(IUnknown) -> Result<IUnknown> + Send + Sync>;
 
-/// The handler of an object.
+/// A handler that was made for an object, with the link to the object's process.
 struct Standing {
     handler: Weak<IUnknown>,
     identity: usize,

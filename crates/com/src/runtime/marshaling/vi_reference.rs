@@ -6,20 +6,20 @@ use crate::types::error::{Error, Result, code};
 use crate::types::registry::InterfaceInfo;
 use windows_core::IUnknown;
 
-/// Reads such a reference.
+/// Decodes the data of a custom reference to such an object.
 pub(crate) fn read(data: &[u8]) -> Result<ViReference> {
     ViReference::from_bytes(data).map_err(|why| {
         Error::new(code::RPC_E_INVALID_OBJREF, format!("a reference to an object over virtual interfaces: {why}"))
     })
 }
 
-/// Unmarshals such a reference.
+/// Unmarshals such an object from the data of a custom reference.
 pub(crate) fn unmarshal(data: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
     let ViReference { ways, standard } = read(data)?;
     Runtime::current()?.unmarshal_by(&standard, &ways, info)
 }
 
-/// Releases such a reference.
+/// Releases the data of a custom reference to such an object.
 pub(crate) fn release(data: &[u8]) -> Result<()> {
     let ViReference { ways, standard } = read(data)?;
     Runtime::current()?.release_by(&standard, &ways)

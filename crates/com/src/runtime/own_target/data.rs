@@ -20,7 +20,7 @@ pub(super) fn serve_keep(call: &mut ServerCall<'_>) -> std::result::Result<Answe
         let exports = caller.exporter.exports();
         let (object, info) = (exports.get(target)?.object, exports.interface(target));
         // The caller may end before the data is unmarshaled, and the data may never be unmarshaled.
-        // Its references expire like those of peers that must ping.
+        // So the references are counted for a peer that must ping, and expire without pings.
         let maker = caller.authenticated();
         let holder = caller.exporter.peer(&caller.peer, maker.as_ref().map(|maker| &*maker.principal));
         let found = Runtime::current()?.keep_for(object.get(), info.ok_or(code::RPC_E_DISCONNECTED)?, holder)?;

@@ -111,8 +111,8 @@ fn refs(count: u32) -> Vec<(TargetId, u32)> {
     (0..count).map(|index| (TargetId { index, generation: 1 }, 5)).collect()
 }
 
-/// Takes the references for a client that is reached as `peer`, at `local`, and was reached at
-/// `hosts`. Returns their number.
+/// Takes the references for a client over a link to `peer`, which reaches this process at `local`
+/// and was reached at `hosts`. Returns the number of references.
 fn take_owed(clients: &Clients, oxid: u64, peer: &Peer, local: Option<&str>, hosts: &[&str]) -> usize {
     let ways = || hosts.iter().map(|host| StringBinding::new(ProtocolSequence::IpTcp, *host, "1")).collect();
     clients.take_owed(oxid, &LinkEnd { peer, local, ways: &ways }).len()
@@ -136,7 +136,7 @@ fn references_are_given_back_to_the_process_that_sent_them() {
         clients.owe(2, refs(1000));
     }
     assert_eq!(take(2, &host("far")), OWED_MAX);
-    // The client's end is the end of its references.
+    // When a client is gone, its references are dropped.
     clients.owe(2, refs(1));
     assert_eq!(leave(&clients, 2, End::InOrder, 0), [2]);
     assert!(enter(&clients, 2, &host("far")));
@@ -147,7 +147,7 @@ fn references_are_given_back_to_the_process_that_sent_them() {
 fn references_are_given_back_over_a_link_of_another_transport_or_address() {
     let clients = Clients::default();
     let take = |oxid, peer: &Peer, local, others: &[&str]| take_owed(&clients, oxid, peer, local, others);
-    // A client that reaches this process at its own address is of this host.
+    // A client whose own address equals the one at which it reaches this process runs on this host.
     assert!(clients.enter(|| Ok(1), &host("127.0.0.1"), Some("127.0.0.1"), None).is_ok());
     assert!(clients.enter(|| Ok(2), &host("far"), Some("near"), None).is_ok() && enter(&clients, 3, &process(7)));
     for oxid in 1..=3 {

@@ -126,7 +126,7 @@ fn no_other_word_finds_a_target() {
     }
 }
 
-/// A call may have the number that the watch has in its invalid state.
+/// A call may name the target that stands for none in an invalid watch.
 #[test]
 fn the_number_of_nobody_leads_to_no_target_that_is_gone() {
     let table = SharedTable::default();

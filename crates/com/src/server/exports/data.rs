@@ -2,8 +2,9 @@
 //!
 //! The data has an entry of its own, so that its IPID identifies it. The references to the entry
 //! are held by a client that must ping, so that forgotten data expires, or by this process until
-//! the data is released. The unmarshaler gets references to the object's usual entry. Data that
-//! does not keep its object alive has a number that is no entry's.
+//! the data is released. The unmarshaler gets references to the object's usual entry. Weakly
+//! marshaled data, which does not keep its object alive, has no entry: its number is outside of the
+//! object table.
 
 use super::{Books, Entry, Exported, Exports, query};
 use crate::orpc::{Client, Refs};
@@ -17,28 +18,30 @@ use windows_core::{IUnknown, Interface, Weak};
 
 /// The greatest number of weakly marshaled data.
 const WEAK_MAX: usize = 1 << 16;
-/// The first number of weakly marshaled data. Lower ones are the runtime's own targets of
-/// generation 0.
+/// The first number of weakly marshaled data. Lower numbers of generation 0 are the runtime's own
+/// targets.
 const WEAK_FIRST: u32 = 1 << 16;
 
 /// Marshaled data, by its manner of keeping.
 pub(super) enum Data {
-    /// Kept by this client until it is unmarshaled.
+    /// Data to be unmarshaled once. This client holds the reference to the entry until then.
     Once(Client),
-    /// Kept until it is released.
+    /// Table-marshaled data. This process holds the reference to the entry until the data is
+    /// released.
     Table,
-    /// Kept until it is released, without keeping the object alive; with the object's identity.
+    /// Weakly table-marshaled data, which has no entry: the object's identity, and a weak
+    /// reference.
     Weak(usize, Weak<IUnknown>),
 }
 
 /// The manner in which marshaled data is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keeping {
-    /// By this client until it is unmarshaled.
+    /// The data is unmarshaled once, and this client keeps it until then.
     Once(Client),
-    /// Until it is released.
+    /// The data is kept until it is released.
     Table,
-    /// Until it is released, without keeping the object alive.
+    /// The data is kept until it is released, but does not keep the object alive.
     Weak,
 }
 
@@ -71,7 +74,7 @@ impl Exports {
         let found = self.insert(&mut books, &interface, Entry { identity, info }, holder, Refs::public(refs))?;
         books.data.insert(found.target, data);
         drop(books);
-        // The references to the data may expire.
+        // The references to the data may expire, and the janitor collects them.
         upkeep::wake();
         Ok(found)
     }

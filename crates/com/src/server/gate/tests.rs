@@ -115,7 +115,7 @@ fn nothing_is_looked_at_before_the_proof() {
 fn who_fails_gets_no_second_try_on_a_connection() {
     let wrong_seal = [1, 4, 0, 0, 16, 0, 0, 0].into_iter().chain([0; 16]).collect::<Vec<u8>>();
     let mut channel = connect();
-    // A leg that is far too long is rejected before it counts as one.
+    // A message that is far too long is rejected before it counts as a leg.
     assert_eq!(leg(&mut channel, &vec![0; 32 << 10]), Err(Status::BAD_STUB_DATA.0));
     for bytes in [vec![], vec![0xff; 64], wrong_seal.clone()] {
         let mut channel = connect();

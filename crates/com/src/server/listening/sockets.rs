@@ -17,7 +17,8 @@ use rustix::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The default rundown time. Other implementations send a message every half minute.
+/// The default time without a message after which a client counts as gone. Other implementations
+/// send a message every half minute.
 const RUNDOWN: Duration = Duration::from_secs(120);
 
 /// Listens for associations, and sets the binding's endpoint to the actual one.
@@ -68,7 +69,7 @@ fn terms(wanted: &Wanted, binding: &StringBinding) -> Result<Terms> {
     Ok(Terms { transfers, least, activation, endpoint: String::new() })
 }
 
-/// Returns the rundown time of clients.
+/// Returns the time without a message after which a client counts as gone: the option `rundown`.
 fn rundown(wanted: &Wanted) -> Result<Duration> {
     match wanted.value("rundown") {
         "" => Ok(RUNDOWN),

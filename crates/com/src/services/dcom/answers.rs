@@ -65,14 +65,14 @@ pub(super) fn request<C: Calls>(opnum: u16, from: &mut Decoder<'_>) -> std::resu
 /// empty list means all.
 pub(super) fn resolved(runtime: &Runtime, caller: &Caller, protseqs: &[u16]) -> Resolved {
     let heard = runtime.heard_by(Some(caller));
-    // Clients that are no obvia processes no longer use datagrams, and some would prefer them where
-    // they are offered.
+    // Bindings for datagrams are left out: clients that are no obvia processes no longer use them,
+    // but some would prefer them if they were offered.
     let usable = |protocol: ProtocolSequence| {
         protocol != ProtocolSequence::IpUdp && (protseqs.is_empty() || protseqs.contains(&protocol.tower()))
     };
     let strings = heard.iter().filter(|binding| usable(binding.protocol)).map(tower_of).collect();
-    // Some clients use the hint as their own level, and would continue anonymously after
-    // authenticating.
+    // The hint is no lower than the caller's own level. Some clients take the hint as their level,
+    // and would otherwise continue anonymously after authenticating.
     let own = caller.authenticated().map(|caller| caller.level);
     let level = heard.iter().filter_map(network::level_of).max().max(own);
     Resolved {

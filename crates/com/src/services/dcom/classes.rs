@@ -45,7 +45,7 @@ pub(super) struct Table {
     pub(super) classes: HashMap<u128, Class>,
     /// The number of activations in progress and of server locks.
     busy: usize,
-    /// The time at which the last of them ended.
+    /// The time at which the last activation or lock ended.
     used: Option<Instant>,
     /// Whether the process is about to end and makes no further objects.
     is_ending: bool,

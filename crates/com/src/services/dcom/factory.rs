@@ -65,7 +65,7 @@ crate::include_idl! {
     mod made = "class_factory"
 }
 
-/// The interface description that the compiler would generate.
+/// The description of IClassFactory, written by hand in the form that the compiler generates.
 // SAFETY: the vtable and the stubs are made for this interface.
 pub(crate) static INFO: InterfaceInfo = unsafe { InterfaceInfo::new(DESCRIPTION) };
 
@@ -132,7 +132,7 @@ unsafe fn begin(outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) 
 
 /// The vtable by which the generated stubs see a class factory, with the marshaled methods.
 static METHODS: made::IClassFactory_Vtbl = made::IClassFactory_Vtbl {
-    // The stubs do not call these methods.
+    // The stubs never call IUnknown's methods of an adapter.
     base__: crate::client::proxy::UNKNOWN,
     RemoteCreateInstance: remote_create,
     RemoteLockServer: remote_lock,

@@ -104,8 +104,8 @@ impl Libraries {
     }
 
     fn free_unused(&self) {
-        // The library has been taken out of the table, and no thread is about to ask it for an
-        // object.
+        // If the table has the only reference, no thread is about to ask the library for an object.
+        // The library is then taken out of the table, so that no thread gets another reference.
         let is_idle = |loaded: &Arc<Loaded>| Arc::strong_count(loaded) == 1;
         let idle: Vec<_> = self.lock().extract_if(|_, loaded| is_idle(loaded)).collect();
         for (path, loaded) in idle {

@@ -80,8 +80,8 @@ pub fn register_class_by(
     make: impl Fn() -> Result<IUnknown> + Send + Sync + 'static,
 ) -> Result<ClassRegistration> {
     let registration = register_class_to_networks(class, object, info, make)?;
-    // The registration is dropped where this fails. Clients can activate the class as soon as it is
-    // announced.
+    // If the announcement fails, the drop of the registration revokes the class. Once it succeeds,
+    // clients can activate the class.
     let runtime = registration.runtime;
     let listener = scm::announce(runtime, &class)?;
     if let Some(known) = Classes::of(runtime).lock().classes.get_mut(&class.to_u128()) {

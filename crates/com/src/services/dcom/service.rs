@@ -29,10 +29,11 @@ pub(crate) fn judge(context: &Context) -> Option<Outcome> {
 }
 
 /// Returns the interfaces and methods whose least level differs from that of all other calls.
-/// ServerAlive and ServerAlive2 are answered at any level, as clients learn from them how to
-/// authenticate (MS-DCOM 3.1.2.5.1.6, 3.2.4.1.1.1). Pings are exempt where no level is required,
-/// since some clients ping with authentication that fails. Activation has a level of its own, if
-/// one is given.
+///
+/// If a level is required, ServerAlive and ServerAlive2 are exempt, as clients learn from them how
+/// to authenticate (MS-DCOM 3.1.2.5.1.6, 3.2.4.1.1.1). If none is required, all methods of
+/// IObjectExporter are exempt, since some clients ping with authentication that fails. Activation
+/// has a level of its own, if one is given.
 pub(crate) fn exemptions(least: Option<Level>, activation: Option<Option<Level>>) -> Vec<Exemption> {
     let exemption = |interface: &Interface, opnums, least| {
         let interface = SyntaxId { uuid: Uuid(interface.id.to_u128()), version: 0 };
@@ -94,7 +95,7 @@ pub(crate) fn perform_forwarded(caller: &Arc<Caller>, call: &Forwarded) -> std::
         let answered = match own {
             Own::ObjectExporter => object_exporter::perform(&client, call.opnum, from),
             Own::Activation => activator::activate(&client, call.opnum, from),
-            // Clients call these interfaces directly.
+            // The SCM does not forward calls of these interfaces.
             Own::RemUnknown | Own::ScmActivator => Err(Status::UNK_IF),
         };
         orpc_headers::leave();

@@ -11,8 +11,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use windows_core::GUID;
 
-/// The environment variable with folders to use instead, separated by colons. Registrations are
-/// written to the first one.
+/// The environment variable with the folders that replace these, separated by colons. Registrations
+/// are written to the first one.
 pub const VARIABLE: &str = "OBVIA_CLASSES";
 
 /// The path of the folder within a user's or the system's data directory.

@@ -37,7 +37,7 @@ pub(super) struct Launched {
     last: LastLine,
 }
 
-/// The last line with content.
+/// The last line of a server's standard error that has content.
 #[derive(Default)]
 struct LastLine {
     whole: Vec<u8>,
@@ -118,7 +118,7 @@ fn is_there(directory: &Directory, endpoint: &str, patience: Duration) -> bool {
     let options = Options { quiet: true, ..Options::default() };
     match directory.connect(endpoint, &options, Deadline::Within(patience).start()) {
         Err(ViError::NotFound { .. } | ViError::PeerGone { .. } | ViError::TimedOut) => false,
-        // Clients receive any other error from the server itself.
+        // A server that answers with any other error exists, and clients receive the error from it.
         _ => true,
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn class_endpoint(class: &GUID) -> String {
     format!("{CLASS}{:032x}", class.to_u128())
 }
 
-/// Returns the class for such a name.
+/// Returns the class whose server is found by this name; `None` for other names.
 pub(super) fn class_of(endpoint: &str) -> Option<GUID> {
     let digits = endpoint.strip_prefix(CLASS)?;
     let class = GUID::from_u128(u128::from_str_radix(digits, 16).ok()?);
@@ -62,7 +62,7 @@ fn leave_service() {
     let pipe = std::env::var(STARTED).ok().and_then(|pipe| pipe.parse().ok());
     let own = rustix::fs::fstat(io::stderr()).ok().map(|found| found.st_ino);
     if pipe.is_some() && pipe == own {
-        // Without this, output would be lost when the SCM ends.
+        // Without the replacement, output would be lost when the SCM ends.
         let _ = rustix::stdio::dup2_stderr(io::stdout());
         let _ = rustix::process::set_parent_process_death_signal(None);
     }
@@ -83,8 +83,8 @@ pub(crate) fn start(runtime: &'static Runtime, class: &GUID) -> Result<Option<bo
     }
 }
 
-/// Performs `attempt` by a server of a class: a running one, or one that `start` has started after
-/// `attempt` found none. `start` returns whether a start was needed. Both must end by this thread's
+/// Performs `attempt`, which needs a running server of a class. If it finds none, calls `start`,
+/// which returns whether a start was needed, and tries again. All of this must end by this thread's
 /// deadline.
 pub(crate) fn by_server<R>(attempt: impl Fn() -> Result<R>, start: impl Fn(Deadline) -> Result<bool>) -> Result<R> {
     let deadline = deadline::of_thread().start();
@@ -99,8 +99,8 @@ pub(crate) fn by_server<R>(attempt: impl Fn() -> Result<R>, start: impl Fn(Deadl
         }
         match deadline::with(deadline, || start(deadline))? {
             true => starts += 1,
-            // The server was there a moment ago, so another process has started it, or it is
-            // ending.
+            // `attempt` found no server, but none had to be started: another process has started
+            // one, or the server is ending.
             false => std::thread::sleep(PAUSE),
         }
     }

@@ -43,8 +43,8 @@ pub(crate) fn is_for(caller: &Caller) -> bool {
 /// Returns a call in the form in which it is forwarded for a client.
 fn forwarded(caller: &Caller, interface: GUID, opnum: u16, stub: Vec<u8>) -> Result<Forwarded> {
     let Peer::Host(host) = caller.peer.clone() else { return Err(code::E_ACCESSDENIED.into()) };
-    // If several bindings lead to the same address, the one that the client used is unknown. The
-    // best protected one is taken.
+    // If several bindings lead to the same address, it is unknown which one the client used. The
+    // one with the greatest protection is taken.
     let ways =
         Runtime::current()?.heard_by(Some(caller)).into_iter().filter(|way| way.protocol == ProtocolSequence::IpTcp);
     let way = ways.max_by_key(network::level_of);

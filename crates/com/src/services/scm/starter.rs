@@ -91,8 +91,8 @@ impl Starter {
         if let Some(known) = attempts.get(&class.to_u128()) {
             return Ok(Some(Arc::clone(known)));
         }
-        // The check needs the lock: without it an attempt could end between the two checks, and a
-        // second server would start.
+        // The check needs the lock: otherwise an attempt could end between the look-up of attempts
+        // and this check, and a second server would start.
         if runtime.directory().is_served(&class_endpoint(&class)) {
             return Ok(None);
         }

@@ -40,12 +40,12 @@ pub(crate) fn sequence_of(protocol: ProtocolSequence) -> Result<&'static Sequenc
     })
 }
 
-/// Returns a binding in the form for other processes, and as received from them: without options
-/// that concern one process alone.
+/// Returns a binding without the options that concern one process alone: the form in which bindings
+/// are sent, and to which received ones are reduced.
 pub(crate) fn told(binding: StringBinding) -> StringBinding {
     match sequence_of(binding.protocol) {
         Ok(sequence) => sequence.told(binding),
-        // The options of such a binding are of no use to this process.
+        // The binding cannot be used by this process at all, so its options do not matter.
         Err(_) => binding,
     }
 }

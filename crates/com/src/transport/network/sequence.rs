@@ -8,9 +8,9 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The option with the protection level of calls.
 pub(crate) const SECURITY: &str = "security";
-/// The option with its default, which both ends must know.
+/// The option `security` with its default value, for [`Sequence::shared`].
 pub(crate) const SHARED: (&str, &str) = (SECURITY, NO_SECURITY);
-/// The further options of clients.
+/// The other options for protection, which concern clients only.
 pub(crate) const OF_CLIENTS: [&str; 2] = ["auth", "spn"];
 /// The value for no protection.
 pub(crate) const NO_SECURITY: &str = "none";
@@ -49,10 +49,10 @@ pub(crate) struct NicMeans {
     pub(crate) open: fn(&Wanted) -> Result<Open>,
 }
 
-/// A NIC, and its address where it does not have all addresses of this host.
+/// A NIC, and the address that it is bound to; `None` for all addresses of this host.
 pub(crate) type Open = (Nic, Option<IpAddr>);
 
-/// The end by which a NIC is selected.
+/// The end of a connection or listener for which a NIC is selected.
 #[cfg_attr(not(feature = "xdp"), expect(dead_code, reason = "only some protocol sequences look"))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {

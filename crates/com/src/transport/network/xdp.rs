@@ -21,8 +21,8 @@ fn bad(text: impl Into<String>) -> Error {
     Error::new(code::E_INVALIDARG, text)
 }
 
-/// Selects the interface: the one by which the kernel reaches the peer, or the one with the address
-/// to listen on.
+/// Unless the options name a network interface, selects the one by which the kernel reaches the
+/// peer, or which has the address to listen on.
 fn settle(wanted: &mut Wanted, end: End) -> Result<()> {
     if !wanted.value("interface").is_empty() {
         return Ok(());

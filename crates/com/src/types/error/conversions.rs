@@ -37,7 +37,7 @@ impl From<String> for Error {
     }
 }
 
-/// The HRESULT is the one that Windows has for the kind of failure, or E_FAIL where it has none.
+/// The HRESULT is Windows' own for the kind of failure, or E_FAIL where there is none.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         let code = match error.kind() {

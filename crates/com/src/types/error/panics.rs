@@ -10,9 +10,9 @@ static ARE_TOLD: AtomicU8 = AtomicU8::new(UNSAID);
 /// The program has not chosen; the default depends on how the failing code was compiled.
 const UNSAID: u8 = 2;
 
-/// Chooses whether callers receive the texts of panics, and not only E_UNEXPECTED. By default they
-/// do in programs built with debug assertions. Processes of other users and on other hosts never
-/// do, since a text may contain confidential values.
+/// Chooses whether callers receive the texts of panics in addition to E_UNEXPECTED. By default they
+/// receive the texts in programs built with debug assertions. Processes of other users and on other
+/// hosts never do, since a text may contain confidential values.
 pub fn set_panic_texts(are_told: bool) {
     ARE_TOLD.store(are_told.into(), Ordering::Relaxed);
 }

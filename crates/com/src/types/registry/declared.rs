@@ -10,7 +10,7 @@ use std::ptr::{self, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use windows_core::GUID;
 
-/// The meaning of an IID in a module.
+/// The interface that a module associates with an IID.
 #[derive(Clone, Copy, Debug)]
 pub struct Meaning {
     name: &'static str,
@@ -19,8 +19,7 @@ pub struct Meaning {
 }
 
 impl Meaning {
-    /// Makes the meaning of an IID from the interface's name, its IID and the fingerprint of its
-    /// text.
+    /// Makes the value from the interface's name, its IID and the fingerprint of its text.
     pub const fn new(name: &'static str, iid: u128, fingerprint: u128) -> Self {
         Self { name, iid, fingerprint }
     }

@@ -1,5 +1,6 @@
-//! Rings of pointers of which each must lead to an object of its own. In memory such a ring is a
-//! few objects; in a frame it would have no end.
+//! The search for rings of pointers that must not share objects. In memory such a ring has a few
+//! objects. In a frame, where each of these pointers leads to an object of its own, the ring would
+//! have no end.
 
 use super::Survey;
 use crate::types::error::{Error, Result, code};
@@ -7,19 +8,20 @@ use std::collections::HashSet;
 
 /// The number of objects at which a survey looks for a ring first. Smaller surveys pay nothing.
 pub(super) const FIRST_LOOK: usize = 1024;
-/// The ratio between the numbers of objects of two looks. All looks together thus visit at most a
-/// third more objects than there are.
+/// The ratio of the numbers of objects at two consecutive looks. All looks together thus visit at
+/// most a third more objects than there are.
 pub(super) const LATER_LOOK: usize = 4;
 
 /// Checks that the object found last does not contain itself.
 ///
-/// Nearer objects are found first, so that object is one of the deepest: if a ring is being
-/// followed, the same elements occur twice on the path from the root to it. An object that pointers
-/// share is found once, so the walk ends there.
+/// A survey finds near objects first, so the object found last is one of the most distant from the
+/// root. If the survey follows a ring, the path from the root to this object has the same elements
+/// twice. The path is searched backwards, up to an object that pointers share, which a survey finds
+/// only once.
 ///
 /// # Errors
 ///
-/// E_INVALIDARG.
+/// E_INVALIDARG for a ring.
 #[cold]
 pub(super) fn check(survey: &Survey) -> Result<()> {
     let mut holders = vec![None; survey.objects.len()];
@@ -83,7 +85,8 @@ mod tests {
         survey.map(|survey| survey.objects.len()).map_err(|error| error.code())
     }
 
-    /// Returns nodes, whose pointers lead to those with these numbers.
+    /// Returns `count` nodes. `next` returns the numbers of the nodes to which a node's pointers
+    /// lead.
     fn made(count: usize, next: impl Fn(usize) -> [Option<usize>; 2]) -> Vec<Node> {
         let mut made: Vec<Node> =
             (0..count).map(|_| Node { next: std::ptr::null(), other: std::ptr::null() }).collect();
@@ -119,7 +122,8 @@ mod tests {
         assert_eq!(surveyed(&list, Class::Unique), Ok(count - 1));
         let tree = made(count, |at| [at * 2 + 1, at * 2 + 2].map(|to| (to < count).then_some(to)));
         assert_eq!(surveyed(&tree, Class::Unique), Ok(count - 1));
-        // A node that two pointers lead to is two objects, and so is all behind it.
+        // A node to which two unique pointers lead counts as two objects, and so does every node
+        // behind it.
         let twice = made(3000, |at| [(at + 1 < 3000).then_some(at + 1), (at == 0).then_some(1)]);
         assert_eq!(surveyed(&twice, Class::Unique), Ok(2 * 2999));
     }
@@ -128,8 +132,9 @@ mod tests {
     #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
     fn rings_of_pointers_that_share_have_an_end() {
         let both = made(100, |at| [(at + 1 < 100).then_some(at + 1), at.checked_sub(1)]);
-        // The list has 99 nodes behind the first. Pointers back lead to 99 nodes, each found once,
-        // and each of those to the list behind it: 99 + 98 + ... + 1 nodes.
+        // Along `next` there are 99 nodes behind the first. The full pointers lead back to 99
+        // nodes, each found once. From each of these, `next` leads to further copies: 99 + 98 + ...
+        // + 1 objects.
         assert_eq!(surveyed(&both, Class::Full), Ok(99 + 99 + 4950));
     }
 }

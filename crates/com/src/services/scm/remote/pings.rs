@@ -1,6 +1,6 @@
-//! The ping sets of clients of other hosts, whose objects are in several processes of this user. A
-//! set has a part in each of these processes, which is a ping set of that process. The parts keep
-//! the OIDs; this module only knows which parts exist.
+//! The ping sets of clients of other hosts. The objects of a set may be in several processes of
+//! this user. The set has a part in each of these processes, which is a ping set of that process.
+//! The parts contain the OIDs; this module only knows which parts exist.
 
 use super::resolver_call;
 use crate::orpc::object_exporter::{ComplexPing, Request, Response};
