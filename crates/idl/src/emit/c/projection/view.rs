@@ -90,7 +90,7 @@ impl Viewer<'_> {
             Passing::Object(object) => self.object(param, object)?,
             Passing::OutObject(object) => self.out_object(object, &name)?,
             Passing::Raw(_) => pointer(names::parameter(self.model, param, &name), &name),
-            // A method with one of these is refused earlier.
+            // A parameter of one of Automation's types is refused earlier.
             Passing::Graph | Passing::Automation(_) => self.graph(param)?,
         })
     }
