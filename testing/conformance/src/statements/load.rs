@@ -146,9 +146,9 @@ pub fn s48_many_vis_get_their_turn(run: &Run) {
     assert!(is_fair, "{counts:?}");
 }
 
-/// 49. Much data goes through one connection and arrives as it was sent: a part here, all ten
-///     gigabytes in the test of that name, or the number of bytes in the variable
-///     `OBVIA_CONFORMANCE_BYTES`.
+/// 49. Much data goes through one connection and arrives as it was sent: by default some megabytes.
+///     The number of bytes can be set by the variable `OBVIA_CONFORMANCE_BYTES`. The test
+///     `s49_ten_gigabytes` sends all ten gigabytes.
 pub fn s49_much_data_arrives_as_it_was(run: &Run) {
     volume(run, wanted_bytes().unwrap_or(24_000_000));
 }
@@ -177,7 +177,8 @@ pub fn volume(run: &Run, bytes: u64) {
     let mut pair = run.pair_by(&Plan { area, ..Plan::of(level) });
     let messages = bytes.div_ceil(u64::from(length));
     let base = pattern(49, length as usize);
-    // Cheap to make, and different at every position of every message.
+    // The contents of a message are cheap to make, and differ from those of every other message at
+    // every position.
     let stamped = |number: u64, buffer: &mut Vec<u8>| {
         buffer.clone_from(&base);
         for (at, eight) in buffer.chunks_exact_mut(8).enumerate().step_by(8) {
