@@ -194,7 +194,8 @@ fn everything(pair: &Pair, regions: &[MemoryRegion]) -> Vec<Vec<u8>> {
     regions.iter().chain([&pair.b.area]).map(|region| read(region, 0, region.memory().len())).collect()
 }
 
-/// Asserts that a provider without RDMA write says so at every opportunity.
+/// Asserts that a provider without RDMA write reports that in its attributes, and refuses regions
+/// and descriptors for RDMA write.
 fn lacks_rdma_write(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     assert!(!pair.a.nic.attributes().rdma_write);

@@ -12,8 +12,8 @@ const NICS: usize = 60;
 const CYCLES: usize = 1000;
 
 /// 43. A peer whose process was killed, or whose wire was cut, is noticed within the configured
-///     time, whether the connection is busy, idle with a waiting owner, or not looked at until
-///     then.
+///     time, whether the connection is busy, idle with a waiting owner, or unused until the time is
+///     over.
 pub fn s43_dead_peers_are_noticed(run: &Run) {
     assert!(run.crosses_processes || run.fixture.wire().is_some(), "a fixture can kill its peers or cut the wire");
     if run.crosses_processes {

@@ -1,5 +1,5 @@
 //! Tests of memory that calls pass by reference: invalid files, wrong numbers, references and
-//! counts, and memory that changes or goes while a method reads it.
+//! counts, and memory that changes, or whose owner ends, while a method reads it.
 
 use crate::peer::{AREA, Message, Peer, send};
 use crate::races::{flip, hammer};
