@@ -1,8 +1,8 @@
 //! Proxies: check the arguments, write them, make the call, and read the results.
 //!
 //! All steps that can fail precede the acquisition of a channel, so that no channel is lost.
-//! Results are read while the channel is held. Objects are made of references after its release,
-//! because that may need calls.
+//! Results are read while the channel is held. Received references are unmarshaled only after the
+//! channel has been released, because that may need calls.
 
 use super::expression::{count, widened};
 use super::graph;
