@@ -1,5 +1,5 @@
-//! The Java back end refuses the constructs that it does not support. `testing/native-programs`
-//! tests that Java code compiles, because the runtime is there.
+//! The Java back end refuses the constructs that it does not support. A test of
+//! `testing/native-programs`, which has the Java runtime, checks that Java code compiles.
 
 use obvia_idl::model::InterfaceId;
 use obvia_idl::{Compiler, emit};

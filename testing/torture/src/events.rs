@@ -66,7 +66,7 @@ impl IAnnouncer_Impl for Announcer_Impl {
 #[implement(IHearer)]
 struct Hearer {
     heard: Arc<Mutex<Vec<i32>>>,
-    /// The connections, of which the sink ends the last one when it is called.
+    /// The connections of a sink that ends one when it is called: the last one in this list.
     ends: Option<Arc<Mutex<Vec<Connection>>>>,
 }
 

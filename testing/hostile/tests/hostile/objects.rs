@@ -429,7 +429,7 @@ fn lists_of_references_do_not_add_up_where_none_are_taken(server: Server) {
     }
     std::fs::remove_file(&socket).unwrap();
     drop(listener);
-    // The endpoint is there again, and counts what comes.
+    // The endpoint accepts connections again, and counts the lists of references that arrive.
     let (tell, told) = channel();
     let taking = Evil::start_as(&scene.directory, oxid, &[endpoint], move |_, message| {
         if message.kind == wire::REQUEST && is_release(message) {

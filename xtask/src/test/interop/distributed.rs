@@ -88,7 +88,6 @@ fn client(level: &str, left_out: &[&str]) -> Program {
     client.with(&[&built("obvia")])
 }
 
-/// Tests the same objects in Java. There a rule keeps its object, so that the objects without
 /// Tests the same objects in Java. The test `who_may_not` is left out: in Java an access rule holds
 /// a reference to its object, so that objects without access are never freed.
 fn in_java(folder: &Path) -> Outcome {

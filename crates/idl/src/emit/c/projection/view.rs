@@ -375,8 +375,8 @@ impl Viewer<'_> {
     }
 
     /// Returns the IID by which an object with the static type IUnknown is passed, as an expression
-    /// for callers and one for adapters. The pointer has to be that of the interface with this IID,
-    /// because its user will treat it as such.
+    /// for callers and one for adapters. The pointer must be one to the interface with this IID,
+    /// because the receiver uses it as such a pointer.
     fn iid(&self, object: &Object) -> Result<Option<(String, String)>, Reason> {
         let Object::IidIs(operand) = object else { return Ok(None) };
         let param = &self.plan.params[operand.index];
