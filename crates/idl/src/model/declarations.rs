@@ -16,7 +16,8 @@ pub struct Typedef {
     pub ty: Type,
     /// Whether the name stands for an interface, and not for a pointer to an object.
     pub is_interface: bool,
-    /// Whether type libraries list it as a type of its own, because of `[public]` or a UUID.
+    /// Whether type libraries list the typedef as a type of its own, because of `[public]` or a
+    /// UUID.
     pub public: bool,
     /// The UUID, version, flags and help text for type libraries.
     pub about: About,
