@@ -25,7 +25,7 @@ def connected(host, port):
 
 
 def asked(host, port, question, *arguments, **options):
-    # The functions bind themselves.
+    # impacket's functions bind by themselves.
     rpc = connected(host, port)
     try:
         return question(*arguments, dce=rpc, **options)

@@ -102,7 +102,7 @@ def faults(host, port):
 
 def mapper(host, port, registered):
     def asked(question, *arguments, **options):
-        # The functions bind themselves.
+        # impacket's functions bind by themselves.
         rpc = connected(host, port)
         try:
             return question(*arguments, dce=rpc, **options)

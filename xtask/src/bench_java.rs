@@ -42,7 +42,8 @@ pub(crate) fn build() -> Outcome<PathBuf> {
     Ok(home)
 }
 
-/// Returns the class path: the built classes, and the libraries that they are compared with.
+/// Returns the class path: the built classes, and the libraries with which the benchmarks compare
+/// this project.
 pub(crate) fn class_path() -> String {
     let java = root().join("java");
     let classes = MODULES.map(|module| java.join(module).join("target/classes").display().to_string());

@@ -1,5 +1,5 @@
-//! `bench-web`: replays a trace of HTTP requests with handlers that keep them, and draws the
-//! handlers' memory use over time.
+//! `bench-web`: replays a trace of HTTP requests with handlers that retain the requests, and draws
+//! the memory use of the handlers over time.
 
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};

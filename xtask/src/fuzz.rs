@@ -76,7 +76,8 @@ fn run(seconds: u32, names: &[String]) -> Outcome {
     at_once((0..workers).map(|_| work))
 }
 
-/// Builds the program as cargo-fuzz would, which would have to be built itself. Returns its path.
+/// Builds the program with the flags of cargo-fuzz, and returns the program's path. cargo-fuzz
+/// itself is not used, because it would have to be built first.
 fn build() -> Outcome<PathBuf> {
     tools::ensure(&[Tool::Nightly])?;
     let (manifest, folder) = (format!("{FOLDER}/Cargo.toml"), target().join("fuzz"));

@@ -118,8 +118,8 @@ struct Counting {
 impl Counting {
     fn count(&self, report: &mut Report) -> Outcome {
         println!("    counting {} calls of each method in {}", sides::COUNTED, self.language);
-        // Rust's stubs do not depend on the number of elements, and the C++ counts would reveal a
-        // change.
+        // The C++ program counts every number of elements. The Rust program counts only one of
+        // them, because Rust's stubs do not depend on the number.
         let is_counted = |(_, words): &(&str, u32)| self.language != "rust" || *words == 16;
         let cases: Vec<_> = CASES.into_iter().filter(is_counted).collect();
         let profiles = sides::count(&self.binary, &folder(self.language)?, &cases)?;

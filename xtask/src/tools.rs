@@ -47,8 +47,8 @@ pub(crate) enum Tool {
     Libfabric,
     /// The programs and libraries that test the standard's protocols.
     Judges,
-    /// The Java libraries that test them: a client of DCOM. Ordered after the JDK, whose Maven
-    /// downloads them.
+    /// The Java library that tests the standard's protocols, j-interop, with what it needs. Ordered
+    /// after the JDK, whose Maven downloads the libraries.
     JavaJudges,
     Widl,
     Wine,

@@ -160,7 +160,7 @@ fn order(profile: &str, seed: Seed) -> Outcome<PathBuf> {
 pub(crate) fn test_plain() -> Outcome {
     tools::ensure(&[Tool::Nextest])?;
     let folder = target().join("plain").display().to_string();
-    // The build for the other parts has features.
+    // The earlier build of this run has features, and so must not be used.
     let unset = format!("--unset={IS_BUILT}");
     Program::new("env", &[&unset, "cargo", "nextest", "run", "--workspace"]).variable("CARGO_TARGET_DIR", folder).run()
 }

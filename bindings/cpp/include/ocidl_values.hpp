@@ -22,20 +22,20 @@ template <class obvia_holder> struct IEnumConnectionPoints_calls;
 struct IEnumConnectionPoints_methods;
 template <class obvia_made, class obvia_raw> struct IEnumConnectionPoints_adapter;
 
-/* An object that tells of events: it has a connection point for each interface that it calls. */
+/* An object that reports events. It has a connection point for each interface of its sinks. */
 template <class obvia_holder>
 struct IConnectionPointContainer_calls : obvia::no_calls<obvia_holder> {
-    /* All of its connection points. */
+    /* Returns an enumerator of the object's connection points. */
     obvia::object<IEnumConnectionPoints> EnumConnectionPoints() const;
-    /* The one for an interface; CONNECT_E_NOCONNECTION where there is none. */
+    /* Returns the connection point for an interface. CONNECT_E_NOCONNECTION if there is none. */
     obvia::object<IConnectionPoint> FindConnectionPoint(const GUID &riid) const;
 };
 
-/* An object that tells of events: it has a connection point for each interface that it calls. */
+/* An object that reports events. It has a connection point for each interface of its sinks. */
 struct IConnectionPointContainer_methods : obvia::no_methods {
-    /* All of its connection points. */
+    /* Returns an enumerator of the object's connection points. */
     virtual obvia::object<IEnumConnectionPoints> EnumConnectionPoints() = 0;
-    /* The one for an interface; CONNECT_E_NOCONNECTION where there is none. */
+    /* Returns the connection point for an interface. CONNECT_E_NOCONNECTION if there is none. */
     virtual obvia::object<IConnectionPoint> FindConnectionPoint(const GUID &riid) = 0;
 protected:
     ~IConnectionPointContainer_methods() = default;
@@ -47,36 +47,36 @@ template <> struct obvia_values_of<IConnectionPointContainer> {
     template <class obvia_made, class obvia_raw> using adapter = IConnectionPointContainer_adapter<obvia_made, obvia_raw>;
 };
 
-/* Where sinks for one interface's events are made known. */
+/* A connection point: sinks for the events of one interface are connected to it. */
 template <class obvia_holder>
 struct IConnectionPoint_calls : obvia::no_calls<obvia_holder> {
-    /* The interface that sinks have. */
+    /* Returns the IID of the interface that sinks implement. */
     GUID GetConnectionInterface() const;
-    /* The object that this is a connection point of. */
+    /* Returns the object to which the connection point belongs. */
     obvia::object<IConnectionPointContainer> GetConnectionPointContainer() const;
-    /* Connects a sink: it is called from now on. CONNECT_E_CANNOTCONNECT where it lacks the interface, CONNECT_E_ADVISELIMIT where there are
-     * too many.
+    /* Connects a sink, which is called from now on. CONNECT_E_CANNOTCONNECT if the sink lacks the
+     * interface. CONNECT_E_ADVISELIMIT if there are too many connections.
      */
     uint32_t Advise(const obvia::object<IUnknown> &pUnkSink) const;
-    /* Ends a connection; CONNECT_E_NOCONNECTION where there is none by that number. */
+    /* Ends the connection with this cookie. CONNECT_E_NOCONNECTION if there is none. */
     void Unadvise(uint32_t dwCookie) const;
-    /* The connections that there are. */
+    /* Returns an enumerator of the existing connections. */
     obvia::object<IEnumConnections> EnumConnections() const;
 };
 
-/* Where sinks for one interface's events are made known. */
+/* A connection point: sinks for the events of one interface are connected to it. */
 struct IConnectionPoint_methods : obvia::no_methods {
-    /* The interface that sinks have. */
+    /* Returns the IID of the interface that sinks implement. */
     virtual GUID GetConnectionInterface() = 0;
-    /* The object that this is a connection point of. */
+    /* Returns the object to which the connection point belongs. */
     virtual obvia::object<IConnectionPointContainer> GetConnectionPointContainer() = 0;
-    /* Connects a sink: it is called from now on. CONNECT_E_CANNOTCONNECT where it lacks the interface, CONNECT_E_ADVISELIMIT where there are
-     * too many.
+    /* Connects a sink, which is called from now on. CONNECT_E_CANNOTCONNECT if the sink lacks the
+     * interface. CONNECT_E_ADVISELIMIT if there are too many connections.
      */
     virtual uint32_t Advise(const obvia::object<IUnknown> &pUnkSink) = 0;
-    /* Ends a connection; CONNECT_E_NOCONNECTION where there is none by that number. */
+    /* Ends the connection with this cookie. CONNECT_E_NOCONNECTION if there is none. */
     virtual void Unadvise(uint32_t dwCookie) = 0;
-    /* The connections that there are. */
+    /* Returns an enumerator of the existing connections. */
     virtual obvia::object<IEnumConnections> EnumConnections() = 0;
 protected:
     ~IConnectionPoint_methods() = default;
@@ -88,28 +88,28 @@ template <> struct obvia_values_of<IConnectionPoint> {
     template <class obvia_made, class obvia_raw> using adapter = IConnectionPoint_adapter<obvia_made, obvia_raw>;
 };
 
-/* Connections, one after the other. */
+/* An enumerator of connections. */
 template <class obvia_holder>
 struct IEnumConnections_calls : obvia::no_calls<obvia_holder> {
-    /* The next ones, as many as there is room for; S_FALSE when there are fewer. */
+    /* Returns the next elements. S_FALSE if fewer than the requested number are left. */
     uint32_t Next(uint32_t cConnections, obvia::span<obvia::filled<CONNECTDATA>> rgcd) const;
-    /* Leaves so many out. */
+    /* Skips a number of elements. */
     void Skip(uint32_t cConnections) const;
-    /* Begins anew. */
+    /* Restarts the enumeration. */
     void Reset() const;
-    /* Another that goes on at the same place. */
+    /* Returns a further enumerator with the same current position. */
     obvia::object<IEnumConnections> Clone() const;
 };
 
-/* Connections, one after the other. */
+/* An enumerator of connections. */
 struct IEnumConnections_methods : obvia::no_methods {
-    /* The next ones, as many as there is room for; S_FALSE when there are fewer. */
+    /* Returns the next elements. S_FALSE if fewer than the requested number are left. */
     virtual uint32_t Next(uint32_t cConnections, obvia::span<obvia::filled<CONNECTDATA>> rgcd) = 0;
-    /* Leaves so many out. */
+    /* Skips a number of elements. */
     virtual void Skip(uint32_t cConnections) = 0;
-    /* Begins anew. */
+    /* Restarts the enumeration. */
     virtual void Reset() = 0;
-    /* Another that goes on at the same place. */
+    /* Returns a further enumerator with the same current position. */
     virtual obvia::object<IEnumConnections> Clone() = 0;
 protected:
     ~IEnumConnections_methods() = default;
@@ -121,28 +121,28 @@ template <> struct obvia_values_of<IEnumConnections> {
     template <class obvia_made, class obvia_raw> using adapter = IEnumConnections_adapter<obvia_made, obvia_raw>;
 };
 
-/* Connection points, one after the other. */
+/* An enumerator of connection points. */
 template <class obvia_holder>
 struct IEnumConnectionPoints_calls : obvia::no_calls<obvia_holder> {
-    /* The next ones, as many as there is room for; S_FALSE when there are fewer. */
+    /* Returns the next elements. S_FALSE if fewer than the requested number are left. */
     uint32_t Next(uint32_t cConnections, obvia::span<obvia::object<IConnectionPoint>> ppCP) const;
-    /* Leaves so many out. */
+    /* Skips a number of elements. */
     void Skip(uint32_t cConnections) const;
-    /* Begins anew. */
+    /* Restarts the enumeration. */
     void Reset() const;
-    /* Another that goes on at the same place. */
+    /* Returns a further enumerator with the same current position. */
     obvia::object<IEnumConnectionPoints> Clone() const;
 };
 
-/* Connection points, one after the other. */
+/* An enumerator of connection points. */
 struct IEnumConnectionPoints_methods : obvia::no_methods {
-    /* The next ones, as many as there is room for; S_FALSE when there are fewer. */
+    /* Returns the next elements. S_FALSE if fewer than the requested number are left. */
     virtual uint32_t Next(uint32_t cConnections, obvia::span<obvia::object<IConnectionPoint>> ppCP) = 0;
-    /* Leaves so many out. */
+    /* Skips a number of elements. */
     virtual void Skip(uint32_t cConnections) = 0;
-    /* Begins anew. */
+    /* Restarts the enumeration. */
     virtual void Reset() = 0;
-    /* Another that goes on at the same place. */
+    /* Returns a further enumerator with the same current position. */
     virtual obvia::object<IEnumConnectionPoints> Clone() = 0;
 protected:
     ~IEnumConnectionPoints_methods() = default;

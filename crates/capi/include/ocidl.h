@@ -43,22 +43,22 @@ extern "C++" {
 #endif
 
 #if defined(__cplusplus) && !defined(CINTERFACE)
-/* An object that tells of events: it has a connection point for each interface that it calls. */
+/* An object that reports events. It has a connection point for each interface of its sinks. */
 struct IConnectionPointContainer : IUnknown {
-    /* All of its connection points. */
+    /* Returns an enumerator of the object's connection points. */
     virtual HRESULT EnumConnectionPoints(IEnumConnectionPoints **ppEnum) = 0;
-    /* The one for an interface; CONNECT_E_NOCONNECTION where there is none. */
+    /* Returns the connection point for an interface. CONNECT_E_NOCONNECTION if there is none. */
     virtual HRESULT FindConnectionPoint(const GUID *riid, IConnectionPoint **ppCP) = 0;
 };
 #else
-/* An object that tells of events: it has a connection point for each interface that it calls. */
+/* An object that reports events. It has a connection point for each interface of its sinks. */
 typedef struct IConnectionPointContainerVtbl {
     HRESULT (*QueryInterface)(IConnectionPointContainer *self, const IID *iid, void **object);
     uint32_t (*AddRef)(IConnectionPointContainer *self);
     uint32_t (*Release)(IConnectionPointContainer *self);
-    /* All of its connection points. */
+    /* Returns an enumerator of the object's connection points. */
     HRESULT (*EnumConnectionPoints)(IConnectionPointContainer *self, IEnumConnectionPoints **ppEnum);
-    /* The one for an interface; CONNECT_E_NOCONNECTION where there is none. */
+    /* Returns the connection point for an interface. CONNECT_E_NOCONNECTION if there is none. */
     HRESULT (*FindConnectionPoint)(IConnectionPointContainer *self, const GUID *riid, IConnectionPoint **ppCP);
 } IConnectionPointContainerVtbl;
 struct IConnectionPointContainer {
@@ -83,38 +83,38 @@ extern "C++" {
 #endif
 
 #if defined(__cplusplus) && !defined(CINTERFACE)
-/* Where sinks for one interface's events are made known. */
+/* A connection point: sinks for the events of one interface are connected to it. */
 struct IConnectionPoint : IUnknown {
-    /* The interface that sinks have. */
+    /* Returns the IID of the interface that sinks implement. */
     virtual HRESULT GetConnectionInterface(GUID *pIID) = 0;
-    /* The object that this is a connection point of. */
+    /* Returns the object to which the connection point belongs. */
     virtual HRESULT GetConnectionPointContainer(IConnectionPointContainer **ppCPC) = 0;
-    /* Connects a sink: it is called from now on. CONNECT_E_CANNOTCONNECT where it lacks the interface, CONNECT_E_ADVISELIMIT where there are
-     * too many.
+    /* Connects a sink, which is called from now on. CONNECT_E_CANNOTCONNECT if the sink lacks the
+     * interface. CONNECT_E_ADVISELIMIT if there are too many connections.
      */
     virtual HRESULT Advise(IUnknown *pUnkSink, uint32_t *pdwCookie) = 0;
-    /* Ends a connection; CONNECT_E_NOCONNECTION where there is none by that number. */
+    /* Ends the connection with this cookie. CONNECT_E_NOCONNECTION if there is none. */
     virtual HRESULT Unadvise(uint32_t dwCookie) = 0;
-    /* The connections that there are. */
+    /* Returns an enumerator of the existing connections. */
     virtual HRESULT EnumConnections(IEnumConnections **ppEnum) = 0;
 };
 #else
-/* Where sinks for one interface's events are made known. */
+/* A connection point: sinks for the events of one interface are connected to it. */
 typedef struct IConnectionPointVtbl {
     HRESULT (*QueryInterface)(IConnectionPoint *self, const IID *iid, void **object);
     uint32_t (*AddRef)(IConnectionPoint *self);
     uint32_t (*Release)(IConnectionPoint *self);
-    /* The interface that sinks have. */
+    /* Returns the IID of the interface that sinks implement. */
     HRESULT (*GetConnectionInterface)(IConnectionPoint *self, GUID *pIID);
-    /* The object that this is a connection point of. */
+    /* Returns the object to which the connection point belongs. */
     HRESULT (*GetConnectionPointContainer)(IConnectionPoint *self, IConnectionPointContainer **ppCPC);
-    /* Connects a sink: it is called from now on. CONNECT_E_CANNOTCONNECT where it lacks the interface, CONNECT_E_ADVISELIMIT where there are
-     * too many.
+    /* Connects a sink, which is called from now on. CONNECT_E_CANNOTCONNECT if the sink lacks the
+     * interface. CONNECT_E_ADVISELIMIT if there are too many connections.
      */
     HRESULT (*Advise)(IConnectionPoint *self, IUnknown *pUnkSink, uint32_t *pdwCookie);
-    /* Ends a connection; CONNECT_E_NOCONNECTION where there is none by that number. */
+    /* Ends the connection with this cookie. CONNECT_E_NOCONNECTION if there is none. */
     HRESULT (*Unadvise)(IConnectionPoint *self, uint32_t dwCookie);
-    /* The connections that there are. */
+    /* Returns an enumerator of the existing connections. */
     HRESULT (*EnumConnections)(IConnectionPoint *self, IEnumConnections **ppEnum);
 } IConnectionPointVtbl;
 struct IConnectionPoint {
@@ -142,30 +142,30 @@ extern "C++" {
 #endif
 
 #if defined(__cplusplus) && !defined(CINTERFACE)
-/* Connections, one after the other. */
+/* An enumerator of connections. */
 struct IEnumConnections : IUnknown {
-    /* The next ones, as many as there is room for; S_FALSE when there are fewer. */
+    /* Returns the next elements. S_FALSE if fewer than the requested number are left. */
     virtual HRESULT Next(uint32_t cConnections, CONNECTDATA *rgcd, uint32_t *pcFetched) = 0;
-    /* Leaves so many out. */
+    /* Skips a number of elements. */
     virtual HRESULT Skip(uint32_t cConnections) = 0;
-    /* Begins anew. */
+    /* Restarts the enumeration. */
     virtual HRESULT Reset() = 0;
-    /* Another that goes on at the same place. */
+    /* Returns a further enumerator with the same current position. */
     virtual HRESULT Clone(IEnumConnections **ppEnum) = 0;
 };
 #else
-/* Connections, one after the other. */
+/* An enumerator of connections. */
 typedef struct IEnumConnectionsVtbl {
     HRESULT (*QueryInterface)(IEnumConnections *self, const IID *iid, void **object);
     uint32_t (*AddRef)(IEnumConnections *self);
     uint32_t (*Release)(IEnumConnections *self);
-    /* The next ones, as many as there is room for; S_FALSE when there are fewer. */
+    /* Returns the next elements. S_FALSE if fewer than the requested number are left. */
     HRESULT (*Next)(IEnumConnections *self, uint32_t cConnections, CONNECTDATA *rgcd, uint32_t *pcFetched);
-    /* Leaves so many out. */
+    /* Skips a number of elements. */
     HRESULT (*Skip)(IEnumConnections *self, uint32_t cConnections);
-    /* Begins anew. */
+    /* Restarts the enumeration. */
     HRESULT (*Reset)(IEnumConnections *self);
-    /* Another that goes on at the same place. */
+    /* Returns a further enumerator with the same current position. */
     HRESULT (*Clone)(IEnumConnections *self, IEnumConnections **ppEnum);
 } IEnumConnectionsVtbl;
 struct IEnumConnections {
@@ -192,30 +192,30 @@ extern "C++" {
 #endif
 
 #if defined(__cplusplus) && !defined(CINTERFACE)
-/* Connection points, one after the other. */
+/* An enumerator of connection points. */
 struct IEnumConnectionPoints : IUnknown {
-    /* The next ones, as many as there is room for; S_FALSE when there are fewer. */
+    /* Returns the next elements. S_FALSE if fewer than the requested number are left. */
     virtual HRESULT Next(uint32_t cConnections, IConnectionPoint **ppCP, uint32_t *pcFetched) = 0;
-    /* Leaves so many out. */
+    /* Skips a number of elements. */
     virtual HRESULT Skip(uint32_t cConnections) = 0;
-    /* Begins anew. */
+    /* Restarts the enumeration. */
     virtual HRESULT Reset() = 0;
-    /* Another that goes on at the same place. */
+    /* Returns a further enumerator with the same current position. */
     virtual HRESULT Clone(IEnumConnectionPoints **ppEnum) = 0;
 };
 #else
-/* Connection points, one after the other. */
+/* An enumerator of connection points. */
 typedef struct IEnumConnectionPointsVtbl {
     HRESULT (*QueryInterface)(IEnumConnectionPoints *self, const IID *iid, void **object);
     uint32_t (*AddRef)(IEnumConnectionPoints *self);
     uint32_t (*Release)(IEnumConnectionPoints *self);
-    /* The next ones, as many as there is room for; S_FALSE when there are fewer. */
+    /* Returns the next elements. S_FALSE if fewer than the requested number are left. */
     HRESULT (*Next)(IEnumConnectionPoints *self, uint32_t cConnections, IConnectionPoint **ppCP, uint32_t *pcFetched);
-    /* Leaves so many out. */
+    /* Skips a number of elements. */
     HRESULT (*Skip)(IEnumConnectionPoints *self, uint32_t cConnections);
-    /* Begins anew. */
+    /* Restarts the enumeration. */
     HRESULT (*Reset)(IEnumConnectionPoints *self);
-    /* Another that goes on at the same place. */
+    /* Returns a further enumerator with the same current position. */
     HRESULT (*Clone)(IEnumConnectionPoints *self, IEnumConnectionPoints **ppEnum);
 } IEnumConnectionPointsVtbl;
 struct IEnumConnectionPoints {

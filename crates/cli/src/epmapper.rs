@@ -21,8 +21,8 @@ pub(crate) struct Arguments {
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Arguments { host, port, name } = arguments;
-    // Catch signals before the bindings are printed: from then on, a signal has to end the command
-    // in order.
+    // Signals are caught before the bindings are printed: a script that has read the bindings may
+    // send one, and the command then has to end in order.
     obvia::catch_signals()?;
     let [tcp, local] = [format!("ncacn_ip_tcp:{host}[{port}]"), format!("ncalrpc:[{name}]")];
     let mapper = obvia::serve_endpoint_mapper(&[&tcp, &local]).map_err(|error| {

@@ -47,7 +47,7 @@ pub(crate) fn timed_out(text: impl fmt::Display) -> anyhow::Error {
     Failure { kind: Kind::TimedOut, text: text.to_string() }.into()
 }
 
-/// Returns an error with the kind of a runtime error, and with a text that tells more.
+/// Returns an error with the kind of a runtime error, and with a more detailed text.
 pub(crate) fn told(error: &obvia::Error, text: impl fmt::Display) -> anyhow::Error {
     Failure { kind: kind_of(error), text: text.to_string() }.into()
 }

@@ -35,8 +35,8 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "obvia", version, propagate_version = true, after_help = exit::HELP)]
 struct Arguments {
-    // Accepted before the subcommand for compatibility: subcommands that call servers have the
-    // option.
+    // For compatibility, the option is accepted before the subcommand. Subcommands that call
+    // servers have an option of this name.
     #[arg(long, hide = true, value_name = "[DOMAIN/]USER")]
     user: Option<String>,
     #[command(subcommand)]

@@ -36,7 +36,7 @@ impl Limit {
     ) -> anyhow::Result<R> {
         let Self { timeout } = self;
         let (result, outcome) = channel();
-        // A timeout that overflows the clock is no limit.
+        // If the clock cannot represent the end of the timeout, the calls have no deadline.
         let end = Instant::now().checked_add(timeout);
         let work = move || {
             let done = match end {

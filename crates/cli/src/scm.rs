@@ -22,8 +22,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn main(Arguments { listen, passed }: &Arguments) -> anyhow::Result<ExitCode> {
-    // Catch signals before the bindings are printed: from then on, a signal has to end the command
-    // in order.
+    // Signals are caught before the bindings are printed: a script that has read the bindings may
+    // send one, and the command then has to end in order.
     obvia::catch_signals()?;
     let service = obvia::scm::serve().map_err(|error| match obvia::scm::service() {
         Ok(Some(pid)) => anyhow::anyhow!("process {pid} is this user's service for activation already"),

@@ -149,8 +149,8 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// All errors in the files, with the sources to show them in. The only error is `unreadable` if
-    /// the file cannot be read.
+    /// All errors in the files, with the sources to show them in. If the file cannot be read,
+    /// `unreadable` is the only error.
     pub fn check(&self, path: &Path) -> Result<Compilation, Failure> {
         match bytes_of(path) {
             Ok(bytes) => self.check_bytes(path, bytes),
@@ -278,8 +278,8 @@ impl Reading<'_> {
         self.added(path, text, Role::Included, Some(span))
     }
 
-    /// Adds a file. `None` where it is one too many, or all have too many bytes with it: that is
-    /// said.
+    /// Adds a file. Reports an error and returns `None` if there are too many files, or too many
+    /// bytes in all files together.
     fn added(&mut self, path: &Path, text: String, role: Role, span: Option<Span>) -> Option<FileId> {
         self.bytes = self.bytes.saturating_add(text.len());
         let file = if self.bytes > BYTES_MAX { None } else { self.sources.add(path, text, role) };
@@ -294,8 +294,8 @@ impl Reading<'_> {
         file
     }
 
-    /// Returns the text of a file. Old files have other encodings, which changes only comments and
-    /// texts.
+    /// Returns the text of a file. Reports an error and returns `None` for UTF-16. Other encodings
+    /// than UTF-8 occur in old files, where they affect only comments and texts.
     fn text(&mut self, path: &Path, bytes: Vec<u8>) -> Option<String> {
         if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
             let error = Diagnostic::nowhere("not-text", format!("{} is in UTF-16", path.display()));
@@ -400,8 +400,8 @@ impl Reading<'_> {
 
     fn import(&mut self, name: &str, span: Span, depth: usize) {
         let Some(path) = self.found(name, span) else { return };
-        // A file that was only included has been part of another file, and its own declarations are
-        // still to be read.
+        // A file that was included, but not yet imported, was only a part of another file. Its own
+        // declarations are still to be read.
         let known = self.sources.find(&path);
         if known.is_some_and(|file| self.sources.file(file).role == Role::Idl) {
             return;

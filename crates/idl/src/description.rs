@@ -21,18 +21,20 @@ pub fn interface(
     iid_of: impl Fn(&str) -> Option<u128>,
 ) -> Result<Option<(Model, InterfaceId)>, Failure> {
     let whole = format!("{text}{}", announced(text, iid_of));
-    // The text is complete: a side file on disk that happens to have this name does not count.
+    // An empty side file keeps the compiler from reading one that happens to be on disk under this
+    // name.
     let model = Compiler::new().acf_text(name, "").check_text(Path::new(name), &whole)?.model;
     // The described interface comes after the interfaces that it extends.
     let last = model.interfaces.iter().rposition(|interface| text.contains(&header(interface)));
     Ok(last.map(|at| (model, InterfaceId(at))))
 }
 
-/// Returns declarations of the interfaces that a text only names, without their methods.
+/// Returns declarations, without methods, of the interfaces that a text only names.
 fn announced(text: &str, iid_of: impl Fn(&str) -> Option<u128>) -> String {
     let names = text.lines().filter_map(|line| line.strip_prefix("interface ")?.strip_suffix(';'));
     names.enumerate().fold(String::new(), |mut declared, (at, name)| {
-        // Only the names matter: an interface without a known IID gets an arbitrary one.
+        // Only the interfaces' names matter. An interface without a known IID gets an arbitrary
+        // one.
         let iid = iid_of(name).unwrap_or(at as u128 + 1);
         // Writing to a String cannot fail.
         let _ = writeln!(declared, "[object, uuid({})] interface {name} : IUnknown {{}}", uuid(iid));

@@ -44,9 +44,9 @@ pub use text::{lexer, source};
 /// or with the shorter form of [`include`](https://docs.rs/obvia), `obvia::include_idl!("calc");`.
 ///
 /// The build script runs again when a file that was read changes, and when a side file (`calc.acf`)
-/// appears beside one. To notice new side files cargo watches the folder. A folder that contains
-/// cargo's output or `.git` is not watched: there, a first side file is noticed only once its IDL
-/// file is touched.
+/// appears beside such a file. To notice new side files, cargo watches the folder. A folder that
+/// contains cargo's output or `.git` is not watched: a first side file there is noticed only when
+/// its IDL file changes too.
 ///
 /// If the file has errors, they go to the build's output and the process exits with status 1.
 pub fn build(file: impl AsRef<Path>) {
@@ -107,8 +107,8 @@ fn watched(compilation: &Compilation, out: &Path) -> BTreeSet<PathBuf> {
             Some(folder) if folder != Path::new("") => folder,
             _ => Path::new("."),
         };
-        // A path that does not exist makes every build run again, and so does a folder that every
-        // build or git writes to.
+        // Cargo runs the build script at every build if a watched path does not exist, and also if
+        // a watched folder is one that every build or git writes to.
         let is_written =
             folder.canonicalize().is_ok_and(|folder| out.starts_with(&folder) || folder.join(".git").exists());
         if !is_written && !file.path.with_extension("acf").exists() {

@@ -56,22 +56,23 @@ pub(crate) struct Resolver<'a> {
     dispinterfaces: HashMap<String, usize>,
     /// The structures, unions and interfaces whose contents are known.
     defined: HashSet<Type>,
-    /// The interface of each UUID.
+    /// The interfaces by their UUIDs.
     uuids: HashMap<u128, InterfaceId>,
     diagnostics: &'a mut Vec<Diagnostic>,
     permissive: bool,
     imported: bool,
-    /// Whether a type has been refused for its size.
+    /// Whether a type has already been refused for its size. Only the first is reported.
     is_too_large: bool,
     /// The number of bytes of text in the constants and default values so far.
     texts: usize,
     pointer_default: PointerClass,
-    /// The structures and unions whose members are being read, the innermost last, or the method
-    /// whose parameters are being read.
+    /// The names of the declarations that are being read, the innermost last: structures and
+    /// unions, or a method.
     owners: Vec<String>,
     /// The name that the current typedef gives to the type that it declares.
     declaring: Option<String>,
-    /// The names that were made up for types of members, and the members' places.
+    /// The generated names of types that have no name in the source, and the places of the members
+    /// that declare these types.
     made_up: HashMap<String, Span>,
 }
 
@@ -245,8 +246,8 @@ impl<'a> Resolver<'a> {
 
     fn item(&mut self, item: &Item) {
         match item {
-            // Imports have been read already. Texts for C have no meaning here. `importlib` counts
-            // only within libraries.
+            // Imported files have been read already. Quoted C text (`cpp_quote`) has no meaning for
+            // the model. `importlib` has one only within libraries.
             Item::Import(_) | Item::ImportLib(..) | Item::CppQuote(_) => {}
             Item::Library(library) => self.library(library),
             Item::Coclass(class) => self.coclass(class),
@@ -291,8 +292,8 @@ impl<'a> Resolver<'a> {
         self.values.insert(name.name.clone(), Entry { what: value, span: Some(name.span) });
     }
 
-    /// Returns the known word that was probably meant. `None` once there are more findings than are
-    /// shown.
+    /// Returns the known word that is most like `word`. `None` if no word is similar enough, or if
+    /// so many errors have been found that further ones are not shown.
     fn meant<'k>(&self, word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
         if self.diagnostics.len() < TOLD_MAX { most_like(word, known) } else { None }
     }
@@ -415,7 +416,7 @@ fn declared_twice(name: &Ident, first: Option<Span>) -> Diagnostic {
     }
 }
 
-/// Returns the entry for an interface in the set of defined types.
+/// Returns the key of an interface in the set of defined types.
 fn interface_key(id: InterfaceId) -> Type {
     Type::Interface(crate::model::Object::Known(id))
 }

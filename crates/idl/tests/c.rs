@@ -92,8 +92,8 @@ fn objects_in_cpp_have_the_vtables_that_stubs_in_c_know() {
     run("basis_in_cpp", CPP, "basis.cc", &["basis_stubs.c"], C);
 }
 
-/// Constants and types with names of variables, members, functions and types of the standard
-/// headers and of POSIX's.
+/// Constants and types that have the names of variables, members, functions and types in the
+/// standard headers and in POSIX's headers.
 const CONSTANTS: &str = "\
     const unsigned long count = 3;
     const long move = -2147483647 - 1;
@@ -118,7 +118,7 @@ const CONSTANTS: &str = "\
     typedef struct link { long signal; } link;
 ";
 
-/// Headers that generated ones do not include.
+/// Headers that the generated code does not include.
 const POSIX: &str = "\
     #include <fcntl.h>
     #include <math.h>

@@ -34,8 +34,8 @@ fn declarations_are_those_of_traits_and_classes() {
     }
 }
 
-/// Parameters of a method, and the calls in Rust and in C++ with their declarations, or the reason
-/// why there is none.
+/// The parameters of a method; its call in Rust; and its call in C++, with the declarations before
+/// it. If there is no call, the reason.
 const CALLS: [(&str, &str, &str); 16] = [
     ("[in] boolean b, [in] double d, [in] HRESULT h", "M(false, 0.0, obvia::code::S_OK)", "M(false, 0.0, S_OK)"),
     ("[in, range(-9, -2)] long n, [in, range(3, 9)] byte m", "M(-2, 3)", "M(-2, 3)"),

@@ -1,5 +1,5 @@
-//! The Java back end refuses the constructs that it does not support. `testing/native-programs`
-//! tests that Java code compiles, because the runtime is there.
+//! The Java back end refuses the constructs that it does not support. A test of
+//! `testing/native-programs`, which has the Java runtime, checks that Java code compiles.
 
 use obvia_idl::model::InterfaceId;
 use obvia_idl::{Compiler, emit};
@@ -25,7 +25,7 @@ fn what_cannot_be_done_is_refused_by_name() {
     assert!(array[0].contains("an array of fixed size with elements that are more than values"), "{array:?}");
 }
 
-/// Returns the fingerprints in a text: the texts between `before` and `end`.
+/// Returns the fingerprints in a text. Each stands between `before` and `end`.
 fn prints<'a>(text: &'a str, before: &'a str, end: char) -> impl Iterator<Item = String> + 'a {
     text.split(before).skip(1).filter_map(move |rest| Some(rest.split_once(end)?.0.replace(char::is_whitespace, "")))
 }
@@ -39,7 +39,7 @@ fn fingerprints_are_those_of_other_languages() {
         let compilation = Compiler::new().check(&golden.join(name)).unwrap_or_else(|wrong| panic!("{wrong}"));
         let java = emit::java::emit(&compilation, "a", None).expect("Java does this").files;
         let java: String = java.into_iter().map(|(_, text)| text.replace(char::is_whitespace, "")).collect();
-        // The Java code has a fingerprint as two numbers, one after the other.
+        // The Java code contains a fingerprint as two numbers in sequence.
         let whole = |at: usize| Some(format!("{}{}", java.get(at - 16..at)?, java.get(at + 4..at + 20)?));
         let found: Vec<String> = java.match_indices("L,0x").filter_map(|(at, _)| whole(at)).collect();
         assert!(!found.is_empty(), "{name} has interfaces");

@@ -237,7 +237,7 @@ fn many_strings_and_arrays() {
             quickly(name, with_method("", &params(count, param))).unwrap_or_else(|found| panic!("{name}: {found}"));
         let of_few =
             quickly(name, with_method("", &params(count / 12, param))).unwrap_or_else(|found| panic!("{found}"));
-        // The base of every file is a part of both.
+        // The factor allows for the part of the output that every file has.
         assert!(bytes < 20 * of_few, "{name}: {bytes} bytes, and {of_few} of a twelfth");
     }
 }

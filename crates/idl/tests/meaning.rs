@@ -381,7 +381,7 @@ fn no_text_makes_the_compiler_panic() {
                     drop((emit::rust::component(&compilation.model, id), emit::c::component(&compilation.model, id)));
                 }
             }
-            // Rendering must work for any place that a finding can have.
+            // A finding can be at any place, and rendering must work for all of them.
             Err(failure) => drop(failure.to_string()),
         }
     }
@@ -404,8 +404,8 @@ fn canonical_text_means_what_it_is_made_of() {
         for id in (0..model.interfaces.len()).map(InterfaceId) {
             let name = &model.interfaces[id.0].name;
             let text = canonical::text(&model, id);
-            // Interfaces that the text only names are declared after it, as clients that ask a
-            // server for the text do.
+            // Interfaces that the text only names are declared after the text, in the way of
+            // clients that ask a server for a description.
             let announced = model.interfaces.iter().filter(|one| text.contains(&format!("interface {};", one.name)));
             let uuid = |one: &Interface| format!("{:032x}", one.uuid);
             let declared = announced.map(|one| {

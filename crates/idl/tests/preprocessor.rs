@@ -155,7 +155,7 @@ fn conditions_have_the_meaning_that_c_gives_them() {
         let (codes, said) = wrong(&[("a.idl", &text(condition))]);
         assert_eq!(codes, ["bad-condition"], "{said}");
     }
-    // Constants follow the same rules.
+    // Constant expressions of IDL follow the same rules as the preprocessor's conditions.
     for (value, expected) in
         [("0 && 1 / 0", 0), ("1 || -(1 / 0)", 1), ("2 && 3", 1), ("0 || 0", 0), ("1 ? 2 : 1 / 0", 2)]
     {
@@ -166,7 +166,7 @@ fn conditions_have_the_meaning_that_c_gives_them() {
         let (codes, said) = wrong(&[("a.idl", &format!("const long A = {value};"))]);
         assert_eq!(codes, ["overflow"], "{said}");
     }
-    // The rest has to have a meaning all the same.
+    // The part of an expression that does not decide its value must still be valid.
     for (value, code) in [
         ("1 || MISSPELT", "unknown-value"),
         ("0 && (1 / 0 + MISSPELT)", "unknown-value"),

@@ -52,8 +52,8 @@ fn what_is_written_is_read_again() {
 fn widl_says_the_same() {
     let (mut ours, _) = made(TONES);
     let widl = read(BY_WIDL);
-    // The two compilers number used types of other libraries differently, and give different
-    // alignments to classes, which do not exist in memory.
+    // The two compilers number the types of other libraries differently. They also give different
+    // alignments to classes, for which the alignment has no meaning.
     assert_eq!(typelib::idl(&ours), typelib::idl(&widl));
     for (ours, widl) in ours.types.iter_mut().zip(&widl.types) {
         if ours.kind == Kind::Coclass {

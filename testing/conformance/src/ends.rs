@@ -17,7 +17,7 @@ pub struct Plan {
     pub level: Reliability,
     /// The VIs' transfer size; 0 for the provider's.
     pub max_transfer: u32,
-    /// The wait policy of their owners.
+    /// The wait policy of the VIs' owners: the threads that wait for completions.
     pub waiting: Waiting,
     /// The size of each end's memory, in bytes.
     pub area: usize,
@@ -53,12 +53,12 @@ pub struct Pair {
 }
 
 impl Run {
-    /// Makes an end that is not connected.
+    /// Makes an unconnected end, with a new NIC.
     pub fn end(&self, side: Side, plan: &Plan) -> End {
         self.end_of(&self.fixture.nic(side), plan, None, None)
     }
 
-    /// Makes an end of an existing NIC that is not connected.
+    /// Makes an unconnected end with an existing NIC.
     pub fn end_of(
         &self,
         nic: &Nic,
@@ -144,7 +144,7 @@ pub fn write(region: &MemoryRegion, offset: usize, bytes: &[u8]) {
     region.memory().write(offset as u64, bytes).expect("the test stays inside");
 }
 
-/// Returns a place in a region, as its peer names it.
+/// Returns the remote address by which a peer reaches this offset of a region.
 pub fn place(region: &MemoryRegion, offset: usize) -> RemoteAddress {
     RemoteAddress { handle: region.handle(), offset: offset as u64 }
 }
@@ -156,7 +156,8 @@ pub fn well(descriptor: Box<Descriptor>) -> Box<Descriptor> {
     descriptor
 }
 
-/// Waits until the condition holds, and serves no VI.
+/// Waits until the condition holds. Sleeps between the checks, and calls no VI meanwhile, so that
+/// only the NICs' own threads make progress.
 #[track_caller]
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = soon().start();
@@ -166,8 +167,8 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Waits for a span after which every expected effect has occurred: a NIC looks at a VI that is not
-/// called after 64 ms at most. Only for events that must not happen.
+/// Waits long enough for every effect that an earlier step may still have: if no thread calls a VI,
+/// its NIC attends to it within 64 ms. Only for checks that something does not happen.
 pub fn settle() {
     std::thread::sleep(Duration::from_millis(120));
 }
@@ -286,7 +287,7 @@ fn exchange(from: &mut End, to: &mut End, seed: u64) {
     from.sent();
 }
 
-/// The time after which a wait that should have ended by itself hangs.
+/// The time after which a test fails because a wait has not ended by itself.
 pub const LATE: Duration = Duration::from_secs(60);
 
 /// Returns the result of an action, and how long it took.
@@ -295,7 +296,7 @@ pub fn timed<T>(act: impl FnOnce() -> T) -> (T, Duration) {
     (act(), began.elapsed())
 }
 
-/// Returns a deadline in so many milliseconds.
+/// Returns a deadline of this many milliseconds.
 pub fn within_ms(milliseconds: u64) -> Deadline {
     Deadline::Within(Duration::from_millis(milliseconds))
 }

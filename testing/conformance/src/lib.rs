@@ -55,7 +55,8 @@ pub enum Lack {
     RdmaRead,
     /// A reliability level.
     Level(Reliability),
-    /// The reason why an RDMA was refused: the connection is lost without one.
+    /// Reports of the reason for a refused RDMA. Without them, the connection is lost for an
+    /// unknown reason.
     Reasons,
 }
 
@@ -88,7 +89,7 @@ pub trait Fixture: Sized + Send + Sync + 'static {
     /// The maximum time in which an end notices that its peer is gone, with the fixture's
     /// configuration of its NICs.
     const SILENCE: Duration;
-    /// Whether processes can reach each other, by [`Self::place`] and the address of a listener.
+    /// Whether a NIC in another process, opened by [`Self::at`], reaches this process's listeners.
     const CROSSES_PROCESSES: bool;
     /// Whether an undisturbed wire treats all connections alike. On a wire that loses at random,
     /// some fall behind.
@@ -97,18 +98,19 @@ pub trait Fixture: Sized + Send + Sync + 'static {
     /// Makes the fixture of one test. Tests run at the same time.
     fn new() -> Self;
 
-    /// Returns the description from which another process makes a fixture to reach this one's NICs.
+    /// Returns the description of this fixture. From it, another process makes a fixture whose NICs
+    /// reach those of this one.
     fn place(&self) -> String {
         String::new()
     }
 
-    /// Makes the fixture of a process that was started with this place.
+    /// Makes a fixture in another process, from the description by [`Self::place`].
     fn at(place: &str) -> Self {
         let _ = place;
         Self::new()
     }
 
-    /// Opens a new NIC. The two sides reach each other.
+    /// Opens a new NIC. NICs of either side reach those of the other.
     fn nic(&self, side: Side) -> Nic;
 
     /// Returns a new discriminator for a listener.
@@ -160,7 +162,8 @@ impl<F: Fixture> Opens for F {
 pub struct Run {
     /// The fixture, made for this test.
     fixture: Box<dyn Opens>,
-    /// The module of this provider's tests in their program.
+    /// The path of the module with this provider's tests, which another process needs to start the
+    /// same tests.
     module: &'static str,
     /// The constants of [`Fixture`].
     lacks: &'static [Lack],
@@ -170,7 +173,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Makes a test with a fixture, in this module of its program.
+    /// Makes the run of one test with this fixture. `module` is the path of the module with the
+    /// tests.
     fn new<F: Fixture>(fixture: F, module: &'static str) -> Self {
         Self {
             fixture: Box::new(fixture),
@@ -210,7 +214,8 @@ macro_rules! conformance {
             use super::*;
             $crate::for_each_statement!($crate::one_test, $fixture);
 
-            /// Carries out the task that a test starts in another process; no effect otherwise.
+            /// Carries out the task of a process that a test has started. In a usual test run there
+            /// is no task, and the test has no effect.
             #[test]
             fn in_another_process() {
                 $crate::tasks::main::<$fixture>();

@@ -7,20 +7,21 @@ use std::time::{Duration, Instant};
 pub(crate) const TASK: &str = "OBVIA_CONFORMANCE_TASK";
 /// The environment variable for the maximum time of any expected event, in seconds.
 pub(crate) const PATIENCE: &str = "OBVIA_CONFORMANCE_PATIENCE";
-/// The minimum of that time in another process.
+/// The minimum of that maximum for a process that a test starts, in seconds.
 pub(crate) const PATIENCE_MIN: u64 = 20;
 
 /// The task of another process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// Connect to this address, with a fixture at this place, and stay.
+    /// Connects to this address, with a fixture that is made from the description of the parent's,
+    /// and stays connected until the process is killed.
     Stay {
-        /// The place.
+        /// The description by [`Fixture::place`](crate::Fixture::place).
         place: String,
-        /// The address.
+        /// The listener's address.
         address: String,
     },
-    /// Connect and disconnect many times within the process, and check what is left behind.
+    /// Connects and disconnects many times within the process, and checks what is left behind.
     Cycles,
 }
 
@@ -49,7 +50,7 @@ pub struct Other {
 }
 
 impl Other {
-    /// Starts a process of the tests in this module.
+    /// Starts the program of this process again, for a task of the tests in this module.
     ///
     /// # Panics
     ///

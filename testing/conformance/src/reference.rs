@@ -38,7 +38,7 @@ pub enum Flaw {
     WaitsForReceive,
     /// The side that refused an operation does not end its connection.
     EndsOneSide,
-    /// After an error, the messages behind it are performed.
+    /// After a descriptor has failed, the messages behind it are performed.
     GoesOn,
     /// An RDMA write is checked piece by piece, so the pieces before the forbidden one are written.
     WritesBeforeCheck,
@@ -132,7 +132,8 @@ impl Provider for Memory {
         listener.send(Knock { offer: own.clone(), gone: Arc::clone(&gone), answer }).map_err(|_| nobody())?;
         let mut answer = answers.recv_timeout(deadline.remaining());
         if answer.is_err() {
-            // An answer that is being given at this moment counts.
+            // An answer that the listening side is giving while it holds this lock counts as in
+            // time.
             *gone.lock().unwrap_or_else(PoisonError::into_inner) = true;
             answer = answers.try_recv().map_err(|_| RecvTimeoutError::Timeout);
         }

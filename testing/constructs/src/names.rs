@@ -254,7 +254,8 @@ fn declaration(text: &mut String, at: usize, kind: usize, name: &str) -> String 
     ty
 }
 
-/// Returns the parameters of methods that pass a parameter of this name in each way.
+/// Returns the parameter lists of methods that pass a parameter of this name, one list for each way
+/// of passing.
 fn ways(name: &str) -> Vec<String> {
     vec![
         format!("[in] long n, [in, size_is(n)] boolean *{name}"),
@@ -278,7 +279,7 @@ fn ways(name: &str) -> Vec<String> {
     ]
 }
 
-/// The types of [`ways`].
+/// Declarations of the types that the methods of [`ways`] pass.
 const TYPES_OF_WAYS: &str = "import \"unknwn.idl\";\nstruct Padded { char a; hyper b; };\n\
     struct Leads { long n; [size_is(n)] long *p; };\nunion Arms switch (long t) u { case 1: long *a; case 2: long b; };\n";
 
@@ -361,16 +362,16 @@ static KINDS_OF_METHODS: [KindOfMethod; 4] = [
     },
 ];
 
-/// The kind of the methods of interfaces with names of [`OF_INTERFACES`], and the suffixes that are
-/// used for such an interface.
+/// The kind of the method in an interface whose name is tried with the suffixes [`OF_INTERFACES`],
+/// and the suffixes that C code appends to the name of such an interface.
 const TABLED: usize = 1;
 const OBJECTS_OF_INTERFACES: &str = "Vtbl _INFO _proxies _stubs _ndr _types _types_words _calls _methods _adapter";
 
-/// The types that [`KINDS_OF_METHODS`] pass, and the suffixes of the functions that C code has for
-/// them beside a method of the first kind.
+/// The types that the [`KINDS_OF_METHODS`] pass, and the suffixes that C code appends to their
+/// names for functions. A file that tries these names has a method of the first kind.
 const TYPES: [(&str, &str); 3] = [("Kind$", "_is_valid"), ("Gap$", "_store"), ("Chain$", "_free _clear _copy")];
 
-/// Declarations, one with a name that may be one of generated code.
+/// Declarations of which one has a name that generated code may have, too.
 pub struct MadeOfNames {
     pub text: String,
     /// Whether generated code for C has the name, so that the back end must refuse the
@@ -414,8 +415,9 @@ pub fn made_of_names(is_wide: bool) -> Vec<MadeOfNames> {
                 passing.params,
                 method.map_or_else(String::new, |method| format!("HRESULT {method}([in] long a);"))
             );
-            // A method's macro leaves objects of its name alone. The proxies of a method that is
-            // called like another one in its form by reference have the names of that form's.
+            // Macros of methods do not clash with objects of the same name. A method that is called
+            // `Shared_by_reference` clashes with `Shared`, whose form with arrays by reference has
+            // functions of this name.
             let is_refused = match method {
                 Some(method) => is_function || method == "Shared_by_reference",
                 None => is_function || is_object,

@@ -114,12 +114,12 @@ const fn and_local(rule: Rule) -> Rule {
     Rule { whose: ALL, ..rule }
 }
 
-/// Restricts a rule to types that come back.
+/// Restricts a rule to types of `[out]` and `[in, out]` parameters.
 const fn coming_back(rule: Rule) -> Rule {
     Rule { passed: &["out", "inout"], ..rule }
 }
 
-/// Restricts a rule to types that are only sent.
+/// Restricts a rule to types of `[in]` parameters.
 const fn going(rule: Rule) -> Rule {
     Rule { passed: &["in"], ..rule }
 }

@@ -131,7 +131,7 @@ fn files(who: Who, name: &str) -> (PathBuf, Vec<PathBuf>) {
     (place, written)
 }
 
-/// Returns a file with the declarations beside each other whose names differ in C.
+/// Returns a file with those declarations whose names do not clash in C.
 fn made_of_names() -> String {
     let whole = |part: &str| format!("import \"unknwn.idl\";\n{part}");
     let is_refused = |part: &names::MadeOfNames| {

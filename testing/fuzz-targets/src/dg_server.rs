@@ -1,7 +1,7 @@
 //! Fuzzes a server and a client of the connectionless protocol with datagrams and the passing of
 //! time: they keep their limits.
 //!
-//! The input is cut into datagrams. Each has a length of two bytes before it, whose upper bits say
+//! The input is cut into datagrams. The two bytes before each give its length. Their upper bits say
 //! how much time passes, and whether the client gets the datagram, too.
 
 use obvia_rpc::dg::pdu::{Header, PduType};

@@ -27,7 +27,7 @@ pub fn run(bytes: &[u8]) {
             _ => {}
         }
     }
-    // The caller's entries are removed with it, and no others.
+    // When the mapper forgets the caller, it removes the caller's entries, and no others.
     mapper.forget(Registrant(1));
     assert_eq!(mapper.entries().count(), 1);
     let _ = (mapped(order, stub), looked_up(order, stub).is_ok(), changed(order, stub));

@@ -10,7 +10,8 @@ pub fn run(bytes: &[u8]) {
     if bytes.len().is_multiple_of(8) && str::from_utf8(&bytes[16..]).is_ok() && is_split_between_characters(bytes) {
         assert_eq!(frame, bytes);
     }
-    // A replacement character takes three bytes, so that a text may be cut.
+    // A replacement character takes three bytes. A text with such characters may exceed the limit,
+    // and is then cut.
     let again = Words::from_frame(&frame).expect("what was written is read");
     for (text, whole) in
         [(&again.description, &words.description), (&again.source, &words.source), (&again.help_file, &words.help_file)]

@@ -1,8 +1,8 @@
 //! Common ground for tests: own folders, ports without a listener, and waits for events.
 //!
 //! Tests run in several processes at once, of several checkouts and users, on machines that may
-//! stop any thread for seconds. So a folder's name identifies its process, a silent port stays with
-//! its test, and a wait is for an event. Its limit is for tests that hang.
+//! stop any thread for seconds. So a folder's name contains the process ID, a test holds its port
+//! without a listener, and waits are for events. The limit of a wait is only for tests that hang.
 
 use rustix::net::{AddressFamily, SocketType};
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, fs::File, io};
 
-/// The limit of waits without one of their own. A test that reaches it hangs.
+/// The time limit of waits for which the test sets none. A test that reaches this limit hangs.
 pub const LATEST: Duration = Duration::from_secs(120);
 
-/// The interval between two looks at a condition.
+/// The interval between two checks of a condition.
 const LOOK: Duration = Duration::from_millis(2);
 
 /// Returns a name that no other process has, and no other test of this one:
@@ -71,14 +71,14 @@ impl Drop for Folder {
     }
 }
 
-/// The turn of one of several tests that must not run at the same time, in any process. It ends
-/// with this value, or with the process.
+/// The right of a test to run, which only one of several tests has at a time, whatever processes
+/// they are in. The right ends when this value is dropped, or with the process.
 #[derive(Debug)]
 pub struct Turn(File);
 
 impl Turn {
-    /// Waits for the turn. Tests that exclude each other use the same file, which is kept: within
-    /// one build, in its folder for tests.
+    /// Waits for the right to run. Tests that exclude each other pass the same name, and the
+    /// build's folder for tests. The lock is on a file there, which is never removed.
     ///
     /// # Panics
     ///
@@ -98,7 +98,7 @@ impl Drop for Turn {
     }
 }
 
-/// Looks until there is a value to return.
+/// Calls `look` repeatedly, until it returns a value.
 ///
 /// # Panics
 ///
@@ -115,7 +115,7 @@ pub fn poll<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Looks until the condition holds.
+/// Checks a condition repeatedly, until it holds.
 ///
 /// # Panics
 ///
@@ -125,7 +125,8 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     poll(what, || is_so().then_some(()));
 }
 
-/// Whether the run is one that counts (`CI=true`), in which tests fail rather than be skipped.
+/// Whether this is a CI run (`CI=true`), in which a test fails if it lacks what it needs. In other
+/// runs such a test is skipped.
 pub fn is_ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| value == "true")
 }

@@ -155,7 +155,8 @@ final class Client {
     private static void words(IVictim victim) {
         RpcException nobody = failure(() -> victim.visit(null));
         System.out.println(nobody.description() + " (" + nobody.source() + ", " + nobody.helpFile() + " " + nobody.helpContext() + ")");
-        // The server calls this method, and is told the text of its exception: it is a process of the same user.
+        // The server calls this lambda, and gets the text of its exception, because the server is a
+        // process of the same user.
         Obvia.setExceptionTexts(true);
         RpcException stuck = failure(() -> victim.visit(() -> {
             throw new IllegalStateException("it sticks");

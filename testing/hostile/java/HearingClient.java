@@ -10,15 +10,21 @@ import obvia.Obvia;
 import obvia.Trace;
 
 /**
- * Calls a server from a thread of each kind, and has it call another server, which has to notice
+ * Calls a server from a thread of each kind, and makes it call another server, which has to notice
  * cancelled calls: the same as {@code hearing.rs}.
  */
 final class HearingClient {
-    /** The time that the client says: more than twice the usual one, and less than half of {@link #PASSED}. */
+    /**
+     * The deadline that this client sets: more than twice the default timeout, and less than half
+     * of {@link #PASSED}.
+     */
     private static final Duration TIME = Duration.ofSeconds(100);
-    /** The time that a server says when it calls another one. */
+    /** The deadline that a server sets when it calls another one. */
     private static final Duration PASSED = Duration.ofHours(1);
-    /** How long it waits for one that lingers, at first: where the machine is busy nobody may linger yet by then. */
+    /**
+     * The first timeout of a lingering call. On a busy machine, the call may not have begun by
+     * then.
+     */
     private static final Duration SHORT = Duration.ofMillis(500);
     private static final long PATIENCE_NANOS = 60_000_000_000L;
     private static final Trace TRACE = new Trace("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
@@ -93,8 +99,9 @@ final class HearingClient {
     }
 
     /**
-     * Compares what was heard with a time that was said, or {@code null}, and a trace. Without a said
-     * time the callee hears none; the default timeout is not said.
+     * Compares a reported call context with the deadline, which is {@code null} if there is none,
+     * and with the trace. A default timeout is not transmitted, so the callee reports no deadline
+     * for it.
      */
     private static void check(Duration said, Trace trace, Heard heard) {
         boolean isSo = said == null ? heard.left == -1 : heard.left >= said.toMillis() / 2 && heard.left <= said.toMillis();
@@ -104,7 +111,7 @@ final class HearingClient {
         }
     }
 
-    /** @param otherwise the time that is heard where this client says none */
+    /** @param otherwise the deadline that the callee reports if this client sets none */
     private static void check(Duration otherwise, Supplier<Heard> call) {
         for (int turn = 0; turn < 3; turn++) {
             check(otherwise, null, call.get());

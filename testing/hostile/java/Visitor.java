@@ -135,7 +135,8 @@ final class Visitor {
             return "(" + evil.marks(marks) + ", " + count(marks) + ")";
         });
         tell("All", () -> count(evil.all()));
-        // The calls stop once the window is full, which costs a deadline.
+        // When the hostile server no longer takes these oneway calls, the window fills up, and a
+        // call waits until its deadline. The loop then ends.
         long began = System.nanoTime();
         for (int code = 0; code < 20 && System.nanoTime() - began < SHORT.toNanos(); code++) {
             hint(evil, code);

@@ -244,8 +244,8 @@ public:
     HRESULT Look(int64_t count, const uint8_t *bytes, uint32_t *different) override
     {
         return obvia::guard([&] {
-            // A copy is read, because a peer may change the bytes meanwhile, and the set relies on
-            // constant values.
+            // The set must not see a value change, but a peer may change the bytes at any time. The
+            // method therefore reads a copy.
             const std::vector<uint8_t> read(bytes, bytes + count);
             const std::set<uint8_t> found(read.begin(), read.end());
             *different = static_cast<uint32_t>(found.size());

@@ -143,7 +143,8 @@ void abuse(const obvia::object<IVictim> &evil)
         return "(" + to_string(got) + ", " + to_string(count(marks)) + ")";
     });
     tell("All", [&] { return count(evil.All()); });
-    // The calls stop once the window is full, which costs a deadline.
+    // When the hostile server no longer takes these oneway calls, the window fills up, and a call
+    // waits until its deadline. The loop then ends.
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(SHORT_MILLISECONDS);
     for (int32_t code = 0; code < 20 && std::chrono::steady_clock::now() < end; code++) {
         static_cast<void>(evil->Hint(code));

@@ -171,7 +171,8 @@ fn abuse(evil: &IVictim) {
         tell("Marks", evil.Marks(&mut marks).map(|got| (got, marks.iter().filter(|mark| mark.set).count())));
     });
     short(&|| tell("All", evil.All().map(|marks| marks.iter().filter(|mark| mark.set).count())));
-    // The calls stop once the window is full, which costs a deadline.
+    // When the hostile server no longer takes these oneway calls, the window fills up, and a call
+    // waits until its deadline. The loop then ends.
     for code in 0..20 {
         let began = Instant::now();
         short(&|| drop(evil.Hint(code)));

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use windows_core::implement;
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// The deadline of the calls that say one, in milliseconds. Half of it is more than the default
-/// timeout, which no call may say.
+/// The deadline of the calls that set one, in milliseconds. Half of it is more than the default
+/// timeout, so that a callee cannot take the default for this deadline. Calls do not transmit the
+/// default.
 const TIME: i64 = 100_000;
 /// The first timeout of a lingering call. On a busy machine, the call may not have begun by then.
 const SHORT: Duration = Duration::from_millis(500);
@@ -55,8 +56,9 @@ impl IHearer_Impl for Hearer_Impl {
     }
 }
 
-/// Makes calls with and without a deadline and a trace, and compares what the callee hears of them.
-/// Without a deadline the callee must hear a time in `usual`.
+/// Makes calls with and without a deadline and a trace, and compares the call contexts that the
+/// callee reports. For calls without a deadline of their own, the reported milliseconds must be in
+/// `usual`.
 fn check(usual: RangeInclusive<i64>, call: &dyn Fn() -> obvia::Result<(i64, U16CString)>) -> obvia::Result<()> {
     let hears = |waits: bool, trace: &str| {
         let (left, heard) = call()?;

@@ -96,7 +96,7 @@ const GOOD: &str = "there is nothing to visit (victim, victim.chm 7)\ngood\n";
 fn hear(binding: &str, names: &Folder) {
     let said = Program::start(rust("listener").arg(binding), names.path()).finish();
     let visited = r#"there is nothing to visit (E_POINTER) Some("victim") Some(("victim.chm", 7))"#;
-    // Over a network it is the class alone.
+    // Over a network, the text for an exception is the name of its class alone.
     let message = if binding.starts_with("ncacn_") { "" } else { ": a thing has a number from 0 on" };
     let threw = format!("the method threw java.lang.IllegalArgumentException{message}");
     assert_eq!(said, format!("{visited}\n{threw} (RPC_E_SERVERFAULT) None None\n"), "{binding}");

@@ -157,7 +157,7 @@ final class CheckShapes {
         same(shapes.some(all.size() + 7).got(), all.size());
         same(shapes.some(0).entries(), List.of());
         if (isElsewhere) {
-            // No frame has room for as many.
+            // No frame has room for so many elements.
             fails(Hresult.E_INVALIDARG, () -> shapes.some(-1));
         }
         same(shapes.words(Arrays.asList("ab", null, "c")), Arrays.asList("AB", null, "C"));

@@ -1,5 +1,5 @@
-// Objects that forward all calls by value: each method is used by its caller's form and by its
-// object's form.
+// Objects that implement all methods by value, and forward the calls by value to other objects. A
+// forwarded call thus uses the method's form for implementers and its form for callers.
 #ifndef MATRIX_BY_VALUE_HPP
 #define MATRIX_BY_VALUE_HPP
 

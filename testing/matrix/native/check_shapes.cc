@@ -238,7 +238,7 @@ void arrays_of_structures_and_of_strings(IShapes *shapes, bool elsewhere)
     check(shapes->Some(0, some, &got));
     CHECK(got == 0);
     if (elsewhere) {
-        // No frame has room for as many.
+        // No frame has room for so many elements.
         CHECK(shapes->Some(UINT32_MAX, some, &got) == E_OUTOFMEMORY);
         CHECK(shapes->Some(1, nullptr, &got) == E_POINTER && shapes->Some(1, some, nullptr) == E_POINTER);
     }
@@ -327,8 +327,8 @@ void check_short_memory(IShapes *shapes)
     Item last = {2, 0, &long_name[0], nullptr};
     Item first = {1, 0, &long_name[0], &last};
     for (int turn = 0; turn < 3; turn++) {
-        // In both directions, the copy is larger than the free memory of the process that is short
-        // of it.
+        // The request and the reply need copies that exceed 8 MiB, which one of the two processes
+        // cannot allocate.
         CHECK(shapes->Sum(&first, &sum, names.put()) == E_OUTOFMEMORY && !names);
         last.name = &short_name[0];
         first.name = nullptr;

@@ -129,7 +129,8 @@ fn interfaces_have_endpoints_of_their_own() {
     assert!(server.first.ends_with(UNAVAILABLE), "{}", server.first);
     assert_eq!(host.ask("ncalrpc:"), server.id());
     assert_eq!(host.ask(&format!("ncacn_ip_tcp:127.0.0.1[{}]", port(&server.first))), server.id());
-    // The attribute names no TCP endpoint, so that the mapper is asked, at a silent port here.
+    // The interface's attribute names no TCP endpoint, so the client asks the mapper. Nothing
+    // listens at the mapper's port in this test.
     let silent = SilentPort::new();
     assert_eq!(host.ask(&format!("ncacn_ip_tcp:127.0.0.1[,mapper={}]", silent.number())), UNAVAILABLE);
 }

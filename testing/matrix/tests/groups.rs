@@ -276,7 +276,8 @@ fn a_client_that_was_lost_finds_what_was_kept_for_it() {
     let mut first = Client::bind(port, 0, None).unwrap();
     let counter = first.open(5);
     let group = reset(first);
-    // The loss has to be noticed first, or it could be the last event of the client.
+    // The test waits until the server has noticed the loss. Otherwise the server might notice it
+    // only after the client has returned and ended in order, and would keep the handles.
     ground::until("the connection is known to be lost", || serving() == 0);
     let mut second = Client::bind(port, group, None).unwrap();
     assert_eq!(second.next(&counter), Ok(5));

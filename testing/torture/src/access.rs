@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use windows_core::implement;
 
-/// Functions, and how often they rang.
+/// The implementation of the functions, with the number of strokes so far.
 #[implement(Bell)]
 struct Tower(AtomicU32);
 

@@ -62,7 +62,8 @@ pub(crate) fn register_slow(state: &mut State) -> Answer {
     done(state.classes.push(register_class(CLASS, None, make_slowly)?))
 }
 
-/// Registers the class without a class object of its own.
+/// Registers the class with a function that makes its objects, and without a class object, so that
+/// the runtime supplies one.
 pub(crate) fn register_factory(state: &mut State) -> Answer {
     done(state.classes.push(register_class(CLASS, None, || Ok(make()))?))
 }

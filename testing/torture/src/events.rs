@@ -66,7 +66,7 @@ impl IAnnouncer_Impl for Announcer_Impl {
 #[implement(IHearer)]
 struct Hearer {
     heard: Arc<Mutex<Vec<i32>>>,
-    /// The connections, of which the sink ends the last one when it is called.
+    /// The connections of a sink that ends one when it is called: the last one in this list.
     ends: Option<Arc<Mutex<Vec<Connection>>>>,
 }
 
@@ -111,8 +111,8 @@ pub(crate) fn heard(events: &Events) -> Answer {
     Ok(heard.iter().map(i32::to_string).collect::<Vec<_>>().join(" "))
 }
 
-/// Calls the sinks of the own announcer, or has the other announcer call its own. Returns the
-/// number of successful calls.
+/// Calls the sinks of this process's announcer, or makes the connected announcer call its sinks.
+/// Returns the number of successful calls.
 pub(crate) fn announce(events: &Events, words: &[&str]) -> Answer {
     let value = number(words, 0)?;
     match &events.announcer {
@@ -121,20 +121,20 @@ pub(crate) fn announce(events: &Events, words: &[&str]) -> Answer {
     }
 }
 
-/// Posts a call to the sinks of the own announcer. Returns the number of sinks that lost a call by
-/// it.
+/// Posts a call to the sinks of this process's announcer. Returns the number of sinks that have
+/// lost a call because of it.
 pub(crate) fn post(events: &Events, words: &[&str]) -> Answer {
     let value = number(words, 0)?;
     Ok(events.own()?.post(move |hearer| hearer.Announced(value)).to_string())
 }
 
-/// Returns the number of the own announcer's sinks.
+/// Returns the number of sinks of this process's announcer.
 pub(crate) fn hearers(events: &Events) -> Answer {
     Ok(events.own()?.sinks().to_string())
 }
 
-/// Returns the numbers of the other announcer's connection points and connections. Queries them in
-/// all ways, and compares the answers.
+/// Returns the numbers of the connection points and of the connections of the connected announcer.
+/// Queries them in all ways, and compares the answers.
 pub(crate) fn points(events: &Events) -> Answer {
     let source = events.source()?;
     let all = source.cast::<IConnectionPointContainer>()?.EnumConnectionPoints()?;

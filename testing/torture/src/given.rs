@@ -33,9 +33,9 @@ pub(crate) fn give(state: &mut State, what: &str) -> Answer {
     })
 }
 
-/// Stops the server, whose process has this number, and passes objects in one-way calls until the
-/// window, which has this number of slots, has room for one more call but not for the list of
-/// references behind it. Makes that call, and lets the server go on.
+/// Stops the server with the process ID `server`. Passes objects to it in oneway calls until the
+/// window, of `slots` slots, has room for one more call, but not for the list of references that
+/// follows the call. Makes that call, and lets the server go on.
 pub(crate) fn give_to_stopped(state: &mut State, server: u32, slots: u32) -> Answer {
     let taker: ITaker = state.factory()?.cast()?;
     let own = state.own.get_or_insert_with(Counter::new).clone();
@@ -44,8 +44,8 @@ pub(crate) fn give_to_stopped(state: &mut State, server: u32, slots: u32) -> Ans
     taker.Take(None, &ICounter::IID, None, &[], 0)?;
     process::stop(server);
     let soon = |own, other| taker.TakeSoon(own, &ICounter::IID, other);
-    // The limit is later than the test's patience. A limit of the caller's own is sent in a message
-    // before each call.
+    // The timeout is longer than the test's patience. Since it is not the default timeout, a
+    // message with the deadline precedes each call and takes a slot, too.
     let outcome: obvia::Result<_> = obvia::with_timeout(2 * LATEST, || {
         soon(None, None)?;
         let mut last = Duration::ZERO;

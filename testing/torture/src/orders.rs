@@ -21,7 +21,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use windows_core::{Interface, implement};
 
-/// The time limit of a connection's attempts.
+/// The time limit for all attempts to connect to a server.
 const CONNECTING_MAX: Duration = Duration::from_secs(100);
 
 type Order = fn(&mut State, &[&str]) -> Answer;

@@ -16,7 +16,8 @@ pub use ground::LATEST;
 
 /// The time between checks of a condition.
 const LOOK: Duration = Duration::from_millis(5);
-/// The longest time that one check counts: a machine that stands still must not cause a timeout.
+/// The maximum time that one check adds to the elapsed time. A machine that stands still must not
+/// cause a timeout.
 const LOOK_MAX: Duration = Duration::from_millis(50);
 
 /// A time limit that counts only the time in which this process ran.

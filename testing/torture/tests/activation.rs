@@ -1,5 +1,5 @@
-//! Tests of activation in other processes and in the own one: clients behave the same on every
-//! transport.
+//! Tests of activation in other processes and in the client's own process: clients behave the same
+//! on every transport.
 
 use torture::process::{Directory, LATEST};
 

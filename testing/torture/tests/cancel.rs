@@ -191,7 +191,7 @@ fn a_cancelled_activation_ends_while_the_server_is_started() {
     client.good("cancellable-create");
     within(LATEST, || same(host.starts().len(), 1));
     cancel(&mut client, "a starting server");
-    // The service goes on with the start, by which a later activation is served.
+    // The service continues to start the server, which then serves a later activation.
     client.order("activate");
     host.go();
     assert!(client.line().starts_with("ok ncacn_vi_shm:"));

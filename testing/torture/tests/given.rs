@@ -95,7 +95,8 @@ fn what_a_server_has_looked_at_is_its_own() {
 #[test]
 fn what_a_server_refuses_of_oneway_calls_is_given_back() {
     over_each(|server, client| {
-        // The server holds a reference, which must stay, and so has a link to the client.
+        // The server holds a reference to the client's object, which must stay. The server
+        // therefore has a link to the client.
         client.good("keep-own");
         let kept = client.number("exported");
         for _ in 0..20 {
@@ -122,7 +123,8 @@ fn what_a_server_refuses_is_given_back_over_a_link_that_it_had_before() {
     let here = client.good("listen ncacn_ip_tcp:127.0.0.1").replace(']', ",name=here]");
     let mut server = directory.start(PROGRAM, &[]);
     server.good("export there");
-    // The server's calls of the client's objects take this link, the client's calls shared memory.
+    // The server calls the client's objects over this TCP link. The client calls the server over
+    // shared memory.
     server.good(&format!("connect {here}"));
     client.good("connect there");
     client.good("keep-own");
@@ -147,7 +149,8 @@ fn what_comes_in_oneway_calls_to_an_object_that_is_gone_is_given_back() {
         let told = client.bad("give all");
         assert!(told.contains("RPC_E_DISCONNECTED"), "{told}");
         assert_eq!(client.number("exported"), 1);
-        // The object that the server kept goes with the one that kept it.
+        // When the server no longer exports its factory, it frees the factory, and with it the
+        // reference that the factory holds.
         server.good("hide");
     });
 }
@@ -175,7 +178,8 @@ fn the_end_of_a_network_connection_is_not_the_end_of_the_process() {
     let there = server.good("listen ncacn_ip_tcp:127.0.0.1").replace(']', ",name=there]");
     let mut client = directories[1].start(PROGRAM, &[]);
     client.good(&format!("connect {there}"));
-    // The server opens no link to the client, whose end would be the end of a client.
+    // The server refuses the objects, and so opens no link to the client. The end of such a link
+    // would tell the client that a process with references has ended.
     server.good("access exported nobody");
     client.bad("give all");
     server.stop();

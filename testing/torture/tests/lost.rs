@@ -28,7 +28,7 @@ struct Control {
     refuses: AtomicBool,
 }
 
-/// Relays a connection, until an end or until all are broken off.
+/// Relays a connection, until one of its sides ends it or the test breaks all connections off.
 fn pass_on(near: TcpStream, far: TcpStream, control: &Control) -> std::io::Result<()> {
     let mut room = [0; 1 << 16];
     loop {

@@ -291,7 +291,8 @@ fn a_client_that_is_killed_holds_nothing() {
         let Some(mut pair) = Pair::connect(protocol, options) else { return };
         pair.client.good("make 100");
         assert_eq!(pair.server.number("live"), 100);
-        // Without a notice of its end, the client may return within this time.
+        // If the network does not report the client's end, the server keeps the client for this
+        // time, within which the client might return.
         pair.server.good(BRIEF);
         pair.client.kill();
         within(GONE.max(LATEST), || {

@@ -1,8 +1,8 @@
 //! The attribution of instructions to layers.
 //!
-//! An instruction that was compiled from a layer's source belongs to the layer. All others
-//! (functions of the standard library that were not inlined, other libraries) belong to the call
-//! that led to them, and so to the layer that made it.
+//! An instruction that was compiled from a layer's source belongs to that layer. Any other
+//! instruction (of the standard library, where it was not inlined, or of another library) belongs
+//! to the layer whose code made the call that led to the instruction.
 
 use super::callgrind::{Name, Profile};
 use super::floor::Floor;

@@ -20,7 +20,8 @@ pub(super) enum Floor {
 }
 
 impl Floor {
-    /// Whether the layer's instructions are part of a call's cost besides transport and method.
+    /// Whether the layer's instructions count as the cost of a call. The transport, the method and
+    /// the adapters do not count.
     pub(super) fn is_counted(self) -> bool {
         !matches!(self, Self::Wrapper | Self::Via | Self::User)
     }

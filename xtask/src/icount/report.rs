@@ -10,8 +10,8 @@ const BEGIN: &str = "<!-- begin: cargo xtask icount --bless -->";
 const END: &str = "<!-- end -->";
 const FLOORS: [Floor; 6] = [Floor::Generated, Floor::Com, Floor::Rpc, Floor::Ndr, Floor::Wrapper, Floor::Via];
 
-/// The instructions of all counted calls, of which there are a thousand: per call these are numbers
-/// with at most three decimal places.
+/// The number of instructions in all counted calls. There are a thousand calls, so the number per
+/// call has at most three decimal places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Instructions(i64);
 

@@ -35,8 +35,9 @@ pub(super) struct Side {
     own: &'static [&'static str],
 }
 
-/// Both sides. The client is counted in [`ENTRY`]. On the server, the methods start and stop
-/// counting for their thread: from the first counted method to the one that has the counts written.
+/// Both sides. The client is counted while it executes [`ENTRY`]. On the server, the first counted
+/// method starts counting for its thread, and the method that makes callgrind write the counts
+/// stops it.
 const SIDES: [Side; 2] = [
     Side {
         name: "client",

@@ -144,7 +144,8 @@ impl Modules {
         if here.functions.contains(name) {
             return Some(here.file);
         }
-        // The module itself is imported by no `use` here, which would need no path.
+        // A `use` of a single name imports no function of this module: it denotes the module
+        // itself.
         let is_other = |import: &&Import| import.name.as_deref() == Some(name) && import.path.len() > 1;
         let import = here.imports.iter().find(is_other)?;
         self.file_of(parent, &import.path, hops.checked_sub(1)?)
@@ -163,7 +164,7 @@ impl Modules {
         if let Some(import) = imports().find(|import| import.name.as_deref() == Some(name)) {
             return self.file_of(module, &[&import.path[..], behind].concat(), hops);
         }
-        // A glob is followed only if that module has the name itself by a `use`.
+        // A glob is followed only to names that the other module has by a `use` of its own.
         imports().filter(|import| import.name.is_none()).find_map(|import| {
             let (at, rest) = self.beginning(module, &import.path, hops)?;
             let at = [&at[..], rest].concat();

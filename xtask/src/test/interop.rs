@@ -141,7 +141,7 @@ fn marshaling() -> Outcome {
 /// Tests the command's endpoint mapper, the management interface of servers made from IDL, and the
 /// resolution of these servers by their interface alone.
 fn endpoints() -> Outcome {
-    // Clients without an endpoint look for mappers only there.
+    // Clients that know no endpoint look for mappers only at this port.
     let is_usual = has_usual_port("who looks for the mapper");
     let names = Names::new()?;
     let wanted = if is_usual { MAPPER_PORT.to_string() } else { "0".to_owned() };

@@ -26,7 +26,7 @@ pub(super) fn run() -> Outcome {
     names.see(install(&home)?.argument(brief_tests())).run()?;
     look_for_internals(&home, &libraries)?;
     newcomer::run(&home)?;
-    // The example uses the same IDL compiler as the newcomer.
+    // The example uses the IDL compiler that the projects of `newcomer` have used.
     super::web::run(&home, &[&brief_tests()])
 }
 

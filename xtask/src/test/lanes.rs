@@ -51,7 +51,8 @@ impl Left {
         Self { parts, build: (!needs_build).then_some(true) }
     }
 
-    /// Takes the first part of a lane that can run, or else the last one of the other lanes.
+    /// Takes the first part of this lane that can run. If this lane has none, takes the last part
+    /// of the other lanes that can run.
     fn next(&mut self, lane: Lane) -> Next {
         let is_ready = |part: &&Part| self.build.is_some() || !part.needs_workspace;
         let own = self.parts.iter().position(|part| part.lane == lane && is_ready(part));

@@ -25,7 +25,7 @@ pub(super) struct Part {
     pub(super) run: fn() -> Outcome,
 }
 
-/// The lane of a part: what it does most of the time.
+/// The lane of a part, which depends on how the part spends most of its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
     /// The part computes all the time.

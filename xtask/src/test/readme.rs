@@ -26,7 +26,7 @@ pub(super) struct Built {
 }
 
 impl Built {
-    /// Returns the path of one of its programs.
+    /// Returns the path of the first program's server or client.
     pub(super) fn program(&self, name: &str) -> String {
         self.folder.join("debug").join(name).display().to_string()
     }

@@ -1,5 +1,5 @@
-//! Imports within a crate: files must not name each other in circles. A file and those in the
-//! folder of its name may.
+//! Imports within a crate: files must not name each other in circles. The exception is a circle of
+//! a file with the files in the folder of its name.
 
 use super::Finding;
 use crate::repo::{File, Repo};
@@ -19,8 +19,8 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     findings
 }
 
-/// Returns the cycles that no parent explains. If one file of a cycle is the parent of all others,
-/// the cycles of the others are looked for without it.
+/// Returns the cycles that are not permitted. If one file of a cycle is the parent of all its other
+/// files, only the cycles that remain without that file are returned.
 fn strangers(files: &[&File], arrows: &[Arrow]) -> Vec<Vec<usize>> {
     let mut found = Vec::new();
     for circle in circles(files.len(), arrows) {
@@ -37,7 +37,8 @@ fn strangers(files: &[&File], arrows: &[Arrow]) -> Vec<Vec<usize>> {
     found
 }
 
-/// Whether a file is the parent of another's folder, or of one above it.
+/// Whether a file is the parent of the folder that contains the other file, or of a folder above
+/// it.
 fn is_above(above: &File, below: &File) -> bool {
     let folder = above.path.trim_end_matches(".rs");
     let folder = folder.trim_end_matches("/lib").trim_end_matches("/main").trim_end_matches("/mod");

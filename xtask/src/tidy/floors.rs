@@ -8,10 +8,10 @@ use crate::rust::{Kind, is_in, tests, tokens};
 struct Floor {
     folder: &'static str,
     package: &'static str,
-    /// The packages of this workspace that it may depend on. Every build script may depend on
-    /// `obvia-idl`.
+    /// The packages of this workspace on which the crate may depend. Every build script may depend
+    /// on `obvia-idl`.
     may_know: &'static [&'static str],
-    /// The packages that not even its tests may depend on.
+    /// The packages on which not even the crate's tests may depend.
     stranger_to: &'static [&'static str],
 }
 

@@ -102,14 +102,14 @@ fn check_widths(file: &File, findings: &mut Vec<Finding>) {
     let (mut is_code, mut before) = (false, 0);
     for token in tokens(&file.text).iter().filter(|token| token.text.starts_with("//")) {
         let text = token.text.trim_start_matches(['/', '!']).trim_start();
-        // Code ends with its comment.
+        // A block of code in documentation ends at the latest where its comment ends.
         is_code &= token.line == before + 1;
         before = token.line;
         if token.kind == Kind::Doc && text.starts_with("```") {
             is_code = !is_code;
         }
         let may_be_wide = is_code || text.starts_with('|') || text.starts_with("---") || !text.contains(' ');
-        // A comment behind code has a line of rustfmt's.
+        // A comment behind code may be as wide as rustfmt permits.
         if !may_be_wide && is_alone(&lines, token.line) && lines[token.line - 1].chars().count() > WIDTH_MAX {
             let message = format!("a comment has at most {WIDTH_MAX} columns");
             findings.push(Finding::new(file, token.line, message));

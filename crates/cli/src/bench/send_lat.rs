@@ -43,7 +43,8 @@ pub(super) struct Arguments {
     extent: Extent,
 }
 
-/// The load for messages that fit in a cache line beside their header: its baseline has no payload.
+/// The load for messages that fit into one cache line together with their header. Their baseline
+/// has no payload.
 const IN_LINE: Load = Load { case: "null", bytes: 0 };
 
 impl Arguments {

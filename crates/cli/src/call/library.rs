@@ -1,4 +1,4 @@
-//! Lookup of members' DISPIDs in a type library, for objects that do not tell them.
+//! Lookup of members' DISPIDs in a type library, for objects that do not report them.
 
 use crate::describe::nearest::did_you_mean;
 use anyhow::{anyhow, bail};

@@ -13,7 +13,7 @@ pub(crate) fn given<'p, 'a>(plan: &'p MethodPlan<'a>) -> Vec<&'p ParamPlan<'a>> 
     plan.params.iter().enumerate().filter(|(at, param)| is_given(*at, param)).map(|(_, param)| param).collect()
 }
 
-/// Whether the parameter is only the count of an `[in]` array, whose length tells it.
+/// Whether the parameter is only the count of an `[in]` array. The array's length gives the count.
 fn is_counted(plan: &MethodPlan<'_>, count: usize) -> bool {
     let counts = |param: &ParamPlan<'_>| {
         let size = element_counts(param.param).map(|(size, _)| size);

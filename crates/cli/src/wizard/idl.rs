@@ -68,7 +68,7 @@ impl Idl {
         self.files.iter().map(|file| File::new(Path::new(FOLDER).join(&file.path), file.bytes.clone())).collect()
     }
 
-    /// Returns the paths of the files that are compiled by themselves.
+    /// Returns the paths of the files that are compiled, which are those that end in `.idl`.
     pub(super) fn compiled(&self) -> impl Iterator<Item = String> {
         let paths = self.files.iter().map(|file| Path::new(FOLDER).join(&file.path));
         paths

@@ -95,7 +95,7 @@ pub(super) fn commands(build: &[String], [test, server, client]: [&str; 3], name
     build.iter().map(|command| format!("{command}\n")).chain(explained).collect()
 }
 
-/// Returns the binding of the object that is exported there under a name.
+/// Returns the string binding of the object that is exported as `name` at a server's binding.
 fn named(binding: &str, name: &str) -> String {
     binding.replace(']', &format!(",name={name}]"))
 }

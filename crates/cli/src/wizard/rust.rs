@@ -132,7 +132,8 @@ fn dependency(checkout: &Path, folder: &str) -> String {
     format!("{{ path = {:?} }}", checkout.join("crates").join(folder).display().to_string())
 }
 
-/// Whether a directory is below a workspace, which cargo would take the project for a member of.
+/// Whether a directory is below the root of a workspace. Cargo would take a project there for a
+/// member of that workspace.
 fn is_in_workspace(output: &Path) -> bool {
     let path = plain(output).unwrap_or_default();
     let is_root = |folder: &Path| {

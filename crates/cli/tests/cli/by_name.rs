@@ -6,7 +6,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// A server of notes: this test program, run with a test that waits.
+/// A process that serves notes. It is this test program, and runs only the test that serves until
+/// the process ends.
 struct Server {
     directory: Directory,
     child: Child,

@@ -52,7 +52,7 @@ impl User {
         path
     }
 
-    /// Starts the service for activation, which serves when this returns.
+    /// Starts the service for activation, and returns when the service accepts calls.
     fn service(&self) -> Service {
         let mut child = self.command(env!("CARGO_BIN_EXE_obvia"), &["scm"]).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -209,12 +209,12 @@ fn a_socket_that_the_service_is_started_with_is_for_other_hosts() {
     assert!(TcpStream::connect(place).is_err());
 }
 
-/// Creates something at the path of a registration.
+/// A function that creates an invalid file, or something else, at the path of a registration.
 type Put = fn(&Path);
 
 /// Invalid registrations, with the texts that the service logs about them.
 const SPOILT: [(&str, Put); 11] = [
-    // A class without a registration is logged as nothing.
+    // The service logs nothing about a class without a registration.
     ("", |_| ()),
     ("is no file", |path| fs::create_dir(path).unwrap()),
     ("is no file", |path| {

@@ -27,7 +27,7 @@ fn serve_a_guarded_printer() {
     set_accounts(AccountTable::default().with("anna", NtHash::of_password("one secret")));
     let _export = obvia::export("printer", ITapeEvents::from(Printer)).unwrap();
     let binding = obvia::listen("ncacn_ip_tcp:127.0.0.1[,security=integrity]").unwrap();
-    // The test framework has left its last line unfinished.
+    // A newline comes first, because the test framework has printed the test's name without one.
     println!("\nserving printer\n{binding}");
     obvia::wait();
 }

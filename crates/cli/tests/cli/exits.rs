@@ -8,7 +8,7 @@ use std::os::unix::net::UnixListener;
 fn failures_are_told_apart_by_the_exit_code() {
     let server = Server::calc();
     server.obvia(&["call", "calc", "Add", "1", "2"]).good();
-    // Failures of the method.
+    // Failures that the method itself returns.
     assert!(server.obvia(&["call", "calc", "Add", "2147483647", "1"]).bad_with(1).contains("E_INVALIDARG"));
     assert!(server.obvia(&["call", "calc", "Crash"]).bad_with(1).contains("E_UNEXPECTED"));
     let failed = server.obvia(&["call", "calc", "Add", "2147483647", "1", "--json"]);
@@ -58,7 +58,8 @@ fn who_says_nothing_is_asked_once() {
     silent.set_nonblocking(true).unwrap();
     let mut asked = 0;
     while let Ok((peer, _)) = silent.accept() {
-        // A connection that only tests for a listener sends nothing.
+        // The command also makes connections that only test whether a server listens, and send
+        // nothing. They do not count.
         let mut greeting = [0];
         peer.set_nonblocking(true).unwrap();
         asked += usize::from(std::io::Read::read(&mut &peer, &mut greeting).is_ok_and(|length| length > 0));

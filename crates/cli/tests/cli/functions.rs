@@ -98,8 +98,8 @@ fn the_mapper_leads_to_functions() {
     let [own, echo] = ["endpoint mapper", "rpcecho"].map(|text| json!(text));
     let bindings: Vec<_> = mapper.bindings.iter().chain(&server.bindings).map(|binding| json!(binding)).collect();
     assert_eq!(found, [(&own, &bindings[0]), (&own, &bindings[1]), (&echo, &bindings[2]), (&echo, &bindings[3])]);
-    // The binding without an endpoint leads to no particular server, which could describe its
-    // interfaces.
+    // A binding without an endpoint leads to the mapper, and not to a server that could describe
+    // its interfaces. The command therefore needs an IDL file.
     let without = directory.obvia(&["call", &host, "rpcecho.AddOne", "41"]).bad();
     assert!(without.contains("--idl FILE"), "{without}");
 }

@@ -230,7 +230,7 @@ pub(crate) fn export_as(name: &str) -> obvia::Error {
 /// Serves a printer until the process is killed.
 pub(crate) fn export_a_printer() -> ! {
     let _export = obvia::export("printer", ITapeEvents::from(Printer)).unwrap();
-    // The test framework has left its last line unfinished.
+    // A newline comes first, because the test framework has printed the test's name without one.
     println!("\nserving printer");
     obvia::wait()
 }

@@ -113,7 +113,8 @@ fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     let plans = model.all_methods(id).into_iter().map(|method| plan(model, method));
     plans
         .flat_map(|plan| {
-            // Without proxies every type can be declared, except for Automation's.
+            // Local interfaces have no proxies, so parameters of every type can be declared, except
+            // for Automation's types.
             let is_unknown =
                 |param: &ParamPlan<'_>| param.param.memory.is_some() || is_automation(model, &param.param.ty);
             let params = plan.params.iter().filter(|param| !found.local || is_unknown(param));

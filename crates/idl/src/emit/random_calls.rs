@@ -41,8 +41,8 @@ pub(super) struct Field {
 pub(super) enum What {
     /// Any value of its type, within a range.
     Value(Type, Option<(i64, i64)>),
-    /// A count of elements: the least, about the number that fits into a slot of the transport, and
-    /// the greatest.
+    /// A count of elements. The numbers are the least count, the count whose elements just fit into
+    /// a slot of the transport, and the greatest count.
     Count(Base, [i64; 3]),
     /// A count of used elements: at most the room in each of these arrays.
     Used(Base, Vec<Arith>),

@@ -135,8 +135,8 @@ fn left_out(model: &Model) -> Result<BTreeMap<InterfaceId, String>, Vec<crate::D
     if refused.is_empty() { Ok(left_out) } else { Err(refused) }
 }
 
-/// Registers the linked interfaces when the program is loaded, so that two interfaces with the same
-/// IID are noticed.
+/// Writes the code that registers the linked interfaces when the program is loaded, so that two
+/// different interfaces with the same IID are noticed.
 fn declared(out: &mut Writer, model: &Model, left_out: &BTreeMap<InterfaceId, String>) {
     let own = (model.brought.interfaces..model.interfaces.len()).map(InterfaceId);
     let own = own.filter(|id| !left_out.contains_key(id));

@@ -72,8 +72,8 @@ struct Emitter<'a> {
     model: &'a Model,
     made: TypeLibrary,
     known: HashMap<Declared, usize>,
-    /// Types that have an index but no members yet. They are filled later, because members may lead
-    /// to any type.
+    /// Types that have an index but no members yet. The members are added later, because they may
+    /// refer to any type.
     unfilled: VecDeque<(usize, Declared)>,
     diagnostics: Vec<Diagnostic>,
     /// The index of the GUID structure, if one is used.
@@ -249,8 +249,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Adds a dispinterface. If it has members of its own, its vtable is IDispatch's, which the
-    /// entry does not describe.
+    /// Adds a dispinterface. A dispinterface with members of its own has the vtable of IDispatch,
+    /// which its entry does not describe.
     fn dispinterface(&mut self, at: usize) -> TypeRef {
         let found = &self.model.dispinterfaces[at];
         let (interfaces, inherited) = match &found.members {
@@ -421,7 +421,7 @@ fn share_names(library: &mut TypeLibrary) {
     functions.flat_map(|function| &mut function.params).filter_map(|param| param.name.as_mut()).for_each(share);
 }
 
-/// Returns a type with only the properties from its attributes.
+/// Returns a type with the properties from its declaration's attributes, and no contents.
 fn with_about(about: &About, name: &str, kind: Kind) -> TypeInfo {
     let About { uuid, version, flags, .. } = *about;
     TypeInfo { uuid, version, flags, help: about.help.clone(), ..empty(name, kind) }

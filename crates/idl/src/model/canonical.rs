@@ -139,10 +139,11 @@ impl Printer<'_> {
         let _ = writeln!(out, "typedef {said}enum {{\n{}\n}} {};", values.join(",\n"), found.name);
     }
 
-    /// Declares a structure or a union, after those that it contains and after unions that it
-    /// points to.
+    /// Declares a structure or a union, after the types that it contains and after the unions to
+    /// which it has pointers.
     fn declare(&self, out: &mut String, ty: &Type, done: &mut HashSet<Type>) {
-        // An explicit stack: chains of unions that point to one another may be as long as a file.
+        // A stack on the heap, because a chain of unions that point to one another may be as long
+        // as a file.
         let mut next = vec![(ty, false)];
         while let Some((ty, is_ready)) = next.pop() {
             match ty {
@@ -250,7 +251,8 @@ impl Printer<'_> {
                     Transfer::Frame => None,
                     Transfer::ZeroCopy => Some("zero_copy".to_owned()),
                     Transfer::Map => Some("map".to_owned()),
-                    // The room in the reply concerns only the server.
+                    // The number of elements that fit into the reply is no part of the text: only
+                    // the server uses it.
                     Transfer::Lend(_) => Some("lend".to_owned()),
                 });
                 if dual {
@@ -393,8 +395,7 @@ impl Printer<'_> {
     }
 }
 
-/// Returns the stars of a pointer that a method of a `[local]` interface returns. Other results
-/// have none.
+/// Returns the stars of a method's result. Only methods of `[local]` interfaces return pointers.
 fn stars(place: &Type) -> String {
     let (mut ty, mut stars) = (place, String::new());
     while let Type::Pointer(pointer) = ty {
@@ -414,7 +415,7 @@ fn class(class: PointerClass) -> &'static str {
 
 fn operand_text(operand: &Operand, names: &[&str]) -> String {
     let name = names.get(operand.index).copied().unwrap_or("?");
-    // A REFIID is a pointer itself, and is named without a star.
+    // A parameter of the type REFIID is a pointer itself. Attributes name it without a star.
     if operand.deref && operand.base != Base::Guid { format!("*{name}") } else { name.to_owned() }
 }
 

@@ -16,7 +16,8 @@ pub struct Typedef {
     pub ty: Type,
     /// Whether the name stands for an interface, and not for a pointer to an object.
     pub is_interface: bool,
-    /// Whether type libraries list it as a type of its own, because of `[public]` or a UUID.
+    /// Whether type libraries list the typedef as a type of its own, because of `[public]` or a
+    /// UUID.
     pub public: bool,
     /// The UUID, version, flags and help text for type libraries.
     pub about: About,
@@ -54,7 +55,8 @@ pub struct Field {
     pub range: Option<(i64, i64)>,
     /// The expression that selects the arm, for a union without a discriminant of its own.
     pub switch: Option<Arith>,
-    /// The elements that travel in NDR, for an array of fixed size of which not all do.
+    /// The elements that travel in NDR. `None` unless the field is an array of fixed size that
+    /// travels only in part.
     pub varying: Option<Varying>,
     /// The field's place in the source.
     pub span: Span,
@@ -194,15 +196,16 @@ pub struct Param {
     pub ty: Type,
     /// The parameter's typedef, by its index in [`Model::typedefs`](super::Model::typedefs).
     pub named: Option<usize>,
-    /// Whether the model adds a reference pointer that is not declared and does not travel. Such a
-    /// pointer leads to a structure that ends in a conformant array and comes back, so that the
-    /// method may replace it with a longer one.
+    /// Whether the model adds a reference pointer to the declared type. An `[out]` or `[in, out]`
+    /// structure that ends in a conformant array gets one, so that the method may replace it with a
+    /// longer structure. The added pointer does not travel.
     pub boxed: bool,
     /// The least and greatest value, if `[range]` limits the parameter.
     pub range: Option<(i64, i64)>,
     /// The expression that selects the arm, for a union without a discriminant of its own.
     pub switch: Option<Arith>,
-    /// The elements that travel in NDR, for an array of fixed size of which not all do.
+    /// The elements that travel in NDR. `None` unless the parameter is an array of fixed size that
+    /// travels only in part.
     pub varying: Option<Varying>,
     /// The way in which the array's elements reach the peer.
     pub transfer: Transfer,

@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 /// The structures and unions that a language cannot express, each with the reason.
 pub(crate) type Refusals = HashMap<Type, &'static str>;
 
-/// Facts about all types that back ends have computed. Each is computed for all types at once,
-/// because types may be many and may each lead to many others.
+/// Facts about all types that back ends have computed. Each fact is computed for all types in one
+/// pass, because there may be many types, each of which leads to many others.
 #[derive(Debug, Default)]
 pub struct Known {
     pub(crate) rust: OnceLock<Refusals>,
@@ -22,7 +22,7 @@ pub struct Known {
     pub(crate) c_names: OnceLock<CNames>,
 }
 
-/// The names in imported files, or in the other file.
+/// The names that one group of files declares in C: the imported files, or the compiled file.
 #[derive(Debug, Default)]
 pub(crate) struct CDeclared {
     pub(crate) types: HashSet<String>,
@@ -34,6 +34,6 @@ pub(crate) struct CDeclared {
 /// The names that are declared in C.
 #[derive(Debug)]
 pub(crate) struct CNames {
-    /// The names of imported files and the other names.
+    /// The names that the imported files declare, then those of the compiled file.
     pub(crate) of_imported: [CDeclared; 2],
 }

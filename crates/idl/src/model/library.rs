@@ -95,13 +95,14 @@ pub struct Dispinterface {
 /// The members of a dispinterface.
 #[derive(Clone, Debug)]
 pub enum DispMembers {
-    /// The dispinterface's own properties, which have no methods, and its own methods.
+    /// The dispinterface's own properties, for which no accessor methods are declared, and its own
+    /// methods.
     Own(Vec<DispMember>, Vec<DispMember>),
     /// The members of an interface.
     Of(InterfaceId),
 }
 
-/// A method, or a property without methods.
+/// A method, or a property that is declared without accessor methods.
 #[derive(Clone, Debug)]
 pub struct DispMember {
     /// The properties for calls by name.

@@ -20,7 +20,8 @@ impl Model {
             Type::Base(base) => {
                 Measure { is_any_bits: *base != Base::Boolean, ..Measure::value(base.size(), base.align()) }
             }
-            // Checking a value compares it with the listed ones.
+            // The weight of an enumeration grows with its values, because the check compares a
+            // value with all of them.
             Type::Enum(id) => {
                 let weight = 1 + self.enums[id.0].values.len() as u32 / 8;
                 Measure { is_any_bits: false, weight, ..Measure::value(4, 4) }

@@ -7,9 +7,11 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 
 impl<'a> MethodPlan<'a> {
-    /// Returns the shape of the request's or the reply's block, with the wanted parameters. The
-    /// second value lists the parameters outside the block that its expressions read, by the
-    /// numbers of [`Expr::Outer`]. A GUID has two entries, one for each half.
+    /// Returns the shape of the request's or the reply's block, restricted to the parameters that
+    /// `wanted` selects.
+    ///
+    /// The second value lists the parameters outside the block that the shape's expressions read,
+    /// in the order of the numbers in [`Expr::Outer`]. A GUID has two entries, one for each half.
     pub fn block(
         &self,
         model: &Model,
@@ -48,10 +50,12 @@ impl<'a> MethodPlan<'a> {
         }))
     }
 
-    /// Returns the type that a block holds for a parameter. In the reply, an array in the caller's
-    /// memory has as many elements as the caller requested, even if the method changes that number.
-    /// Operands that stand for the caller's request have their parameter's index plus the number of
-    /// parameters.
+    /// Returns the type that a block holds for a parameter.
+    ///
+    /// In the reply, an array in the caller's memory has as many elements as the caller requested,
+    /// even if the method changes the parameter with that number. In such an array's size, an
+    /// operand's index is that of its parameter plus the number of parameters if it means the value
+    /// in the request.
     pub(crate) fn in_block(&self, model: &Model, param: &ParamPlan<'a>, request: bool) -> Cow<'a, Type> {
         let ty = in_place(model, param.param);
         let (Type::Pointer(pointer), false) = (ty, request) else { return Cow::Borrowed(ty) };

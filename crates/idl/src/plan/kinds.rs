@@ -11,7 +11,8 @@ pub const fn text_kind(base: Base) -> u32 {
     if base.size() == 2 { KIND_TEXT16 } else { KIND_TEXT8 }
 }
 
-/// Returns the type number of an array with these elements. `kinds` are the types of its interface.
+/// Returns the type number of an array with these elements. `kinds` lists the types of the
+/// interface's objects.
 pub fn kind_of(kinds: &[Type], element: &Type) -> u32 {
     let at = kinds.iter().position(|kind| kind == element).unwrap_or(kinds.len());
     KIND_FIRST + at as u32
@@ -19,10 +20,10 @@ pub fn kind_of(kinds: &[Type], element: &Type) -> u32 {
 
 /// Returns the types of the objects in an interface's frames, in the order of their type numbers.
 ///
-/// A target of a pointer gets the next number on a walk through the methods, their parameters and
-/// the members of structures, in the order of the source. The targets within a structure come
-/// before those that follow the structure. Strings and object references have fixed numbers of
-/// their own.
+/// The types to which pointers lead are numbered in the order of the source: methods, their
+/// parameters, members of structures. The targets of pointers within a structure come before the
+/// targets of pointers that follow the structure. Strings and object references have fixed type
+/// numbers.
 pub fn kinds<'m>(model: &'m Model, methods: &[&'m Method]) -> Vec<Type> {
     let mut kinds = Kinds::default();
     for param in methods.iter().flat_map(|method| &method.params) {

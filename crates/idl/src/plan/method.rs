@@ -50,7 +50,7 @@ pub enum Passing {
     Value(Type),
     /// In the block: a value that is passed by a pointer that is never null.
     Place(Type),
-    /// Behind the block: elements in memory of the caller.
+    /// Behind the block: elements in memory that the caller provides.
     Array {
         /// The element type.
         element: Type,
@@ -88,8 +88,8 @@ pub enum Passing {
         element: Type,
         /// The number of elements.
         size: Arith,
-        /// The number of elements that the reply has room for. Elements that the method has
-        /// elsewhere are copied there.
+        /// The number of elements that the reply has room for. If the method has its elements in
+        /// other memory, they are copied into the reply.
         room: u32,
     },
     /// In the block: a reference to elements in shared memory.
@@ -100,7 +100,7 @@ pub enum Passing {
         size: Arith,
         /// The number of elements that are valid after the call, if not all.
         length: Option<Arith>,
-        /// Whether the method writes them.
+        /// Whether the method writes the elements.
         is_written: bool,
         /// The array's index among the method's read arrays, or among its written arrays.
         hand: usize,

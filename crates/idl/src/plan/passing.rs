@@ -54,8 +54,8 @@ pub(super) fn passing(model: &Model, param: &Param) -> Passing {
     }
 }
 
-/// Returns the plan for a pointer of a `[local]` interface that gives no extent. `None` if the
-/// usual plan applies.
+/// Returns the plan for a pointer in a `[local]` interface whose attributes give no number of
+/// elements. `None` if the usual plan applies.
 ///
 /// A result is one value, and so is an object whose IID another parameter holds. A returned object,
 /// a GUID and a structure that is read are one value only if no parameter could be their count.

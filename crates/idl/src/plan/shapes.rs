@@ -45,9 +45,8 @@ pub enum Element {
 pub enum Count {
     /// One element.
     One,
-    /// The number that the first expression gives. The second one gives the number of valid
-    /// The number that the first expression gives. The second one gives the number of valid
-    /// elements.
+    /// The number of elements that the first expression gives. The second one gives the number of
+    /// valid elements.
     Counted(Expr, Option<Expr>),
     /// All elements up to the first zero.
     Text,
@@ -77,7 +76,7 @@ pub enum What {
     Pointer(PointerClass, Element, Count),
     /// An interface pointer.
     Object(Iid),
-    /// Structures: their number, the distance from one to the next, and their shape.
+    /// Structures: their number, the distance in bytes from one to the next, and their shape.
     Inner(u32, u32, Shape),
     /// A union: the discriminant's type, the discriminant, the arms, and the shape for all other
     /// discriminants.

@@ -2,25 +2,26 @@
 
 use crate::model::Arith;
 
-/// The uses of a member: those from which its value follows, such as the size of an array whose
-/// length users give, and others.
+/// The uses of a member in expressions. From some uses the member's value follows: if the member is
+/// the size of an array, it follows from the length of the array that a program passes.
 #[derive(Debug)]
 pub(crate) struct Uses {
     member: usize,
-    /// Whether the member's value follows from a use.
+    /// Whether the member's value follows from at least one use.
     is_implied: bool,
-    /// Whether other expressions depend on the member.
+    /// Whether an expression uses the member in a way from which its value does not follow.
     is_needed: bool,
 }
 
 impl Uses {
-    /// Returns no uses yet of the member with this index.
+    /// Returns an empty record of the uses of the member with this index.
     pub(crate) fn of(member: usize) -> Self {
         Self { member, is_implied: false, is_needed: false }
     }
 
-    /// Notes an expression. `is_told`: users give the expression's value in another form, such as
-    /// an array's length. A member that is the whole expression then follows from it.
+    /// Records the uses in an expression. With `is_told`, programs pass the expression's value in
+    /// another form, such as an array's length. The value of a member that is the whole expression
+    /// then follows.
     pub(crate) fn note(&mut self, expression: &Arith, is_told: bool) {
         let is_implied = is_told && expression.plain().is_some();
         expression.operands(&mut |operand| {
@@ -31,12 +32,13 @@ impl Uses {
         });
     }
 
-    /// Notes a use that implies the member.
+    /// Records a use from which the member's value follows.
     pub(crate) fn note_implied(&mut self) {
         self.is_implied = true;
     }
 
-    /// Whether all uses imply the member, and there are some, so that users need not pass it.
+    /// Whether the member is used, and its value follows from every use, so that programs need not
+    /// pass it.
     pub(crate) fn are_implied(&self) -> bool {
         self.is_implied && !self.is_needed
     }

@@ -167,8 +167,8 @@ impl Resolver<'_> {
         true
     }
 
-    /// Returns the type of a variable that expressions may use, without reporting errors. Other
-    /// types become void.
+    /// Returns the type of a variable for the expressions that may use it, without reporting
+    /// errors. Types that expressions cannot use become void.
     pub(super) fn scalar_type(&mut self, spec: &TypeSpec, declarator: &Declarator) -> Option<Type> {
         if !declarator.dimensions.is_empty() {
             return Some(Type::Void);
@@ -188,8 +188,8 @@ impl Resolver<'_> {
         Some(ty)
     }
 
-    /// Reports a structure, a union or an array of these whose contents are not known yet, and
-    /// which therefore has no size.
+    /// Whether a type has a size: a structure or a union, also as the element of an array, has one
+    /// once its members are known. Reports an error if not.
     pub(super) fn is_complete(&mut self, ty: &Type, span: Span) -> bool {
         let inner = array_of(ty);
         let is_complete = !matches!(inner, Type::Struct(_) | Type::Union(_)) || self.defined.contains(inner);

@@ -1,13 +1,13 @@
-//! Names of methods and parameters in generated code. IDL has name spaces of their own for them;
-//! code has one for these and for types.
+//! Names of methods and parameters in generated code. In IDL they cannot clash with the names of
+//! types. In generated code one scope contains all of them.
 
 use super::Resolver;
 use crate::model::stem;
 use crate::plan::ENDINGS;
 use std::collections::HashSet;
 
-/// Returns the name, with `what` behind it as often as it takes until the name is free. The
-/// condition gets the name, and its stem.
+/// Returns the name with as many copies of the suffix `what` as are needed until the name is free.
+/// `is_taken` gets the name, and the name without trailing underscores.
 fn beside(name: &str, what: &str, is_taken: impl Fn(&str, &str) -> bool) -> String {
     let mut code = name.to_owned();
     while is_taken(&code, stem(&code)) {
@@ -17,10 +17,10 @@ fn beside(name: &str, what: &str, is_taken: impl Fn(&str, &str) -> bool) -> Stri
 }
 
 impl Resolver<'_> {
-    /// Renames methods that are called as their interface or as an inherited method, and parameters
-    /// whose name, or whose name with a suffix of `ENDINGS`, is that of a type or a constant.
-    /// Callers see a parameter's name only in C++, where several results of a method are the
-    /// members of one structure.
+    /// Renames methods that have the name of their interface or of an inherited method. Renames
+    /// parameters whose name, with or without a suffix of `ENDINGS`, is that of a type or a
+    /// constant. Callers see a parameter's name only in C++, where several results of a method are
+    /// the members of one structure.
     pub(super) fn name_in_code(&mut self) {
         let model = &mut self.model;
         let types = model.structs.iter().map(|found| &found.name).chain(model.unions.iter().map(|found| &found.name));
@@ -36,7 +36,8 @@ impl Resolver<'_> {
             // model.
             let bases = model.interfaces[id].base.map_or_else(Vec::new, |base| model.lineage(base));
             let inherited = bases.iter().flat_map(|base| &model.interfaces[base.0].methods);
-            // Names that differ stay different when languages add underscores.
+            // The comparison uses names without trailing underscores, so that they still differ
+            // when a language adds underscores.
             let inherited: HashSet<String> = inherited.map(|method| method.code.clone()).collect();
             let found = &mut model.interfaces[id];
             let names: HashSet<String> = found.methods.iter().map(|method| stem(&method.name).to_owned()).collect();

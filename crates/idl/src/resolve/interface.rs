@@ -422,8 +422,8 @@ impl Resolver<'_> {
         made
     }
 
-    /// Adds a pointer to the parameters that need one: see [`Param::boxed`]. Requires that all
-    /// structures are known.
+    /// Adds a reference pointer to the types of parameters that need one: see [`Param::boxed`].
+    /// Requires that all structures are known.
     pub(super) fn box_open_structures(&mut self) {
         let structs = &self.model.structs;
         let is_open = |pointer: &Pointer| {

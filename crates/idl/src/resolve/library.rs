@@ -33,7 +33,7 @@ impl Resolver<'_> {
             };
             if is_announced { &mut announced } else { &mut declared }.extend(self.declared_by(item));
         }
-        // The library lists interfaces that it only names, too.
+        // The library also lists the interfaces for which it has only a forward declaration.
         for one in announced {
             if !declared.contains(&one) {
                 declared.push(one);

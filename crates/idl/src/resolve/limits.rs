@@ -24,14 +24,14 @@ pub(super) const BASES_MAX: usize = 64;
 pub(super) const MEMBERS_MAX: usize = 1024;
 /// The maximum number of parameters of a method.
 pub(super) const PARAMETERS_MAX: usize = 250;
-/// The number of members in all types of a file and in all values that its methods pass. Each byte
-/// of the file permits one more.
+/// The number of members that every file may have, counting all its types and all values that its
+/// methods pass. Each byte of the file permits one more.
 const FILE_LEAST: usize = 1 << 16;
 /// The maximum number of bytes of text in all constants and default values of a file. A constant
 /// may name another one, so that a few bytes of a file stand for a long text.
 const TEXTS_MAX: usize = 1 << 20;
-/// The number of members that an interface counts as for itself and for each base interface, whose
-/// declarations and conversions are repeated.
+/// The number of members that an interface counts as, and again for each of its base interfaces,
+/// because generated code repeats their declarations and conversions.
 const BASE_WEIGHT: usize = 8;
 /// The maximum number of types that all structures and unions of a file lead to, added up.
 const REACH_MAX: usize = 1 << 20;
@@ -63,8 +63,8 @@ impl Resolver<'_> {
         Measure::default()
     }
 
-    /// Whether the texts of all constants and default values are within the limit, with one more
-    /// value at `span`. Reports an error at the first one that is too much.
+    /// Whether the texts of all constants and default values so far, with `value` added, are within
+    /// the limit. Reports an error at the first value that exceeds the limit.
     pub(super) fn is_short(&mut self, value: &Value, span: Span) -> bool {
         let Value::Text(text) = value else { return true };
         let is_first = self.texts <= TEXTS_MAX;
@@ -174,7 +174,7 @@ fn levels(mut ty: &Type) -> usize {
     }
 }
 
-/// Returns the place at which a sum of counts exceeds `most`.
+/// Returns the place of the first count with which the sum of the counts exceeds `most`.
 fn first_beyond(most: usize, mut counts: impl Iterator<Item = (usize, Span)>) -> Option<Span> {
     let mut sum = 0_usize;
     counts

@@ -40,8 +40,8 @@ pub(super) fn returned_param(params: &[Param], method: &MethodSyntax, ty: Type) 
     }
 }
 
-/// Whether the method returns a pointer whose target is `const`. Before the typedef of a pointer,
-/// `const` is about that pointer, and has no effect on a result.
+/// Whether the method returns a pointer whose target is `const`. If the result's type is the
+/// typedef of a pointer, `const` applies to the pointer instead, and has no effect on the result.
 pub(super) fn leads_to_const(method: &MethodSyntax, returned: Option<&Type>) -> bool {
     let (spec, stars) = &method.returns;
     let all = std::iter::successors(returned, |ty| if let Type::Pointer(to) = *ty { Some(&to.to) } else { None });

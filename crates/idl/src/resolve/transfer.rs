@@ -12,7 +12,7 @@ use crate::text::source::Span;
 const REFERENCES_MAX: usize = 4;
 /// The default room in bytes for the elements that a method lends.
 const LENT_BYTES: u32 = 4096;
-/// The maximum number of elements for which there may be room.
+/// The maximum number of lent elements for which a reply may have room.
 const LENT_MAX: i64 = 1 << 24;
 
 impl Resolver<'_> {

@@ -20,7 +20,8 @@ pub(super) enum Place {
     Param,
 }
 
-/// The sizes and lengths that attributes give for each level. `None` for an omitted one.
+/// The sizes and lengths that attributes give, one for each dimension and star. `None` where an
+/// attribute omits the value.
 struct Sizes<'a> {
     size: Vec<Option<(&'a Expr, bool)>>,
     length: Vec<Option<&'a Expr>>,

@@ -52,7 +52,8 @@ pub fn parse(text: &str) -> (Tree, Vec<Diagnostic>) {
     parser.file();
     let noted = parser.into_noted();
     if lexed > 0 {
-        // As in the compiler, errors after an unclosed quotation or comment follow from it.
+        // As in the compiler, errors of the lexer, such as an unclosed comment, are the only ones
+        // reported: the parser's errors would follow from them.
         diagnostics.truncate(lexed);
     }
     (build::build(text, &tokens, &output, noted), diagnostics)
@@ -112,7 +113,8 @@ impl Tree {
     /// [`Diagnostic::render`].
     pub fn sources(&self, path: &Path) -> Sources {
         let mut sources = Sources::default();
-        // A text that is too long for spans has no findings with places.
+        // A text that is too long for spans is not added. Its only finding has no place in the
+        // file.
         let _ = sources.add(path, self.text.clone(), Role::Idl);
         sources
     }

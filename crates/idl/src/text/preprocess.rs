@@ -429,7 +429,8 @@ pub(crate) fn precedence(operator: &str) -> Option<u8> {
     })
 }
 
-/// Returns the value of `left && right` and `left || right` where `right` has no influence on it.
+/// Returns the value of `left && right` or `left || right` if `left` alone decides it. `None` if
+/// not.
 pub(crate) fn decided(operator: &str, left: i64) -> Option<i64> {
     match operator {
         "&&" if left == 0 => Some(0),

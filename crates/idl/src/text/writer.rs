@@ -51,7 +51,7 @@ impl Writer {
         }
     }
 
-    /// Adds a line without indentation, such as a preprocessor's.
+    /// Adds a line without indentation, such as a preprocessor directive.
     pub(crate) fn unindented(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');

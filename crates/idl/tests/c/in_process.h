@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* The frame to change, and the change. */
+/* The frame to change, and the change that a hostile peer would make to it. */
 enum side { NEITHER, REQUEST, REPLY };
 struct tampering {
     enum side side;

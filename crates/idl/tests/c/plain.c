@@ -7,7 +7,8 @@
 
 /* The number of calls that reached the object. */
 static int called;
-/* The count that Fetch reports, or 0 for half of its room. The result of Fetch and Print. */
+/* The count that the object's Fetch reports, or 0 for half of its room. The HRESULT of Fetch and
+   Print. */
 static uint32_t found;
 static HRESULT outcome = S_OK;
 /* Whether no frame is changed, so that every value is known. */
@@ -650,7 +651,7 @@ static void run(const struct test *test, IPlain *plain)
     }
 }
 
-/* The listing in the document about FLAT. */
+/* The example in the documentation of FLAT (docs/flat.md). */
 static const unsigned char documented[40] = {
     3, 0, 0, 0, 0, 0, 0, 0, 0x18, 0, 0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0,
     3, 0, 0, 0, 1,  0, 0, 0, 2,    0, 0, 0, 3, 0, 0, 0, 0,    0, 0, 0,
@@ -736,7 +737,7 @@ static void strings_are_what_they_are(IPlain *plain)
     CHECK(call_receipt(plain) == RPC_E_SERVERFAULT);
     tampering.side = NEITHER;
     server_room = 1024;
-    /* Frames with a null string and with an invalid slot in the place of a required string. */
+    /* Frames for a required string: in one the string is null, in the other its slot is invalid. */
     const uint64_t without[5] = {0, 0, 40, 0, 18};
     const uint64_t strange[6] = {41, 0, 48, 0, 0, 18};
     unsigned char slot[OBVIA_INLINE_MAX];
@@ -748,7 +749,7 @@ static void strings_are_what_they_are(IPlain *plain)
     CHECK(IPlain_INFO.stubs[21](&object, &call) == OBVIA_BAD_STUB_DATA && called == 0);
 }
 
-/* A frame that is consistent with a negative count. */
+/* A frame with a negative count, to which all its other parts correspond. */
 static void negative_counts_are_refused(void)
 {
     struct {

@@ -578,7 +578,7 @@ pub struct rpcecho_Vtbl {
 }
 
 impl rpcecho {
-    /// Opnum 0: one more than what came.
+    /// Opnum 0: returns the argument plus 1.
     pub fn AddOne(&self, in_data_: u32) -> obvia::Result<u32> {
         let mut out_data_ = obvia::rt::zero();
         // SAFETY: an interface pointer has its interface's vtable; the arguments live until the call returns.
@@ -586,7 +586,7 @@ impl rpcecho {
         obvia::rt::check(result)?;
         Ok(out_data_)
     }
-    /// Opnum 1: what came.
+    /// Opnum 1: returns the bytes of the argument.
     pub fn EchoData(&self, in_data_: &[u8], out_data_: &mut [u8]) -> obvia::Result<()> {
         let len = obvia::rt::count(in_data_.len())?;
         obvia::rt::check_length(out_data_.len(), Some(in_data_.len()))?;
@@ -594,21 +594,21 @@ impl rpcecho {
         let result = unsafe { (obvia::Interface::vtable(self).EchoData)(obvia::Interface::as_raw(self), len, in_data_.as_ptr(), out_data_.as_mut_ptr()) };
         obvia::rt::check(result)
     }
-    /// Opnum 2: takes what came.
+    /// Opnum 2: takes bytes.
     pub fn SinkData(&self, data: &[u8]) -> obvia::Result<()> {
         let len = obvia::rt::count(data.len())?;
         // SAFETY: an interface pointer has its interface's vtable; the arguments live until the call returns.
         let result = unsafe { (obvia::Interface::vtable(self).SinkData)(obvia::Interface::as_raw(self), len, data.as_ptr()) };
         obvia::rt::check(result)
     }
-    /// Opnum 3: bytes that count up from 0.
+    /// Opnum 3: returns bytes that count up from 0.
     pub fn SourceData(&self, data: &mut [u8]) -> obvia::Result<()> {
         let len = obvia::rt::count(data.len())?;
         // SAFETY: an interface pointer has its interface's vtable; the arguments live until the call returns.
         let result = unsafe { (obvia::Interface::vtable(self).SourceData)(obvia::Interface::as_raw(self), len, data.as_mut_ptr()) };
         obvia::rt::check(result)
     }
-    /// Opnum 4: a text for a text.
+    /// Opnum 4: returns a text for a text.
     pub fn TestCall(&self, s1: &obvia::U16CStr) -> obvia::Result<obvia::U16CString> {
         let mut s2 = std::ptr::null_mut();
         // SAFETY: an interface pointer has its interface's vtable; the arguments live until the call returns.
@@ -617,7 +617,7 @@ impl rpcecho {
         // SAFETY: the method succeeded, so by COM's rules the caller owns its results.
         Ok(unsafe { obvia::rt::take_wide(s2) })
     }
-    /// Opnum 5: the information of a level between 1 and 7.
+    /// Opnum 5: returns the information of a level between 1 and 7.
     pub fn TestCall2(&self, level: u16) -> obvia::Result<(Info<'static>, u32)> {
         let mut returned = obvia::rt::zero();
         let mut info_memory = std::mem::MaybeUninit::<InfoRaw<'static>>::zeroed();
@@ -627,7 +627,7 @@ impl rpcecho {
         // SAFETY: the method succeeded, so by COM's rules the caller owns its results.
         Ok((unsafe { (*info_memory.as_ptr()).get(obvia::rt::discriminant(level)) }, returned))
     }
-    /// Opnum 6: sleeps so long, and returns that.
+    /// Opnum 6: sleeps for a number of seconds, and returns the number.
     pub fn TestSleep(&self, seconds: u32) -> obvia::Result<u32> {
         let mut returned = obvia::rt::zero();
         // SAFETY: an interface pointer has its interface's vtable; the arguments live until the call returns.
@@ -635,7 +635,7 @@ impl rpcecho {
         obvia::rt::check(result)?;
         Ok(returned)
     }
-    /// Opnum 7: what came.
+    /// Opnum 7: returns the arguments.
     pub fn TestEnum(&self, foo1: &mut Enum1, foo2: &mut Enum2, foo3: &mut Enum3<'static>) -> obvia::Result<()> {
         if !foo3.fits(obvia::rt::discriminant((*foo1).0)) {
             return Err(obvia::rt::wrong_arm());
@@ -649,7 +649,7 @@ impl rpcecho {
         }
         obvia::rt::check(result)
     }
-    /// Opnum 8: an array that is twice as long.
+    /// Opnum 8: returns an array that is twice as long.
     pub fn TestSurrounding(&self, data: &mut obvia::Owned<Surrounding>) -> obvia::Result<()> {
         let mut data_raw = data.as_ptr();
         // SAFETY: an interface pointer has its interface's vtable; the arguments live until the call returns.
@@ -658,7 +658,7 @@ impl rpcecho {
         unsafe { obvia::rt::put_owned(data, data_raw) };
         obvia::rt::check(result)
     }
-    /// Opnum 9: the number at the end of the pointers, or 0 where there is none.
+    /// Opnum 9: returns the number at the end of the pointers, or 0 if there is none.
     pub fn TestDoublePointer(&self, data: &Option<&'_ Option<&'_ u16>>) -> obvia::Result<u16> {
         let mut returned = obvia::rt::zero();
         // SAFETY: an interface pointer has its interface's vtable; the arguments live until the call returns.
@@ -672,25 +672,25 @@ impl rpcecho {
 ///
 /// Several threads may call the methods at once, and any thread may drop the object.
 pub trait rpcecho_Impl: obvia::rt::IUnknownImpl<Impl: Send + Sync + 'static> {
-    /// Opnum 0: one more than what came.
+    /// Opnum 0: returns the argument plus 1.
     fn AddOne(&self, in_data: u32) -> obvia::Result<u32>;
-    /// Opnum 1: what came.
+    /// Opnum 1: returns the bytes of the argument.
     fn EchoData(&self, in_data: &[u8], out_data: &mut [u8]) -> obvia::Result<()>;
-    /// Opnum 2: takes what came.
+    /// Opnum 2: takes bytes.
     fn SinkData(&self, data: &[u8]) -> obvia::Result<()>;
-    /// Opnum 3: bytes that count up from 0.
+    /// Opnum 3: returns bytes that count up from 0.
     fn SourceData(&self, data: &mut [u8]) -> obvia::Result<()>;
-    /// Opnum 4: a text for a text.
+    /// Opnum 4: returns a text for a text.
     fn TestCall(&self, s1: &obvia::U16CStr) -> obvia::Result<obvia::U16CString>;
-    /// Opnum 5: the information of a level between 1 and 7.
+    /// Opnum 5: returns the information of a level between 1 and 7.
     fn TestCall2(&self, level: u16) -> obvia::Result<(Info<'static>, u32)>;
-    /// Opnum 6: sleeps so long, and returns that.
+    /// Opnum 6: sleeps for a number of seconds, and returns the number.
     fn TestSleep(&self, seconds: u32) -> obvia::Result<u32>;
-    /// Opnum 7: what came.
+    /// Opnum 7: returns the arguments.
     fn TestEnum(&self, foo1: &mut Enum1, foo2: &mut Enum2, foo3: &mut Enum3<'static>) -> obvia::Result<()>;
-    /// Opnum 8: an array that is twice as long.
+    /// Opnum 8: returns an array that is twice as long.
     fn TestSurrounding(&self, data: &mut obvia::Owned<Surrounding>) -> obvia::Result<()>;
-    /// Opnum 9: the number at the end of the pointers, or 0 where there is none.
+    /// Opnum 9: returns the number at the end of the pointers, or 0 if there is none.
     fn TestDoublePointer(&self, data: &Option<&'_ Option<&'_ u16>>) -> obvia::Result<u16>;
 }
 

@@ -37,7 +37,7 @@ fn counts_are_compared_with_each_other() {
     assert_eq!(refused("TestCall", &[1, 0, 2, 0]), Error::Count { at: 12, found: 2 }, "of which there are 1");
     assert_eq!(refused("TestCall", &[2, 1, 1, 0]), Error::Offset { at: 8 });
     let accounts = Interface::of("testing/vectors/ndr/accounts.idl", "accounts");
-    // A handle, 2 and 4 bytes of text, and the text.
+    // A context handle, the text's length of 2 bytes in room of 4 bytes, and the text.
     let text = |most, count| words(&[0, 0, 0, 0, 0, 2 | 4 << 16, 1, most, 0, count, 0x0041_0041]);
     assert!(accounts.decode("LookUpDomain", Part::Request, NDR, &Numbers::default(), &text(2, 1)).is_ok());
     let refused = |most, count| refusal(&accounts, "LookUpDomain", NDR, &text(most, count));

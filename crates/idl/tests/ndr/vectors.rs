@@ -75,8 +75,8 @@ fn arrays_of_fixed_size_may_travel_in_part() {
             HRESULT Get([out] long **number);
         }",
     );
-    // "abc", "x", 2 of 3; "y". The request's block consists of the structure, of 18 bytes, and two
-    // characters.
+    // The structure has "abc", "x", and 2 of 3 elements. The other parameter is "y". The request's
+    // block consists of the structure, which has 18 bytes, and two characters.
     let frame = [b"abc\0x\0\0\0\0\0\x02\0\x07\0\x08\0\0\0".as_slice(), b"y\0\0\0\0\0"].concat();
     let stub = [
         b"\0\0\0\0\x04\0\0\0abc\0".as_slice(),

@@ -295,7 +295,7 @@ impl Port for MemoryPort {
 
     fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep> {
         let mut count = [0; 8];
-        // The read fails when the bell was not rung.
+        // The read fails if the bell was not rung, which is no error here.
         let _ = rustix::io::read(&*self.own.bell, &mut count);
         let is_quiet = self.own.packets().is_empty();
         is_quiet.then(|| Sleep { fd: self.readiness(), until: Some(now + PULSE) })

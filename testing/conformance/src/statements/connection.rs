@@ -6,8 +6,9 @@ use obvia_via::spi::Offer;
 use obvia_via::{Descriptor, Ended, Error, PostFault, State, Status};
 use std::time::Duration;
 
-/// 40. A connection is requested, and accepted or rejected. Where no listener is or none answers,
-///     the request ends with that error by its deadline. Both sides exchange private data.
+/// 40. A connection is requested, and accepted or rejected. A request for an address without a
+///     listener fails, at the latest at its deadline. A request that the listener does not answer
+///     ends at its deadline. Both sides exchange private data.
 pub fn s40_connections_are_asked_for_and_answered(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let mut pair = Pair { a: run.end(Side::Asks, &plan), b: run.end(Side::Listens, &plan) };
@@ -15,8 +16,8 @@ pub fn s40_connections_are_asked_for_and_answered(run: &Run) {
     let mut listener = pair.b.nic.listen(&discriminator).expect("the discriminator is free");
     let address = run.fixture.address(&listener);
     let again = run.fixture.nic(Side::Listens).listen(&discriminator);
-    // A discriminator like "any" leaves the choice to the provider, which gives two listeners two
-    // addresses.
+    // If the discriminator leaves the choice of an address to the provider, like "any", two
+    // listeners get two addresses.
     assert!(again.as_ref().map_or(true, |again| run.fixture.address(again) != address), "two listen at one place");
     drop(again);
     let (nobody, took) = timed(|| listener.wait(within_ms(100)));

@@ -4,8 +4,9 @@ use crate::ends::{Pair, Plan, drain, entry, region, well};
 use crate::{Run, Side};
 use obvia_via::{Access, Descriptor, InUse, State};
 
-/// 24. A region that posted descriptors point to cannot be deregistered: it comes back, and works.
-///     When the descriptors are completed, it can be deregistered.
+/// 24. A region that posted descriptors point to cannot be deregistered: the attempt fails and
+///     returns the region, which still works. When the descriptors are completed, it can be
+///     deregistered.
 pub fn s24_regions_in_use_stay(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     for _ in 0..20 {
@@ -59,7 +60,7 @@ pub fn s25_tags_in_use_stay(run: &Run) {
 }
 
 /// 26. A VI that is connected, or has descriptors that are posted or not taken, cannot be
-///     destroyed: it comes back, and works.
+///     destroyed: the attempt fails and returns the VI, which still works.
 pub fn s26_vis_in_use_stay(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let mut pair = run.pair_by(&plan);
@@ -84,8 +85,8 @@ pub fn s26_vis_in_use_stay(run: &Run) {
     vi.destroy().expect("nothing uses it any more");
 }
 
-/// 27. A completion queue in use by a VI cannot be destroyed: it comes back, and works. When the VI
-///     is gone, it can be destroyed at once.
+/// 27. A completion queue in use by a VI cannot be destroyed: the attempt fails and returns the
+///     queue, which still works. When the VI is gone, the queue can be destroyed at once.
 pub fn s27_completion_queues_in_use_stay(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let nic = run.fixture.nic(Side::Listens);

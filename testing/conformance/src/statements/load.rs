@@ -121,8 +121,8 @@ pub fn s48_many_vis_get_their_turn(run: &Run) {
         (0..2).for_each(|_| pair.a.send(0, 64));
     }
     let mut counts = vec![0_usize; VIS];
-    // Fairness counts here, and not speed, which depends on the machine with two hundred and fifty
-    // connections.
+    // Only fairness is tested here. The speed with two hundred and fifty connections depends on the
+    // machine, so the deadline is late.
     let deadline = Deadline::after_secs(400).start();
     let mut total = 0;
     // VIs that the wire holds back by chance must catch up in the end.
@@ -146,9 +146,9 @@ pub fn s48_many_vis_get_their_turn(run: &Run) {
     assert!(is_fair, "{counts:?}");
 }
 
-/// 49. Much data goes through one connection and arrives as it was sent: a part here, all ten
-///     gigabytes in the test of that name, or the number of bytes in the variable
-///     `OBVIA_CONFORMANCE_BYTES`.
+/// 49. Much data goes through one connection and arrives as it was sent: by default some megabytes.
+///     The number of bytes can be set by the variable `OBVIA_CONFORMANCE_BYTES`. The test
+///     `s49_ten_gigabytes` sends all ten gigabytes.
 pub fn s49_much_data_arrives_as_it_was(run: &Run) {
     volume(run, wanted_bytes().unwrap_or(24_000_000));
 }
@@ -177,7 +177,8 @@ pub fn volume(run: &Run, bytes: u64) {
     let mut pair = run.pair_by(&Plan { area, ..Plan::of(level) });
     let messages = bytes.div_ceil(u64::from(length));
     let base = pattern(49, length as usize);
-    // Cheap to make, and different at every position of every message.
+    // The contents of a message are cheap to make, and differ from those of every other message at
+    // every position.
     let stamped = |number: u64, buffer: &mut Vec<u8>| {
         buffer.clone_from(&base);
         for (at, eight) in buffer.chunks_exact_mut(8).enumerate().step_by(8) {

@@ -44,8 +44,9 @@ pub fn s34_exactly_once_in_order_over_a_bad_wire(run: &Run) {
     }
     if let Some(wire) = run.fixture.wire() {
         for sleeps in [false, true] {
-            // A busy machine makes the repetition late now and then. A repetition that depends on
-            // signs of life is late each time.
+            // On a busy machine some repetitions are late, so one that is in time is enough. If the
+            // sender repeated a message only after a sign of life of its peer, every repetition
+            // would be late.
             let mut took = vec![is_sent_again(run, wire, sleeps)];
             while took.iter().all(|took| *took >= AGAIN) {
                 assert!(took.len() < 40, "another thread sleeps: {sleeps}: it took {took:?}");
@@ -58,8 +59,8 @@ pub fn s34_exactly_once_in_order_over_a_bad_wire(run: &Run) {
 /// The maximum time until a lost message is sent again, on a wire without delay.
 const AGAIN: Duration = Duration::from_millis(150);
 
-/// Loses a message whose sender then computes, while another thread may sleep on the receive queue.
-/// Returns how long the repetition took.
+/// Loses a message whose sender then does not call its VI, while another thread may sleep on the
+/// receive queue. Returns the time until the repetition arrived.
 fn is_sent_again(run: &Run, wire: &dyn Wire, sleeps: bool) -> Duration {
     let mut pair = run.pair_by(&Plan { waiting: Waiting::Block, ..Plan::of(run.reliable_levels()[0]) });
     pair.check_both(34);
@@ -72,7 +73,8 @@ fn is_sent_again(run: &Run, wire: &dyn Wire, sleeps: bool) -> Duration {
         if sleeps {
             scope.spawn(move || next(receive));
         }
-        // Long enough for the sleeping thread and the attendants to settle.
+        // The time is long enough for the other thread to fall asleep, and for the NICs' own
+        // threads to take over the idle VIs.
         std::thread::sleep(Duration::from_millis(100));
         wire.disturb(Faults { lost: 1000, ..Faults::default() });
         send.post(Descriptor::send().with_segment(area, 0, 77)).expect("it can be posted");
@@ -107,7 +109,8 @@ struct Way {
 
 impl Way {
     fn step(&mut self, from: &mut crate::ends::End, to: &mut crate::ends::End, with_rdma: bool) {
-        // Several at a time, so that they can be reordered; no more than the receiver has room for.
+        // Several messages are sent at a time, so that the wire can reorder them, but no more than
+        // the receiver has posted receives for.
         for _ in 0..5 {
             self.send(from, to, with_rdma);
         }

@@ -86,7 +86,8 @@ pub fn s18_deregistered_handles_fail(run: &Run) {
             continue;
         }
         let gone = region(&pair.b.nic, &pair.b.tag, 4096, run.access());
-        // Shows the bytes after the registration is over.
+        // The descriptor keeps the region's memory, so that the test can read the bytes after the
+        // region is deregistered.
         let witness = Descriptor::send().with_segment(&gone, 0, 4096);
         let there = place(&gone, 0);
         pair.a.set(0, &pattern(18, 4096));
@@ -103,8 +104,9 @@ pub fn s18_deregistered_handles_fail(run: &Run) {
     }
 }
 
-/// Asserts the effect of a refused RDMA on a reliable connection: it ends at both ends, and the
-/// descriptor has the reason, unless it was done as soon as it was on its way.
+/// Asserts the effect of a refused RDMA on a reliable connection. The connection ends at both ends,
+/// and the descriptor's status gives the reason. With reliable delivery, the descriptor of a write
+/// may also be done, because it completes when the write is on its way.
 #[track_caller]
 fn breaks(run: &Run, pair: &mut Pair, level: Reliability, status: Status, what: &str) {
     let ended = (pair.a.ended(), pair.b.ended());
@@ -120,14 +122,16 @@ fn breaks(run: &Run, pair: &mut Pair, level: Reliability, status: Status, what: 
     assert!(drain(&mut pair.a.vi.send).is_empty());
 }
 
-/// Makes a place that must not be reached, for each connection, at the listening end.
+/// A function that returns the remote address of the case with this number, at the listening end,
+/// which a peer must not access, and the regions that it has made. `None` if there are no more
+/// cases.
 type Forbidden = fn(&Pair, usize) -> Option<(RemoteAddress, Vec<MemoryRegion>)>;
 
-/// The length of refused RDMA, in bytes: more than a packet of any network.
+/// The length of a refused RDMA in bytes, which exceeds a packet of any network.
 const REACH: usize = 70_000;
 
-/// Tries writes to forbidden places. No byte may appear in any of the memory, and both ends must
-/// notice.
+/// Asserts that writes to forbidden addresses are refused: no byte of any memory changes, and both
+/// ends notice.
 fn refuses_writes(run: &Run, forbidden: Forbidden) {
     if run.lacks(Lack::RdmaWrite) {
         return lacks_rdma_write(run);
@@ -160,7 +164,8 @@ fn refuses_writes(run: &Run, forbidden: Forbidden) {
         let before = everything(&pair, &regions);
         pair.a.set(0, &pattern(5, REACH));
         pair.a.send_as(Descriptor::rdma_write(there), 0, REACH);
-        // A provider may report the refusal; one that cannot has done what was promised.
+        // Unreliable delivery promises no report, so a provider that cannot report the refusal
+        // completes the write as done.
         let status = next(&mut pair.a.vi.send).status();
         assert!(matches!(status, Status::Done | Status::RemoteProtection), "unreliable: {status:?}");
         settle();
@@ -169,8 +174,8 @@ fn refuses_writes(run: &Run, forbidden: Forbidden) {
     }
 }
 
-/// Performs an allowed write, so that a refusal means something. Returns all memory, as it is
-/// before the refused write.
+/// Performs a permitted write first, because a refusal by a provider that refuses every write would
+/// prove nothing. Returns the contents of all memory before the refused write.
 fn prepare(pair: &mut Pair, regions: &[MemoryRegion]) -> Vec<Vec<u8>> {
     for (seed, region) in regions.iter().enumerate() {
         write(region, 0, &pattern(100 + seed as u64, region.memory().len()));
@@ -189,7 +194,8 @@ fn everything(pair: &Pair, regions: &[MemoryRegion]) -> Vec<Vec<u8>> {
     regions.iter().chain([&pair.b.area]).map(|region| read(region, 0, region.memory().len())).collect()
 }
 
-/// Asserts that a provider without RDMA write says so at every opportunity.
+/// Asserts that a provider without RDMA write reports that in its attributes, and refuses regions
+/// and descriptors for RDMA write.
 fn lacks_rdma_write(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     assert!(!pair.a.nic.attributes().rdma_write);
@@ -203,7 +209,8 @@ fn lacks_rdma_write(run: &Run) {
 
 fn outside(pair: &Pair, case: usize) -> Option<(RemoteAddress, Vec<MemoryRegion>)> {
     let end = pair.b.area.memory().len() as u64;
-    // One byte too far; begun inside; wholly outside; so far that a sum wraps around.
+    // The offsets: one byte beyond the end; begun inside, but too long; wholly outside; so large
+    // that the sum with the length wraps around.
     let offset = *[end - REACH as u64 + 1, end - 1, end, 1 << 40, u64::MAX - 5, u64::MAX].get(case)?;
     Some((RemoteAddress { offset, ..place(&pair.b.area, 0) }, Vec::new()))
 }

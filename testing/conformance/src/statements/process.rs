@@ -12,8 +12,8 @@ const NICS: usize = 60;
 const CYCLES: usize = 1000;
 
 /// 43. A peer whose process was killed, or whose wire was cut, is noticed within the configured
-///     time, whether the connection is busy, idle with a waiting owner, or not looked at until
-///     then.
+///     time, whether the connection is busy, idle with a waiting owner, or unused until the time is
+///     over.
 pub fn s43_dead_peers_are_noticed(run: &Run) {
     assert!(run.crosses_processes || run.fixture.wire().is_some(), "a fixture can kill its peers or cut the wire");
     if run.crosses_processes {
@@ -26,7 +26,7 @@ pub fn s43_dead_peers_are_noticed(run: &Run) {
         for pair in &mut pairs {
             pair.check_both(43);
             pair.b.receive(0, 10);
-            // One end has a message to send, and the other has not.
+            // Of the two ends, only one has a message to send when the wire is cut.
             pair.a.receive(0, 10);
         }
         wire.cut();
@@ -72,7 +72,8 @@ fn is_killed(run: &Run, manner: Manner) {
     match manner {
         Manner::Waits => assert_eq!(next(&mut end.vi.receive).status(), Status::Flushed),
         Manner::Sends => {
-            // Until there is an error, which may come at once or after its queue has filled.
+            // The loop ends with an error. A send may fail at once, or only when the send queue is
+            // full.
             let deadline = soon().start();
             while end.vi.state() == State::Connected {
                 let _ = end.vi.send.post(Descriptor::send().with_segment(&end.area, 0, 50));
@@ -115,8 +116,9 @@ pub fn stay(run: &Run, address: &str) {
 ///     NICs leave nothing when they are gone.
 pub fn s45_a_thousand_connections_leave_nothing(run: &Run) {
     let mut other = Other::start(run.module, &Task::Cycles);
-    // libfabric's shm touches 4 MiB for each endpoint: seventeen seconds of processor time
-    // altogether, which is minutes on a busy machine. Single steps have limits of their own.
+    // The limit allows for libfabric's shm, which touches 4 MiB for each endpoint. That takes
+    // seventeen seconds of processor time in all, and minutes on a busy machine. Each step of the
+    // other process has a shorter limit of its own.
     let status = other.ended(Duration::from_secs(480)).expect("a thousand connections take less than that");
     assert!(status.success(), "something was left behind, as the other process says: {status}");
 }
@@ -151,8 +153,8 @@ pub fn cycles(run: &Run) {
     assert!(before.files > 0 && before.threads > 0 && before.mappings > 0, "the system says what a process has");
     let (asking, listening) = (run.fixture.nic(Side::Asks), run.fixture.nic(Side::Listens));
     let plan = Plan { area: 8192, ..Plan::of(run.reliable_levels()[0]) };
-    // The queue makes the file for its sleeps at the first sleep, and keeps it. A queue that polls
-    // first may have no time left to sleep.
+    // A completion queue opens a file at its first sleep, and keeps it. The wait blocks at once,
+    // because a wait that polls first might reach its deadline before it sleeps.
     let mut queue = listening.completion_queue(64).with_waiting(Waiting::Block);
     let nothing = queue.wait(Deadline::Within(Duration::from_millis(200)));
     assert!(matches!(nothing, Err(Error::TimedOut)), "{nothing:?}");

@@ -43,7 +43,7 @@ pub fn s01_work_queues_complete_in_order(run: &Run) {
     }
 }
 
-/// Returns an RDMA write and a read, as far as the provider supports them, at a place that no
+/// Returns an RDMA write and an RDMA read, if the provider supports them, at an offset that no
 /// message uses.
 #[expect(clippy::vec_box, reason = "descriptors are posted in boxes")]
 fn rdma_of_all_kinds(run: &Run, target: &crate::ends::End) -> Vec<Box<Descriptor>> {

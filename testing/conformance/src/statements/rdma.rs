@@ -4,7 +4,8 @@ use crate::ends::{Pair, drain, next, pattern, place, read, region, settle, until
 use crate::{Lack, Run};
 use obvia_via::{Access, Descriptor, Ended, Error, PostFault, Reliability, Status};
 
-/// Waits until everything sent before is done at the other end: a send behind it shows that.
+/// Waits until the peer has performed everything that was sent before. A send behind that shows
+/// this when it completes.
 #[track_caller]
 fn behind(pair: &mut Pair) {
     pair.a.vi.send.post(Descriptor::send().with_context(u64::MAX)).expect("it can be posted");

@@ -52,7 +52,7 @@ pub fn s35_reception_means_in_memory(run: &Run) {
         pair.b.set(0, &vec![0; 200_000]);
         pair.b.receive(100_000, 60_000);
         pair.a.send(0, length);
-        // No thread calls the target's VI until the sender knows.
+        // The test does not call the target's VI before the send has completed at the sender.
         well(next(&mut pair.a.vi.send));
         assert!(pair.b.bytes(100_000, length) == bytes, "round {round}: the send was complete too early");
         pair.b.received();
@@ -110,8 +110,9 @@ pub fn s36_unreliable_means_at_most_once(run: &Run) {
         pair.a.set(0, &pattern(u64::from(number), length));
         pair.a.send_as(Descriptor::send().with_immediate(number), 0, length);
         pair.a.sent();
-        // A slow carrier must not make messages find no receive, so each is waited for. But a
-        // message may also be lost, which stays unnoticed.
+        // The next message is sent only when this one has arrived, so that a slow carrier does not
+        // find too few receives. The wait has a limit, because a message may also be lost, which is
+        // not reported.
         let (before, given_up) = (arrived, within_ms(5).start());
         while arrived == before && !given_up.is_over() {
             arrived = take(&mut pair);
@@ -176,7 +177,8 @@ pub fn s38_errors_flush_in_order(run: &Run) {
             let sent = next(&mut pair.a.vi.send);
             assert_eq!(sent.context, context, "{level}: sends are flushed in order");
             flushed += u32::from(sent.status() == Status::Flushed);
-            // A message on its way may be done, but none behind one that was not.
+            // A message that was already on its way may be done, but none that is behind a flushed
+            // one.
             assert!(flushed == 0 || sent.status() == Status::Flushed, "{level}: {:?} after a flush", sent.status());
             let received = next(&mut pair.b.vi.receive);
             let expected = if context == 0 { Status::TooLong } else { Status::Flushed };

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Longer than a busy machine keeps a thread waiting: a live peer must not count as dead.
+/// The maximum silence of a peer. A live peer must not count as dead, so this is longer than a busy
+/// machine keeps a thread waiting.
 const SILENCE: Duration = Duration::from_secs(10);
 const UNRELIABLE: Lack = Lack::Level(Reliability::Unreliable);
 const RECEPTION: Lack = Lack::Level(Reliability::ReliableReception);

@@ -16,7 +16,7 @@ struct Shm<const TINY: bool> {
 
 impl<const TINY: bool> Fixture for Shm<TINY> {
     const LACKS: &'static [Lack] = &[];
-    // The socket's end is noticed at once.
+    // A peer notices at once when the connection's socket is closed.
     const SILENCE: Duration = Duration::from_millis(200);
     const CROSSES_PROCESSES: bool = true;
 

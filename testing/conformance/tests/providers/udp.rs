@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The maximum silence of a peer. Longer than a busy machine keeps a thread waiting: a live peer
-/// must not count as dead.
+/// The maximum silence of a peer. A live peer must not count as dead, so this is longer than a busy
+/// machine keeps a thread waiting.
 const SILENCE: Duration = Duration::from_secs(10);
 
 fn nic() -> Nic {

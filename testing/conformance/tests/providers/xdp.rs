@@ -14,18 +14,20 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, Once, Weak};
 use std::time::Duration;
 
-/// A cable, with a program at either end from the first NIC on.
+/// A cable between two network namespaces, and the XDP program at each of its ends, which is loaded
+/// for the first NIC.
 #[derive(Debug)]
 struct Wired {
     cable: Cable,
-    // Kept only while NICs use it: a process without open sockets frees the interface for another
-    // one.
+    // The programs are kept only while NICs use them: a process without open sockets leaves the
+    // interface to another process.
     opened: [Mutex<Weak<Xdp>>; 2],
 }
 
 impl Fixture for Wired {
     const LACKS: &'static [Lack] = &[];
-    // Longer than a busy machine keeps a thread waiting.
+    // A live peer must not count as dead, so this is longer than a busy machine keeps a thread
+    // waiting.
     const SILENCE: Duration = Duration::from_secs(10);
     const CROSSES_PROCESSES: bool = true;
 
@@ -147,7 +149,8 @@ macro_rules! if_possible {
 
 for_each_statement!(if_possible, Wired);
 
-/// Carries out the task that a test starts in another process; no effect otherwise.
+/// Carries out the task of a process that a test has started. In a usual test run there is no task,
+/// and the test has no effect.
 #[test]
 fn in_another_process() {
     tasks::main::<Wired>();

@@ -110,8 +110,8 @@ fn who_sleeps_on_the_socket_is_called_there(server: Server) {
         assert!(count > 0 && call[..count].iter().all(|byte| *byte == 0), "{count} bytes: {call:?}");
         calls += count;
     }
-    // After its first answer, the server may still test whether the peer sleeps, and find it
-    // sleeping in the next turn.
+    // The server rings once for each answer. After its first answer, it may also test whether the
+    // peer sleeps, find the peer asleep in the next turn, and ring once more.
     assert!((TURNS..=TURNS + 1).contains(&calls), "one answer, one call: {calls} for {TURNS}");
     drop(peer);
     scene.assert_unharmed();

@@ -33,7 +33,8 @@ impl Evil {
         Self::start_as(directory, oxid, &[EVIL.to_owned(), endpoint_of(oxid)], behave)
     }
 
-    /// As [`Self::start`], as the process of an OXID, for these names.
+    /// Like [`Self::start`], but under these names, and with the OXID of the process that they
+    /// belong to.
     pub(crate) fn start_as(
         directory: &Directory,
         oxid: u64,
@@ -130,8 +131,8 @@ fn answer(peer: &mut Peer, message: &Message) {
     }
 }
 
-/// Returns the correct results. The victim's index is 7, those of things are 9; their pairs'
-/// indices are 20 higher.
+/// Returns the correct results. In targets, the victim has the index 7, and every thing has the
+/// index 9. An object's interface IPair has an index that is 20 higher.
 fn results(oxid: u64, message: &Message) -> Vec<u8> {
     let reference = |iid, oid, target| {
         Reference { iid, refs: 5, oxid, oid, target, endpoint: format!("oxid-{oxid:016x}") }.to_wire()

@@ -66,7 +66,7 @@ impl FileSystem {
             Err(errno) => return skip("opening /dev/fuse", &errno.into()),
         };
         if let Err(error) = leave_mounts().and_then(|()| mount(&device, place)) {
-            // Runs that count have the right to mount.
+            // A CI run has the right to mount.
             assert!(!ground::is_ci(), "mounting: {error}");
             return skip("mounting", &error);
         }
@@ -184,8 +184,8 @@ fn files_whose_pages_never_come_are_not_touched(server: Server) {
     drop(files);
 }
 
-/// Sends a greeting with files, beside the bytes, or to a virtual machine the first one by its name
-/// for both segments.
+/// Sends a greeting, with the files beside its bytes. To a virtual machine, sends the name of the
+/// first file instead, for both segments.
 fn send_greeting(socket: &UnixStream, server: Server, files: &[BorrowedFd<'_>]) {
     let greeting = wire::greeting(AREA_LENGTH as u64);
     if server == Server::Java {
@@ -212,9 +212,11 @@ fn areas_of_a_file_system_that_hangs_cost_their_own_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-/// The runtime directory is the mounted directory with all operations answered, the mounted
-/// directory with only the look-up answered, and a directory below it without an answer. The server
-/// must report the error in time; its process ends only when the file system does.
+/// Starts servers whose runtime directory is on the file system. In the first case all operations
+/// are answered, and the server refuses a directory on FUSE. In the second case only the look-up of
+/// the directory is answered. In the third case the look-up of a directory below is not answered.
+/// The server must report the error in time, although its process ends only when the file system
+/// does.
 fn names_on_a_file_system_that_hangs_are_refused_in_time(server: Server) {
     for (silent, names, what) in [
         (&[][..], ".", "FUSE"),

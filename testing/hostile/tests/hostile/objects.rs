@@ -35,9 +35,9 @@ against_every_server! {
     lists_of_references_outlive_the_link_of_their_call,
 }
 
-/// The runtime's own call with the references in the call before it.
+/// The opnum of the runtime's own call that lists the references in the preceding call.
 const LISTED: u16 = 26;
-/// The runtime's own call that releases references.
+/// The opnum of the runtime's own call that releases references.
 const RELEASE: u16 = 4;
 
 const SUM: u16 = 4;
@@ -239,7 +239,7 @@ fn strings_end_in_zero_or_are_refused(server: Server) {
 fn results_that_would_be_too_long_are_refused(server: Server) {
     on_a_connection(server, |peer, object| {
         for count in [0x0400_0001, 0x1000_0000, 0x1fff_ffff, 0x2000_0000, 0x7fff_ffff, 0x8000_0000, u32::MAX] {
-            // Arrays in Java cannot have as many elements.
+            // Arrays in Java cannot have so many elements.
             let is_none = server == Server::Java && count > i32::MAX as u32;
             for opnum in [FILL, MARKS] {
                 let refused = if is_none { BAD_DATA } else { wire::NO_MEMORY };
@@ -429,7 +429,7 @@ fn lists_of_references_do_not_add_up_where_none_are_taken(server: Server) {
     }
     std::fs::remove_file(&socket).unwrap();
     drop(listener);
-    // The endpoint is there again, and counts what comes.
+    // The endpoint accepts connections again, and counts the lists of references that arrive.
     let (tell, told) = channel();
     let taking = Evil::start_as(&scene.directory, oxid, &[endpoint], move |_, message| {
         if message.kind == wire::REQUEST && is_release(message) {

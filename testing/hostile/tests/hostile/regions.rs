@@ -1,5 +1,5 @@
 //! Tests of memory that calls pass by reference: invalid files, wrong numbers, references and
-//! counts, and memory that changes or goes while a method reads it.
+//! counts, and memory that changes, or whose owner ends, while a method reads it.
 
 use crate::peer::{AREA, Message, Peer, send};
 use crate::races::{flip, hammer};
@@ -60,7 +60,8 @@ fn long_array(count: u64, reference: u64) -> Vec<u8> {
     Frame::block(16).u64(0, count).u64(8, reference).bytes
 }
 
-/// Makes the call that takes a region and releases others.
+/// Makes the call by which the server takes over region `number`, if that is not 0, and releases
+/// the regions `ended`.
 #[track_caller]
 fn take(peer: &mut Peer, number: u64, ended: &[u64]) -> Message {
     let words: Vec<u8> = [number].iter().chain(ended).flat_map(|word| word.to_le_bytes()).collect();
@@ -406,7 +407,8 @@ fn peers_that_go_while_a_method_reads_their_memory_leave_nothing(server: Server)
         let (mut peer, object) = scene.bound();
         give(&mut peer, 1, LENGTH, WRITE);
         peer.post(wire::REQUEST, DOUBLE, object, &array(LENGTH as u32 / 4, at(1, 0)));
-        // The requests after it are not taken any more, or find no region.
+        // The peer ends before the method does. The server may not read these requests any more. If
+        // it does, the first one releases the region, and the second one finds no region.
         peer.post(wire::REQUEST, REGIONS, SYSTEM, &[0_u64, 1].map(u64::to_le_bytes).concat());
         peer.post(wire::REQUEST, TOTAL, object, &array(LENGTH as u32 / 4, at(1, 0)));
     }

@@ -416,7 +416,8 @@ impl Scene {
         server.await_ready();
         let witness = Process::start(&directory, &["witness"]);
         witness.await_ready();
-        // The census is that of a server after a first client's end.
+        // The census to compare with is taken after a first client has ended, because serving that
+        // client starts threads that stay.
         let (before, client, visitor) = (Census::default(), Client::Rust, RefCell::default());
         let mut scene = Self { kind, server, witness, before, directory, client, visitor };
         scene.assert_serving();

@@ -312,7 +312,7 @@ fn arrays(slot: usize, block: usize, kind: u32, count: usize, body: &[u8]) -> Ve
     wrong
 }
 
-/// Returns frames with wrong marks, or with other counts than their marks.
+/// Returns frames with an invalid `Mark`, or with a count that differs from the number of marks.
 fn marks(block: usize, slot: usize, count: usize) -> Vec<Frame> {
     let of = |said: u32, marks: &[Vec<u8>]| {
         Frame::block(block).u32(count, said).object(slot, 17, marks.len(), &marks.concat())
@@ -342,11 +342,11 @@ fn visit_with_reference(scene: &Scene, change: impl Fn(Reference) -> Reference +
     })
 }
 
-/// A proxy's methods are those of its interface, with any target that a server gives it.
+/// With any target that a server gives for an interface, the proxy has the methods of that interface.
 fn a_target_does_not_become_another_interface(client: Client) {
     let scene = Scene::with(client);
-    // The victim's own target, as the same object and as another one; then the target of the
-    // proxy's identity.
+    // The references have the victim's own target, and then the target of a proxy's identity, each
+    // with the victim's OID and with another one.
     for (oid, target) in [(1, (7, 1)), (2, (7, 1)), (1, (u32::MAX, 0)), (2, (u32::MAX, 0))] {
         visit_with_reference(&scene, move |reference| Reference { oid, target, ..reference });
         visit(&scene, move |peer, message| {

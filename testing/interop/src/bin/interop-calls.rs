@@ -49,7 +49,7 @@ const CHECKS: [(&str, Check); 10] = [
     ("SourceData", source_data),
     ("TestCall", test_call),
     ("TestCall2", test_call2),
-    // Long enough for a client to ping the server.
+    // The server sleeps long enough for a client to ping it.
     ("TestSleep", |echo| expect("TestSleep", echo.TestSleep(2)?, 2)),
     ("TestEnum", test_enum),
     ("TestSurrounding", test_surrounding),

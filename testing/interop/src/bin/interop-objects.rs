@@ -31,7 +31,7 @@ const CLOSED: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b02);
 /// The class that refuses activation.
 const FORBIDDEN: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b03);
 
-/// The class without a class object of the program.
+/// The class for which the program supplies no class object, so that the runtime does.
 const FACTORED: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b04);
 /// A class that is not registered.
 const UNKNOWN: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2bff);

@@ -24,8 +24,8 @@ const CHECKS: &[Check<fn(&IShapes)>] = checks![
     an_array_has_the_room_that_was_asked_for,
 ];
 
-/// The checks run on an object here, one in another process, and one over each network, in each
-/// language.
+/// The checks run on an object of this process, one of another process, and one over each network,
+/// in each language.
 #[test]
 fn structures_with_pointers_are_the_same_everywhere() {
     run_all(CHECKS, "in this process", |check| check(&Shapes::default().into()));

@@ -22,8 +22,8 @@ const CHECKS: &[Check<OfValues>] = checks![
     failures_bring_their_code,
 ];
 
-/// The checks run on an object here, one in another process, and one over each network, in each
-/// language.
+/// The checks run on an object of this process, one of another process, and one over each network,
+/// in each language.
 #[test]
 fn values_are_the_same_everywhere() {
     run_all(CHECKS, "in this process", |check| check(&Values.into(), false));

@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::{fs, io, thread};
 
-/// The number of files in a directory, more than one call lists.
+/// The number of files in a directory. One call cannot list that many.
 const FILES: usize = 300;
 /// The length of a file that takes several reads, in bytes.
 const LARGE: usize = 1_000_003;

@@ -14,7 +14,7 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-/// The only place where the clients look for the server.
+/// The only binding at which the clients look for the server.
 const BINDING: &str = "ncacn_ip_tcp:127.0.0.1[135]";
 /// The ping period in milliseconds.
 const PERIOD: &str = "500";
@@ -71,15 +71,16 @@ fn command(folder: &Path, name: &str, server: &str) -> (String, Vec<String>) {
     (capture, words)
 }
 
-/// Tests with impacket, which starts the server itself: the server reports the number of objects to
-/// it.
+/// Tests with impacket's script, which starts the server itself: the server prints the number of
+/// its objects to its standard output, which the script reads.
 fn impacket(folder: &Path, level: &str) -> Outcome<String> {
     let (capture, words) = command(folder, level, "interop-objects");
     client(level, &[]).with(&words.iter().map(String::as_str).collect::<Vec<_>>()).run()?;
     Ok(capture)
 }
 
-/// Returns impacket's command line without the tests to leave out and the traced server.
+/// Returns the command line of impacket's script, up to the words of the traced server. `left_out`
+/// are the tests to leave out.
 fn client(level: &str, left_out: &[&str]) -> Program {
     let [user, password] = USER;
     let client = python("dcom_impacket.py", &["127.0.0.1", user, password, level]);
@@ -87,12 +88,12 @@ fn client(level: &str, left_out: &[&str]) -> Program {
     client.with(&[&built("obvia")])
 }
 
-/// Tests the same objects in Java. There a rule keeps its object, so that the objects without
-/// access stay.
+/// Tests the same objects in Java. The test `who_may_not` is left out: in Java an access rule holds
+/// a reference to its object, so that objects without access are never freed.
 fn in_java(folder: &Path) -> Outcome {
     let home = tools::jdk()?;
-    // The library itself handles pings, independently of the authentication. One class is missing
-    // in Java.
+    // Pings are tested at one level only, because the library handles them, independently of the
+    // authentication. The Java server lacks the class that `class_factories` needs.
     for (level, left_out) in
         [("none", &["who_may_not", "class_factories"][..]), ("privacy", &["who_may_not", "class_factories", "pings"])]
     {

@@ -21,11 +21,11 @@ const WRONG: &str = "(_ws.malformed || _ws.expert.severity == error) && \
 
 /// The runs: the level, the server's bindings, the checks, and the ping period.
 ///
-/// The library authenticates at the connect level whenever it activates objects. On request it
-/// seals calls, unless the objects are at the place of their activation: it has one connection for
-/// each place, with one level. A property of its connections reduces the level to signing. Its
-/// pings authenticate by NTLM 1, which fails, so they only count where no authentication is
-/// required.
+/// The library authenticates at the connect level whenever it activates objects. It can seal calls
+/// on request, but only if the objects listen at another address than their activator: the library
+/// has one connection, with one level, for each address. A property of its connections reduces the
+/// level to signing. Its pings authenticate by NTLM 1, which fails, so pings only count where no
+/// authentication is required.
 const RUNS: [(&str, &[&str], &str, Option<&str>); 7] = [
     ("none", &["ncacn_ip_tcp:127.0.0.1[135]"], "values", None),
     ("connect", &["ncacn_ip_tcp:127.0.0.1[135,security=connect]"], "values", None),

@@ -11,8 +11,8 @@ use crate::model::Transfer;
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 use crate::text::writer::Writer;
 
-/// Returns the arrays that are passed by reference, each with the number of the region that is
-/// tried first.
+/// Returns the arrays that are passed by reference. Each comes with the index, in generated code,
+/// of its hand: the cache of the region that was used last, which is tried first.
 pub(super) fn references<'p, 'a>(plan: &'p MethodPlan<'a>) -> impl Iterator<Item = (&'p ParamPlan<'a>, String)> {
     plan.references().map(|(param, hand, is_written)| {
         (param, if is_written { format!("OBVIA_HANDS + {hand}") } else { hand.to_string() })
@@ -29,7 +29,8 @@ pub(super) fn refer(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     }
 }
 
-/// Writes the function for arrays that are in other regions than before, or in no region.
+/// Writes the proxy's function for a call whose arrays are in other regions than those in their
+/// hands, or in no region.
 pub(super) fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, params: &str, given: &str) {
     out.line(format!("static HRESULT {}({params})", context.made(plan, ELSEWHERE)));
     out.line("{");
@@ -62,7 +63,8 @@ pub(super) fn check_used(out: &mut Writer, plan: &MethodPlan<'_>) {
     }
 }
 
-/// Writes the function for arrays that are in other regions of the caller than before.
+/// Writes the stub's function for a call whose arrays are in other regions of the caller than those
+/// in their hands.
 pub(super) fn turn(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let block = context.block(plan, true);
     out.line(format!("static obvia_answer {}(void *object, obvia_call *call)", context.made(plan, TURN)));

@@ -1,7 +1,7 @@
-//! Declarations whose names would be one name in C, and which are refused.
+//! The check for declarations that would have the same name in C.
 //!
-//! C has one scope for a file's declarations and for what is made of them: methods become macros
-//! and functions called `INTERFACE_METHOD`, and structures come with functions.
+//! C has one scope for a file's declarations and for the code that is generated for them: methods
+//! become macros and functions called `INTERFACE_METHOD`, and structures come with functions.
 
 use super::context::made;
 use super::interface::by_reference;
@@ -147,8 +147,8 @@ fn owner(model: &Model, id: InterfaceId) -> Owner<'_> {
     Owner { kind: "type", name: &found.name, of: None, span: found.span, imported: found.imported }
 }
 
-/// Returns the owner of what is made of a method. An inherited method is a part of this interface
-/// here.
+/// Returns the owner of the names that are generated for a method. The names for an inherited
+/// method are generated again for this interface, so their place is that of the interface.
 fn owner_of<'m>(model: &'m Model, id: InterfaceId, method: &'m Method) -> Owner<'m> {
     let found = &model.interfaces[id.0];
     let is_own = found.methods.iter().any(|own| std::ptr::eq(own, method));
@@ -217,8 +217,8 @@ fn of_method<'m>(names: &mut Names<'m>, interface: &str, plan: &MethodPlan<'_>, 
     }
 }
 
-/// Adds the functions that check and store the values that interfaces pass. The file has them for
-/// imported types, too.
+/// Adds the functions that check and store the values that interfaces pass. The generated file also
+/// contains these functions for imported types.
 fn of_values<'m>(model: &'m Model, names: &mut Names<'m>, remote: &[InterfaceId]) {
     let plans = remote.iter().flat_map(|id| model.all_methods(*id)).map(|method| plan(model, method));
     let plans = plans.filter(|plan| !table::is_by_table(plan));
@@ -230,7 +230,8 @@ fn of_values<'m>(model: &'m Model, names: &mut Names<'m>, remote: &[InterfaceId]
     }
 }
 
-/// Adds the names in the headers of an interface: objects, and what C++ alone has.
+/// Adds the names of the objects that the headers declare for an interface, and of the classes that
+/// they declare in C++ only.
 fn of_headers<'m>(model: &'m Model, names: &mut Names<'m>, id: InterfaceId) {
     let (name, of) = (interface_name(model, id), owner(model, id));
     names.add_object(format!("IID_{name}"), &of);

@@ -13,8 +13,8 @@ pub(super) struct Context<'a> {
     pub(super) name: String,
     /// The element types of the interface's arrays, by type number: see [`kind_of`].
     pub(super) kinds: Vec<Type>,
-    /// Whether a method passes a handle of a state that its server keeps. Any method may then use
-    /// such a state, which lives until it returns.
+    /// Whether any method of the interface passes a context handle. If so, every method may use the
+    /// state that belongs to a handle, and its stub notes the end of that use.
     pub(super) has_contexts: bool,
 }
 
@@ -29,7 +29,7 @@ impl Context<'_> {
         made(&self.name, plan, suffix)
     }
 
-    /// Returns the structure at the beginning of a method's request or reply.
+    /// Returns the C type of the structure at the beginning of a method's request or reply.
     pub(super) fn block(&self, plan: &MethodPlan<'_>, request: bool) -> String {
         format!("struct {}", self.made(plan, if request { suffix::REQUEST } else { suffix::REPLY }))
     }

@@ -5,14 +5,14 @@ use crate::model::{Arith, Base, Operand, Type};
 use crate::plan::{MethodPlan, Passing};
 use crate::text::writer::Writer;
 
-/// The place in which an expression is evaluated.
+/// The function that evaluates an expression, and the time at which it does so.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// In the proxy, before the call.
+    /// The proxy before the call.
     Proxy,
-    /// In the proxy, after the reply.
+    /// The proxy after it received the reply.
     Came,
-    /// In the stub, where arguments are local values.
+    /// The stub, where the arguments are local values.
     Stub,
 }
 
@@ -75,7 +75,8 @@ fn arith(plan: &MethodPlan<'_>, value_of: &Arith, side: Side, wrong: &str) -> St
                 "%" => "obvia_remainder",
                 "<<" => "obvia_shift_left",
                 ">>" => "obvia_shift_right",
-                // The remaining operators always have a value.
+                // The remaining operators have a value for all operands, so no function has to
+                // check these.
                 operator => return format!("(int64_t)({left} {operator} {right})"),
             };
             format!("{function}({left}, {right}, &{wrong})")

@@ -61,7 +61,7 @@ pub(super) fn guard(out: &mut Writer, stem: &str, what: &str) {
 pub(super) fn includes(compilation: &Compilation) -> Vec<String> {
     let name_of = |file: &File| match file.role {
         Role::Idl => Some(file.path.file_name()?.to_string_lossy().into_owned()),
-        // Of the built-in files, libobvia has a header for this one.
+        // `ocidl.idl` is the only built-in file for which libobvia has a header.
         Role::BuiltIn => compilation.is_brought(file, events::FILE).then(|| events::FILE.to_owned()),
         Role::Included | Role::SideFile => None,
     };

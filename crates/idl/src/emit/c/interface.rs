@@ -28,7 +28,8 @@ pub(super) fn module(out: &mut Writer, model: &Model) {
     out.line("");
 }
 
-/// Registers the meaning of a file's IIDs when the program is loaded.
+/// Writes the code that tells the library, when the program is loaded, which interface each IID of
+/// the file stands for.
 pub(super) fn declaration(out: &mut Writer, compilation: &Compilation, own: &[InterfaceId]) {
     if own.is_empty() {
         return;

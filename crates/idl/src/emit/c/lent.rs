@@ -31,7 +31,8 @@ pub(super) fn take(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     out.line(format!("*{} = {from};", binding(&lent.param.code)));
 }
 
-/// Writes the function for a reply without room for the lent elements.
+/// Writes the function that makes room for the lent elements in the reply and starts the stub
+/// again.
 pub(super) fn refill(out: &mut Writer, stub: &Stub<'_>, lent: &ParamPlan<'_>) {
     out.line(format!("static obvia_answer {}(void *object, obvia_call *call)", stub.context.made(stub.plan, REFILL)));
     out.line("{");
@@ -61,8 +62,9 @@ impl Stub<'_> {
         format!("{end} + {room} * sizeof({})", type_name(self.context.model, element))
     }
 
-    /// Gives the room to the method. The structure also holds the call, so that the call, which is
-    /// rarely needed, occupies no register.
+    /// Declares the method's pointer to the room for the lent elements. The pointer is in one
+    /// structure with the pointer to the call, which is rarely needed and thus occupies no
+    /// register.
     pub(super) fn show_room(&self, out: &mut Writer, lent: &ParamPlan<'_>) {
         let Passing::Lent { element, .. } = &lent.passing else { return };
         let array = pointer_to(self.context.model, element, "array");

@@ -34,7 +34,8 @@ fn itself(model: &Model, ty: &Type) -> Result<(), &'static str> {
         Type::Struct(id) => {
             let found = &model.structs[id.0];
             let open = found.conformant.as_ref().map(|(element, ..)| element);
-            // A conformant array has a member without a place of its own.
+            // A conformant array is also a member of type void, which takes no space and needs no
+            // check.
             let mut members = found.fields.iter().filter(|field| open.is_none() || field.ty != Type::Void);
             open.map_or(Ok(()), |element| said(model, element))?;
             members.try_for_each(|field| member(model, field))

@@ -234,7 +234,7 @@ pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> Stri
         | Passing::Optional(ty) => {
             format!("{constant}{}", pointer_to(model, ty, name))
         }
-        // The constness of the inner pointer's target is not known.
+        // The attributes do not say whether the target of the inner pointer is constant.
         Passing::Raw(ty @ (Type::Pointer(_) | Type::Interface(_))) => pointer_to(model, ty, name),
         Passing::Raw(ty) => format!("{constant}{}", pointer_to(model, ty, name)),
         Passing::Text { base: one, .. } => format!("const {} *{name}", base(*one)),

@@ -124,7 +124,8 @@ impl<'a> Projection<'a> {
         Projection { model, found, name, methods }
     }
 
-    /// Returns a name that belongs to the base interface, or its substitute if that is IUnknown.
+    /// Returns the name of a class that belongs to the base interface. libobvia's headers have a
+    /// substitute for an interface that extends IUnknown directly.
     fn base(&self, what: &str, arguments: &str) -> String {
         match self.found.base {
             Some(base) => format!("{}{what}{arguments}", super::names::interface(self.model, base)),

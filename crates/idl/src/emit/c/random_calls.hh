@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
-// The values of a call, drawn one after the other. The generator is SplitMix64: its state grows by a constant, and each number
-// is the state with its bits mixed. The state begins with the seed, the method's opnum and the call's number, mixed in turn. A
-// value between two others is the least one, the greatest one, 0, -1 or any, chosen by the number before it.
+// A generator of the values of one call, SplitMix64: its state grows by a constant, and each number
+// is the state with its bits mixed. The initial state is mixed from the seed, the method's opnum
+// and the call's number. A preceding number decides whether an integer is the least permitted
+// value, the greatest one, 0, -1, or any other.
 class obvia_test_values {
 public:
     obvia_test_values(uint64_t seed, uint64_t opnum, uint64_t call) : state_(mix(mix(mix(seed) + opnum) + call)) {}
@@ -46,7 +47,8 @@ public:
 
     int32_t one_of(std::initializer_list<int32_t> values) { return values.begin()[below(values.size())]; }
 
-    // Infinity stands for what is no number, and 0 for -0, so that equal values are the same.
+    // Returns a number that equals itself bit by bit: infinity in place of NaN, and 0 in place of
+    // -0.
     double real64()
     {
         uint64_t bits = static_cast<uint64_t>(integer(INT64_MIN, INT64_MAX));
@@ -80,7 +82,8 @@ public:
         return value;
     }
 
-    // How many elements or characters: none, as many as there may be, as many as fit a slot, one more, and others.
+    // Returns a number of elements or characters: the least, the greatest, the number that just
+    // fits into a slot, one more than that, a random one, or a small random one.
     uint64_t length(uint64_t least, uint64_t fit, uint64_t most)
     {
         const uint64_t span = most - least;
@@ -100,7 +103,7 @@ public:
         }
     }
 
-    // Characters, none of which is 0.
+    // Returns a string of random characters, none of which is 0.
     template <class Text> Text text(uint64_t greatest, uint64_t fit)
     {
         Text value(length(0, fit, 4096), 0);
@@ -121,10 +124,10 @@ private:
     uint64_t state_;
 };
 
-// The seed of every value.
+// The seed of all values.
 static uint64_t obvia_test_seed;
 
-// Where a test program is.
+// The current call, for messages.
 struct obvia_test_place {
     const char *method;
     uint64_t call;
@@ -144,20 +147,21 @@ struct obvia_test_place {
     }
 }
 
-// Room for elements, somewhere even where there are none.
+// Resizes a vector. Reserves one element more, so that the address of an empty array is not null.
 template <class T> void obvia_test_room(std::vector<T> &values, uint64_t count)
 {
     values.reserve(count + 1);
     values.resize(count);
 }
 
-// Arrays of arrays that are only read are declared as if they were not, as C has no conversion to what they are.
+// Casts the constness of an array of arrays away: methods that only read such an array take it as
+// changeable, because C does not convert it to an array of const arrays.
 template <class T, size_t N> T (&obvia_test_changeable(const T (&values)[N]))[N]
 {
     return const_cast<T(&)[N]>(values);
 }
 
-// Values that a method returns, in memory that its caller frees.
+// Copies values to memory that a method returns and its caller frees.
 template <class T> T *obvia_test_copy(const T *values, uint64_t count)
 {
     T *copy = static_cast<T *>(obvia_alloc(count * sizeof(T)));

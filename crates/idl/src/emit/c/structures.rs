@@ -54,13 +54,14 @@ fn structures(model: &Model) -> Vec<Structure> {
     found
 }
 
-/// Whether a structure or an encapsulated union contains pointers and has these functions.
+/// Whether a structure or an encapsulated union contains pointers and can be freed by tables, so
+/// that it has these functions.
 pub(super) fn is_owned(model: &Model, ty: &Type) -> bool {
     leads(model, ty) && limits::is_possible(model, ty)
 }
 
-/// Returns the names of the functions, each with the name and the place of its structure, and with
-/// whether an imported file has it.
+/// Returns the names of all functions. Each comes with the name of its structure, the structure's
+/// place in the source, and whether an imported file declares the structure.
 pub(super) fn made<'m>(model: &'m Model) -> Vec<(String, &'m str, Span, bool)> {
     let structs = model.structs.iter().enumerate().skip(model.brought.structs);
     let structs = structs.map(|(at, one)| (Type::Struct(StructId(at)), &one.name, one.span, one.imported));
@@ -110,7 +111,7 @@ fn specialisation(out: &mut Writer, one: &Structure) {
     let name = &one.name;
     let (count, given) = if one.is_open { ("", "") } else { (" count", ", count") };
     out.line(format!("template <> struct obvia_structure_of<{name}> {{"));
-    // The type can have the name of one of these functions, which hides it here.
+    // If the type has the same name as one of these functions, the function hides the type here.
     let ty = format!("::{name}");
     out.line(format!("static void free({ty} *first, size_t{count}) noexcept {{ {name}{FREE}(first{given}); }}"));
     if !one.is_open {
@@ -123,8 +124,9 @@ fn specialisation(out: &mut Writer, one: &Structure) {
     out.line("};");
 }
 
-/// Returns the heads of a structure's functions. Each comes with the parts of the call in its body
-/// before and after the type's number.
+/// Returns the heads of a structure's functions. Each comes with the statement in its body, a call
+/// of the library: the part before the argument with the type's number, and the part after that
+/// argument.
 fn functions(one: &Structure) -> Vec<(String, [&'static str; 2])> {
     let name = &one.name;
     if one.is_open {

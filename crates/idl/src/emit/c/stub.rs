@@ -12,14 +12,14 @@ use crate::model::{Direction, Type, round};
 use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
 use crate::text::writer::Writer;
 
-/// The place of a block's value during the call.
+/// The place of a parameter's value during the call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Home {
-    /// In a local variable.
+    /// A local variable.
     Local,
-    /// In the caller's frame, which may change during the call.
+    /// The block of the request, which the caller may change during the call.
     Request,
-    /// In the reply's block.
+    /// The block of the reply.
     Reply,
 }
 
@@ -46,8 +46,8 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     let given: String = plan.params.iter().map(|param| format!(", {}", stub.given(param))).collect();
     let call = format!("(self->lpVtbl->{})(self{given});", method_name(&plan.method.code));
     out.line(format!("const HRESULT result = {call}"));
-    // Any method may look a state up, whatever its parameters are: a handle is a value that an
-    // object may have kept since another call of the same client.
+    // Any method may look up the state of a context handle, even a method without such a parameter:
+    // the object may have kept the handle from an earlier call of the same client.
     if context.has_contexts {
         out.line("obvia_context_used();");
     }
@@ -80,8 +80,9 @@ impl Stub<'_> {
         }
     }
 
-    /// Whether the method works on private memory. Checked elements must not change after the
-    /// check, and elements with padding must not be sent unmodified.
+    /// Whether the method works on a copy of the array in private memory. Elements of a request
+    /// that were checked must not change after the check. Elements of a reply with padding are
+    /// copied to the reply one by one, so that the padding is sent as zeros.
     fn is_private(&self, array: &Array<'_, '_>) -> bool {
         let model = self.context.model;
         match array.param.param.direction {
@@ -319,8 +320,8 @@ impl Stub<'_> {
         }
     }
 
-    /// Copies a string to private memory, so that its end cannot change. Short strings are copied
-    /// to the stack.
+    /// Copies a string to private memory, so that the caller cannot change its length during the
+    /// call. Short strings are copied to the stack.
     fn take_text(&mut self, out: &mut Writer, array: &Array<'_, '_>, (at, count, element): Named<'_>, own: String) {
         let model = self.context.model;
         let small = local(self.plan, array.param, "small");
@@ -434,8 +435,8 @@ impl Stub<'_> {
         leave("obvia_results(result, length)").iter().for_each(|line| out.line(line));
     }
 
-    /// Answers with arrays that are shorter than their room, which move together, and with arrays
-    /// from private memory, which are copied.
+    /// Writes the answer after the method has returned. Where an array has fewer used elements than
+    /// room, the arrays behind it move up. Arrays in private memory are copied into the reply.
     fn late_answer(&self, out: &mut Writer, behind: &[Array<'_, '_>]) {
         refuse(out, "result < 0", &self.leave("obvia_results(result, 0)"));
         self.store_results(out);

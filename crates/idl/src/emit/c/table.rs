@@ -106,7 +106,7 @@ fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("{");
     out.line(format!("{name} *self = ({name} *)object;"));
     let call = format!("(self->lpVtbl->{})(self{given});", method_name(&plan.method.code));
-    // As in a stub: any method may look a state up.
+    // As in stubs, any method may look up the state of a context handle.
     if context.has_contexts {
         out.line(format!("const HRESULT result = {call}"));
         out.line("obvia_context_used();");

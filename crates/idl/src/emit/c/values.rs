@@ -181,8 +181,8 @@ impl Functions {
         }
     }
 
-    /// Returns the names of the functions that have been written, each with the name and the place
-    /// of its type, and with whether an imported file has the type.
+    /// Returns the names of the functions that have been written. Each comes with the name of its
+    /// type, the type's place in the source, and whether an imported file declares the type.
     pub(super) fn names<'m>(&self, model: &'m Model) -> Vec<(String, &'m str, Span, bool)> {
         let enums = self.enums.iter().map(|id| &model.enums[id.0]);
         let enums = enums.map(|found| (check_name(&found.name), found.name.as_str(), found.span, found.imported));

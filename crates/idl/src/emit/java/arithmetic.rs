@@ -31,7 +31,7 @@ fn of_type(value: &Expr, outer: &dyn Fn(usize) -> Base) -> Base {
     }
 }
 
-/// The types of outside values, for expressions without any.
+/// The function that returns the types of outside values, for expressions without such values.
 pub(super) const NO_OUTER: &dyn Fn(usize) -> Base = &|_| Base::I32;
 
 /// Returns an expression in checked 64-bit arithmetic. `leaf` returns the text of members and
@@ -80,8 +80,8 @@ pub(super) fn is_one_of(which: &str, cases: &[i64], is: bool) -> String {
     cases.iter().map(compared).collect::<Vec<_>>().join(joint)
 }
 
-/// Returns the checked value that selects an arm, if it is not a member or a parameter of at most
-/// 32 bits: an expression or a `hyper`.
+/// Returns the checked value that selects an arm, for a discriminant that [`is_narrow`] refuses: an
+/// expression, or a member or a parameter of 64 bits.
 pub(super) fn chosen(tag: &Type, switch: &Expr, leaf: &dyn Fn(&Expr) -> String) -> String {
     let value = if matches!(switch, Expr::Member(..)) { leaf(switch) } else { arith(switch, leaf, NO_OUTER) };
     match tag {

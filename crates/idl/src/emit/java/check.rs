@@ -27,14 +27,15 @@ pub(super) struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// Writes the checks of a shape at a place.
+    /// Writes the checks of a shape that begins at the offset `base`, a Java expression.
     pub(super) fn shape(&self, out: &mut Writer, shape: &Shape, base: &str, depth: usize) {
         for (at, what) in &shape.parts {
             self.part(out, (*at, what), base, depth);
         }
     }
 
-    /// Writes the checks of an element at a place, with its conformant array.
+    /// Writes the checks of an element that begins at the offset `base`, and of its conformant
+    /// array.
     pub(super) fn element(&self, out: &mut Writer, found: &ElementType, base: &str, tail: Option<&Type>) {
         self.shape(out, &found.shape, base, 0);
         if let (Some(array), Some(element)) = (&found.tail, tail) {

@@ -11,7 +11,8 @@ use crate::plan::shapes::{Expr, expr};
 pub(super) fn count(method: &Method<'_>, size: &Arith, side: Side) -> String {
     match size {
         Arith::Const(value) => value.to_string(),
-        // A value above the signed range is negative here: it is refused either way.
+        // A value above the signed range is negative in Java, and the runtime refuses negative
+        // counts.
         Arith::Operand(one) if one.base == Base::U64 => method.operand(one, side),
         Arith::Operand(one) => widened(method, one, side),
         other => format!("() -> {}", arith(method, other, side)),

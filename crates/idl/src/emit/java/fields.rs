@@ -30,7 +30,8 @@ impl<'a> Members<'a> {
         let names = members_of(found.fields.iter().map(|field| field.name.as_str()));
         let (mut offsets, ..) = context.model.offsets(found);
         if found.conformant.is_some() {
-            // The array's offset follows that of the field that holds its name.
+            // The conformant array's offset is the last one. The void field with the array's name
+            // has the offset before, which is removed.
             offsets.remove(found.fields.len() - 1);
         }
         let name = context.types.class(&Type::Struct(id));
@@ -66,7 +67,8 @@ impl<'a> Members<'a> {
         let mut uses = Uses::of(at);
         for field in self.fields.iter() {
             if let Ok(Seen::Array { size, length, .. }) = seen(self.context.model, &field.ty) {
-                // A list with a separate length does not imply the size of the room.
+                // If a list has a separate length, the number of its elements is that length, and
+                // does not give the size of the array's room.
                 uses.note(size, length.is_none());
                 length.into_iter().for_each(|length| uses.note(length, false));
             }

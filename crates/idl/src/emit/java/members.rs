@@ -20,7 +20,7 @@ pub(super) enum Seen<'a> {
     Array { element: &'a Type, size: &'a Arith, length: Option<&'a Arith> },
     /// An array of fixed size whose elements have pointers.
     Elements { element: &'a Type, count: u32 },
-    /// A union with its discriminant elsewhere.
+    /// A union whose discriminant is outside the union.
     Union(UnionId),
     /// A structure with pointers, or an encapsulated union.
     Inner,
@@ -304,7 +304,7 @@ pub(super) fn write_tail(out: &mut Writer, context: &Context<'_>, ty: &Type, pla
     });
 }
 
-/// For types without an IID in another member.
+/// The `iid` argument for types in which no other member holds an IID.
 pub(super) const NO_IID: &dyn Fn(&Operand) -> String = &|_| String::new();
 
 /// Writes a member. `iid` returns the IID of an object, if another member holds it.

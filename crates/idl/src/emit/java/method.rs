@@ -273,9 +273,10 @@ impl<'a> Method<'a> {
 /// The time at which an expression is evaluated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// Before the method runs: with the arguments.
+    /// Before the method runs, when an expression reads the arguments.
     Given,
-    /// After the method has run: with the results where there are any.
+    /// After the method has run, when an expression reads the results, and the arguments that have
+    /// no result.
     Came,
 }
 

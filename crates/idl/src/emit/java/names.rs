@@ -83,7 +83,7 @@ const METHODS: [&str; 13] = [
 /// The local variables of generated methods.
 const LOCALS: [&str; 8] = ["arguments", "call", "frame", "i", "length", "memory", "object", "results"];
 
-/// Words that no type may be called, beyond [`KEYWORDS`].
+/// Words beyond [`KEYWORDS`] that cannot be the name of a type.
 const NO_TYPES: [&str; 5] = ["permits", "record", "sealed", "var", "yield"];
 
 /// Types that generated code uses without their package.

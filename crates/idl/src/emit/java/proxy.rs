@@ -1,8 +1,8 @@
 //! Proxies: check the arguments, write them, make the call, and read the results.
 //!
 //! All steps that can fail precede the acquisition of a channel, so that no channel is lost.
-//! Results are read while the channel is held. Objects are made of references after its release,
-//! because that may need calls.
+//! Results are read while the channel is held. Received references are unmarshaled only after the
+//! channel has been released, because that may need calls.
 
 use super::expression::{count, widened};
 use super::graph;
@@ -179,9 +179,10 @@ fn source(method: &Method<'_>, param: &ParamPlan<'_>) -> String {
     if copied { format!("{}Copy", method.stem(param)) } else { name.to_owned() }
 }
 
-/// Writes the computation of the request's length. References are marshaled last: they stay with
-/// the server if anything fails between them and `begin`. Only their own lengths can, where they
-/// take a frame beyond 2 GiB.
+/// Writes the computation of the request's length. Object references are marshaled last, because
+/// the server keeps a reference if a step between its marshaling and `begin` fails. The only such
+/// step is the addition of the references' lengths, which fails if the frame would be longer than 2
+/// GiB.
 fn measure(out: &mut Writer, method: &Method<'_>) -> String {
     let mut length = block(method.plan.request_block).to_string();
     let mut declared = "int length";

@@ -18,7 +18,8 @@ struct Arm<'a> {
     field: Option<&'a Field>,
     /// The record's name, after the union's name.
     name: String,
-    /// Whether the record holds the discriminant, since the arm does not have exactly one.
+    /// Whether the record holds the discriminant. It does unless exactly one discriminant selects
+    /// the arm.
     has_which: bool,
     member: String,
 }

@@ -182,7 +182,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("}");
 }
 
-/// Writes the body of such a function for a method that returns its result directly.
+/// Writes the vtable function's body for a method that returns its result directly.
 fn direct_body(out: &mut Writer, plan: &MethodPlan<'_>) {
     let given: Vec<String> = plan.in_vtable().iter().map(|param| binding(&param.param.code)).collect();
     out.line("// SAFETY: the caller vouches for the pointers.");

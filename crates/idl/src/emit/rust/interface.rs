@@ -161,8 +161,8 @@ fn callers(out: &mut Writer, context: &Context<'_>, own: &[MethodPlan<'_>]) {
     out.line("");
 }
 
-/// Writes the function for callers of a method that returns its result directly. It takes and
-/// returns what the vtable does.
+/// Writes the function by which callers call a method that returns its result directly. The
+/// function has the parameters and the result of the method's entry in the vtable.
 fn direct_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>) {
     let ((params, result), method) = (signature(model, plan), ident(&plan.method.name));
     out.line(format!("pub unsafe fn {method}(&self{params}) -> {result} {{"));

@@ -75,10 +75,11 @@ pub(super) fn type_name(name: &str) -> String {
     apart(name, |stem| TAKEN.contains(&stem) || is_bound(stem) || is_known(stem))
 }
 
-/// Returns the name of a constant, an enumeration or an interface. Generated functions bind
-/// variables by patterns, in which such a name would have another meaning. Such a name gets two
-/// underscores: a structure of the same name keeps the plain name, and the file may declare the
-/// name with one.
+/// Returns the name of a constant, an enumeration or an interface.
+///
+/// If generated functions have a variable of this name, a pattern with the variable would mean the
+/// item instead. The item's name then gets two underscores: a structure may have the name without
+/// underscores, and another declaration the name with one.
 pub(super) fn item_name(name: &str) -> String {
     if BOUND.contains(&name) { format!("{name}__") } else { type_name(name) }
 }

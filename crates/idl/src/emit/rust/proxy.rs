@@ -210,7 +210,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
 }
 
-/// Writes the code that determines what the frame's length depends on.
+/// Writes the code that computes the counts and lengths on which the frame's length depends.
 fn measure(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
     let name = binding(&param.param.code);
     let raw = &param.param.code;

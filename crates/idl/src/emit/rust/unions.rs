@@ -52,7 +52,8 @@ fn variants(union: &Union) -> Vec<Variant<'_>> {
     variants
 }
 
-/// A name that no arm has yet: `a_b` and `aB` become one.
+/// Returns a name that no other arm has. Arms that are called `a_b` and `aB` would get the same
+/// one.
 fn unused(names: &mut HashSet<String>, mut name: String) -> String {
     while !names.insert(name.clone()) {
         name.push('_');

@@ -83,8 +83,9 @@ pub(super) const VARIABLE: usize = 20;
 pub(super) const UUID_CHAINS: usize = 32;
 pub(super) const NAME_CHAINS: usize = 128;
 
-/// Flags in the word of a function's kinds: parameters have defaults; one parameter is the result
-/// or takes the locale; one parameter is the result and another takes the locale.
+/// Flags in the word with a function's kinds. `HAS_DEFAULTS`: some parameters have default values.
+/// `HAS_RESULT`: one parameter is the result or takes the locale. `HAS_BOTH`: one parameter is the
+/// result, and another takes the locale.
 pub(super) const HAS_DEFAULTS: u32 = 0x1000;
 pub(super) const HAS_RESULT: u32 = 0x4000;
 pub(super) const HAS_BOTH: u32 = 0x8000;

@@ -235,7 +235,7 @@ impl Writer {
         let segment = self.segment(Segment::Texts);
         segment.extend(length.to_le_bytes());
         segment.extend(&bytes);
-        // Short texts take as much room as those of six letters.
+        // A text of fewer than three letters takes the space of a text with six letters.
         let least = if bytes.len() < 3 { at as usize + 8 } else { 0 };
         segment.resize(segment.len().max(least), FILL);
         pad(segment);

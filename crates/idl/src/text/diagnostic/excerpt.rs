@@ -9,7 +9,8 @@ use std::ops::Range;
 const LINE_MAX: usize = 240;
 /// The maximum size in bytes of the lines from the first shown one to the last shown one.
 const STRETCH_MAX: usize = 4096;
-/// The number of bytes of a longer line that are shown before a place and from it on.
+/// The numbers of bytes of a longer line that are shown before the start of a place, and from that
+/// start on.
 const AROUND: (usize, usize) = (40, 100);
 
 /// A place and the text under it.

@@ -120,25 +120,25 @@ typedef uint32_t NTSTATUS;
 
 #if defined(__cplusplus) && !defined(CINTERFACE)
 struct rpcecho : IUnknown {
-    /* Opnum 0: one more than what came. */
+    /* Opnum 0: returns the argument plus 1. */
     virtual HRESULT AddOne(uint32_t in_data, uint32_t *out_data) = 0;
-    /* Opnum 1: what came. */
+    /* Opnum 1: returns the bytes of the argument. */
     virtual HRESULT EchoData(uint32_t len, const char *in_data, char *out_data) = 0;
-    /* Opnum 2: takes what came. */
+    /* Opnum 2: takes bytes. */
     virtual HRESULT SinkData(uint32_t len, const char *data) = 0;
-    /* Opnum 3: bytes that count up from 0. */
+    /* Opnum 3: returns bytes that count up from 0. */
     virtual HRESULT SourceData(uint32_t len, char *data) = 0;
-    /* Opnum 4: a text for a text. */
+    /* Opnum 4: returns a text for a text. */
     virtual HRESULT TestCall(const obvia_wchar *s1, obvia_wchar **s2) = 0;
-    /* Opnum 5: the information of a level between 1 and 7. */
+    /* Opnum 5: returns the information of a level between 1 and 7. */
     virtual HRESULT TestCall2(uint16_t level, Info *info, uint32_t *returned) = 0;
-    /* Opnum 6: sleeps so long, and returns that. */
+    /* Opnum 6: sleeps for a number of seconds, and returns the number. */
     virtual HRESULT TestSleep(uint32_t seconds, uint32_t *returned) = 0;
-    /* Opnum 7: what came. */
+    /* Opnum 7: returns the arguments. */
     virtual HRESULT TestEnum(Enum1 *foo1, Enum2 *foo2, Enum3 *foo3) = 0;
-    /* Opnum 8: an array that is twice as long. */
+    /* Opnum 8: returns an array that is twice as long. */
     virtual HRESULT TestSurrounding(Surrounding **data) = 0;
-    /* Opnum 9: the number at the end of the pointers, or 0 where there is none. */
+    /* Opnum 9: returns the number at the end of the pointers, or 0 if there is none. */
     virtual HRESULT TestDoublePointer(uint16_t ***data, uint16_t *returned) = 0;
 };
 #else
@@ -146,25 +146,25 @@ typedef struct rpcechoVtbl {
     HRESULT (*QueryInterface)(rpcecho *self, const IID *iid, void **object);
     uint32_t (*AddRef)(rpcecho *self);
     uint32_t (*Release)(rpcecho *self);
-    /* Opnum 0: one more than what came. */
+    /* Opnum 0: returns the argument plus 1. */
     HRESULT (*AddOne)(rpcecho *self, uint32_t in_data, uint32_t *out_data);
-    /* Opnum 1: what came. */
+    /* Opnum 1: returns the bytes of the argument. */
     HRESULT (*EchoData)(rpcecho *self, uint32_t len, const char *in_data, char *out_data);
-    /* Opnum 2: takes what came. */
+    /* Opnum 2: takes bytes. */
     HRESULT (*SinkData)(rpcecho *self, uint32_t len, const char *data);
-    /* Opnum 3: bytes that count up from 0. */
+    /* Opnum 3: returns bytes that count up from 0. */
     HRESULT (*SourceData)(rpcecho *self, uint32_t len, char *data);
-    /* Opnum 4: a text for a text. */
+    /* Opnum 4: returns a text for a text. */
     HRESULT (*TestCall)(rpcecho *self, const obvia_wchar *s1, obvia_wchar **s2);
-    /* Opnum 5: the information of a level between 1 and 7. */
+    /* Opnum 5: returns the information of a level between 1 and 7. */
     HRESULT (*TestCall2)(rpcecho *self, uint16_t level, Info *info, uint32_t *returned);
-    /* Opnum 6: sleeps so long, and returns that. */
+    /* Opnum 6: sleeps for a number of seconds, and returns the number. */
     HRESULT (*TestSleep)(rpcecho *self, uint32_t seconds, uint32_t *returned);
-    /* Opnum 7: what came. */
+    /* Opnum 7: returns the arguments. */
     HRESULT (*TestEnum)(rpcecho *self, Enum1 *foo1, Enum2 *foo2, Enum3 *foo3);
-    /* Opnum 8: an array that is twice as long. */
+    /* Opnum 8: returns an array that is twice as long. */
     HRESULT (*TestSurrounding)(rpcecho *self, Surrounding **data);
-    /* Opnum 9: the number at the end of the pointers, or 0 where there is none. */
+    /* Opnum 9: returns the number at the end of the pointers, or 0 if there is none. */
     HRESULT (*TestDoublePointer)(rpcecho *self, uint16_t ***data, uint16_t *returned);
 } rpcechoVtbl;
 struct rpcecho {

@@ -15,48 +15,48 @@ template <class obvia_made, class obvia_raw> struct rpcecho_adapter;
 
 template <class obvia_holder>
 struct rpcecho_calls : obvia::no_calls<obvia_holder> {
-    /* Opnum 0: one more than what came. */
+    /* Opnum 0: returns the argument plus 1. */
     uint32_t AddOne(uint32_t in_data) const;
-    /* Opnum 1: what came. */
+    /* Opnum 1: returns the bytes of the argument. */
     void EchoData(obvia::span<const char> in_data, obvia::span<char> out_data) const;
-    /* Opnum 2: takes what came. */
+    /* Opnum 2: takes bytes. */
     void SinkData(obvia::span<const char> data) const;
-    /* Opnum 3: bytes that count up from 0. */
+    /* Opnum 3: returns bytes that count up from 0. */
     void SourceData(obvia::span<char> data) const;
-    /* Opnum 4: a text for a text. */
+    /* Opnum 4: returns a text for a text. */
     std::u16string TestCall(std::u16string_view s1) const;
-    /* Opnum 5: the information of a level between 1 and 7. */
+    /* Opnum 5: returns the information of a level between 1 and 7. */
     /* TestCall2: call it by ->, as rpcecho has it; `info` is a union whose discriminant is elsewhere. */
-    /* Opnum 6: sleeps so long, and returns that. */
+    /* Opnum 6: sleeps for a number of seconds, and returns the number. */
     uint32_t TestSleep(uint32_t seconds) const;
-    /* Opnum 7: what came. */
+    /* Opnum 7: returns the arguments. */
     /* TestEnum: call it by ->, as rpcecho has it; `foo3` is a union whose discriminant is elsewhere. */
-    /* Opnum 8: an array that is twice as long. */
+    /* Opnum 8: returns an array that is twice as long. */
     void TestSurrounding(obvia::memory<Surrounding> &data) const;
-    /* Opnum 9: the number at the end of the pointers, or 0 where there is none. */
+    /* Opnum 9: returns the number at the end of the pointers, or 0 if there is none. */
     /* TestDoublePointer: call it by ->, as rpcecho has it; `data` leads to pointers. */
 };
 
 struct rpcecho_methods : obvia::no_methods {
-    /* Opnum 0: one more than what came. */
+    /* Opnum 0: returns the argument plus 1. */
     virtual uint32_t AddOne(uint32_t in_data) = 0;
-    /* Opnum 1: what came. */
+    /* Opnum 1: returns the bytes of the argument. */
     virtual void EchoData(obvia::span<const char> in_data, obvia::span<char> out_data) = 0;
-    /* Opnum 2: takes what came. */
+    /* Opnum 2: takes bytes. */
     virtual void SinkData(obvia::span<const char> data) = 0;
-    /* Opnum 3: bytes that count up from 0. */
+    /* Opnum 3: returns bytes that count up from 0. */
     virtual void SourceData(obvia::span<char> data) = 0;
-    /* Opnum 4: a text for a text. */
+    /* Opnum 4: returns a text for a text. */
     virtual std::u16string TestCall(std::u16string_view s1) = 0;
-    /* Opnum 5: the information of a level between 1 and 7. */
+    /* Opnum 5: returns the information of a level between 1 and 7. */
     virtual HRESULT TestCall2(uint16_t level, Info *info, uint32_t *returned) = 0;
-    /* Opnum 6: sleeps so long, and returns that. */
+    /* Opnum 6: sleeps for a number of seconds, and returns the number. */
     virtual uint32_t TestSleep(uint32_t seconds) = 0;
-    /* Opnum 7: what came. */
+    /* Opnum 7: returns the arguments. */
     virtual HRESULT TestEnum(Enum1 *foo1, Enum2 *foo2, Enum3 *foo3) = 0;
-    /* Opnum 8: an array that is twice as long. */
+    /* Opnum 8: returns an array that is twice as long. */
     virtual void TestSurrounding(obvia::memory<Surrounding> &data) = 0;
-    /* Opnum 9: the number at the end of the pointers, or 0 where there is none. */
+    /* Opnum 9: returns the number at the end of the pointers, or 0 if there is none. */
     virtual HRESULT TestDoublePointer(uint16_t ***data, uint16_t *returned) = 0;
 protected:
     ~rpcecho_methods() = default;

@@ -41,8 +41,8 @@ struct Delayed {
     bytes: Vec<u8>,
 }
 
-/// Starts a relay to a listener. Returns its address, and its thread, which ends when the weather
-/// is over.
+/// Starts a relay to a listener. Returns its address, and its thread, which ends when the fixture
+/// sets `is_over` in `weather`, the state that its relays share.
 pub(crate) fn start(listener: SocketAddr, weather: &Arc<Weather>) -> (SocketAddr, JoinHandle<()>) {
     let front = UdpSocket::bind("127.0.0.1:0").unwrap();
     front.set_nonblocking(true).unwrap();
@@ -57,7 +57,7 @@ struct Relay {
     front: UdpSocket,
     listener: SocketAddr,
     weather: Arc<Weather>,
-    // A socket for each client, which the listener sees as the client.
+    // A socket for each client, whose address the listener sees in place of the client's.
     clients: HashMap<SocketAddr, UdpSocket>,
     delayed: Vec<Delayed>,
     dice: u64,

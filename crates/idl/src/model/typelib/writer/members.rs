@@ -66,7 +66,7 @@ impl Writer {
         let special = function.params.iter().filter(|param| param.flags & (flags::RETVAL | flags::LCID) != 0).count();
         let bits = if has_defaults { layout::HAS_DEFAULTS } else { 0 }
             | [0, layout::HAS_RESULT, layout::HAS_BOTH][special.min(2)];
-        // The methods with the same number, those of a property, form a ring.
+        // The methods with the same MEMBERID, which are the accessors of a property, form a ring.
         let same: Vec<usize> = (0..all.len()).filter(|&other| all[other].id == function.id).collect();
         let own = same.iter().position(|&other| other == at).unwrap_or(0);
         let next = short(same[(own + 1) % same.len()], "methods", &function.name)?;
