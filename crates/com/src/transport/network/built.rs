@@ -42,9 +42,9 @@ pub(crate) fn sequence_of(protocol: ProtocolSequence) -> Result<&'static Sequenc
 
 /// Returns a binding in the form for other processes, and as received from them: without options
 /// that concern one process alone.
-pub(crate) fn told(binding: StringBinding) -> StringBinding {
+pub(crate) fn for_peers(binding: StringBinding) -> StringBinding {
     match sequence_of(binding.protocol) {
-        Ok(sequence) => sequence.told(binding),
+        Ok(sequence) => sequence.for_peers(binding),
         // The options of such a binding are of no use to this process.
         Err(_) => binding,
     }
