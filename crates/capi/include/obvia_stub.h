@@ -264,7 +264,7 @@ typedef struct obvia_peer_region {
 
 /* The number of cached regions for arrays that methods read; as many for arrays that methods write
  * follow. */
-#define OBVIA_HANDS 4
+#define OBVIA_REGION_CACHES 4
 
 /* Converts an address to a reference; whether the address lies in the region. */
 static inline int obvia_refer(const obvia_region *region, const void *address, uint64_t *reference)
@@ -302,7 +302,7 @@ typedef struct obvia_proxy {
 typedef struct obvia_calls {
     uintptr_t link;
     void *slot;
-    obvia_region regions[2 * OBVIA_HANDS];
+    obvia_region regions[2 * OBVIA_REGION_CACHES];
 } obvia_calls;
 
 /* A reply. */
