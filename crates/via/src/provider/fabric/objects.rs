@@ -28,7 +28,7 @@ impl Drop for Owned {
         // SAFETY: live and ours by the invariant. Owners are declared so that objects opened on it
         // are closed before it.
         let result = unsafe { ffi::ob_close(self.0) };
-        debug_assert_eq!(result, 0, "an object of libfabric is closed while another needs it");
+        debug_assert_eq!(result, 0, "an object of libfabric was closed before an object that depends on it");
     }
 }
 
