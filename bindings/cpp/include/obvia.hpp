@@ -1030,7 +1030,7 @@ template <class T, class = void> struct elements_of {
     static void free(T *first, std::size_t) noexcept { obvia_free(first); }
     static HRESULT copy(const T *first, std::size_t count, T **copy) noexcept
     {
-        static_assert(std::is_trivially_copyable<T>::value, "a structure that leads elsewhere has functions of its own");
+        static_assert(std::is_trivially_copyable<T>::value, "a structure with pointers has its own functions for copies");
         // The extra element makes the pointer non-null for an empty array as well.
         *copy = count < PTRDIFF_MAX / sizeof(T) ? static_cast<T *>(obvia_alloc((count + 1) * sizeof(T))) : nullptr;
         if (*copy && count) {
@@ -1047,7 +1047,7 @@ template <class Count> Count count_of(std::size_t size)
 {
     const Count count = static_cast<Count>(size);
     if (count < Count() || static_cast<std::size_t>(count) != size) {
-        fail(E_INVALIDARG, "an array has more elements than the method can count");
+        fail(E_INVALIDARG, "the array has more elements than the type of its size can count");
     }
     return count;
 }

@@ -139,7 +139,7 @@ public:
     {
         if (text) {
             if (text->find(C()) != text->npos) {
-                fail(E_INVALIDARG, "a string has a zero in it");
+                fail(E_INVALIDARG, "a string contains a zero, which would end it");
             }
             copy_ = *text;
         }
@@ -169,7 +169,7 @@ template <class C> memory<C> memory_of(const std::basic_string<C> &text)
     memory<C> made;
     *made.in_out() = copy_text<C>(text);
     if (!made) {
-        fail(E_OUTOFMEMORY, "there is no memory for a string");
+        fail(E_OUTOFMEMORY, "no memory is left for a string");
     }
     return made;
 }
@@ -178,7 +178,7 @@ template <class C> memory<C> memory_of(const std::basic_string<C> &text)
 inline void check_length(std::size_t size, uint64_t count)
 {
     if (size != count) {
-        fail(E_INVALIDARG, "an array has another number of elements than it has to have");
+        fail(E_INVALIDARG, "an array's length does not match the other parameters");
     }
 }
 // Fails if an array has neither the required length nor length 0.
@@ -192,9 +192,9 @@ inline void check_length_or_none(std::size_t size, uint64_t count)
 // Returns the elements of a method's array in the object's view: none if the array is null.
 template <class Seen, class T, class Count> span<Seen> elements(T *first, Count count)
 {
-    static_assert(sizeof(Seen) == sizeof(T), "they are seen as something that is laid out in the same way");
+    static_assert(sizeof(Seen) == sizeof(T), "both types have the same layout");
     if (static_cast<uint64_t>(count) > PTRDIFF_MAX / sizeof(T)) {
-        fail(E_INVALIDARG, "an array has more elements than there can be");
+        fail(E_INVALIDARG, "the array has more elements than memory can hold");
     }
     return first ? span<Seen>(reinterpret_cast<Seen *>(first), static_cast<std::size_t>(count)) : span<Seen>();
 }
@@ -227,7 +227,7 @@ private:
 // Returns elements in the form of the method's parameter.
 template <class T, class Seen> T *raw(const span<Seen> &elements) noexcept
 {
-    static_assert(sizeof(Seen) == sizeof(T), "they are laid out in the same way");
+    static_assert(sizeof(Seen) == sizeof(T), "both types have the same layout");
     return reinterpret_cast<T *>(const_cast<std::remove_const_t<Seen> *>(elements.data()));
 }
 
@@ -247,7 +247,7 @@ inline com_ptr<IUnknown> asked(const com_ptr<IUnknown> &object, const IID &iid)
 // Returns the content of a method's place as the type that frees it.
 template <class Owner, class T> Owner &in_place(T *place) noexcept
 {
-    static_assert(sizeof(Owner) == sizeof(T) && std::is_standard_layout<Owner>::value, "it is nothing but what is there");
+    static_assert(sizeof(Owner) == sizeof(T) && std::is_standard_layout<Owner>::value, "the owner has the layout of its structure");
     return *reinterpret_cast<Owner *>(place);
 }
 

@@ -76,7 +76,7 @@ typedef uint16_t obvia_wchar;
 #define OBVIA_ASSERT(condition, text) _Static_assert(condition, text)
 #endif
 #define OBVIA_HAS_SIZE(type, bytes) OBVIA_ASSERT(sizeof(type) == (bytes), "the size of " #type)
-#define OBVIA_LIES_AT(type, member, at) OBVIA_ASSERT(offsetof(type, member) == (at), "the place of " #member " in " #type)
+#define OBVIA_LIES_AT(type, member, at) OBVIA_ASSERT(offsetof(type, member) == (at), "the offset of " #member " in " #type)
 
 #define SUCCEEDED(result) (((HRESULT)(result)) >= 0)
 #define FAILED(result) (((HRESULT)(result)) < 0)

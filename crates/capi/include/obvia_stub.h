@@ -265,7 +265,7 @@ typedef struct obvia_peer_region {
 
 /* The number of cached regions for the arrays that methods read. The cache has as many for arrays
  * that methods write, which follow. */
-#define OBVIA_HANDS 4
+#define OBVIA_REGION_CACHES 4
 
 /* Converts an address to a reference. Returns whether the address lies in the region. */
 static inline int obvia_refer(const obvia_region *region, const void *address, uint64_t *reference)
@@ -303,7 +303,7 @@ typedef struct obvia_proxy {
 typedef struct obvia_calls {
     uintptr_t link;
     void *slot;
-    obvia_region regions[2 * OBVIA_HANDS];
+    obvia_region regions[2 * OBVIA_REGION_CACHES];
 } obvia_calls;
 
 /* A reply. */

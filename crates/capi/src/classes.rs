@@ -32,7 +32,7 @@ impl Maker {
         let result = unsafe { (self.make)(self.context, &raw mut object) };
         com::rt::check(result)?;
         if object.is_null() {
-            return Err(Error::new(code::E_POINTER, "what makes the class's objects has made none"));
+            return Err(Error::new(code::E_POINTER, "the class's function for new objects returned none"));
         }
         // SAFETY: as above: the function returned an interface pointer that the caller owns.
         Ok(unsafe { IUnknown::from_raw(object) })

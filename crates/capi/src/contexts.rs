@@ -70,7 +70,7 @@ pub unsafe extern "C" fn obvia_context_state(
         let handle = unsafe { handle.as_ref() }.ok_or(code::E_POINTER)?;
         let found = handle.state::<State>()?;
         if !std::ptr::fn_addr_eq(found.rundown, rundown) {
-            return Err(Error::new(code::RPC_X_SS_CONTEXT_MISMATCH, "the context handle is one of another kind"));
+            return Err(Error::new(code::RPC_X_SS_CONTEXT_MISMATCH, "the context handle is of another kind"));
         }
         // SAFETY: the caller's promise.
         unsafe { state.write(found.state) };

@@ -37,7 +37,7 @@ Examples:
   obvia call calc Tape/Length                        calls Length of the object that Tape returns
   obvia call 'ncacn_vi_udp:10.0.0.1[5555,name=calc]' Add 2 3
   obvia call --idl echo.idl 'ncacn_ip_tcp:10.0.0.1[49152]' echo.AddOne 7
-What a method that fails returns is printed, and the exit code is 1; `obvia --help` has the others.")]
+The results of a failed method are printed as well, and the exit code is 1; `obvia --help` lists all exit codes.")]
 pub(crate) struct Arguments {
     /// The exported name, or for functions the server's string binding; `obvia ls` lists them
     name: String,
@@ -81,7 +81,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return by_name::run(arguments, object);
     }
     if !arguments.named.is_empty() {
-        let text = "arguments have names only where the object is called by name; give all of them, in order";
+        let text = "this object is not called by name, so its arguments have no names: give all of them, in order";
         return Err(exit::usage(text));
     }
     let (path, last) = arguments.method.rsplit_once('/').unwrap_or(("", &arguments.method));
@@ -122,7 +122,7 @@ fn follow(arguments: &Arguments, object: Option<dynamic::Object>, step: &str) ->
         Outcome::Object(object) => Some(object),
         Outcome::Value(_) => None,
     });
-    found.ok_or_else(|| anyhow!("{} returned no object to go on with", method.name()))
+    found.ok_or_else(|| anyhow!("{} returned no object for the next call", method.name()))
 }
 
 /// Returns the description of the interface named in `Interface.Method`, the method's name, and the
@@ -153,7 +153,7 @@ fn open<'m>(
     };
     let opened = opened.map_err(|error| match error.code() {
         code::E_NOINTERFACE | code::RPC_S_UNKNOWN_IF if is_plain => {
-            exit::usage(format!("`{name}` does not perform interface {interface}: {error}"))
+            exit::usage(format!("`{name}` does not serve interface {interface}: {error}"))
         }
         code::E_NOINTERFACE => exit::usage(format!("the object has no interface {interface}")),
         _ => no_such_name(name, error),
@@ -204,7 +204,7 @@ impl<'a> Method<'a> {
         frame: &[u8],
     ) -> anyhow::Result<Vec<(String, Outcome)>> {
         let results = reply::results(self, object, request, frame);
-        results.map_err(|flaw| anyhow!("{}: the reply is not what the interface says: {flaw}", self.name()))
+        results.map_err(|flaw| anyhow!("{}: the reply does not match the interface: {flaw}", self.name()))
     }
 
     /// Whether the parameter is a floating-point number.

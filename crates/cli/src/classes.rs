@@ -40,7 +40,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if arguments.json {
         print::document(&known.iter().map(|(id, known)| entry(id, known)).collect::<Value>())?;
     } else if known.is_empty() {
-        print::note("no class is registered: `obvia register` does that");
+        print::note("no class is registered: use `obvia register`");
     } else {
         let mut rows = vec![["CLASS", "NAME", "PID", "BY", "FILE"].map(str::to_owned)];
         rows.extend(known.iter().map(|(id, known)| row(id, known)));

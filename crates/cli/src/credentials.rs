@@ -10,7 +10,7 @@ const PASSWORD: &str = "OBVIA_PASSWORD";
 /// The user option of subcommands that call servers.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct User {
-    /// User of calls whose binding asks for security; the password is in OBVIA_PASSWORD
+    /// The user for calls whose binding has the option `security`; OBVIA_PASSWORD has the password
     #[arg(long, value_name = "[DOMAIN/]USER")]
     user: Option<String>,
 }
@@ -24,7 +24,7 @@ impl User {
     pub(crate) fn set(&self) -> anyhow::Result<()> {
         let Some(user) = &self.user else { return Ok(()) };
         let (domain, name) = user.split_once('/').unwrap_or(("", user));
-        let wanted = |_| exit::usage(format!("the password of {user} is wanted in {PASSWORD}"));
+        let wanted = |_| exit::usage(format!("the password of {user} is missing: set {PASSWORD}"));
         let password = std::env::var(PASSWORD).map_err(wanted)?;
         set_credentials(Credential::user(domain, name, &password));
         Ok(())

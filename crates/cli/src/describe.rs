@@ -23,7 +23,7 @@ use std::process::ExitCode;
 #[command(after_help = "\
 Examples:
   obvia describe calc                                        the interface that calc is exported by
-  obvia describe calc ITape                                  another one that its server knows
+  obvia describe calc ITape                                  another interface that its server knows
   obvia describe 'ncacn_vi_udp:10.0.0.1[5555,name=calc]'")]
 pub(crate) struct Arguments {
     /// The exported name; `obvia ls` lists them
@@ -111,7 +111,7 @@ impl Described {
         found.dedup();
         match (interface, &found[..]) {
             (_, []) => {
-                let text = format!("`{name}` does not describe its interfaces, so its IDL is needed, by --idl FILE");
+                let text = format!("`{name}` does not describe its interfaces: name their IDL file by --idl FILE");
                 Err(exit::usage(text))
             }
             (Some(wanted), _) => Self::named(name, wanted),
@@ -119,9 +119,7 @@ impl Described {
             (None, _) => {
                 let names: Vec<_> = found.iter().map(|(known, _)| *known).collect();
                 let names = names.join(", ");
-                Err(exit::usage(format!(
-                    "several interfaces are performed there: say which of {names} by INTERFACE.METHOD"
-                )))
+                Err(exit::usage(format!("the server has several interfaces, {names}: select one by INTERFACE.METHOD")))
             }
         }
     }
@@ -137,7 +135,7 @@ impl Described {
             (None, [only]) => only,
             _ => {
                 let (file, own) = (file.display(), own.join(", "));
-                return Err(exit::usage(format!("{file} has the interfaces {own}: say which by INTERFACE.METHOD")));
+                return Err(exit::usage(format!("{file} has the interfaces {own}: select one by INTERFACE.METHOD")));
             }
         };
         let Some(at) = model.interfaces.iter().position(|found| found.name == wanted) else {
@@ -152,7 +150,7 @@ impl Described {
     pub(crate) fn of_object(name: &str, iid: &GUID) -> anyhow::Result<Self> {
         let text = dynamic::describe(name, iid);
         let text = text.map_err(|error| {
-            exit::told(&error, format!("the server of `{name}` does not describe what it returned: {error}"))
+            exit::told(&error, format!("the server of `{name}` does not describe the object that it returned: {error}"))
         })?;
         Self::of(name, text)
     }
@@ -165,9 +163,14 @@ impl Described {
             known.iter().find(|known| known.name == wanted).map(|known| known.iid.to_u128())
         };
         let found = description::interface(name, &text, iid_of).map_err(|failure: Failure| {
-            anyhow!("the description that the server of `{name}` gives is wrong:\n{failure}")
+            anyhow!("the server of `{name}` returned an invalid description:\n{failure}")
         })?;
-        let (model, id) = found.ok_or_else(|| anyhow!("the server of `{name}` describes no interface"))?;
+        let (model, id) = found.ok_or_else(|| {
+            anyhow!(
+                "the server of `{name}` returned a description without an \
+            interface"
+            )
+        })?;
         Ok(Self { text, model, id })
     }
 
@@ -246,10 +249,10 @@ pub(crate) fn no_such_name(name: &str, error: obvia::Error) -> anyhow::Error {
     }
     let listed = obvia::list().unwrap_or_default();
     if listed.is_empty() {
-        let text = format!("nobody exports `{name}`, nor anything else: is the server running, as this user?");
+        let text = format!("no process exports `{name}` or any other name: is the server running, as this user?");
         return exit::told(&error, text);
     }
     let names: Vec<&str> = listed.iter().map(|listed| listed.name.as_str()).collect();
     let meant = did_you_mean(name, names.iter().copied());
-    exit::told(&error, format!("nobody exports `{name}`{meant}\nthere are: {}", names.join(", ")))
+    exit::told(&error, format!("no process exports `{name}`{meant}\nthe exported names are: {}", names.join(", ")))
 }

@@ -10,7 +10,7 @@ pub(crate) struct Arguments {
     /// The address to listen on, one of this host's
     #[arg(long, default_value = "0.0.0.0")]
     host: String,
-    /// The port to listen on; 0 for any free one. Clients look for mappers at 135, which takes
+    /// The port to listen on; 0 for any free one. Clients look for mappers at 135, which needs
     /// privileges
     #[arg(long, default_value_t = 135)]
     port: u16,
@@ -26,8 +26,9 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     obvia::catch_signals()?;
     let [tcp, local] = [format!("ncacn_ip_tcp:{host}[{port}]"), format!("ncalrpc:[{name}]")];
     let mapper = obvia::serve_endpoint_mapper(&[&tcp, &local]).map_err(|error| {
-        let help = "another program may be this host's mapper already, or the port may take privileges: see --port";
-        anyhow::anyhow!("{tcp} or {local} cannot be served: {error}\n{help}")
+        let help = "another program may already be this host's endpoint mapper, or the port may need privileges: see \
+            --port";
+        anyhow::anyhow!("cannot serve {tcp} or {local}: {error}\n{help}")
     })?;
     for binding in mapper.bindings() {
         print::line(&format!("serving {binding}"))?;

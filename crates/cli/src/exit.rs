@@ -7,11 +7,11 @@ use std::process::ExitCode;
 /// The exit codes, at the end of the command's help.
 pub(crate) const HELP: &str = "\
 Exit codes:
-  0  done
-  1  it failed: the method that was called, the compilation, or something else than the following
-  2  wrong usage: an option, an argument, or a method or an interface that there is not
-  3  nobody there: no server has the name or listens at the binding, or it has gone
-  4  it took longer than --timeout";
+  0  success
+  1  failure: of the called method, of the compilation, or for another reason than the following
+  2  wrong usage: an option, an argument, or the name of a method or interface that does not exist
+  3  no server: no server has the name or listens at the binding, or the server has ended
+  4  --timeout has passed";
 
 /// The kind of a failure, whose number is the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,14 +16,14 @@ use std::process::ExitCode;
 Examples:
   obvia idl calc.idl                             writes calc.rs
   obvia idl --language c --output gen calc.idl   writes gen/calc.h, calc_stubs.c and calc_values.hpp
-  obvia idl --check calc.idl                     says what is wrong with it")]
+  obvia idl --check calc.idl                     reports its errors")]
 pub(crate) struct Arguments {
     /// The file to compile
     file: PathBuf,
     /// Look for imports in this directory too
     #[arg(short = 'I', long = "include", value_name = "DIR")]
     include: Vec<PathBuf>,
-    /// Take the file's attributes from this file too, instead of FILE's name with .acf
+    /// Take additional attributes from this file, instead of the file with FILE's name and .acf
     #[arg(long, value_name = "FILE")]
     acf: Option<PathBuf>,
     /// The language, and so the files: NAME.rs; NAME.h, NAME_stubs.c and NAME_values.hpp; a file

@@ -22,7 +22,7 @@ pub(crate) struct Limit {
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     let duration = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
-    if duration.is_zero() { Err("must be more than nothing".to_owned()) } else { Ok(duration) }
+    if duration.is_zero() { Err("must be greater than 0".to_owned()) } else { Ok(duration) }
 }
 
 impl Limit {
@@ -54,7 +54,7 @@ impl Limit {
             }
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
                 Err(panic) => std::panic::resume_unwind(panic),
-                Ok(()) => Err(anyhow::anyhow!("the command ended without a word")),
+                Ok(()) => Err(anyhow::anyhow!("the command ended without a result")),
             },
         }
     }

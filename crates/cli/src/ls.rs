@@ -47,7 +47,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let (listed, performed) = match &arguments.binding {
         Some(binding) if !obvia::is_string_binding(binding) => {
             return Err(exit::usage(format!(
-                "`{binding}` is no string binding: write PROTOCOL:HOST[ENDPOINT], as in ncacn_vi_udp:10.0.0.1[5555]"
+                "`{binding}` is not a string binding: write PROTOCOL:HOST[ENDPOINT], as in ncacn_vi_udp:10.0.0.1[5555]"
             )));
         }
         Some(binding) => at(binding)?,
@@ -56,7 +56,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if arguments.json {
         print::document(&listed.iter().map(entry).chain(performed.iter().map(functions)).collect::<Value>())?;
     } else if listed.is_empty() && performed.is_empty() {
-        print::note("nothing is exported: a server does so with obvia::export");
+        print::note("no name is exported: servers export names by obvia::export");
     } else {
         if !listed.is_empty() {
             objects_table(&listed, arguments.verbose)?;

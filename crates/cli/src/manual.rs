@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
 
 /// Writes the pages of the command `obvia`.
 pub(crate) fn main(Arguments { directory }: &Arguments, obvia: Command) -> anyhow::Result<ExitCode> {
-    std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
+    std::fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
     clap_mangen::generate_to(obvia, directory)
         .with_context(|| format!("cannot write manual pages to {}", directory.display()))?;
     print::line(&format!("wrote obvia.1 and a page for each subcommand to {}", directory.display()))?;

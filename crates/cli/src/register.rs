@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// The shared library that makes objects of the class in the client's process
     #[arg(long, requires = "class", value_name = "FILE")]
     library: Option<PathBuf>,
-    /// The host that makes objects of the class, or a string binding of its service for activation
+    /// The host that makes objects of the class, or a string binding of its SCM
     #[arg(long, requires = "class", value_name = "HOST")]
     host: Option<String>,
     /// A variable of the program's environment
@@ -43,8 +43,8 @@ pub(crate) struct Arguments {
     /// The time that the program stays without clients, in seconds, if the program uses it
     #[arg(long, requires = "class", value_name = "SECONDS")]
     idle_timeout: Option<u64>,
-    /// Principals of other hosts that may have the program started: everybody, authenticated, or
-    /// `account NAME` [default: nobody]
+    /// Clients of other hosts that may start the program: everybody, authenticated, or
+    /// `account NAME` [default: none]
     #[arg(long, requires = "class", value_name = "WHO")]
     remote: Vec<Remote>,
     /// The program that makes objects of the class in a process of its own, and its arguments
@@ -75,7 +75,9 @@ fn told(class: &str, arguments: &Arguments) -> anyhow::Result<Class> {
     let absolute = |path: &Path| std::path::absolute(path).with_context(|| format!("{}", path.display()));
     let program = match program.split_first() {
         None if start_timeout.is_some() || idle_timeout.is_some() || !environment.is_empty() || !remote.is_empty() => {
-            return Err(exit::usage("no program is named that this could be about: write it last, after `--`"));
+            return Err(exit::usage(
+                "environment, remote clients and timeouts need a program: write it last, after `--`",
+            ));
         }
         None => None,
         Some((path, arguments)) => {
@@ -94,14 +96,14 @@ fn told(class: &str, arguments: &Arguments) -> anyhow::Result<Class> {
     };
     let library = library.as_deref().map(absolute).transpose()?;
     if let Some(library) = library.as_deref().filter(|library| !library.is_file()) {
-        return Err(exit::usage(format!("there is no library {}", library.display())));
+        return Err(exit::usage(format!("the library {} does not exist", library.display())));
     }
     let (name, host, remote) = (name.clone(), host.clone(), remote.clone());
     Ok(Class { id: class_id(class)?, name, library, program, host, remote })
 }
 
 fn class_id(text: &str) -> anyhow::Result<GUID> {
-    let wrong = || exit::usage(format!("`{text}` is no CLSID: write it as 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20"));
+    let wrong = || exit::usage(format!("`{text}` is not a CLSID: write it as 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20"));
     guid(text).ok_or_else(wrong)
 }
 
@@ -112,7 +114,7 @@ fn check_program(path: &Path) -> anyhow::Result<()> {
     if found.is_file() && found.permissions().mode() & 0o111 != 0 {
         return Ok(());
     }
-    Err(exit::usage(format!("{} is no program that can be started: it is not executable", path.display())))
+    Err(exit::usage(format!("the program {} is not executable", path.display())))
 }
 
 /// The arguments of `obvia unregister`.
@@ -127,10 +129,11 @@ pub(crate) fn unregister(arguments: &Unregister) -> anyhow::Result<ExitCode> {
     for text in &arguments.classes {
         let class = guid(text).map_or_else(|| obvia::dcom::class_named(text), Ok)?;
         let Some(path) = scm::remove(&class)? else {
-            let elsewhere = scm::find(&class).ok().flatten().map(|(_, path)| format!(": {} is", path.display()));
-            bail!("`{text}` is no registration of this user's{}", elsewhere.unwrap_or_default());
+            let elsewhere =
+                scm::find(&class).ok().flatten().map(|(_, path)| format!("; another one is {}", path.display()));
+            bail!("this user has no registration of `{text}`{}", elsewhere.unwrap_or_default());
         };
-        print::line(&format!("{} no longer by {}", guid_text(&class), path.display()))?;
+        print::line(&format!("{} is no longer registered by {}", guid_text(&class), path.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

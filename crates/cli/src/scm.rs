@@ -10,7 +10,7 @@ use std::process::ExitCode;
 #[command(after_help = "\
 Example:
   obvia scm --listen 'ncacn_ip_tcp:0.0.0.0[135,security=integrity]'
-It serves until SIGINT, SIGTERM or SIGHUP; the servers that it started go on.")]
+The command serves until SIGINT, SIGTERM or SIGHUP; the servers that it started continue to run.")]
 pub(crate) struct Arguments {
     /// String binding to listen on for other hosts: ncacn_ip_tcp:0.0.0.0[135,security=integrity].
     /// Their clients can start the servers whose registrations allow it
@@ -26,10 +26,10 @@ pub(crate) fn main(Arguments { listen, passed }: &Arguments) -> anyhow::Result<E
     // send one, and the command then has to end in order.
     obvia::catch_signals()?;
     let service = obvia::scm::serve().map_err(|error| match obvia::scm::service() {
-        Ok(Some(pid)) => anyhow::anyhow!("process {pid} is this user's service for activation already"),
+        Ok(Some(pid)) => anyhow::anyhow!("process {pid} is already this user's SCM"),
         _ => anyhow::anyhow!("{error}"),
     })?;
-    let mut heard = obvia::listen_passed(passed).context("listening on the sockets that were passed")?;
+    let mut heard = obvia::listen_passed(passed).context("listening on the passed sockets")?;
     for binding in listen {
         heard.push(obvia::listen(binding).with_context(|| binding.clone())?);
     }

@@ -25,5 +25,5 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 /// Reads a type library from a file.
 pub(crate) fn load(file: &Path) -> anyhow::Result<TypeLibrary> {
     let bytes = std::fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;
-    typelib::read(&bytes).with_context(|| format!("{} is not understood", file.display()))
+    typelib::read(&bytes).with_context(|| format!("{} is not a valid type library", file.display()))
 }

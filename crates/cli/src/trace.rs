@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode};
 #[command(after_help = "\
 Example:
   obvia trace --pcap calls.pcap -- ./client 'ncacn_ip_tcp:10.0.0.1[5555]'
-Calls by ncacn_ip_tcp, ncalrpc and ncadg_ip_udp are in the file, calls through shared memory and by virtual interfaces are not.")]
+The file contains calls over ncacn_ip_tcp, ncalrpc and ncadg_ip_udp, and no calls through shared memory or over virtual interfaces.")]
 pub(crate) struct Arguments {
     /// The file to create, for Wireshark and tshark
     #[arg(long, value_name = "FILE")]
@@ -33,8 +33,9 @@ fn bytes(text: &str) -> Result<u64, String> {
         Some((at, 'G')) => (&text[..at], 30),
         _ => (text, 0),
     };
-    let number: u64 = digits.parse().map_err(|_| "write a number, or one with K, M or G, as in 64M".to_owned())?;
-    number.checked_mul(1 << shift).ok_or_else(|| "no file has so many bytes".to_owned())
+    let number: u64 =
+        digits.parse().map_err(|_| "expected a number of bytes, which may end in K, M or G, as in 64M".to_owned())?;
+    number.checked_mul(1 << shift).ok_or_else(|| "the limit exceeds the size of any file".to_owned())
 }
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {

@@ -65,7 +65,7 @@ pub(crate) fn write(model: &Model, ty: &Type, value: &Value, out: &mut [u8]) -> 
         }
         Type::Fixed(element, count) => write_fixed(model, element, *count, value, out),
         Type::Struct(id) => write_struct(model, *id, value, out),
-        _ => Err(Wrong::new("values of this type cannot be given here yet")),
+        _ => Err(Wrong::new("values of this type cannot be passed here yet")),
     }
 }
 
@@ -120,10 +120,7 @@ fn write_base(base: Base, value: &Value, out: &mut [u8]) -> Result<()> {
         }
         Base::Context => {
             let found = value.as_str().and_then(context);
-            put(
-                out,
-                &found.ok_or_else(|| expected("a context handle as a reply had it, 40 hexadecimal digits", value))?,
-            );
+            put(out, &found.ok_or_else(|| expected("a context handle from a reply, 40 hexadecimal digits", value))?);
             Ok(())
         }
         _ => write_integer(base, value, out),
@@ -145,7 +142,7 @@ fn write_integer(base: Base, value: &Value, out: &mut [u8]) -> Result<()> {
     // An HRESULT may be given unsigned, because failures have the highest bit set in hexadecimal.
     let wraps = base == Base::Hresult && (0..=i128::from(u32::MAX)).contains(&number);
     if !(wraps || (least..=most).contains(&number)) {
-        return Err(Wrong::new(format!("{number} is no {}, which has {least} to {most}", base.idl())));
+        return Err(Wrong::new(format!("{number} is outside of the range of {}, {least} to {most}", base.idl())));
     }
     put(out, &number.to_le_bytes());
     Ok(())

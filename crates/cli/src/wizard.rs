@@ -59,11 +59,11 @@ pub(crate) struct Arguments {
     /// Transports for clients on other hosts, beside those on this host; several with commas
     #[arg(long, value_enum, value_name = "TRANSPORT", value_delimiter = ',')]
     transport: Vec<Transport>,
-    /// Have the object called over virtual interfaces, on every transport of the server
+    /// Let clients call the object over virtual interfaces, on every transport of the server
     #[arg(long)]
     over_vi: bool,
-    /// Make no project: have a class of this file, in Rust or C++, called over virtual interfaces.
-    /// With an IDL file, only classes with one of its interfaces count
+    /// Instead of a project, write this file anew with a class, in Rust or C++, whose objects are
+    /// called over virtual interfaces. With an IDL file, only classes with one of its interfaces count
     #[arg(long, value_name = "FILE", conflicts_with_all = ["new", "interface", "name", "transport", "over_vi", "obvia"])]
     specialise: Option<PathBuf>,
     /// The directory of obvia: a checkout, or for C++ an installation [default: the one that this
@@ -108,10 +108,10 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         None => Some(project(arguments, &mut asking)?),
     };
     if let Some(line) = asking.command_line() {
-        print::line(&format!("the same again: {line}"))?;
+        print::line(&format!("to repeat this: {line}"))?;
     }
     if let Some(output) = output {
-        print::line(&format!("{} says how to build and run it", output.join("README.md").display()))?;
+        print::line(&format!("{} describes how to build and run the project", output.join("README.md").display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

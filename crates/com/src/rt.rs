@@ -51,7 +51,7 @@ pub fn fail(error: crate::Error) -> HRESULT {
 /// Returns the error for a caller whose array must lie in shared memory but does not.
 #[cold]
 pub fn not_shared() -> HRESULT {
-    let words = "the array of a [map] parameter does not lie in shared memory that its method may use";
+    let words = "the array of a [map] parameter has to lie in shared memory that its method may use";
     crate::types::error::leave(Error::new(code::E_INVALIDARG, words))
 }
 
@@ -186,7 +186,7 @@ pub fn elements<T: TryInto<usize>>(count: T) -> Option<usize> {
 /// upper bound refuses it, too.
 #[inline(always)]
 pub fn claimed<T: Into<i128>>(count: T) -> usize {
-    const { assert!(usize::BITS == 64, "counts would be cut off") };
+    const { assert!(usize::BITS == 64, "counts would be truncated") };
     count.into() as usize
 }
 
@@ -213,7 +213,7 @@ pub fn discriminant<T: TryInto<i64>>(value: T) -> i64 {
 /// Returns the error for a union whose active arm does not match its discriminant.
 #[cold]
 pub fn wrong_arm() -> Error {
-    Error::new(code::E_INVALIDARG, "the union has another arm than its discriminant says")
+    Error::new(code::E_INVALIDARG, "the union's arm does not match its discriminant")
 }
 
 /// Verifies that the number of used elements is within the room.
@@ -236,7 +236,7 @@ pub fn check_length(length: usize, wanted: Option<usize>) -> Result<()> {
     if wanted == Some(length) {
         return Ok(());
     }
-    Err(Error::new(code::E_INVALIDARG, "an array's length is not what the other parameters say"))
+    Err(Error::new(code::E_INVALIDARG, "an array's length does not match the other parameters"))
 }
 
 /// Verifies that the used length of an array is within its size.

@@ -115,7 +115,7 @@ pub unsafe extern "C" fn obvia_java_call_oneway(
 }
 
 fn number(opnum: u32) -> Result<u16> {
-    u16::try_from(opnum).map_err(|_| Error::new(code::E_INVALIDARG, format!("there is no method {opnum}")))
+    u16::try_from(opnum).map_err(|_| Error::new(code::E_INVALIDARG, format!("opnum {opnum} is out of range")))
 }
 
 /// Queries an object for another interface.

@@ -112,7 +112,7 @@ pub extern "C" fn obvia_java_exported() -> u64 {
 pub extern "C" fn obvia_java_set_pinging(nanoseconds: u64, missed: u32) -> HRESULT {
     guarded(|| {
         if nanoseconds == 0 || missed == 0 {
-            return Err(Error::new(code::E_INVALIDARG, "without a period, or a ping, nobody would be there"));
+            return Err(Error::new(code::E_INVALIDARG, "the period and the number of pings must not be 0"));
         }
         set_pinging(Pinging { period: Duration::from_nanos(nanoseconds), missed })?;
         Ok(code::S_OK)

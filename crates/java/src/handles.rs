@@ -25,7 +25,7 @@ pub(crate) fn keep(pointer: &IUnknown) -> Result<Handle> {
 pub(crate) fn get(handle: Handle) -> Result<IUnknown> {
     let held = HELD.read().unwrap_or_else(PoisonError::into_inner);
     let found = held.as_ref().and_then(|held| held.get(&handle)).map(|pointer| pointer.get().clone());
-    found.ok_or_else(|| Error::new(code::RPC_E_DISCONNECTED, "the reference was given back"))
+    found.ok_or_else(|| Error::new(code::RPC_E_DISCONNECTED, "the reference was released"))
 }
 
 /// Releases an interface pointer; an unknown handle is ignored.

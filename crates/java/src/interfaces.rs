@@ -65,7 +65,7 @@ fn describe(given: &Description, name: &str, idl: &str) -> Result<&'static Inter
     match known.get(&iid) {
         Some(info) if info.fingerprint == fingerprint => return Ok(info),
         Some(info) => {
-            let text = format!("this process has two interfaces with one IID: {} and {name}", info.name);
+            let text = format!("this process has two different interfaces with the same IID, {} and {name}", info.name);
             return Err(Error::new(code::RPC_E_VERSION_MISMATCH, text));
         }
         None => {}
@@ -99,9 +99,9 @@ fn describe(given: &Description, name: &str, idl: &str) -> Result<&'static Inter
 
 /// Returns the NDR plan of an interface.
 fn words(name: &str, idl: &str) -> Result<Vec<i64>> {
-    let wrong = |why: String| Error::new(code::E_INVALIDARG, format!("the description of {name}: {why}"));
+    let wrong = |why: String| Error::new(code::E_INVALIDARG, format!("the description of {name} is invalid: {why}"));
     let found = description::interface(name, idl, |_| None).map_err(|failure: Failure| wrong(failure.to_string()))?;
-    let (model, id) = found.ok_or_else(|| wrong("there is no interface in it".to_owned()))?;
+    let (model, id) = found.ok_or_else(|| wrong("it has no interface".to_owned()))?;
     Ok(ndr::words(&model, id))
 }
 

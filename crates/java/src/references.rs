@@ -134,7 +134,7 @@ pub unsafe extern "C" fn obvia_java_marshal(
         let object = get(object)?;
         // SAFETY: the caller's promise.
         let info = unsafe { described(interface) }?;
-        let wrong = |what: &str| Error::new(code::E_INVALIDARG, format!("there is no such {what}"));
+        let wrong = |what: &str| Error::new(code::E_INVALIDARG, format!("unknown {what}"));
         let context = Context::from_number(context).ok_or_else(|| wrong("context"))?;
         let flags = Flags::from_number(flags).ok_or_else(|| wrong("combination of flags"))?;
         // SAFETY: the caller's promise.

@@ -37,11 +37,11 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short => f.write_str("the serialized values end too early"),
-            Self::Version(version) => write!(f, "values are serialized by version {version}, not by 1"),
-            Self::Order(label) => write!(f, "{label:#04x} is no byte order of serialized values"),
-            Self::Header(length) => write!(f, "the header of serialized values has {length} bytes, not 8"),
-            Self::Length(length) => write!(f, "a serialized value has {length} bytes, which is no multiple of 8"),
+            Self::Short => f.write_str("the serialized values are truncated"),
+            Self::Version(version) => write!(f, "the serialization has version {version}, expected 1"),
+            Self::Order(label) => write!(f, "{label:#04x} is not a byte order of serialized values"),
+            Self::Header(length) => write!(f, "the header of the serialized values has {length} bytes, expected 8"),
+            Self::Length(length) => write!(f, "a serialized value has {length} bytes, which is not a multiple of 8"),
         }
     }
 }

@@ -19,9 +19,9 @@ pub enum LookUpError {
 impl fmt::Display for LookUpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Free => "the place in the object table is empty",
-            Self::OutOfRange => "the object table has no such place",
-            Self::Stale => "the place in the object table has another tenant by now",
+            Self::Free => "the entry of the object table is empty",
+            Self::OutOfRange => "the object table has no such entry",
+            Self::Stale => "the entry of the object table now belongs to another object",
         })
     }
 }

@@ -20,7 +20,7 @@ pub struct Short;
 
 impl fmt::Display for Short {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the bytes end before the value does")
+        f.write_str("the bytes end within a value")
     }
 }
 

@@ -120,13 +120,13 @@ impl From<NtlmError> for SecurityError {
 impl fmt::Display for SecurityError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownType(kind) => write!(f, "there is no authentication of type {}", kind.0),
-            Self::Level(level) => write!(f, "authentication level {level} cannot be had"),
-            Self::Token(what) => write!(f, "a token of the authentication is wrong: {what}"),
+            Self::UnknownType(kind) => write!(f, "authentication type {} is not supported", kind.0),
+            Self::Level(level) => write!(f, "authentication level {level} is not supported"),
+            Self::Token(what) => write!(f, "an authentication token is invalid: {what}"),
             Self::Mechanism(error) => error.fmt(f),
             Self::Denied => f.write_str("the peer could not be authenticated"),
-            Self::Signature => f.write_str("a signature is not the peer's"),
-            Self::NotReady => f.write_str("the security context is not made"),
+            Self::Signature => f.write_str("a signature does not match its message"),
+            Self::NotReady => f.write_str("the security context is not established"),
             Self::TooManyContexts => f.write_str("the association has too many security contexts"),
         }
     }

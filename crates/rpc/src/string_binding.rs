@@ -147,12 +147,18 @@ fn unescape(text: &str) -> Result<String, BadBinding> {
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
         match character {
-            '\\' => plain.push(characters.next().ok_or_else(|| BadBinding("it ends in a lone \\".to_owned()))?),
+            '\\' => plain.push(characters.next().ok_or_else(|| {
+                BadBinding(
+                    "it ends with an incomplete escape, a single \
+                \\"
+                    .to_owned(),
+                )
+            })?),
             // IPv6 addresses contain colons, and no delimiter after this point depends on escaped
             // ones.
             ':' | '=' => plain.push(character),
             _ if SPECIAL.contains(&character) => {
-                return Err(BadBinding(format!("`{character}` has to be written as `\\{character}` here")));
+                return Err(BadBinding(format!("`{character}` has to be escaped here, as `\\{character}`")));
             }
             _ => plain.push(character),
         }
@@ -182,17 +188,17 @@ impl FromStr for StringBinding {
         }
         let (object, rest) = match split(text, '@') {
             Some((uuid, rest)) => {
-                let bad = || BadBinding(format!("`{uuid}` is no object UUID"));
+                let bad = || BadBinding(format!("`{uuid}` is not an object UUID"));
                 (Some(parse_uuid(uuid).ok_or_else(bad)?), rest)
             }
             None => (None, text),
         };
         let (protocol, rest) =
-            split(rest, ':').ok_or_else(|| BadBinding("a `:` is missing behind the protocol".into()))?;
+            split(rest, ':').ok_or_else(|| BadBinding("a `:` is missing after the protocol sequence".into()))?;
         let known = ProtocolSequence::ALL.into_iter().find(|known| known.name() == protocol);
         let protocol = known.ok_or_else(|| {
             let all: Vec<_> = ProtocolSequence::ALL.iter().map(|known| known.name()).collect();
-            BadBinding(format!("there is no protocol sequence `{protocol}`; there are {}", all.join(", ")))
+            BadBinding(format!("`{protocol}` is not a protocol sequence: expected one of {}", all.join(", ")))
         })?;
         let Some((address, rest)) = split(rest, '[') else {
             return Ok(Self { object, ..Self::new(protocol, unescape(rest)?, "") });
@@ -221,9 +227,9 @@ impl StringBinding {
     fn take(&mut self, name: String, value: String) -> Result<(), BadBinding> {
         match &*name {
             "" => return Err(BadBinding("an option has no name".to_owned())),
-            ENDPOINT if !self.endpoint.is_empty() => return Err(BadBinding("the endpoint is said twice".to_owned())),
+            ENDPOINT if !self.endpoint.is_empty() => return Err(BadBinding("the endpoint is given twice".to_owned())),
             ENDPOINT => self.endpoint = value,
-            _ if self.option(&name).is_some() => return Err(BadBinding(format!("`{name}` is said twice"))),
+            _ if self.option(&name).is_some() => return Err(BadBinding(format!("the option `{name}` is given twice"))),
             _ => self.options.push((name, value)),
         }
         Ok(())
@@ -354,16 +360,16 @@ mod tests {
     fn what_is_none_is_refused_with_a_reason() {
         for (text, why) in [
             ("calc", "a `:` is missing"),
-            ("ncacn_ip_udp:h", "there is no protocol sequence"),
+            ("ncacn_ip_udp:h", "`ncacn_ip_udp` is not a protocol sequence"),
             ("ncacn_vi_udp:h[1", "a `]` is missing"),
             ("ncacn_vi_udp:h[1]x", "a `]` is missing"),
             ("ncacn_vi_udp:h[1,name]", "has no value"),
-            ("xyz@ncacn_vi_udp:h[1]", "no object UUID"),
-            ("ncacn_vi_udp:h\\", "lone"),
-            ("ncacn_vi_udp:h]", "has to be written"),
-            ("ncacn_vi_udp:h[1,security=privacy,security=none]", "`security` is said twice"),
-            ("ncacn_vi_udp:h[1,a=b,c=d,\\a=b]", "`a` is said twice"),
-            ("ncacn_vi_udp:h[1,endpoint=2]", "the endpoint is said twice"),
+            ("xyz@ncacn_vi_udp:h[1]", "is not an object UUID"),
+            ("ncacn_vi_udp:h\\", "incomplete escape"),
+            ("ncacn_vi_udp:h]", "has to be escaped"),
+            ("ncacn_vi_udp:h[1,security=privacy,security=none]", "the option `security` is given twice"),
+            ("ncacn_vi_udp:h[1,a=b,c=d,\\a=b]", "the option `a` is given twice"),
+            ("ncacn_vi_udp:h[1,endpoint=2]", "the endpoint is given twice"),
             ("ncacn_vi_udp:h[1,=b]", "an option has no name"),
         ] {
             let error = text.parse::<StringBinding>().expect_err(text).to_string();

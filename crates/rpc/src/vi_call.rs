@@ -343,8 +343,8 @@ fn no_response(tx: &mut Tx, broken: &mut bool, call_id: u32, message: &Message<'
             tx.taken_through(call_id);
             words.map_or(CallError::Fault(Status(answer.first)), |words| CallError::Failed(answer.first, words))
         }
-        Kind::Response | Kind::Fault | Kind::Pdu => CallError::Protocol("the response is to another call"),
-        _ => CallError::Protocol("the answer is neither a response nor a fault"),
+        Kind::Response | Kind::Fault | Kind::Pdu => CallError::Protocol("the response belongs to another call"),
+        _ => CallError::Protocol("the peer's message is neither a response nor a fault"),
     })
 }
 

@@ -58,7 +58,8 @@ impl Request {
         let own = vi.offer(private)?;
         let peers = self.inner.offer().clone();
         if peers.reliability != own.reliability {
-            let why = format!("one VI has {}, the other {}", own.reliability, peers.reliability);
+            let why =
+                format!("the reliability levels of the two VIs differ: {} and {}", own.reliability, peers.reliability);
             self.inner.reject(&why);
             return Err(Error::Refused { why });
         }

@@ -44,7 +44,7 @@ impl FromStr for Place {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let bad = |_| Error::BadAddress { text: text.to_owned(), why: "it is no numeric address with a port" };
+        let bad = |_| Error::BadAddress { text: text.to_owned(), why: "expected a numeric address with a port" };
         text.parse().map(Self).map_err(bad)
     }
 }
@@ -132,7 +132,7 @@ impl DatagramSocket {
     pub fn connect(host: &str, port: u16) -> Result<Self, Error> {
         let host = if host.is_empty() { "localhost" } else { host };
         let unknown =
-            || Error::BadAddress { text: host.to_owned(), why: "the host's name is not known, or has no address" };
+            || Error::BadAddress { text: host.to_owned(), why: "the host name is unknown, or has no address" };
         let place = (host, port).to_socket_addrs().map_err(|_| unknown())?.next().ok_or_else(unknown)?;
         let own = if place.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
         let socket = UdpSocket::bind(own).map_err(Error::io("binding a UDP socket"))?;

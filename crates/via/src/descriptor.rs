@@ -85,9 +85,9 @@ impl fmt::Display for Status {
             Self::Done => "done",
             Self::TooLong => "the message was longer than the posted receive",
             Self::ReceiverNotReady => "the peer had no receive posted",
-            Self::RemoteProtection => "the peer's memory does not allow it",
+            Self::RemoteProtection => "the peer's memory does not allow the access",
             Self::NotConnected => "the VI was not connected",
-            Self::Flushed => "flushed, since the connection ended before it",
+            Self::Flushed => "flushed, because the connection ended first",
             Self::ConnectionLost => "the connection was lost",
         })
     }

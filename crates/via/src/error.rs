@@ -43,7 +43,7 @@ pub enum Error {
     },
     /// The directory for names, or a file in it, could not be used.
     Names {
-        /// The action that failed, in the present participle: "making the directory for names".
+        /// The action that failed, in the present participle: "creating the directory for names".
         doing: &'static str,
         /// The path of the directory or file.
         path: PathBuf,
@@ -169,19 +169,21 @@ pub enum Distrust {
 impl fmt::Display for Distrust {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotADirectory => f.write_str("it is a file or a link, and has to be a directory itself"),
+            Self::NotADirectory => f.write_str("it is a file or a link, not a directory"),
             Self::OfAnotherUser { uid } => write!(
                 f,
-                "it belongs to user {uid}. Have it removed, by that user or the superuser, or set OBVIA_RUNTIME_DIR for servers and clients to \
-                 a directory of this user's. Names that several users share are in a directory of the superuser's, and served by the superuser"
+                "it belongs to user {uid}. Have that user or the superuser remove it, or set OBVIA_RUNTIME_DIR, for \
+                    servers and clients, to a directory of this user. For names that several users share, both the \
+                    directory and the servers have to belong to the superuser"
             ),
             Self::InUserSpace => f.write_str(
-                "its file system is a program (FUSE), which may never answer. Set OBVIA_RUNTIME_DIR for servers and clients to a directory on \
-                 another, such as one below /run or /dev/shm",
+                "its file system is a program (FUSE), which may never respond. Set OBVIA_RUNTIME_DIR, for servers and \
+                    clients, to a directory on another file system, such as one below /run or /dev/shm",
             ),
             Self::WritableByOthers { mode } => write!(
                 f,
-                "others may write to it. Its mode is {mode:04o} and has to be 0700, or 0711 where other users are served"
+                "other users may write to it. Its mode is {mode:04o} and has to be 0700, or 0711 if it serves other \
+                    users"
             ),
         }
     }
@@ -214,12 +216,12 @@ impl fmt::Display for Ended {
         f.write_str(match self {
             Self::Here => "this side disconnected",
             Self::ByPeer => "the peer disconnected",
-            Self::Silent => "the peer does not answer any more",
+            Self::Silent => "the peer no longer responds",
             Self::Reset => "the connection was reset",
             Self::ReceiverNotReady => "a message found no receive descriptor",
             Self::TooLong => "a message was longer than the receive descriptor that it found",
-            Self::Protection => "an RDMA was not allowed",
-            Self::Violation => "the peer broke the rules of the wire",
+            Self::Protection => "an RDMA operation was not allowed",
+            Self::Violation => "the peer broke the protocol",
         })
     }
 }
@@ -261,8 +263,8 @@ pub enum Violation {
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::BadGreeting => write!(f, "its greeting is not one of this protocol"),
-            Self::NoSegment => write!(f, "its greeting carried no segment"),
+            Self::BadGreeting => write!(f, "its greeting does not belong to this protocol"),
+            Self::NoSegment => write!(f, "its greeting has no segment"),
             Self::NotSealed => write!(f, "its segment is not sealed"),
             Self::TooManyFiles => write!(f, "too many files of its user wait to be closed"),
             Self::ShortSegment => write!(f, "its segment is shorter than announced"),
@@ -273,9 +275,9 @@ impl fmt::Display for Violation {
             Self::BadAreaRange { offset, length } => {
                 write!(f, "a frame of {length} bytes at offset {offset} lies outside its area")
             }
-            Self::UnknownArea(area) => write!(f, "area {area} was never given"),
+            Self::UnknownArea(area) => write!(f, "area {area} was never passed"),
             Self::BadCredit(word) => write!(f, "the credit word {word} counts messages that were never sent"),
-            Self::BadSequence(word) => write!(f, "sequence number {word:#x} is out of turn"),
+            Self::BadSequence(word) => write!(f, "sequence number {word:#x} is neither the last one nor the next"),
         }
     }
 }
@@ -284,7 +286,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::System { doing, source } => write!(f, "{doing}: {source}"),
-            Self::NotFound { name } => write!(f, "nobody serves the name {name:?}"),
+            Self::NotFound { name } => write!(f, "no process serves the name {name:?}"),
             Self::NameInUse { name, pid: Some(pid) } => write!(f, "the name {name:?} is served by process {pid}"),
             Self::NameInUse { name, pid: None } => {
                 write!(f, "the name {name:?} is served by another process")
@@ -298,10 +300,10 @@ impl fmt::Display for Error {
             }
             Self::ForeignFile { path, why } => {
                 let path = path.display();
-                write!(f, "{path} is another program's: {why}. Choose another name, or another OBVIA_RUNTIME_DIR")
+                write!(f, "{path} belongs to another program: {why}. Choose another name, or another OBVIA_RUNTIME_DIR")
             }
             Self::AccessDenied { uid } => {
-                write!(f, "the peer runs as user {uid}, who has no access")
+                write!(f, "the peer runs as user {uid}, and that user has no access")
             }
             // The number is 0 where it is not known: see the directory's `local_peer`.
             Self::PeerGone { pid: 0 } => write!(f, "the peer process ended or closed the connection"),
@@ -315,15 +317,15 @@ impl fmt::Display for Error {
             }
             Self::Violation(violation) => write!(f, "the peer broke the protocol: {violation}"),
             Self::Refused { why } => write!(f, "the connection was refused: {why}"),
-            Self::BadAddress { text, why } => write!(f, "{text:?} is no address: {why}"),
-            Self::BadConditions { item, why } => write!(f, "{item:?} is no condition of a network: {why}"),
+            Self::BadAddress { text, why } => write!(f, "{text:?} is not a valid address: {why}"),
+            Self::BadConditions { item, why } => write!(f, "{item:?} is not a valid condition of a network: {why}"),
             Self::CaptureFull { missed } => {
-                write!(f, "the capture was full: {missed} packets were left out; give it a higher limit")
+                write!(f, "the capture reached its limit, and {missed} packets are missing: set a higher limit")
             }
             Self::UnsafeCapture { path, why } => {
                 write!(f, "the capture {} that OBVIA_TRACE names cannot be written: {why}", path.display())
             }
-            Self::Unsupported { provider, what } => write!(f, "the provider {provider} does not have {what}"),
+            Self::Unsupported { provider, what } => write!(f, "the provider {provider} does not support {what}"),
             Self::BadState { what } => f.write_str(what),
             Self::Disconnected { peer, why } => write!(f, "the connection with {peer} ended: {why}"),
             Self::Relay { source } => source.fmt(f),
@@ -346,17 +348,19 @@ pub(crate) mod doing {
 fn advice(doing: &str, error: &io::Error) -> &'static str {
     match (error.kind(), doing) {
         (io::ErrorKind::PermissionDenied, doing::CONNECTING) => {
-            ". The server is another user's, and admits no others: it does so by obvia::security::admit_other_users"
+            ". The server belongs to another user, and does not admit other users: see \
+                obvia::security::admit_other_users"
         }
         (io::ErrorKind::PermissionDenied, doing::READING) => {
-            ". In a directory that other users may search and not read, who knows a name can connect to it"
+            ". Other users cannot list the names in this directory, but can connect to a name that they know"
         }
         (io::ErrorKind::PermissionDenied, _) => {
-            ". In a directory of the superuser's none but the superuser's servers have names; else set OBVIA_RUNTIME_DIR, for servers and \
-             clients, to a directory of this user's"
+            ". In a directory of the superuser, only servers of the superuser can have names. For other servers set \
+                OBVIA_RUNTIME_DIR, for servers and clients, to a directory of this user"
         }
         (io::ErrorKind::ReadOnlyFilesystem, _) => {
-            ". Set XDG_RUNTIME_DIR or OBVIA_RUNTIME_DIR, for servers and clients, to a folder that this user can write to"
+            ". Set XDG_RUNTIME_DIR or OBVIA_RUNTIME_DIR, for servers and clients, to a directory that this user can \
+                write to"
         }
         _ => "",
     }

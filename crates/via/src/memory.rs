@@ -80,7 +80,8 @@ impl Memory {
         fd: Option<OwnedFd>,
     ) -> Result<Self, Error> {
         let start = start.map_err(Error::system("mapping memory"))?;
-        let start = NonNull::new(start.cast()).expect("the kernel maps nothing at zero unasked");
+        let start =
+            NonNull::new(start.cast()).expect("the kernel does not map memory at address zero unless requested");
         Ok(Self { start, length, owner: Owner::Mapped(fd) })
     }
 
@@ -294,7 +295,7 @@ pub struct InUse<T>(pub T);
 
 impl<T> std::fmt::Display for InUse<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("it is still in use")
+        f.write_str("the object is still in use")
     }
 }
 

@@ -58,10 +58,14 @@ impl Nic {
     pub fn register(&self, memory: Memory, tag: &ProtectionTag, access: Access) -> Result<MemoryRegion, Error> {
         let can = self.attributes();
         if tag.core.nic != self.core.id {
-            return Err(Error::BadState { what: "the protection tag is of another NIC" });
+            return Err(Error::BadState { what: "the protection tag belongs to another NIC" });
         }
         if (access.write && !can.rdma_write) || (access.read && !can.rdma_read) {
-            return Err(Error::Unsupported { provider: can.provider, what: "the RDMA that the region is to allow" });
+            return Err(Error::Unsupported {
+                provider: can.provider,
+                what: "the RDMA that the region's access rights \
+                allow",
+            });
         }
         let region = Arc::new(Region {
             memory,
@@ -100,7 +104,7 @@ impl Nic {
         receive: Option<&CompletionQueue>,
     ) -> Result<Vi, Error> {
         if tag.core.nic != self.core.id || [send, receive].iter().flatten().any(|queue| queue.nic() != self.core.id) {
-            return Err(Error::BadState { what: "the protection tag or completion queue is of another NIC" });
+            return Err(Error::BadState { what: "the protection tag or a completion queue belongs to another NIC" });
         }
         Vi::new(Arc::clone(&self.core), attributes, Arc::clone(&tag.core), send, receive)
     }

@@ -224,7 +224,7 @@ pub trait Port: Send + fmt::Debug {
     /// not sent again.
     fn guard(&mut self, guard: Guard) -> Result<(), Error> {
         let _ = guard;
-        Err(Error::Unsupported { provider: "of this connection", what: "packets under a key" })
+        Err(Error::Unsupported { provider: "of this connection", what: "packets that are protected by a key" })
     }
 
     /// Returns the peer's name, for messages to people: over a network `host:port`.

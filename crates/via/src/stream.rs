@@ -56,7 +56,7 @@ impl Stream {
         let deadline = deadline.start();
         let host = if host.is_empty() { "localhost" } else { host };
         let unknown =
-            |_| Error::BadAddress { text: host.to_owned(), why: "the host's name is not known, or has no address" };
+            |_| Error::BadAddress { text: host.to_owned(), why: "the host name is unknown, or has no address" };
         for address in (host, port).to_socket_addrs().map_err(unknown)? {
             let left = deadline.remaining();
             if left.is_zero() {
@@ -110,7 +110,7 @@ impl Stream {
         let captured = match SharedCapture::of_process()? {
             Some(capture) => {
                 let ends = local_ends::of(capture, &socket, pid, is_opener)
-                    .map_err(Error::system("asking who the peer is"))?;
+                    .map_err(Error::system("reading the peer's credentials"))?;
                 Conversation::of_stream(ends, is_opener)?
             }
             None => None,
@@ -301,7 +301,7 @@ impl StreamListener {
         let listener = TcpListener::from(socket);
         // `local_addr` fails for sockets of address families other than IPv4 and IPv6.
         if !is_listening || !is_tcp || listener.local_addr().is_err() {
-            let (text, why) = ("a socket".to_owned(), "nobody listens on it for TCP connections");
+            let (text, why) = ("a socket".to_owned(), "it does not listen for TCP connections");
             return Err(Error::BadAddress { text, why });
         }
         Self::tcp(listener)

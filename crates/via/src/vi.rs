@@ -96,7 +96,10 @@ impl Vi {
         let (mut port, peers) = self.core.nic.provider.connect_tagged(self.core.tag(), address, &offer, deadline)?;
         if peers.reliability != offer.reliability {
             port.disconnect();
-            let why = format!("one VI has {}, the other {}", offer.reliability, peers.reliability);
+            let why = format!(
+                "the reliability levels of the two VIs differ: {} and {}",
+                offer.reliability, peers.reliability
+            );
             return Err(Error::Refused { why });
         }
         self.core.connected(port, offer.max_transfer.min(peers.max_transfer));
@@ -106,7 +109,9 @@ impl Vi {
     /// Returns the terms that this VI offers to a peer.
     pub(crate) fn offer(&self, private: &[u8]) -> Result<Offer, Error> {
         if self.core.state() != State::Idle {
-            return Err(Error::BadState { what: "the VI is connected, or has not been disconnected" });
+            return Err(Error::BadState {
+                what: "the VI is connected, or was not disconnected after its last connection",
+            });
         }
         if private.len() > Offer::PRIVATE_MAX {
             return Err(Error::TooLong { length: private.len() as u64, limit: Offer::PRIVATE_MAX as u64 });
@@ -167,7 +172,10 @@ impl WorkQueue {
     /// queue's completions, and is the one to wait for.
     pub fn wait(&mut self, deadline: Deadline) -> Result<Box<Descriptor>, Error> {
         if self.core.completes_elsewhere(self.which) {
-            return Err(Error::BadState { what: "the queue's completions are announced by a completion queue" });
+            return Err(Error::BadState {
+                what: "a completion queue announces the completions of this queue: wait for \
+                the completion queue",
+            });
         }
         let deadline = deadline.start();
         let mut polls = self.budget.begin();

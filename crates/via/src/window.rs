@@ -19,7 +19,9 @@ mod tx;
 pub(crate) use mapping::Mapping;
 pub use mirror::{accept, connect};
 pub(crate) use regions::PeerRegion;
-pub use regions::{HANDS, Hand, OwnRegion, PeerHand, PeerRegions, REGION_MAX, REGIONS_MAX, hand_at};
+pub use regions::{
+    OwnRegion, PeerRegionCache, PeerRegions, REGION_CACHES, REGION_MAX, REGIONS_MAX, RegionCache, region_cache_at,
+};
 pub use relay::{Inbox, Outgoing, Relay, relayed};
 pub use rx::{Message, Rx};
 pub use tx::Tx;
@@ -126,7 +128,7 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     }
     /// Authenticates the connection's packets with `guard` from now on.
     fn guard(&self, _guard: Guard) -> Result<(), Error> {
-        Err(Error::Unsupported { provider: "of this connection", what: "packets under a key" })
+        Err(Error::Unsupported { provider: "of this connection", what: "packets that are protected by a key" })
     }
     /// Fails with the reason when the carrier knows that the connection has ended.
     fn check(&self) -> Result<(), Error>;

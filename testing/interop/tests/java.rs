@@ -146,7 +146,7 @@ fn servers_in_java_are_started_on_demand_and_end() {
     // Without a service, activation fails.
     let mut alone = scene.see(java(&["--client"]).unwrap());
     let said = String::from_utf8(alone.output().unwrap().stderr).unwrap();
-    assert!(said.contains("`obvia scm` does, and does not run"), "{said}");
+    assert!(said.contains("the SCM that could start one does not run"), "{said}");
     let mut service = scene.serve(rust(&["--service"]));
     assert_eq!(service.line(), "serving");
     assert_eq!(scene.call(rust(&["--client"])), ["a counter"]);

@@ -167,7 +167,7 @@ fn accounts_are_told_apart_over_virtual_interfaces() {
     denied(&mut wrong, &format!("connect {binding}"));
     denied(&mut wrong, &format!("connect {}", binding.replace(",security=connect", "")));
     let refusals = server.good("refusals");
-    let line = "refused entry without a proof of who it is to host 127.0.0.1";
+    let line = "refused a connection without proof of identity to host 127.0.0.1";
     assert_eq!(refusals, format!("{line}; {line}"));
 }
 
@@ -209,7 +209,7 @@ fn who_proves_too_little_is_logged() {
     client.good("credentials anna wrong");
     denied(&mut client, &format!("connect {binding}"));
     let refusals = server.good("refusals");
-    assert!(refusals.contains("refused entry without a proof of who it is to host 127.0.0.1"), "{refusals}");
+    assert!(refusals.contains("refused a connection without proof of identity to host 127.0.0.1"), "{refusals}");
     client.good("credentials anna one-secret");
     client.good(&format!("connect {binding}"));
     assert_eq!(server.good("refusals"), "");

@@ -366,5 +366,5 @@ fn a_way_that_cannot_be_had_gives_way_to_the_next() {
     // An interface can have only one XDP program.
     let mut second = pair.hand_on("second");
     let why = second.bad(&format!("listen {XDP}:0.0.0.0[0]"));
-    assert!(why.contains("the interface has one already"), "{why}");
+    assert!(why.contains("the interface already has one"), "{why}");
 }

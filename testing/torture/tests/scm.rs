@@ -120,14 +120,14 @@ fn who_asks_is_told_why_there_is_no_server() {
     let _refusing = host.service();
     let mut client = host.process();
     let why = client.bad("activate");
-    let said = "; it said last: the store is locked (CO_E_SERVER_EXEC_FAILURE)";
+    let said = "; its last line of output: the store is locked (CO_E_SERVER_EXEC_FAILURE)";
     assert!(why.starts_with(PROGRAM) && why.contains("exit status: 7") && why.ends_with(said), "{why}");
     let hanging = Host::new(PROGRAM, &["hang"]);
     let mut service = hanging.service();
     let mut client = hanging.process();
     let why = client.bad("activate");
-    let said = "; it said last: looking for the store (CO_E_SERVER_EXEC_FAILURE)";
-    assert!(why.contains("after 5 seconds, and was killed") && why.ends_with(said), "{why}");
+    let said = "; its last line of output: looking for the store (CO_E_SERVER_EXEC_FAILURE)";
+    assert!(why.contains("within 5 seconds, and was killed") && why.ends_with(said), "{why}");
     ends(hanging.starts()[0]);
     // A client's timeout ends its wait. A started server that has registered nothing ends with the
     // service.
@@ -151,7 +151,7 @@ fn what_cannot_be_started_is_said() {
     assert!(why.contains("/nowhere/server: cannot be started: No such file"), "{why}");
     host.register("class = nothing\n");
     let why = client.bad("activate");
-    assert!(why.contains(".class: line 1: `class = nothing` is no CLSID"), "{why}");
+    assert!(why.contains(".class: line 1: `class = nothing` is not a CLSID"), "{why}");
     fs::remove_dir_all(host.directory().classes()).unwrap();
     let why = client.bad("activate");
     assert!(why.contains("is not registered on this host") && why.contains("REGDB_E_CLASSNOTREG"), "{why}");

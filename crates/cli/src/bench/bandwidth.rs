@@ -21,7 +21,7 @@ Examples:
   obvia bench write_bw --provider fabric --cable    libfabric over TCP, between two hosts
   obvia bench write_bw --provider udp --quick --json out.json --plot out.svg
 
-Only ratios within one run mean anything: the absolute times change with the machine's mood.")]
+Compare only results of the same run: absolute times vary with the state of the machine.")]
 pub(super) struct Arguments {
     /// Provider of the virtual interfaces: shm, udp, fabric (libfabric's tcp), xdp (takes --cable)
     /// [fabric and xdp: features of the build]

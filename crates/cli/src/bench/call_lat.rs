@@ -28,7 +28,7 @@ Examples:
                                                     calls, messages of virtual interfaces, and sockets
   obvia bench call_lat --json out.json --plot out.svg
 
-Only ratios within one run mean anything: the absolute times change with the machine's mood.")]
+Compare only results of the same run: absolute times vary with the state of the machine.")]
 pub(super) struct Arguments {
     /// Methods to call; the baselines use the same cases
     #[arg(
@@ -153,5 +153,5 @@ fn usual() -> Vec<Path> {
 
 fn path(text: &str) -> Result<Path, String> {
     let names = || PATHS.map(Path::name).join(", ");
-    PATHS.into_iter().find(|path| path.name() == text).ok_or_else(|| format!("paths are {}", names()))
+    PATHS.into_iter().find(|path| path.name() == text).ok_or_else(|| format!("expected one of {}", names()))
 }

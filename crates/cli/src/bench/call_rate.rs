@@ -18,7 +18,7 @@ Examples:
   obvia bench call_rate --threads 8 --wait block    one thread and eight
   obvia bench call_rate --path ncacn_vi_udp --quick --json out.json
 
-Threads that poll need a CPU each, at either side; where there are fewer, let them wait adaptively.")]
+Polling threads need one CPU each, on both sides; with fewer CPUs use --wait adaptive.")]
 pub(super) struct Arguments {
     /// Protocol sequence of the calls: ncacn_vi_shm, ncacn_vi_udp
     #[arg(long, value_name = "SEQUENCE", default_value = "ncacn_vi_shm", value_parser = path)]
@@ -48,7 +48,7 @@ pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     if arguments.wait.contains(&Policy::Poll) && 2 * most > cpus {
         bail!(
-            "{most} threads that poll and as many that answer want {} CPUs, of {cpus}: use --wait adaptive",
+            "{most} polling clients and as many polling servers need {} CPUs, and there are {cpus}: use --wait adaptive",
             2 * most
         );
     }
@@ -63,5 +63,5 @@ const PATHS: [Path; 2] = [Path::NcacnViShm, Path::NcacnViUdp];
 
 fn path(text: &str) -> Result<Path, String> {
     let names = || PATHS.map(Path::name).join(", ");
-    PATHS.into_iter().find(|path| path.name() == text).ok_or_else(|| format!("protocol sequences are {}", names()))
+    PATHS.into_iter().find(|path| path.name() == text).ok_or_else(|| format!("expected one of {}", names()))
 }

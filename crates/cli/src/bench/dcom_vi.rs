@@ -21,7 +21,7 @@ Examples:
   obvia bench dcom_vi --quick --sizes 4,4K --wait block
   obvia bench dcom_vi --json out.json --plot out.svg
 
-Only ratios within one run mean anything: the absolute times change with the machine's mood.")]
+Compare only results of the same run: absolute times vary with the state of the machine.")]
 pub(super) struct Arguments {
     /// Sizes of the array, in bytes; K is understood [default: 4 to 64K]
     #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = size)]
@@ -77,5 +77,5 @@ pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 fn path(text: &str) -> Result<Path, String> {
     let names = || PATHS.map(Path::name).join(", ");
-    PATHS.into_iter().find(|path| path.name() == text).ok_or_else(|| format!("paths are {}", names()))
+    PATHS.into_iter().find(|path| path.name() == text).ok_or_else(|| format!("expected one of {}", names()))
 }

@@ -171,7 +171,7 @@ pub(super) fn size(text: &str) -> Result<usize, String> {
     let bytes: Option<usize> = digits.parse().ok().and_then(|number: usize| number.checked_mul(unit));
     bytes
         .filter(|bytes| (4..=BYTES_MAX).contains(bytes) && bytes.is_multiple_of(4))
-        .ok_or_else(|| "sizes are multiples of 4 bytes, from 4 to 32M".to_owned())
+        .ok_or_else(|| "expected a multiple of 4 bytes, from 4 to 32M".to_owned())
 }
 
 /// The longest array, in bytes, that every path with arrays can carry.

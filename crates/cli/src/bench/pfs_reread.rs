@@ -18,7 +18,7 @@ Examples:
   obvia bench pfs_reread --quick --sizes 4K --wait poll
   obvia bench pfs_reread --json out.json --plot out.svg
 
-Only ratios within one run mean anything: the absolute times change with the machine's mood.")]
+Compare only results of the same run: absolute times vary with the state of the machine.")]
 pub(super) struct Arguments {
     /// Sizes of the blocks, in bytes; K and M are understood [default: 4K,64K]
     #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = size)]
@@ -53,5 +53,5 @@ pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 fn path(text: &str) -> Result<Path, String> {
     let names = || reread::PATHS.map(Path::name).join(", ");
-    reread::PATHS.into_iter().find(|path| path.name() == text).ok_or_else(|| format!("paths are {}", names()))
+    reread::PATHS.into_iter().find(|path| path.name() == text).ok_or_else(|| format!("expected one of {}", names()))
 }

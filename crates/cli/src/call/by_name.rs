@@ -57,9 +57,10 @@ pub(super) fn run(arguments: &Arguments, object: IDispatch) -> anyhow::Result<Ex
     for step in path.split('/').filter(|step| !step.is_empty()) {
         let found = ids(&object, library, step, &[])?.and_then(|ids| call(&object, &ids, step, &[], &[]));
         let found = found.map_err(|error| exit::told(&error, failure(step, &error)))?;
-        let found = found.object().ok_or_else(|| anyhow!("{} returned no object to go on with", member(step)))?;
-        object =
-            found.cast().map_err(|error| anyhow!("what {} returned is not called by name: {error}", member(step)))?;
+        let found = found.object().ok_or_else(|| anyhow!("{} returned no object for the next call", member(step)))?;
+        object = found
+            .cast()
+            .map_err(|error| anyhow!("the object that {} returned cannot be called by name: {error}", member(step)))?;
     }
     let given =
         arguments.arguments.iter().map(|typed| variant(&argument(typed))).collect::<anyhow::Result<Vec<_>>>()?;
@@ -140,7 +141,7 @@ fn variant(value: &Value) -> anyhow::Result<Variant> {
             let values = values.iter().map(variant).collect::<anyhow::Result<Vec<_>>>()?;
             SafeArray::of_variants(vt::VARIANT, &values)?.into()
         }
-        Value::Object(_) => bail!("calls by name take numbers, texts, booleans and lists: {value} is none"),
+        Value::Object(_) => bail!("calls by name accept only numbers, strings, booleans and lists, not {value}"),
     })
 }
 

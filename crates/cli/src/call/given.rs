@@ -25,7 +25,7 @@ pub(super) fn fetch(arguments: &mut [String]) -> anyhow::Result<()> {
 }
 
 fn read(path: &str) -> anyhow::Result<String> {
-    let wrong = |why: String| exit::usage(format!("@{path}: {why}; a word that begins with @ is written with two"));
+    let wrong = |why: String| exit::usage(format!("@{path}: {why}; write a string that begins with @ as @@"));
     let mut bytes = Vec::new();
     let read = if path == "-" {
         std::io::stdin().lock().take(LENGTH_MAX + 1).read_to_end(&mut bytes)
@@ -36,7 +36,7 @@ fn read(path: &str) -> anyhow::Result<String> {
     if length as u64 > LENGTH_MAX {
         return Err(wrong(format!("it is longer than {LENGTH_MAX} bytes")));
     }
-    let mut text = String::from_utf8(bytes).map_err(|_| wrong("it is not in UTF-8".to_owned()))?;
+    let mut text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8".to_owned()))?;
     // The newline that ends a text file is no part of the argument.
     if text.ends_with('\n') {
         text.pop();

@@ -34,7 +34,7 @@ pub(super) fn ids(library: &TypeLibrary, member: &str, params: &[&str]) -> anyho
         let names = functions().map(|function| &*function.name).chain(variables().map(|variable| &*variable.name));
         match ids.len() {
             0 => bail!("the library has no member `{member}`{}", did_you_mean(member, names)),
-            _ => bail!("several interfaces of the library have a member `{member}`: say which by INTERFACE.{member}"),
+            _ => bail!("several interfaces of the library have a member `{member}`: select one by INTERFACE.{member}"),
         }
     };
     let mut found = vec![id];

@@ -55,7 +55,7 @@ pub(crate) fn results(
             Some(reference) => object.adopt(reference).ok().map(Outcome::Object),
             None => reader.member(0, &members, member).map(Outcome::Value),
         };
-        let unreadable = Flaw { at: member.at.unwrap_or(0), what: "this result cannot be read" };
+        let unreadable = Flaw { at: member.at.unwrap_or(0), what: "the result cannot be read" };
         results.push((param.param.name.clone(), outcome.ok_or(unreadable)?));
     }
     Ok(results)

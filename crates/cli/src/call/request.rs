@@ -65,6 +65,6 @@ pub(crate) fn frame(method: &Method<'_>, typed: &[String]) -> Result<Vec<u8>, Wr
     let frame = Writer::frame(layout, plan.request_block as usize, &members, &values).map_err(Wrong::of_argument)?;
     match layout.check(plan, true, &frame, &[]) {
         Ok(_) => Ok(frame),
-        Err(flaw) => Err(Wrong::new(format!("the arguments do not fit together: {flaw}"))),
+        Err(flaw) => Err(Wrong::new(format!("the arguments contradict each other: {flaw}"))),
     }
 }

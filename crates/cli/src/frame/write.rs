@@ -57,7 +57,7 @@ impl<'a, 'v> Writer<'a, 'v> {
         writer.all(members, values).map_err(|wrong| wrong.within(&writer.path))?;
         for (slot, name) in std::mem::take(&mut writer.waiting) {
             let target = writer.named.get(&name).copied();
-            let target = target.ok_or_else(|| Wrong::new(format!("nothing has \"$id\": \"{name}\"")))?;
+            let target = target.ok_or_else(|| Wrong::new(format!("no value has \"$id\": \"{name}\"")))?;
             writer.put(slot, &(target as u64).to_le_bytes());
         }
         Ok(writer.frame)
@@ -96,7 +96,7 @@ impl<'a, 'v> Writer<'a, 'v> {
 
     /// Appends a zeroed object, and returns the offset of its body.
     fn object(&mut self, kind: u32, count: usize, bytes: usize) -> Result<usize> {
-        let count = u32::try_from(count).map_err(|_| Wrong::new("too long for a frame"))?;
+        let count = u32::try_from(count).map_err(|_| Wrong::new("the value is too long for a frame"))?;
         self.frame.extend(kind.to_le_bytes());
         self.frame.extend(count.to_le_bytes());
         let body = self.frame.len();
@@ -192,10 +192,15 @@ impl<'a, 'v> Writer<'a, 'v> {
             (_, Some((element, size, length))) if !given.is_null() => {
                 let items = given.as_array().ok_or_else(|| expected("an array", given))?;
                 let wanted = self.number(base, members, length.unwrap_or(size));
-                let wanted = wanted.ok_or_else(|| Wrong::new("the rest gives its number of elements no value"))?;
+                let wanted = wanted.ok_or_else(|| {
+                    Wrong::new(
+                        "its number of elements cannot be computed from the other \
+                    arguments",
+                    )
+                })?;
                 if i64::try_from(items.len()) != Ok(wanted) {
                     let given = items.len();
-                    let wrong = format!("by the other arguments it has {wanted} elements, but {given} are given");
+                    let wrong = format!("the other arguments require {wanted} elements, but {given} are given");
                     return Err(Wrong::new(wrong));
                 }
                 let bytes = items.len() * self.layout.size(element);
@@ -209,7 +214,10 @@ impl<'a, 'v> Writer<'a, 'v> {
                 if let Some(said) = member.switch.and_then(|switch| self.number(base, members, switch))
                     && said != tag
                 {
-                    return Err(Wrong::new(format!("this is the arm for {tag}, but the discriminant is {said}")));
+                    return Err(Wrong::new(format!(
+                        "the arm belongs to discriminant {tag}, but the discriminant is \
+                        {said}"
+                    )));
                 }
                 field.map_or(Ok(()), |field| self.value(&field.ty, at, value))
             }
@@ -253,8 +261,8 @@ impl<'a, 'v> Writer<'a, 'v> {
             }
             Type::Pointer(pointer) => self.pointer(pointer, at, given),
             Type::Interface(_) if given.is_null() => Ok(()),
-            Type::Interface(_) => Err(Wrong::new("an object cannot be given here, only null")),
-            _ => Err(Wrong::new("a value of this type cannot be given")),
+            Type::Interface(_) => Err(Wrong::new("an object cannot be passed here, only null")),
+            _ => Err(Wrong::new("a value of this type cannot be passed")),
         }
     }
 
@@ -281,7 +289,7 @@ impl<'a, 'v> Writer<'a, 'v> {
                 }
                 self.object(self.layout.kind(to), count, bytes)?
             }
-            _ => return Err(Wrong::new("a pointer of this form cannot be given")),
+            _ => return Err(Wrong::new("a pointer of this form cannot be passed")),
         };
         self.put(at, &(body as u64).to_le_bytes());
         if let Some(name) = given.get("$id").and_then(Value::as_str) {
@@ -296,7 +304,7 @@ impl<'a, 'v> Writer<'a, 'v> {
     fn text(&mut self, base: Base, given: &Value) -> Result<usize> {
         let text = given.as_str().ok_or_else(|| expected("a string", given))?;
         if text.contains('\0') {
-            return Err(Wrong::new("a string ends at its first zero, so it cannot have one inside"));
+            return Err(Wrong::new("a string must not contain a zero, because it would end there"));
         }
         let bytes: Vec<u8> = if base.size() == 2 {
             text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
@@ -334,7 +342,8 @@ impl<'a, 'v> Writer<'a, 'v> {
                 return Err(Wrong::new(format!("{} has no such arm{meant}; write {}", union.name, form())));
             }
         };
-        let tag = tag.ok_or_else(|| Wrong::new("several discriminants mean this arm: say \"case\", too"))?;
+        let tag =
+            tag.ok_or_else(|| Wrong::new("several discriminants select this arm: add \"case\" with one of them"))?;
         Ok((tag, field, named.map_or(&Value::Null, |(_, value)| value)))
     }
 
@@ -363,5 +372,5 @@ fn part(member: &Member<'_>) -> String {
 
 fn missing(member: &Member<'_>, members: &[Member<'_>]) -> Wrong {
     let names: Vec<&str> = members.iter().map(|member| member.name).collect();
-    Wrong::new(format!("`{}` is missing; there are {}", member.name, names.join(", ")))
+    Wrong::new(format!("`{}` is missing; the members are {}", member.name, names.join(", ")))
 }

@@ -59,7 +59,7 @@ fn a_wrong_part_is_named() {
         change(&mut value);
         bytes(&model, &named(&model, "Point"), &value).unwrap_err()
     };
-    assert_eq!(wrong(|value| value["x"] = json!(40000)), "x: 40000 is no short, which has -32768 to 32767");
+    assert_eq!(wrong(|value| value["x"] = json!(40000)), "x: 40000 is outside of the range of short, -32768 to 32767");
     assert_eq!(wrong(|value| value["y"] = json!([])), "y: expected a number, found an array");
     assert_eq!(wrong(|value| value["raw"][1] = json!("a")), "raw[1]: expected an integer, found \"a\"");
     assert_eq!(wrong(|value| value["raw"] = json!([1])), "raw: expected 3 elements, found 1");

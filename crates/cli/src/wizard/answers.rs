@@ -63,7 +63,11 @@ pub(super) fn answers(arguments: &Arguments, asking: &mut Asking) -> anyhow::Res
     let output =
         asking.ask(&optional("--output", "Which directory is it written to", &name), given.as_deref(), |text| {
             let path = Path::new(text);
-            if path.exists() && !path.is_dir() { Err(format!("{text} is no directory")) } else { Ok(path.to_owned()) }
+            if path.exists() && !path.is_dir() {
+                Err(format!("{text} is not a directory"))
+            } else {
+                Ok(path.to_owned())
+            }
         })?;
     let transports = transports(arguments, asking)?;
     let origin = Origin::find(arguments.obvia.as_deref())?;
@@ -77,7 +81,7 @@ pub(super) fn answers(arguments: &Arguments, asking: &mut Asking) -> anyhow::Res
     if is_over_vi {
         asking.note(&["--over-vi"]);
         if idl.model().interfaces[interface.0].plain {
-            bail!("--over-vi: functions are called by the binding that a client binds to; this is for objects");
+            bail!("--over-vi is for objects: functions are called over the binding that the client chooses");
         }
     }
     Ok(Answers { idl, interface, language, class, name, output, transports, origin, is_example, is_over_vi })
@@ -118,7 +122,7 @@ fn idl(arguments: &Arguments, asking: &mut Asking) -> anyhow::Result<Idl> {
         asking.note(&["--include", &folder.display().to_string()]);
     }
     if idl.interfaces().is_empty() {
-        bail!("{} has no interface of its own that other processes could call", idl.compilation.name);
+        bail!("{} declares no interface that other processes can call", idl.compilation.name);
     }
     Ok(idl)
 }
@@ -159,7 +163,7 @@ fn transports(arguments: &Arguments, asking: &mut Asking) -> anyhow::Result<Vec<
         let mut found = Vec::new();
         for word in text.split(',') {
             let transport = Transport::from_str(word.trim(), true);
-            let transport = transport.map_err(|_| format!("`{word}` is none of shm, udp and tcp"))?;
+            let transport = transport.map_err(|_| format!("`{word}` is not one of shm, udp and tcp"))?;
             if transport != Transport::Shm && !found.contains(&transport) {
                 found.push(transport);
             }

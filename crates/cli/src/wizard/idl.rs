@@ -92,10 +92,10 @@ impl Idl {
             return Ok(*found);
         }
         let names: Vec<&str> = interfaces.iter().map(name_of).collect();
-        let meant = most_like(name, names.iter().copied()).map(|other| format!("; is `{other}` meant?"));
+        let meant = most_like(name, names.iter().copied()).map(|other| format!("; did you mean `{other}`?"));
         let file = &self.compilation.name;
         Err(format!(
-            "{file} has no interface `{name}` of its own that is not local, but {}{}",
+            "{file} declares no interface `{name}` that other processes can call; it declares {}{}",
             names.join(", "),
             meant.unwrap_or_default()
         ))
@@ -109,7 +109,11 @@ impl Idl {
         };
         refused.map_err(|diagnostics| {
             let found: Vec<String> = diagnostics.iter().map(|found| found.render(&self.compilation.sources)).collect();
-            format!("{} has what is not done yet in this language:\n{}", self.compilation.name, found.join("\n\n"))
+            format!(
+                "{} uses features that are not supported in this language yet:\n{}",
+                self.compilation.name,
+                found.join("\n\n")
+            )
         })
     }
 
@@ -123,7 +127,11 @@ impl Idl {
             (0..model.interfaces.len()).map(|at| canonical::fingerprint(model, InterfaceId(at))).collect()
         };
         if fingerprints(&written.model) != fingerprints(self.model()) {
-            bail!("the interfaces in {} are not those of {}: was it changed?", folder.display(), self.compilation.name);
+            bail!(
+                "the interfaces in {} differ from those of {}: was the file changed?",
+                folder.display(),
+                self.compilation.name
+            );
         }
         Ok(())
     }
@@ -139,7 +147,7 @@ fn gather(sources: &Sources, include: &[PathBuf]) -> anyhow::Result<(Vec<File>, 
     let include: Vec<PathBuf> = include.iter().map(|path| plain(path)).collect::<anyhow::Result<_>>()?;
     let paths = sources.files().iter().map(|file| file.path.as_path());
     let paths: Vec<(&Path, PathBuf)> = paths.map(|path| Ok((path, plain(path)?))).collect::<anyhow::Result<_>>()?;
-    let Some(beside) = paths.first().and_then(|(_, path)| path.parent()) else { bail!("there is no file") };
+    let Some(beside) = paths.first().and_then(|(_, path)| path.parent()) else { bail!("the compilation has no file") };
     // If an import lies outside of the main file's folder and of the include directories, the root
     // becomes the lowest folder that contains both.
     let included = |path: &Path| {
@@ -152,7 +160,7 @@ fn gather(sources: &Sources, include: &[PathBuf]) -> anyhow::Result<(Vec<File>, 
     let mut root = beside;
     for (_, path) in &paths {
         while !path.starts_with(root) && included(path).is_none() {
-            let Some(above) = root.parent() else { bail!("{} lies nowhere", path.display()) };
+            let Some(above) = root.parent() else { bail!("{} has no parent directory", path.display()) };
             root = above;
         }
     }
@@ -169,26 +177,23 @@ fn gather(sources: &Sources, include: &[PathBuf]) -> anyhow::Result<(Vec<File>, 
         let place = path.strip_prefix(root).map_or_else(|_| included(path).unwrap_or_default(), Path::to_owned);
         let is_usual = |letter: char| letter.is_ascii_alphanumeric() || "._-/".contains(letter);
         if !place.to_str().is_some_and(|text| text.chars().all(is_usual)) {
-            bail!(
-                "{}: a project's IDL files have letters, digits, ., _ and - in their names, and no others",
-                read.display()
-            );
+            bail!("{}: the names of a project's IDL files may have only letters, digits, ., _ and -", read.display());
         }
         if files.iter().any(|other| other.path == place) {
-            bail!("{}: two files would become {FOLDER}/{}", read.display(), place.display());
+            bail!("{}: two files would be written to {FOLDER}/{}", read.display(), place.display());
         }
         let bytes = std::fs::read(read).with_context(|| format!("{} cannot be read", read.display()))?;
         files.push(File::new(place, bytes));
     }
     if files.first().is_none_or(|file| file.path.extension().is_none_or(|ending| ending != "idl")) {
-        bail!("{}: the name of an IDL file ends in .idl", paths[0].0.display());
+        bail!("{}: the name of an IDL file has to end in .idl", paths[0].0.display());
     }
     Ok((files, includes))
 }
 
 /// Returns an absolute path without `.` and `..`.
 pub(super) fn plain(path: &Path) -> anyhow::Result<PathBuf> {
-    let path = std::path::absolute(path).with_context(|| format!("{} is no path", path.display()))?;
+    let path = std::path::absolute(path).with_context(|| format!("{} is not a path", path.display()))?;
     Ok(path.components().fold(PathBuf::new(), |mut plain, part| {
         if part == Component::ParentDir {
             plain.pop();
@@ -203,7 +208,7 @@ pub(super) fn plain(path: &Path) -> anyhow::Result<PathBuf> {
 fn random_uuid() -> anyhow::Result<String> {
     let mut bytes = [0; 16];
     let random = std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
-    random.context("/dev/urandom, for a UUID")?;
+    random.context("reading /dev/urandom for a UUID")?;
     let random = u128::from_be_bytes(bytes);
     let versioned = random & !(0xf << 76 | 0x3 << 62) | 0x4 << 76 | 0x2 << 62;
     Ok(crate::describe::guid_text(&obvia::GUID::from_u128(versioned)))
@@ -290,15 +295,15 @@ mod tests {
         assert_eq!((places(&idl), idl.main().as_str()), (vec!["a/one.idl", "b/far.idl"], "a/one.idl"));
         folder.check_copy(&idl);
         std::fs::write(folder.0.join("out/idl/a/one.idl"), one.replace("One()", "One([in] long n)")).unwrap();
-        assert!(idl.check(&folder.0.join("out")).unwrap_err().to_string().contains("are not those of one.idl"));
+        assert!(idl.check(&folder.0.join("out")).unwrap_err().to_string().contains("differ from those of one.idl"));
     }
 
     #[test]
     fn names_that_a_build_could_misread_are_refused() {
         let folder = Folder::new("names", &[("my one.idl", ONE), ("one.txt", ONE)]);
         let error = folder.read("my one.idl", &[]).err().unwrap().to_string();
-        assert!(error.contains("my one.idl") && error.contains("and no others"), "{error}");
-        assert!(folder.read("one.txt", &[]).err().unwrap().to_string().contains("ends in .idl"));
+        assert!(error.contains("my one.idl") && error.contains("may have only letters"), "{error}");
+        assert!(folder.read("one.txt", &[]).err().unwrap().to_string().contains("has to end in .idl"));
     }
 
     #[test]
@@ -309,7 +314,10 @@ mod tests {
         let idl = folder.read("both.idl", &[]).unwrap();
         assert_eq!(idl.interfaces(), [idl.interface("IOne").unwrap()]);
         let error = idl.interface("IOn").unwrap_err();
-        assert_eq!(error, "both.idl has no interface `IOn` of its own that is not local, but IOne; is `IOne` meant?");
+        assert_eq!(
+            error,
+            "both.idl declares no interface `IOn` that other processes can call; it declares IOne; did you mean `IOne`?"
+        );
     }
 
     #[test]

@@ -29,9 +29,12 @@ pub(super) fn check_project(name: &str) -> Result<(), String> {
     if !name.starts_with(|letter: char| letter.is_ascii_lowercase())
         || !name.chars().all(|letter| matches!(letter, 'a'..='z' | '0'..='9' | '-' | '_'))
     {
-        Err(format!("`{name}` is no name for a project: write lower-case letters, digits, - and _, a letter first"))
+        Err(format!(
+            "`{name}` is not a valid name of a project: use lower-case letters, digits, - and _, with a letter \
+            first"
+        ))
     } else if TAKEN.contains(&as_crate.as_str()) || !emit::rust::is_name(&as_crate) || !emit::c::is_name(&as_crate) {
-        Err(format!("a project cannot be called `{name}`, which means something else"))
+        Err(format!("a project cannot be called `{name}`, because the name is reserved"))
     } else {
         Ok(())
     }
@@ -58,14 +61,14 @@ pub(super) fn check_class(name: &str, language: Language, model: &Model, id: Int
         Language::Cpp => emit::c::is_name(name) && !name.starts_with('_') && !name.contains("__") && name != "obvia",
     };
     if !is_name {
-        return Err(format!("`{name}` is no name for a class in this language, or means something else there"));
+        return Err(format!("`{name}` is not a valid name of a class in this language, or is reserved"));
     }
     let made = format!("{name}_Impl");
     if declared(model).any(|other| other == name || other == made) {
         return Err(format!("`{name}` is declared in the IDL: the class needs another name"));
     }
     if language == Language::Cpp && model.all_methods(id).iter().any(|method| method.name == name) {
-        return Err(format!("`{name}` is a method of the interface, which the class cannot be called in C++"));
+        return Err(format!("`{name}` is a method of the interface: in C++ the class needs another name"));
     }
     Ok(())
 }

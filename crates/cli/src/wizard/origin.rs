@@ -32,7 +32,8 @@ impl Origin {
         let path = given.canonicalize().with_context(|| format!("--obvia {}", given.display()))?;
         let Some(found) = Self::at(&path) else {
             bail!(
-                "--obvia {}: that is no checkout of obvia, which has {}, and no installation, which has {}/{PACKAGE}",
+                "--obvia {}: the directory is neither a checkout of obvia, which has {}, nor an installation, which \
+                    has {}/{PACKAGE}",
                 given.display(),
                 CHECKOUT[0],
                 LIBRARIES[0]
@@ -50,7 +51,8 @@ impl Origin {
         match self {
             Self::Checkout(path) => Ok(path),
             Self::Installation(_) | Self::Version => Err(exit::usage(
-                "a project in Rust takes obvia from a checkout of its repository, as no version is published: name one by --obvia DIR",
+                "a project in Rust takes obvia from a checkout of its repository, because no version is published: \
+                    name one by --obvia DIR",
             )),
         }
     }
@@ -85,7 +87,7 @@ mod tests {
         let package = prefix.join("lib64/cmake/obvia");
         std::fs::create_dir_all(&package).unwrap();
         let error = Origin::find(Some(&prefix)).unwrap_err().to_string();
-        assert!(error.contains("no checkout of obvia") && error.contains("no installation"), "{error}");
+        assert!(error.contains("neither a checkout of obvia") && error.contains("nor an installation"), "{error}");
         std::fs::write(package.join("obviaConfig.cmake"), "").unwrap();
         let found = Origin::find(Some(&prefix)).unwrap();
         let refused = [found.for_rust(), Origin::Version.for_rust()].map(|refused| refused.unwrap_err().to_string());

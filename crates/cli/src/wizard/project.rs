@@ -52,8 +52,9 @@ pub(super) fn texts(answers: &Answers, component: &Component, client: &str) -> T
     let other_hosts = bindings.first().map_or_else(String::new, |first| {
         let listens = bindings.iter().map(|binding| format!("`{binding}`")).collect::<Vec<_>>().join(" and ");
         format!(
-            "The server listens at {listens}, which this host alone reaches. With `0.0.0.0`\ninstead of `127.0.0.1` others do, where \
-             **whoever reaches the address can call the object**.\n`{client} '{}'` calls it there.\n\n",
+            "The server listens at {listens}, which only this host can reach. With `0.0.0.0`\ninstead of `127.0.0.1` \
+                other hosts can, and **every client that reaches the address can call the object**.\n`{client} '{}'` \
+                calls it there.\n\n",
             place(first)
         )
     });
@@ -62,8 +63,8 @@ pub(super) fn texts(answers: &Answers, component: &Component, client: &str) -> T
         ("", "")
     } else {
         (
-            ": **here the methods are to be written**, which say E_NOTIMPL until they are",
-            ": once a method is written, what it must return belongs there",
+            ": **write the methods here**, which return E_NOTIMPL until then",
+            ": once a method is written, add its expected results there",
         )
     };
     let method = methods.last().map_or("METHOD", |method| method.name.as_str());
@@ -88,7 +89,7 @@ pub(super) fn commands(build: &[String], [test, server, client]: [&str; 3], name
     let explained = [
         (test, "starts the server, and calls every method"),
         (server, &serves),
-        (client, "in another terminal: calls it"),
+        (client, "calls the object, from another terminal"),
     ];
     let width = explained.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
     let explained = explained.map(|(command, what)| format!("{command:width$}   # {what}\n"));

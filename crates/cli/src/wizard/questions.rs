@@ -59,10 +59,10 @@ impl Asking {
                 terminal.ask(question, check)?
             }
             (_, None, Some(proposal)) if !question.is_needed => {
-                let why = |why| anyhow!("{why}\nsay {} yourself", question.flag);
+                let why = |why| anyhow!("{why}\nset it by {}", question.flag);
                 (proposal.to_owned(), check(proposal).map_err(why)?)
             }
-            _ => bail!("{} is needed, and nobody is there to be asked: {}", question.flag, question.text),
+            _ => bail!("{} is needed, and there is no terminal to ask the question: {}", question.flag, question.text),
         };
         match text.split_once(' ') {
             _ if question.flag.starts_with("--") => self.note(&[question.flag, &text]),
@@ -90,7 +90,7 @@ impl Terminal {
             self.output.flush()?;
             let mut line = String::new();
             if self.input.read_line(&mut line)? == 0 {
-                bail!("the answers have ended, so nothing was written");
+                bail!("nothing was written, because the input ended before the last answer");
             }
             let text = match (line.trim(), question.proposal) {
                 ("", Some(proposal)) => proposal,
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(asking.ask(&NUMBER, None, number).unwrap(), 8);
         assert_eq!(asking.command_line().unwrap(), "obvia wizard --number 7 --number 8");
         let error = asking.ask(&NUMBER, None, number).unwrap_err().to_string();
-        assert!(error.contains("have ended"), "{error}");
+        assert!(error.contains("the input ended"), "{error}");
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
     fn nobody_is_asked_without_a_terminal() {
         let mut asking = Asking::new(false);
         let error = asking.ask(&NUMBER, None, number).unwrap_err().to_string();
-        assert_eq!(error, "--number is needed, and nobody is there to be asked: Which number");
+        assert_eq!(error, "--number is needed, and there is no terminal to ask the question: Which number");
         assert_eq!(asking.ask(&Question { is_needed: false, ..NUMBER }, None, number).unwrap(), 7);
     }
 

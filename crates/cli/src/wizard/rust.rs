@@ -38,7 +38,7 @@ pub(super) fn files(answers: &Answers) -> anyhow::Result<Vec<File>> {
         file(".gitignore", include_str!("rust/gitignore.in")),
     ];
     if is_in_workspace(&answers.output) {
-        files[0].bytes.extend(b"\n# Not part of the workspace whose folder it lies in.\n[workspace]\n");
+        files[0].bytes.extend(b"\n# Not a member of a workspace in a folder above.\n[workspace]\n");
     }
     files.extend(answers.idl.files());
     Ok(files)

@@ -49,7 +49,7 @@ fn classes(text: &str, language: Language) -> Result<Vec<Class>, String> {
 pub(super) fn component(text: &str, name: &str, language: Language) -> Result<String, String> {
     let classes = classes(text, language)?;
     let class = classes.iter().find(|class| class.name == name);
-    class.ok_or_else(|| format!("there is no class `{name}`"))?.specialised(text)
+    class.ok_or_else(|| format!("the component has no class `{name}`"))?.specialised(text)
 }
 
 /// Rewrites a component's file for `obvia wizard --specialise`.
@@ -62,12 +62,15 @@ pub(super) fn main(arguments: &Arguments, path: &Path, asking: &mut Asking) -> a
     let class = class(arguments, asking, &found, path)?;
     let specialised = class.specialised(&text).map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?;
     let output = arguments.output.as_deref().unwrap_or(path);
-    let Some(name) = output.file_name() else { bail!("--output {}: that is no file", output.display()) };
+    let Some(name) = output.file_name() else { bail!("--output {}: the path names no file", output.display()) };
     if let Some(output) = &arguments.output {
         asking.note(&["--output", &output.display().to_string()]);
     }
     write(output.parent().unwrap_or_else(|| Path::new("")), &[File::new(name, specialised)], arguments.force)?;
-    print::line(&format!("`{}` is called over virtual interfaces, wherever its process is reached", class.name))?;
+    print::line(&format!(
+        "objects of `{}` are called over virtual interfaces, on every transport of their server",
+        class.name
+    ))?;
     Ok(())
 }
 
@@ -77,7 +80,7 @@ fn language(arguments: &Arguments, path: &Path) -> anyhow::Result<Language> {
         (Some(language), _) => Ok(language),
         (None, "rs") => Ok(Language::Rust),
         (None, "h" | "hh" | "hpp" | "hxx" | "cc" | "cpp" | "cxx") => Ok(Language::Cpp),
-        _ => bail!("{}: the file's ending is of no language that there is: say --language", path.display()),
+        _ => bail!("{}: the file's extension belongs to no supported language: set --language", path.display()),
     }
 }
 
@@ -91,7 +94,7 @@ fn with_interface(arguments: &Arguments, mut found: Vec<Class>, path: &Path) -> 
     found.retain(|class| class.interfaces.iter().any(|name| names.contains(&name.as_str())));
     if found.is_empty() {
         let names = names.join(", ");
-        bail!("{} has no class with an object's interface of {}: {names}", path.display(), file.display());
+        bail!("{} has no class that implements an interface of {}: {names}", path.display(), file.display());
     }
     Ok(found)
 }
@@ -99,7 +102,8 @@ fn with_interface(arguments: &Arguments, mut found: Vec<Class>, path: &Path) -> 
 fn class<'a>(arguments: &Arguments, asking: &mut Asking, found: &'a [Class], path: &Path) -> anyhow::Result<&'a Class> {
     let Some(first) = found.first() else {
         bail!(
-            "{} has no class of an object: #[implement(...)] in Rust, a base obvia::implements or obvia::implementation in C++",
+            "{} has no class of objects: expected #[implement(...)] in Rust, or a base obvia::implements or \
+                obvia::implementation in C++",
             path.display()
         );
     };
@@ -112,6 +116,6 @@ fn class<'a>(arguments: &Arguments, asking: &mut Asking, found: &'a [Class], pat
     let given = arguments.class.as_deref().or_else(|| (found.len() == 1).then_some(first.name.as_str()));
     asking.ask(&question, given, |text| {
         let class = found.iter().find(|class| class.name == text);
-        class.ok_or_else(|| format!("{} has no class `{text}` of an object, but {}", path.display(), names.join(", ")))
+        class.ok_or_else(|| format!("{} has no class `{text}` of objects; it has {}", path.display(), names.join(", ")))
     })
 }

@@ -33,14 +33,14 @@ pub(super) fn write(output: &Path, files: &[File], force: bool) -> anyhow::Resul
     if !force && !different.is_empty() {
         let paths: Vec<String> = different.iter().map(|(path, _)| format!("  {}", path.display())).collect();
         bail!(
-            "nothing was written, because these files are there already:\n{}\nsay --force to replace them, or another \
-             place with --output",
+            "nothing was written, because these files already exist:\n{}\nuse --force to replace them, or --output for \
+                another directory",
             paths.join("\n")
         );
     }
     for (path, file) in missing.iter().chain(&different) {
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+            std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be created", folder.display()))?;
         }
         let mut options = std::fs::OpenOptions::new();
         // Without `force`, a file that was created since the check is not overwritten.

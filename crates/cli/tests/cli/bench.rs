@@ -256,7 +256,7 @@ fn what_cannot_be_measured_is_said() {
         ("send_lat", ["--provider", "fabric"], "built with --features fabric"),
         #[cfg(not(feature = "xdp"))]
         ("write_bw", ["--provider", "xdp"], "built with --features xdp"),
-        ("call_rate", ["--path", "unix"], "protocol sequences are ncacn_vi_shm, ncacn_vi_udp"),
+        ("call_rate", ["--path", "unix"], "expected one of ncacn_vi_shm, ncacn_vi_udp"),
         ("write_bw", ["--depth", "0"], "0 is not in 1..=4096"),
     ] {
         let output = measurement(name, &arguments).output().unwrap();

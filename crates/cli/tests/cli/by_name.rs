@@ -70,15 +70,18 @@ fn members_are_called_by_name() {
 #[test]
 fn what_is_wrong_with_a_call_is_said() {
     let server = Server::start();
-    assert_eq!(server.bad(&["Nothing"]), "obvia: Nothing failed: the object has no `Nothing` (DISP_E_UNKNOWNNAME)\n");
+    assert_eq!(
+        server.bad(&["Nothing"]),
+        "obvia: Nothing failed: the object has no member `Nothing` (DISP_E_UNKNOWNNAME)\n"
+    );
     let missing = server.bad(&["Find"]);
-    assert_eq!(missing, "obvia: Find failed: there is no argument for `text` (DISP_E_PARAMNOTOPTIONAL)\n");
+    assert_eq!(missing, "obvia: Find failed: the argument for `text` is missing (DISP_E_PARAMNOTOPTIONAL)\n");
     let wrong = server.bad(&["Find", "x", "0"]);
-    assert_eq!(wrong, "obvia: Find failed: `most` cannot be 0 (E_INVALIDARG)\n");
+    assert_eq!(wrong, "obvia: Find failed: the argument for `most` has the invalid value 0 (E_INVALIDARG)\n");
     let failed = server.directory.obvia(&["call", "notes", "Item", "none", "--json"]);
     assert_eq!((failed.code, failed.json()["error"]["hresult"].as_str()), (1, Some("0x80070057")));
     assert!(server.bad(&["Find", "x", "--named", "most"]).contains("write NAME=VALUE"));
-    assert!(server.bad(&["Count/Count"]).contains("Count returned no object to go on with"));
+    assert!(server.bad(&["Count/Count"]).contains("Count returned no object for the next call"));
 }
 
 #[test]
@@ -126,7 +129,10 @@ fn a_type_library_is_shown() {
     }
     std::fs::write(&file, "MSFT").unwrap();
     let error = server.directory.obvia(&["tlb", &file]).bad();
-    assert!(error.contains("notes.tlb is not understood: no type library: it ends too early, at byte 0x4"), "{error}");
+    assert!(
+        error.contains("notes.tlb is not a valid type library: no type library: it ends too early, at byte 0x4"),
+        "{error}"
+    );
 }
 
 #[test]

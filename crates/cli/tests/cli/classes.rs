@@ -122,9 +122,9 @@ fn classes_are_registered_listed_and_taken_back() {
     assert_eq!((&classes[0]["remote"], &classes[1]["remote"]), (&json!(["account anna"]), &json!([])));
     assert_eq!(classes[1]["file"], json!(system));
     let said = user.obvia(&["unregister", "calc.1"]).good();
-    assert_eq!(said, format!("{CALC} no longer by {}\n", own.display()));
+    assert_eq!(said, format!("{CALC} is no longer registered by {}\n", own.display()));
     let why = user.obvia(&["unregister", OTHER]).bad();
-    assert!(why.contains("no registration of this user\'s") && why.contains("system/"), "{why}");
+    assert!(why.contains("this user has no registration of") && why.contains("system/"), "{why}");
     let why = user.obvia(&["unregister", "calc.1"]).bad();
     assert!(why.contains("no class is registered by the name `calc.1`"), "{why}");
 }
@@ -136,7 +136,7 @@ fn registrations_come_from_files_and_are_right_before_any_is_written() {
     let wrong = user.write("made", "wrong", &format!("class = {OTHER}\nprogram = calc\n"));
     let [right, wrong] = [right, wrong].map(|path| path.display().to_string());
     let why = user.obvia(&["register", &right, &wrong]).bad();
-    assert!(why.contains(&format!("{wrong}: line 2: `program = calc` is no path")), "{why}");
+    assert!(why.contains(&format!("{wrong}: line 2: `program = calc` is not an absolute path")), "{why}");
     assert_eq!(user.obvia(&["classes"]).out, "");
     user.obvia(&["register", &right]).good();
     assert!(user.obvia(&["classes"]).good().contains("/opt/calc"));
@@ -149,17 +149,17 @@ fn registrations_come_from_files_and_are_right_before_any_is_written() {
         assert!(why.contains(nothing), "{why}");
     }
     let why = user.obvia(&["register", "--class", OTHER, "--library", "/no/such.so"]).bad_with(2);
-    assert!(why.contains("there is no library /no/such.so"), "{why}");
+    assert!(why.contains("the library /no/such.so does not exist"), "{why}");
     let why = user.obvia(&["register", "--class", OTHER]).bad();
-    assert!(why.contains("no line says what makes objects"), "{why}");
+    assert!(why.contains("the line that says what creates objects is missing"), "{why}");
     for about_program in [["--environment", "A=B"], ["--remote", "everybody"]] {
         let words = [&["register", "--class", OTHER, "--library", "a"][..], &about_program].concat();
         let why = user.obvia(&words).bad();
-        assert!(why.contains("no program is named"), "{why}");
+        assert!(why.contains("need a program"), "{why}");
     }
     let refused = user.obvia(&["register", "--class", OTHER, "--remote", "all", "--", "a"]);
     let why = refused.err;
-    assert!(refused.code == 2 && why.contains("`all` is no client of other hosts"), "{why}");
+    assert!(refused.code == 2 && why.contains("`all` does not name clients of other hosts"), "{why}");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn files_that_others_can_write_are_no_registrations() {
     let path = user.write("own", CALC, &format!("class = {CALC}\nprogram = /opt/calc\n"));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
     let listed = user.obvia(&["classes"]);
-    assert!(listed.code == 1 && listed.out.contains("somebody else can write it"), "{listed:?}");
+    assert!(listed.code == 1 && listed.out.contains("other users can write it"), "{listed:?}");
 }
 
 #[test]
@@ -216,22 +216,22 @@ type Put = fn(&Path);
 const SPOILT: [(&str, Put); 11] = [
     // The service logs nothing about a class without a registration.
     ("", |_| ()),
-    ("is no file", |path| fs::create_dir(path).unwrap()),
-    ("is no file", |path| {
+    ("is not a regular file", |path| fs::create_dir(path).unwrap()),
+    ("is not a regular file", |path| {
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     }),
-    ("is no file", |path| symlink("/dev/zero", path).unwrap()),
+    ("is not a regular file", |path| symlink("/dev/zero", path).unwrap()),
     ("symbolic link", |path| symlink(path, path).unwrap()),
     ("is longer than", |path| fs::File::create(path).unwrap().set_len(1 << 40).unwrap()),
-    ("line 1: is not in UTF-8", |path| fs::write(path, b"\xff\xfe").unwrap()),
+    ("line 1: the text is not UTF-8", |path| fs::write(path, b"\xff\xfe").unwrap()),
     ("line 1: `class = \\u{1b}]0;x\\u{7}`", |path| fs::write(path, b"class = \x1b]0;x\x07").unwrap()),
     ("is the registration of", |path| fs::write(path, format!("class = {OTHER}\nprogram = /bin/true\n")).unwrap()),
-    ("somebody else can write it", |path| {
+    ("other users can write it", |path| {
         fs::write(path, "class").unwrap();
         fs::set_permissions(path, fs::Permissions::from_mode(0o646)).unwrap();
     }),
-    ("somebody else can write it", |path| {
+    ("other users can write it", |path| {
         fs::write(path, "class").unwrap();
         // Only the superuser can change a file's owner.
         if chown(path, Some(65_534), None).is_err() {
@@ -284,7 +284,7 @@ fn what_is_no_socket_to_listen_on_is_refused() {
     let as_systemd = r#"exec 3</dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@""#;
     let output = user.command("sh", &["-c", as_systemd, env!("CARGO_BIN_EXE_obvia"), "scm"]).output().unwrap();
     let why = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && why.contains("nobody listens on it for TCP connections"), "{why}");
+    assert!(!output.status.success() && why.contains("it does not listen for TCP connections"), "{why}");
 }
 
 #[test]
@@ -295,10 +295,10 @@ fn a_calculator_is_started_on_demand() {
     let client = || user.command(calc_client(), &["--class"]).output().unwrap();
     let alone = client();
     let why = String::from_utf8_lossy(&alone.stderr).into_owned();
-    assert!(!alone.status.success() && why.contains("`obvia scm` does, and does not run"), "{why}");
+    assert!(!alone.status.success() && why.contains("the SCM that would start it does not run"), "{why}");
     let mut service = user.service();
     let why = user.obvia(&["scm"]).bad();
-    assert_eq!(why, format!("obvia: process {} is this user\'s service for activation already\n", service.0.id()));
+    assert_eq!(why, format!("obvia: process {} is already this user\'s SCM\n", service.0.id()));
     let output = client();
     let out = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && out.starts_with("2 + 3 = 5\n"), "{out}");

@@ -87,7 +87,10 @@ fn the_mapper_leads_to_functions() {
     let host = format!("ncacn_ip_tcp:127.0.0.1[,mapper={}]", mapper.port());
     let call = |binding: &str, words: &[&str]| directory.obvia(&[&["call", "--idl", IDL, binding], words].concat());
     let missing = call(&host, &["AddOne", "41"]).bad();
-    assert!(missing.contains("the endpoint mapper knows no such interface (EPT_S_NOT_REGISTERED)"), "{missing}");
+    assert!(
+        missing.contains("the endpoint mapper has no endpoint of the interface (EPT_S_NOT_REGISTERED)"),
+        "{missing}"
+    );
     let server = Process::echo(&directory, &["--register", "ncacn_ip_tcp:127.0.0.1", "ncalrpc:"]);
     assert_eq!(call(&host, &["AddOne", "41"]).good(), "out_data = 42\n");
     assert_eq!(call("ncalrpc:", &["rpcecho.AddOne", "1"]).good(), "out_data = 2\n");
@@ -114,7 +117,7 @@ fn a_mapper_that_is_told_to_end_ends_well() {
         assert_eq!((status.code(), status.signal()), (Some(0), None), "{signal:?}");
         let host = format!("ncacn_ip_tcp:127.0.0.1[,mapper={}]", mapper.port());
         let gone = directory.obvia(&["ls", &host]).bad();
-        assert!(gone.contains("the endpoint mapper at") && gone.contains("cannot be asked"), "{gone}");
+        assert!(gone.contains("the endpoint mapper at") && gone.contains("cannot be queried"), "{gone}");
         let again = Process::mapper(&directory);
         drop(again);
     }

@@ -13,7 +13,7 @@ fn an_empty_list_says_so() {
     let directory = Directory::new();
     let listed = directory.obvia(&["ls"]);
     assert_eq!((listed.code, listed.out.as_str()), (0, ""));
-    assert!(listed.err.contains("nothing is exported"), "{listed:?}");
+    assert!(listed.err.contains("no name is exported"), "{listed:?}");
     assert_eq!(directory.obvia(&["ls", "--json"]).json(), json!([]));
 }
 
@@ -136,7 +136,7 @@ fn objects_are_named_released_and_called() {
     assert_eq!(server.call(&["ICalc.Tape/ITape.Length"]).good(), "length = 0\n");
     assert_eq!(server.call(&["Tape/Watch", "null"]).good(), "done\n");
     let error = server.call(&["Tape/Watch", "{}"]).bad();
-    assert!(error.contains("argument `events`: an object cannot be given here, only null"), "{error}");
+    assert!(error.contains("argument `events`: an object cannot be passed here, only null"), "{error}");
     let error = server.call(&["Tape/ICalc.Add", "1", "2"]).bad();
     assert!(error.contains("the object has no interface ICalc"), "{error}");
     let error = server.call(&["Nothing/Add", "1", "2"]).bad();
@@ -170,24 +170,27 @@ fn a_slip_gets_a_suggestion() {
             assert!(error.contains(part), "{arguments:?}: {error}");
         }
     };
-    said(&["call", "clac", "Add"], &["nobody exports `clac`; did you mean `calc`?", "there are: calc"]);
-    said(&["describe", "other"], &["nobody exports `other`\n", "there are: calc"]);
+    said(
+        &["call", "clac", "Add"],
+        &["no process exports `clac`; did you mean `calc`?", "the exported names are: calc"],
+    );
+    said(&["describe", "other"], &["no process exports `other`\n", "the exported names are: calc"]);
     said(&["describe", "calc", "ITpae"], &["did you mean `ITape`?", "ICalc, ICalc2, ITape, ITapeEvents"]);
     said(&["call", "calc", "Ad", "1", "2"], &["ICalc2 has no method `Ad`; did you mean `Add`?", "Calls"]);
     let add = "HRESULT Add([in] long a, [in] long b, [out, retval] long *sum);";
     said(&["call", "calc", "Add", "1"], &["takes 2 arguments: a, b; 1 given", add]);
     said(&["call", "calc", "Add", "1", "2", "3"], &["takes 2 arguments: a, b; 3 given", add]);
     said(&["call", "calc", "Add", "1", "x"], &["argument `b`: expected an integer, found \"x\"", add]);
-    said(&["call", "calc", "Add", "1", "2147483648"], &["argument `b`: 2147483648 is no long"]);
+    said(&["call", "calc", "Add", "1", "2147483648"], &["argument `b`: 2147483648 is outside of the range of long"]);
     said(&["call", "calc", "Compute", "DVIDE", "1", "2"], &["did you mean `DIVIDE`?"]);
     said(&["call", "calc", "Sum", "[1, true]"], &["argument `values`: [1]: expected an integer, found true"]);
     said(&["call", "calc", "Sum", "1"], &["argument `values`: expected an array, found a number"]);
-    said(&["call", "calc", "Grid", "3", "3", "[1]"], &["argument `cells`: ", "has 9 elements, but 1 are given"]);
+    said(&["call", "calc", "Grid", "3", "3", "[1]"], &["argument `cells`: ", "require 9 elements, but 1 are given"]);
     said(&["call", "calc", "Percent", "101", "null"], &["argument `percent`: 101 is not between 0 and 100"]);
     said(&["call", "calc", "Percent", "1", r#"{"operation": 1}"#], &["member `left` of Entry is missing"]);
     said(&["call", "calc", "Ask", "IWhat"], &["argument `iid`: expected a GUID"]);
     let nobody = Directory::new().obvia(&["call", "calc", "Add"]).bad();
-    assert!(nobody.contains("nobody exports `calc`, nor anything else"), "{nobody}");
+    assert!(nobody.contains("no process exports `calc` or any other name"), "{nobody}");
 }
 
 #[implement(ITapeEvents)]

@@ -46,7 +46,7 @@ fn a_program_says_what_is_wrong_with_its_trace() {
     assert!(said.contains("opening the capture that OBVIA_TRACE names: No such file"), "{said}");
     let limit = ["trace", "--pcap", path, "--", "env", "OBVIA_TRACE_LIMIT=much"];
     let said = directory.obvia(&[&limit[..], &local].concat()).bad();
-    assert!(said.contains("reading OBVIA_TRACE_LIMIT: \"much\" is no number of bytes"), "{said}");
+    assert!(said.contains("reading OBVIA_TRACE_LIMIT: \"much\" is not a number of bytes"), "{said}");
     std::fs::remove_file(&file).unwrap();
     let said = directory.obvia(&[&["trace", "--pcap", path, "--"], &call[..]].concat()).bad();
     assert!(said.contains("127.0.0.1:1"), "{said}");

@@ -63,7 +63,7 @@ fn a_project_in_rust_has_the_traits_methods() {
     let said = directory.obvia(&[&arguments[..], &["--obvia", checkout.to_str().unwrap()]].concat()).good();
     let made = files(Path::new(&output));
     assert_eq!(said.lines().filter(|line| line.starts_with("wrote ")).count(), made.len());
-    assert!(said.ends_with("made/README.md says how to build and run it\n"), "{said}");
+    assert!(said.ends_with("made/README.md describes how to build and run the project\n"), "{said}");
     assert_eq!(made["idl/shop.idl"], SHOP);
     has(
         &made,
@@ -163,24 +163,24 @@ fn without_a_terminal_what_is_missing_is_named() {
     let (directory, source, output) = shop();
     let of = "IShop, ILargeShop";
     for (line, said) in [
-        ("", "an IDL file (or --new NAME) is needed, and nobody is there to be asked"),
+        ("", "an IDL file (or --new NAME) is needed, and there is no terminal to ask the question"),
         ("FILE", "--language is needed"),
         (
             "FILE -l cpp",
             &format!(
-                "--interface is needed, and nobody is there to be asked: Which interface does the object have, of {of}"
+                "--interface is needed, and there is no terminal to ask the question: Which interface does the object have, of {of}"
             ),
         ),
         (
             "FILE -l cpp --interface IShip",
-            &format!("no interface `IShip` of its own that is not local, but {of}; is `IShop` meant?"),
+            &format!("no interface `IShip` that other processes can call; it declares {of}; did you mean `IShop`?"),
         ),
-        ("FILE -l rust --interface IShop --class match", "--class match: `match` is no name"),
+        ("FILE -l rust --interface IShop --class match", "--class match: `match` is not a valid name of a class"),
         ("FILE -l rust --interface IShop --class Shop", "`Shop` is declared in the IDL"),
         ("FILE -l cpp --interface IShop --class Price", "`Price` is a method of the interface"),
-        ("FILE -l rust --interface IShop --name Shop", "--name Shop: `Shop` is no name for a project"),
-        ("FILE -l rust --interface IShop --name match", "which means something else"),
-        ("FILE -l rust --interface IShop --obvia /", "no checkout of obvia"),
+        ("FILE -l rust --interface IShop --name Shop", "--name Shop: `Shop` is not a valid name of a project"),
+        ("FILE -l rust --interface IShop --name match", "because the name is reserved"),
+        ("FILE -l rust --interface IShop --obvia /", "neither a checkout of obvia"),
         ("nowhere.idl", "nowhere.idl does not compile"),
     ] {
         let words = line.split_whitespace().map(|word| if word == "FILE" { source.as_str() } else { word });
@@ -225,12 +225,12 @@ fn in_a_terminal_it_asks() {
     let [said, asked] = [ran.stdout, ran.stderr].map(|text| String::from_utf8(text).unwrap());
     assert!(ran.status.success(), "{asked}");
     for question in
-        ["Which language, rust or cpp [rust]: ", "is `IShop` meant?\n", "called [ShopComponent]: ", " [shm]: "]
+        ["Which language, rust or cpp [rust]: ", "did you mean `IShop`?\n", "called [ShopComponent]: ", " [shm]: "]
     {
         assert!(asked.contains(question), "{question:?} is not in {asked}");
     }
     let flags = "--language rust --interface IShop --class Store --name shop --output";
-    let again = format!("the same again: obvia wizard {source} {flags} {output} --transport udp,tcp\n");
+    let again = format!("to repeat this: obvia wizard {source} {flags} {output} --transport udp,tcp\n");
     assert!(said.contains(&again), "{said}");
     has(&files(Path::new(&output)), "src/component.rs", "pub struct Store {}\n");
     drop(person);
@@ -251,13 +251,15 @@ fn a_component_that_is_there_is_called_over_virtual_interfaces() {
         let path = path.to_str().unwrap();
         // An existing file is overwritten only with --force.
         let refused = directory.obvia(&["wizard", "--specialise", path]).bad();
-        assert!(refused.contains("these files are there already") && refused.contains(component), "{refused}");
+        assert!(refused.contains("these files already exist") && refused.contains(component), "{refused}");
         assert_eq!(files(Path::new(&output)), plain);
         let copy = format!("{output}/copy");
         let said = directory.obvia(&["wizard", &source, "--specialise", path, "-o", &copy, "-l", language]).good();
         assert_eq!(
             said,
-            format!("wrote {copy}\n`Store` is called over virtual interfaces, wherever its process is reached\n")
+            format!(
+                "wrote {copy}\nobjects of `Store` are called over virtual interfaces, on every transport of their server\n"
+            )
         );
         directory.obvia(&["wizard", "--specialise", path, "--class", "Store", "--force"]).good();
         let specialised = files(Path::new(&output));
@@ -269,9 +271,9 @@ fn a_component_that_is_there_is_called_over_virtual_interfaces() {
         // The generated test checks that calls go over virtual interfaces.
         assert!(over_vi.iter().any(|(name, text)| name.starts_with("tests/") && text.contains("ncacn_vi_")));
         let refused = directory.obvia(&["wizard", "--specialise", path, "--force"]).bad();
-        assert!(refused.contains("`Store` has a marshaler already"), "{refused}");
+        assert!(refused.contains("`Store` already has a marshaler"), "{refused}");
         let refused = directory.obvia(&["wizard", "--specialise", path, "--class", "Other"]).bad();
-        assert!(refused.contains("has no class `Other` of an object, but Store"), "{refused}");
+        assert!(refused.contains("has no class `Other` of objects; it has Store"), "{refused}");
     }
 }
 
@@ -289,13 +291,16 @@ fn what_is_no_object_is_not_specialised() {
     let broken = file("broken.rs", "fn f() {\n)");
     let nothing = file("nothing.hpp", "class Other {};");
     for (words, why) in [
-        (vec![source.as_str(), "--specialise", &other], "has no class with an object's interface of"),
-        (vec!["--specialise", &two], "--class is needed, and nobody is there to be asked: Which class, of One, Two"),
-        (vec!["--specialise", &nothing], "has no class of an object"),
-        (vec!["--specialise", &source], "of no language that there is"),
+        (vec![source.as_str(), "--specialise", &other], "has no class that implements an interface of"),
+        (
+            vec!["--specialise", &two],
+            "--class is needed, and there is no terminal to ask the question: Which class, of One, Two",
+        ),
+        (vec!["--specialise", &nothing], "has no class of objects"),
+        (vec!["--specialise", &source], "belongs to no supported language"),
         (vec!["--specialise", "missing.rs"], "missing.rs cannot be read"),
-        (vec!["--specialise", &broken], "line 2, column 1: this is no Rust"),
-        (vec![functions.as_str(), "-l", "rust", "--over-vi"], "this is for objects"),
+        (vec!["--specialise", &broken], "line 2, column 1: the text is not valid Rust"),
+        (vec![functions.as_str(), "-l", "rust", "--over-vi"], "--over-vi is for objects"),
     ] {
         let said = directory.obvia(&[&["wizard"], &words[..]].concat()).bad();
         assert!(said.contains(why), "{words:?}: {said}");

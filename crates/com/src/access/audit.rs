@@ -54,7 +54,7 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Call { interface, method } => write!(f, "method {method} of {interface}"),
-            Self::Entry => f.write_str("entry without a proof of who it is"),
+            Self::Entry => f.write_str("a connection without proof of identity"),
             Self::Name(name) => write!(f, "the object {}", name.escape_debug()),
             Self::Class(class) => write!(f, "objects of the class {{{class:?}}}"),
         }
@@ -72,7 +72,7 @@ impl fmt::Display for Refusal {
             let (domain, user) = (known.principal.domain.escape_debug(), known.principal.user.escape_debug());
             write!(f, ", {domain}\\{user} by {}", known.level)?;
         }
-        if *untold > 0 { write!(f, ", and {untold} times before") } else { Ok(()) }
+        if *untold > 0 { write!(f, ", after {untold} refusals that were not logged") } else { Ok(()) }
     }
 }
 
@@ -225,7 +225,7 @@ mod tests {
         let refusal = Refusal { time, caller, refused: Refused::Name("a\r\nb".to_owned()), untold: 3 };
         assert_eq!(
             refusal.to_string(),
-            "2026-11-22T10:59:36Z refused the object a\\r\\nb to host 10.0.0.1, D\\n\\an\\u{1b}na by privacy, and 3 times before"
+            "2026-11-22T10:59:36Z refused the object a\\r\\nb to host 10.0.0.1, D\\n\\an\\u{1b}na by privacy, after 3 refusals that were not logged"
         );
     }
 

@@ -124,8 +124,10 @@ impl Protection {
         let of_process = || CREDENTIALS.read().unwrap_or_else(PoisonError::into_inner).clone();
         let credentials =
             OF_THREAD.try_with(|own| own.borrow().clone()).ok().flatten().or_else(of_process).ok_or_else(|| {
-                let text =
-                    format!("security={level} is asked for, and this process has no credentials: see set_credentials");
+                let text = format!(
+                    "security={level} requires authentication, and this process has no credentials: see \
+                        set_credentials"
+                );
                 Error::new(code::E_ACCESSDENIED, text)
             })?;
         Ok(Self { level, kind, principal, credentials })
@@ -149,7 +151,7 @@ impl Protection {
     fn begin_at(&self, level: Level) -> Result<Security> {
         let Self { kind, principal, credentials, .. } = self;
         initiate(*kind, level, principal, &*credentials.0).map_err(|why| {
-            let text = format!("there are no credentials for {principal}: {why}");
+            let text = format!("the credentials for {principal} are not available: {why}");
             Error::new(code::E_ACCESSDENIED, text)
         })
     }

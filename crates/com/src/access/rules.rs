@@ -271,10 +271,7 @@ impl Rules {
         if !self.is_used() || permits(self.of_class(class), caller, || Refused::Class(*class)) {
             return Ok(());
         }
-        Err(Error::new(
-            code::E_ACCESSDENIED,
-            format!("the caller may not have objects of the class {{{class:?}}} made"),
-        ))
+        Err(Error::new(code::E_ACCESSDENIED, format!("the caller may not create objects of the class {{{class:?}}}")))
     }
 }
 

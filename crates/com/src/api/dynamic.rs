@@ -45,7 +45,7 @@ impl Identity {
     }
 
     fn description(self) -> Description {
-        Description { name: "as asked for", iid: self.iid, fingerprint: self.fingerprint, ..*UNKNOWN_INFO }
+        Description { name: "(unnamed)", iid: self.iid, fingerprint: self.fingerprint, ..*UNKNOWN_INFO }
     }
 }
 
@@ -159,7 +159,7 @@ impl Object {
     /// Wraps a reference whose interface has been verified for both sides.
     fn of(link: Arc<Link>, reference: &ObjRef) -> Result<Self> {
         if reference.oxid != link.oxid() {
-            return Err(Error::new(code::RPC_E_INVALID_OBJREF, "the reference is to an object of another process"));
+            return Err(Error::new(code::RPC_E_INVALID_OBJREF, "the reference leads to an object of another process"));
         }
         Ok(Self::new(link, reference.target, reference.public_refs, reference.iid))
     }

@@ -81,7 +81,7 @@ fn mapper_of(binding: &StringBinding, endpoint: Option<&str>) -> Result<StringBi
     };
     let endpoint = endpoint.map_or(usual, str::to_owned);
     if endpoint.is_empty() {
-        return Err(Error::new(code::E_INVALIDARG, format!("`{binding}`: the option `{MAPPER}` says nothing")));
+        return Err(Error::new(code::E_INVALIDARG, format!("`{binding}`: the option `{MAPPER}` has no value")));
     }
     Ok(StringBinding::new(protocol, binding.address.clone(), endpoint))
 }
@@ -104,7 +104,7 @@ pub(crate) fn listen_at_endpoints(info: &InterfaceInfo) -> Result<Vec<String>> {
     if heard.is_empty() {
         let all = if info.endpoints.is_empty() { "none".to_owned() } else { info.endpoints.join(", ") };
         let text = format!(
-            "interface {} has no endpoint that this program could listen on: its attribute `endpoint` names {all}",
+            "interface {} has no endpoint that this program can listen on: its attribute `endpoint` names {all}",
             info.name
         );
         return Err(Error::new(code::E_INVALIDARG, text));

@@ -70,7 +70,7 @@ pub(crate) fn serve_object(uuid: GUID, object: &IUnknown, info: &'static Interfa
     let key = Key { interface: info.iid.to_u128(), major: info.version.0, object: uuid.to_u128() };
     let mut entries = runtime.functions().lock();
     if entries.contains_key(&key) {
-        let text = format!("interface {} is performed in this process already", info.name);
+        let text = format!("this process already serves interface {}", info.name);
         return Err(Error::new(code::RPC_S_TYPE_ALREADY_REGISTERED, text));
     }
     entries.insert(key, Entry { performer, info });
@@ -160,6 +160,7 @@ fn check(info: &InterfaceInfo) -> Result<()> {
     if info.plain {
         return Ok(());
     }
-    let text = format!("interface {} is one of objects, which are exported and connected to by name", info.name);
+    let text =
+        format!("interface {} belongs to objects: export the object by a name, and connect to that name", info.name);
     Err(Error::new(code::E_INVALIDARG, text))
 }

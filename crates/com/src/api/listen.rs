@@ -53,8 +53,9 @@ pub fn listen(binding: &str) -> Result<String> {
     let parsed = parse(binding)?;
     if parsed.protocol == ProtocolSequence::ViShm {
         if parsed.endpoint.is_empty() || !parsed.address.is_empty() || !parsed.options.is_empty() {
-            let text =
-                format!("`{binding}`: shared memory is listened on by a name and nothing else: ncacn_vi_shm:[NAME]");
+            let text = format!(
+                "`{binding}`: a binding of shared memory has a name and nothing else: write ncacn_vi_shm:[NAME]"
+            );
             return Err(Error::new(code::E_INVALIDARG, text));
         }
         runtime.listen_by_name(&parsed.endpoint)?;
@@ -65,11 +66,11 @@ pub fn listen(binding: &str) -> Result<String> {
         if error.detail().is_some_and(|why| why.contains(binding)) {
             error
         } else {
-            error.told(|why| {
+            error.with_detail(|why| {
                 if why.is_empty() {
-                    format!("listening on `{binding}`")
+                    format!("cannot listen on `{binding}`")
                 } else {
-                    format!("listening on `{binding}`: {why}")
+                    format!("cannot listen on `{binding}`: {why}")
                 }
             })
         }
@@ -96,7 +97,10 @@ pub fn listen_passed(binding: &str) -> Result<Vec<String>> {
     let parsed = parse(binding)?;
     let has_place = !parsed.address.is_empty() || !parsed.endpoint.is_empty();
     if parsed.protocol != ProtocolSequence::IpTcp || has_place {
-        let text = format!("`{binding}`: where sockets lead is known; write ncacn_ip_tcp:, and options in brackets");
+        let text = format!(
+            "`{binding}`: passed sockets have their addresses already: write ncacn_ip_tcp:, and only \
+            options in brackets"
+        );
         return Err(Error::new(code::E_INVALIDARG, text));
     }
     let wanted = Wanted::of(&parsed)?;

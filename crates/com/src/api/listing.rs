@@ -151,7 +151,7 @@ pub fn performed_at(binding: &str) -> Result<Vec<Performed>> {
     match process::runtime()?.link_at(binding) {
         Ok(link) => {
             let text = own_target::functions(&link)?;
-            Ok(text.lines().filter_map(|line| told(line, binding)).collect())
+            Ok(text.lines().filter_map(|line| parse_performed(line, binding)).collect())
         }
         Err(error) if error.code() != code::RPC_S_SERVER_UNAVAILABLE && network::is_standard(binding) => {
             let found = endpoints::interfaces_at(&parsed, deadline::of_thread())?;
@@ -182,7 +182,7 @@ fn performed(registered: Registered) -> Performed {
 }
 
 /// Parses a line from an obvia process; `None` for a malformed line.
-fn told(line: &str, binding: &str) -> Option<Performed> {
+fn parse_performed(line: &str, binding: &str) -> Option<Performed> {
     let mut words = line.split('\t');
     let mut word = || words.next();
     let (name, uuid, version, object) = (word()?, guid(word()?)?, word()?, guid(word()?)?);

@@ -78,7 +78,8 @@ fn check_name(name: &str) -> Result<()> {
         return Ok(());
     }
     let text = format!(
-        "`{name}` is a string binding and no name: export a name, and have obvia::listen(\"{name}\") lead to it"
+        "`{name}` is a string binding, not a name: export a name, and listen on the binding by \
+            obvia::listen(\"{name}\")"
     );
     Err(Error::new(code::E_INVALIDARG, text))
 }
@@ -90,7 +91,7 @@ pub(crate) fn export_to_networks(name: &str, object: &IUnknown, info: &'static I
     registry::register_module(info);
     let entry = Name::new(Agile::new(object)?, info);
     if !runtime.names().put_new(name, &entry) {
-        return Err(Error::new(code::RPC_S_DUPLICATE_ENDPOINT, format!("this process exports `{name}` already")));
+        return Err(Error::new(code::RPC_S_DUPLICATE_ENDPOINT, format!("this process already exports `{name}`")));
     }
     Ok(Export { runtime, name: name.to_owned(), entry, listener: None })
 }
@@ -140,7 +141,11 @@ pub(crate) fn not_there(link: &Link, name: &str, error: Error) -> Error {
     if names.contains(&name) {
         return error;
     }
-    let there = if names.is_empty() { "nothing is".to_owned() } else { format!("there are: {}", names.join(", ")) };
+    let there = if names.is_empty() {
+        "the process exports no names".to_owned()
+    } else {
+        format!("the exported names are: {}", names.join(", "))
+    };
     let text = format!("nothing is exported as `{name}` at {}; {there}", link.binding());
     Error::new(code::RPC_S_SERVER_UNAVAILABLE, text)
 }

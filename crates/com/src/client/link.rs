@@ -16,7 +16,7 @@ use crate::protocol::binding;
 use crate::protocol::binding::Transfers;
 use crate::protocol::own_calls;
 use crate::transport::local::LocalProcess;
-use crate::transport::network::{proof_of, protected, targets_of, told};
+use crate::transport::network::{for_peers, proof_of, protected, targets_of};
 use crate::transport::routes::Targets;
 use crate::transport::trace;
 use crate::types::deadline;
@@ -253,7 +253,7 @@ impl Link {
             drop(home);
             let found = Self::reach(local, &endpoint, deadline)?;
             if found.oxid != oxid {
-                return Err(Error::new(code::RPC_E_INVALID_DATA, "an endpoint leads to another process"));
+                return Err(Error::new(code::RPC_E_INVALID_DATA, "the endpoint leads to another process"));
             }
             (endpoint, found.home)
         };
@@ -298,7 +298,7 @@ impl Link {
     pub(crate) fn binding(&self) -> StringBinding {
         match &self.address {
             Address::Name(endpoint) => local_binding(endpoint),
-            Address::Binding(binding) => told(binding.clone()),
+            Address::Binding(binding) => for_peers(binding.clone()),
         }
     }
 
@@ -324,7 +324,7 @@ impl Link {
 
     /// Records the bindings that the peer itself has sent.
     pub(crate) fn learn(&self, bindings: &[StringBinding]) {
-        *lock(&self.process.others) = bindings.iter().cloned().map(told).collect();
+        *lock(&self.process.others) = bindings.iter().cloned().map(for_peers).collect();
     }
 
     /// Returns the host name by which the peer reaches this process over a network.
@@ -407,19 +407,19 @@ impl Link {
         let greet = |channel: &mut Channel| match self.stranger {
             Some(Stranger { info, .. }) => binding::alter(channel, info, self.transfers(), deadline),
             // Another process, whose objects have the same numbers, may have the address by now.
-            None if binding::introduce(channel, local.oxid(), deadline)? != self.oxid => Err(self.gone()),
+            None if binding::introduce(channel, local.oxid(), deadline)? != self.oxid => Err(self.process_ended()),
             None => Ok(()),
         };
         let connected =
             self.address.connect(local, (self.targets.as_ref(), self.proof.as_ref()), options, deadline, greet);
         match connected {
             Ok((channel, ())) => Ok(channel),
-            Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE => Err(self.gone()),
+            Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE => Err(self.process_ended()),
             Err(error) => Err(error),
         }
     }
 
-    fn gone(&self) -> Error {
+    fn process_ended(&self) -> Error {
         let text = match &self.peer {
             Peer::Process { pid, .. } => format!("the process {pid} that had the object has ended"),
             Peer::Host(host) => format!("the process at {host} that had the object has ended"),
@@ -456,7 +456,7 @@ impl Link {
         self.home.lend(deadline, |home| {
             // Over a network the connection may have ended without the process.
             if home.channel.is_ended() && self.is_private() {
-                return Err(self.gone());
+                return Err(self.process_ended());
             }
             // A call on the connection may also have timed out. The new connection is made before
             // the old one closes, so that the server does not consider this client gone.

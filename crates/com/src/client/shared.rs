@@ -4,16 +4,16 @@
 use crate::protocol::own_calls;
 use crate::types::error::Result;
 use obvia_rpc::vi_call::{Channel, GivenRegion};
-use obvia_via::window::{HANDS, Hand, OwnRegion, REGIONS_MAX};
+use obvia_via::window::{OwnRegion, REGION_CACHES, REGIONS_MAX, RegionCache};
 use std::collections::{BTreeMap, HashSet};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The selected regions of a thread: those that peers read, and those that they write.
-pub(crate) type Hands = [Hand; 2 * HANDS];
+pub(crate) type RegionCaches = [RegionCache; 2 * REGION_CACHES];
 
 #[expect(clippy::declare_interior_mutable_const, reason = "each thread has its own")]
-pub(crate) const NO_HANDS: Hands = [const { Hand::new() }; 2 * HANDS];
+pub(crate) const NO_REGION_CACHES: RegionCaches = [const { RegionCache::new() }; 2 * REGION_CACHES];
 
 /// The access of other processes to the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,14 +37,14 @@ struct Books {
     /// The regions, by their start address.
     regions: BTreeMap<usize, Arc<Known>>,
     made: u64,
-    threads: Vec<HandsPointer>,
+    threads: Vec<CachesPointer>,
 }
 
-struct HandsPointer(NonNull<Hands>);
+struct CachesPointer(NonNull<RegionCaches>);
 
 // SAFETY: the pointer leads to atomic words of a thread that removes it from the table before the
 // thread ends.
-unsafe impl Send for HandsPointer {}
+unsafe impl Send for CachesPointer {}
 
 static BOOKS: Mutex<Option<Books>> = Mutex::new(None);
 
@@ -72,8 +72,8 @@ pub(crate) fn end(start: *mut u8) {
         // The selections are cleared before the addresses can be reused by other memory.
         for thread in &books.threads {
             // SAFETY: the pointer belongs to a thread that has not ended.
-            let hands = unsafe { thread.0.as_ref() };
-            hands.iter().filter(|hand| hand.begins_at(start.addr())).for_each(Hand::empty);
+            let caches = unsafe { thread.0.as_ref() };
+            caches.iter().filter(|cache| cache.begins_at(start.addr())).for_each(RegionCache::clear);
         }
     }
 }
@@ -94,28 +94,28 @@ impl Known {
         self.region.is_writable()
     }
 
-    /// Selects this region for `hand`, one array position of this thread. Returns false if the
-    /// region has ended meanwhile.
-    pub(crate) fn take_in_hand(&self, hand: &Hand, number: u16, hands: &Hands) -> bool {
+    /// Selects this region for one array position of this thread, which has the given cache. Returns
+    /// false if the region has ended meanwhile.
+    pub(crate) fn cache_in(&self, cache: &RegionCache, number: u16, caches: &RegionCaches) -> bool {
         let mut books = books();
         let books = books.get_or_insert_default();
         let start = self.start().as_ptr().addr();
         if books.regions.get(&start).is_none_or(|known| known.id != self.id) {
             return false;
         }
-        let thread = NonNull::from(hands);
+        let thread = NonNull::from(caches);
         if !books.threads.iter().any(|known| known.0 == thread) {
-            books.threads.push(HandsPointer(thread));
+            books.threads.push(CachesPointer(thread));
         }
-        hand.take(start, self.region.length(), number);
+        cache.fill(start, self.region.length(), number);
         true
     }
 }
 
 /// Removes the selections of a thread that ends from the table.
-pub(crate) fn leave(hands: &Hands) {
+pub(crate) fn leave(caches: &RegionCaches) {
     if let Some(books) = books().as_mut() {
-        books.threads.retain(|known| known.0 != NonNull::from(hands));
+        books.threads.retain(|known| known.0 != NonNull::from(caches));
     }
 }
 

@@ -39,5 +39,5 @@ pub struct Layout {
 }
 
 pub(crate) fn invalid(flaw: Flaw) -> Error {
-    Error::new(code::RPC_E_INVALID_DATA, format!("the frame is not what the interface says: {flaw}"))
+    Error::new(code::RPC_E_INVALID_DATA, format!("the frame does not match the interface: {flaw}"))
 }

@@ -215,7 +215,7 @@ impl<T: Value> OwnedArray<T> {
     }
 
     pub(crate) fn from_iter(count: usize, mut element: impl FnMut(usize) -> Result<T>) -> Result<Self> {
-        debug_assert!(count.saturating_mul(T::SIZE) <= FRAME_MAX, "the frame holds them");
+        debug_assert!(count.saturating_mul(T::SIZE) <= FRAME_MAX, "the elements fit a frame");
         let first = allocate(count * size_of::<T>())?.cast::<T>();
         let mut array = Self { first, count: 0 };
         for at in 0..count {
@@ -327,7 +327,7 @@ pub fn given_in_range(value: i64, least: i64, most: i64) -> Result<()> {
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    Err(Error::new(code::E_INVALIDARG, format!("an argument is {value}, and may be {least} to {most}")))
+    Err(Error::new(code::E_INVALIDARG, format!("the argument {value} is not between {least} and {most}")))
 }
 
 const _: () = assert!(OBJECT_HEADER == 8);

@@ -33,7 +33,7 @@ impl TimeLeft {
     /// If the extent is too short.
     pub fn find(extents: &Extents) -> Result<Option<Self>, Malformed> {
         let Some(data) = extents.find(&Self::ID) else { return Ok(None) };
-        let microseconds = Decoder::packed(data).u64("the time that is left")?;
+        let microseconds = Decoder::packed(data).u64("the remaining time")?;
         Ok(Some(Self(Duration::from_micros(microseconds))))
     }
 }
@@ -105,7 +105,7 @@ pub struct BadTraceParent;
 
 impl fmt::Display for BadTraceParent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the text is no traceparent of version 00")
+        f.write_str("the text is not a traceparent of version 00")
     }
 }
 

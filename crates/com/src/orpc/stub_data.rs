@@ -65,14 +65,14 @@ pub enum Malformed {
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short { what, at } => write!(f, "the bytes end before {what}, which begins at byte {at}"),
+            Self::Short { what, at } => write!(f, "the data ends before {what}, which begins at byte {at}"),
             Self::Wrong { what, at, value } => {
-                write!(f, "{what}, which ends at byte {at}, is {value:#x}, which it must not be")
+                write!(f, "{what}, which ends at byte {at}, has the invalid value {value:#x}")
             }
-            Self::TooMany { what, count, max } => write!(f, "{what} is {count}; there may be {max}"),
+            Self::TooMany { what, count, max } => write!(f, "{what} is {count}; the limit is {max}"),
             Self::Null { what } => write!(f, "the pointer {what} is null"),
-            Self::Text { what } => write!(f, "the text {what} is not UTF-16, or does not end"),
-            Self::Missing { what } => write!(f, "there is no {what}"),
+            Self::Text { what } => write!(f, "the string {what} is not UTF-16, or has no end"),
+            Self::Missing { what } => write!(f, "{what} is missing"),
             Self::Serialization(error) => error.fmt(f),
         }
     }

@@ -118,18 +118,18 @@ const fn fingerprint(value: u128) -> SyntaxId {
 }
 
 fn malformed(error: PduError) -> Error {
-    Error::new(code::RPC_E_INVALID_DATA, format!("the answer to a bind: {error}"))
+    Error::new(code::RPC_E_INVALID_DATA, format!("the response to the bind is malformed: {error}"))
 }
 
 fn exchange(channel: &mut Channel, bind: &Bind, deadline: Deadline) -> Result<BindAck> {
     let answer = channel.exchange_pdu(&bind.to_wire(), deadline)?;
     if Unit::whole(&answer).is_ok_and(|unit| unit.header.kind == PduType::BIND_NAK) {
-        let text = "the server does not let this process in; what it listens on may want to know who calls: [,security=connect]";
+        let text = "the server refused this process; its binding may require authentication: add [,security=connect]";
         return Err(Error::new(code::E_ACCESSDENIED, text));
     }
     let ack = BindAck::from_wire(&answer).map_err(malformed)?;
     if ack.call_id != bind.call_id || ack.alters != bind.alters || ack.outcomes.len() != bind.contexts.len() {
-        return Err(Error::new(code::RPC_E_INVALID_DATA, "the answer is to another bind"));
+        return Err(Error::new(code::RPC_E_INVALID_DATA, "the response belongs to another bind"));
     }
     Ok(ack)
 }
@@ -158,7 +158,7 @@ pub(crate) fn introduce(channel: &mut Channel, oxid: u64, deadline: Deadline) ->
         ));
     }
     let number = process_of(ack.outcomes[1].transfer);
-    number.ok_or_else(|| Error::new(code::RPC_E_INVALID_DATA, "the server does not say which process it is"))
+    number.ok_or_else(|| Error::new(code::RPC_E_INVALID_DATA, "the server did not identify its process"))
 }
 
 /// Verifies that both sides describe an interface alike.

@@ -71,7 +71,7 @@ pub(crate) fn guid_from_wire(bytes: [u8; 16]) -> GUID {
 }
 
 fn bad(what: &str) -> Error {
-    Error::new(code::RPC_E_INVALID_OBJREF, format!("an object reference: {what}"))
+    Error::new(code::RPC_E_INVALID_OBJREF, format!("the object reference is invalid: {what}"))
 }
 
 impl ObjRef {
@@ -109,14 +109,14 @@ impl ObjRef {
 
     /// Converts an OBJREF of any form with a STDOBJREF of an obvia process.
     pub(crate) fn from_any(any: &Any) -> Result<Self> {
-        let (std, resolver) = any.standard().ok_or_else(|| bad("it is a custom one"))?;
+        let (std, resolver) = any.standard().ok_or_else(|| bad("it is a custom reference"))?;
         let (target, home) = split_ipid(&std.ipid);
         if home != std.oxid {
-            return Err(bad("its IPID is of another process"));
+            return Err(bad("its IPID belongs to another process"));
         }
         let bindings: Vec<_> = resolver.string_bindings().collect();
         if bindings.is_empty() {
-            return Err(bad("it has no binding that this process knows"));
+            return Err(bad("this process knows none of its bindings"));
         }
         let StdObjRef { public_refs, oxid, oid, .. } = *std;
         let securities = resolver.securities.clone();
@@ -132,8 +132,8 @@ pub(crate) const REFERENCE_MAX: usize = DATA_MAX + 48;
 
 /// Parses a reference.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Any> {
-    let bad = |what: String| Error::new(code::RPC_E_INVALID_OBJREF, format!("an object reference: {what}"));
-    let too_long = |max| bad(format!("it has {} bytes; {max} are the most", bytes.len()));
+    let bad = |what: String| Error::new(code::RPC_E_INVALID_OBJREF, format!("the object reference is invalid: {what}"));
+    let too_long = |max| bad(format!("it has {} bytes; the limit is {max}", bytes.len()));
     if bytes.len() > REFERENCE_MAX {
         return Err(too_long(REFERENCE_MAX));
     }

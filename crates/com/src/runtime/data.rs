@@ -68,7 +68,7 @@ impl Runtime {
         let interface = query(&behind(object), info)?;
         let (oxid, bindings, found) = match look_behind(&interface) {
             Some(_) if flags.is_table() => {
-                let text = "the object lives in another process, whose tables it would have to be in";
+                let text = "the object lives in another process, and only that process can put it into a table";
                 return Err(Error::new(code::E_INVALIDARG, text));
             }
             Some(imported) => {
@@ -161,11 +161,11 @@ impl Runtime {
         let leads_there = |binding: &StringBinding| {
             binding.protocol != ProtocolSequence::Lrpc || context != Context::DifferentMachine
         };
-        let heard = self.network().heard(Some(&local.unwrap_or(host)));
+        let heard = self.network().bindings(Some(&local.unwrap_or(host)));
         let count = bindings.len();
         bindings.extend(heard.into_iter().filter(leads_there));
         if bindings.len() == count {
-            let text = "nothing leads there: this process listens on no network";
+            let text = "the object cannot be reached there: this process listens on no network";
             return Err(Error::new(code::RPC_S_NO_BINDINGS, text));
         }
         Ok(bindings)

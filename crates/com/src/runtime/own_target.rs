@@ -8,7 +8,7 @@ use crate::protocol::own_calls::{
     OP_RELEASE_DATA, OP_RESOLVE, OP_TRANSFER, OP_UNMARSHAL, REFS_PER_QUERY, guid_from, releases_in, target_from,
 };
 use crate::runtime::{OwnCall, Runtime, response};
-use crate::server::own_call::{answer, block, frame, serve, who};
+use crate::server::own_call::{answer, block, current_caller, frame, serve};
 use crate::types::error::{Error, code};
 use crate::types::registry;
 use obvia_rpc::status::Status;
@@ -43,7 +43,7 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
 fn serve_query(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let frame = block(call, 24)?;
     let (through, iid) = (target_from(frame, 0)?, guid_from(frame, 8)?);
-    let caller = who()?;
+    let caller = current_caller()?;
     let outcome = (|| {
         let exports = caller.exporter.exports();
         let object = exports.get(through)?.object;
@@ -57,7 +57,7 @@ fn serve_query(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status>
 
 fn serve_release(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let batch = releases_in(frame(call, 0)?)?;
-    let caller = who()?;
+    let caller = current_caller()?;
     caller.exporter.exports().release(caller.holder(), batch);
     caller.exporter.clients().wake_all();
     answer(call, Ok(Vec::new()))
@@ -68,7 +68,7 @@ fn serve_transfer(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Stat
     let target = target_from(frame, 0)?;
     let to = frame.load_u64(8).ok_or(Status::BAD_STUB_DATA)?;
     let refs = frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?;
-    let caller = who()?;
+    let caller = current_caller()?;
     let outcome = caller.exporter.exports().add_to(target, Client::Process(to), Refs::public(refs.min(1 << 20)));
     answer(call, outcome.map(|()| Vec::new()))
 }
@@ -84,7 +84,7 @@ fn serve_resolve(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Statu
     let mut name = vec![0; length as usize];
     frame.copy_to(24, &mut name).ok_or(Status::BAD_STUB_DATA)?;
     let name = String::from_utf8(name).map_err(|_| Status::BAD_STUB_DATA)?;
-    let caller = who()?;
+    let caller = current_caller()?;
     let outcome = (|| {
         let runtime = Runtime::current()?;
         let object = runtime.named(&name)?;
@@ -119,17 +119,17 @@ fn serve_interfaces(call: &mut ServerCall<'_>) -> std::result::Result<Answer, St
 }
 
 fn serve_bindings(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
-    let caller = who()?;
+    let caller = current_caller()?;
     answer(call, Runtime::current().map(|runtime| runtime.list_bindings(caller.oxid).into_bytes()))
 }
 
 fn serve_functions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
-    let caller = who()?;
+    let caller = current_caller()?;
     answer(call, Ok(caller.exporter.functions().list().into_bytes()))
 }
 
 fn serve_mark(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
-    let caller = who()?;
+    let caller = current_caller()?;
     answer(call, Ok(caller.exporter.mark_for(caller.oxid).to_le_bytes().to_vec()))
 }
 

@@ -4,7 +4,7 @@ use super::Runtime;
 use super::links::Place;
 use crate::client::link::{Address, Link};
 use crate::client::own_target;
-use crate::transport::network::{self, told};
+use crate::transport::network::{self, for_peers};
 use crate::types::deadline;
 use crate::types::error::{Error, Result, code};
 use crate::types::identity::{endpoint_of, in_order};
@@ -65,7 +65,7 @@ impl Runtime {
         if let Some(known) = over_network.find_map(known) {
             return Ok(known);
         }
-        let others = || Error::new(code::RPC_E_INVALID_OBJREF, "the reference's endpoint is another process's");
+        let others = || Error::new(code::RPC_E_INVALID_OBJREF, "the reference's endpoint leads to another process");
         let mut outcome = Err(Error::new(code::RPC_E_INVALID_OBJREF, "the reference has no binding"));
         let mut left = bindings.len();
         for binding in in_order(bindings) {
@@ -83,7 +83,7 @@ impl Runtime {
             } else {
                 // The sender of a reference does not decide the options that are this process's
                 // own.
-                Address::Binding(told(binding.clone()))
+                Address::Binding(for_peers(binding.clone()))
             };
             let limit = if left == 0 { Duration::MAX } else { ATTEMPT };
             let limit = deadline::of_thread().start().remaining().min(limit);
@@ -119,7 +119,10 @@ impl Runtime {
             (None, _) => Err(Error::new(code::RPC_S_SERVER_UNAVAILABLE, format!("nothing is exported at {text}"))),
             (Some(one), Some(two)) => {
                 let rest: String = names.map(|name| format!(", {name}")).collect();
-                let text = format!("{one}, {two}{rest} are exported there: say which by [...,name={one}]");
+                let text = format!(
+                    "several names are exported there, {one}, {two}{rest}: select one by \
+                    [...,name={one}]"
+                );
                 Err(Error::new(code::E_INVALIDARG, text))
             }
         }

@@ -32,7 +32,7 @@ impl Runtime {
         // An error means that there are no such bindings.
         let bindings = self.bindings_there(context).unwrap_or_default();
         // The greatest level of any listener applies to all bindings.
-        let least = self.network().heard(None).iter().filter_map(level_of).max();
+        let least = self.network().bindings(None).iter().filter_map(level_of).max();
         let ways = in_order(&bindings).filter(|binding| is_vi(binding)).cloned();
         Ok(ways.filter_map(|way| protected(way, least)).collect())
     }

@@ -12,22 +12,22 @@ impl Runtime {
     /// Returns the host name by which a peer reaches this process over a network, and the level at
     /// which this process protects its calls to the peer.
     pub(super) fn local_to(&self, oxid: u64) -> Option<(String, Option<Level>)> {
-        let told = || {
+        let by_forwarding = || {
             let caller = server::caller().filter(|caller| caller.process() == Some(oxid))?;
-            let heard = &caller.told()?.heard;
+            let heard = &caller.forwarding()?.heard;
             Some((heard.address.clone(), network::level_of(heard)))
         };
-        self.links.local_to(oxid).or_else(|| Some((self.clients().local_to(oxid)?, None))).or_else(told)
+        self.links.local_to(oxid).or_else(|| Some((self.clients().local_to(oxid)?, None))).or_else(by_forwarding)
     }
 
     /// Returns the bindings by which a caller reaches this process. Forwarded clients get bindings
     /// that match the one by which they reached the SCM.
-    pub(crate) fn heard_by(&self, caller: Option<&Caller>) -> Vec<StringBinding> {
-        match caller.and_then(Caller::told) {
-            Some(told) => self.network().heard_like(&told.heard),
+    pub(crate) fn bindings_of_caller(&self, caller: Option<&Caller>) -> Vec<StringBinding> {
+        match caller.and_then(Caller::forwarding) {
+            Some(forwarding) => self.network().bindings_like(&forwarding.heard),
             None => {
                 let local = caller.and_then(|caller| self.clients().local_to(caller.oxid));
-                self.network().heard(local.as_deref())
+                self.network().bindings(local.as_deref())
             }
         }
     }
@@ -36,7 +36,7 @@ impl Runtime {
     /// of this process: at the address that the caller has used, or at all addresses. Over TCP the
     /// endpoint is omitted, since it is well known (MS-DCOM 2.2.19.3).
     fn bindings_for_strangers(&self) -> Vec<StringBinding> {
-        let heard = self.heard_by(server::caller().as_deref()).into_iter();
+        let heard = self.bindings_of_caller(server::caller().as_deref()).into_iter();
         let heard =
             heard.filter(|binding| matches!(binding.protocol, ProtocolSequence::IpTcp | ProtocolSequence::Lrpc));
         let plain = heard.map(|binding| StringBinding { options: Vec::new(), ..binding });
@@ -61,7 +61,7 @@ impl Runtime {
     pub(crate) fn list_bindings(&self, client: u64) -> String {
         let local = self.local_to(client).map(|(local, _)| local);
         let mut bindings = vec![local_binding(endpoint_of(self.oxid()))];
-        bindings.extend(self.network().heard(local.as_deref()));
+        bindings.extend(self.network().bindings(local.as_deref()));
         in_order(&bindings).map(|binding| format!("{binding}\n")).collect()
     }
 }

@@ -58,7 +58,7 @@ pub(crate) enum Maker {
 }
 
 /// The facts about a client whose call the SCM forwards.
-pub(crate) struct Told {
+pub(crate) struct Forwarding {
     /// The binding by which the client reaches the SCM. The client must reach this process at the
     /// same host and with no less protection.
     pub(crate) heard: StringBinding,
@@ -76,7 +76,7 @@ pub(crate) struct Caller {
     pub(crate) peer: Peer,
     maker: Maker,
     /// The facts from the SCM, where the SCM forwarded the call.
-    told: Option<Told>,
+    forwarding: Option<Forwarding>,
     alarm: Alarm,
     // The watch of the connection's dispatch. When it is invalid, the next call takes the slow
     // path.
@@ -110,7 +110,7 @@ impl Caller {
         watch: Arc<Watch>,
     ) -> Self {
         let (entered, sent) = (AtomicUsize::new(0), Mutex::default());
-        Self { entered, exporter, oxid, is_stranger, peer, maker, told: None, alarm, watch, sent }
+        Self { entered, exporter, oxid, is_stranger, peer, maker, forwarding: None, alarm, watch, sent }
     }
 
     /// Returns the caller that stands for the client whose call this caller, the SCM, forwards.
@@ -118,12 +118,15 @@ impl Caller {
         let client = Identity { oxid: call.process.unwrap_or_default(), is_stranger: call.process.is_none() };
         let (peer, alarm, watch) = (Peer::Host(call.host.clone()), self.alarm.clone(), Arc::clone(&self.watch));
         let maker = Maker::Connection(call.maker.clone());
-        Arc::new(Self { told: Some(Told { heard }), ..Self::new(self.exporter, client, peer, maker, alarm, watch) })
+        Arc::new(Self {
+            forwarding: Some(Forwarding { heard }),
+            ..Self::new(self.exporter, client, peer, maker, alarm, watch)
+        })
     }
 
     /// Returns the facts from the SCM, where the SCM forwarded the caller's call.
-    pub(crate) fn told(&self) -> Option<&Told> {
-        self.told.as_ref()
+    pub(crate) fn forwarding(&self) -> Option<&Forwarding> {
+        self.forwarding.as_ref()
     }
 
     /// Returns the OXID of the caller, where the caller is an obvia process.

@@ -74,13 +74,13 @@ fn client() -> Result<(u64, &'static Contexts)> {
         if status == Status::CONTEXT_MISMATCH {
             return mismatch();
         }
-        Error::new(code::E_FAIL, format!("drawing a number for the client: {status:?}"))
+        Error::new(code::E_FAIL, format!("generating a number for the client: {status:?}"))
     })?;
     Ok((client, caller.exporter.contexts()))
 }
 
 fn mismatch() -> Error {
-    Error::new(code::RPC_X_SS_CONTEXT_MISMATCH, "the context handle is none that this server gave its caller")
+    Error::new(code::RPC_X_SS_CONTEXT_MISMATCH, "the server gave the caller no such context handle")
 }
 
 impl ContextHandle {
@@ -98,7 +98,7 @@ impl ContextHandle {
     pub(crate) fn keep(state: State) -> Result<Self> {
         let mut bytes = [0; 16];
         rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-            .map_err(|error| Error::new(code::E_FAIL, format!("drawing a context handle: {error}")))?;
+            .map_err(|error| Error::new(code::E_FAIL, format!("generating a context handle: {error}")))?;
         let uuid = u128::from_le_bytes(bytes);
         let (client, contexts) = client()?;
         let mut contexts = contexts.lock();

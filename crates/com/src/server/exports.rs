@@ -113,7 +113,7 @@ const LOCK: Refs = Refs { public: 0, private: 1 };
 
 /// Returns the error for a limit of the reference tables.
 fn refused(status: Status) -> Error {
-    Error::new(code::E_OUTOFMEMORY, format!("no more references can be counted: {status}"))
+    Error::new(code::E_OUTOFMEMORY, format!("the limit of references is reached: {status}"))
 }
 
 impl Exports {

@@ -47,7 +47,7 @@ impl Functions {
         let mut keys = [object, 0].into_iter().map(|object| Key { interface, major, object });
         let found = keys.find_map(|key| entries.get(&key).filter(|entry| entry.info.version.1 >= minor));
         let found =
-            found.ok_or_else(|| Error::new(code::RPC_S_UNKNOWN_IF, "the server does not perform the interface"))?;
+            found.ok_or_else(|| Error::new(code::RPC_S_UNKNOWN_IF, "the server does not know the interface"))?;
         Ok((found.performer.clone(), found.info))
     }
 

@@ -1,6 +1,6 @@
 //! Performs OP_LISTED: returns the references in refused one-way calls.
 
-use super::own_call::{frame, no_results, serve, who};
+use super::own_call::{current_caller, frame, no_results, serve};
 use crate::protocol::own_calls::releases_in;
 use crate::types::error::code;
 use crate::types::upkeep;
@@ -10,7 +10,7 @@ use obvia_rpc::vi_call::{Answer, ServerCall};
 pub(crate) fn return_references(call: &mut ServerCall<'_>) -> Answer {
     serve(call, |call| {
         let given = releases_in(frame(call, 0)?)?;
-        let caller = who()?;
+        let caller = current_caller()?;
         if let Some(process) = caller.process() {
             let given = given.into_iter().map(|(target, refs)| (target, u32::try_from(refs).unwrap_or(u32::MAX)));
             caller.exporter.clients().owe(process, given);

@@ -5,7 +5,7 @@ mod sockets;
 pub(crate) use sockets::listen_on;
 
 use crate::server::{Exporter, accept_from};
-use crate::transport::network::built::told;
+use crate::transport::network::built::for_peers;
 use crate::transport::network::protection::{demanded, level_of, protected};
 use crate::transport::network::sequence::{End, Means, Wanted, complete};
 use crate::transport::network::{ANY, Network, Opened, parse_vi};
@@ -41,7 +41,7 @@ impl Exporter {
         binding: StringBinding,
         listen: impl FnOnce(&'static Self, &Wanted, &mut StringBinding) -> Result<()>,
     ) -> Result<StringBinding> {
-        let mut binding = told(binding);
+        let mut binding = for_peers(binding);
         listen(self, wanted, &mut binding)?;
         Network::lock(&self.network().heard).push(binding.clone());
         Ok(binding)
@@ -49,7 +49,7 @@ impl Exporter {
 
     fn listen_with(&'static self, opened: &Opened, binding: StringBinding) -> Result<StringBinding> {
         let least = demanded(&Wanted::of(&binding)?, &binding)?;
-        let mut binding = told(binding);
+        let mut binding = for_peers(binding);
         complete(&mut binding);
         let listener = match opened.address.map(|address| address.to_string()) {
             None => opened.nic.listen(&socket_text(&binding))?,
@@ -58,7 +58,8 @@ impl Exporter {
                 opened.nic.listen(&binding.endpoint)?
             }
             Some(own) => {
-                let text = format!("{} is used by its address {own} here, not {}", binding.protocol, binding.address);
+                let text =
+                    format!("this process uses {} by the address {own}, not {}", binding.protocol, binding.address);
                 return Err(Error::new(code::E_INVALIDARG, text));
             }
         };
@@ -78,7 +79,7 @@ impl Exporter {
     pub(crate) fn bindings(&'static self, local: &str, least: Option<Level>) -> Vec<StringBinding> {
         let heard = |network: &Network| -> Vec<_> {
             let leads_here = |binding: &StringBinding| binding.address == local;
-            let heard = network.heard(Some(local)).into_iter().filter(leads_here);
+            let heard = network.bindings(Some(local)).into_iter().filter(leads_here);
             heard.filter_map(|binding| protected(binding, least)).collect()
         };
         let known = heard(self.network());
@@ -86,7 +87,7 @@ impl Exporter {
             return known;
         }
         // The greatest level of any listener applies to all bindings.
-        let least = least.max(self.network().heard(None).iter().filter_map(level_of).max());
+        let least = least.max(self.network().bindings(None).iter().filter_map(level_of).max());
         let nics = Network::lock(&self.network().nics).clone();
         let any = if local.contains(':') { "::" } else { "0.0.0.0" };
         for opened in nics {
@@ -110,7 +111,7 @@ impl Exporter {
     /// endpoint, or `ncacn_vi_udp` at each address at which this process listens on TCP and on no
     /// virtual interface. Thus no new address becomes reachable.
     pub(crate) fn listen_over_vi(&'static self, endpoint: &str) -> Result<()> {
-        let heard = self.network().heard(None);
+        let heard = self.network().bindings(None);
         // The greatest level of any listener applies to all bindings.
         let least = heard.iter().filter_map(level_of).max();
         // The lock is held until the process listens, so that no other thread opens the same
@@ -149,7 +150,7 @@ impl Exporter {
         // The lock is held until the process listens, so that no other thread opens the same
         // endpoint.
         let _opened = Network::lock(&self.network().opened);
-        if !self.network().heard_like(binding).is_empty() {
+        if !self.network().bindings_like(binding).is_empty() {
             return Ok(());
         }
         let fresh = StringBinding::new(binding.protocol, binding.address.as_str(), "0");

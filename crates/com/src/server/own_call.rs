@@ -59,7 +59,7 @@ pub fn no_results(result: HRESULT) -> Answer {
 }
 
 /// Returns the caller of the running call.
-pub(crate) fn who() -> Result<Arc<Caller>, Status> {
+pub(crate) fn current_caller() -> Result<Arc<Caller>, Status> {
     caller().ok_or(Status::PROTOCOL_ERROR)
 }
 

@@ -26,7 +26,7 @@ use sequence::{End, Means, NicMeans, Wanted};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub(crate) use built::told;
+pub(crate) use built::for_peers;
 pub(crate) use protection::{level_of, protected};
 
 /// The open NICs, and the addresses on which the process listens.
@@ -52,7 +52,7 @@ pub(crate) struct Opened {
 
 /// Parses a string binding from a user.
 pub(crate) fn parse(text: &str) -> Result<StringBinding> {
-    text.parse().map_err(|why| Error::new(code::E_INVALIDARG, format!("`{text}` is no string binding: {why}")))
+    text.parse().map_err(|why| Error::new(code::E_INVALIDARG, format!("`{text}` is not a string binding: {why}")))
 }
 
 /// Parses a string binding of virtual interfaces over a network from a user.
@@ -61,7 +61,7 @@ pub(crate) fn parse_vi(text: &str) -> Result<StringBinding> {
     if Wanted::of(&binding)?.is_over_vi() {
         return Ok(binding);
     }
-    let text = format!("`{text}` leads over no virtual interface: {} does not", binding.protocol);
+    let text = format!("`{text}` does not lead over virtual interfaces: {} has none", binding.protocol);
     Err(Error::new(code::E_INVALIDARG, text))
 }
 
@@ -70,15 +70,15 @@ fn places(binding: &StringBinding) -> Result<Vec<SocketAddr>> {
     let bad = |why: &str| Error::new(code::E_INVALIDARG, format!("`{binding}`: {why}"));
     match (binding.address.as_str(), port(binding)?).to_socket_addrs().map(Vec::from_iter) {
         Ok(found) if !found.is_empty() => Ok(found),
-        Ok(_) => Err(bad("the host's name has no address")),
-        Err(_) => Err(bad("the host's name is not known")),
+        Ok(_) => Err(bad("the host name has no address")),
+        Err(_) => Err(bad("the host name is unknown")),
     }
 }
 
 /// Returns the options of a binding to a peer, which must have an endpoint.
 fn wanted(binding: &StringBinding) -> Result<Wanted> {
     if binding.endpoint.is_empty() {
-        return Err(Error::new(code::E_INVALIDARG, format!("the binding `{binding}` names no endpoint: [PORT]")));
+        return Err(Error::new(code::E_INVALIDARG, format!("the binding `{binding}` has no endpoint: add [PORT]")));
     }
     Wanted::of(binding)
 }
@@ -145,16 +145,18 @@ impl Network {
             return Ok(known.clone());
         }
         if let Some(what) = nics.iter().find_map(|opened| opened.wanted.collides(&wanted)) {
-            let text = format!("this process uses {what} by {} already, with other options", sequence.protocol);
+            let text = format!("this process already uses {what} by {} with other options", sequence.protocol);
             return Err(Error::new(code::E_INVALIDARG, text));
         }
         if nics.len() >= NICS_MAX {
-            let text =
-                format!("{}: this process has {NICS_MAX} NICs open, with as many sets of options", sequence.protocol);
+            let text = format!(
+                "{}: this process already has {NICS_MAX} NICs open, each with its own options",
+                sequence.protocol
+            );
             return Err(Error::new(code::E_OUTOFMEMORY, text));
         }
         let (nic, address) =
-            (means.open)(&wanted).map_err(|error| error.told(|why| format!("{}: {why}", sequence.protocol)))?;
+            (means.open)(&wanted).map_err(|error| error.with_detail(|why| format!("{}: {why}", sequence.protocol)))?;
         let opened = Opened { wanted, nic, address };
         nics.push(opened.clone());
         Ok(opened)
@@ -202,17 +204,17 @@ impl Network {
 
     /// Returns the bindings of this process with the host and protocol sequence of another binding
     /// and no less protection.
-    pub(crate) fn heard_like(&self, binding: &StringBinding) -> Vec<StringBinding> {
+    pub(crate) fn bindings_like(&self, binding: &StringBinding) -> Vec<StringBinding> {
         let is_like = |known: &StringBinding| {
             known.protocol == binding.protocol
                 && known.address == binding.address
                 && level_of(known) >= level_of(binding)
         };
-        self.heard(Some(&binding.address)).into_iter().filter(is_like).collect()
+        self.bindings(Some(&binding.address)).into_iter().filter(is_like).collect()
     }
 
     /// Returns the bindings of this process for a peer that reaches it at the address `local`.
-    pub(crate) fn heard(&self, local: Option<&str>) -> Vec<StringBinding> {
+    pub(crate) fn bindings(&self, local: Option<&str>) -> Vec<StringBinding> {
         let mut heard = Self::lock(&self.heard).clone();
         for binding in &mut heard {
             if let Some(local) = local.filter(|_| ANY.contains(&binding.address.as_str())) {

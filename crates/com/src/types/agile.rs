@@ -94,11 +94,11 @@ pub(crate) fn check<I: Interface>(pointer: &I) -> Result<()> {
         return Ok(());
     }
     let why = if answers(&object, &IInspectable::IID) {
-        "it has no interface of an IDL file, so nobody has checked that its type is Send and Sync"
+        "it has no interface of an IDL file, so its type was not checked to be Send and Sync"
     } else {
         "it has no IAgileObject"
     };
-    Err(Error::new(code::E_INVALIDARG, format!("the object belongs to a thread: {why}")))
+    Err(Error::new(code::E_INVALIDARG, format!("the object belongs to one thread: {why}")))
 }
 
 /// Whether any thread may use an object that is no proxy.

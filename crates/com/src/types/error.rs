@@ -202,9 +202,9 @@ impl Error {
         self.code
     }
 
-    /// Returns the same error with a text that `tell` makes from the existing one.
-    pub(crate) fn told(&self, tell: impl FnOnce(&str) -> String) -> Self {
-        Self::new(self.code, tell(self.detail().unwrap_or_default()))
+    /// Returns the same error with the text that `detail` makes of the existing one.
+    pub(crate) fn with_detail(&self, detail: impl FnOnce(&str) -> String) -> Self {
+        Self::new(self.code, detail(self.detail().unwrap_or_default()))
     }
 
     /// Returns the explanation, if there is one.
@@ -438,7 +438,7 @@ pub fn check(result: HRESULT) -> Result<()> {
 
 #[cold]
 pub(crate) fn invalid_reply() -> Error {
-    Error::new(code::RPC_E_INVALID_DATA, "the reply's frame is not what the interface says")
+    Error::new(code::RPC_E_INVALID_DATA, "the reply's frame does not match the interface")
 }
 
 /// Returns the fault for an object that cannot be passed. RPC_E_DISCONNECTED is replaced, since as

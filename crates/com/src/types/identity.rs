@@ -9,7 +9,7 @@ use obvia_via::window::Peer;
 pub(crate) fn draw() -> Result<u64> {
     let mut bytes = [0; 8];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-        .map_err(|error| Error::new(code::E_FAIL, format!("drawing a process identity: {error}")))?;
+        .map_err(|error| Error::new(code::E_FAIL, format!("generating a process identity: {error}")))?;
     Ok(u64::from_le_bytes(bytes))
 }
 

@@ -45,14 +45,14 @@ pub(crate) fn read(path: &Path, readers: Readers) -> Result<Option<String>> {
     let found = file.metadata().map_err(|error| about(path, error))?;
     let own = rustix::process::geteuid().as_raw();
     if !found.is_file() {
-        return Err(about(path, "is no file"));
+        return Err(about(path, "is not a regular file"));
     }
     let (others, wrong) = match readers {
-        Readers::Everybody => (0o022, "write it: it has to be this user's or root's, and of mode 644"),
-        Readers::Owner => (0o077, "read or write it: it has to be this user's or root's, and of mode 600"),
+        Readers::Everybody => (0o022, "write it: the file has to belong to this user or root, with mode 644"),
+        Readers::Owner => (0o077, "read or write it: the file has to belong to this user or root, with mode 600"),
     };
     if ![own, 0].contains(&found.uid()) || found.mode() & others != 0 {
-        return Err(about(path, format!("somebody else can {wrong}")));
+        return Err(about(path, format!("other users can {wrong}")));
     }
     let mut bytes = Vec::new();
     let length = (&file).take(LENGTH_MAX + 1).read_to_end(&mut bytes).map_err(|error| about(path, error))?;
@@ -61,7 +61,7 @@ pub(crate) fn read(path: &Path, readers: Readers) -> Result<Option<String>> {
     }
     let line = |at: usize| bytes[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
     let text = std::str::from_utf8(&bytes)
-        .map_err(|error| about(path, format!("line {}: is not in UTF-8", line(error.valid_up_to()))))?;
+        .map_err(|error| about(path, format!("line {}: the text is not UTF-8", line(error.valid_up_to()))))?;
     Ok(Some(text.to_owned()))
 }
 
@@ -91,6 +91,6 @@ mod tests {
             read(&path, Readers::Owner)
         });
         let error = as_of.join().unwrap().expect_err("a file of the caller's");
-        assert!(error.to_string().contains("somebody else can"), "{error}");
+        assert!(error.to_string().contains("other users can"), "{error}");
     }
 }

@@ -168,7 +168,8 @@ pub(crate) fn refuse_rivals(iid: &GUID) -> Result<()> {
     Err(Error::new(
         code::RPC_E_VERSION_MISMATCH,
         format!(
-            "this process has two interfaces with the IID {{{iid:?}}} that differ, {} and {rival}; one of them needs a uuid of its own",
+            "this process has two different interfaces with the IID {{{iid:?}}}, {} and {rival}: give one of them a \
+                new uuid",
             info.name
         ),
     ))
@@ -189,7 +190,7 @@ pub(crate) fn find(iid: &GUID) -> Result<&'static InterfaceInfo> {
     found.or_else(|| own().find(|own| own.iid == *iid)).ok_or_else(|| {
         Error::new(
             code::REGDB_E_IIDNOTREG,
-            format!("this process has no proxy for interface {{{iid:?}}}; obvia::register makes it known"),
+            format!("this process has no proxy for interface {{{iid:?}}}: register it by obvia::register"),
         )
     })
 }

@@ -18,18 +18,18 @@ pub fn plan<'a>(model: &Model, method: &'a Method) -> MethodPlan<'a> {
 /// Returns the plan of a method with its arrays passed by reference, under `opnum`. `None` if the
 /// method has no such arrays.
 pub fn plan_by_reference<'a>(model: &Model, method: &'a Method, opnum: u16) -> Option<MethodPlan<'a>> {
-    let mut hands = [0, 0];
+    let mut arrays = [0, 0];
     let mut by_reference = |param: &Param| match (passing(model, param), param.transfer) {
         (Passing::Array { element, size, length }, Transfer::ZeroCopy | Transfer::Map) => {
             let is_written = param.direction.is_out();
-            let hand = hands[usize::from(is_written)];
-            hands[usize::from(is_written)] += 1;
-            (Passing::Reference { element, size, length, is_written, hand }, Direction::In)
+            let array = arrays[usize::from(is_written)];
+            arrays[usize::from(is_written)] += 1;
+            (Passing::Reference { element, size, length, is_written, array }, Direction::In)
         }
         (other, _) => (other, param.direction),
     };
     let passings = method.params.iter().map(&mut by_reference).collect();
-    (hands != [0, 0]).then(|| with_passings(model, method, opnum, passings))
+    (arrays != [0, 0]).then(|| with_passings(model, method, opnum, passings))
 }
 
 /// Returns the plans of an interface's methods: the usual ones, and those that pass arrays by

@@ -103,7 +103,7 @@ pub enum Passing {
         /// Whether the method writes the elements.
         is_written: bool,
         /// The array's index among the method's read arrays, or among its written arrays.
-        hand: usize,
+        array: usize,
     },
     /// Structures with pointers: checked and unmarshaled as a whole.
     Graph,
@@ -180,7 +180,7 @@ impl<'a> MethodPlan<'a> {
     /// among the written arrays, and with whether the method writes it.
     pub fn references(&self) -> impl Iterator<Item = (&ParamPlan<'a>, usize, bool)> {
         self.params.iter().filter_map(|param| match param.passing {
-            Passing::Reference { is_written, hand, .. } => Some((param, hand, is_written)),
+            Passing::Reference { is_written, array, .. } => Some((param, array, is_written)),
             _ => None,
         })
     }

@@ -155,7 +155,7 @@ impl Check<'_> {
             let (kind, count) = (header as u32, (header >> 32) as u32);
             let body = at + OBJECT_HEADER;
             let Some(bytes) = self.bytes(kind, count as usize) else {
-                return flaw(at, "no object has this type and count");
+                return flaw(at, "the object's header has an unknown type or an invalid count");
             };
             if bytes > length - body {
                 return flaw(at, "the object does not fit the frame");
@@ -165,7 +165,7 @@ impl Check<'_> {
             at = body + bytes.next_multiple_of(OBJECT_ALIGN);
         }
         self.referrers.resize(self.found.objects.len(), Referrer::Nobody);
-        if at == length { Ok(()) } else { flaw(length, "the last object is not padded") }
+        if at == length { Ok(()) } else { flaw(length, "the padding after the last object is missing") }
     }
 
     fn object(&mut self, index: u32) -> Result<(), Flaw> {
@@ -206,13 +206,13 @@ impl Check<'_> {
         let room = self.evaluate(base, size)?;
         let used = length.map_or(Ok(room), |length| self.evaluate(base, length))?;
         if used != i64::from(count) {
-            return flaw(at, "the object has another number of elements than the structure says");
+            return flaw(at, "the object's number of elements differs from its structure's count");
         }
         let Some(room) = u32::try_from(room).ok().filter(|room| *room >= count) else {
             return flaw(at, "an array's length is not within its size");
         };
         self.spare = self.spare.saturating_add((room - count) as usize * element as usize);
-        if self.spare > ROOM_MAX { flaw(at, "arrays have too much room that holds nothing") } else { Ok(room) }
+        if self.spare > ROOM_MAX { flaw(at, "the arrays have too many unused elements") } else { Ok(room) }
     }
 
     fn text(&self, object: Object) -> Result<(), Flaw> {
@@ -228,13 +228,13 @@ impl Check<'_> {
         if end.is_some_and(|end| end + 1 == object.count as usize) {
             return Ok(());
         }
-        flaw(object.body as usize, "the string does not end with its first zero")
+        flaw(object.body as usize, "the string does not end at its first zero")
     }
 
     fn evaluate(&self, base: usize, expr: &Expr) -> Result<i64, Flaw> {
         let load = |at: u32, int: Int| int.extend(load(self.frame, base + at as usize, int.size())?);
         expr.evaluate(&load, self.outer)
-            .ok_or(Flaw { at: base, what: "an expression over this structure has no value" })
+            .ok_or(Flaw { at: base, what: "an expression over this structure cannot be evaluated" })
     }
 
     fn shape(&mut self, base: usize, shape: &'static Shape) -> Result<(), Flaw> {
@@ -274,13 +274,13 @@ impl Check<'_> {
     fn target(&self, at: usize, kind: u32, class: Class) -> Result<Option<usize>, Flaw> {
         let offset = self.load(at, 8)?;
         if offset == 0 {
-            return if class == Class::Ref { flaw(at, "a pointer that may not be null is null") } else { Ok(None) };
+            return if class == Class::Ref { flaw(at, "a pointer that must not be null is null") } else { Ok(None) };
         }
         let place = u32::try_from(offset).ok();
         let found = place.and_then(|place| self.found.objects.binary_search_by_key(&place, |object| object.body).ok());
         match found.filter(|index| self.found.objects[*index].kind == kind) {
             Some(index) => Ok(Some(index)),
-            None => flaw(at, "the slot leads to no object of its type"),
+            None => flaw(at, "the pointer does not lead to an object of its type"),
         }
     }
 
@@ -342,7 +342,7 @@ impl Check<'_> {
                 let upper = data1 << 32 | data2 << 16 | data3;
                 u128::from(upper) << 64 | u128::from(data4.swap_bytes())
             }
-            Iid::Outer(number) => Iid::outer(self.outer, number).ok_or(Flaw { at, what: "the IID is not known" })?,
+            Iid::Outer(number) => Iid::outer(self.outer, number).ok_or(Flaw { at, what: "the IID is unknown" })?,
         };
         let room = self.found.objects[index].count;
         self.found.slots.push(Slot { at: at as u32, object: index as u32, room, iid: Some(iid) });

@@ -345,4 +345,4 @@ impl ClientAssociation {
 
 const UNKNOWN_CONTEXT: AssociationError =
     AssociationError::Misuse("the server has not accepted this presentation context");
-const UNKNOWN_SECURITY: AssociationError = AssociationError::Misuse("there is no such security context");
+const UNKNOWN_SECURITY: AssociationError = AssociationError::Misuse("the association has no such security context");

@@ -51,7 +51,7 @@ impl Entry {
     /// Performs the next step of the token exchange.
     pub(super) fn step(&mut self, token: &[u8]) -> Result<Step, SecurityError> {
         if self.is_done {
-            return Err(SecurityError::Token("the security context is made already"));
+            return Err(SecurityError::Token("the security context is already established"));
         }
         let step = self.context.step(token)?;
         self.is_done = step.is_done;

@@ -53,27 +53,30 @@ impl fmt::Display for AssociationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pdu(error) => error.fmt(f),
-            Self::OutOfTurn(kind) => write!(f, "a protocol data unit {kind:?} comes out of turn"),
+            Self::OutOfTurn(kind) => write!(f, "the peer sent an unexpected protocol data unit: {kind:?}"),
             Self::Fragment { call_id } => {
-                write!(f, "a fragment of call {call_id} continues nothing that came before it")
+                write!(f, "a fragment of call {call_id} does not continue the call's earlier fragments")
             }
             Self::Proposal => {
-                f.write_str("the client's presentation contexts contradict each other, or there are none")
+                f.write_str("the client's bind has no presentation contexts, or some that contradict each other")
             }
-            Self::TooLong { limit } => write!(f, "the peer's messages are longer than {limit} bytes"),
-            Self::TooManyCalls { limit } => write!(f, "the peer has more than {limit} calls under way"),
+            Self::TooLong { limit } => write!(f, "a message of the peer is longer than {limit} bytes"),
+            Self::TooManyCalls { limit } => write!(f, "the peer has more than {limit} outstanding calls"),
             Self::Security(error) => error.fmt(f),
             Self::Refused { reason: BindNak::VERSION } => {
-                f.write_str("the server does not have version 5.0 of the protocol")
+                f.write_str("the server does not support version 5.0 of the protocol")
             }
             Self::Refused { reason: BindNak::AUTH_TYPE } => {
-                f.write_str("the server does not have this kind of authentication")
+                f.write_str("the server does not support this authentication type")
             }
             Self::Refused { reason: BindNak::CHECKSUM } => f.write_str("the server could not authenticate this client"),
-            Self::Refused { reason } => write!(f, "the server refuses the association for reason {reason}"),
-            Self::Group => f.write_str("the server has put the association into another group than those before it"),
-            Self::Answer => f.write_str("the peer answered what was not asked"),
-            Self::Busy => f.write_str("another call is under way, and the peer takes one at a time"),
+            Self::Refused { reason } => write!(f, "the server refused the association (reason {reason})"),
+            Self::Group => f.write_str(
+                "the server put the association into another association group than the \
+                client's earlier ones",
+            ),
+            Self::Answer => f.write_str("the peer's response does not match the request"),
+            Self::Busy => f.write_str("another call is outstanding, and the peer accepts one at a time"),
             Self::Misuse(what) => f.write_str(what),
         }
     }

@@ -41,7 +41,7 @@ impl Input {
     ///
     /// If the room was smaller.
     pub fn filled(&mut self, count: usize) {
-        assert!(count <= self.bytes.len() - self.end, "more bytes than there was room for");
+        assert!(count <= self.bytes.len() - self.end, "the number of filled bytes exceeds the room");
         self.end += count;
     }
 

@@ -110,7 +110,7 @@ impl<'a> Protection<'a> {
         let unit = &mut output[start..];
         let sealed = head..unit.len() - Trailer::SIZE;
         self.entry.context.protect(self.entry.level, unit, sealed, &mut self.signature)?;
-        debug_assert_eq!(self.signature.len() + Trailer::SIZE, self.trailer, "a signature is as long as was said");
+        debug_assert_eq!(self.signature.len() + Trailer::SIZE, self.trailer, "the signature has the announced length");
         output.extend_from_slice(&self.signature);
         Ok(())
     }

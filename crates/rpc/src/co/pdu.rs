@@ -65,7 +65,7 @@ impl fmt::Debug for PduType {
             Self::SHUTDOWN => "shutdown",
             Self::CO_CANCEL => "co_cancel",
             Self::ORPHANED => "orphaned",
-            Self(number) => return write!(f, "of type {number}"),
+            Self(number) => return write!(f, "type {number}"),
         };
         f.write_str(name)
     }
@@ -118,17 +118,17 @@ pub enum PduError {
 impl fmt::Display for PduError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short => write!(f, "the protocol data unit ends before its contents do"),
+            Self::Short => write!(f, "the protocol data unit is truncated"),
             Self::Version(major, minor) => write!(f, "protocol version {major}.{minor} is not 5.0 or 5.1"),
-            Self::Type(kind) => write!(f, "a protocol data unit {kind:?} is out of place"),
+            Self::Type(kind) => write!(f, "the protocol data unit is unexpected: {kind:?}"),
             Self::Representation(first, second) => {
-                write!(f, "data representation {first:#04x} {second:#04x} is not understood")
+                write!(f, "data representation {first:#04x} {second:#04x} is not supported")
             }
-            Self::Length(length) => write!(f, "a length of {length} bytes is not the unit's"),
-            Self::TooMany(count) => write!(f, "{count} entries are too many"),
-            Self::Address => write!(f, "the secondary address is no text"),
-            Self::Trailer => write!(f, "the authentication trailer does not fit the unit"),
-            Self::Fragment => write!(f, "the unit is only a part of its message"),
+            Self::Length(length) => write!(f, "the protocol data unit's length field, {length} bytes, is wrong"),
+            Self::TooMany(count) => write!(f, "the protocol data unit has too many entries: {count}"),
+            Self::Address => write!(f, "the secondary address is not UTF-8"),
+            Self::Trailer => write!(f, "the authentication trailer does not fit the protocol data unit"),
+            Self::Fragment => write!(f, "the protocol data unit is only a fragment of its message"),
         }
     }
 }

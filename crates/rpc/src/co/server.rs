@@ -436,8 +436,7 @@ impl ServerAssociation {
 
     fn answered(&mut self, id: u32) -> Result<Pending, AssociationError> {
         let at = self.pending.iter().position(|pending| pending.id == id);
-        at.map(|at| self.pending.swap_remove(at))
-            .ok_or(AssociationError::Misuse("there is no such call to be answered"))
+        at.map(|at| self.pending.swap_remove(at)).ok_or(AssociationError::Misuse("no such call awaits a response"))
     }
 
     /// Appends a fault. Faults are not signed: clients do not expect a signature, and a forged

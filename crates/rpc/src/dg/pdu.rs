@@ -57,7 +57,7 @@ impl fmt::Debug for PduType {
             Self::CL_CANCEL => "cl_cancel",
             Self::FACK => "fack",
             Self::CANCEL_ACK => "cancel_ack",
-            Self(number) => return write!(f, "of type {number}"),
+            Self(number) => return write!(f, "type {number}"),
         };
         f.write_str(name)
     }
@@ -106,14 +106,14 @@ pub enum PduError {
 impl fmt::Display for PduError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short => write!(f, "the protocol data unit ends before its contents do"),
+            Self::Short => write!(f, "the protocol data unit is truncated"),
             Self::Version(version) => write!(f, "protocol version {version} is not 4"),
-            Self::Type(kind) => write!(f, "there is no protocol data unit {kind:?}"),
+            Self::Type(kind) => write!(f, "the protocol data unit is of an unknown type: {kind:?}"),
             Self::Representation(first, second) => {
-                write!(f, "data representation {first:#04x} {second:#04x} is not understood")
+                write!(f, "data representation {first:#04x} {second:#04x} is not supported")
             }
-            Self::Length(length) => write!(f, "a body of {length} bytes is more than there is"),
-            Self::Body(version) => write!(f, "a body of version {version} is not understood"),
+            Self::Length(length) => write!(f, "the body's length, {length} bytes, exceeds the datagram"),
+            Self::Body(version) => write!(f, "body version {version} is not supported"),
         }
     }
 }

@@ -29,10 +29,10 @@ pub enum MapError {
 impl fmt::Display for MapError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Malformed => f.write_str("the endpoint mapper's answer is malformed"),
-            Self::Status(super::NOT_REGISTERED) => f.write_str("the endpoint mapper knows no such interface"),
-            Self::Status(status) => write!(f, "the endpoint mapper answers with {status}"),
-            Self::Tower(error) => write!(f, "the endpoint mapper's answer: {error}"),
+            Self::Malformed => f.write_str("the endpoint mapper's response is malformed"),
+            Self::Status(super::NOT_REGISTERED) => f.write_str("the endpoint mapper has no endpoint of the interface"),
+            Self::Status(status) => write!(f, "the endpoint mapper returned an error: {status}"),
+            Self::Tower(error) => write!(f, "the endpoint mapper's response is malformed: {error}"),
         }
     }
 }

@@ -296,7 +296,7 @@ impl Mapper {
         let inquiry = Inquiry::read(reader)?;
         let (from, max) = (lookup(reader)?, reader.u32()?);
         let found = self.entries.iter().filter(|known| known.number >= from && inquiry.is_for(&known.entry));
-        let (found, next) = some(found, max);
+        let (found, next) = first_entries(found, max);
         put_lookup(writer, next);
         writer.u32(found.len() as u32);
         put_array(writer, max, found.len());
@@ -307,7 +307,7 @@ impl Mapper {
             put_annotation(writer, &entry.annotation);
         }
         for entry in &found {
-            put_tower(writer, &told(&entry.tower, caller).to_wire());
+            put_tower(writer, &tower_for(&entry.tower, caller).to_wire());
         }
         Ok(found.is_empty().then_some(NOT_REGISTERED))
     }
@@ -328,13 +328,13 @@ impl Mapper {
             })
         };
         let found = self.entries.iter().filter(|known| known.number >= from && is_wanted(&known.entry));
-        let (found, next) = some(found, max);
+        let (found, next) = first_entries(found, max);
         put_lookup(writer, next);
         writer.u32(found.len() as u32);
         put_array(writer, max, found.len());
         (0..found.len()).for_each(|at| writer.u32(referent(at)));
         for entry in &found {
-            put_tower(writer, &told(&entry.tower, caller).to_wire());
+            put_tower(writer, &tower_for(&entry.tower, caller).to_wire());
         }
         Ok(found.is_empty().then_some(NOT_REGISTERED))
     }
@@ -342,7 +342,7 @@ impl Mapper {
 
 /// Returns the first `max` of the matching entries, and the number at which the lookup goes on. A
 /// full response may have a successor.
-fn some<'a>(found: impl Iterator<Item = &'a Numbered>, max: u32) -> (Vec<&'a Entry>, Option<u64>) {
+fn first_entries<'a>(found: impl Iterator<Item = &'a Numbered>, max: u32) -> (Vec<&'a Entry>, Option<u64>) {
     let max = usize::try_from(max).unwrap_or(usize::MAX).min(ANSWERED_MAX);
     let found: Vec<_> = found.take(max).collect();
     let next = found.last().filter(|_| found.len() == max).map(|known| known.number + 1);
@@ -351,7 +351,7 @@ fn some<'a>(found: impl Iterator<Item = &'a Numbered>, max: u32) -> (Vec<&'a Ent
 
 /// Returns the tower, with the host's address as the caller reaches it in the place of
 /// [`ANY_HOST`].
-fn told(tower: &Tower, caller: &Caller) -> Tower {
+fn tower_for(tower: &Tower, caller: &Caller) -> Tower {
     match tower.way {
         Way::Tcp(ANY_HOST, port) => Tower { way: Way::Tcp(caller.local, port), ..tower.clone() },
         Way::Udp(ANY_HOST, port) => Tower { way: Way::Udp(caller.local, port), ..tower.clone() },

@@ -38,10 +38,10 @@ pub enum TowerError {
 impl fmt::Display for TowerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short => f.write_str("the tower ends before its floors do"),
-            Self::Floors(count) => write!(f, "a tower does not have {count} floors"),
-            Self::Syntax => f.write_str("the tower's first floors are no interface and transfer syntax"),
-            Self::Protocol => f.write_str("the tower's protocol sequence is not known"),
+            Self::Short => f.write_str("the tower is truncated"),
+            Self::Floors(count) => write!(f, "the tower has an invalid number of floors: {count}"),
+            Self::Syntax => f.write_str("the tower's first two floors are not an interface and a transfer syntax"),
+            Self::Protocol => f.write_str("the tower's protocol sequence is unknown"),
         }
     }
 }

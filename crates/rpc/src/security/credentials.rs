@@ -131,18 +131,18 @@ impl FromStr for AccountTable {
                 continue;
             }
             let bad = |why| BadAccounts { line, why };
-            let (user, digits) = said.split_once('=').ok_or_else(|| bad("is no line `USER = HASH`"))?;
+            let (user, digits) = said.split_once('=').ok_or_else(|| bad("expected `USER = HASH`"))?;
             let (user, digits) = (user.trim(), digits.trim());
             if user.is_empty() {
-                return Err(bad("names no user"));
+                return Err(bad("the user's name is missing"));
             }
             let is_hash = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
             let hash = is_hash.then(|| u128::from_str_radix(digits, 16).ok()).flatten();
-            let hash = hash.ok_or_else(|| bad("has no NT hash, 32 hexadecimal digits"))?;
+            let hash = hash.ok_or_else(|| bad("the NT hash is missing, or is not 32 hexadecimal digits"))?;
             let hash = NtHash::from_bytes(hash.to_be_bytes());
             let before = table.users.insert(uppercase(user), (user.to_owned(), hash));
             if before.is_some() {
-                return Err(bad("is about a user that another line is about"));
+                return Err(bad("an earlier line has the same user"));
             }
         }
         Ok(table)
@@ -199,11 +199,11 @@ mod tests {
         assert_eq!([table.principal("A1", "anna"), table.principal("A2", "ANNA")], [anna.clone(), anna]);
         let hash = "8846f7eaee8fb117ad06bdd830b7586c";
         for (text, line, why) in [
-            ("anna".to_owned(), 1, "is no line"),
-            (format!("\n = {hash}"), 2, "names no user"),
-            ("anna = 8846".to_owned(), 1, "has no NT hash"),
-            (format!("anna = +{}", &hash[1..]), 1, "has no NT hash"),
-            (format!("anna = {hash}\nANNA = {hash}"), 2, "is about a user"),
+            ("anna".to_owned(), 1, "expected `USER = HASH`"),
+            (format!("\n = {hash}"), 2, "the user's name is missing"),
+            ("anna = 8846".to_owned(), 1, "the NT hash is missing"),
+            (format!("anna = +{}", &hash[1..]), 1, "the NT hash is missing"),
+            (format!("anna = {hash}\nANNA = {hash}"), 2, "an earlier line has the same user"),
         ] {
             let error = text.parse::<AccountTable>().unwrap_err();
             assert!(error.line == line && error.why.starts_with(why), "{text}: {error}");

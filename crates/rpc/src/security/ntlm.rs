@@ -214,34 +214,51 @@ impl std::error::Error for NtlmError {}
 impl fmt::Display for NtlmError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short { length } => write!(f, "{length} bytes are less than an NTLM message has"),
-            Self::Long { length } => write!(f, "an NTLM message of {length} bytes is longer than {TOKEN_MAX}"),
-            Self::NotNtlm => f.write_str("the token is no NTLM message"),
+            Self::Short { length } => write!(f, "the NTLM message is truncated: it has {length} bytes"),
+            Self::Long { length } => {
+                write!(f, "the NTLM message has {length} bytes, more than the limit of {TOKEN_MAX}")
+            }
+            Self::NotNtlm => f.write_str("the token is not an NTLM message"),
             Self::Type { found, expected } => {
-                write!(f, "an NTLM message of type {found} came where one of type {expected} is expected")
+                write!(f, "the NTLM message has type {found}, expected type {expected}")
             }
             Self::Field { at, offset, length } => {
                 write!(
                     f,
-                    "the field described at {at} has {length} bytes at {offset}, where the message has none for it"
+                    "the NTLM field described at offset {at} is invalid: {length} bytes at offset {offset} lie outside \
+                        of the message's payload"
                 )
             }
-            Self::Overlap { offset } => write!(f, "the field at {offset} begins inside of another"),
-            Self::Name { at } => write!(f, "the name described at {at} is no UTF-16 text, or too long"),
-            Self::TargetInfoShort => f.write_str("the attributes of the target end without a mark"),
-            Self::TargetInfoMany => f.write_str("the target has too many attributes"),
-            Self::TargetInfoTwice { id } => write!(f, "attribute {id} of the target comes twice"),
-            Self::TargetInfoLength { id, length } => write!(f, "attribute {id} of the target has {length} bytes"),
-            Self::Flags { missing } => write!(f, "the peer lacks the abilities {:#010x}", missing.0),
-            Self::OldResponse { length } => {
-                write!(f, "a response of {length} bytes is not NTLM 2; let the client use NTLM 2")
+            Self::Overlap { offset } => write!(f, "the NTLM field at offset {offset} overlaps another field"),
+            Self::Name { at } => write!(
+                f,
+                "the name described at offset {at} of the NTLM message is not UTF-16, or is \
+                too long"
+            ),
+            Self::TargetInfoShort => f.write_str("the target information of the NTLM message has no end mark"),
+            Self::TargetInfoMany => f.write_str("the target information of the NTLM message has too many attributes"),
+            Self::TargetInfoTwice { id } => write!(
+                f,
+                "the target information of the NTLM message has attribute {id} \
+                twice"
+            ),
+            Self::TargetInfoLength { id, length } => write!(
+                f,
+                "attribute {id} of the target information has a wrong \
+                length, {length} bytes"
+            ),
+            Self::Flags { missing } => {
+                write!(f, "the peer does not support the required NTLM flags {:#010x}", missing.0)
             }
-            Self::ResponseVersion { version } => write!(f, "version {version} of NTLM 2 responses is not known"),
-            Self::KeyLength { length } => write!(f, "a key of {length} bytes was handed over where 16 are right"),
-            Self::Integrity => f.write_str("the messages of the exchange were changed on their way"),
-            Self::Denied => f.write_str("user or password is wrong, or has no access"),
-            Self::Signature => f.write_str("a message was changed, repeated, left out or moved on its way"),
-            Self::Exhausted => f.write_str("too many messages were signed; make another security context"),
+            Self::OldResponse { length } => {
+                write!(f, "the client's response ({length} bytes) is not NTLM 2; configure the client to use NTLM 2")
+            }
+            Self::ResponseVersion { version } => write!(f, "version {version} of the NTLM 2 response is not supported"),
+            Self::KeyLength { length } => write!(f, "the client's session key has {length} bytes, not 16"),
+            Self::Integrity => f.write_str("the NTLM messages were changed in transit"),
+            Self::Denied => f.write_str("the user or the password is wrong, or the user has no access"),
+            Self::Signature => f.write_str("a message was changed, repeated, omitted or reordered in transit"),
+            Self::Exhausted => f.write_str("the security context has signed too many messages; establish a new one"),
             Self::NoRandomness => f.write_str("the kernel has no random numbers"),
         }
     }

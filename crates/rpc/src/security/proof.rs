@@ -83,20 +83,20 @@ impl<'a> Leg<'a> {
     pub fn from_wire(bytes: &'a [u8]) -> Result<Self, SecurityError> {
         let wrong = |what| Err(SecurityError::Token(what));
         let Some((&[version, turn, kind, level, l0, l1, l2, l3], rest)) = bytes.split_first_chunk::<HEADER>() else {
-            return wrong("a leg of a proof ends before its header does");
+            return wrong("a leg of the proof is shorter than its header");
         };
         if version != VERSION {
-            return wrong("a leg of a proof is of an unknown version");
+            return wrong("a leg of the proof has an unknown version");
         }
         let turn = match turn {
             1 => Turn::Begin,
             2 => Turn::Token,
             3 => Turn::Made,
             4 => Turn::Seal,
-            _ => return wrong("a leg of a proof is nothing that is known"),
+            _ => return wrong("a leg of the proof is of an unknown kind"),
         };
         if [kind != 0, level != 0] != [turn == Turn::Begin; 2] {
-            return wrong("a leg of a proof names a mechanism or a level out of turn, or none in turn");
+            return wrong("the first leg of the proof lacks a mechanism or a level, or a later leg has one");
         }
         let known = [Level::Connect, Level::Integrity, Level::Privacy].into_iter().find(|known| *known as u8 == level);
         if turn == Turn::Begin && known.is_none() {
@@ -104,11 +104,11 @@ impl<'a> Leg<'a> {
         }
         let length = u32::from_le_bytes([l0, l1, l2, l3]) as usize;
         if length > TOKEN_MAX || rest.len() != length.next_multiple_of(8) {
-            return wrong("a leg of a proof is not as long as it says");
+            return wrong("a leg of the proof does not have the length in its header");
         }
         let (token, padding) = rest.split_at(length);
         if padding.iter().any(|byte| *byte != 0) {
-            return wrong("a leg of a proof has something behind its token");
+            return wrong("the padding of a leg of the proof is not zero");
         }
         Ok(Self { turn, kind: AuthType(kind), level: known, token })
     }
@@ -127,12 +127,12 @@ impl<'a> Leg<'a> {
 /// The transcript of all legs so far. Each leg contains its length, so that their concatenation is
 /// unambiguous.
 #[derive(Debug)]
-struct Said {
+struct Transcript {
     place: String,
     legs: Vec<u8>,
 }
 
-impl Said {
+impl Transcript {
     fn new(place: &str) -> Self {
         Self { place: place.to_owned(), legs: Vec::new() }
     }
@@ -172,7 +172,7 @@ pub struct Prover {
     kind: AuthType,
     level: Level,
     context: Box<dyn SecurityContext>,
-    said: Said,
+    transcript: Transcript,
     stage: Proving,
 }
 
@@ -203,7 +203,7 @@ impl Prover {
     /// called at `place`. `level` is the protection of packets.
     #[must_use]
     pub fn new(Security { kind, context, .. }: Security, level: Level, place: &str) -> Self {
-        Self { kind, level, context, said: Said::new(place), stage: Proving::Tokens { is_made: false } }
+        Self { kind, level, context, transcript: Transcript::new(place), stage: Proving::Tokens { is_made: false } }
     }
 
     /// Returns the first leg.
@@ -228,13 +228,13 @@ impl Prover {
         let Leg { turn, token, .. } = Leg::from_wire(answer)?;
         match (stage, turn) {
             (Proving::Tokens { is_made: false }, Turn::Token) => {
-                self.said.legs.extend(answer);
+                self.transcript.legs.extend(answer);
                 let Step { token, is_done } = self.context.step(token)?;
                 self.stage = Proving::Tokens { is_made: is_done };
                 Ok(Next::Leg(self.say(Leg::new(Turn::Token, &token))))
             }
             (Proving::Tokens { is_made }, Turn::Made) => {
-                self.said.legs.extend(answer);
+                self.transcript.legs.extend(answer);
                 // The server's last token has no answer.
                 let is_settled = if is_made {
                     token.is_empty()
@@ -243,23 +243,26 @@ impl Prover {
                     last.is_done && last.token.is_empty()
                 };
                 if !is_settled {
-                    return Err(SecurityError::Token("the server takes the exchange for over, and it is not"));
+                    return Err(SecurityError::Token(
+                        "the server ended the exchange before the client's security \
+                        context was established",
+                    ));
                 }
-                let seal = self.said.seal(&*self.context, CLIENT_SEAL)?;
+                let seal = self.transcript.seal(&*self.context, CLIENT_SEAL)?;
                 self.stage = Proving::Sealed;
                 Ok(Next::Leg(self.say(Leg::new(Turn::Seal, &seal))))
             }
             (Proving::Sealed, Turn::Seal) => {
-                self.said.check(&*self.context, SERVER_SEAL, token)?;
-                Ok(Next::Proved(self.said.guard(&*self.context, Side::Client, self.level)?))
+                self.transcript.check(&*self.context, SERVER_SEAL, token)?;
+                Ok(Next::Proved(self.transcript.guard(&*self.context, Side::Client, self.level)?))
             }
-            _ => Err(SecurityError::Token("an answer to a proof comes out of turn")),
+            _ => Err(SecurityError::Token("the server sent an unexpected leg of the proof")),
         }
     }
 
     fn say(&mut self, leg: Leg<'_>) -> Vec<u8> {
         let bytes = leg.to_wire();
-        self.said.legs.extend(&bytes);
+        self.transcript.legs.extend(&bytes);
         bytes
     }
 }
@@ -269,7 +272,7 @@ impl Prover {
 pub struct Verifier {
     acceptor: Arc<dyn Acceptor>,
     least: Level,
-    said: Said,
+    transcript: Transcript,
     stage: Verifying,
 }
 
@@ -305,7 +308,7 @@ impl Verifier {
     /// protection `least`.
     #[must_use]
     pub fn new(acceptor: Arc<dyn Acceptor>, least: Level, place: &str) -> Self {
-        Self { acceptor, least, said: Said::new(place), stage: Verifying::Begin }
+        Self { acceptor, least, transcript: Transcript::new(place), stage: Verifying::Begin }
     }
 
     /// Processes a leg.
@@ -326,17 +329,17 @@ impl Verifier {
             }
             (Verifying::Tokens(wanted, context), Turn::Token, _) => (wanted, context),
             (Verifying::Made((kind, level), context), Turn::Seal, _) => {
-                self.said.check(&*context, CLIENT_SEAL, token)?;
-                self.said.legs.extend(leg);
+                self.transcript.check(&*context, CLIENT_SEAL, token)?;
+                self.transcript.legs.extend(leg);
                 let principal = Arc::new(context.principal().ok_or(SecurityError::NotReady)?.clone());
-                let seal = self.said.seal(&*context, SERVER_SEAL)?;
-                let guard = self.said.guard(&*context, Side::Server, level)?;
+                let seal = self.transcript.seal(&*context, SERVER_SEAL)?;
+                let guard = self.transcript.guard(&*context, Side::Server, level)?;
                 let proved = Some(Authenticated { principal, kind, level });
                 return Ok(Verdict { answer: Leg::new(Turn::Seal, &seal).to_wire(), proved, guard });
             }
-            _ => return Err(SecurityError::Token("a leg of a proof comes out of turn")),
+            _ => return Err(SecurityError::Token("the client sent an unexpected leg of the proof")),
         };
-        self.said.legs.extend(leg);
+        self.transcript.legs.extend(leg);
         self.step(wanted, context, token)
     }
 
@@ -350,7 +353,7 @@ impl Verifier {
         let Step { token, is_done } = context.step(token)?;
         let turn = if is_done { Turn::Made } else { Turn::Token };
         let answer = Leg::new(turn, &token).to_wire();
-        self.said.legs.extend(&answer);
+        self.transcript.legs.extend(&answer);
         self.stage = if is_done { Verifying::Made(wanted, context) } else { Verifying::Tokens(wanted, context) };
         Ok(Verdict { answer, proved: None, guard: None })
     }

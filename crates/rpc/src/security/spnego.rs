@@ -89,19 +89,19 @@ impl std::error::Error for SpnegoError {}
 impl fmt::Display for SpnegoError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short => f.write_str("the SPNEGO token ends before its contents do"),
-            Self::Length => f.write_str("a length in the SPNEGO token is not written as DER has it"),
+            Self::Short => f.write_str("the SPNEGO token is truncated"),
+            Self::Length => f.write_str("a length in the SPNEGO token is not DER"),
             Self::Element { found, expected } => {
-                write!(f, "the SPNEGO token has an element {found:#04x} where {expected:#04x} is expected")
+                write!(f, "the SPNEGO token has element {found:#04x}, expected {expected:#04x}")
             }
-            Self::Trailing { length } => write!(f, "the SPNEGO token has {length} bytes too many"),
-            Self::NotSpnego => f.write_str("the token is for another mechanism than SPNEGO"),
+            Self::Trailing { length } => write!(f, "the SPNEGO token has {length} bytes after its end"),
+            Self::NotSpnego => f.write_str("the token belongs to another mechanism than SPNEGO"),
             Self::TooMany => f.write_str("the client lists too many mechanisms"),
-            Self::NoMechanism => f.write_str("the peer does not speak NTLM"),
-            Self::Rejected => f.write_str("the peer refuses"),
-            Self::State { state } => write!(f, "a negotiation has no state {state}"),
-            Self::NoToken => f.write_str("the SPNEGO token has no NTLM message in it"),
-            Self::List => f.write_str("the list of mechanisms was changed on its way"),
+            Self::NoMechanism => f.write_str("the peer does not support NTLM"),
+            Self::Rejected => f.write_str("the peer rejected the negotiation"),
+            Self::State { state } => write!(f, "the SPNEGO token has an unknown negotiation state: {state}"),
+            Self::NoToken => f.write_str("the SPNEGO token contains no NTLM message"),
+            Self::List => f.write_str("the list of mechanisms was changed in transit"),
             Self::Ntlm(error) => error.fmt(f),
         }
     }

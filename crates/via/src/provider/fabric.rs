@@ -119,12 +119,10 @@ impl NicState {
                 let Some(info) = Info::find(query)? else { continue };
                 let capabilities = info.capabilities();
                 if capabilities.unsupported != 0 {
-                    return unsupported(
-                        "a way to register memory that the provider does not tie to endpoints or devices",
-                    );
+                    return unsupported("memory registrations that are independent of endpoints and devices");
                 }
                 if capabilities.segments < 2 || capabilities.data_bytes < 4 {
-                    return unsupported("gathering, or immediate data");
+                    return unsupported("gathering of segments, or immediate data");
                 }
                 let attributes = attributes(&info, &capabilities, options);
                 let fabric = Fabric::open(&info)?;

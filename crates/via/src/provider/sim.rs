@@ -176,7 +176,7 @@ impl Sim {
 
     /// Returns the NIC and the inbox of an address.
     fn find(&self, address: &str) -> Result<(usize, Arc<Inbox>), Error> {
-        let bad = || Error::BadAddress { text: address.to_owned(), why: "it is written NUMBER/NAME" };
+        let bad = || Error::BadAddress { text: address.to_owned(), why: "expected NUMBER/NAME" };
         let (nic, name) = address.split_once('/').ok_or_else(bad)?;
         let nic = usize::from(nic.parse::<u16>().map_err(|_| bad())?);
         let inbox = self.core.doors.find(nic, name).ok_or_else(|| Error::NotFound { name: address.to_owned() })?;

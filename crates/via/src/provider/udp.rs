@@ -51,7 +51,10 @@ impl Options {
 /// [`Error::BadState`] for an invalid option: a silence of less than ten milliseconds.
 pub fn open(options: &Options) -> Result<Nic, Error> {
     if options.silence < Duration::from_millis(10) {
-        return Err(Error::BadState { what: "no network answers reliably within ten milliseconds" });
+        return Err(Error::BadState {
+            what: "the silence must be at least ten milliseconds: networks do not respond \
+            reliably in less",
+        });
     }
     Ok(Nic::open(Box::new(Udp { options: options.clone() })))
 }
@@ -123,18 +126,18 @@ fn resolve(text: &str) -> Result<Vec<SocketAddr>, Error> {
     let found: Vec<_> = match parts.map_or_else(|| text.to_socket_addrs(), |parts| parts.to_socket_addrs()) {
         Ok(found) => found.collect(),
         Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
-            return Err(bad("a host and a port are wanted, such as 127.0.0.1:7000, [::1]:7000 or name:7000"));
+            return Err(bad("expected a host and a port, such as 127.0.0.1:7000, [::1]:7000 or name:7000"));
         }
-        Err(_) => return Err(bad("the host's name is not known")),
+        Err(_) => return Err(bad("the host name is unknown")),
     };
-    if found.is_empty() { Err(bad("the host's name has no address")) } else { Ok(found) }
+    if found.is_empty() { Err(bad("the host name has no address")) } else { Ok(found) }
 }
 
 /// Returns a random connection id that cannot be guessed.
 fn random() -> Result<u64, Error> {
     let mut bytes = [0; 8];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-        .map_err(Error::system("asking for random numbers"))?;
+        .map_err(Error::system("reading random numbers"))?;
     Ok(u64::from_le_bytes(bytes))
 }
 

@@ -231,7 +231,7 @@ pub fn open(options: &Options) -> Result<Nic, Error> {
 /// An error of the system.
 pub fn interfaces() -> Result<Vec<(String, Ipv4Addr)>, Error> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(Error::io("opening a socket"))?;
-    let known = interface::names().map_err(Error::io("asking for the names of interfaces"))?;
+    let known = interface::names().map_err(Error::io("reading the names of interfaces"))?;
     let usable = known.into_iter().filter_map(|name| interface::Interface::look_up(&socket, &name, None).ok());
     Ok(usable.map(|found| (found.name, found.address)).collect())
 }

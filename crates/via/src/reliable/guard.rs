@@ -116,7 +116,7 @@ impl<L: Link> Guarded<L> {
     /// [`Error::BadState`] where the link has a guard already.
     pub(super) fn guard(&mut self, guard: Guard, [own, peers]: [u32; 2]) -> Result<(), Error> {
         if self.guarding.is_some() {
-            return Err(Error::BadState { what: "a connection is guarded once" });
+            return Err(Error::BadState { what: "a connection is given its guard once" });
         }
         let Guard { cipher, peer_has_keys } = guard;
         self.guarding = Some(Box::new(Guarding {

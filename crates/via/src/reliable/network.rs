@@ -107,8 +107,8 @@ impl<N: Network> Provider for NetworkProvider<N> {
     /// Listens on a port. The discriminator is its number; 0, or nothing, stands for any free port.
     fn listen(&self, discriminator: &str) -> Result<Box<dyn Listening>, Error> {
         let port = if discriminator.is_empty() { Ok(0) } else { discriminator.parse() };
-        let port =
-            port.map_err(|_| bad_address(discriminator, "a listener's discriminator is the number of a port"))?;
+        let port = port
+            .map_err(|_| bad_address(discriminator, "expected the number of a port as the listener's discriminator"))?;
         let socket = self.network.socket(port)?;
         let (address, file, datagram) = (socket.address(), socket.file(), vec![0; socket.mtu()]);
         let desk = Arc::new(Mutex::new(Desk { socket, seen: VecDeque::new() }));
@@ -116,7 +116,7 @@ impl<N: Network> Provider for NetworkProvider<N> {
     }
 
     fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
-        let peer = address.parse().map_err(|_| bad_address(address, "it is not an IP address, a colon and a port"))?;
+        let peer = address.parse().map_err(|_| bad_address(address, "expected an IP address, a colon and a port"))?;
         let (socket, id) = (self.network.socket(0)?, random()?);
         let link = NetworkLink { socket, peer, asking: Some(id) };
         let settings = self.network.settings();
@@ -138,7 +138,7 @@ fn bad_address(text: &str, why: &'static str) -> Error {
 /// Returns a random number that cannot be guessed and is not 0.
 fn random() -> Result<u64, Error> {
     let mut bytes = [0; 8];
-    getrandom(&mut bytes, GetRandomFlags::empty()).map_err(Error::system("getting a random number"))?;
+    getrandom(&mut bytes, GetRandomFlags::empty()).map_err(Error::system("reading random numbers"))?;
     Ok(u64::from_ne_bytes(bytes).max(1))
 }
 

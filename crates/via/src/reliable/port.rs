@@ -270,7 +270,11 @@ impl<L: Link> Port for LinkPort<L> {
 
     fn guard(&mut self, guard: Guard) -> Result<(), Error> {
         if !self.engine.is_reliable() {
-            return Err(Error::Unsupported { provider: "of unreliable delivery", what: "packets under a key" });
+            return Err(Error::Unsupported {
+                provider: "of unreliable delivery",
+                what: "packets that are protected by a \
+                key",
+            });
         }
         self.link.guard(guard, self.engine.next_numbers())?;
         self.engine.is_guarded_by(guard::OVERHEAD);

@@ -89,7 +89,7 @@ impl ViCore {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let can = nic.provider.attributes();
         if !can.reliability.contains(&attributes.reliability) {
-            return Err(Error::Unsupported { provider: can.provider, what: "that reliability level" });
+            return Err(Error::Unsupported { provider: can.provider, what: "the VI's reliability level" });
         }
         if attributes.max_transfer > can.max_transfer {
             let (length, limit) = (u64::from(attributes.max_transfer), u64::from(can.max_transfer));

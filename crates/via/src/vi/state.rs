@@ -80,7 +80,7 @@ impl fmt::Display for PostFault {
             Self::TooLong => "the descriptor is longer than the VI's transfer size",
             Self::OutOfBounds => "a segment lies outside its region",
             Self::Protection => "a segment's region has another protection tag or is not registered",
-            Self::Unsupported => "the provider does not have the operation",
+            Self::Unsupported => "the provider does not support the operation",
             Self::QueueFull => "the queue is full",
         })
     }

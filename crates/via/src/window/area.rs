@@ -79,7 +79,7 @@ impl SendArea {
     /// Chooses the place so that the byte at `bulk` of the frame begins a cache line: copies
     /// between places of equal alignment in their lines are the fastest.
     pub(super) fn has_room(&mut self, length: usize, bulk: usize, taken: u32) -> bool {
-        debug_assert!(bulk.is_multiple_of(AREA_ALIGN), "bulk begins where an object may");
+        debug_assert!(bulk.is_multiple_of(AREA_ALIGN), "bulk begins at an object's alignment");
         let place_from = |cursor: usize| {
             let place = (cursor + bulk).next_multiple_of(LINE) - bulk;
             (place <= self.length() && length <= self.length() - place).then_some(place)
@@ -110,7 +110,7 @@ impl SendArea {
     /// Returns the bytes for a frame. [`Self::commit`] returns their place.
     #[inline(always)]
     pub(super) fn frame(&mut self, length: usize) -> &mut [u8] {
-        assert!(self.goes_on(length), "has_room was asked first");
+        assert!(self.goes_on(length), "has_room was checked first");
         // SAFETY: in bounds by the assertion; own memory by the invariant; initialised, since fresh
         // shared memory is zero; borrowed from &mut self, so exclusive in this process, and no
         // other process can write it.

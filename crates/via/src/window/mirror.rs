@@ -39,7 +39,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 fn unposted(fault: PostFault) -> Error {
     match fault {
         PostFault::Unsupported => Error::Unsupported { provider: "of this window", what: "RDMA write" },
-        _ => Error::BadState { what: "a descriptor of a window was refused" },
+        _ => Error::BadState { what: "a descriptor of the window was refused" },
     }
 }
 

@@ -104,7 +104,7 @@ impl Inbox<'_> {
     /// is full.
     pub fn put(&mut self, header: Header, frame: &[u8]) -> Result<(), Error> {
         if self.is_full {
-            return Err(Error::BadState { what: "one message is brought at a time" });
+            return Err(Error::BadState { what: "the relay's inbox already holds a message" });
         }
         if frame.len() > self.limit {
             return Err(Error::TooLong { length: frame.len() as u64, limit: self.limit as u64 });

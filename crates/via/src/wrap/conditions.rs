@@ -33,7 +33,7 @@ use std::time::Duration;
 /// assert_eq!(bad.loss.parts_per_million(), 50_000);
 /// assert_eq!(bad.to_string().parse::<Conditions>()?, bad);
 /// let error = "loss=500%".parse::<Conditions>().unwrap_err();
-/// assert_eq!(error.to_string(), "\"loss=500%\" is no condition of a network: a share is at most 100%");
+/// assert_eq!(error.to_string(), "\"loss=500%\" is not a valid condition of a network: a share must not exceed 100%");
 /// # Ok::<(), obvia_via::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,12 +168,12 @@ impl Conditions {
             "delay" => self.delay = time(value)?,
             "jitter" => self.jitter = time(value)?,
             "rate" => {
-                self.rate = amount(value, RATES)?.ok_or("a rate is a number and Gbit, Mbit, kbit or bit")?;
+                self.rate = amount(value, RATES)?.ok_or("expected a rate: a number and Gbit, Mbit, kbit or bit")?;
                 if self.rate == 0 {
-                    return Err("a wire that carries nothing is a cut");
+                    return Err("the rate must not be 0: use cut for a wire that carries no datagrams");
                 }
             }
-            "queue" => self.queue = amount(value, SIZES)?.ok_or("a size is a number and MiB, KiB or B")?,
+            "queue" => self.queue = amount(value, SIZES)?.ok_or("expected a size: a number and MiB, KiB or B")?,
             "cut" if self.cuts.len() == Self::CUTS_MAX => return Err("there are too many cuts"),
             "cut" => {
                 let (after, length) = match value.split_once('+') {
@@ -187,13 +187,14 @@ impl Conditions {
                     "out" => Way::Out,
                     "in" => Way::In,
                     "both" => Way::Both,
-                    _ => return Err("a way is out, in or both"),
+                    _ => return Err("expected out, in or both"),
                 }
             }
-            "seed" => self.seed = value.parse().map_err(|_| "a seed is a number")?,
+            "seed" => self.seed = value.parse().map_err(|_| "expected a number")?,
             _ => {
                 return Err(
-                    "there are loss, dup, reorder, corrupt, trunc, busy, delay, jitter, rate, queue, cut, way, seed",
+                    "expected one of loss, dup, reorder, corrupt, trunc, busy, delay, jitter, rate, queue, cut, way \
+                        and seed",
                 );
             }
         }
@@ -209,9 +210,9 @@ impl FromStr for Conditions {
         let mut seen = Vec::new();
         for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
             let bad = |why| Error::BadConditions { item: item.to_owned(), why };
-            let (name, value) = item.split_once('=').ok_or_else(|| bad("it is written name=value"))?;
+            let (name, value) = item.split_once('=').ok_or_else(|| bad("expected name=value"))?;
             if name != "cut" && seen.contains(&name) {
-                return Err(bad("it stands twice"));
+                return Err(bad("it is given twice"));
             }
             seen.push(name);
             conditions.take(name, value).map_err(bad)?;
@@ -246,16 +247,16 @@ fn amount(text: &str, units: &[(&str, u64)]) -> Result<Option<u64>, &'static str
 }
 
 fn share(text: &str) -> Result<Share, &'static str> {
-    let parts = amount(text, &[("%", 10_000)])?.ok_or("a share is a number and %, of at most four decimals")?;
+    let parts = amount(text, &[("%", 10_000)])?.ok_or("expected a share: a number of at most four decimals and %")?;
     match u32::try_from(parts) {
         Ok(parts) if parts <= Share::WHOLE => Ok(Share(parts)),
-        _ => Err("a share is at most 100%"),
+        _ => Err("a share must not exceed 100%"),
     }
 }
 
 fn time(text: &str) -> Result<Duration, &'static str> {
-    let time = amount(text, TIMES)?.map(Duration::from_nanos).ok_or("a time is a number and s, ms, us or ns")?;
-    if time > Conditions::TIME_MAX { Err("a time is a day at most") } else { Ok(time) }
+    let time = amount(text, TIMES)?.map(Duration::from_nanos).ok_or("expected a time: a number and s, ms, us or ns")?;
+    if time > Conditions::TIME_MAX { Err("a time must not exceed one day") } else { Ok(time) }
 }
 
 /// An amount, written in the largest unit that divides it.
@@ -363,28 +364,29 @@ mod tests {
     #[test]
     fn nonsense_is_named() {
         for (text, why) in [
-            ("loss", "it is written name=value"),
-            ("loss=5", "a share is a number and %, of at most four decimals"),
-            ("loss=.5%", "a share is a number and %, of at most four decimals"),
-            ("loss=5.%", "a share is a number and %, of at most four decimals"),
-            ("loss=1.2.3%", "a share is a number and %, of at most four decimals"),
-            ("loss=0.00001%", "a share is a number and %, of at most four decimals"),
-            ("loss=-1%", "a share is a number and %, of at most four decimals"),
-            ("loss=100.0001%", "a share is at most 100%"),
-            ("loss=1%,loss=2%", "it stands twice"),
-            ("delay=1", "a time is a number and s, ms, us or ns"),
-            ("delay=25000h", "a time is a number and s, ms, us or ns"),
-            ("delay=90000s", "a time is a day at most"),
+            ("loss", "expected name=value"),
+            ("loss=5", "expected a share: a number of at most four decimals and %"),
+            ("loss=.5%", "expected a share: a number of at most four decimals and %"),
+            ("loss=5.%", "expected a share: a number of at most four decimals and %"),
+            ("loss=1.2.3%", "expected a share: a number of at most four decimals and %"),
+            ("loss=0.00001%", "expected a share: a number of at most four decimals and %"),
+            ("loss=-1%", "expected a share: a number of at most four decimals and %"),
+            ("loss=100.0001%", "a share must not exceed 100%"),
+            ("loss=1%,loss=2%", "it is given twice"),
+            ("delay=1", "expected a time: a number and s, ms, us or ns"),
+            ("delay=25000h", "expected a time: a number and s, ms, us or ns"),
+            ("delay=90000s", "a time must not exceed one day"),
             ("delay=99999999999999999999s", "the number is too large"),
-            ("rate=0bit", "a wire that carries nothing is a cut"),
+            ("rate=0bit", "the rate must not be 0: use cut for a wire that carries no datagrams"),
             ("rate=99999999999Gbit", "the number is too large"),
-            ("queue=1", "a size is a number and MiB, KiB or B"),
-            ("cut=1s+", "a time is a number and s, ms, us or ns"),
-            ("way=up", "a way is out, in or both"),
-            ("seed=x", "a seed is a number"),
+            ("queue=1", "expected a size: a number and MiB, KiB or B"),
+            ("cut=1s+", "expected a time: a number and s, ms, us or ns"),
+            ("way=up", "expected out, in or both"),
+            ("seed=x", "expected a number"),
             (
                 "lost=5%",
-                "there are loss, dup, reorder, corrupt, trunc, busy, delay, jitter, rate, queue, cut, way, seed",
+                "expected one of loss, dup, reorder, corrupt, trunc, busy, delay, jitter, rate, queue, cut, way and \
+                    seed",
             ),
         ] {
             let said = text.parse::<Conditions>().expect_err(text).to_string();

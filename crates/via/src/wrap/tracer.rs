@@ -240,14 +240,14 @@ impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Listens(address) => write!(f, "listens at {}", Line(address)),
-            Self::Asks(address) => write!(f, "asks {} for a connection", Line(address)),
-            Self::IsAsked(peer) => write!(f, "is asked for a connection by {}", Line(peer)),
+            Self::Asks(address) => write!(f, "requests a connection to {}", Line(address)),
+            Self::IsAsked(peer) => write!(f, "receives a connection request from {}", Line(peer)),
             Self::Connected => f.write_str("is connected"),
-            Self::NotConnected(why) => write!(f, "is not connected: {}", Line(why)),
+            Self::NotConnected(why) => write!(f, "fails to connect: {}", Line(why)),
             Self::Posted { index, operation, length, immediate, remote } => {
                 write!(f, "#{index} {operation:?} of {length} bytes posted{}{}", Also(*immediate), Where(*remote))
             }
-            Self::ReceivePosted(count) => write!(f, "receive posted, {count} now"),
+            Self::ReceivePosted(count) => write!(f, "receive posted, {count} in the queue"),
             Self::Completed { index, status, transferred } => write!(f, "#{index} {status}, {transferred} bytes"),
             Self::MessageBegan(length, outcome) => write!(f, "message of {length} bytes: {}", Answer(*outcome)),
             Self::MessageEnded(immediate) => write!(f, "message received{}", Also(*immediate)),
@@ -259,7 +259,7 @@ impl fmt::Display for What {
             Self::Reached { intent, place, length, outcome } => {
                 write!(f, "peer's {intent:?} of {length} bytes{}: {}", Where(Some(*place)), Answer(*outcome))
             }
-            Self::Broke(status, why) => write!(f, "is broken: {why}; {status}"),
+            Self::Broke(status, why) => write!(f, "the connection is broken: {why}; {status}"),
             Self::Disconnected => f.write_str("disconnects"),
             Self::DatagramSent(datagram) => write!(f, "-> {datagram}"),
             Self::DatagramRefused(datagram) => write!(f, "no room for {datagram}"),

@@ -220,8 +220,8 @@ fn areas_of_a_file_system_that_hangs_cost_their_own_connection(server: Server) {
 fn names_on_a_file_system_that_hangs_are_refused_in_time(server: Server) {
     for (silent, names, what) in [
         (&[][..], ".", "FUSE"),
-        (&[GETATTR, OPEN, OPENDIR, ACCESS, STATFS], ".", "does not answer"),
-        (&[LOOKUP], "names", "does not answer"),
+        (&[GETATTR, OPEN, OPENDIR, ACCESS, STATFS], ".", "does not respond"),
+        (&[LOOKUP], "names", "does not respond"),
     ] {
         let Some(mut files) = FileSystem::mount(silent) else { return };
         let mut command = server.command().expect("there is a JDK");

@@ -87,12 +87,12 @@ fn files_of_accounts_that_are_none_are_refused() {
         "OBVIA_ACCOUNTS",
         GUARDED,
         &[
-            ("pipe", pipe, "is no file"),
-            ("folder", |path| fs::create_dir(path).unwrap(), "is no file"),
-            ("device", |path| symlink("/dev/zero", path).unwrap(), "is no file"),
+            ("pipe", pipe, "is not a regular file"),
+            ("folder", |path| fs::create_dir(path).unwrap(), "is not a regular file"),
+            ("device", |path| symlink("/dev/zero", path).unwrap(), "is not a regular file"),
             ("circle", |path| symlink(path, path).unwrap(), "levels of symbolic links"),
-            ("readable", |path| write(path, ACCOUNT, 0o640), "somebody else can"),
-            ("writable", |path| write(path, ACCOUNT, 0o602), "somebody else can"),
+            ("readable", |path| write(path, ACCOUNT, 0o640), "other users can"),
+            ("writable", |path| write(path, ACCOUNT, 0o602), "other users can"),
             ("long", |path| write(path, &ACCOUNT.repeat(30_000), 0o600), "is longer than"),
             ("bytes", |path| write(path, b"anna = \xff\xfe", 0o600), "line 1"),
             ("line", |path| write(path, &[ACCOUNT, b"otto 1\n"].concat(), 0o600), "line 2"),
@@ -110,7 +110,7 @@ fn files_of_accounts_that_are_none_are_refused() {
                     write(path, ACCOUNT, 0o600);
                     give_away(path);
                 },
-                "somebody else can",
+                "other users can",
             )],
         );
     }
@@ -133,13 +133,13 @@ fn files_of_traces_that_are_none_are_refused() {
         "OBVIA_TRACE",
         STREAM,
         &[
-            ("pipe", pipe, "it is not a file"),
+            ("pipe", pipe, "it is not a regular file"),
             ("folder", |path| fs::create_dir(path).unwrap(), "OBVIA_TRACE"),
             ("link", |path| symlink("/etc/passwd", path).unwrap(), "OBVIA_TRACE"),
             ("missing", |_| (), "OBVIA_TRACE"),
-            ("empty", |path| write(path, &[], 0o600), "it was not made by"),
-            ("text", |path| write(path, &[b'#'; 100], 0o600), "it was not made by"),
-            ("half", |path| write(path, &capture()[..20], 0o600), "it was not made by"),
+            ("empty", |path| write(path, &[], 0o600), "it was not created by"),
+            ("text", |path| write(path, &[b'#'; 100], 0o600), "it was not created by"),
+            ("half", |path| write(path, &capture()[..20], 0o600), "it was not created by"),
         ],
     );
     if rustix::process::geteuid().is_root() {

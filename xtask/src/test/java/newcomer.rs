@@ -109,7 +109,7 @@ impl Project {
             }
             Err(Problem::Failed(format!("the build of {} was to say `{wanted}` and says\n{printed}", self.name)))
         };
-        build("Nothing to compile: all IDL files are as they were")?;
+        build("Nothing to compile: no IDL file has changed")?;
         let file = shell.folder.join(path);
         let failed = |error: std::io::Error| Problem::Failed(format!("{}: {error}", file.display()));
         let text = fs::read_to_string(&file).map_err(failed)?;

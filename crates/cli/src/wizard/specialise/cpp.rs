@@ -42,7 +42,7 @@ fn class(head: &[Token<'_>]) -> Option<Class> {
     let interfaces = interfaces.take_while(|token| token.text != ">").map(|token| token.text);
     let interfaces = interfaces.filter(|text| is_word(text) && *text != name).map(str::to_owned).collect();
     let insertions = if bases.iter().any(|token| token.text == OVER_VI) {
-        Err(format!("`{name}` has a marshaler already"))
+        Err(format!("`{name}` already has a marshaler"))
     } else {
         Ok(vec![(last.at + last.text.len(), format!(", public obvia::{OVER_VI}"))])
     };
@@ -153,8 +153,8 @@ mod tests {
     #[test]
     fn what_cannot_be_is_said() {
         let text = "class A : public obvia::implements<A, IA>, public obvia::over_vi {};";
-        assert_eq!(component(text, "A", Language::Cpp).unwrap_err(), "`A` has a marshaler already");
-        assert_eq!(component("class A {};", "A", Language::Cpp).unwrap_err(), "there is no class `A`");
+        assert_eq!(component(text, "A", Language::Cpp).unwrap_err(), "`A` already has a marshaler");
+        assert_eq!(component("class A {};", "A", Language::Cpp).unwrap_err(), "the component has no class `A`");
         for unfinished in ["class A : obvia::implements<", "class", "\"", "R\"x(", "/*", "'", "#\\"] {
             assert!(classes(unfinished).is_empty(), "{unfinished}");
         }

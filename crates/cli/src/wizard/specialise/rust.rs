@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub(super) fn classes(text: &str) -> Result<Vec<Class>, String> {
     let tokens = TokenStream::from_str(text).map_err(|error| {
         let at = error.span().start();
-        format!("line {}, column {}: this is no Rust", at.line, at.column + 1)
+        format!("line {}, column {}: the text is not valid Rust", at.line, at.column + 1)
     })?;
     let mut found = Vec::new();
     collect(tokens, &mut found);
@@ -56,12 +56,16 @@ fn collect(tokens: TokenStream, found: &mut Vec<Class>) {
 
 fn class(name: String, Implement { interfaces, place }: Implement, end: usize, is_generic: bool) -> Class {
     let insertions = if interfaces.iter().any(|interface| interface == "IMarshal") {
-        Err(format!("`{name}` has a marshaler already"))
+        Err(format!("`{name}` already has a marshaler"))
     } else if is_generic {
-        Err(format!("`{name}` has parameters: add IMarshal to its interfaces, and `impl Specialised` for it, yourself"))
+        Err(format!(
+            "`{name}` has type parameters: add IMarshal to its interfaces, and `impl Specialised` for it, by \
+            hand"
+        ))
     } else {
         let marshaler = format!(
-            "\n\n// It is called over virtual interfaces, wherever its process is reached.\nimpl obvia::marshaling::Specialised for {name}_Impl {{}}"
+            "\n\n// Objects are called over virtual interfaces, on every transport of their server.\nimpl \
+                obvia::marshaling::Specialised for {name}_Impl {{}}"
         );
         Ok(vec![(end, marshaler), (place, ", obvia::marshaling::IMarshal".to_owned())])
     };
@@ -115,7 +119,7 @@ mod tests {
                     #[derive(Default)]\n    /// #[implement(INo)]\n    pub(crate) struct Calc {\n        x: u8,\n    }\n}\nstruct Plain;\n";
         let expected = text.replace("a::ICalc,", "a::ICalc, obvia::marshaling::IMarshal,").replace(
             "        x: u8,\n    }",
-            "        x: u8,\n    }\n\n// It is called over virtual interfaces, wherever its process is reached.\n\
+            "        x: u8,\n    }\n\n// Objects are called over virtual interfaces, on every transport of their server.\n\
              impl obvia::marshaling::Specialised for Calc_Impl {}",
         );
         assert_eq!(specialised(text, "Calc").unwrap(), expected);
@@ -126,18 +130,21 @@ mod tests {
     #[test]
     fn tuples_end_with_a_semicolon() {
         let made = specialised("#[implement(IA)]\nstruct A(u8);\n", "A").unwrap();
-        assert!(made.starts_with("#[implement(IA, obvia::marshaling::IMarshal)]\nstruct A(u8);\n\n// It is"), "{made}");
+        assert!(
+            made.starts_with("#[implement(IA, obvia::marshaling::IMarshal)]\nstruct A(u8);\n\n// Objects are"),
+            "{made}"
+        );
     }
 
     #[test]
     fn what_cannot_be_is_said() {
         let why = |text: &str| specialised(text, "A").unwrap_err();
-        assert_eq!(why("#[implement(IA, IMarshal)] struct A;"), "`A` has a marshaler already");
-        assert!(why("#[implement(IA)] struct A<T>(T);").starts_with("`A` has parameters"));
-        assert_eq!(why("struct A;"), "there is no class `A`");
-        assert_eq!(why("#[implement()] struct A;"), "there is no class `A`");
-        assert!(why("fn a() {\n  }\n )").ends_with("this is no Rust"));
+        assert_eq!(why("#[implement(IA, IMarshal)] struct A;"), "`A` already has a marshaler");
+        assert!(why("#[implement(IA)] struct A<T>(T);").starts_with("`A` has type parameters"));
+        assert_eq!(why("struct A;"), "the component has no class `A`");
+        assert_eq!(why("#[implement()] struct A;"), "the component has no class `A`");
+        assert!(why("fn a() {\n  }\n )").ends_with("the text is not valid Rust"));
         let twice = specialised("#[implement(IA)] struct A;", "A").unwrap();
-        assert_eq!(why(&twice), "`A` has a marshaler already");
+        assert_eq!(why(&twice), "`A` already has a marshaler");
     }
 }

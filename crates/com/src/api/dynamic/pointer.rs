@@ -24,7 +24,7 @@ use windows_core::{HRESULT, IUnknown};
 
 /// Returns the link, OID and target of a proxy; E_NOTIMPL for an object of this process.
 fn behind(object: &IUnknown) -> Result<Imported> {
-    let here = || Error::new(code::E_NOTIMPL, "the object is of this process, and is not called by frames");
+    let here = || Error::new(code::E_NOTIMPL, "the object lives in this process, so it cannot be called by frames");
     look_behind(object).ok_or_else(here)
 }
 

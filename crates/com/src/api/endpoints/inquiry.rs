@@ -48,7 +48,9 @@ pub(super) fn call(calls: &mut DirectCalls, call: (u16, Vec<u8>), deadline: Dead
 /// Binds to an endpoint mapper.
 pub(super) fn bind_to_mapper(mapper: &StringBinding, deadline: Deadline) -> Result<DirectCalls> {
     let calls = bind(mapper, epm::INTERFACE, deadline);
-    calls.map_err(|error: Error| error.told(|why| format!("the endpoint mapper at {mapper} cannot be asked: {why}")))
+    calls.map_err(|error: Error| {
+        error.with_detail(|why| format!("the endpoint mapper at {mapper} cannot be queried: {why}"))
+    })
 }
 
 /// Queries the endpoint mapper of a host for an endpoint of an interface.
@@ -62,11 +64,12 @@ pub(super) fn map(
     let deadline = deadline.start();
     let wanted = Tower { interface: binding::syntax_of(info), transfer: NDR, way };
     let object = Some(object).filter(|object| object.0 != 0);
-    let mut calls = bind_to_mapper(mapper, deadline)
-        .map_err(|error| error.told(|why| format!("the binding names no endpoint of {}, and {why}", info.name)))?;
+    let mut calls = bind_to_mapper(mapper, deadline).map_err(|error| {
+        error.with_detail(|why| format!("the binding names no endpoint of {}, and {why}", info.name))
+    })?;
     let (order, results) = call(&mut calls, epm::map_request(&wanted, object), deadline)?;
     let found = epm::mapped(order, &results)
-        .map_err(|error| Error::from(error).told(|why| format!("{}, at {mapper}: {why}", info.name)))?;
+        .map_err(|error| Error::from(error).with_detail(|why| format!("{}, at {mapper}: {why}", info.name)))?;
     // Only the endpoint is taken from the answer. The mapper may know the host by another address,
     // on the far side of an address translation.
     let endpoints = found.into_iter().map(|way| match way {
@@ -75,7 +78,7 @@ pub(super) fn map(
     });
     let usable = endpoints.into_iter().find(|endpoint| !endpoint.is_empty() && endpoint != "0");
     usable.ok_or_else(|| {
-        let text = format!("the endpoint mapper at {mapper} has no endpoint of {} but empty ones", info.name);
+        let text = format!("the endpoint mapper at {mapper} has only empty endpoints of {}", info.name);
         Error::new(code::RPC_E_INVALID_DATA, text)
     })
 }

@@ -51,12 +51,12 @@ pub fn serve_endpoint_mapper(bindings: &[&str]) -> Result<EndpointMapper> {
     let runtime = process::runtime()?;
     for text in bindings {
         if !matches!(network::parse(text)?.protocol, ProtocolSequence::IpTcp | ProtocolSequence::Lrpc) {
-            let text = format!("`{text}`: endpoint mappers are reached by ncacn_ip_tcp and ncalrpc");
+            let text = format!("`{text}`: an endpoint mapper can listen only on ncacn_ip_tcp and ncalrpc");
             return Err(Error::new(code::E_INVALIDARG, text));
         }
     }
     let Some(map) = OwnInterfaces::of(runtime).open() else {
-        return Err(Error::new(code::RPC_S_DUPLICATE_ENDPOINT, "this process is an endpoint mapper already"));
+        return Err(Error::new(code::RPC_S_DUPLICATE_ENDPOINT, "this process is already an endpoint mapper"));
     };
     let mut mapper = EndpointMapper { runtime, bindings: Vec::new() };
     for text in bindings {

@@ -92,8 +92,10 @@ pub fn register_endpoints(mapper: Option<&str>, annotation: &str) -> Result<Regi
         None => StringBinding::new(ProtocolSequence::Lrpc, "", LOCAL_MAPPER),
     };
     if mapper.protocol != ProtocolSequence::Lrpc || mapper.endpoint.is_empty() {
-        let text =
-            format!("`{mapper}`: servers register with the mapper of their own host, by ncalrpc:[{LOCAL_MAPPER}]");
+        let text = format!(
+            "`{mapper}`: servers can register only with the endpoint mapper of their own host, \
+                ncalrpc:[{LOCAL_MAPPER}]"
+        );
         return Err(Error::new(code::E_INVALIDARG, text));
     }
     let entries = entries(runtime, annotation)?;
@@ -113,11 +115,11 @@ pub fn register_endpoints(mapper: Option<&str>, annotation: &str) -> Result<Regi
 
 /// Returns the entries to register.
 fn entries(runtime: &Runtime, annotation: &str) -> Result<Vec<Entry>> {
-    let heard = runtime.network().heard(None);
+    let heard = runtime.network().bindings(None);
     let ways: Vec<_> = heard.iter().filter_map(way_of).collect();
     if ways.is_empty() {
         let text =
-            "this process listens on nothing that could be registered: obvia::listen(\"ncacn_ip_tcp:\") comes first";
+            "this process listens on no endpoint that can be registered: call obvia::listen(\"ncacn_ip_tcp:\") first";
         return Err(Error::new(code::RPC_S_NO_BINDINGS, text));
     }
     let mut entries = Vec::new();
@@ -129,12 +131,11 @@ fn entries(runtime: &Runtime, annotation: &str) -> Result<Vec<Entry>> {
     }
     match entries.len() {
         0 => {
-            let text =
-                "this process performs no interface that could be registered: obvia::serve_interface comes first";
+            let text = "this process serves no interface that can be registered: call obvia::serve_interface first";
             Err(Error::new(code::E_INVALIDARG, text))
         }
         count if count > REGISTERED_MAX => {
-            let text = format!("{count} endpoints are more than the {REGISTERED_MAX} of one registration");
+            let text = format!("{count} endpoints exceed the limit of {REGISTERED_MAX} for one registration");
             Err(Error::new(code::EPT_S_CANT_PERFORM_OP, text))
         }
         _ => Ok(entries),

@@ -32,7 +32,7 @@ pub fn advise_by(source: &IUnknown, info: &'static InterfaceInfo, sink: &IUnknow
     let container = source.cast::<IConnectionPointContainer>().map_err(|error| {
         let error = Error::from(error);
         if error.code() == code::E_NOINTERFACE {
-            return Error::new(code::E_NOINTERFACE, "the object has no connection points: it tells of no events");
+            return Error::new(code::E_NOINTERFACE, "the object has no connection points, so it fires no events");
         }
         error
     })?;

@@ -77,7 +77,13 @@ impl Point {
     pub(crate) fn advise(&self, sink: &IUnknown) -> Result<u32> {
         let cannot = |error: Error| {
             let name = self.info.name;
-            Error::new(code::CONNECT_E_CANNOTCONNECT, format!("the sink cannot be called by {name}: {error}"))
+            Error::new(
+                code::CONNECT_E_CANNOTCONNECT,
+                format!(
+                    "the sink cannot be called through interface {name}: \
+                {error}"
+                ),
+            )
         };
         // The sink may be in another process, so the query runs without a lock.
         let pointer = query(sink, self.info)
@@ -92,7 +98,7 @@ impl Point {
         let is_full = sinks.all.len() >= self.limits.sinks;
         dead = sinks.all.extract_if(.., |sink| is_full && sink.is_dead()).collect();
         if sinks.all.len() >= self.limits.sinks {
-            let text = format!("the connection point has {} sinks, and takes no more", sinks.all.len());
+            let text = format!("the connection point has {} sinks, and accepts no more", sinks.all.len());
             return Err(Error::new(code::CONNECT_E_ADVISELIMIT, text));
         }
         let cookie = sinks.new_cookie();

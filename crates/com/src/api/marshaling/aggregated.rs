@@ -151,7 +151,7 @@ impl IUnknownImpl for Inner {
     }
 
     fn to_object(&self) -> ComObject<Self> {
-        unreachable!("a part is no object of its own")
+        unreachable!("the inner object of an aggregate has no identity of its own")
     }
 }
 
@@ -159,7 +159,7 @@ impl ComObjectInner for Inner {
     type Outer = Self;
 
     fn into_object(self) -> ComObject<Self> {
-        unreachable!("a part is no object of its own")
+        unreachable!("the inner object of an aggregate has no identity of its own")
     }
 }
 

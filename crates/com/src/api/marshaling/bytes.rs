@@ -30,7 +30,7 @@ pub(crate) fn marshal_object(
     flags: Flags,
 ) -> Result<Vec<u8>> {
     if Flags::from_number(flags.number()).is_none() {
-        return Err(Error::new(code::E_INVALIDARG, "a table is strong or weak, not both"));
+        return Err(Error::new(code::E_INVALIDARG, "the flags ask for both a strong and a weak table"));
     }
     // An object's own marshaler may need the runtime, and reports where it cannot be made.
     let runtime = process::runtime();

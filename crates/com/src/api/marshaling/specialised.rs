@@ -42,7 +42,10 @@ impl<T: Specialised + IUnknownImpl> Marshaler for T {
 
     fn marshal(&self, passing: &Passing) -> Result<Vec<u8>> {
         if !is_passed(passing) {
-            return Err(Error::new(code::E_INVALIDARG, "there the object is passed by its standard marshaler"));
+            return Err(Error::new(
+                code::E_INVALIDARG,
+                "the object is passed by its standard marshaler in this context",
+            ));
         }
         let mut object = std::ptr::null_mut();
         // SAFETY: an IID, and room for one pointer.

@@ -120,11 +120,12 @@ pub fn admit_other_users() -> Result<()> {
     let refused = |text| Err(Error::new(code::E_INVALIDARG, text));
     if runtime.rules().table().all_objects.is_none() {
         return refused(
-            "processes of other users are let in where it has been said who may call: see set_default_access",
+            "processes of other users can be admitted only where access rules say which callers may call: see \
+                set_default_access",
         );
     }
     if runtime.is_served() {
-        return refused("processes of other users are let in before anything is exported or listened on");
+        return refused("processes of other users can be admitted only before anything is exported or listened on");
     }
     runtime.directory().open_to_all_users();
     Ok(())

@@ -51,7 +51,11 @@ impl Home {
             let waited = self.returned.wait_timeout_while(lock(&self.idle), deadline.remaining(), is_in_use);
             let (mut idle, _) = waited.unwrap_or_else(PoisonError::into_inner);
             idle.take().ok_or_else(|| {
-                Error::new(code::RPC_E_TIMEOUT, "the process has not answered another thread's query by the deadline")
+                Error::new(
+                    code::RPC_E_TIMEOUT,
+                    "the process did not respond to another thread's query before the \
+                    deadline",
+                )
             })
         })?;
         let mut lent = Lent { home: self, connection: Some(connection) };

@@ -32,7 +32,7 @@ unsafe impl Sync for Bstr {}
 /// E_OUTOFMEMORY.
 pub(crate) fn alloc(from: &[u8], bytes: usize) -> Result<*mut u16> {
     if bytes > BYTES_MAX || from.len() > bytes {
-        return Err(Error::new(code::E_OUTOFMEMORY, "no string is that long"));
+        return Err(Error::new(code::E_OUTOFMEMORY, "the string is too long for a BSTR"));
     }
     let start = allocate(PREFIX + bytes + 2)?.cast::<u8>();
     let text = start.wrapping_add(PREFIX);

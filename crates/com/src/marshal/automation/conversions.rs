@@ -9,7 +9,7 @@ use crate::types::error::{Error, Result, code};
 use windows_core::Interface;
 
 fn mismatch(from: u16, to: u16) -> Error {
-    Error::new(code::DISP_E_TYPEMISMATCH, format!("a value of type {from:#x} does not become one of type {to:#x}"))
+    Error::new(code::DISP_E_TYPEMISMATCH, format!("a value of type {from:#x} cannot be converted to type {to:#x}"))
 }
 
 fn number_of(value: &Value, from: u16, to: u16) -> Result<Number> {

@@ -117,7 +117,7 @@ impl IDispatch {
         match check(outcome) {
             Ok(()) => Ok(ids),
             Err(error) if error.code() == code::DISP_E_UNKNOWNNAME => {
-                Err(Error::new(code::DISP_E_UNKNOWNNAME, format!("the object has no `{}`", names.join("`, `"))))
+                Err(Error::new(code::DISP_E_UNKNOWNNAME, format!("the object has no member `{}`", names.join("`, `"))))
             }
             Err(error) => Err(error),
         }

@@ -153,7 +153,7 @@ impl Param {
         if is_in_range && is_listed {
             return Ok(value);
         }
-        Err(Error::new(code::E_INVALIDARG, format!("`{}` cannot be {number}", self.name)))
+        Err(Error::new(code::E_INVALIDARG, format!("the argument for `{}` has the invalid value {number}", self.name)))
     }
 
     /// Queries an object for the parameter's interface.
@@ -171,7 +171,7 @@ impl Param {
     fn absent(&self) -> Result<Variant> {
         let value: Variant = match self.absent {
             Absent::Refused => {
-                let words = format!("there is no argument for `{}`", self.name);
+                let words = format!("the argument for `{}` is missing", self.name);
                 return Err(Error::new(code::DISP_E_PARAMNOTOPTIONAL, words));
             }
             Absent::Zero if self.vt == vt::VARIANT => return Ok(Variant::missing()),
@@ -213,7 +213,7 @@ impl<'a> Matched<'a> {
             let place = place.ok_or_else(|| Wrong {
                 error: Error::new(
                     code::DISP_E_PARAMNOTFOUND,
-                    "an argument is for no parameter, or one that has another",
+                    "an argument names an unknown parameter, or a parameter that already has an argument",
                 ),
                 argument: Some(at),
             })?;
@@ -374,7 +374,7 @@ unsafe extern "system" fn invoke<D: Dual>(
         let Some(params) = (unsafe { arguments.as_ref() }) else { return code::E_POINTER };
         let named: Vec<&Member> = D::TABLE.members.iter().filter(|member| member.id == id).collect();
         let Some(member) = named.iter().find(|member| member.kind & flags != 0) else {
-            let words = format!("{} has no member {id}, or not to be used like that", D::TABLE.name);
+            let words = format!("{} has no member {id} that can be used in this way", D::TABLE.name);
             return leave(Error::new(code::DISP_E_MEMBERNOTFOUND, words));
         };
         // SAFETY: as above.

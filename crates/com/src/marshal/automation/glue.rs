@@ -9,7 +9,7 @@ use obvia_rpc::status::Status;
 use windows_core::HRESULT;
 
 fn null_pointer() -> Error {
-    Error::new(code::E_POINTER, "a parameter that may not be null is null")
+    Error::new(code::E_POINTER, "a parameter that must not be null is null")
 }
 
 /// Initialises a result to the default, which remains if the call fails.

@@ -46,7 +46,7 @@ impl Decimal {
 
     pub(super) fn number(self) -> Result<Number> {
         if self.scale > SCALE_MAX {
-            return Err(Error::new(code::E_INVALIDARG, "a DECIMAL is divided by too high a power"));
+            return Err(Error::new(code::E_INVALIDARG, "the scale of a DECIMAL is too large"));
         }
         let magnitude = self.magnitude().cast_signed();
         Ok(Number::Exact(if self.negative { -magnitude } else { magnitude }, self.scale))

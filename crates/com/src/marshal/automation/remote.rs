@@ -339,7 +339,7 @@ impl Received {
     unsafe fn new(params: &WireParams, indices: &[u32], references: &[*mut u8]) -> Result<Self> {
         let count = params.count as usize;
         if params.arguments.is_null() && count > 0 || params.names.is_null() && params.named > 0 {
-            return Err(invalid("there are no arguments, though there are to be some"));
+            return Err(invalid("the call's arguments are missing"));
         }
         // SAFETY: the caller's promise.
         let given = unsafe { slice(params.arguments.cast_const(), count) };
@@ -352,7 +352,7 @@ impl Received {
             // SAFETY: as above.
             let vt = unsafe { wire.cast::<super::wire::WireVariant>().as_ref() }.map_or(0, |found| found.vt);
             let argument = made.arguments.get_mut(*at as usize).filter(|_| vt & vt::BYREF != 0);
-            let argument = argument.ok_or_else(|| invalid("there is no such argument by reference"))?;
+            let argument = argument.ok_or_else(|| invalid("the call has no such argument by reference"))?;
             let vt = vt & !vt::BYREF;
             let place = if vt == vt::VARIANT { (&raw mut *held).cast() } else { held.place(vt).cast() };
             // SAFETY: `held` lives as long as the arguments, and its elements do not move.

@@ -92,7 +92,7 @@ impl SafeArray {
         let locks = &self.descriptor().ok_or(code::E_INVALIDARG)?.locks;
         let counted =
             locks.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count < 0xffff).then(|| count + 1));
-        counted.map(drop).map_err(|_| Error::new(code::E_UNEXPECTED, "an array is locked too often"))
+        counted.map(drop).map_err(|_| Error::new(code::E_UNEXPECTED, "the array has too many locks"))
     }
 
     /// Reverts one [`Self::lock`].
@@ -103,14 +103,14 @@ impl SafeArray {
     pub fn unlock(&self) -> Result<()> {
         let locks = &self.descriptor().ok_or(code::E_INVALIDARG)?.locks;
         let counted = locks.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| count.checked_sub(1));
-        counted.map(drop).map_err(|_| Error::new(code::E_UNEXPECTED, "an array is not locked"))
+        counted.map(drop).map_err(|_| Error::new(code::E_UNEXPECTED, "the array is not locked"))
     }
 }
 
 /// Verifies that the variant owns its value and that no object in it belongs to a thread.
 pub(super) fn check_value(value: &Variant) -> Result<()> {
     if value.target().is_some() {
-        return Err(Error::new(code::E_INVALIDARG, "a VARIANT by reference is somebody else's"));
+        return Err(Error::new(code::E_INVALIDARG, "a VARIANT by reference does not own its value"));
     }
     match (value.object(), value.as_array()) {
         (Some(object), _) => crate::types::agile::check(&object),

@@ -100,7 +100,7 @@ impl Variant {
     pub fn copy(&self) -> Result<Self> {
         if let Some((vt, from)) = self.target() {
             if from.is_null() {
-                return Err(Error::new(code::E_POINTER, "a VARIANT by reference leads nowhere"));
+                return Err(Error::new(code::E_POINTER, "a VARIANT by reference has a null pointer"));
             }
             if !vt::is_known(self.vt) {
                 return Err(vt::unknown(self.vt));
@@ -212,7 +212,7 @@ fn features(vt: u16) -> u16 {
 }
 
 pub(super) fn bad_index() -> Error {
-    Error::new(code::DISP_E_BADINDEX, "an index is outside of its array")
+    Error::new(code::DISP_E_BADINDEX, "the index is outside of the array")
 }
 
 impl SafeArray {
@@ -234,7 +234,7 @@ impl SafeArray {
         }
         let count = bounds.iter().try_fold(1_usize, |count, bound| count.checked_mul(bound.count as usize));
         let bytes = count.and_then(|count| count.checked_mul(size)).filter(|bytes| *bytes <= BYTES_MAX);
-        let bytes = bytes.ok_or_else(|| Error::new(code::E_OUTOFMEMORY, "no array is that long"))?;
+        let bytes = bytes.ok_or_else(|| Error::new(code::E_OUTOFMEMORY, "the array is too long"))?;
         let start = allocate_zeroed(PREFIX + size_of::<Descriptor>() + size_of_val(bounds))?.cast::<u8>();
         let descriptor = start.wrapping_add(PREFIX).cast::<Descriptor>();
         // SAFETY: the allocation has `PREFIX` bytes before the descriptor.
@@ -266,7 +266,7 @@ impl SafeArray {
     }
 
     pub(crate) fn vector(vt: u16, count: usize) -> Result<Self> {
-        let count = u32::try_from(count).map_err(|_| Error::new(code::E_OUTOFMEMORY, "no array is that long"))?;
+        let count = u32::try_from(count).map_err(|_| Error::new(code::E_OUTOFMEMORY, "the array is too long"))?;
         Self::with_bounds(vt, &[Bound { count, lower: 0 }])
     }
 
@@ -447,7 +447,7 @@ pub(crate) unsafe fn write(vt: u16, to: *mut u8, value: Variant) -> Result<()> {
         return Ok(());
     }
     if value.vt() != vt {
-        return Err(Error::new(code::DISP_E_TYPEMISMATCH, "a value is of another type than its place"));
+        return Err(Error::new(code::DISP_E_TYPEMISMATCH, "the value has another type than its place"));
     }
     let bytes = size(vt).ok_or_else(|| unknown(vt))?;
     let mut value = ManuallyDrop::new(value);

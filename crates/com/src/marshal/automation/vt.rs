@@ -36,7 +36,7 @@ pub(crate) fn is_known(vt: u16) -> bool {
 
 /// Returns the error for an invalid type.
 pub(crate) fn unknown(vt: u16) -> Error {
-    Error::new(code::DISP_E_BADVARTYPE, format!("no value has the type {vt:#x}"))
+    Error::new(code::DISP_E_BADVARTYPE, format!("type {vt:#x} is not a type of VARIANT values"))
 }
 
 /// Whether values of a type own resources.

@@ -132,7 +132,7 @@ impl Wires {
 
     pub(super) fn variant(&mut self, value: &Variant, depth: usize) -> Result<*mut u8> {
         if depth > DEPTH_MAX {
-            return Err(Error::new(code::E_INVALIDARG, "VARIANTs lie too deep in one another"));
+            return Err(Error::new(code::E_INVALIDARG, "VARIANTs are nested too deeply"));
         }
         // A value by reference travels as its target.
         if value.target().is_some() {
@@ -209,7 +209,13 @@ impl Wires {
             return Ok(std::ptr::null_mut());
         }
         let (vt, count, size) = (array.vt(), array.len(), array.element_size());
-        let kind = kind_of(vt).ok_or_else(|| Error::new(code::DISP_E_BADVARTYPE, "arrays of these do not travel"))?;
+        let kind = kind_of(vt).ok_or_else(|| {
+            Error::new(
+                code::DISP_E_BADVARTYPE,
+                "an array's elements have a type that \
+            cannot be passed",
+            )
+        })?;
         let each = if is_pointer(kind) { size_of::<*mut u8>() } else { size };
         let elements = self.add(count * each)?;
         for at in 0..count {
@@ -299,7 +305,7 @@ pub(super) unsafe fn to_bstr(wire: *const u8) -> Result<Bstr> {
         return Ok(Bstr::new());
     }
     if (found.bytes as usize).div_ceil(2) != found.units as usize {
-        return Err(invalid("a BSTR has not as many bytes as it says"));
+        return Err(invalid("a BSTR's byte count does not match its number of characters"));
     }
     // SAFETY: the units follow the structure.
     let bytes = unsafe { slice(wire.wrapping_add(size_of::<WireBstr>()), found.bytes as usize) };
@@ -313,10 +319,10 @@ pub(super) unsafe fn to_variant(wire: *const u8, depth: usize) -> Result<Variant
     // SAFETY: the caller's promise.
     let Some(found) = (unsafe { wire.cast::<WireVariant>().as_ref() }) else { return Ok(Variant::new()) };
     if depth > DEPTH_MAX {
-        return Err(invalid("VARIANTs lie too deep in one another"));
+        return Err(invalid("VARIANTs are nested too deeply"));
     }
     if !vt::is_known(found.vt) {
-        return Err(invalid("a VARIANT is of no type that there is"));
+        return Err(invalid("a VARIANT has an unknown type"));
     }
     let vt = found.vt & !vt::BYREF;
     let from: *const u8 = (&raw const found.arm).cast();
@@ -325,7 +331,7 @@ pub(super) unsafe fn to_variant(wire: *const u8, depth: usize) -> Result<Variant
         return unsafe { of_arm(vt, from, depth) };
     }
     if found.arm[0].is_null() {
-        return Err(invalid("a VARIANT by reference leads nowhere"));
+        return Err(invalid("a VARIANT by reference has a null pointer"));
     }
     if vt == vt::VARIANT {
         // SAFETY: as above: a pointer to a pointer to another VARIANT.
@@ -362,7 +368,7 @@ unsafe fn of_arm(vt: u16, from: *const u8, depth: usize) -> Result<Variant> {
         // SAFETY: as above.
         let array = unsafe { to_array(array, depth + 1) }?;
         if !array.is_null() && vt::ARRAY | array.vt() != vt {
-            return Err(invalid("a VARIANT's array has elements of another type than it says"));
+            return Err(invalid("a VARIANT's type does not match the element type of its array"));
         }
         return Ok(Variant::of_pointer(vt, array.into_raw()));
     }
@@ -386,13 +392,13 @@ unsafe fn to_array(wire: *const u8, depth: usize) -> Result<SafeArray> {
     let kind = if kind == 0x8000 | vt::UNKNOWN { vt::UNKNOWN } else { kind };
     let vt = if found.features & FADF_HAVEVARTYPE != 0 { (found.locks >> 16) as u16 } else { kind };
     if kind_of(vt) != Some(kind) {
-        return Err(invalid("a SAFEARRAY's elements are of another type than it says"));
+        return Err(invalid("a SAFEARRAY's elements do not match its element type"));
     }
     // SAFETY: the bounds follow the structure.
     let stored = unsafe { slice(wire.wrapping_add(size_of::<WireArray>()).cast::<Bound>(), dimensions) };
     let product = stored.iter().try_fold(1_usize, |product, bound| product.checked_mul(bound.count as usize));
     if product != Some(count) || found.elements.is_null() && count > 0 {
-        return Err(invalid("a SAFEARRAY has not as many elements as its bounds say"));
+        return Err(invalid("a SAFEARRAY's number of elements does not match its bounds"));
     }
     let bounds: Vec<Bound> = stored.iter().rev().copied().collect();
     let mut made = SafeArray::with_bounds(vt, &bounds)?;

@@ -76,7 +76,7 @@ impl Image {
     /// E_POINTER for a null pointer.
     pub unsafe fn put_from<T>(&mut self, at: usize, from: *const T, bytes: usize) -> Result<()> {
         if from.is_null() {
-            return Err(Error::new(code::E_POINTER, "a parameter that may not be null is null"));
+            return Err(Error::new(code::E_POINTER, "a parameter that must not be null is null"));
         }
         assert!(is_within(at, bytes, self.words.len() * 8), "a parameter lies within the block");
         // SAFETY: the caller's promise; the assertion checks that the parameter is within the

@@ -90,7 +90,7 @@ impl Survey {
             }
         }
         if laid.length > FRAME_MAX {
-            return Err(Error::new(code::E_OUTOFMEMORY, "there is more to pass than a frame can hold"));
+            return Err(Error::new(code::E_OUTOFMEMORY, "the parameters exceed the size of a frame"));
         }
         Ok(laid)
     }

@@ -94,11 +94,11 @@ impl Method {
     /// E_INVALIDARG where the number is invalid; E_OUTOFMEMORY where it exceeds the size of a
     /// frame.
     fn room(&self, at: u32, outer: &[i64]) -> Result<usize> {
-        let none = || Error::new(code::E_INVALIDARG, "an array has no possible size");
+        let none = || Error::new(code::E_INVALIDARG, "an array's size is invalid");
         let (size, element) = self.array(at).ok_or_else(none)?;
         let count = size.evaluate(&|_, _| None, outer).and_then(|count| usize::try_from(count).ok());
         bytes(element, count.ok_or_else(none)?, self.types)
-            .ok_or_else(|| Error::new(code::E_OUTOFMEMORY, "no frame has so many elements"))
+            .ok_or_else(|| Error::new(code::E_OUTOFMEMORY, "an array exceeds the size of a frame"))
     }
 
     /// Returns the values of the arguments that are not in the reply, but to which expressions over
@@ -170,7 +170,7 @@ impl Method {
     unsafe fn clear_results(&self, arguments: &[*mut c_void]) -> Result<()> {
         for (param, to) in self.words.params.iter().zip(arguments) {
             if to.is_null() {
-                return Err(Error::new(code::E_POINTER, "a parameter that may not be null is null"));
+                return Err(Error::new(code::E_POINTER, "a parameter that must not be null is null"));
             }
             if let (true, None, Some(at)) = (param.is_place, param.request, param.reply)
                 && self.result_leads(at, param.size)
@@ -258,7 +258,7 @@ impl Method {
             // SAFETY: the caller's promise: the parameter is a pointer.
             let to = unsafe { from.cast::<*mut u8>().read() };
             if to.is_null() && bytes > 0 && param.request.is_none() {
-                return Err(Error::new(code::E_POINTER, "a parameter that may not be null is null"));
+                return Err(Error::new(code::E_POINTER, "a parameter that must not be null is null"));
             }
             rooms.push(Room { at, to, bytes });
         }

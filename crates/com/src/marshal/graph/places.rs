@@ -89,7 +89,7 @@ impl<T: Graph> Lifted<T> {
     /// E_POINTER for a null pointer; E_OUTOFMEMORY.
     pub unsafe fn new(place: *mut u8) -> Result<Self> {
         if place.is_null() {
-            return Err(Error::new(code::E_POINTER, "a parameter that may not be null is null"));
+            return Err(Error::new(code::E_POINTER, "a parameter that must not be null is null"));
         }
         let memory = place_for::<T>()?;
         // SAFETY: both places have that many bytes.
@@ -147,7 +147,10 @@ pub unsafe fn lower<T: Graph>(owned: Owned<T>, place: *mut u8) {
 /// E_INVALIDARG when there are more structures than places.
 pub unsafe fn lower_slice<T: Graph>(owned: OwnedSlice<T>, places: *mut u8, count: usize) -> Result<()> {
     if owned.len() > count {
-        return Err(Error::new(code::E_INVALIDARG, "the method returned more elements than the caller has room for"));
+        return Err(Error::new(
+            code::E_INVALIDARG,
+            "the method returned more elements than the caller's array can hold",
+        ));
     }
     let bytes = owned.len() * size::<T>();
     let memory = owned.into_raw();

@@ -302,7 +302,7 @@ impl Survey {
                 }
                 // SAFETY: the caller's promise.
                 if pointer.is_null() && !unsafe { is_empty(base, extent, outer) } {
-                    return Err(Error::new(code::E_POINTER, "a pointer that may not be null is null"));
+                    return Err(Error::new(code::E_POINTER, "a pointer that must not be null is null"));
                 }
                 // SAFETY: as above; the pointer is not null, or its array has no elements.
                 let index = unsafe { self.follow(base, pointer, (*class, *to), extent, outer) }?;
@@ -333,7 +333,7 @@ impl Survey {
             What::Union { tag, arms, default } => {
                 // SAFETY: the caller's promise.
                 let shape = unsafe { arm(base, tag, arms, default, outer) };
-                let shape = shape.ok_or_else(|| refused("a union has no arm for its discriminant"))?;
+                let shape = shape.ok_or_else(|| refused("the union has no arm for its discriminant"))?;
                 // SAFETY: as above.
                 unsafe { self.shape(here, place, shape, outer) }
             }
@@ -392,12 +392,12 @@ impl Survey {
                 self.length = end;
                 Ok(())
             }
-            _ => Err(Error::new(code::E_OUTOFMEMORY, "there is more to pass than a frame can hold")),
+            _ => Err(Error::new(code::E_OUTOFMEMORY, "the parameters exceed the size of a frame")),
         }
     }
 }
 
-const SIZE: &str = "an array has no possible size";
+const SIZE: &str = "an array's size is invalid";
 const LENGTH: &str = "an array's length is not within its size";
 
 /// Returns the number of used elements of an array and the number for which there is room.

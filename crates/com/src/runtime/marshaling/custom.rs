@@ -115,7 +115,7 @@ unsafe fn read_all(stream: *mut c_void) -> Result<Vec<u8>> {
 }
 
 fn too_long() -> Error {
-    Error::new(code::E_OUTOFMEMORY, format!("a marshaler's data has more than {DATA_MAX} bytes"))
+    Error::new(code::E_OUTOFMEMORY, format!("the marshaler's data exceeds the limit of {DATA_MAX} bytes"))
 }
 
 impl<T: Marshaler> IMarshal_Impl for T
@@ -228,7 +228,7 @@ pub fn register_unmarshaler(
     let mut classes = classes();
     let classes = classes.get_or_insert_default();
     if is_own(&class) || classes.contains_key(&class.to_u128()) {
-        return Err(Error::new(code::E_INVALIDARG, format!("the class {{{class:?}}} is registered already")));
+        return Err(Error::new(code::E_INVALIDARG, format!("the class {{{class:?}}} is already registered")));
     }
     classes.insert(class.to_u128(), Arc::new(make));
     Ok(UnmarshalerRegistration(class))
@@ -242,7 +242,10 @@ fn is_own(class: &GUID) -> bool {
 pub(super) fn find(class: &GUID) -> Result<IMarshal> {
     let found = classes().as_ref().and_then(|classes| classes.get(&class.to_u128()).cloned());
     let unknown = || {
-        let text = format!("a reference is to be unmarshaled by the class {{{class:?}}}, which is not registered here");
+        let text = format!(
+            "the reference has to be unmarshaled by the class {{{class:?}}}, which is not registered in \
+            this process"
+        );
         Error::new(code::REGDB_E_CLASSNOTREG, text)
     };
     found.ok_or_else(unknown)?()

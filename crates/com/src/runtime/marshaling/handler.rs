@@ -106,7 +106,7 @@ pub fn register_handler(
     let mut handlers = lock();
     let classes = &mut handlers.get_or_insert_default().classes;
     if classes.contains_key(&class.to_u128()) {
-        return Err(Error::new(code::E_INVALIDARG, format!("the class {{{class:?}}} is registered already")));
+        return Err(Error::new(code::E_INVALIDARG, format!("the class {{{class:?}}} is already registered")));
     }
     classes.insert(class.to_u128(), Arc::new(make));
     Ok(HandlerRegistration(class))
@@ -188,7 +188,7 @@ pub(crate) fn make(class: &GUID, proxy: IUnknown, info: &'static InterfaceInfo) 
             let made = maker(proxy.cast()?)?;
             // The handler may be given to any thread.
             crate::types::agile::check(&made)?;
-            let text = "a handler must have weak references";
+            let text = "the handler does not support weak references";
             let weak = made.cast::<IUnknown>()?.downgrade().map_err(|_| Error::new(code::E_NOTIMPL, text))?;
             let standing = Standing {
                 handler: weak,

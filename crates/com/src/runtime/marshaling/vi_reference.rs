@@ -9,7 +9,13 @@ use windows_core::IUnknown;
 /// Decodes the data of a custom reference to such an object.
 pub(crate) fn read(data: &[u8]) -> Result<ViReference> {
     ViReference::from_bytes(data).map_err(|why| {
-        Error::new(code::RPC_E_INVALID_OBJREF, format!("a reference to an object over virtual interfaces: {why}"))
+        Error::new(
+            code::RPC_E_INVALID_OBJREF,
+            format!(
+                "the reference to an object over virtual interfaces is invalid: \
+            {why}"
+            ),
+        )
     })
 }
 

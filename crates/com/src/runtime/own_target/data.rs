@@ -3,7 +3,7 @@
 use crate::protocol::objref::Exported;
 use crate::protocol::own_calls::{REFS_PER_QUERY, guid_from, target_from};
 use crate::runtime::Runtime;
-use crate::server::own_call::{answer, block, who};
+use crate::server::own_call::{answer, block, current_caller};
 use crate::types::error::code;
 use crate::types::registry;
 use obvia_rpc::status::Status;
@@ -15,7 +15,7 @@ fn put(found: Exported) -> Vec<u8> {
 
 pub(super) fn serve_keep(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let target = target_from(block(call, 8)?, 0)?;
-    let caller = who()?;
+    let caller = current_caller()?;
     let outcome = (|| {
         let exports = caller.exporter.exports();
         let (object, info) = (exports.get(target)?.object, exports.interface(target));
@@ -32,7 +32,7 @@ pub(super) fn serve_keep(call: &mut ServerCall<'_>) -> std::result::Result<Answe
 pub(super) fn serve_unmarshal(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let frame = block(call, 24)?;
     let (data, iid) = (target_from(frame, 0)?, guid_from(frame, 8)?);
-    let caller = who()?;
+    let caller = current_caller()?;
     let outcome = (|| {
         let exports = caller.exporter.exports();
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
@@ -46,7 +46,7 @@ pub(super) fn serve_unmarshal(call: &mut ServerCall<'_>) -> std::result::Result<
 
 pub(super) fn serve_release(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let data = target_from(block(call, 8)?, 0)?;
-    let caller = who()?;
+    let caller = current_caller()?;
     let outcome = caller.exporter.exports().release_data(data);
     caller.exporter.clients().wake_all();
     answer(call, outcome.map(|()| Vec::new()))

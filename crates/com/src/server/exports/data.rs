@@ -50,7 +50,11 @@ fn identity_of(object: &IUnknown) -> Result<usize> {
 }
 
 fn spent() -> Error {
-    Error::new(code::CO_E_OBJNOTCONNECTED, "the data was unmarshaled or released before, or its object is gone")
+    Error::new(
+        code::CO_E_OBJNOTCONNECTED,
+        "the data has already been unmarshaled or released, or its object no longer \
+        exists",
+    )
 }
 
 impl Exports {
@@ -82,11 +86,11 @@ impl Exports {
     fn keep_weakly(&self, interface: &IUnknown, identity: usize) -> Result<Exported> {
         // Any thread may unmarshal the data, so the object must be agile.
         let object = Agile::new(interface)?;
-        let text = "the object has no weak references, so a table cannot refer to it weakly";
+        let text = "the object does not support weak references, so it cannot be in a weak table";
         let weak = object.get().downgrade().map_err(|_| Error::new(code::E_NOTIMPL, text))?;
         let mut books = self.books();
         if books.data.len() >= WEAK_MAX {
-            return Err(Error::new(code::E_OUTOFMEMORY, "there is too much marshaled data"));
+            return Err(Error::new(code::E_OUTOFMEMORY, "the process has too much marshaled data"));
         }
         let known = books.oids.get(&identity).map(|known| known.0);
         let oid = known.unwrap_or(books.last_oid + 1);

@@ -76,7 +76,7 @@ fn rundown(wanted: &Wanted) -> Result<Duration> {
         text => text
             .parse()
             .map(Duration::from_secs)
-            .map_err(|_| Error::new(code::E_INVALIDARG, format!("rundown={text}: it is a number of seconds"))),
+            .map_err(|_| Error::new(code::E_INVALIDARG, format!("rundown={text} is not a number of seconds"))),
     }
 }
 

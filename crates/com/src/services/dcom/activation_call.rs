@@ -5,7 +5,7 @@ use crate::client::link::Link;
 use crate::protocol::objref::{ObjRef, guid_to_wire};
 use crate::protocol::own_calls::{OP_ACTIVATE, guid_from};
 use crate::runtime::{Runtime, response};
-use crate::server::own_call::{answer, block, who};
+use crate::server::own_call::{answer, block, current_caller};
 use crate::services::dcom::classes::Classes;
 use crate::services::scm;
 use crate::types::error::{Result, code};
@@ -45,7 +45,7 @@ pub(crate) fn serve_activate(call: &mut ServerCall<'_>) -> std::result::Result<A
         Some(1) => Activated::ClassObject,
         _ => return Err(Status::BAD_STUB_DATA),
     };
-    let caller = who()?;
+    let caller = current_caller()?;
     let outcome = (|| {
         let runtime = Runtime::current()?;
         if scm::is_for(&caller) && !Classes::of(runtime).has(&class) {

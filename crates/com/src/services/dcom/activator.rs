@@ -33,12 +33,12 @@ pub(super) fn activate(
     orpc_headers::enter(&asked.this)?;
     let is_initialized = asked.object_name.is_some() || asked.storage.is_some();
     let made = if is_initialized { Err(code::E_NOTIMPL.into()) } else { provide(caller, &asked) };
-    let results = made.unwrap_or_else(|error| nothing(&asked, error.code()));
+    let results = made.unwrap_or_else(|error| failed_results(&asked, error.code()));
     answer(|to| results.write(to))
 }
 
 /// Returns the results of a failed activation.
-fn nothing(asked: &RemoteActivation, result: HRESULT) -> RemoteActivationResults {
+fn failed_results(asked: &RemoteActivation, result: HRESULT) -> RemoteActivationResults {
     RemoteActivationResults {
         that: OrpcThat::default(),
         oxid: 0,
@@ -112,13 +112,13 @@ fn provide(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActiv
         return scm::activate_for(caller, asked);
     }
     runtime.rules().check_class(&asked.class, || caller.shown())?;
-    if let Some(told) = caller.told() {
-        runtime.exporter().listen_like(&told.heard).inspect_err(|error| {
+    if let Some(forwarding) = caller.forwarding() {
+        runtime.exporter().listen_like(&forwarding.heard).inspect_err(|error| {
             // The client receives only the code and cannot act on the text.
             let _ = writeln!(
                 std::io::stderr(),
-                "obvia: {} cannot be listened on for {}: {error}",
-                told.heard.address,
+                "obvia: cannot listen on {} for {}: {error}",
+                forwarding.heard.address,
                 caller.peer
             );
         })?;

@@ -64,7 +64,7 @@ pub(super) fn request<C: Calls>(opnum: u16, from: &mut Decoder<'_>) -> std::resu
 /// Returns the bindings of this process for its caller, limited to these protocol sequences; an
 /// empty list means all.
 pub(super) fn resolved(runtime: &Runtime, caller: &Caller, protseqs: &[u16]) -> Resolved {
-    let heard = runtime.heard_by(Some(caller));
+    let heard = runtime.bindings_of_caller(Some(caller));
     // Bindings for datagrams are left out: clients that are no obvia processes no longer use them,
     // but some would prefer them if they were offered.
     let usable = |protocol: ProtocolSequence| {

@@ -122,10 +122,11 @@ impl Classes {
     pub(crate) fn activate(&self, class: &GUID, wanted: Activated) -> Result<Provided<'_>> {
         let mut table = self.lock();
         if table.is_ending {
-            return Err(scm::unknown(class, "is no longer registered here: the server is about to end"));
+            return Err(scm::unknown(class, "is no longer registered in this process: the server is about to end"));
         }
         let found = table.classes.get(&class.to_u128()).cloned();
-        let Class { make, object, .. } = found.ok_or_else(|| scm::unknown(class, "is not registered here"))?;
+        let Class { make, object, .. } =
+            found.ok_or_else(|| scm::unknown(class, "is not registered in this process"))?;
         table.busy += 1;
         // The program's function must not run under the lock.
         drop(table);

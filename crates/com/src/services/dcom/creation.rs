@@ -173,12 +173,14 @@ impl Sought {
     fn by_process(&self, program: Option<&Path>) -> Result<IUnknown> {
         let start = |_| {
             let Some(path) = program else {
-                let why = "is not registered on this host, and no process of this user has it";
+                let why = "is not registered on this host, and no process of this user provides it";
                 return Err(scm::unknown(&self.class, why));
             };
             scm::start(self.runtime, &self.class)?.ok_or_else(|| {
                 let path = path.display();
-                let why = format!("has a program, by {path}, and nobody starts it: `obvia scm` does, and does not run");
+                let why = format!(
+                    "has a program, registered in {path}, but the SCM that would start it does not run: run `obvia scm`"
+                );
                 scm::unknown(&self.class, &why)
             })
         };

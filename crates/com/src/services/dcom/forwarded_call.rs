@@ -2,7 +2,7 @@
 
 use super::service;
 use crate::orpc::{Body, Forwarded};
-use crate::server::own_call::{answer, frame, who};
+use crate::server::own_call::{answer, current_caller, frame};
 use crate::types::error::{Error, code};
 use crate::types::identity::is_of_own_user;
 use obvia_rpc::ByteOrder;
@@ -13,10 +13,10 @@ pub(crate) fn serve_forward(call: &mut ServerCall<'_>) -> std::result::Result<An
     let frame = frame(call, 0)?;
     let mut request = vec![0; frame.len()];
     frame.copy_to(0, &mut request).ok_or(Status::BAD_STUB_DATA)?;
-    let caller = who()?;
+    let caller = current_caller()?;
     // The caller's account of its client is trusted, so the caller must be of the same user.
     if !is_of_own_user(&caller.peer) {
-        let refused = Error::new(code::E_ACCESSDENIED, "calls are passed on by processes of the same user and host");
+        let refused = Error::new(code::E_ACCESSDENIED, "only processes of the same user and host may forward calls");
         return answer(call, Err(refused));
     }
     let forwarded = Forwarded::decode(ByteOrder::Little, &request)?;

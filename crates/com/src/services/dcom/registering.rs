@@ -106,7 +106,7 @@ pub fn register_class_to_networks(
     let object = object.map_or_else(|| Agile::new(&Factory::of(runtime, class)), Agile::new)?;
     match Classes::of(runtime).lock().classes.entry(class.to_u128()) {
         Entry::Occupied(_) => {
-            Err(Error::new(code::E_INVALIDARG, format!("the class {{{class:?}}} is registered already")))
+            Err(Error::new(code::E_INVALIDARG, format!("the class {{{class:?}}} is already registered")))
         }
         Entry::Vacant(place) => {
             place.insert(Class { make: Arc::new(make), object, listener: None });

@@ -24,12 +24,12 @@ const FILES_MAX: usize = 10_000;
 
 /// Returns the folders in the order of precedence.
 fn folders() -> Vec<PathBuf> {
-    let told = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty());
-    if let Some(all) = told(VARIABLE) {
+    let variable = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty());
+    if let Some(all) = variable(VARIABLE) {
         return std::env::split_paths(&all).filter(|path| path.is_absolute()).collect();
     }
-    let home = || told("HOME").map(|home| Path::new(&home).join(".local/share"));
-    let own = told("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).or_else(home);
+    let home = || variable("HOME").map(|home| Path::new(&home).join(".local/share"));
+    let own = variable("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).or_else(home);
     let system = ["/etc", "/usr/local/share", "/usr/share"].map(PathBuf::from);
     own.into_iter().chain(system).map(|path| path.join(FOLDER)).collect()
 }
@@ -42,7 +42,7 @@ fn file_of(folder: &Path, id: &GUID) -> PathBuf {
 /// write it, since its programs run as this user.
 fn read(path: &Path) -> Result<Option<Class>> {
     let Some(text) = plain_file::read(path, Readers::Everybody)? else { return Ok(None) };
-    let class = text.parse().map_err(|error: Error| error.told(|what| format!("{}: {what}", path.display())))?;
+    let class = text.parse().map_err(|error: Error| error.with_detail(|what| format!("{}: {what}", path.display())))?;
     Ok(Some(class))
 }
 
@@ -56,7 +56,7 @@ pub fn find(class: &GUID) -> Result<Option<(Class, PathBuf)>> {
         let path = file_of(&folder, class);
         let Some(found) = read(&path)? else { continue };
         if found.id != *class {
-            return Err(about(&path, format!("is the registration of {}", guid_text(&found.id))));
+            return Err(about(&path, format!("is the registration of another class, {}", guid_text(&found.id))));
         }
         return Ok(Some((found, path)));
     }
@@ -73,7 +73,7 @@ pub fn classes() -> Vec<(PathBuf, Result<Class>)> {
             let class = match read(&path) {
                 Ok(None) => continue,
                 Ok(Some(class)) if class.id != id => {
-                    Err(about(&path, format!("is the registration of {}", guid_text(&class.id))))
+                    Err(about(&path, format!("is the registration of another class, {}", guid_text(&class.id))))
                 }
                 Ok(Some(class)) => Ok(class),
                 Err(error) => Err(error),
@@ -102,10 +102,11 @@ pub fn install(class: &Class) -> Result<PathBuf> {
     if text.parse::<Class>()? != *class {
         return Err(Error::new(
             code::E_INVALIDARG,
-            "no registration can say this: values are trimmed, and one line long",
+            "the registration cannot be written: a value has to be one line without spaces around it",
         ));
     }
-    let folder = folders().into_iter().next().ok_or_else(|| about(Path::new(FOLDER), "this user has no home"))?;
+    let folder =
+        folders().into_iter().next().ok_or_else(|| about(Path::new(FOLDER), "this user has no home directory"))?;
     let path = file_of(&folder, &class.id);
     write(&folder, &path, text.as_bytes()).map_err(|error| about(&path, error))?;
     Ok(path)

@@ -83,17 +83,18 @@ pub(super) fn launch(directory: &Directory, class: &GUID, program: &Program) -> 
     let failed =
         |what: String| Error::new(code::CO_E_SERVER_EXEC_FAILURE, format!("{}: {what}", program.path.display()));
     // The watch begins before the start, so that no event is missed.
-    let names = directory.watch().map_err(|error| failed(format!("its names cannot be watched for: {error}")))?;
+    let names =
+        directory.watch().map_err(|error| failed(format!("the directory for names cannot be watched: {error}")))?;
     let mut launched = spawn(program).map_err(|error| failed(format!("cannot be started: {error}")))?;
     let deadline = Deadline::Within(program.start_timeout).start();
     let endpoint = class_endpoint(class);
     while !is_there(directory, &endpoint, deadline.remaining().min(GREETING_MAX)) {
         if deadline.is_over() {
             launched.kill();
-            let said = launched.said();
+            let said = launched.last_line();
             let seconds = program.start_timeout.as_secs();
             return Err(failed(format!(
-                "had not registered the class {{{class:?}}} after {seconds} seconds, and was killed{said}"
+                "did not register the class {{{class:?}}} within {seconds} seconds, and was killed{said}"
             )));
         }
         let seen = launched.wait(Some(&names), deadline.remaining().min(LOOK));
@@ -105,8 +106,8 @@ pub(super) fn launch(directory: &Directory, class: &GUID, program: &Program) -> 
         }
         if seen.has_ended {
             let status = launched.child.wait().map(|status| status.to_string());
-            let (status, said) = (status.unwrap_or_else(|error| error.to_string()), launched.said());
-            return Err(failed(format!("ended before it had registered the class {{{class:?}}}, with {status}{said}")));
+            let (status, said) = (status.unwrap_or_else(|error| error.to_string()), launched.last_line());
+            return Err(failed(format!("ended before it registered the class {{{class:?}}}, with {status}{said}")));
         }
     }
     Ok(launched)
@@ -199,12 +200,12 @@ impl Launched {
     }
 
     /// Returns the server's last line as part of an error message.
-    fn said(&mut self) -> String {
+    fn last_line(&mut self) -> String {
         let mut rest = 0;
         while rest < REST_MAX && self.wait(None, Duration::ZERO).has_said {
             rest += self.listen().max(1);
         }
-        self.last.text().map_or_else(String::new, |line| format!("; it said last: {line}"))
+        self.last.text().map_or_else(String::new, |line| format!("; its last line of output: {line}"))
     }
 
     fn kill(&mut self) {
@@ -221,7 +222,7 @@ impl Launched {
                 self.listen();
             }
             if seen.has_ended {
-                let _ = self.said();
+                let _ = self.last_line();
                 let _ = self.child.wait();
                 return;
             }

@@ -79,7 +79,7 @@ pub(crate) fn start(runtime: &'static Runtime, class: &GUID) -> Result<Option<bo
     match runtime.link_at(SERVICE) {
         Ok(link) => super::start::start(&link, class).map(Some),
         Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE => Ok(None),
-        Err(error) => Err(error.told(|what| format!("the service for activation cannot be reached: {what}"))),
+        Err(error) => Err(error.with_detail(|what| format!("the SCM cannot be reached: {what}"))),
     }
 }
 

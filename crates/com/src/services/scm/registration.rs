@@ -125,7 +125,7 @@ pub(crate) fn guid_text(id: &GUID) -> String {
 
 /// The contents of the lines read so far.
 #[derive(Default)]
-struct Said {
+struct Lines {
     id: Option<GUID>,
     name: Option<String>,
     library: Option<PathBuf>,
@@ -146,36 +146,40 @@ type Wrong = String;
 /// Stores the value of a key that may occur only once.
 fn once<T>(place: &mut Option<T>, value: T) -> std::result::Result<(), Wrong> {
     if place.is_some() {
-        return Err("is said already".to_owned());
+        return Err("repeats a key that may occur only once".to_owned());
     }
     *place = Some(value);
     Ok(())
 }
 
 fn class_id(value: &str) -> std::result::Result<GUID, Wrong> {
-    let form = "is no CLSID: write it as 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20";
+    let form = "is not a CLSID: write it as 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20";
     guid(value).filter(|id| *id != GUID::zeroed()).ok_or_else(|| form.to_owned())
 }
 
 fn name(value: &str) -> std::result::Result<String, Wrong> {
     let is_right = value.chars().all(|letter| letter.is_alphanumeric() || "._-".contains(letter));
-    is_right.then(|| value.to_owned()).ok_or_else(|| "is no name: it has letters, digits, `.`, `_` and `-`".to_owned())
+    is_right
+        .then(|| value.to_owned())
+        .ok_or_else(|| "is not a name: names have letters, digits, `.`, `_` and `-`".to_owned())
 }
 
 fn absolute(value: &str) -> std::result::Result<PathBuf, Wrong> {
     let path = Path::new(value);
-    path.is_absolute().then(|| path.to_owned()).ok_or_else(|| "is no path that begins with `/`".to_owned())
+    path.is_absolute()
+        .then(|| path.to_owned())
+        .ok_or_else(|| "is not an absolute path: it has to begin with `/`".to_owned())
 }
 
 fn variable(value: &str) -> std::result::Result<(String, String), Wrong> {
     let parts = value.split_once('=').filter(|(name, _)| !name.is_empty() && name.trim() == *name);
-    let (name, value) = parts.ok_or("is no variable: write NAME=VALUE")?;
+    let (name, value) = parts.ok_or("is not a variable: write NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
 }
 
 fn seconds(value: &str) -> std::result::Result<Duration, Wrong> {
     let number = value.parse().ok().filter(|seconds| (1..=SECONDS_MAX).contains(seconds));
-    number.map(Duration::from_secs).ok_or_else(|| format!("is no number of seconds from 1 to {SECONDS_MAX}"))
+    number.map(Duration::from_secs).ok_or_else(|| format!("is not a number of seconds from 1 to {SECONDS_MAX}"))
 }
 
 fn host(value: &str) -> std::result::Result<String, Wrong> {
@@ -193,16 +197,16 @@ fn remote(value: &str) -> std::result::Result<Remote, Wrong> {
         "authenticated" => Ok(Remote::Authenticated),
         _ => {
             let user = value.strip_prefix(ACCOUNT).map(str::trim).filter(|user| !user.is_empty());
-            let wrong = "is no client of other hosts: write everybody, authenticated, or account NAME";
+            let wrong = "does not name clients of other hosts: write everybody, authenticated, or account NAME";
             user.map(|user| Remote::Account(user.to_owned())).ok_or_else(|| wrong.to_owned())
         }
     }
 }
 
-impl Said {
+impl Lines {
     fn take(&mut self, number: usize, key: &str, value: &str) -> std::result::Result<(), Wrong> {
         if value.is_empty() || value.contains(char::is_control) {
-            return Err("has no value, or one with control characters".to_owned());
+            return Err("has no value, or a value with control characters".to_owned());
         }
         if matches!(key, "argument" | "environment" | "start-timeout" | "idle-timeout" | "remote") {
             self.about_program.get_or_insert(number);
@@ -227,8 +231,8 @@ impl Said {
                 self.remote.push(remote(value)?);
                 Ok(())
             }
-            _ => Err("is no key: there are class, name, library, program, argument, environment, start-timeout, \
-                      idle-timeout, host and remote"
+            _ => Err("has an unknown key: the keys are class, name, library, program, argument, environment, \
+                start-timeout, idle-timeout, host and remote"
                 .to_owned()),
         }
     }
@@ -236,9 +240,12 @@ impl Said {
     /// Returns the class if the lines are complete.
     fn finish(self) -> Result<Class> {
         let incomplete = |text: &str| Error::new(code::E_INVALIDARG, text);
-        let id = self.id.ok_or_else(|| incomplete("no line says which class it is: `class = CLSID`"))?;
+        let id = self.id.ok_or_else(|| incomplete("the line `class = CLSID` is missing"))?;
         if let (None, Some(number)) = (&self.path, self.about_program) {
-            return Err(incomplete(&format!("line {number}: is about a program, and no line says which")));
+            return Err(incomplete(&format!(
+                "line {number}: the line is about a program, but the line `program = PATH` \
+                is missing"
+            )));
         }
         let program = self.path.map(|path| Program {
             path,
@@ -248,7 +255,9 @@ impl Said {
             idle_timeout: self.idle_timeout,
         });
         if self.library.is_none() && program.is_none() && self.host.is_none() {
-            return Err(incomplete("no line says what makes objects: `library`, `program` or `host`"));
+            return Err(incomplete(
+                "the line that says what creates objects is missing: `library`, `program` or `host`",
+            ));
         }
         Ok(Class { id, name: self.name, library: self.library, program, host: self.host, remote: self.remote })
     }
@@ -263,23 +272,23 @@ impl FromStr for Class {
     ///
     /// E_INVALIDARG, with the number of the line.
     fn from_str(text: &str) -> Result<Self> {
-        let mut said = Said::default();
+        let mut lines = Lines::default();
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
             let taken = match line.split_once('=') {
-                None => Err(format!("`{}` is no line `key = value`", line.escape_debug())),
+                None => Err(format!("`{}` is not a line `key = value`", line.escape_debug())),
                 Some((key, value)) => {
                     let (key, value) = (key.trim(), value.trim());
-                    let told = |wrong| format!("`{} = {}` {wrong}", key.escape_debug(), value.escape_debug());
-                    said.take(number, key, value).map_err(told)
+                    let named = |wrong| format!("`{} = {}` {wrong}", key.escape_debug(), value.escape_debug());
+                    lines.take(number, key, value).map_err(named)
                 }
             };
             taken.map_err(|wrong| Error::new(code::E_INVALIDARG, format!("line {number}: {wrong}")))?;
         }
-        said.finish()
+        lines.finish()
     }
 }
 
@@ -353,26 +362,29 @@ mod tests {
     fn what_is_wrong_is_said_with_its_line() {
         let class = "class = 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20\n";
         for (text, expected) in [
-            ("", "no line says which class"),
-            ("class = 0d4f4c52", "line 1: `class = 0d4f4c52` is no CLSID"),
+            ("", "the line `class = CLSID` is missing"),
+            ("class = 0d4f4c52", "line 1: `class = 0d4f4c52` is not a CLSID"),
             ("class = 00000000-0000-0000-0000-000000000000", "line 1: "),
-            ("class = {0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20", "is no CLSID"),
-            ("class = 0d4f4c52-0a34-4ac4-8d6c2-c9f3a1f7a20", "is no CLSID"),
-            ("class = 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20-", "is no CLSID"),
-            (class, "no line says what makes objects"),
-            (&format!("{class}{class}"), "line 2: `class = 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20` is said already"),
-            (&format!("{class}\nprogram"), "line 3: `program` is no line `key = value`"),
+            ("class = {0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20", "is not a CLSID"),
+            ("class = 0d4f4c52-0a34-4ac4-8d6c2-c9f3a1f7a20", "is not a CLSID"),
+            ("class = 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20-", "is not a CLSID"),
+            (class, "the line that says what creates objects is missing"),
+            (&format!("{class}{class}"), "line 2: `class = 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20` repeats a key"),
+            (&format!("{class}\nprogram"), "line 3: `program` is not a line `key = value`"),
             (&format!("{class}program = "), "line 2: `program = ` has no value"),
-            (&format!("{class}program = calc"), "line 2: `program = calc` is no path"),
+            (&format!("{class}program = calc"), "line 2: `program = calc` is not an absolute path"),
             (&format!("{class}program = /a\0b"), "control characters"),
-            (&format!("{class}progam = /calc"), "line 2: `progam = /calc` is no key"),
-            (&format!("{class}library = /a\nargument = b"), "line 3: is about a program"),
-            (&format!("{class}program = /a\nenvironment = =b"), "line 3: `environment = =b` is no variable"),
-            (&format!("{class}program = /a\nstart-timeout = 0"), "line 3: `start-timeout = 0` is no number"),
-            (&format!("{class}host = a\nremote = everybody"), "line 3: is about a program"),
-            (&format!("{class}program = /a\nremote = yes"), "line 3: `remote = yes` is no client of other hosts"),
-            (&format!("{class}program = /a\nremote = account"), "line 3: `remote = account` is no client"),
-            (&format!("{class}name = two words"), "line 2: `name = two words` is no name"),
+            (&format!("{class}progam = /calc"), "line 2: `progam = /calc` has an unknown key"),
+            (&format!("{class}library = /a\nargument = b"), "line 3: the line is about a program"),
+            (&format!("{class}program = /a\nenvironment = =b"), "line 3: `environment = =b` is not a variable"),
+            (&format!("{class}program = /a\nstart-timeout = 0"), "line 3: `start-timeout = 0` is not a number"),
+            (&format!("{class}host = a\nremote = everybody"), "line 3: the line is about a program"),
+            (
+                &format!("{class}program = /a\nremote = yes"),
+                "line 3: `remote = yes` does not name clients of other hosts",
+            ),
+            (&format!("{class}program = /a\nremote = account"), "line 3: `remote = account` does not name clients"),
+            (&format!("{class}name = two words"), "line 2: `name = two words` is not a name"),
             (&format!("{class}host = a b"), "line 2: `host = a b` is neither"),
             (&format!("{class}host = ncacn_none:a"), "line 2: `host = ncacn_none:a`"),
         ] {

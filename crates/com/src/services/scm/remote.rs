@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// that it may be meant for a server of this user.
 pub(crate) fn is_for(caller: &Caller) -> bool {
     let is_serving = Runtime::made().is_some_and(|runtime| Starter::of(runtime).is_serving());
-    is_serving && caller.told().is_none() && matches!(caller.peer, Peer::Host(_))
+    is_serving && caller.forwarding().is_none() && matches!(caller.peer, Peer::Host(_))
 }
 
 /// Returns a call in the form in which it is forwarded for a client.
@@ -45,10 +45,12 @@ fn forwarded(caller: &Caller, interface: GUID, opnum: u16, stub: Vec<u8>) -> Res
     let Peer::Host(host) = caller.peer.clone() else { return Err(code::E_ACCESSDENIED.into()) };
     // If several bindings lead to the same address, it is unknown which one the client used. The
     // one with the greatest protection is taken.
-    let ways =
-        Runtime::current()?.heard_by(Some(caller)).into_iter().filter(|way| way.protocol == ProtocolSequence::IpTcp);
+    let ways = Runtime::current()?
+        .bindings_of_caller(Some(caller))
+        .into_iter()
+        .filter(|way| way.protocol == ProtocolSequence::IpTcp);
     let way = ways.max_by_key(network::level_of);
-    let text = "clients of other hosts have objects made over ncacn_ip_tcp, by the service that listens there";
+    let text = "clients of other hosts can create objects only over ncacn_ip_tcp, by an SCM that listens there";
     let heard = way.ok_or_else(|| Error::new(code::E_ACCESSDENIED, text))?.to_string();
     Ok(Forwarded { interface, opnum, process: caller.process(), host, maker: caller.authenticated(), heard, stub })
 }
@@ -62,19 +64,23 @@ fn forwarded(caller: &Caller, interface: GUID, opnum: u16, stub: Vec<u8>) -> Res
 /// its start.
 pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActivationResults> {
     let class = &asked.class;
-    let told = |error: Error| {
+    let hidden = |error: Error| {
         // The client receives only the code. The texts of files and programs stay on this host.
-        let _ = writeln!(std::io::stderr(), "obvia: no object of {{{class:?}}} for {}: {error}", caller.peer);
+        let _ = writeln!(
+            std::io::stderr(),
+            "obvia: cannot create an object of the class {{{class:?}}} for {}: {error}",
+            caller.peer
+        );
         Error::from(error.code())
     };
-    let found = folders::find(class).map_err(told)?.filter(|(found, _)| found.program.is_some());
+    let found = folders::find(class).map_err(hidden)?.filter(|(found, _)| found.program.is_some());
     let (found, _) = found.ok_or_else(|| unknown(class, "has no program on this host"))?;
     let shown = caller.shown();
     if !found.remote.iter().any(|line| line.applies_to(&shown)) {
         access::log_refused_class(shown, class);
         return Err(Error::new(
             code::E_ACCESSDENIED,
-            "the registration does not say that this client may have it started",
+            "the registration does not permit this client to start the server",
         ));
     }
     let call = forwarded(caller, ACTIVATION.id, 0, asked.encode(ByteOrder::Little)?)?;
@@ -87,7 +93,7 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
         // A process that is about to end has no classes any more.
         if made.result == code::REGDB_E_CLASSNOTREG { Err(made.result.into()) } else { Ok(made) }
     };
-    by_server(activate, |deadline| Starter::of(runtime).start(runtime, class, deadline)).map_err(told)
+    by_server(activate, |deadline| Starter::of(runtime).start(runtime, class, deadline)).map_err(hidden)
 }
 
 /// Activates a class for a client that is an obvia process, and returns the reference.

@@ -70,12 +70,12 @@ impl Starter {
     /// class; RPC_E_TIMEOUT where the deadline passes before.
     pub(crate) fn start(&'static self, runtime: &'static Runtime, class: &GUID, deadline: Deadline) -> Result<bool> {
         if !self.is_serving() {
-            return Err(Error::new(code::E_ACCESSDENIED, "this process is no service for activation"));
+            return Err(Error::new(code::E_ACCESSDENIED, "this process is not an SCM"));
         }
         let Some(attempt) = self.attempt(runtime, class)? else { return Ok(false) };
         let late = || {
             let text =
-                format!("the server of the class {{{class:?}}} is being started, and takes longer than its client");
+                format!("the server of the class {{{class:?}}} is still starting, and the client's deadline passed");
             Err(Error::new(code::RPC_E_TIMEOUT, text))
         };
         attempt.wait(deadline).unwrap_or_else(late).map(|()| true)
@@ -97,10 +97,13 @@ impl Starter {
             return Ok(None);
         }
         if attempts.len() >= STARTING_MAX {
-            return Err(Error::new(code::E_OUTOFMEMORY, format!("{STARTING_MAX} other servers are being started")));
+            return Err(Error::new(
+                code::E_OUTOFMEMORY,
+                format!("the SCM already starts {STARTING_MAX} other servers"),
+            ));
         }
         let (found, path) = found?.ok_or_else(|| unknown(&class, "is not registered on this host"))?;
-        let no_program = || unknown(&class, &format!("has no program: {} says none", path.display()));
+        let no_program = || unknown(&class, &format!("has no program: {} names none", path.display()));
         let program = found.program.ok_or_else(no_program)?;
         let attempt = Arc::new(Attempt::default());
         let run = {
@@ -120,7 +123,7 @@ impl Starter {
             }
         };
         std::thread::Builder::new().name("obvia-start".to_owned()).spawn(run).map_err(|error| {
-            Error::new(code::E_OUTOFMEMORY, format!("starting a thread to look after a server: {error}"))
+            Error::new(code::E_OUTOFMEMORY, format!("starting a thread to watch a server: {error}"))
         })?;
         attempts.insert(class.to_u128(), Arc::clone(&attempt));
         Ok(Some(attempt))

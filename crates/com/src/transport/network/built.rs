@@ -42,9 +42,9 @@ pub(crate) fn sequence_of(protocol: ProtocolSequence) -> Result<&'static Sequenc
 
 /// Returns a binding without the options that concern one process alone: the form in which bindings
 /// are sent, and to which received ones are reduced.
-pub(crate) fn told(binding: StringBinding) -> StringBinding {
+pub(crate) fn for_peers(binding: StringBinding) -> StringBinding {
     match sequence_of(binding.protocol) {
-        Ok(sequence) => sequence.told(binding),
+        Ok(sequence) => sequence.for_peers(binding),
         // The binding cannot be used by this process at all, so its options do not matter.
         Err(_) => binding,
     }

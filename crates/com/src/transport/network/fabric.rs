@@ -32,7 +32,8 @@ fn is_name(text: &str) -> bool {
 fn open(wanted: &Wanted) -> Result<Open> {
     let provider = wanted.value("provider");
     if !is_name(provider) {
-        let text = "a provider of libfabric is named by small letters, digits, `_` and `;`, as in tcp;ofi_rxm";
+        let text = "the name of a libfabric provider has only lower-case letters, digits, `_` and `;`, as in \
+            tcp;ofi_rxm";
         return Err(Error::new(code::E_INVALIDARG, text));
     }
     let domain = Some(wanted.value("domain").to_owned()).filter(|domain| !domain.is_empty());
@@ -42,7 +43,8 @@ fn open(wanted: &Wanted) -> Result<Open> {
         Err(ViError::NotFound { .. }) => {
             let at = options.domain.map(|domain| format!(" for the domain `{domain}`")).unwrap_or_default();
             let text = format!(
-                "libfabric has no provider `{provider}`{at} here that carries messages and RDMA; `fi_info -l` lists what it has"
+                "libfabric has no provider `{provider}`{at} here that carries messages and RDMA; `fi_info -l` lists \
+                    its providers"
             );
             Err(Error::new(code::E_INVALIDARG, text))
         }
@@ -66,7 +68,7 @@ mod tests {
         assert!(opened("tcp").is_ok());
         for other in ["^shm", "tcp,shm", "", "TCP", "a\0b", &"t".repeat(33)] {
             let Err(error) = opened(other) else { panic!("{other} was opened") };
-            assert!(error.to_string().contains("is named by"), "{other}: {error}");
+            assert!(error.to_string().contains("the name of a libfabric provider"), "{other}: {error}");
         }
         let Err(error) = opened("nobodys") else { panic!("there is such a provider") };
         assert!(error.to_string().contains("libfabric has no provider `nobodys` here"), "{error}");

@@ -36,12 +36,13 @@ fn level_named(wanted: &Wanted, name: &str) -> Result<Option<Level>> {
         Some(level) if Some(level) <= most(protocol) => Ok(Some(level)),
         Some(_) => {
             let text = format!(
-                "{protocol} has no security `{name}`: it proves who calls by security=connect, and its packets are not under a key"
+                "{protocol} does not support security={name}: it authenticates callers by security=connect, and does \
+                    not protect packets"
             );
             Err(Error::new(code::E_INVALIDARG, text))
         }
         None => {
-            let text = format!("there is no security `{name}`; there are none, connect, integrity, privacy");
+            let text = format!("security={name} is unknown: expected none, connect, integrity or privacy");
             Err(Error::new(code::E_INVALIDARG, text))
         }
     }
@@ -54,7 +55,7 @@ pub(crate) fn protection(wanted: &Wanted, binding: &StringBinding) -> Result<Opt
         "" | "spnego" => AuthType::SPNEGO,
         "ntlm" => AuthType::NTLM,
         name => {
-            let text = format!("there is no authentication `{name}`; there are spnego, ntlm");
+            let text = format!("auth={name} is unknown: expected spnego or ntlm");
             return Err(Error::new(code::E_INVALIDARG, text));
         }
     };
@@ -71,13 +72,13 @@ pub(crate) fn demanded(wanted: &Wanted, binding: &StringBinding) -> Result<Optio
     let least = level(wanted)?;
     if access::accounts()?.is_none() && least.is_some() {
         let text = format!(
-            "`{binding}`: this process has no accounts, so nobody could call it: see set_accounts and {}",
+            "`{binding}`: this process has no accounts, so no client could call it: see set_accounts and {}",
             crate::access::credentials::ACCOUNTS_VARIABLE
         );
         return Err(Error::new(code::E_INVALIDARG, text));
     }
     if let Some(option) = OF_CLIENTS.into_iter().find(|option| !wanted.value(option).is_empty()) {
-        let text = format!("`{option}` is for clients: servers take every authentication that there is");
+        let text = format!("`{option}` is for clients: servers accept every supported authentication");
         return Err(Error::new(code::E_INVALIDARG, text));
     }
     Ok(least)
@@ -94,7 +95,8 @@ pub(crate) fn activation(wanted: &Wanted, binding: &StringBinding) -> Result<Opt
     let least = level_named(wanted, name)?;
     if least > level(wanted)? {
         let text = format!(
-            "`{binding}`: who may not activate an object by `{ACTIVATION}={name}` could still call it: `{SECURITY}` has to be as much at least"
+            "`{binding}`: a client that `{ACTIVATION}={name}` keeps from activating an object could still call it: \
+                `{SECURITY}` has to be at least as strong"
         );
         return Err(Error::new(code::E_INVALIDARG, text));
     }

@@ -87,7 +87,7 @@ impl Sequence {
     }
 
     /// Returns a binding without the options that concern one process alone.
-    pub(crate) fn told(&self, mut binding: StringBinding) -> StringBinding {
+    pub(crate) fn for_peers(&self, mut binding: StringBinding) -> StringBinding {
         binding.options.retain(|option| !self.is_own(&option.0) && !self.is_idle(option));
         binding
     }
@@ -165,7 +165,7 @@ pub(crate) fn any(_: &mut Wanted, _: End) -> Result<()> {
 
 /// Returns the port in a binding.
 pub(crate) fn port(binding: &StringBinding) -> Result<u16> {
-    let why = "the endpoint is no port, a number up to 65535";
+    let why = "the endpoint is not a port, a number up to 65535";
     binding.endpoint.parse().map_err(|_| Error::new(code::E_INVALIDARG, format!("`{binding}`: {why}")))
 }
 
@@ -224,7 +224,7 @@ mod tests {
             (",interface=a,provider=shm,fault=loss=5%", ",provider=shm"),
             (",provider=tcp,quality=bad", ",quality=bad"),
         ] {
-            assert_eq!(SEQUENCE.told(binding(options)), binding(theirs), "{options}");
+            assert_eq!(SEQUENCE.for_peers(binding(options)), binding(theirs), "{options}");
         }
     }
 

@@ -34,7 +34,7 @@ const fn sequence(protocol: ProtocolSequence) -> Sequence {
 pub(crate) fn transfers(wanted: &Wanted) -> Result<Transfers> {
     let name = wanted.value("transfer");
     Transfers::named(name).ok_or_else(|| {
-        Error::new(code::E_INVALIDARG, format!("there is no transfer syntax `{name}`; there are {}", Transfers::NAMES))
+        Error::new(code::E_INVALIDARG, format!("transfer={name} is unknown: expected one of {}", Transfers::NAMES))
     })
 }
 

@@ -32,7 +32,7 @@ fn settle(wanted: &mut Wanted, end: End) -> Result<()> {
         End::Here(Some(IpAddr::V4(address))) => Some(address),
         End::Here(None) => None,
         End::Peer(SocketAddr::V6(_)) | End::Here(Some(IpAddr::V6(_))) => {
-            return Err(bad("ncacn_vi_xdp has IPv4 addresses only"));
+            return Err(bad("ncacn_vi_xdp supports only IPv4 addresses"));
         }
     };
     let interfaces = xdp::interfaces()?;
@@ -40,16 +40,21 @@ fn settle(wanted: &mut Wanted, end: End) -> Result<()> {
     let which = match (suitable.next(), suitable.next(), address) {
         (Some((name, _)), None, _) => name.clone(),
         (None, _, Some(address)) => {
-            let text =
-                format!("no Ethernet interface has {address} for its first address: say which by [,interface=NAME]");
+            let text = format!(
+                "no Ethernet interface has {address} as its first address: name the interface by \
+                    [,interface=NAME]"
+            );
             return Err(bad(text));
         }
         (None, _, None) => {
-            return Err(bad("ncacn_vi_xdp takes an Ethernet interface with an IPv4 address, and none is up"));
+            return Err(bad("ncacn_vi_xdp needs an Ethernet interface with an IPv4 address, and none is up"));
         }
         (Some(_), Some(_), _) => {
             let names: Vec<_> = interfaces.iter().map(|(name, _)| name.as_str()).collect();
-            return Err(bad(format!("say which interface of {} by [,interface=NAME]", names.join(", "))));
+            return Err(bad(format!(
+                "several Ethernet interfaces are suitable, {}: name one by [,interface=NAME]",
+                names.join(", ")
+            )));
         }
     };
     wanted.choose("interface", which);
@@ -64,9 +69,9 @@ fn way_to(peer: SocketAddr) -> Result<Ipv4Addr> {
     });
     match asked {
         Ok(SocketAddr::V4(own)) => Ok(*own.ip()),
-        Ok(SocketAddr::V6(_)) => Err(bad("ncacn_vi_xdp has IPv4 addresses only")),
+        Ok(SocketAddr::V6(_)) => Err(bad("ncacn_vi_xdp supports only IPv4 addresses")),
         Err(error) => {
-            let text = format!("there is no way to {}: {error}", peer.ip());
+            let text = format!("there is no route to {}: {error}", peer.ip());
             Err(Error::new(code::RPC_S_SERVER_UNAVAILABLE, text))
         }
     }
@@ -77,7 +82,7 @@ fn open(wanted: &Wanted) -> Result<Open> {
         "" => None,
         "native" => Some(Mode::Native),
         "generic" => Some(Mode::Generic),
-        other => return Err(bad(format!("ncacn_vi_xdp has the modes `native` and `generic`, and no `{other}`"))),
+        other => return Err(bad(format!("mode={other} is unknown: expected native or generic"))),
     };
     let options = Options { mode, fault: wanted.fault()?, ..Options::new(wanted.value("interface")) };
     let xdp = Xdp::open(&options)?;

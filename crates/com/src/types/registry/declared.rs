@@ -101,8 +101,8 @@ pub fn declare_copy(module: &str, interfaces: &[(&str, GUID, u128)]) {
 
 fn conflict((module, own): (&str, &Meaning), (other, rival): (&str, &Meaning)) -> String {
     format!(
-        "obvia: {module}::{} and {other}::{} have the same IID, {{{:?}}}, and are different interfaces (fingerprints {:032x} and {:032x}); \
-         one of them needs a uuid of its own, from `uuidgen`",
+        "obvia: {module}::{} and {other}::{} have the same IID, {{{:?}}}, but are different interfaces (fingerprints \
+            {:032x} and {:032x}): give one of them a new uuid, from `uuidgen`",
         own.name,
         rival.name,
         GUID::from_u128(own.iid),

@@ -14,8 +14,8 @@ use crate::text::writer::Writer;
 /// Returns the arrays that are passed by reference. Each comes with the index, in generated code,
 /// of its hand: the cache of the region that was used last, which is tried first.
 pub(super) fn references<'p, 'a>(plan: &'p MethodPlan<'a>) -> impl Iterator<Item = (&'p ParamPlan<'a>, String)> {
-    plan.references().map(|(param, hand, is_written)| {
-        (param, if is_written { format!("OBVIA_HANDS + {hand}") } else { hand.to_string() })
+    plan.references().map(|(param, array, is_written)| {
+        (param, if is_written { format!("OBVIA_REGION_CACHES + {array}") } else { array.to_string() })
     })
 }
 

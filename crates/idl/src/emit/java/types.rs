@@ -121,7 +121,7 @@ fn of_number(out: &mut Writer, name: &str) {
     out.line(format!("public static {name} of(int value) {{"));
     out.line(format!("{name} found = find(value);"));
     out.line("if (found == null) {");
-    out.line(format!("throw new IllegalArgumentException(value + \" is no {name}\");"));
+    out.line(format!("throw new IllegalArgumentException(value + \" is not a value of {name}\");"));
     out.line("}");
     out.line("return found;");
     out.line("}");
@@ -130,7 +130,7 @@ fn of_number(out: &mut Writer, name: &str) {
     out.line("int value = frame.getInt(at);");
     out.line(format!("{name} found = find(value);"));
     out.line("if (found == null) {");
-    out.line(format!("throw frame.bad(value + \" is no {name}\");"));
+    out.line(format!("throw frame.bad(value + \" is not a value of {name}\");"));
     out.line("}");
     out.line("return found;");
     out.line("}");
@@ -154,7 +154,7 @@ fn open_enumeration(out: &mut Writer, found: &Enum, name: &str) {
         out.line("/** Makes the value with this number, which must fit 16 bits. */");
         out.line(format!("public {name} {{"));
         out.line(format!("if (value < 0 || value > {}) {{", Enum::NARROW_MAX));
-        out.line(format!("throw new IllegalArgumentException(value + \" is no {name}\");"));
+        out.line(format!("throw new IllegalArgumentException(value + \" is not a value of {name}\");"));
         out.line("}");
         out.line("}");
         out.line("");

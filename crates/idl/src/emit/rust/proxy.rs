@@ -50,9 +50,9 @@ pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     out.line("// SAFETY: these are the arguments of this function.");
     out.line(format!("return unsafe {{ {}_prepare(this{}) }};", context.stem(plan), given(plan)));
     out.line("};");
-    for (param, hand, is_written) in plan.references() {
+    for (param, array, is_written) in plan.references() {
         let (raw, name) = (&param.param.code, binding(&param.param.code));
-        out.line(format!("let Some({raw}_reference) = call.refer({hand}, {is_written}, {name}.addr()) else {{"));
+        out.line(format!("let Some({raw}_reference) = call.refer({array}, {is_written}, {name}.addr()) else {{"));
         out.line("// SAFETY: these are the arguments of this function.");
         out.line(format!("return unsafe {{ {}_elsewhere(this{}) }};", context.stem(plan), given(plan)));
         out.line("};");
@@ -101,10 +101,10 @@ fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!("// SAFETY: as in `{}_proxy`.", context.stem(plan)));
     out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
     out.line("let mut turned = false;");
-    for (param, hand, is_written) in plan.references() {
+    for (param, array, is_written) in plan.references() {
         let name = binding(&param.param.code);
         out.line("// SAFETY: the proxy has begun a call, and has not made it.");
-        out.line(format!("turned |= unsafe {{ proxy.turn_region({hand}, {is_written}, {name}.addr()) }};"));
+        out.line(format!("turned |= unsafe {{ proxy.turn_region({array}, {is_written}, {name}.addr()) }};"));
     }
     out.line("if turned {");
     out.line("// SAFETY: these are the arguments of this function.");

@@ -121,12 +121,12 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             }
         }
     }
-    for (param, hand, is_written) in plan.references() {
+    for (param, array, is_written) in plan.references() {
         let Passing::Reference { element, size, .. } = &param.passing else { continue };
         let (raw, ty, count) = (&param.param.code, value(context.model, element), claim_text(plan, size, Side::Local));
         out.line(format!("let {raw}_count = {count};"));
         out.line(format!(
-            "let {raw}_data = call.by_reference::<{ty}>({hand}, {is_written}, {}, {raw}_count)?;",
+            "let {raw}_data = call.by_reference::<{ty}>({array}, {is_written}, {}, {raw}_count)?;",
             param.request.unwrap_or(0)
         ));
     }

@@ -508,7 +508,7 @@ static HRESULT IStubs_MoveData_by_reference_proxy(IStubs *self, uint32_t ArraySi
     const obvia_proxy *proxy = (const obvia_proxy *)self;
     OBVIA_BEGIN(proxy, calls, IStubs_MoveData_by_reference_prepare(self, ArraySize, pArray))
     uint64_t pArray_reference;
-    if (OBVIA_UNLIKELY(!obvia_refer(&calls->regions[OBVIA_HANDS + 0], pArray, &pArray_reference))) {
+    if (OBVIA_UNLIKELY(!obvia_refer(&calls->regions[OBVIA_REGION_CACHES + 0], pArray, &pArray_reference))) {
         return IStubs_MoveData_by_reference_elsewhere(self, ArraySize, pArray);
     }
     struct IStubs_MoveData_by_reference_request *request = (struct IStubs_MoveData_by_reference_request *)calls->slot;
@@ -530,7 +530,7 @@ static HRESULT IStubs_MoveData_by_reference_prepare(IStubs *self, uint32_t Array
 static HRESULT IStubs_MoveData_by_reference_elsewhere(IStubs *self, uint32_t ArraySize, uint32_t *pArray)
 {
     int turned = 0;
-    turned |= obvia_turn(obvia_calls_at_hand, OBVIA_HANDS + 0, pArray);
+    turned |= obvia_turn(obvia_calls_at_hand, OBVIA_REGION_CACHES + 0, pArray);
     if (turned) {
         return IStubs_MoveData_by_reference_proxy(self, ArraySize, pArray);
     }
@@ -549,10 +549,10 @@ static obvia_answer IStubs_MoveData_by_reference_stub(void *object, obvia_call *
     const uint32_t ArraySize = OBVIA_LOAD(uint32_t, &request->ArraySize);
     const uint64_t pArray_count = (uint64_t)ArraySize;
     const uint64_t pArray_reference = OBVIA_LOAD(uint64_t, &request->pArray);
-    if (OBVIA_UNLIKELY(!obvia_is_in(&call->regions[OBVIA_HANDS + 0], pArray_reference, pArray_count, 4, 4))) {
+    if (OBVIA_UNLIKELY(!obvia_is_in(&call->regions[OBVIA_REGION_CACHES + 0], pArray_reference, pArray_count, 4, 4))) {
         return IStubs_MoveData_by_reference_turn(object, call);
     }
-    uint32_t *pArray = (uint32_t *)obvia_resolve(&call->regions[OBVIA_HANDS + 0], pArray_reference);
+    uint32_t *pArray = (uint32_t *)obvia_resolve(&call->regions[OBVIA_REGION_CACHES + 0], pArray_reference);
     const HRESULT result = (self->lpVtbl->MoveData)(self, ArraySize, pArray);
     return obvia_results(result, 0);
 }
@@ -561,7 +561,7 @@ static obvia_answer IStubs_MoveData_by_reference_turn(void *object, obvia_call *
 {
     const struct IStubs_MoveData_by_reference_request *request = (const struct IStubs_MoveData_by_reference_request *)call->frame;
     int turned = 0;
-    turned |= obvia_turn_call(call, OBVIA_HANDS + 0, OBVIA_LOAD(uint64_t, &request->pArray));
+    turned |= obvia_turn_call(call, OBVIA_REGION_CACHES + 0, OBVIA_LOAD(uint64_t, &request->pArray));
     return turned ? IStubs_MoveData_by_reference_stub(object, call) : OBVIA_BAD_STUB_DATA;
 }
 

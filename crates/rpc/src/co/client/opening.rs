@@ -46,10 +46,10 @@ impl ClientAssociation {
             return Err(AssociationError::Busy);
         }
         if contexts.is_empty() {
-            return Err(AssociationError::Misuse("a bind proposes at least one presentation context"));
+            return Err(AssociationError::Misuse("a bind needs at least one presentation context"));
         }
         if contexts.iter().any(|context| context.id == FEATURES_CONTEXT || self.is_taken(context)) {
-            return Err(AssociationError::Misuse("the number of a presentation context is in use"));
+            return Err(AssociationError::Misuse("the identifier of a presentation context is already in use"));
         }
         let (alters, id) = (self.is_bound, self.next_id());
         let mut opening = Opening { id, first_id: id, alters, contexts, security: None, outcomes: None, steps: 0 };

@@ -236,7 +236,7 @@ impl State {
     fn propose(&mut self, mut contexts: Vec<Context>) -> Result<u32, ViError> {
         for context in &mut contexts {
             context.id = self.next_context;
-            let too_many = ViError::BadState { what: "an association has too many presentation contexts" };
+            let too_many = ViError::BadState { what: "the association has too many presentation contexts" };
             self.next_context = self.next_context.checked_add(1).ok_or(too_many)?;
         }
         let security = self.security.take();
@@ -327,7 +327,7 @@ impl Relay for ClientRelay {
                 }
                 self.flush(&mut state)
             }
-            Kind::Response | Kind::Fault => Err(ViError::BadState { what: "a client has nothing to answer" }),
+            Kind::Response | Kind::Fault => Err(ViError::BadState { what: "a client cannot send responses" }),
         }
     }
 

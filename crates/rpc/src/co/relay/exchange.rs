@@ -135,7 +135,7 @@ impl Performed {
                 let encoded = self.translation.encode_response(&self.request, status, message.frame, scratch);
                 Ok(encoded.map_err(Status::in_a_fault))
             }
-            _ => Err(ViError::BadState { what: "a server only answers" }),
+            _ => Err(ViError::BadState { what: "a server can send only responses and faults" }),
         }
     }
 }

@@ -261,7 +261,7 @@ impl Lane {
 impl Relay for Lane {
     fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
         let call = self.calls().current.take().and_then(|call| Some((call.id?, call.performed)));
-        let (id, performed) = call.ok_or(ViError::BadState { what: "there is no call to be answered" })?;
+        let (id, performed) = call.ok_or(ViError::BadState { what: "no call awaits a response" })?;
         let mut state = self.hall.lock();
         let State { association, scratch, .. } = &mut *state;
         let answered = match performed.encode(&message, scratch)? {

@@ -247,7 +247,7 @@ impl Relay for ClientRelay {
                 (state.call, state.asked) = (None, None);
                 state.activity.orphan();
             }
-            Kind::Response | Kind::Fault => return Err(ViError::BadState { what: "a client has nothing to answer" }),
+            Kind::Response | Kind::Fault => return Err(ViError::BadState { what: "a client cannot send responses" }),
         }
         self.shared.flush(&mut state);
         Ok(())

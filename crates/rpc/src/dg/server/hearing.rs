@@ -25,7 +25,7 @@ impl Server {
             PduType::ACK => self.acknowledged(now, from, &header),
             PduType::FACK => self.fack(now, from, &header, body),
             PduType::CL_CANCEL => self.cancel(now, from, &header, body),
-            PduType::RESPONSE | PduType::FAULT | PduType::REJECT => self.told(now, from, &header, body),
+            PduType::RESPONSE | PduType::FAULT | PduType::REJECT => self.callback_answered(now, from, &header, body),
             // A client's answer to a callback needs no further units.
             _ => {}
         }
@@ -297,7 +297,7 @@ impl Server {
     }
 
     /// Processes a client's answer to a callback.
-    fn told(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
+    fn callback_answered(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
         let Some(id) = self.asked.get(&header.activity).copied().filter(|_| header.interface == CONV) else { return };
         let Some(activity) = self.activities.get_mut(&id).filter(|activity| activity.place == from) else { return };
         let sequence = activity.sequence;

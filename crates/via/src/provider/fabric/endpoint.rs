@@ -59,7 +59,7 @@ fn name(endpoint: &Owned) -> Result<Vec<u8>, Error> {
     let (mut name, mut length) = (vec![0_u8; NAME_MAX], NAME_MAX);
     // SAFETY: a live endpoint; libfabric writes no more than the length.
     let result = unsafe { ffi::ob_name(endpoint.0, name.as_mut_ptr().cast(), &mut length) };
-    check("asking an endpoint's name", result)?;
+    check("reading an endpoint's address", result)?;
     name.truncate(length);
     Ok(name)
 }
@@ -194,7 +194,7 @@ impl Endpoint {
     pub(super) fn connect(&self, info: &Info, data: &[u8]) -> Result<(), Error> {
         // SAFETY: live objects; the bytes live until the call returns.
         let result = unsafe { ffi::ob_connect(self.object.0, info.0, data.as_ptr().cast(), data.len()) };
-        check("asking for a connection", result).map(|_| ())
+        check("requesting a connection", result).map(|_| ())
     }
 
     pub(super) fn accept(&self, data: &[u8]) -> Result<(), Error> {

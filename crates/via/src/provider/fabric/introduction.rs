@@ -231,7 +231,7 @@ impl Incoming for Request {
 
 impl Drop for Request {
     fn drop(&mut self) {
-        self.refuse("the listener did not answer");
+        self.refuse("the listener did not respond");
     }
 }
 

@@ -59,10 +59,10 @@ fn check_room(data: &[u8], room: usize) -> Result<(), Error> {
 /// Splits an address into host and port.
 pub(super) fn split(address: &str) -> Result<(&str, &str), Error> {
     let bad = |why| Error::BadAddress { text: address.to_owned(), why };
-    let (host, port) = address.rsplit_once(':').ok_or_else(|| bad("it is not of the form host:port"))?;
+    let (host, port) = address.rsplit_once(':').ok_or_else(|| bad("expected the form host:port"))?;
     let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     if host.is_empty() || port.parse::<u16>().is_err() {
-        return Err(bad("it is not of the form host:port"));
+        return Err(bad("expected the form host:port"));
     }
     Ok((host, port))
 }
@@ -131,7 +131,7 @@ fn failed(address: &str, number: u32, data: &[u8]) -> Error {
         // The listener closed before the request was read.
         Errno::CONNRESET | Errno::CONNABORTED | Errno::PIPE => Error::NotFound { name: address.to_owned() },
         Errno::TIMEDOUT => Error::TimedOut,
-        _ => error("asking for a connection", number),
+        _ => error("requesting a connection", number),
     }
 }
 
@@ -148,7 +148,7 @@ impl Listener {
         let (host, port) = split(discriminator)?;
         let bad = || Error::BadAddress {
             text: discriminator.to_owned(),
-            why: "libfabric's provider has no such address here",
+            why: "libfabric's provider has no such address on this host",
         };
         let info = nic.find(host, port, true)?.ok_or_else(bad)?;
         let passive = Passive::open(&nic.fabric, &info)?;
@@ -250,7 +250,7 @@ impl Incoming for Request {
 
 impl Drop for Request {
     fn drop(&mut self) {
-        self.refuse("the listener did not answer");
+        self.refuse("the listener did not respond");
     }
 }
 

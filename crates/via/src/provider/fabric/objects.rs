@@ -28,7 +28,7 @@ impl Drop for Owned {
         // SAFETY: live by the invariant, and no other owner closes the object. Fields are declared
         // so that objects opened on this one are closed before it.
         let result = unsafe { ffi::ob_close(self.0) };
-        debug_assert_eq!(result, 0, "an object of libfabric is closed while another needs it");
+        debug_assert_eq!(result, 0, "an object of libfabric was closed before an object that depends on it");
     }
 }
 

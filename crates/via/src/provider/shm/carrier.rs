@@ -101,7 +101,7 @@ impl Socket {
 
     fn send(&self, bytes: &[u8]) -> Result<(), Error> {
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-        rustix::net::send(&*self.socket, bytes, flags).map(drop).map_err(Error::system("telling a peer"))
+        rustix::net::send(&*self.socket, bytes, flags).map(drop).map_err(Error::system("notifying a peer"))
     }
 
     /// Sleeps until the peer or another thread of this process ends the sleep, and consumes the

@@ -40,7 +40,7 @@ const SWEPT_MAX: usize = 16;
 /// The longest wait for a lock whose holder does not answer at the name.
 const PATIENCE: Deadline = Deadline::after_secs(3);
 /// The reason for refusing a name that is too long for a socket's address.
-const TOO_LONG: &str = "it is longer than the 107 bytes of a socket's path leave";
+const TOO_LONG: &str = "it does not fit the 107 bytes of a socket's path";
 /// The most connections in the queue of a listener.
 const BACKLOG: i32 = 128;
 

@@ -51,11 +51,11 @@ fn check(fd: &OwnedFd, length: usize, wanted: SealFlags) -> Result<(), Error> {
     }
     // Files of other sealable file systems (huge pages) may lack pages, and touching a missing page
     // is a bus error.
-    let system = rustix::fs::fstatfs(fd).map_err(Error::system("looking at a segment"))?;
+    let system = rustix::fs::fstatfs(fd).map_err(Error::system("examining a segment"))?;
     if system.f_type != TMPFS {
         return Err(Violation::NotSealed.into());
     }
-    let found = rustix::fs::fstat(fd).map_err(Error::system("looking at a segment"))?;
+    let found = rustix::fs::fstat(fd).map_err(Error::system("examining a segment"))?;
     if u64::try_from(found.st_size).unwrap_or(0) < length as u64 {
         return Err(Violation::ShortSegment.into());
     }

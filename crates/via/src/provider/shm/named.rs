@@ -44,7 +44,7 @@ pub(super) fn hand_over(
     deadline: Deadline,
 ) -> Result<Mapping, Error> {
     let mut mark = [0; 8];
-    getrandom(&mut mark, GetRandomFlags::empty()).map_err(Error::system("getting a random number"))?;
+    getrandom(&mut mark, GetRandomFlags::empty()).map_err(Error::system("reading random numbers"))?;
     let (own, file) = own;
     own.store(layout::MARK, &mark).ok_or(Violation::ShortSegment)?;
     let length = layout::AREA + area;
@@ -56,7 +56,7 @@ pub(super) fn hand_over(
     names[16..24].copy_from_slice(&mark);
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
     let sent = rustix::net::send(socket, &names, flags).map_err(Error::system("naming segments"))?;
-    debug_assert_eq!(sent, names.len(), "it is next to nothing, and the second thing that is sent");
+    debug_assert_eq!(sent, names.len(), "the message is short, and only the second one on the connection");
     await_mapped(socket, deadline)?;
     let seals = SealFlags::FUTURE_WRITE | SealFlags::SEAL;
     rustix::fs::fcntl_add_seals(&peers, seals).map_err(Error::system("sealing a segment"))?;

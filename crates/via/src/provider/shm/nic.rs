@@ -286,7 +286,12 @@ impl Incoming for ShmIncoming {
     fn accept(mut self: Box<Self>, own: &Offer, _deadline: Deadline) -> Result<Box<dyn Port>, Error> {
         let shape = self.own.shape;
         let (segment, file) = mapping::create(shape.length())?;
-        let Some((socket, peer)) = self.asks.take() else { return Err(Error::BadState { what: "it was answered" }) };
+        let Some((socket, peer)) = self.asks.take() else {
+            return Err(Error::BadState {
+                what: "the request was already \
+            answered",
+            });
+        };
         match hello::introduce(&socket, Step::Acceptance, own, shape, &file, &self.own.table)? {
             Sent::Done => Ok(connected(socket, own, segment, shape, *peer)),
             Sent::Full => Err(Error::TimedOut),

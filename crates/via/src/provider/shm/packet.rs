@@ -39,7 +39,7 @@ pub(super) fn send(socket: &OwnedFd, bytes: &[u8], files: &[BorrowedFd<'_>]) -> 
             // TOOMANYREFS: more files are under way than the system's limit for this user allows.
             Err(Errno::AGAIN | Errno::TOOMANYREFS | Errno::NOBUFS) => Ok(Sent::Full),
             Err(Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN) => Ok(Sent::Gone),
-            Err(errno) => Err(Error::system("telling a peer")(errno)),
+            Err(errno) => Err(Error::system("notifying a peer")(errno)),
         };
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Received, Er
             Err(Errno::INTR) => continue,
             Err(Errno::AGAIN) => Ok(Received::Nothing),
             Err(Errno::CONNRESET | Errno::NOTCONN | Errno::PIPE) => Ok(Received::End),
-            Err(errno) => Err(Error::system("listening to a peer")(errno)),
+            Err(errno) => Err(Error::system("reading from a peer")(errno)),
         };
     }
 }

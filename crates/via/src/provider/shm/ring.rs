@@ -110,14 +110,14 @@ impl Publisher {
     /// in the area, which must have room. The ring must have a free slot. Returns the result of
     /// `fill`; on `None` nothing is published.
     pub(super) fn publish(&mut self, mut record: Record, fill: impl FnOnce(&mut [u8]) -> Option<()>) -> Option<()> {
-        assert!(self.has_slot(), "has_slot was asked first");
+        assert!(self.has_slot(), "has_slot was checked first");
         let length = record.piece as usize;
         let slot = self.shape.slot(self.published);
         let mut used = self.used;
         let place = if length <= record.kind.line_max() {
             slot + record.kind.line_start()
         } else {
-            assert!(length <= self.room(), "room was asked first");
+            assert!(length <= self.room(), "room was checked first");
             let at = (self.used % self.shape.area as u64) as usize;
             record.area = Some(at as u32);
             used += (length as u64).next_multiple_of(ALIGN as u64);

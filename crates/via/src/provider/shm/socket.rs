@@ -20,7 +20,7 @@ pub(super) fn send_with_fd(socket: &OwnedFd, bytes: &[u8], fd: &OwnedFd) -> Resu
     control.push(SendAncillaryMessage::ScmRights(&fds));
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
     let sent = rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut control, flags)
-        .map_err(|errno| failed(socket, "handing over a segment", errno))?;
+        .map_err(|errno| failed(socket, "sending a segment", errno))?;
     debug_assert_eq!(sent, bytes.len());
     Ok(())
 }

@@ -103,7 +103,7 @@ impl Inbox {
 
 pub(super) fn listen(core: &Arc<Core>, nic: usize, name: &str) -> Result<Box<dyn Listening>, Error> {
     if name.is_empty() || name.len() > 100 {
-        return Err(Error::BadName { name: name.to_owned(), why: "it has no letter, or more than 100 bytes" });
+        return Err(Error::BadName { name: name.to_owned(), why: "it is empty, or has more than 100 bytes" });
     }
     let inbox = core.doors.open(nic, name)?;
     let address = format!("{nic}/{name}");
@@ -176,7 +176,7 @@ impl Incoming for SimRequest {
 
     fn accept(mut self: Box<Self>, own: &Offer, _: Deadline) -> Result<Box<dyn Port>, Error> {
         let Some(link) = self.link.take() else {
-            return Err(Error::BadState { what: "the request has been answered" });
+            return Err(Error::BadState { what: "the request was already answered" });
         };
         link.attach();
         let now = nanoseconds(self.core.net.now());

@@ -62,7 +62,7 @@ impl SimPort {
                 return Some(Duration::from_nanos(now) + RETRY);
             }
         }
-        self.link.net().complain("an engine has more to send at one time than anybody may");
+        self.link.net().complain("an engine sends more at one time than its limit");
         Some(Duration::from_nanos(now) + RETRY)
     }
 }

@@ -146,7 +146,7 @@ fn run(seed: u64, mutation: Option<Mutation>, is_traced: bool) -> (Result<Summar
     let outcome = catch_unwind(AssertUnwindSafe(|| run.all()));
     let outcome = outcome.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a word");
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("(no message)");
         Err(format!("panicked: {text}"))
     });
     let trace = planned + &run.trace();

@@ -53,8 +53,8 @@ impl UdpListener {
         // on only sockets of this user may join.
         sockopt::set_socket_reuseport(&socket, true).map_err(Error::system("sharing a UDP port"))?;
         socket.set_nonblocking(true).map_err(Error::io("making a UDP socket non-blocking"))?;
-        let local = socket.local_addr().map_err(Error::io("asking for a socket's address"))?;
-        let file = socket.try_clone().map_err(Error::io("doubling a socket"))?.into();
+        let local = socket.local_addr().map_err(Error::io("reading a socket's address"))?;
+        let file = socket.try_clone().map_err(Error::io("duplicating a socket"))?.into();
         let shared = Shared { socket, file, local, known: Mutex::default() };
         Ok(Self { shared: Arc::new(shared), options: options.clone() })
     }
@@ -160,7 +160,7 @@ impl Incoming for UdpIncoming {
 
     fn accept(mut self: Box<Self>, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
         let Some(answering) = self.answering.take() else {
-            return Err(Error::BadState { what: "the request was answered already" });
+            return Err(Error::BadState { what: "the request was already answered" });
         };
         let wanted = self.shared.own_address(answering.discriminator());
         let link = UdpLink::connect(self.from, Some(wanted), self.options.buffer)

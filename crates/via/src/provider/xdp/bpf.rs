@@ -139,7 +139,7 @@ impl Attached {
     /// Passes the frames of a queue to a socket.
     pub(super) fn steer(&self, queue: u32, socket: BorrowedFd<'_>) -> Result<(), Error> {
         let value = socket.as_raw_fd().to_ne_bytes();
-        update(&self.sockets, queue.to_ne_bytes(), &value).map_err(Error::system("putting a socket into the XSKMAP"))
+        update(&self.sockets, queue.to_ne_bytes(), &value).map_err(Error::system("entering a socket into the XSKMAP"))
     }
 
     /// Has the program take frames to this port from now on.
@@ -219,7 +219,7 @@ fn load(program: &[Instruction]) -> Result<OwnedFd, Refused> {
             let _ = try_load(program, &mut log);
             let end = log.iter().position(|byte| *byte == 0).unwrap_or(log.len());
             let words = format!("{}: {}", io::Error::from(errno), String::from_utf8_lossy(&log[..end]).trim());
-            return Err(Refused { doing: "having the XDP program verified", source: io::Error::other(words) });
+            return Err(Refused { doing: "verifying the XDP program", source: io::Error::other(words) });
         }
     };
     owned(fd)
@@ -262,8 +262,8 @@ fn native_refused(errno: Errno) -> Refused {
 fn attach_refused(errno: Errno) -> Refused {
     let doing = match errno {
         Errno::PERM => "attaching the XDP program, which needs CAP_NET_ADMIN and CAP_BPF",
-        Errno::BUSY => "attaching the XDP program: the interface has one already, of this or another process",
-        Errno::INVAL => "attaching the XDP program: the kernel has no BPF links for XDP, which came with 5.9",
+        Errno::BUSY => "attaching the XDP program: the interface already has one, of this or another process",
+        Errno::INVAL => "attaching the XDP program: the kernel has no BPF links for XDP, which need Linux 5.9",
         _ => "attaching the XDP program to the interface",
     };
     Refused::new(doing, errno)

@@ -87,22 +87,22 @@ impl Interface {
         let socket = socket.as_fd();
         let bad = |why| Error::BadAddress { text: name.to_owned(), why };
         if name.is_empty() || name.len() >= NAME_BYTES || name.bytes().any(|byte| byte == 0 || byte == b'/') {
-            return Err(bad("no interface can have that name"));
+            return Err(bad("the name is not valid for an interface"));
         }
         let index = rustix::net::netdevice::name_to_index(socket, name)
             .map_err(|_| bad("no interface of this network namespace has that name"))?;
-        let flags = ask::<FLAGS>(socket, name).map_err(Error::system("asking for an interface's flags"))?;
+        let flags = ask::<FLAGS>(socket, name).map_err(Error::system("reading an interface's flags"))?;
         if i16::from_ne_bytes([flags[0], flags[1]]) & IS_UP == 0 {
             return Err(bad("the interface is down"));
         }
         let hardware =
-            ask::<HARDWARE_ADDRESS>(socket, name).map_err(Error::system("asking for an Ethernet address"))?;
+            ask::<HARDWARE_ADDRESS>(socket, name).map_err(Error::system("reading an interface's Ethernet address"))?;
         if u16::from_ne_bytes([hardware[0], hardware[1]]) != ETHERNET {
             return Err(bad("the interface is not an Ethernet interface"));
         }
         let mut mac = [0; 6];
         mac.copy_from_slice(&hardware[2..8]);
-        let mtu = ask::<MTU>(socket, name).map_err(Error::system("asking for an interface's MTU"))?;
+        let mtu = ask::<MTU>(socket, name).map_err(Error::system("reading an interface's MTU"))?;
         let mtu = i32::from_ne_bytes([mtu[0], mtu[1], mtu[2], mtu[3]]);
         let address = match address {
             Some(address) => address,

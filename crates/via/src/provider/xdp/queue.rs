@@ -436,7 +436,10 @@ fn rings(socket: BorrowedFd<'_>, frames: u32) -> Result<Rings, Error> {
     sockopt::set_xdp_umem_completion_ring_size(socket, frames).map_err(&sized)?;
     sockopt::set_xdp_rx_ring_size(socket, frames).map_err(&sized)?;
     sockopt::set_xdp_tx_ring_size(socket, frames).map_err(&sized)?;
-    let offsets = sockopt::xdp_mmap_offsets(socket).map_err(Error::system("asking where the rings are"))?;
+    let offsets = sockopt::xdp_mmap_offsets(socket).map_err(Error::system(
+        "reading the offsets of the rings of an \
+        AF_XDP socket",
+    ))?;
     Ok(Rings {
         fill: Outgoing::new(socket, FILL_RING, &offsets.fr, frames)?,
         completion: Coming::new(socket, COMPLETION_RING, &offsets.cr, frames)?,
@@ -467,7 +470,7 @@ fn bind(socket: BorrowedFd<'_>, interface: &Interface, queue: u32, mode: Mode) -
     };
     bound.map_err(|errno| match errno {
         Errno::INVAL => Refused::new("binding an AF_XDP socket: the interface has no such queue, or no support", errno),
-        Errno::BUSY => Refused::new("binding an AF_XDP socket: another one has the queue", errno),
+        Errno::BUSY => Refused::new("binding an AF_XDP socket: another socket already has the queue", errno),
         Errno::PERM => Refused::new("binding an AF_XDP socket, which needs CAP_NET_RAW", errno),
         Errno::OPNOTSUPP => Refused::new("binding an AF_XDP socket, which the interface does not support", errno),
         _ => Refused::new("binding an AF_XDP socket", errno),

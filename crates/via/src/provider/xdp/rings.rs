@@ -54,7 +54,12 @@ unsafe impl Sync for Mapped {}
 
 impl Mapped {
     fn new<T>(socket: BorrowedFd<'_>, what: u64, offsets: &XdpRingOffset, entries: u32) -> Result<Arc<Self>, Error> {
-        let place = |offset: u64| usize::try_from(offset).map_err(|_| Error::BadState { what: "a ring of no size" });
+        let place = |offset: u64| {
+            usize::try_from(offset).map_err(|_| Error::BadState {
+                what: "the offsets of the \
+            kernel's rings exceed the address space",
+            })
+        };
         let (producer, consumer) = (place(offsets.producer)?, place(offsets.consumer)?);
         let (flags, first) = (offsets.flags.map(place).transpose()?, place(offsets.desc)?);
         let length = (entries as usize).checked_mul(size_of::<T>()).and_then(|bytes| bytes.checked_add(first));
@@ -64,14 +69,14 @@ impl Mapped {
             && first.is_multiple_of(align_of::<T>())
             && [Some(producer), Some(consumer), flags].into_iter().flatten().all(word_fits);
         if !fits {
-            return Err(Error::BadState { what: "the kernel's rings are laid out in a way that cannot be" });
+            return Err(Error::BadState { what: "the layout of the kernel's rings is invalid" });
         }
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         let flags_of_map = MapFlags::SHARED | MapFlags::POPULATE;
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use.
         let start = unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, flags_of_map, socket, what) };
         let start = start.map_err(Error::system("mapping a ring of an AF_XDP socket"))?;
-        let start = NonNull::new(start).expect("the kernel maps nothing at zero unasked");
+        let start = NonNull::new(start).expect("the kernel does not map memory at address zero unless requested");
         Ok(Arc::new(Self { start, length, producer, consumer, flags, first, entries }))
     }
 

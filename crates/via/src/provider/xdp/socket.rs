@@ -76,13 +76,13 @@ impl XdpSocket {
         set_number(kernel.as_fd(), (libc::IPPROTO_IP, libc::IP_RECVERR), 1)
             .map_err(Error::system("preparing a UDP port"))?;
         kernel.set_nonblocking(true).map_err(Error::io("preparing a UDP port"))?;
-        let SocketAddr::V4(local) = kernel.local_addr().map_err(Error::io("asking for a UDP port"))? else {
-            return Err(Error::BadState { what: "a port of IPv4 is not one" });
+        let SocketAddr::V4(local) = kernel.local_addr().map_err(Error::io("reading the number of a UDP port"))? else {
+            return Err(Error::BadState { what: "the UDP port has no IPv4 address" });
         };
         let bell =
             eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(Error::system("making an eventfd"))?;
         let door = Door::new(bell);
-        let ready = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::system("making an epoll file"))?;
+        let ready = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::system("creating an epoll instance"))?;
         let watched = Error::system("watching an AF_XDP socket");
         let (data, flags) = (epoll::EventData::new_u64(0), epoll::EventFlags::IN);
         epoll::add(&ready, &door.bell, data, flags).map_err(&watched)?;

@@ -123,7 +123,7 @@ impl Engine {
         self.heard(now);
         self.sending.window_is(late.window);
         let known = self.acknowledged(now, (late.ack, 0), sink);
-        debug_assert!(known.is_some(), "what was acknowledged had been sent");
+        debug_assert!(known.is_some(), "only sent packets are acknowledged");
         self.expect_more(now);
         self.receiving.answer_by(now + self.ack_delay);
     }

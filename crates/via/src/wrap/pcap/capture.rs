@@ -64,7 +64,7 @@ impl Capture {
     /// An error of the system, when the file cannot be made.
     pub fn create(path: &Path) -> Result<Self, Error> {
         let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(path);
-        let file = file.map_err(Error::io("making a capture file"))?;
+        let file = file.map_err(Error::io("creating a capture file"))?;
         Self::to(Box::new(BufWriter::new(file)), Self::LIMIT)
     }
 

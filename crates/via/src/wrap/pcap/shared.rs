@@ -40,7 +40,7 @@ impl SharedCapture {
     /// [`Error::System`] when the file exists already, or cannot be made.
     pub fn create(path: &Path) -> Result<(), Error> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let doing = "making a capture file";
+        let doing = "creating a capture file";
         let file = rustix::fs::open(path, flags, Mode::from_raw_mode(0o600)).map_err(Error::system(doing))?;
         std::fs::File::from(file).write_all(&file_header()).map_err(Error::io(doing))
     }
@@ -61,11 +61,11 @@ impl SharedCapture {
         // A program with more rights than its caller must not write to any file that the caller
         // names.
         let why = if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
-            "it is not a file"
+            "it is not a regular file"
         } else if !is_ours {
             "it belongs to another user"
         } else if rustix::io::pread(&file, &mut begins, 0) != Ok(begins.len()) || begins != file_header() {
-            "it was not made by `obvia trace`"
+            "it was not created by `obvia trace`"
         } else {
             let id = format!("obvia-trace/{:x}.{:x}", found.st_dev, found.st_ino);
             let file = SharedFile { file, path: path.to_owned(), limit };
@@ -138,7 +138,7 @@ fn limit() -> Result<u64, Error> {
         return Ok(Capture::LIMIT);
     };
     let text = text.to_string_lossy();
-    let wrong = |_| io::Error::new(io::ErrorKind::InvalidInput, format!("{text:?} is no number of bytes"));
+    let wrong = |_| io::Error::new(io::ErrorKind::InvalidInput, format!("{text:?} is not a number of bytes"));
     text.parse().map_err(wrong).map_err(Error::io("reading OBVIA_TRACE_LIMIT"))
 }
 
@@ -153,7 +153,7 @@ impl SharedFile {
     fn append(&self, packet: &[u8]) -> io::Result<()> {
         let there = u64::try_from(fstat(&self.file)?.st_size).unwrap_or(u64::MAX);
         if there >= self.limit {
-            return Err(io::Error::other(format!("it has reached its limit of {} bytes", self.limit)));
+            return Err(io::Error::other(format!("the file has reached its limit of {} bytes", self.limit)));
         }
         match rustix::io::retry_on_intr(|| rustix::io::write(&self.file, packet))? {
             written if written == packet.len() => Ok(()),

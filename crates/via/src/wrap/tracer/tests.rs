@@ -116,24 +116,24 @@ fn a_connection_s_life_is_noted_in_order() {
     vi.disconnect();
     let handle = format!("{:x}:{:x}", region.handle().0[0], region.handle().0[1]);
     let expected = [
-        "echo: asks nobody for a connection".to_owned(),
-        "echo: is not connected: nobody serves the name \"nobody\"".to_owned(),
-        "echo: asks myself for a connection".to_owned(),
+        "echo: requests a connection to nobody".to_owned(),
+        "echo: fails to connect: no process serves the name \"nobody\"".to_owned(),
+        "echo: requests a connection to myself".to_owned(),
         "port to myself: is connected".to_owned(),
-        "port to myself: receive posted, 0 now".to_owned(),
-        "port to myself: receive posted, 1 now".to_owned(),
+        "port to myself: receive posted, 0 in the queue".to_owned(),
+        "port to myself: receive posted, 1 in the queue".to_owned(),
         "port to myself: #0 Send of 5 bytes posted with 0x00000007".to_owned(),
         "port to myself: message of 5 bytes: taken".to_owned(),
         "port to myself: message received with 0x00000007".to_owned(),
         "port to myself: #0 done, 5 bytes".to_owned(),
         format!("port to myself: #1 RdmaWrite of 5 bytes posted at {handle}+0x60"),
         format!(
-            "port to myself: peer's Write of 5 bytes at {handle}+0x60: refused, the peer's memory does not allow it"
+            "port to myself: peer's Write of 5 bytes at {handle}+0x60: refused, the peer's memory does not allow the access"
         ),
-        "port to myself: #1 the peer's memory does not allow it, 5 bytes".to_owned(),
+        "port to myself: #1 the peer's memory does not allow the access, 5 bytes".to_owned(),
         "port to myself: #2 Send of 0 bytes posted".to_owned(),
         "port to myself: message of 0 bytes: refused, the peer had no receive posted".to_owned(),
-        "port to myself: is broken: a message found no receive descriptor; the peer had no receive posted".to_owned(),
+        "port to myself: the connection is broken: a message found no receive descriptor; the peer had no receive posted".to_owned(),
         "port to myself: disconnects".to_owned(),
     ];
     assert_eq!(said(&trace), expected);
@@ -160,7 +160,7 @@ fn a_full_trace_forgets_the_oldest() {
     }
     assert_eq!(
         (said(&trace), trace.forgotten()),
-        (vec!["x: receive posted, 3 now".into(), "x: receive posted, 4 now".into()], 3)
+        (vec!["x: receive posted, 3 in the queue".into(), "x: receive posted, 4 in the queue".into()], 3)
     );
     assert!(trace.to_string().starts_with("(3 earlier events)\n"));
 }
@@ -192,7 +192,7 @@ fn streams_get_every_event_until_they_fail() {
     }
     let text = text.lock().unwrap();
     let lines: Vec<_> = text.lines().collect();
-    assert!(lines[1].ends_with(" us x: receive posted, 1 now") && (3..20).contains(&lines.len()), "{text}");
+    assert!(lines[1].ends_with(" us x: receive posted, 1 in the queue") && (3..20).contains(&lines.len()), "{text}");
     assert_eq!(trace.events().len(), 1);
 }
 

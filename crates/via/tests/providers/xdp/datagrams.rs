@@ -147,7 +147,7 @@ fn a_cable_runs_the_program_where_it_is_fastest_and_is_free_of_it_afterwards() {
         assert!(xdp.why_not_native().is_some_and(|why| why.to_string().contains("virtual")));
         assert!(cable.left.has_program());
         let twice = Xdp::open(&Options::new(INTERFACE)).expect_err("one program for an interface").to_string();
-        assert!(twice.contains("the interface has one already"), "{twice}");
+        assert!(twice.contains("the interface already has one"), "{twice}");
         let socket = xdp.socket(0).expect("a port");
         drop(xdp);
         assert!(cable.left.has_program(), "a socket keeps it");
@@ -351,7 +351,7 @@ fn what_cannot_be_opened_says_why() {
     cable.left.on_thread(|| {
         let why = |options: &Options| Xdp::open(options).expect_err("must not open").to_string();
         assert!(why(&Options::new("nothing0")).contains("no interface of this network namespace has that name"));
-        assert!(why(&Options::new("a/b")).contains("no interface can have that name"));
+        assert!(why(&Options::new("a/b")).contains("the name is not valid for an interface"));
         assert!(why(&Options::new("lo")).contains("is not an Ethernet interface"));
         let queue = Options { queue: 7, ..Options::new(INTERFACE) };
         assert!(why(&queue).contains("no such queue"), "{}", why(&queue));

@@ -18,7 +18,7 @@ public record Grade(int value) {
     /** Makes the value with this number, which must fit 16 bits. */
     public Grade {
         if (value < 0 || value > 32767) {
-            throw new IllegalArgumentException(value + " is no Grade");
+            throw new IllegalArgumentException(value + " is not a value of Grade");
         }
     }
 

@@ -31,7 +31,7 @@ public enum Class_ {
     public static Class_ of(int value) {
         Class_ found = find(value);
         if (found == null) {
-            throw new IllegalArgumentException(value + " is no Class_");
+            throw new IllegalArgumentException(value + " is not a value of Class_");
         }
         return found;
     }
@@ -40,7 +40,7 @@ public enum Class_ {
         int value = frame.getInt(at);
         Class_ found = find(value);
         if (found == null) {
-            throw frame.bad(value + " is no Class_");
+            throw frame.bad(value + " is not a value of Class_");
         }
         return found;
     }

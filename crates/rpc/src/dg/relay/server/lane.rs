@@ -270,7 +270,7 @@ impl Relay for Lane {
     fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
         let call = self.current().take();
         let call = call.and_then(|call| Some((call.key?, call.performed)));
-        let (key, performed) = call.ok_or(ViError::BadState { what: "there is no call to be answered" })?;
+        let (key, performed) = call.ok_or(ViError::BadState { what: "no call awaits a response" })?;
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let encoded = performed.encode(&message, &mut scratch)?;
         self.is_done(key);

@@ -45,20 +45,20 @@ impl Found {
     pub(super) fn of(file: &OwnedFd, has_socket: bool) -> Result<Self, Errno> {
         let found = rustix::fs::fstat(file)?;
         if !is_own(&found, FileType::RegularFile) || found.st_nlink != 1 || found.st_mode & OTHERS_WRITE != 0 {
-            return Ok(Self::Foreign { why: "it is no plain file that is this user's alone" });
+            return Ok(Self::Foreign { why: "it is not a regular file that only this user can write" });
         }
         let mut bytes = [0; LENGTH_MAX];
         let length = rustix::io::pread(file, &mut bytes, 0)?;
         match Self::from_text(&bytes[..length], has_socket) {
             Self::Blank if found.st_mode & MODE != MADE => {
-                Ok(Self::Foreign { why: "it is empty, and not made as locks are" })
+                Ok(Self::Foreign { why: "it is empty, and was not created as a lock" })
             }
             text => Ok(text),
         }
     }
 
     fn from_text(text: &[u8], has_socket: bool) -> Self {
-        let foreign = Self::Foreign { why: "what it says no lock of a name does" };
+        let foreign = Self::Foreign { why: "its contents are not those of a lock" };
         if text.is_empty() {
             return Self::Blank;
         }
@@ -106,7 +106,7 @@ impl Spot {
             let file = self
                 .place
                 .file(&name, OFlags::RDWR | OFlags::CREATE)
-                .map_err(self.place.error("making the lock of a name,", &name))?;
+                .map_err(self.place.error("creating the lock of a name,", &name))?;
             if let Found::Foreign { why } = Found::of(&file, self.has_socket()).map_err(&locking)? {
                 // A virtual machine that gives up its name first removes the socket by which its
                 // lock is known, and then the lock.

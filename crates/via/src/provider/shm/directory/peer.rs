@@ -31,7 +31,7 @@ pub(crate) fn local_peer(socket: &impl AsFd) -> Result<(u32, u32), Error> {
         )
     };
     if done != 0 || length as usize != size_of::<libc::ucred>() {
-        return Err(Error::io("asking who the peer is")(io::Error::last_os_error()));
+        return Err(Error::io("reading the peer's credentials")(io::Error::last_os_error()));
     }
     Ok((peer.pid.unsigned_abs(), peer.uid))
 }

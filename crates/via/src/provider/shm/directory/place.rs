@@ -60,7 +60,7 @@ impl Place {
         let look = move || drop(tell.send(Self::open_by_any_way(of_thread)));
         let thread = std::thread::Builder::new().name("obvia-names".to_owned()).spawn(look);
         thread.map_err(|error| opening(&path, error))?;
-        let late = || io::Error::new(io::ErrorKind::TimedOut, "its file system does not answer");
+        let late = || io::Error::new(io::ErrorKind::TimedOut, "its file system does not respond");
         told.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(opening(&path, late())))
     }
 
@@ -84,7 +84,7 @@ impl Place {
                 return Err(Error::UnsafeDirectory { path, why: Distrust::NotADirectory });
             }
             (Err(_), Err(error)) => {
-                return Err(Error::Names { doing: "making the directory for names", path, source: error });
+                return Err(Error::Names { doing: "creating the directory for names", path, source: error });
             }
             (Err(errno), Ok(())) => return Err(opening(&path, errno.into())),
         };
@@ -147,22 +147,22 @@ impl Place {
     pub(super) fn remove_dead_socket(&self, file: &str) -> Result<(), Error> {
         match self.found(file) {
             Err(Errno::NOENT) => Ok(()),
-            Err(errno) => Err(self.error("looking at the socket of a name", file)(errno)),
+            Err(errno) => Err(self.error("examining the socket of a name", file)(errno)),
             Ok(found) if is_own_socket(&found) => {
                 self.remove(file);
                 Ok(())
             }
-            Ok(_) => Err(Error::ForeignFile { path: self.path.join(file), why: "it is no socket of this user's" }),
+            Ok(_) => Err(Error::ForeignFile { path: self.path.join(file), why: "it is not a socket of this user" }),
         }
     }
 
     /// Lets every user connect to a socket that was just made.
     pub(super) fn open_to_everybody(&self, file: &str) -> Result<(), Error> {
-        let failed = self.error("letting everybody connect to a name", file);
+        let failed = self.error("admitting other users to a name", file);
         // The mode is set through an open file, so no link in its place is followed.
         let socket = self.file(file, OFlags::PATH).map_err(&failed)?;
         if !is_own_socket(&rustix::fs::fstat(&socket).map_err(&failed)?) {
-            return Err(Error::ForeignFile { path: self.path.join(file), why: "it is no socket of this user's" });
+            return Err(Error::ForeignFile { path: self.path.join(file), why: "it is not a socket of this user" });
         }
         let everybody = Mode::from_raw_mode(0o666);
         let done = if self.is_reached_by_descriptor {
@@ -209,7 +209,7 @@ impl Place {
         if way.as_os_str().len() > PATH_MAX {
             return Ok(None);
         }
-        SocketAddrUnix::new(way).map(Some).map_err(self.error("making the address of", file))
+        SocketAddrUnix::new(way).map(Some).map_err(self.error("forming the socket address of", file))
     }
 
     /// Returns a file descriptor that becomes readable when a file was made or written to.

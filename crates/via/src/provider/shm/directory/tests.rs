@@ -249,16 +249,16 @@ fn messages_about_the_directory_name_it_and_what_helps() {
     let folder = ground::Folder::new("via-directory");
     fs::write(folder.join("file"), "").unwrap();
     let said = Directory::at(folder.join("file/names")).unwrap_err().to_string();
-    assert!(said.contains("making the directory for names") && said.contains("file/names"), "{said}");
+    assert!(said.contains("creating the directory for names") && said.contains("file/names"), "{said}");
     let told = |doing: &'static str, errno: Errno| {
         Error::Names { doing, path: PathBuf::from("/opt/names"), source: errno.into() }.to_string()
     };
-    let making = "making the directory for names";
+    let making = "creating the directory for names";
     for (doing, errno, help) in [
         (making, Errno::ROFS, "Set XDG_RUNTIME_DIR or OBVIA_RUNTIME_DIR"),
-        (making, Errno::ACCESS, "superuser's servers"),
+        (making, Errno::ACCESS, "only servers of the superuser"),
         (doing::CONNECTING, Errno::ACCESS, "admit_other_users"),
-        (doing::READING, Errno::ACCESS, "who knows a name"),
+        (doing::READING, Errno::ACCESS, "a name that they know"),
     ] {
         let said = told(doing, errno);
         assert!(said.starts_with(&format!("{doing} /opt/names: ")) && said.contains(help), "{said}");

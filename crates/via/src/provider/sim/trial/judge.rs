@@ -84,12 +84,12 @@ impl Judge<'_> {
         }
         if operation.fault.is_some() && self.is_reliable() && (operation.length > 0 || is_refused_when_empty(operation))
         {
-            return Err(format!("operation {index} was done although {:?} is wrong", operation.fault));
+            return Err(format!("operation {index} was done, although {:?} is wrong", operation.fault));
         }
         let (Some(memory), Some(peers)) = (&own.memory, &peer.memory) else { return Ok(()) };
         if operation.kind == Kind::Read && operation.fault.is_none() {
             let is_right = memory.landing.bytes(index, length) == self.expected(own.number, index);
-            return if is_right { Ok(()) } else { Err(format!("operation {index} has read something else")) };
+            return if is_right { Ok(()) } else { Err(format!("operation {index} read other bytes than expected")) };
         }
         if self.plan.reliability != Reliability::ReliableReception {
             return Ok(());
@@ -171,7 +171,9 @@ impl Judge<'_> {
             consuming.find(|(_, operation)| is_longer(operation))
         };
         let Some((number, _)) = found else {
-            return Err(format!("receive {index} of {room} bytes was too small for what was to come, it says"));
+            return Err(format!(
+                "receive {index} of {room} bytes reports a message that is too long, and none was sent"
+            ));
         };
         if self.is_reliable() {
             return match sides[side].ended {
@@ -243,7 +245,10 @@ impl Judge<'_> {
                 ("inbox", &memory.inbox),
             ];
             if let Some((name, _)) = areas.iter().find(|(_, area)| area.is_overrun()) {
-                return Err(format!("side {}: somebody wrote beside the stretches of the {name} area", side.number));
+                return Err(format!(
+                    "side {}: bytes outside of the stretches of the {name} area were written",
+                    side.number
+                ));
             }
             for (index, operation) in self.round.sides[side.number].operations.iter().enumerate() {
                 let expected = self.expected(side.number, index);
@@ -263,7 +268,7 @@ impl Judge<'_> {
                 let is_there = || peers.target.bytes(index, operation.length) == expected;
                 let must_be = self.is_reliable() && !own.is_over() && !peer.is_over();
                 if must_be && operation.kind == Kind::Write && !is_there() {
-                    return Err(format!("side {}: what operation {index} wrote is not there", side.number));
+                    return Err(format!("side {}: the bytes that operation {index} wrote are missing", side.number));
                 }
             }
         }

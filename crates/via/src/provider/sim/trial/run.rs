@@ -120,17 +120,21 @@ impl Run {
             let gives_up = self.sides.iter().any(is_waiting).then(|| progress.began + ASKS_FOR);
             let is_quiet = progress.satisfied_since.map(|since| since + GRACE);
             let next = [self.core.net.next(), planned, is_quiet, gives_up];
-            let next = next.into_iter().flatten().min().ok_or("nothing will ever happen again")?.max(now);
+            let next =
+                next.into_iter().flatten().min().ok_or("the round is not over, and no event is pending")?.max(now);
             steps += 1;
             turns = if next > now { 0 } else { turns + 1 };
             if let Some(complaint) = self.core.net.complaint() {
                 return Err(complaint.to_owned());
             }
             if turns > TURNS_MAX || steps > STEPS_MAX {
-                return Err(format!("the sides find no rest at {now:?}"));
+                return Err(format!("the sides do not come to rest at {now:?}"));
             }
             if next > until {
-                return Err(format!("not over at {next:?}, though all was planned for {:?}", progress.began + last));
+                return Err(format!(
+                    "the round is not over at {next:?}, but all its events were planned until {:?}",
+                    progress.began + last
+                ));
             }
             self.core.net.advance_to(next);
         }

@@ -32,7 +32,7 @@ fn findings_name_the_promise_that_was_broken() {
         assert!(findings.any(|finding| finding.contains(what)), "{mutation:?}: nobody says {what:?}");
     };
     is_said(Mutation::Payload, "lost, doubled, out of order or damaged");
-    is_said(Mutation::Payload, "has read something else");
+    is_said(Mutation::Payload, "read other bytes than expected");
     is_said(Mutation::Immediate, "lost, doubled, out of order or damaged");
     is_said(Mutation::Haste, "before it was received: reliable reception");
     is_said(Mutation::Haste, "before it was written: reliable reception");

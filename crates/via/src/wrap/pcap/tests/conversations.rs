@@ -262,14 +262,14 @@ fn nothing_is_written_to_what_is_no_capture_of_this_user() {
     SharedCapture::create(&path).unwrap();
     assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
     let again = SharedCapture::create(&path).unwrap_err().to_string();
-    assert!(again.starts_with("making a capture file: File exists"), "{again}");
+    assert!(again.starts_with("creating a capture file: File exists"), "{again}");
     let [link, other] = ["link", "other"].map(|name| folder.join(name));
     symlink(&path, &link).unwrap();
     std::fs::write(&other, "a file of some length that is no capture").unwrap();
     assert!(matches!(SharedCapture::join(&link, 1), Err(Error::System { .. })));
     let why = SharedCapture::join(&other, 1).unwrap_err().to_string();
-    assert!(why.ends_with("cannot be written: it was not made by `obvia trace`"), "{why}");
+    assert!(why.ends_with("cannot be written: it was not created by `obvia trace`"), "{why}");
     let why = SharedCapture::join(Path::new("/dev/null"), 1).unwrap_err().to_string();
-    assert_eq!(why, "the capture /dev/null that OBVIA_TRACE names cannot be written: it is not a file");
+    assert_eq!(why, "the capture /dev/null that OBVIA_TRACE names cannot be written: it is not a regular file");
     SharedCapture::join(&path, 1).unwrap();
 }

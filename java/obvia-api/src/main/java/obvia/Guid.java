@@ -21,7 +21,7 @@ public record Guid(long high, long low) {
      */
     public static Guid of(String text) {
         if (text.length() != 36) {
-            throw new IllegalArgumentException("`" + text + "` is no GUID");
+            throw new IllegalArgumentException("`" + text + "` is not a GUID");
         }
         UUID uuid = UUID.fromString(text);
         return new Guid(uuid.getMostSignificantBits(), uuid.getLeastSignificantBits());

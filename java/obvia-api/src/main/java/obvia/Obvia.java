@@ -312,7 +312,7 @@ public final class Obvia {
     public static Caller caller() {
         Caller caller = Runtime.instance().caller();
         if (caller == null) {
-            throw RpcException.of(Hresult.E_ACCESSDENIED, "nobody is known to call: this thread performs no call of another process's");
+            throw RpcException.of(Hresult.E_ACCESSDENIED, "the caller is unknown: this thread performs no call of another process");
         }
         return caller;
     }

@@ -54,7 +54,7 @@ public final class Retained<T> implements AutoCloseable {
      */
     public T get() {
         if (state.isClosed.get()) {
-            throw new IllegalStateException("what was retained has been closed");
+            throw new IllegalStateException("the retained argument was closed");
         }
         return value;
     }
@@ -85,7 +85,7 @@ public final class Retained<T> implements AutoCloseable {
             hold.release();
             Occupancy.remove(bytes, isLeak);
             if (isLeak) {
-                String advice = place == null ? "; -Dobvia.leaks=trace tells where it was retained" : "";
+                String advice = place == null ? "; -Dobvia.leaks=trace shows where it was retained" : "";
                 System.getLogger("obvia").log(Level.WARNING, "a retained argument of " + bytes + " bytes was dropped without being closed" + advice, place);
             }
         }

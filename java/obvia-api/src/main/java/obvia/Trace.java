@@ -32,7 +32,7 @@ public record Trace(String traceparent, String tracestate) {
      */
     public Trace {
         if (!isTraceparent(requireNonNull(traceparent, "traceparent"))) {
-            throw new IllegalArgumentException("it is no traceparent of version 00: " + traceparent);
+            throw new IllegalArgumentException("the text is not a traceparent of version 00: " + traceparent);
         }
         if (tracestate == null || tracestate.length() > STATE_MAX || !tracestate.chars().allMatch(c -> c >= ' ' && c <= '~')) {
             tracestate = "";

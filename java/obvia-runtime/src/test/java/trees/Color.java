@@ -31,7 +31,7 @@ public enum Color {
     public static Color of(int value) {
         Color found = find(value);
         if (found == null) {
-            throw new IllegalArgumentException(value + " is no Color");
+            throw new IllegalArgumentException(value + " is not a value of Color");
         }
         return found;
     }
@@ -40,7 +40,7 @@ public enum Color {
         int value = frame.getInt(at);
         Color found = find(value);
         if (found == null) {
-            throw frame.bad(value + " is no Color");
+            throw frame.bad(value + " is not a value of Color");
         }
         return found;
     }

@@ -79,7 +79,7 @@ public final class Calls {
                     unverified = 0;
                     answer("right");
                 }
-                default -> throw new IllegalArgumentException("a question that is none: " + line);
+                default -> throw new IllegalArgumentException("an unknown question: " + line);
             }
             unverified += calls;
         }

@@ -12,8 +12,8 @@ import org.apache.maven.plugin.MojoExecutionException;
 /** The IDL compiler: the command {@code obvia}. */
 final class Compiler {
     private static final String VARIABLE = "OBVIA_COMPILER";
-    private static final String HOW = ". `cargo install --path crates/cli` in a checkout of obvia installs it; -Dobvia.compiler=FILE, or the variable " + VARIABLE
-            + ", says where it is if it is not on the PATH";
+    private static final String HOW = ". Install it by `cargo install --path crates/cli` in a checkout of obvia, or set its path by -Dobvia.compiler=FILE or the variable " + VARIABLE
+            + " if it is not on the PATH";
     /** The time limit for a file in seconds, after which the compiler counts as stuck. */
     private static final long SECONDS_MAX = 120;
 
@@ -54,12 +54,12 @@ final class Compiler {
                 return program;
             }
         }
-        throw new MojoExecutionException("The compiler of IDL is missing: there is no `obvia` on the PATH" + HOW);
+        throw new MojoExecutionException("The IDL compiler is missing: there is no `obvia` on the PATH" + HOW);
     }
 
     private static Path checked(Path program, String by) throws MojoExecutionException {
         if (!isProgram(program)) {
-            throw new MojoExecutionException("The compiler of IDL is missing: " + by + " names " + program + ", which is no program" + HOW);
+            throw new MojoExecutionException("The IDL compiler is missing: " + by + " names " + program + ", which is not a program" + HOW);
         }
         return program;
     }

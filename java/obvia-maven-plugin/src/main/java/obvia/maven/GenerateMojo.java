@@ -81,7 +81,7 @@ public final class GenerateMojo extends AbstractMojo {
             throw new MojoExecutionException(e.toString(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new MojoExecutionException("interrupted while IDL was compiled", e);
+            throw new MojoExecutionException("interrupted during the compilation of IDL", e);
         }
     }
 
@@ -114,7 +114,7 @@ public final class GenerateMojo extends AbstractMojo {
         if (compiled > 0) {
             getLog().info("Compiled " + compiled + " of " + sources.size() + " IDL files to " + outputDirectory);
         } else {
-            getLog().info(sources.isEmpty() ? "There are no IDL files in " + sourceDirectory : "Nothing to compile: all IDL files are as they were");
+            getLog().info(sources.isEmpty() ? "There are no IDL files in " + sourceDirectory : "Nothing to compile: no IDL file has changed");
         }
         project.addCompileSourceRoot(outputDirectory.getPath());
     }
@@ -137,7 +137,7 @@ public final class GenerateMojo extends AbstractMojo {
         Compiler.Result result = found.compile(source, memory.toPath());
         if (!result.isRight()) {
             getLog().error("\n" + result.said());
-            throw new MojoFailureException(source + " could not be compiled: the compiler says above why");
+            throw new MojoFailureException(source + " could not be compiled: see the compiler's messages above");
         }
         if (!result.said().isEmpty()) {
             getLog().warn("\n" + result.said());

@@ -139,7 +139,7 @@ record Note(String by, List<Path> written, Map<Path, String> read) {
         try {
             return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(file)));
         } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java has SHA-256", e);
+            throw new AssertionError("every JDK has SHA-256", e);
         }
     }
 }

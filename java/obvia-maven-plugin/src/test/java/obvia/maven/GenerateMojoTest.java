@@ -171,7 +171,7 @@ class GenerateMojoTest {
         GenerateMojo mojo = mojo();
         mojo.compiler = folder.resolve("nothing").toFile();
         String complaint = assertThrows(MojoExecutionException.class, mojo::execute).getMessage();
-        assertTrue(complaint.contains(folder.resolve("nothing") + ", which is no program") && complaint.contains("cargo install"), complaint);
+        assertTrue(complaint.contains(folder.resolve("nothing") + ", which is not a program") && complaint.contains("cargo install"), complaint);
         complaint = assertThrows(MojoExecutionException.class, () -> Compiler.program(null, null, "/:" + folder.resolve("deep"))).getMessage();
         assertTrue(complaint.contains("no `obvia` on the PATH"), complaint);
         assertEquals(folder.resolve("obvia"), Compiler.program(null, "", "/nowhere:" + folder));

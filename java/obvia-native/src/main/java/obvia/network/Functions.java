@@ -136,7 +136,7 @@ final class Functions {
         MemorySegment dropRule = upcall("dropRule", FunctionDescriptor.ofVoid(JAVA_LONG), void.class, long.class);
         try {
             if ((int) abi.invokeExact() != ABI) {
-                throw RpcException.of(Hresult.RPC_E_VERSION_MISMATCH, "the native library is of another version than obvia-native");
+                throw RpcException.of(Hresult.RPC_E_VERSION_MISMATCH, "the native library belongs to another version than obvia-native");
             }
             MemorySegment callbacks = Arena.global().allocate(ADDRESS, 6);
             callbacks.setAtIndex(ADDRESS, 0, perform);

@@ -29,7 +29,7 @@ final class Library {
             try {
                 loaded = find();
             } catch (IllegalCallerException e) {
-                throw RpcException.of(Hresult.E_ACCESSDENIED, "networks need native code, which this virtual machine was not allowed: start it with "
+                throw RpcException.of(Hresult.E_ACCESSDENIED, "networks need native code, which this virtual machine does not permit: start it with "
                         + "--enable-native-access=obvia.network (or ALL-UNNAMED, for the class path)", e);
             }
         }
@@ -51,7 +51,7 @@ final class Library {
         try (InputStream bytes = Library.class.getResourceAsStream(resource)) {
             if (bytes == null) {
                 throw RpcException.of(Hresult.E_FAIL, "there is no native library for " + platform()
-                        + " in obvia-native's jar: say where one is by -Dobvia.native=PATH or OBVIA_NATIVE");
+                        + " in obvia-native's jar: set its path by -Dobvia.native=PATH or OBVIA_NATIVE");
             }
             return unpack(bytes);
         } catch (IOException e) {
@@ -85,7 +85,7 @@ final class Library {
         try {
             return SymbolLookup.libraryLookup(file, Arena.global());
         } catch (IllegalArgumentException e) {
-            throw RpcException.of(Hresult.E_FAIL, "the native library " + file + " cannot be loaded: is it there, and for this machine?", e);
+            throw RpcException.of(Hresult.E_FAIL, "the native library " + file + " cannot be loaded: does it exist, and is it for this machine?", e);
         }
     }
 }

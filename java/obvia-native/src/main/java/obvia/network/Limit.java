@@ -130,7 +130,7 @@ record Limit(long until, long canceller, CallContext context) {
                     return isLate ? task.get() : task.get(limit.left() + GRACE, TimeUnit.NANOSECONDS);
                 } catch (TimeoutException e) {
                     if (isBegun.compareAndSet(false, true)) {
-                        throw RpcException.of(Hresult.RPC_E_TIMEOUT, "other threads' calls took all connections until the deadline");
+                        throw RpcException.of(Hresult.RPC_E_TIMEOUT, "the calls of other threads used all connections until the deadline");
                     }
                     isLate = true;
                     cancel.accept(limit.canceller);
@@ -157,7 +157,7 @@ record Limit(long until, long canceller, CallContext context) {
      */
     private static RuntimeException inTime(Throwable why) {
         boolean isEnded = why instanceof RpcException known && known.result() == Hresult.RPC_E_CALL_CANCELED;
-        return isEnded ? RpcException.of(Hresult.RPC_E_TIMEOUT, "the time of the call is over", why) : unchecked(why);
+        return isEnded ? RpcException.of(Hresult.RPC_E_TIMEOUT, "the deadline of the call passed", why) : unchecked(why);
     }
 
     private static RuntimeException unchecked(Throwable why) {

@@ -46,7 +46,7 @@ final class NativeWay extends Way {
         try {
             described.put(info.iid(), Functions.describe(info));
         } catch (RpcException e) {
-            System.getLogger("obvia").log(Level.WARNING, "objects are not asked for {0} over networks: {1}", info.name(), e.getMessage());
+            System.getLogger("obvia").log(Level.WARNING, "objects cannot be queried for {0} over networks: {1}", info.name(), e.getMessage());
         }
     }
 
@@ -148,7 +148,7 @@ final class NativeWay extends Way {
             Functions.release(found.handle());
         }
         if (!info.type().isInstance(own)) {
-            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "a reference to an object that has no such interface");
+            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference leads to an object without the requested interface");
         }
         return info.type().cast(own);
     }

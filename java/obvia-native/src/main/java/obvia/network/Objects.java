@@ -50,7 +50,7 @@ final class Objects {
                 return;
             }
             if (NUMBERS.containsKey(object)) {
-                throw RpcException.of(Hresult.E_INVALIDARG, "others refer to the new object already: it cannot be the former one as well");
+                throw RpcException.of(Hresult.E_INVALIDARG, "the new object already has references of its own, so it cannot take over those of the former one");
             }
             NUMBERS.remove(former);
             NUMBERS.put(object, number);
@@ -62,7 +62,7 @@ final class Objects {
     static Object get(long number) {
         Object object = OBJECTS.get(number);
         if (object == null) {
-            throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "there is no such object, or no longer");
+            throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "the object does not exist, or no longer exists");
         }
         return object;
     }

@@ -42,7 +42,7 @@ class LibraryTest {
     @Test
     void aLibraryThatIsMissingIsNamed() throws Exception {
         String said = said("--enable-native-access=ALL-UNNAMED", "-Dobvia.native=/nowhere/libobvia_java.so");
-        assertEquals("80004005 the native library /nowhere/libobvia_java.so cannot be loaded: is it there, and for this machine?\n", said);
+        assertEquals("80004005 the native library /nowhere/libobvia_java.so cannot be loaded: does it exist, and is it for this machine?\n", said);
     }
 
     @Test

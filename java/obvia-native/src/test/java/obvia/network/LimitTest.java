@@ -96,7 +96,7 @@ class LimitTest {
             late = failure(onVirtual(() -> Limit.run(1_000_000, work, canceller -> end.complete(null))));
         }
         assertEquals(Hresult.RPC_E_TIMEOUT, late.result());
-        assertEquals("the time of the call is over", late.getMessage());
+        assertEquals("the deadline of the call passed", late.getMessage());
     }
 
     /** A call may be done just when its time is over. */

@@ -35,7 +35,7 @@ final class Closure {
         Object other = names.putIfAbsent(name, element);
         if (other != null && !other.equals(element)) {
             throw new Refused(
-                    user.element, "`" + said(other) + "` and `" + said(element) + "` have one name in IDL, which has no packages: rename one of them");
+                    user.element, "`" + said(other) + "` and `" + said(element) + "` have the same name in IDL, which has no packages: rename one of them");
         }
     }
 

@@ -54,7 +54,7 @@ final class FailureReader {
         List<Remote.Failure> found = new ArrayList<>();
         for (TypeMirror thrown : method.getThrownTypes()) {
             if (thrown.getKind() != TypeKind.DECLARED) {
-                throw new Refused(method, "`" + thrown + "` cannot be thrown to a caller: declare a class");
+                throw new Refused(method, "`" + thrown + "` cannot be thrown to callers: declare an exception class");
             }
             TypeElement element = world.declared(thrown);
             if (GENERAL.contains(element.getQualifiedName().toString()) || world.isA(element, "java.lang.Error") || world.isA(element, "obvia.RpcException")) {
@@ -100,7 +100,7 @@ final class FailureReader {
         if (!hasOther) {
             throw new Refused(
                     method,
-                    "`" + element.getSimpleName() + "` cannot be thrown to a caller: it needs a constructor with a String, or with nothing, that "
+                    "`" + element.getSimpleName() + "` cannot be thrown to callers: it needs a constructor with a String or without parameters that "
                             + from.getSimpleName() + "'s package can call");
         }
         return false;

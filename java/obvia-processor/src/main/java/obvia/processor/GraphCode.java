@@ -38,7 +38,7 @@ final class GraphCode {
             case Type.Value(Base base) -> code.runtime("GraphType") + "." + TYPES.get(base);
             case Type.Struct struct -> types.computeIfAbsent(struct, s -> info.unique(shouted(struct.name)));
             case Type.Constant constant -> types.computeIfAbsent(constant, c -> info.unique(shouted(constant.name())));
-            default -> throw new IllegalArgumentException("no pointer leads to it");
+            default -> throw new IllegalArgumentException("no pointer leads to the type");
         };
     }
 
@@ -164,7 +164,7 @@ final class GraphCode {
         if (!kinds.isEmpty()) {
             String name = code.runtime("GraphKinds");
             code.line("");
-            code.line("/** What pointers lead to, in the order of the numbers in frames. */");
+            code.line("/** The types to which pointers lead, in the order of their numbers in frames. */");
             code.line("private static final " + name + " KINDS = " + name + ".of(" + String.join(", ", numbered) + ");");
         }
     }

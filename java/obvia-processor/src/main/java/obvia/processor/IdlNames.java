@@ -22,7 +22,7 @@ final class IdlNames {
     /** Returns a unique name within this set of names. */
     String unique(Element element, String wanted) throws Refused {
         if (!wanted.chars().allMatch(letter -> letter < 128 && letter != '$')) {
-            throw new Refused(element, "`" + wanted + "` cannot be a name in IDL, which has letters of ASCII, digits and underscores: rename it");
+            throw new Refused(element, "`" + wanted + "` cannot be a name in IDL, where names have ASCII letters, digits and underscores: rename it");
         }
         String name = WORDS.contains(wanted) ? wanted + "_" : wanted;
         while (!taken.add(name)) {
@@ -56,7 +56,7 @@ final class IdlNames {
     static String type(Element element) throws Refused {
         String name = new IdlNames().unique(element, element.getSimpleName().toString());
         if (TYPES.contains(name) || WORDS.contains(element.getSimpleName().toString())) {
-            throw new Refused(element, "`" + name + "` means something else in IDL: rename it");
+            throw new Refused(element, "`" + name + "` is a reserved word in IDL: rename it");
         }
         return name;
     }

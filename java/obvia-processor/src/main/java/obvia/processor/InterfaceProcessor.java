@@ -87,7 +87,7 @@ public final class InterfaceProcessor extends AbstractProcessor {
                 if (world.isRemote(named)) {
                     found.add(named);
                 } else {
-                    say(element, "`" + named.getQualifiedName() + "` is no remote interface: it does not extend obvia.Remote or java.rmi.Remote");
+                    say(element, "`" + named.getQualifiedName() + "` is not a remote interface: it does not extend obvia.Remote or java.rmi.Remote");
                 }
             }
         }
@@ -112,7 +112,7 @@ public final class InterfaceProcessor extends AbstractProcessor {
         } catch (Refused.Missing e) {
             waiting.add(element.getQualifiedName().toString());
         } catch (IOException e) {
-            say(element, "what is made for it cannot be written: " + e.getMessage());
+            say(element, "the generated files cannot be written: " + e.getMessage());
         }
     }
 

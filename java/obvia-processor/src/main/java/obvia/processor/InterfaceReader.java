@@ -59,7 +59,7 @@ final class InterfaceReader {
         Canonical.identify(remote, world.iid(element));
         if (!world.isMadeHere(element) && !Canonical.text(remote).equals(world.text(element))) {
             throw new Refused(
-                    element, "what was made for `" + element.getSimpleName() + "` does not fit its class file: compile it with `-parameters`, or together with this");
+                    element, "the code generated for `" + element.getSimpleName() + "` does not match its class file: compile it with `-parameters`, or together with this");
         }
         return remote;
     }
@@ -75,9 +75,9 @@ final class InterfaceReader {
             if (!world.isRemote(above)) {
                 refuseForeign(element, above);
             } else if (base != null) {
-                throw new Refused(element, "a remote interface extends one other at most: `Obvia.as` asks an object for its other interfaces");
+                throw new Refused(element, "a remote interface extends at most one other: query an object for its other interfaces by `Obvia.as`");
             } else if (!world.isFromJava(above)) {
-                throw new Refused(element, "`" + above.getSimpleName() + "` is written in IDL: write what extends it in IDL, too");
+                throw new Refused(element, "`" + above.getSimpleName() + "` is written in IDL: write interfaces that extend it in IDL as well");
             } else {
                 base = above;
             }
@@ -88,7 +88,7 @@ final class InterfaceReader {
     private void refuseForeign(TypeElement element, TypeElement above) throws Refused {
         for (ExecutableElement method : ElementFilter.methodsIn(world.elements.getAllMembers(above))) {
             if (method.getModifiers().contains(Modifier.ABSTRACT) && !world.isOfObject(method)) {
-                throw new Refused(element, "`" + above.getSimpleName() + "` is no remote interface, so its methods cannot be called: have it extend Remote");
+                throw new Refused(element, "`" + above.getSimpleName() + "` is not a remote interface, so its methods cannot be called: let it extend Remote");
             }
         }
     }
@@ -105,7 +105,7 @@ final class InterfaceReader {
             ExecutableElement other = inherited.element();
             if (world.elements.overrides(method, other, remote.element)) {
                 if (!world.types.isSameType(method.getReturnType(), other.getReturnType())) {
-                    throw new Refused(method, "it overrides a method with another result: give it another name");
+                    throw new Refused(method, "the method overrides one with another result: give it another name");
                 }
                 return true;
             }
@@ -120,7 +120,7 @@ final class InterfaceReader {
         String name = names.method(method, method.getSimpleName().toString());
         List<? extends VariableElement> declared = method.getParameters();
         if (method.getSimpleName().contentEquals("begin") && declared.size() == 1 && declared.get(0).asType().getKind() == TypeKind.INT) {
-            throw new Refused(method, "proxies have a method `begin(int)` already: give it another name");
+            throw new Refused(method, "proxies already have a method `begin(int)`: give the method another name");
         }
         IdlNames own = new IdlNames();
         // Parameters keep their names; the names of their lengths are adapted.

@@ -190,7 +190,7 @@ final class MethodCode {
                 store(element, source + "[i]", memory, place + (element.size() == 1 ? " + i" : " + i * 4L"));
                 code.line("}");
             }
-            default -> throw new IllegalArgumentException("what lies in the block");
+            default -> throw new IllegalArgumentException("the type does not lie in the block");
         }
     }
 
@@ -201,7 +201,7 @@ final class MethodCode {
             case Type.Constant constant -> code.line(memory + ".set(" + flat + ".INT, " + at + ", " + value + ".ordinal());");
             case Type.Value(Base base) when base == Base.BOOLEAN -> code.line(memory + ".set(" + flat + ".BYTE, " + at + ", (byte) (" + value + " ? 1 : 0));");
             case Type.Value(Base base) -> code.line(memory + ".set(" + flat + "." + base.layout() + ", " + at + ", " + value + ");");
-            default -> throw new IllegalArgumentException("what lies behind the block");
+            default -> throw new IllegalArgumentException("the type does not lie behind the block");
         }
     }
 
@@ -277,7 +277,7 @@ final class MethodCode {
                 code.line(name + "[i] = " + load(element, reader, body + (element.size() == 1 ? " + i" : " + i * 4")) + ";");
                 code.line("}");
             }
-            default -> throw new IllegalArgumentException("what lies in the block");
+            default -> throw new IllegalArgumentException("the type does not lie in the block");
         }
     }
 
@@ -285,7 +285,7 @@ final class MethodCode {
         return switch (type) {
             case Type.Constant constant -> info.reader(constant) + "(" + reader + ", " + at + ")";
             case Type.Value(Base base) -> reader + ".get" + base.ending + "(" + at + ")";
-            default -> throw new IllegalArgumentException("what lies behind the block");
+            default -> throw new IllegalArgumentException("the type does not lie behind the block");
         };
     }
 }

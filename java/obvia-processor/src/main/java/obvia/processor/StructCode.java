@@ -32,12 +32,12 @@ final class StructCode {
             case Type.Constant enumeration -> enumeration(enumeration);
             case Type.Struct struct when struct.isSealed() -> kinds(struct);
             case Type.Struct struct -> structure(struct);
-            default -> throw new IllegalArgumentException("no class is made for it");
+            default -> throw new IllegalArgumentException("no class is generated for the type");
         }
         code.line("");
         code.line("@Override");
         code.line("protected Object view(" + code.runtime("Frame") + " frame, int at) {");
-        code.line("throw new UnsupportedOperationException(\"what is passed is copied\");");
+        code.line("throw new UnsupportedOperationException(\"passed values are copied\");");
         code.line("}");
         code.line("}");
     }
@@ -82,7 +82,7 @@ final class StructCode {
             String check = kind.member() == null ? "{}" : "in.checkOne(at + 8, " + graphs.type(kind.member().type()) + ", GraphReader.REF);";
             code.line("case " + number + " -> " + check);
         });
-        code.line("default -> throw in.bad(at, in.getInt(at) + \" is no kind of " + struct.element.getSimpleName() + "\");");
+        code.line("default -> throw in.bad(at, in.getInt(at) + \" is not a kind of " + struct.element.getSimpleName() + "\");");
         code.line("}");
         code.line("}");
         code.line("");

@@ -79,7 +79,7 @@ final class StructReader {
             String simple = kind.getSimpleName().toString();
             Type.Struct read = readAny(kind, where, from);
             if (read.isGraph) {
-                throw new Refused(where, "`" + simple + "` is a @Graph, which cannot be a kind of `" + struct.name + "`: hold it in a record");
+                throw new Refused(where, "`" + simple + "` is a @Graph, so it cannot be a kind of `" + struct.name + "`: hold it in a record");
             }
             Type.Member member = null;
             if (!isEmpty(kind, where)) {
@@ -104,7 +104,7 @@ final class StructReader {
                 found.add(kind);
             } else {
                 throw new Refused(where, "`" + kind.getSimpleName() + "` cannot be a kind of `" + sealed.getSimpleName()
-                        + "` that is passed: have it be a record, a final class, or sealed and abstract itself");
+                        + "`, which is passed: make it a record, a final class, or sealed and abstract itself");
             }
         }
     }
@@ -116,7 +116,7 @@ final class StructReader {
 
     private void readRecord(Type.Struct struct, Element where, TypeElement from) throws Refused {
         if (struct.isGraph) {
-            throw new Refused(struct.element, "a record cannot be a @Graph: it is made when all that it has is there, so no circle can be; make it a class");
+            throw new Refused(struct.element, "a record cannot be a @Graph: its members exist before it does, so it cannot be part of a circle; make it a class");
         }
         IdlNames names = new IdlNames();
         for (RecordComponentElement component : struct.element.getRecordComponents()) {
@@ -140,7 +140,7 @@ final class StructReader {
             TypeElement owner = (TypeElement) field.getEnclosingElement();
             if (field.getModifiers().contains(Modifier.FINAL)) {
                 throw new Refused(field, "`" + owner.getSimpleName() + "." + field.getSimpleName()
-                        + "` is final, so that nothing can set it where the object arrives: make it transient, or not final, or " + name + " a record");
+                        + "` is final, so it cannot be set in the receiver's object: make it transient, or not final, or " + name + " a record");
             }
             int above = line.indexOf(owner);
             boolean isHidden = line.subList(0, above).stream()
@@ -167,7 +167,7 @@ final class StructReader {
         for (; !at.getQualifiedName().contentEquals("java.lang.Object"); at = world.declared(at.getSuperclass())) {
             if (!TypeReader.isOwn(at)) {
                 throw new Refused(where, "`" + element.getSimpleName() + "` cannot be passed: it extends `" + at.getQualifiedName()
-                        + "`, whose fields are not the program's own; have it extend classes of the program's, or make it a record");
+                        + "`, whose fields are not the program's own; let it extend only classes of the program, or make it a record");
             }
             line.add(at);
         }

@@ -80,7 +80,7 @@ final class TypeReader {
 
     private Type list(DeclaredType mirror, Element where, TypeElement from) throws Refused {
         if (mirror.getTypeArguments().isEmpty() || mirror.getTypeArguments().get(0).getKind() == TypeKind.WILDCARD) {
-            throw new Refused(where, "`" + mirror + "` cannot be passed: say what its elements are");
+            throw new Refused(where, "`" + mirror + "` cannot be passed: declare the type of its elements");
         }
         return sequence(mirror.getTypeArguments().get(0), true, where, from);
     }
@@ -110,7 +110,7 @@ final class TypeReader {
         }
         world.checkVisible(element, where, from);
         if (!world.isMadeHere(element) && world.info(element) == null) {
-            throw new Refused(where, "nothing is made for `" + element.getQualifiedName() + "`, which is compiled already: name it in @obvia.Interfaces");
+            throw new Refused(where, "`" + element.getQualifiedName() + "` was compiled without generated code: name it in @obvia.Interfaces");
         }
         return new Type.Reference(element, world.idlName(element));
     }
@@ -118,16 +118,16 @@ final class TypeReader {
     private String advice(TypeElement element) {
         String name = element.getQualifiedName().toString();
         return switch (name) {
-            case "java.lang.Object" -> "what it is must be known; name a record, a class or a remote interface";
+            case "java.lang.Object" -> "its type must be known; use a record, a class or a remote interface";
             case "java.rmi.Remote" -> "name the interface, or use obvia.Remote";
-            case "java.util.Set", "java.util.Collection", "java.lang.Iterable", "java.util.ArrayList" -> "use an array, or java.util.List of it";
-            case "java.util.Map", "java.util.HashMap" -> "use a list of records with key and value";
-            case "java.util.Optional" -> "use what it has, which may be null";
+            case "java.util.Set", "java.util.Collection", "java.lang.Iterable", "java.util.ArrayList" -> "use an array or a java.util.List of its elements";
+            case "java.util.Map", "java.util.HashMap" -> "use a list of records with a key and a value";
+            case "java.util.Optional" -> "use the type of its value, which may be null";
             case "java.util.UUID" -> "use obvia.Guid, or a String";
             case "java.time.Instant", "java.time.Duration", "java.util.Date" -> "use a long, of milliseconds";
             case "java.math.BigDecimal", "java.math.BigInteger" -> "use a String";
             default -> element.getKind() == ElementKind.INTERFACE && isOwn(element)
-                    ? "what it is must be known; have it extend Remote, or make it sealed, with records as its kinds"
+                    ? "its type must be known; let it extend Remote, or make it sealed, with records as its kinds"
                     : "use primitive types, String, enumerations, arrays, records and remote interfaces";
         };
     }

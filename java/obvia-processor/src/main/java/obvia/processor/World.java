@@ -134,7 +134,7 @@ final class World {
         }
         String text = (String) said.getElementValues().values().iterator().next().getValue();
         if (!text.matches("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")) {
-            throw new Refused(element, "`" + text + "` is no GUID, as 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20 is");
+            throw new Refused(element, "`" + text + "` is not a GUID: write it as 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20");
         }
         return text.toLowerCase(Locale.ROOT);
     }
@@ -162,7 +162,7 @@ final class World {
 
     void checkVisible(TypeElement element, Element where, TypeElement from) throws Refused {
         if (!isVisible(element, from)) {
-            throw new Refused(where, "`" + element.getSimpleName() + "` cannot be used by what is made in " + from.getSimpleName() + "'s package: make it public");
+            throw new Refused(where, "`" + element.getSimpleName() + "` is not accessible to the code generated in " + from.getSimpleName() + "'s package: make it public");
         }
     }
 }

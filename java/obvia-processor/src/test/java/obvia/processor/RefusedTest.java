@@ -84,13 +84,13 @@ class RefusedTest {
         refused("class A extends B { int a; } void m(A a); class B { final int b = 1; }", "`B.b` is final");
         refused("abstract class A { int a; } void m(A a);", "constructor without parameters");
         refused("sealed interface A permits B, C {} record B(int b) implements A {} non-sealed interface C extends A {} void m(A a);", "`C` cannot be a kind of `A`");
-        refused("sealed interface A permits B {} enum B implements A { X } void m(A a);", "have it be a record");
+        refused("sealed interface A permits B {} enum B implements A { X } void m(A a);", "make it a record");
         refused("sealed interface A permits B {} @obvia.Graph final class B implements A { int b; } void m(A a);", "@Graph");
         refused("interface A {} void m(A a);", "make it sealed");
         refused("record A() {} void m(A a);", "no members");
         refused("record A<T>(int a) {} void m(A<String> a);", "type parameters");
         refused("record A(Object o) {} void m(A a);", "must be known");
-        refused("void m(java.util.List<?> a);", "say what its elements are");
+        refused("void m(java.util.List<?> a);", "declare the type of its elements");
         refused("void n(java.util.List<java.time.Instant> b);", "java.time.Instant", "milliseconds");
         refused("java.util.Optional<String> m();", "may be null");
         refused("record A(java.util.UUID id) {} void m(A a);", "obvia.Guid");
@@ -107,13 +107,13 @@ class RefusedTest {
     @Test
     void interfacesThatCannotBe() throws IOException {
         assertTrue(errors("interface Test<T> extends obvia.Remote {}").get(0).contains("type parameters"));
-        assertTrue(errors("interface Test extends obvia.Remote, Runnable {}").get(0).contains("`Runnable` is no remote interface"));
+        assertTrue(errors("interface Test extends obvia.Remote, Runnable {}").get(0).contains("`Runnable` is not a remote interface"));
         String two = "interface Test extends A, B {}\ninterface A extends obvia.Remote {}\ninterface B extends obvia.Remote {}";
-        assertTrue(errors(two).get(0).contains("one other at most"));
-        assertTrue(errors("@obvia.Iid(\"x\") interface Test extends obvia.Remote {}").get(0).contains("no GUID"));
-        assertTrue(errors("interface UUID extends obvia.Remote {}").get(0).contains("something else in IDL"));
+        assertTrue(errors(two).get(0).contains("at most one other"));
+        assertTrue(errors("@obvia.Iid(\"x\") interface Test extends obvia.Remote {}").get(0).contains("not a GUID"));
+        assertTrue(errors("interface UUID extends obvia.Remote {}").get(0).contains("a reserved word in IDL"));
         String same = "interface Test extends obvia.Remote { void m(A.X a, B.X b); }\nclass A { enum X { P } }\nclass B { enum X { P } }";
-        assertTrue(errors(same).get(0).contains("one name in IDL"));
+        assertTrue(errors(same).get(0).contains("the same name in IDL"));
     }
 
     @Test
@@ -131,7 +131,7 @@ class RefusedTest {
         assertTrue(errors("interface Test extends obvia.Remote { void m(Library one); }").get(0).contains("@obvia.Interfaces"));
         assertEquals(List.of(), errors("@obvia.Interfaces(Library.class) interface Test extends obvia.Remote { void m(Library one); }"));
         assertTrue(Files.exists(place.resolve("LibraryInfo.class")));
-        assertTrue(errors("@obvia.Interfaces(Runnable.class) class Test {}").get(0).contains("no remote interface"));
+        assertTrue(errors("@obvia.Interfaces(Runnable.class) class Test {}").get(0).contains("not a remote interface"));
     }
 
     @Test

@@ -38,7 +38,7 @@ public final class LocateRegistry {
      */
     public static Registry getRegistry(String host, int port) throws RemoteException {
         if (host != null && !HERE.contains(host)) {
-            throw new RemoteException("`" + host + "`: names of other hosts are not looked up here; Obvia.connect(binding).bind(type, name) reaches them where it can");
+            throw new RemoteException("`" + host + "`: this registry has only names of this host; for names of other hosts use Obvia.connect(binding).bind(type, name)");
         }
         return new Registry(port <= 0 ? Registry.REGISTRY_PORT : port);
     }

@@ -66,13 +66,13 @@ public final class Naming {
             URI uri = new URI(name.replaceFirst("^(rmi:)?//:", "//localhost:"));
             boolean isPlain = uri.getUserInfo() == null && uri.getQuery() == null && uri.getFragment() == null && !uri.isOpaque();
             if (!isPlain || uri.getScheme() != null && !uri.getScheme().equals("rmi") || uri.getPath() == null) {
-                throw new MalformedURLException("`" + name + "` is no name: //HOST:PORT/NAME is, and what is before NAME may be left out");
+                throw new MalformedURLException("`" + name + "` is not a name: expected //HOST:PORT/NAME, or NAME alone");
             }
             String path = uri.getPath();
             Registry registry = LocateRegistry.getRegistry(uri.getHost(), uri.getPort() < 0 ? Registry.REGISTRY_PORT : uri.getPort());
             return new Parsed(registry, path.startsWith("/") ? path.substring(1) : path);
         } catch (URISyntaxException e) {
-            MalformedURLException malformed = new MalformedURLException("`" + name + "` is no name: " + e.getMessage());
+            MalformedURLException malformed = new MalformedURLException("`" + name + "` is not a name: " + e.getMessage());
             malformed.initCause(e);
             throw malformed;
         }

@@ -92,7 +92,7 @@ public final class Registry {
         } catch (RpcException e) {
             throw failed(e);
         } catch (AlreadyBoundException e) {
-            throw new AccessException("`" + name + "` is bound by another process, which it cannot be taken from", e);
+            throw new AccessException("`" + name + "` is bound by another process, and only that process can unbind it", e);
         }
     }
 
@@ -146,7 +146,7 @@ public final class Registry {
             // object up by any of them.
             types.forEach(InterfaceInfo::of);
         } catch (IllegalArgumentException e) {
-            throw new RemoteException("an interface was compiled without obvia-processor: " + e.getMessage(), e);
+            throw new RemoteException("a remote interface was compiled without obvia-processor: " + e.getMessage(), e);
         }
         return types.get(0);
     }

@@ -29,7 +29,7 @@ public abstract class UnicastRemoteObject implements Remote {
      */
     public static boolean unexportObject(Remote object, boolean force) throws NoSuchObjectException {
         if (!Registry.unbindAll(object)) {
-            throw new NoSuchObjectException("the object is bound by no name");
+            throw new NoSuchObjectException("the object is not bound to a name");
         }
         return true;
     }

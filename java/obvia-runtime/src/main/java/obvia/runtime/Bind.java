@@ -83,7 +83,7 @@ final class Bind {
         }
         Syntax process = outcomes.get(1).transfer;
         if (!process.isProcess()) {
-            throw RpcException.of(Hresult.RPC_E_INVALID_DATA, "the server does not say which process it is");
+            throw RpcException.of(Hresult.RPC_E_INVALID_DATA, "the server did not identify its process");
         }
         return process.uuid.low();
     }
@@ -131,11 +131,11 @@ final class Bind {
         try {
             ByteBuffer answer = unit(bytes);
             if (type(answer) != type || answer.getInt(12) != callId) {
-                throw new BadMessageException("the answer is to another bind");
+                throw new BadMessageException("the response belongs to another bind");
             }
             return outcomes(answer, wanted);
         } catch (IndexOutOfBoundsException | IllegalArgumentException | BufferUnderflowException e) {
-            throw new BadMessageException("the answer to a bind is too short", e);
+            throw new BadMessageException("the response to the bind is truncated", e);
         }
     }
 
@@ -145,7 +145,7 @@ final class Bind {
         answer.position(answer.position() + address + 3 & -4);
         int count = Byte.toUnsignedInt(answer.get());
         if (count != wanted) {
-            throw new BadMessageException("the answer to a bind is about " + count + " contexts");
+            throw new BadMessageException("the response to the bind has " + count + " contexts");
         }
         answer.position(answer.position() + 3);
         List<Outcome> outcomes = new ArrayList<>();
@@ -167,7 +167,7 @@ final class Bind {
             ByteBuffer from = unit(bytes);
             int type = type(from);
             if (type != BIND && type != ALTER_CONTEXT) {
-                throw new BadMessageException("a unit of type " + type + " where a bind is meant");
+                throw new BadMessageException("a protocol data unit of type " + type + " is not a bind");
             }
             List<Outcome> outcomes = new ArrayList<>();
             long client = 0;
@@ -181,7 +181,7 @@ final class Bind {
             }
             return new Answer(ack(type == BIND ? BIND_ACK : ALTER_CONTEXT_RESP, from.getInt(12), own, outcomes), client);
         } catch (IndexOutOfBoundsException | IllegalArgumentException | BufferUnderflowException e) {
-            throw new BadMessageException("a bind that is too short", e);
+            throw new BadMessageException("a bind is truncated", e);
         }
     }
 
@@ -189,7 +189,7 @@ final class Bind {
         from.position(HEADER + 8);
         int count = Byte.toUnsignedInt(from.get());
         if (count > LIST_MAX) {
-            throw new BadMessageException("a bind with " + count + " contexts");
+            throw new BadMessageException("a bind has " + count + " contexts");
         }
         from.position(from.position() + 3);
         List<Context> contexts = new ArrayList<>();
@@ -197,7 +197,7 @@ final class Bind {
             from.getShort();
             int transfers = Byte.toUnsignedInt(from.get());
             if (transfers > LIST_MAX) {
-                throw new BadMessageException("a context with " + transfers + " transfer syntaxes");
+                throw new BadMessageException("a context has " + transfers + " transfer syntaxes");
             }
             from.get();
             Syntax syntax = Syntax.read(from);
@@ -264,7 +264,7 @@ final class Bind {
                 && Short.toUnsignedInt(unit.getShort(8)) <= bytes.length
                 && unit.getShort(10) == 0;
         if (!isOne) {
-            throw new BadMessageException("what is no protocol data unit");
+            throw new BadMessageException("the message is not a protocol data unit");
         }
         return unit.limit(Short.toUnsignedInt(unit.getShort(8)));
     }

@@ -79,14 +79,14 @@ public abstract class Channel {
     /** Checks that the reply's frame is exactly a block of {@code length} bytes. */
     public final void expect(int length) {
         if (this.length != length) {
-            throw bad("a reply of " + this.length + " bytes where " + length + " are meant");
+            throw bad("the reply has " + this.length + " bytes, expected " + length);
         }
     }
 
     /** Checks that the reply's frame has at least a block of {@code length} bytes. */
     public final void expectAtLeast(int length) {
         if (this.length < length) {
-            throw bad("a reply of " + this.length + " bytes where there are at least " + length);
+            throw bad("the reply has " + this.length + " bytes, expected at least " + length);
         }
     }
 
@@ -96,7 +96,7 @@ public abstract class Channel {
      */
     public final BadMessageException bad(String what) {
         end();
-        return new BadMessageException("the results are not what the interface says: " + what);
+        return new BadMessageException("the results do not match the interface: " + what);
     }
 
     /** Frees the reply after its results have been read, so that the next call can be made. */

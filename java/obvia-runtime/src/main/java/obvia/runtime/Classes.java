@@ -100,7 +100,7 @@ final class Classes {
             if (object == null) {
                 throw wantsClass
                         ? RpcException.of(Hresult.E_NOINTERFACE, "the class {" + id + "} has no class object")
-                        : RpcException.of(Hresult.E_POINTER, "what makes objects of the class {" + id + "} has made none");
+                        : RpcException.of(Hresult.E_POINTER, "the function for new objects of the class {" + id + "} returned none");
             }
             return object;
         }
@@ -110,7 +110,7 @@ final class Classes {
         Registered own = new Registered(id, make, classObject);
         synchronized (this) {
             if (registered.putIfAbsent(id, own) != null) {
-                throw RpcException.of(Hresult.E_INVALIDARG, "the class {" + id + "} is registered already");
+                throw RpcException.of(Hresult.E_INVALIDARG, "the class {" + id + "} is already registered");
             }
             try {
                 networks.registerClass(id, info, () -> provide(id, false, Function.identity()), classObject);
@@ -137,7 +137,7 @@ final class Classes {
         synchronized (this) {
             found = registered.get(id);
             if (found == null) {
-                throw unknown(id, isEnding ? "is no longer registered here: the server is about to end" : "is not registered here");
+                throw unknown(id, isEnding ? "is no longer registered in this process: the server is about to end" : "is not registered in this process");
             }
             busy++;
         }
@@ -204,7 +204,7 @@ final class Classes {
             if (e.result() != Hresult.RPC_S_SERVER_UNAVAILABLE) {
                 throw e;
             }
-            throw unknown(id, "is registered by no process of this user, and nobody starts one: `obvia scm` does, and does not run");
+            throw unknown(id, "is registered by no process of this user, and the SCM that could start one does not run: run `obvia scm`");
         }
         return RuntimeCalls.start(service, id, deadline.left() / 1_000_000);
     }

@@ -123,7 +123,7 @@ final class Connection implements Runnable {
         } catch (RpcException | InternalError | IllegalStateException | IndexOutOfBoundsException e) {
             RpcException why = Window.failed(e);
             if (why.result() != Hresult.RPC_E_DISCONNECTED) {
-                LOG.warn("a connection of process " + Long.toHexString(client) + " ends: " + why.getMessage(), null);
+                LOG.warn("the connection of process " + Long.toHexString(client) + " is closed: " + why.getMessage(), null);
             }
         } finally {
             OF_THREAD.remove(Thread.currentThread());
@@ -209,7 +209,7 @@ final class Connection implements Runnable {
             }
             // The cancelled call has been answered: this thread serves one call at a time.
             case Window.CANCEL -> window.release();
-            default -> throw Line.broken("a message of kind " + window.kind());
+            default -> throw Line.broken("message kind " + window.kind() + " does not exist");
         }
     }
 
@@ -247,7 +247,7 @@ final class Connection implements Runnable {
             window.rise();
             start();
         } catch (OutOfMemoryError e) {
-            LOG.warn("a connection ends, as there is no thread for it", e);
+            LOG.warn("a connection is closed, because there is no thread for it", e);
             close();
         }
     }
@@ -422,7 +422,7 @@ final class Connection implements Runnable {
         context = null;
         CallContext said = call.length > CallContext.LENGTH_MAX ? null : CallContext.read(Channel.bytes(call.memory, call.at, call.length));
         if (said == null) {
-            throw call.bad("a context in " + call.length + " bytes");
+            throw call.bad("a context has " + call.length + " bytes");
         }
         context = said == CallContext.NONE ? null : said;
     }
@@ -461,12 +461,12 @@ final class Connection implements Runnable {
         Bind.Answer answer = Bind.answer(unit, runtime.oxid());
         if (answer.client() != 0 && client == 0) {
             if (!runtime.enter(answer.client(), window.pid())) {
-                throw Line.broken("it says that it is a process that it is not");
+                throw Line.broken("it claims to be another process");
             }
             client = answer.client();
         } else if (client == 0 || answer.client() != 0 && answer.client() != client) {
             // The OXID of a client must not change, and a client without one is refused.
-            throw Line.broken("it does not say who it is");
+            throw Line.broken("it does not identify its process");
         }
         long at = window.place(answer.unit().length);
         MemorySegment.copy(MemorySegment.ofArray(answer.unit()), 0, window.memory(), at, answer.unit().length);

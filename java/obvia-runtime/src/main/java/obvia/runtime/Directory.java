@@ -68,7 +68,7 @@ final class Directory {
         try {
             user = Lock.user();
         } catch (IOException e) {
-            throw RpcException.of(Hresult.E_FAIL, "looking for the directory for names: " + e, e);
+            throw RpcException.of(Hresult.E_FAIL, "finding the directory for names: " + e, e);
         }
         return at(place(user));
     }
@@ -120,13 +120,13 @@ final class Directory {
         Directory opened = new Directory(path, Files.getOwner(Path.of("/proc/self")));
         String why = opened.danger();
         if (why != null) {
-            throw RpcException.of(Hresult.E_ACCESSDENIED, "the directory for names, " + path + ": " + why);
+            throw RpcException.of(Hresult.E_ACCESSDENIED, "the directory " + path + " cannot be trusted: " + why);
         }
         return opened;
     }
 
     private static RpcException failed(Path chosen, IOException why) {
-        return RpcException.of(Hresult.E_FAIL, "making the directory for names, " + chosen + ": " + why, why);
+        return RpcException.of(Hresult.E_FAIL, "creating the directory for names " + chosen + ": " + why, why);
     }
 
     /**
@@ -158,15 +158,15 @@ final class Directory {
     private String danger() throws IOException {
         int mode = (Integer) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS);
         if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
-            return "it is not a directory";
+            return "it is a file or a link, not a directory";
         }
         if (!isTrusted(Files.getOwner(path, LinkOption.NOFOLLOW_LINKS))) {
             return "it belongs to another user";
         }
         if ((mode & OTHERS_WRITE) != 0) {
-            return "others may write to it";
+            return "other users may write to it";
         }
-        return Mounts.own().isInUserSpace(path.toRealPath()) ? "its file system is a program (FUSE), which may never answer" : null;
+        return Mounts.own().isInUserSpace(path.toRealPath()) ? "its file system is a program (FUSE), which may never respond" : null;
     }
 
     /**
@@ -186,7 +186,7 @@ final class Directory {
         Path socket = path.resolve(name + ".sock");
         String why = flaw(name);
         if (why == null && socket.toString().getBytes().length > PATH_MAX) {
-            why = "with its directory it is longer than the 107 bytes of a socket's path";
+            why = "with its directory it does not fit the 107 bytes of a socket's path";
         }
         if (why != null) {
             throw RpcException.of(Hresult.E_INVALIDARG, "`" + name + "`: " + why);
@@ -215,7 +215,7 @@ final class Directory {
             return channel;
         } catch (IOException | RpcException e) {
             close(channel);
-            throw e instanceof RpcException known ? known : RpcException.of(Hresult.E_FAIL, "asking who serves `" + name + "`: " + e, e);
+            throw e instanceof RpcException known ? known : RpcException.of(Hresult.E_FAIL, "checking the server of `" + name + "`: " + e, e);
         }
     }
 
@@ -229,7 +229,7 @@ final class Directory {
                 }
                 // The server is alive and soon accepts another connection from its queue.
             } catch (Nobody e) {
-                throw RpcException.of(Hresult.RPC_S_SERVER_UNAVAILABLE, "nobody serves the name `" + name + "`", e);
+                throw RpcException.of(Hresult.RPC_S_SERVER_UNAVAILABLE, "no process serves the name `" + name + "`", e);
             } catch (IOException e) {
                 throw RpcException.of(Hresult.E_FAIL, "connecting to the server of `" + name + "`: " + e, e);
             }
@@ -284,7 +284,7 @@ final class Directory {
     boolean checkPeer(SocketChannel channel) throws IOException {
         UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
         if (!isTrusted(peer)) {
-            throw RpcException.of(Hresult.E_ACCESSDENIED, "the peer runs as another user, " + peer.getName());
+            throw RpcException.of(Hresult.E_ACCESSDENIED, "the peer runs as user " + peer.getName() + ", and that user has no access");
         }
         return peer.equals(user);
     }
@@ -307,7 +307,7 @@ final class Directory {
             // A server that has taken the name since the first look has ended and released the
             // lock, or answers.
             if (lock == null || isServed(socket)) {
-                throw RpcException.of(Hresult.RPC_S_DUPLICATE_ENDPOINT, "another process serves the name `" + name + "`");
+                throw RpcException.of(Hresult.RPC_S_DUPLICATE_ENDPOINT, "the name `" + name + "` is served by another process");
             }
             // The socket did not answer, so the process that created its file is dead.
             Lock.removeDead(socket);

@@ -145,7 +145,7 @@ final class Exports {
             return;
         }
         if (objects.containsKey(object)) {
-            throw RpcException.of(Hresult.E_INVALIDARG, "others refer to the new object already: it cannot be the former one as well");
+            throw RpcException.of(Hresult.E_INVALIDARG, "the new object already has references of its own, so it cannot take over those of the former one");
         }
         // The new object's class loader may be another one, with interfaces of its own.
         identity.entries.keySet().forEach(iid -> Known.find(iid, object).check(object));
@@ -169,7 +169,7 @@ final class Exports {
     synchronized Entry get(long target) {
         Entry entry = find(target);
         if (entry == null) {
-            throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "there is no such object, or no longer");
+            throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "the object does not exist, or no longer exists");
         }
         return entry;
     }

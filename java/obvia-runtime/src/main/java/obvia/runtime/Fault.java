@@ -33,11 +33,11 @@ final class Fault {
         };
         String meaning = switch (status) {
             case OP_RANGE -> "the interface has no such method";
-            case PROTOCOL_ERROR -> "a protocol data unit came out of turn";
-            case NO_MEMORY -> "the server has no memory for the call";
-            case BAD_STUB_DATA -> "the arguments are not what the interface says";
-            case OBJECT_NOT_FOUND -> "the object is no longer there";
-            case ACCESS_DENIED -> "the caller may not do this, or is not who it says";
+            case PROTOCOL_ERROR -> "an unexpected protocol data unit arrived";
+            case NO_MEMORY -> "the server has no memory left for the call";
+            case BAD_STUB_DATA -> "the arguments do not match the interface";
+            case OBJECT_NOT_FOUND -> "the object no longer exists";
+            case ACCESS_DENIED -> "the caller has no permission, or its authentication failed";
             case CANCELLED -> "the call was cancelled";
             default -> "status " + Hresult.text(status);
         };

@@ -127,13 +127,13 @@ public final class Frame implements Scope {
             throw ended();
         }
         if (owner != null && owner != Thread.currentThread()) {
-            throw new WrongThreadException("a structure may be read by the thread only that it was passed to");
+            throw new WrongThreadException("only the thread that received the structure may read it");
         }
         return bytes;
     }
 
     private static IllegalStateException ended() {
-        return new IllegalStateException("a structure is read after the call that it came with has returned, or what was retained has been closed");
+        return new IllegalStateException("the structure is no longer valid: its call has returned, or the retained argument was closed");
     }
 
     @Override

@@ -44,19 +44,19 @@ public final class FrameReader {
         this.what = what;
         next = block;
         if (length < block) {
-            throw bad("a frame of " + length + " bytes where there are at least " + block);
+            throw bad("the frame has " + length + " bytes, expected at least " + block);
         }
     }
 
     /** Returns the exception for a malformed frame. */
     public BadMessageException bad(String why) {
-        return new BadMessageException(what + " are not what the interface says: " + why);
+        return new BadMessageException(what + " do not match the interface: " + why);
     }
 
     /** Checks that the frame ends with the object that was read last. */
     public void end() {
         if (next != length) {
-            throw bad("a frame of " + length + " bytes where " + next + " are meant");
+            throw bad("the frame has " + length + " bytes, expected " + next);
         }
     }
 
@@ -99,7 +99,7 @@ public final class FrameReader {
     public boolean getBoolean(int place) {
         byte value = getByte(place);
         if ((value & ~1) != 0) {
-            throw bad("a boolean of " + value);
+            throw bad("a boolean is neither 0 nor 1: " + value);
         }
         return value == 1;
     }
@@ -119,7 +119,7 @@ public final class FrameReader {
     /** Checks that a value is not {@code null}. */
     public <T> T notNull(T found) {
         if (found == null) {
-            throw bad("a pointer that may not be null is null");
+            throw bad("a pointer that must not be null is null");
         }
         return found;
     }
@@ -127,7 +127,7 @@ public final class FrameReader {
     /** Returns the value of a conformance expression as a number of elements. */
     public int count(long value) {
         if (value < 0 || value > Frames.FRAME_MAX) {
-            throw bad("an array of " + value + " elements");
+            throw bad("an array's size is invalid: " + value);
         }
         return (int) value;
     }
@@ -139,7 +139,7 @@ public final class FrameReader {
         try {
             return count(expression.getAsLong());
         } catch (ArithmeticException e) {
-            throw bad("how long an array is has no value: " + e.getMessage());
+            throw bad("an array's size cannot be computed: " + e.getMessage());
         }
     }
 
@@ -154,7 +154,7 @@ public final class FrameReader {
     /** Checks the number of an array's elements that are in use. */
     public int used(long used, int room) {
         if (used < 0 || used > room) {
-            throw bad(used + " elements in an array of " + room);
+            throw bad("an array's length " + used + " is not within its size " + room);
         }
         return (int) used;
     }
@@ -167,7 +167,7 @@ public final class FrameReader {
         try {
             return used(expression.getAsLong(), room);
         } catch (ArithmeticException e) {
-            throw bad("how much of an array is used has no value: " + e.getMessage());
+            throw bad("an array's length cannot be computed: " + e.getMessage());
         }
     }
 
@@ -175,7 +175,7 @@ public final class FrameReader {
     public MemorySegment used(long used, MemorySegment array, int size) {
         long room = array.byteSize() / size;
         if (used < 0 || used > room) {
-            throw bad(used + " elements in an array of " + room);
+            throw bad("an array's length " + used + " is not within its size " + room);
         }
         return array.asSlice(0, used * size);
     }
@@ -216,7 +216,7 @@ public final class FrameReader {
      */
     public int find(int slot, int kind, int count, int size) {
         if (getLong(slot) != next + Frames.HEADER) {
-            throw bad("the slot at " + slot + " does not lead to the next object");
+            throw bad("the pointer at " + slot + " does not lead to the next object");
         }
         return take(kind, count, header(), size);
     }
@@ -233,7 +233,7 @@ public final class FrameReader {
             return -1;
         }
         if (offset != next + Frames.HEADER) {
-            throw bad("the slot at " + slot + " does not lead to the next object");
+            throw bad("the pointer at " + slot + " does not lead to the next object");
         }
         long header = header();
         return take(kind, count(header >>> 32), header, size);
@@ -243,7 +243,7 @@ public final class FrameReader {
     public int optional(int slot, int kind, int size) {
         int body = find(slot, kind, size);
         if (body >= 0 && count != 1) {
-            throw bad(count + " values where there is one");
+            throw bad("an object has " + count + " elements, expected 1");
         }
         return body;
     }
@@ -254,7 +254,7 @@ public final class FrameReader {
     public int allocated(int slot, int kind, int size, int meant) {
         int body = find(slot, kind, size);
         if (count != meant) {
-            throw bad("an array of " + count + " elements where " + meant + " are meant");
+            throw bad("an array has " + count + " elements, expected " + meant);
         }
         return Math.max(body, 0);
     }
@@ -273,7 +273,7 @@ public final class FrameReader {
 
     private int take(int kind, int count, long header, int size) {
         if (header != (Integer.toUnsignedLong(kind) | (long) count << 32)) {
-            throw bad("an object of type " + (int) header + " with " + (header >>> 32) + " elements where it is type " + kind + " with " + count);
+            throw bad("an object has type " + (int) header + " and " + (header >>> 32) + " elements, expected type " + kind + " and " + count);
         }
         int body = next + Frames.HEADER;
         long end = body + Frames.aligned((long) count * size);
@@ -300,7 +300,7 @@ public final class FrameReader {
         try {
             return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(characters, 0, end)).toString();
         } catch (CharacterCodingException e) {
-            throw bad("a string that is not UTF-8");
+            throw bad("a string is not UTF-8");
         }
     }
 
@@ -321,7 +321,7 @@ public final class FrameReader {
 
     private void checkText(int zero, int length) {
         if (zero != length - 1) {
-            throw bad("a string does not end with its first zero");
+            throw bad("a string does not end at its first zero");
         }
     }
 

@@ -69,7 +69,7 @@ public final class Frames {
     private static int plus(int length, long bytes) {
         long total = length + HEADER + aligned(bytes);
         if (bytes > FRAME_MAX || total > FRAME_MAX) {
-            throw RpcException.of(Hresult.E_OUTOFMEMORY, "the arguments or results have " + total + " bytes; " + FRAME_MAX + " is the most");
+            throw RpcException.of(Hresult.E_OUTOFMEMORY, "the arguments or results have " + total + " bytes; the limit is " + FRAME_MAX);
         }
         return (int) total;
     }
@@ -121,7 +121,7 @@ public final class Frames {
 
     private static void refuseZero(String text) {
         if (text.indexOf('\0') >= 0) {
-            throw invalid("a string has a zero in it, which ends strings");
+            throw invalid("a string contains a zero, which would end it");
         }
     }
 
@@ -132,7 +132,7 @@ public final class Frames {
      */
     public static int count(long value) {
         if (value < 0 || value > FRAME_MAX) {
-            throw invalid("an array of " + value + " elements");
+            throw invalid("an array's size is invalid: " + value);
         }
         return (int) value;
     }
@@ -144,14 +144,14 @@ public final class Frames {
         try {
             return count(expression.getAsLong());
         } catch (ArithmeticException e) {
-            throw RpcException.of(Hresult.E_INVALIDARG, "how long an array is has no value: " + e.getMessage(), e);
+            throw RpcException.of(Hresult.E_INVALIDARG, "an array's size cannot be computed: " + e.getMessage(), e);
         }
     }
 
     /** Checks that an array has the length that the interface requires. */
     public static void checkLength(long length, long meant) {
         if (length != meant) {
-            throw invalid("an array of " + length + " elements where " + meant + " are meant");
+            throw invalid("an array has " + length + " elements, expected " + meant);
         }
     }
 
@@ -163,13 +163,13 @@ public final class Frames {
      */
     public static void check(MemorySegment array, boolean isWritten, int size) {
         if (!array.isAccessibleBy(Thread.currentThread()) || !array.scope().isAlive()) {
-            throw invalid("an array in memory that has ended, or is another thread's");
+            throw invalid("an array's memory was closed, or belongs to another thread");
         }
         if (isWritten && array.isReadOnly()) {
-            throw invalid("an array that the method writes, in memory that is only read");
+            throw invalid("the method writes an array whose memory is read-only");
         }
         if (array.byteSize() % size != 0) {
-            throw invalid("an array of " + array.byteSize() + " bytes, whose elements have " + size);
+            throw invalid("an array has " + array.byteSize() + " bytes, which is not a multiple of its elements' " + size);
         }
     }
 
@@ -193,7 +193,7 @@ public final class Frames {
     public static MemorySegment used(long used, MemorySegment array, int size) {
         long room = array.byteSize() / size;
         if (used < 0 || used > room) {
-            throw RpcException.of(Hresult.E_UNEXPECTED, "the method says that it has used " + used + " elements of " + room);
+            throw RpcException.of(Hresult.E_UNEXPECTED, "the method returned an array's length " + used + ", which is not within its size " + room);
         }
         return array.asSlice(0, used * size);
     }
@@ -220,7 +220,7 @@ public final class Frames {
      */
     public static int used(long used, int room) {
         if (used < 0 || used > room) {
-            throw RpcException.of(Hresult.E_UNEXPECTED, "the method says that it has used " + used + " elements of " + room);
+            throw RpcException.of(Hresult.E_UNEXPECTED, "the method returned an array's length " + used + ", which is not within its size " + room);
         }
         return (int) used;
     }
@@ -233,7 +233,7 @@ public final class Frames {
         try {
             return used(expression.getAsLong(), room);
         } catch (ArithmeticException e) {
-            throw RpcException.of(Hresult.E_UNEXPECTED, "how many elements the method has used has no value: " + e.getMessage(), e);
+            throw RpcException.of(Hresult.E_UNEXPECTED, "the length of a returned array cannot be computed: " + e.getMessage(), e);
         }
     }
 
@@ -271,7 +271,7 @@ public final class Frames {
     /** Checks that a union has the arm of its discriminant. */
     public static void checkCase(long which, long meant) {
         if (which != meant) {
-            throw invalid("a union with the arm of " + which + " where " + meant + " is meant");
+            throw invalid("the union's arm does not match its discriminant: the arm is that of " + which + ", the discriminant " + meant);
         }
     }
 
@@ -282,13 +282,13 @@ public final class Frames {
         try {
             checkCase(which, expression.getAsLong());
         } catch (ArithmeticException e) {
-            throw RpcException.of(Hresult.E_INVALIDARG, "which arm of a union is meant has no value: " + e.getMessage(), e);
+            throw RpcException.of(Hresult.E_INVALIDARG, "the union's discriminant cannot be computed: " + e.getMessage(), e);
         }
     }
 
     /** Returns the exception for a discriminant without an arm. */
     public static RpcException badCase(long which) {
-        return invalid("a union's arm with the discriminant " + which + ", which is not one of its own");
+        return invalid("the union has no arm for its discriminant " + which);
     }
 
     /** Returns a {@code byte} as part of a word, {@code up} bits from the lowest. */
@@ -354,7 +354,7 @@ public final class Frames {
             case Longs longs -> longs.size();
             case Floats floats -> floats.size();
             case Doubles doubles -> doubles.size();
-            default -> throw new IllegalArgumentException(array.getClass() + " is no array");
+            default -> throw new IllegalArgumentException(array.getClass() + " is not an array");
         };
     }
 

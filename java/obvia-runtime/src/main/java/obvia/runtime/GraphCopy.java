@@ -80,14 +80,14 @@ abstract class GraphCopy extends Pool.Member {
         piece = PIECE_FIRST;
         next = block;
         if (length < block) {
-            throw bad(0, "a frame of " + length + " bytes where there are at least " + block);
+            throw bad(0, "the frame has " + length + " bytes, expected at least " + block);
         }
         reach(block + Frames.HEADER);
     }
 
     /** Returns the exception for a malformed frame. */
     public final BadMessageException bad(int at, String why) {
-        return new BadMessageException(what + " are not what the interface says: at offset " + inFrame(at) + " of the frame: " + why);
+        return new BadMessageException(what + " do not match the interface: at offset " + inFrame(at) + " of the frame: " + why);
     }
 
     /** Copies the frame up to an offset in the copy, or up to its end. */
@@ -116,7 +116,7 @@ abstract class GraphCopy extends Pool.Member {
     final int take(int slot, int number, GraphType type) {
         long header = (long) GraphWriter.LONGS.get(bytes, next);
         if ((int) header != number) {
-            throw bad(slot, "the slot leads to no object of its type");
+            throw bad(slot, "the pointer does not lead to an object of its type");
         }
         int body = next + Frames.HEADER;
         if (beyond != 0) {
@@ -144,7 +144,7 @@ abstract class GraphCopy extends Pool.Member {
 
     private void passLong(int body, long end, boolean isFar) {
         if (end > frameLength - beyond) {
-            throw bad(next, "an object of " + Integer.toUnsignedString((int) GraphWriter.INTS.get(bytes, next + 4)) + " elements does not fit the frame");
+            throw bad(next, "the object of " + Integer.toUnsignedString((int) GraphWriter.INTS.get(bytes, next + 4)) + " elements does not fit the frame");
         }
         if (isFar) {
             skip(body, (int) end);
@@ -228,7 +228,7 @@ abstract class GraphCopy extends Pool.Member {
         int word = place >>> 9;
         long bit = 1L << (place >>> 3);
         if (place < 0 || word >= cleared || (starts[word] & bit) == 0) {
-            throw bad(slot, "the slot leads to no object, or to one that another pointer leads to");
+            throw bad(slot, "the pointer leads to no object, or to one to which another pointer leads");
         }
         if (farCount > 0) {
             GraphWriter.LONGS.set(bytes, slot, (long) place);

@@ -84,7 +84,7 @@ public final class GraphKinds {
 
     private int other(GraphType type) {
         if (types != null) {
-            throw new IllegalStateException("a structure has a pointer to what its interface does not know: " + type.getClass());
+            throw new IllegalStateException("a structure has a pointer to a type that its interface does not know: " + type.getClass());
         }
         return Frames.KIND_FIRST + type.index;
     }

@@ -192,7 +192,7 @@ public final class GraphReader extends GraphCopy {
 
     private void checkCount(int slot, int place, long count, long room) {
         if (Integer.toUnsignedLong(getInt(place - 4)) != count) {
-            throw bad(slot, "the object has " + Integer.toUnsignedString(getInt(place - 4)) + " elements where the structure says " + count);
+            throw bad(slot, "the object has " + Integer.toUnsignedString(getInt(place - 4)) + " elements, and its structure's count is " + count);
         }
         if (room < count || room > Frames.FRAME_MAX) {
             throw bad(slot, "an array's length is not within its size");
@@ -299,10 +299,10 @@ public final class GraphReader extends GraphCopy {
                 at++;
             }
             if (at != end || bytes[at] != 0) {
-                throw bad(place, "the string does not end with its first zero");
+                throw bad(place, "the string does not end at its first zero");
             }
             if (!isUtf8(place, end)) {
-                throw bad(place, "a string that is not UTF-8");
+                throw bad(place, "the string is not UTF-8");
             }
         }
     }
@@ -317,7 +317,7 @@ public final class GraphReader extends GraphCopy {
                 at += 2;
             }
             if (at != end || getChar(at) != 0) {
-                throw bad(place, "the string does not end with its first zero");
+                throw bad(place, "the string does not end at its first zero");
             }
         }
     }
@@ -347,7 +347,7 @@ public final class GraphReader extends GraphCopy {
         long offset = getLong(slot);
         if (offset == 0) {
             if (pointer == REF) {
-                throw bad(slot, "a pointer that may not be null is null");
+                throw bad(slot, "a pointer that must not be null is null");
             }
             return 0;
         }
@@ -368,7 +368,7 @@ public final class GraphReader extends GraphCopy {
             found = queue[entry + 1] & NUMBER;
         }
         if (found != number) {
-            throw bad(slot, "the slot leads to no object of its type");
+            throw bad(slot, "the pointer does not lead to an object of its type");
         }
         return place;
     }
@@ -409,7 +409,7 @@ public final class GraphReader extends GraphCopy {
         try {
             return expression.getAsLong();
         } catch (ArithmeticException e) {
-            throw bad(at, "an expression over this structure has no value: " + e.getMessage());
+            throw bad(at, "an expression over this structure cannot be evaluated: " + e.getMessage());
         }
     }
 

@@ -256,7 +256,7 @@ public final class GraphWriter extends Pool.Member {
     }
 
     private static RpcException tooLong(long length) {
-        return RpcException.of(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes; " + Segments.AREA_MAX + " is the most");
+        return RpcException.of(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes is longer than the limit of " + Segments.AREA_MAX + " bytes");
     }
 
     /** Appends an object to which the slot leads, and returns the offset of its body. */
@@ -367,7 +367,7 @@ public final class GraphWriter extends Pool.Member {
         }
         int place = place(slot, type, value);
         if (type.isShared() && !seen.add(value, place + 8 * beyond)) {
-            throw invalid("several pointers lead to one structure, or a circle of them, where each must have its own");
+            throw invalid("several pointers lead to one structure, or pointers form a ring, and each must lead to a structure of its own");
         }
         push(type, value, place);
     }
@@ -456,7 +456,7 @@ public final class GraphWriter extends Pool.Member {
         }
         int known = seen.find(value);
         if (known < 0) {
-            throw invalid("a pointer leads to a structure that must have no other");
+            throw invalid("two pointers lead to the same structure, and one of them must be its only pointer");
         }
         if (known > 0) {
             putLong(slot, known);
@@ -605,7 +605,7 @@ public final class GraphWriter extends Pool.Member {
         for (int i = 0; i < length; i++) {
             char character = text.charAt(i);
             if (character == 0) {
-                throw invalid("a string has a zero in it, which ends strings");
+                throw invalid("a string contains a zero, which would end it");
             }
             words[place + 2 * i >> 3] |= (long) character << 16 * i;
         }

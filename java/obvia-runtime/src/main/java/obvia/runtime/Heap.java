@@ -53,7 +53,7 @@ public final class Heap {
             case long[] longs -> MemorySegment.ofArray(longs);
             case float[] floats -> MemorySegment.ofArray(floats);
             case double[] doubles -> MemorySegment.ofArray(doubles);
-            default -> throw new IllegalArgumentException("no array of numbers");
+            default -> throw new IllegalArgumentException("the object is not an array of numbers");
         };
     }
 

@@ -45,20 +45,20 @@ public abstract class InCall {
     /** Checks that the arguments' frame is exactly a block of {@code length} bytes. */
     public final void expect(int length) {
         if (this.length != length) {
-            throw bad("a request of " + this.length + " bytes where " + length + " are meant");
+            throw bad("the request has " + this.length + " bytes, expected " + length);
         }
     }
 
     /** Checks that the arguments' frame has at least a block of {@code length} bytes. */
     public final void expectAtLeast(int length) {
         if (this.length < length) {
-            throw bad("a request of " + this.length + " bytes where there are at least " + length);
+            throw bad("the request has " + this.length + " bytes, expected at least " + length);
         }
     }
 
     /** Returns the exception for malformed arguments. */
     public final BadMessageException bad(String what) {
-        return new BadMessageException("the arguments are not what the interface says: " + what);
+        return new BadMessageException("the arguments do not match the interface: " + what);
     }
 
     /** Returns the exception for an opnum that the interface lacks. */
@@ -80,7 +80,7 @@ public abstract class InCall {
     public final MemorySegment shared(long reference, boolean isWritten, long count, int size, int align) {
         MemorySegment found = region(reference, isWritten, count, size, align);
         if (found == null) {
-            throw bad("an array of " + count + " elements which is not where it says");
+            throw bad("the array of " + count + " elements does not lie in shared memory that the method may use");
         }
         return found;
     }
@@ -125,7 +125,7 @@ public abstract class InCall {
             case RpcException e -> Integer.toUnsignedLong(e.result() < 0 ? e.result() : Hresult.E_FAIL);
             case OutOfMemoryError _ -> Integer.toUnsignedLong(Hresult.E_OUTOFMEMORY);
             default -> {
-                LOG.warn("a method failed with what it does not declare", why);
+                LOG.warn("a method threw an exception that it does not declare", why);
                 yield Integer.toUnsignedLong(Hresult.RPC_E_SERVERFAULT);
             }
         };

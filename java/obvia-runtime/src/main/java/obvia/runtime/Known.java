@@ -88,7 +88,7 @@ final class Known {
         } catch (IllegalAccessException e) {
             throw new IllegalArgumentException(unexported(type, name), e);
         } catch (ReflectiveOperationException e) {
-            throw new IllegalArgumentException(type.getName() + " is no interface that the compiler has made: there is no " + name, e);
+            throw new IllegalArgumentException(type.getName() + " is not an interface that the compiler generated: there is no " + name, e);
         }
     }
 
@@ -98,7 +98,7 @@ final class Known {
             return name + " is not public, or its INFO is not";
         }
         String own = Known.class.getModule().isNamed() ? Known.class.getModule().getName() : "obvia.runtime";
-        return "module " + type.getModule().getName() + " keeps " + name + " to itself: its module-info.java has to say `exports " + type.getPackageName() + " to " + own + ";`";
+        return "module " + type.getModule().getName() + " does not export " + name + ": its module-info.java needs `exports " + type.getPackageName() + " to " + own + ";`";
     }
 
     /** Returns the descriptions of an IID, the newest first. */

@@ -31,7 +31,7 @@ final class LimitedLog {
     void warn(String text, Throwable why) {
         long before = take(System.nanoTime());
         if (before >= 0) {
-            LOGGER.log(Level.WARNING, before == 0 ? text : text + ", and " + before + " warnings of this kind before", why);
+            LOGGER.log(Level.WARNING, before == 0 ? text : text + ", and " + before + " earlier warnings of this kind were not logged", why);
         }
     }
 

@@ -45,7 +45,7 @@ final class Line implements AutoCloseable {
         try {
             int wanted = bytes.remaining();
             if (socket.write(bytes) != wanted) {
-                throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "the peer does not read what it is told");
+                throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "the peer does not read the notifications");
             }
         } catch (IOException e) {
             throw gone(e);
@@ -84,7 +84,7 @@ final class Line implements AutoCloseable {
     /** Consumes wake-ups and returns the next other byte, or -1 if there is none. */
     int next() {
         if (isFlooded) {
-            throw broken("it has told what nobody asked for");
+            throw broken("it sent an unexpected notification");
         }
         while (true) {
             while (got.hasRemaining()) {
@@ -192,7 +192,7 @@ final class Line implements AutoCloseable {
     }
 
     static BadMessageException broken(String what) {
-        return new BadMessageException("the peer broke the rules of the connection: " + what);
+        return new BadMessageException("the peer broke the protocol: " + what);
     }
 
     @Override

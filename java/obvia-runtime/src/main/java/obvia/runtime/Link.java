@@ -130,7 +130,7 @@ final class Link extends Way {
         Link link = reach(runtime, endpoint(oxid));
         if (link.oxid != oxid) {
             link.close();
-            throw RpcException.of(Hresult.RPC_E_INVALID_DATA, "an endpoint leads to another process");
+            throw RpcException.of(Hresult.RPC_E_INVALID_DATA, "the endpoint leads to another process");
         }
         return link;
     }
@@ -234,7 +234,7 @@ final class Link extends Way {
         forgetLost();
         try {
             if (!shared.tryAcquire(Deadline.ofCall().left(), TimeUnit.NANOSECONDS)) {
-                throw RpcException.of(Hresult.RPC_E_TIMEOUT, "other threads' calls have taken all connections until the deadline");
+                throw RpcException.of(Hresult.RPC_E_TIMEOUT, "the calls of other threads used all connections until the deadline");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -355,7 +355,7 @@ final class Link extends Way {
         }
         try {
             if (!atHome.tryLock(Deadline.ofCall().left(), TimeUnit.NANOSECONDS)) {
-                throw RpcException.of(Hresult.RPC_E_TIMEOUT, "the process has not answered another thread's query by the deadline");
+                throw RpcException.of(Hresult.RPC_E_TIMEOUT, "the process did not respond to another thread's query before the deadline");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -237,7 +237,7 @@ final class Lock implements AutoCloseable {
             boolean isNew = make(path);
             Stat before = Stat.of(path);
             if (!before.mayBeLock()) {
-                throw new Foreign("it is no plain file that is this user's alone");
+                throw new Foreign("it is not a regular file that only this user can write");
             }
             if (haveOwn(locks, path, before)) {
                 return null;
@@ -266,7 +266,7 @@ final class Lock implements AutoCloseable {
     private static Found checkText(FileChannel file, Path socket, Stat stat) throws IOException, Foreign {
         Found found = read(file, socket, stat);
         if (found == null) {
-            throw new Foreign("what it says no lock of a name does");
+            throw new Foreign("its contents are not those of a lock");
         }
         return found;
     }
@@ -281,7 +281,7 @@ final class Lock implements AutoCloseable {
     }
 
     static RpcException refused(Path path, String why) {
-        return RpcException.of(Hresult.E_INVALIDARG, path + " is another program's: " + why + ". Choose another name, or another OBVIA_RUNTIME_DIR");
+        return RpcException.of(Hresult.E_INVALIDARG, path + " belongs to another program: " + why + ". Choose another name, or another OBVIA_RUNTIME_DIR");
     }
 
     /** Writes the ID of this process to the file. */
@@ -295,7 +295,7 @@ final class Lock implements AutoCloseable {
     static void removeDead(Path socket) throws IOException {
         try {
             if (!Stat.of(socket).isOwnSocket()) {
-                throw refused(socket, "it is no socket of this user's");
+                throw refused(socket, "it is not a socket of this user");
             }
             Files.deleteIfExists(socket);
         } catch (NoSuchFileException e) {

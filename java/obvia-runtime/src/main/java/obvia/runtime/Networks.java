@@ -51,7 +51,7 @@ final class Networks {
         if (network == null) {
             Network found = Providers.first(Network.class, loader -> ServiceLoader.load(Network.class, loader));
             if (found == null) {
-                String why = ": for other than ncacn_vi_shm: there has to be an obvia-native on the module path or class path";
+                String why = ": only ncacn_vi_shm works without obvia-native, which is not on the module path or class path";
                 throw RpcException.of(Hresult.E_INVALIDARG, what + why);
             }
             rules.tell(found);

@@ -66,7 +66,7 @@ final class Notes {
                 }
             }
             if (waiting.size() == WAITING_MAX) {
-                throw Line.broken("it names other files than it uses");
+                throw Line.broken("it names files that it does not use");
             }
             waiting.add(next());
         }
@@ -74,13 +74,13 @@ final class Notes {
 
     private Note next() {
         if (line.next() != NAMED) {
-            throw Line.broken("a file that it has not named");
+            throw Line.broken("it uses a file that it has not named");
         }
         ByteBuffer note;
         try {
             note = line.receive(length(pid), Deadline.in(Duration.ofSeconds(1)));
         } catch (RpcException e) {
-            throw Line.broken("a file of which it names a part: " + e.getMessage());
+            throw Line.broken("the name of a file is incomplete: " + e.getMessage());
         }
         return read(note, pid);
     }
@@ -98,7 +98,7 @@ final class Notes {
         long mark = pid < 0 ? note.getLong(32) : 0;
         boolean isNumber = descriptor >= 0 && descriptor <= Integer.MAX_VALUE && process > 0 && process <= Integer.MAX_VALUE;
         if (kind < AREA || kind > WRITE || !isNumber) {
-            throw Line.broken("a file of kind " + Integer.toUnsignedString(kind) + " and number " + descriptor);
+            throw Line.broken("a file has the invalid kind " + Integer.toUnsignedString(kind) + " or descriptor " + descriptor);
         }
         Path path = Path.of("/proc", Long.toString(process), "fd", Long.toString(descriptor));
         return new Note(note.getInt(0), kind, note.getLong(8), path, pid < 0, mark);

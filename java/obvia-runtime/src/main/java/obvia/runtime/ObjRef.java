@@ -54,10 +54,10 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
             int signature = from.getInt();
             int form = from.getInt();
             if (signature == SIGNATURE && form == CUSTOM) {
-                throw RpcException.of(Hresult.REGDB_E_CLASSNOTREG, "an object reference: only its class could read it");
+                throw RpcException.of(Hresult.REGDB_E_CLASSNOTREG, "the object reference is custom, and only its class can read it");
             }
             if (signature != SIGNATURE || form != STANDARD && form != HANDLER) {
-                throw bad("it is neither a standard nor a handler one");
+                throw bad("it is neither a standard nor a handler reference");
             }
             Guid iid = Guid.fromWire(from.getLong(), from.getLong());
             from.getInt();
@@ -66,7 +66,7 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
             long oid = from.getLong();
             long target = from.getLong();
             if (from.getLong() != oxid) {
-                throw bad("its IPID is of another process");
+                throw bad("its IPID belongs to another process");
             }
             if (form == HANDLER) {
                 // The CLSID of a handler, which this process lacks: an ordinary proxy is used.
@@ -74,11 +74,11 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
                 from.getLong();
             }
             if (refs < 0) {
-                throw bad("it has " + Integer.toUnsignedString(refs) + " references");
+                throw bad("it has an invalid reference count, " + Integer.toUnsignedString(refs));
             }
             return new ObjRef(iid, refs, oxid, oid, target, endpoints(from));
         } catch (BufferUnderflowException e) {
-            throw bad("it is too short");
+            throw bad("it is truncated");
         }
     }
 
@@ -86,7 +86,7 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
         int words = Short.toUnsignedInt(from.getShort());
         int strings = Short.toUnsignedInt(from.getShort());
         if (strings > words || words > from.remaining() / 2) {
-            throw bad("its bindings are longer than it is");
+            throw bad("its bindings are longer than the reference");
         }
         List<String> endpoints = new ArrayList<>();
         int left = strings;
@@ -102,10 +102,10 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
                 address.append(unit);
             }
             if (unit != 0) {
-                throw bad("a binding without end");
+                throw bad("a binding has no end");
             }
             if (address.codePoints().anyMatch(c -> c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE)) {
-                throw bad("a binding with half of a surrogate pair");
+                throw bad("a binding has half of a surrogate pair");
             }
             String endpoint = endpoint(address.toString());
             if (tower == TOWER_VI_SHM && !endpoint.isEmpty()) {
@@ -130,6 +130,6 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
     }
 
     private static RpcException bad(String what) {
-        return RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "an object reference: " + what);
+        return RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the object reference is invalid: " + what);
     }
 }

@@ -39,7 +39,7 @@ final class OwnRegion implements SharedMemory {
     /** Allocates memory of {@code bytes} bytes. */
     static OwnRegion make(long bytes, boolean isWritable) {
         if (bytes <= 0 || bytes > Regions.LENGTH_MAX) {
-            throw RpcException.of(Hresult.E_INVALIDARG, "shared memory of " + bytes + " bytes");
+            throw RpcException.of(Hresult.E_INVALIDARG, "shared memory cannot have " + bytes + " bytes");
         }
         Arena arena = Arena.ofShared();
         Segments.Made file = null;
@@ -55,7 +55,7 @@ final class OwnRegion implements SharedMemory {
             isDone = true;
             return made;
         } catch (IOException e) {
-            throw Room.isFull() ? Room.missing(bytes, e) : RpcException.of(Hresult.E_FAIL, "making shared memory: " + e, e);
+            throw Room.isFull() ? Room.missing(bytes, e) : RpcException.of(Hresult.E_FAIL, "creating shared memory: " + e, e);
         } finally {
             if (!isDone) {
                 arena.close();

@@ -21,7 +21,7 @@ final class Patience<T> {
     /** The time from the end of the work for which a late result may be used. */
     private static final Duration FRESH = Duration.ofMinutes(1);
 
-    private static final String SILENCE = "its file system does not answer";
+    private static final String SILENCE = "its file system does not respond";
 
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
     private final Deadline end;

@@ -101,7 +101,7 @@ final class PeerFile extends RandomAccessFile {
             throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted", e);
         }
         deadline.check();
-        throw new Patience.Late("too many file systems of peers do not answer", null);
+        throw new Patience.Late("too many file systems of peers do not respond", null);
     }
 
     private static <T> Patience<T> begin(Path process, Deadline end, Callable<T> work) {
@@ -162,7 +162,7 @@ final class PeerFile extends RandomAccessFile {
             checkLength(length, found);
             Device device = file.identity.device;
             if (!isMemory(device, process) && !(isOfNames(folder) && device.equals(deviceOf(folder)))) {
-                throw Line.broken("a segment is no memory file");
+                throw Line.broken("its segment is not a memory file");
             }
             file.isAccepted = true;
             return file;
@@ -180,7 +180,7 @@ final class PeerFile extends RandomAccessFile {
     private static void checkUnopened(Path path, Path process, long length, Path folder) throws IOException {
         Map<String, Object> found = Files.readAttributes(path, "unix:mode,size,dev,ino");
         if (((Integer) found.get("mode") & TYPE) != PLAIN) {
-            throw Line.broken("a segment is no memory file, or not this process's to open");
+            throw Line.broken("its segment is not a memory file, or this process may not open it");
         }
         checkLength(length, (Long) found.get("size"));
         KEPT.removeIf(PeerFile::closeUnlocked);
@@ -196,17 +196,17 @@ final class PeerFile extends RandomAccessFile {
             // On disks, the device number by stat and the one in the list of locks may differ.
             isLocked = locked.contains(deviceOf(folder));
         } else {
-            throw Line.broken("a segment is no memory file");
+            throw Line.broken("its segment is not a memory file");
         }
         if (isLocked) {
-            throw Line.broken("a segment is a file that this process has locked");
+            throw Line.broken("its segment is a file that this process has locked");
         }
     }
 
     /** Refuses a file that is too short: pages mapped behind its end cannot be touched. */
     private static void checkLength(long wanted, long length) {
         if (wanted <= 0 || length < wanted) {
-            throw Line.broken("a segment is shorter than it says");
+            throw Line.broken("its segment is shorter than announced");
         }
     }
 

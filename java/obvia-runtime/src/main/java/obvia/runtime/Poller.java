@@ -33,7 +33,7 @@ final class Poller implements Rounds.Turn {
             Rounds.start("obvia-poller", true, "waiting for connections", poller);
             return poller;
         } catch (IOException e) {
-            throw new UncheckedIOException("making a selector", e);
+            throw new UncheckedIOException("creating a selector", e);
         }
     }
 

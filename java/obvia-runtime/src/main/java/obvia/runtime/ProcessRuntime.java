@@ -216,7 +216,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
 
     private static void refuseProxy(Object object) {
         if (object instanceof Proxy) {
-            throw RpcException.of(Hresult.E_NOTIMPL, "an object of another process is exported there");
+            throw RpcException.of(Hresult.E_NOTIMPL, "the object lives in another process, and only that process can export it");
         }
     }
 
@@ -356,7 +356,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         synchronized (names) {
             Named named = names.get(name);
             if (named == null) {
-                throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "nothing is exported by the name `" + name + "`");
+                throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "nothing is exported as `" + name + "`");
             }
             rules.admit(named.object, name, to.peer());
             return marshalOwn(named.object, Known.find(iid, named.object), to.client(), named.isVirtual);
@@ -599,12 +599,12 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
      */
     <T> T adopt(ObjRef reference, InterfaceInfo<T> info, Link from, long sender) {
         if (!reference.iid().equals(info.iid())) {
-            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "a reference by another interface than was asked for");
+            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has another interface than requested");
         }
         if (reference.oxid() == oxid) {
             Exports.Entry own = exports.get(reference.target());
             if (!info.type().isInstance(own.object())) {
-                throw RpcException.of(Hresult.E_NOINTERFACE, "a reference to an object that has no such interface");
+                throw RpcException.of(Hresult.E_NOINTERFACE, "the reference leads to an object without the requested interface");
             }
             Object object = own.object();
             exports.release(sender, reference.target(), reference.refs());
@@ -612,7 +612,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         }
         Link link = from != null && from.oxid() == reference.oxid() ? from : linkTo(reference);
         if (reference.refs() == 0) {
-            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "a reference that nobody counts");
+            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has a count of 0");
         }
         link.bind(info);
         return info.proxy().apply(new Reference(link, reference.target(), reference.oid(), reference.refs()));
@@ -624,11 +624,11 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
             return known;
         }
         if (reference.endpoints().isEmpty()) {
-            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "a reference that leads nowhere");
+            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has no binding");
         }
         String endpoint = Link.endpoint(reference.oxid());
         if (!reference.endpoints().contains(endpoint)) {
-            throw RpcException.of(Hresult.RPC_S_SERVER_UNAVAILABLE, "the process that has the object is not reached through shared memory");
+            throw RpcException.of(Hresult.RPC_S_SERVER_UNAVAILABLE, "the process that has the object cannot be reached through shared memory");
         }
         return keep(Link.reach(this, endpoint));
     }
@@ -639,7 +639,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
             return type.cast(object);
         }
         if (!(object instanceof Proxy proxy)) {
-            throw RpcException.of(Hresult.E_NOINTERFACE, "the object is no " + type.getName());
+            throw RpcException.of(Hresult.E_NOINTERFACE, "the object is not a " + type.getName());
         }
         proxy.check();
         InterfaceInfo<T> info = Known.of(type);
@@ -671,7 +671,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         synchronized (this) {
             if (janitor == null) {
                 WeakReference<ProcessRuntime> runtime = new WeakReference<>(this);
-                janitor = Rounds.start("obvia-janitor", true, "giving references back", () -> tidy(runtime.get()));
+                janitor = Rounds.start("obvia-janitor", true, "releasing references", () -> tidy(runtime.get()));
             }
         }
     }

@@ -78,7 +78,7 @@ public abstract class Proxy implements Remote {
     /** Refuses to copy arrays of {@code map} parameters where they can be passed by reference. */
     protected final void checkCopied() {
         if (way.takesReferences()) {
-            String why = "the array of a [map] parameter does not lie in shared memory that its method may use";
+            String why = "the array of a [map] parameter has to lie in shared memory that its method may use";
             throw RpcException.of(Hresult.E_INVALIDARG, why);
         }
     }
@@ -150,7 +150,7 @@ public abstract class Proxy implements Remote {
     /** Throws an exception if the reference was released. */
     final void check() {
         if (owned.isReleased()) {
-            throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "the reference was given back");
+            throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "the reference was released");
         }
     }
 

@@ -58,12 +58,12 @@ final class Regions {
     void admit(int number, Notes.Note note) {
         boolean isKnown = mapped.stream().anyMatch(region -> region.number == number);
         if (isKnown || mapped.size() >= MOST || note.length() <= 0 || note.length() > LENGTH_MAX) {
-            throw RpcException.of(Hresult.E_INVALIDARG, "region " + number + " of " + note.length() + " bytes");
+            throw RpcException.of(Hresult.E_INVALIDARG, "region " + number + " has an invalid size, " + note.length() + " bytes");
         }
         long addresses = addresses(note.length());
         if (TAKEN.addAndGet(addresses) > MAPPED_MAX) {
             TAKEN.addAndGet(-addresses);
-            throw RpcException.of(Hresult.E_OUTOFMEMORY, "there are no addresses for a region of " + note.length() + " bytes");
+            throw RpcException.of(Hresult.E_OUTOFMEMORY, "the address space has no room for a region of " + note.length() + " bytes");
         }
         Arena arena = Arena.ofShared();
         boolean isDone = false;

@@ -109,8 +109,8 @@ final class Room implements AutoCloseable {
         }
         return RpcException.of(
                 Hresult.E_OUTOFMEMORY,
-                "there is no room for " + bytes + " bytes more in " + folder + size + ": make it larger (a container's by --shm-size, a host's by mount -o remount,size=1g "
-                        + folder + "), or pass less at once",
+                "there is no room for another " + bytes + " bytes in " + folder + size + ": make it larger (a container's by --shm-size, a host's by mount -o remount,size=1g "
+                        + folder + "), or pass less data at once",
                 why);
     }
 

@@ -58,7 +58,7 @@ final class Rounds implements Runnable {
             // An interrupt only shortens the pause.
             Thread.interrupted();
             LockSupport.parkNanos(PAUSE);
-            LOG.warn(what + " goes on after a failure", why);
+            LOG.warn(what + " continues after a failure", why);
         } catch (Throwable e) {
             // Memory is exhausted: the failure is not logged.
         }

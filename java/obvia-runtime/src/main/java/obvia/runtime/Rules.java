@@ -89,7 +89,7 @@ final class Rules {
     private static void admit(Access rule, String what, Caller caller) {
         if (!permits(rule, caller)) {
             logRefusal(what, caller);
-            throw RpcException.of(Hresult.E_ACCESSDENIED, "the caller may not have " + what);
+            throw RpcException.of(Hresult.E_ACCESSDENIED, "the caller may not use " + what);
         }
     }
 

@@ -72,7 +72,7 @@ final class RuntimeCalls {
         MemorySegment.copy(MemorySegment.ofBuffer(request), 0, channel.memory, channel.at, length);
         channel.call(0, opnum, padded);
         if (channel.length > ANSWER_MAX) {
-            throw channel.bad("an answer of " + channel.length + " bytes");
+            throw channel.bad("the response has " + channel.length + " bytes");
         }
         byte[] answer = Channel.bytes(channel.replyMemory, channel.replyAt, channel.length);
         channel.end();
@@ -99,7 +99,7 @@ final class RuntimeCalls {
                 throw e;
             }
             InterfaceInfo<?> older = olderOf(link, through, info);
-            String words = older == null ? "" : "; it has " + older + ", which that extends";
+            String words = older == null ? "" : "; it has " + older + ", which the requested interface extends";
             throw RpcException.of(Hresult.E_NOINTERFACE, "the object does not have interface " + info + words, e);
         }
     }
@@ -108,7 +108,7 @@ final class RuntimeCalls {
         link.bind(info);
         byte[] answer = link.atHome(home -> call(home, QUERY, put(buffer(24).putLong(through), info.iid())));
         if (answer.length < 8) {
-            throw new BadMessageException("the answer to a query is too short");
+            throw new BadMessageException("the response to the query is truncated");
         }
         return ByteBuffer.wrap(answer).order(ByteOrder.LITTLE_ENDIAN).getLong();
     }
@@ -185,7 +185,7 @@ final class RuntimeCalls {
     static boolean start(Link link, Guid id, long milliseconds) {
         byte[] answer = call(link.silentChannel(), START, put(buffer(24), id).putLong(milliseconds));
         if (answer.length < STARTED_HEAD) {
-            throw new BadMessageException("the answer of the service for activation is too short");
+            throw new BadMessageException("the response of the SCM is truncated");
         }
         int result = ByteBuffer.wrap(answer).order(ByteOrder.LITTLE_ENDIAN).getInt();
         if (result < 0) {
@@ -282,7 +282,7 @@ final class RuntimeCalls {
     /** Reads the references in a call's frame: targets and counts. */
     static void forEach(WindowCall call, LongBinaryConsumer use) {
         if (call.length % 16 != 0 || call.length > RELEASES_MAX * 16) {
-            throw call.bad("references in " + call.length + " bytes");
+            throw call.bad("a list of references has " + call.length + " bytes");
         }
         for (int at = 0; at < call.length; at += 16) {
             use.accept(call.memory.get(Flat.LONG, call.at + at), call.memory.get(Flat.LONG, call.at + at + 8));
@@ -297,7 +297,7 @@ final class RuntimeCalls {
 
     private static void serveRegions(WindowCall call, Connection connection) {
         if (call.length < 8 || call.length % 8 != 0 || call.length > (Regions.MOST + 1) * 8) {
-            throw call.bad("regions in " + call.length + " bytes");
+            throw call.bad("a list of regions has " + call.length + " bytes");
         }
         for (int at = 8; at < call.length; at += 8) {
             connection.regions().forget(regionNumber(call, at));
@@ -334,7 +334,7 @@ final class RuntimeCalls {
             byte[] bytes = Channel.bytes(call.memory, call.at + 24, length);
             return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
         } catch (CharacterCodingException e) {
-            throw call.bad("a name that is not UTF-8");
+            throw call.bad("a name is not UTF-8");
         }
     }
 
@@ -343,7 +343,7 @@ final class RuntimeCalls {
         long word = call.memory.get(Flat.LONG, call.at + 16);
         int length = (int) word;
         if (length < 0 || length > NAME_MAX || word >>> 32 > 1 || 24 + length > call.length) {
-            throw call.bad("a name of " + Integer.toUnsignedString(length) + " bytes");
+            throw call.bad("a name has " + Integer.toUnsignedString(length) + " bytes");
         }
         String name = name(call, length);
         answer(call, connection.runtime().marshalNamed(name, guid(call, 0), connection).toBytes());
@@ -355,7 +355,7 @@ final class RuntimeCalls {
         Guid iid = guid(call, 16);
         long wanted = call.memory.get(Flat.LONG, call.at + 32);
         if (wanted != 0 && wanted != 1) {
-            throw call.bad("it is neither for an object nor for what stands for its class");
+            throw call.bad("the activation asks neither for an object nor for a class object");
         }
         connection.runtime().rules().admitToClass(id, connection.peer());
         byte[] reference = connection.runtime().classes().provide(id, wanted == 1, object -> call.reference(object, Known.find(iid)));

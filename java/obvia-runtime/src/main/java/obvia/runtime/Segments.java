@@ -77,7 +77,7 @@ record Segments(
             Greeting greeting = new Greeting(from.getLong(16), from.getInt(12));
             boolean isPossible = greeting.area > 0 && greeting.area <= AREA_MAX && greeting.area % 4096 == 0;
             if (!isOne || !isPossible || (greeting.flags & ~(MAY_SLEEP | QUIET | BY_NAME)) != 0) {
-                throw Line.broken("its greeting is not one of this protocol");
+                throw Line.broken("its greeting does not belong to this protocol");
             }
             return greeting;
         }
@@ -137,7 +137,7 @@ record Segments(
             opened = PeerFile.patiently(PeerFile.processOf(names.path(names.makers)), deadline, () -> Opened.of(arena, names, theirs));
             for (MemorySegment segment : new MemorySegment[] {opened.own, opened.peer}) {
                 if (segment.get(Flat.LONG, Layout.MARK) != names.mark) {
-                    throw Line.broken("its segments are not where it says; is it in another container?");
+                    throw Line.broken("its segments are not at the announced place; is it in another container?");
                 }
             }
             line.send(buffer(1).put(MAPPED).flip());
@@ -145,7 +145,7 @@ record Segments(
             long pid = Integer.toUnsignedLong(names.pid);
             return new Segments(arena, opened.own, opened.peer, opened.room, names.mark, pid, theirs.has(MAY_SLEEP), theirs.has(QUIET), theirs.has(BY_NAME));
         } catch (IOException e) {
-            throw RpcException.of(Hresult.E_FAIL, "opening a segment of the peer's: " + e, e);
+            throw RpcException.of(Hresult.E_FAIL, "opening a segment of the peer: " + e, e);
         } finally {
             if (!isDone) {
                 arena.close();
@@ -189,7 +189,7 @@ record Segments(
      */
     static MemorySegment area(Arena arena, Notes.Note note) {
         if (note.length() <= 0 || note.length() > AREA_MAX + 4096) {
-            throw Line.broken("an area of " + note.length() + " bytes");
+            throw Line.broken("an area has an invalid size, " + note.length() + " bytes");
         }
         return map(arena, note, false, note.length());
     }
@@ -205,13 +205,13 @@ record Segments(
             return PeerFile.patiently(PeerFile.processOf(note.path()), Deadline.ofCall(), () -> {
                 try (PeerFile file = PeerFile.open(note.path(), isWritable, length)) {
                     if (note.isMarked() && !hasMark(file, note)) {
-                        throw Line.broken("a region is not where it says; is it in another container?");
+                        throw Line.broken("a region is not at the announced place; is it in another container?");
                     }
                     return file.map(arena, isWritable, note.length());
                 }
             });
         } catch (IOException e) {
-            throw RpcException.of(Hresult.E_FAIL, "mapping a segment of the peer's: " + e, e);
+            throw RpcException.of(Hresult.E_FAIL, "mapping a segment of the peer: " + e, e);
         }
     }
 
@@ -243,7 +243,7 @@ record Segments(
             isDone = true;
             return new Segments(arena, ownMemory, peer, room, mark, -1, theirs.has(MAY_SLEEP), theirs.has(QUIET), true);
         } catch (IOException e) {
-            throw Room.isFull() ? Room.missing(2 * Layout.AREA, e) : RpcException.of(Hresult.E_FAIL, "making segments: " + e, e);
+            throw Room.isFull() ? Room.missing(2 * Layout.AREA, e) : RpcException.of(Hresult.E_FAIL, "creating segments: " + e, e);
         } finally {
             if (!isDone) {
                 arena.close();
@@ -310,7 +310,7 @@ record Segments(
                     }
                 }
             }
-            throw new IOException("a file that is open has no descriptor");
+            throw new IOException("an open file has no descriptor");
         }
 
         private static String linkOf(Path descriptor) {

@@ -193,7 +193,7 @@ final class Window implements AutoCloseable {
     private long placeInArea(long length) {
         long needed = length + Layout.LINE;
         if (needed > Segments.AREA_MAX) {
-            throw RpcException.of(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes; " + Segments.AREA_MAX + " is the most");
+            throw RpcException.of(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes is longer than the limit of " + Segments.AREA_MAX + " bytes");
         }
         if (Layout.AREA + needed > end) {
             awaitCredit(true, lastInArea);
@@ -263,7 +263,7 @@ final class Window implements AutoCloseable {
             // lags behind responses.
             if (consumed - taken > 0) {
                 if (consumed - (next - 1) > 0) {
-                    throw Line.broken("it says that it has taken what was never sent");
+                    throw Line.broken("its credit word counts messages that were never sent");
                 }
                 taken = consumed;
                 continue;
@@ -351,7 +351,7 @@ final class Window implements AutoCloseable {
 
     private void findInArea(long note, int inline) {
         if (inline != Layout.IN_AREA) {
-            throw Line.broken("a slot with a frame of " + inline + " bytes");
+            throw Line.broken("an in-line frame of " + inline + " bytes does not fit a slot");
         }
         int number = peer.get(Flat.INT, note);
         long offset = Integer.toUnsignedLong(peer.get(Flat.INT, note + 4));
@@ -363,7 +363,7 @@ final class Window implements AutoCloseable {
         long base = areaNumber == 0 ? Layout.AREA : 0;
         MemorySegment memory = areaNumber == 0 ? peer : area;
         if (offset % 8 != 0 || bytes > Segments.AREA_MAX || base + offset + bytes > memory.byteSize()) {
-            throw Line.broken("a frame of " + bytes + " bytes at " + offset + " of its area");
+            throw Line.broken("a frame of " + bytes + " bytes at offset " + offset + " lies outside its area");
         }
         frame = memory;
         at = base + offset;
@@ -587,6 +587,6 @@ final class Window implements AutoCloseable {
         if (why instanceof IllegalStateException) {
             return Line.gone(null);
         }
-        return new BadMessageException("the peer broke the rules of the connection: its memory is gone", why);
+        return new BadMessageException("the peer broke the protocol: its memory was truncated", why);
     }
 }

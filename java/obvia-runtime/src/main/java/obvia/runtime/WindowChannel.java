@@ -271,7 +271,7 @@ final class WindowChannel extends Channel {
             window.publish(Window.PDU, 0, 0, unit.length);
             window.receive(null);
             if (window.kind() != Window.PDU) {
-                throw Line.broken("it answers a unit by none");
+                throw Line.broken("its response to a protocol data unit is not one");
             }
             byte[] answer = bytes(window.frame, window.at, window.length);
             window.takenThrough(callId);
@@ -321,8 +321,8 @@ final class WindowChannel extends Channel {
         isBroken = true;
         link.forget(this);
         throw Line.broken(kind == Window.RESPONSE || kind == Window.FAULT
-                ? "the response is to another call"
-                : "the answer is neither a response nor a fault");
+                ? "the response belongs to another call"
+                : "the peer's message is neither a response nor a fault");
     }
 
     /**

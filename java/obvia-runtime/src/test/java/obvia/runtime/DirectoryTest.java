@@ -133,7 +133,7 @@ class DirectoryTest {
         for (String name : new String[] {"Cargo", "yarn", "wayland-0", "daemon", "shared", "link", "hard", "folder", "pipe"}) {
             RpcException refused = assertThrows(RpcException.class, () -> directory.bind(name), name);
             assertEquals(Hresult.E_INVALIDARG, refused.result(), refused.toString());
-            assertTrue(refused.getMessage().startsWith(names.resolve(name + ".lock") + " is another program's: "), refused.getMessage());
+            assertTrue(refused.getMessage().startsWith(names.resolve(name + ".lock") + " belongs to another program: "), refused.getMessage());
         }
         assertEquals(before, contents());
         assertEquals(DEAD + "\nobvia\n", Files.readString(target));
@@ -298,7 +298,7 @@ class DirectoryTest {
         Files.createSymbolicLink(folder.resolve("link"), names);
         for (String spelling : new String[] {"link", "link/", "link//", "link/.", "link/./"}) {
             RpcException refused = assertThrows(AccessDeniedException.class, () -> Directory.at(Path.of(folder + "/" + spelling)), spelling);
-            assertTrue(refused.getMessage().endsWith("it is not a directory"), refused.getMessage());
+            assertTrue(refused.getMessage().endsWith("not a directory"), refused.getMessage());
         }
         assertEquals(names, Directory.at(Path.of(names + "/./")).path());
     }
@@ -321,7 +321,7 @@ class DirectoryTest {
         for (int attempt = 0; attempt < 3; attempt++) {
             RpcException late = assertThrows(RpcException.class, () -> Directory.at(hanging, Duration.ofMillis(1), open));
             assertEquals(Hresult.E_FAIL, late.result());
-            assertTrue(late.getMessage().endsWith(hanging + ": its file system does not answer"), late.getMessage());
+            assertTrue(late.getMessage().endsWith(hanging + ": its file system does not respond"), late.getMessage());
         }
         answer.countDown();
         Directory found = null;
@@ -357,7 +357,7 @@ class DirectoryTest {
                 found = Directory.at(hanging, Wires.PATIENCE, () -> there);
             } catch (RpcException e) {
                 // The first attempt has not ended yet.
-                assertTrue(e.getMessage().endsWith(hanging + ": its file system does not answer"), e.getMessage());
+                assertTrue(e.getMessage().endsWith(hanging + ": its file system does not respond"), e.getMessage());
             }
         }
         assertSame(there, found);

@@ -156,7 +156,7 @@ class HostileTest {
         }
         RpcException refused = failure(Fault.ACCESS_DENIED, good);
         assertEquals(Hresult.E_ACCESSDENIED, refused.result(), "what is no HRESULT of a method has no words");
-        assertEquals("the server answered with a fault: the caller may not do this, or is not who it says", refused.getMessage());
+        assertEquals("the server answered with a fault: the caller has no permission, or its authentication failed", refused.getMessage());
     }
 
     /**

@@ -22,7 +22,7 @@ class PatienceTest {
         });
         for (int attempt = 0; attempt < 3; attempt++) {
             var late = assertThrows(Patience.Late.class, work::await);
-            assertEquals("its file system does not answer", late.getMessage());
+            assertEquals("its file system does not respond", late.getMessage());
         }
         answer.countDown();
         String found = null;
