@@ -185,13 +185,16 @@ fn a_cancelled_activation_ends_while_the_object_is_made() {
 #[test]
 fn a_cancelled_activation_ends_while_the_server_is_started() {
     let host = Host::new(PROGRAM, &["wait"]);
-    let _service = host.service();
+    let service = host.service();
     let mut client = host.process();
     client.good(LATE);
     client.good("cancellable-create");
     within(LATEST, || same(host.starts().len(), 1));
     cancel(&mut client, "a starting server");
+    client.end();
+    within(LATEST, || same(service.threads_called("obvia-serve"), 0));
     // The service goes on with the start, by which a later activation is served.
+    let mut client = host.process();
     client.order("activate");
     host.go();
     assert!(client.line().starts_with("ok ncacn_vi_shm:"));
