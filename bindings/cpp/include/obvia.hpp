@@ -830,47 +830,19 @@ private:
 };
 
 // The scope in which a canceller ends the calls of this thread with RPC_E_CALL_CANCELED: the one in
-// progress, and later ones. If scopes overlap, the one that began last applies. They may end in any
-// order, each on the thread that began it. Methods are not interrupted: methods in other processes can poll
-// obvia_is_cancelled().
+// progress, and later ones. If scopes overlap, the canceller of each ends the calls. They may end in
+// any order, each on the thread that began it. Methods are not interrupted: methods in other
+// processes can poll obvia_is_cancelled().
 class cancellable {
 public:
-    explicit cancellable(const canceller &by) noexcept
-        : canceller_(by.canceller_), before_(obvia_set_canceller(canceller_.get())), below_(std::exchange(top(), this))
-    {
-    }
-    ~cancellable()
-    {
-        if (top() == this) {
-            obvia_set_canceller(before_);
-            top() = below_;
-            return;
-        }
-        // A scope that began later goes on. When it ends, it restores what this one would restore.
-        for (cancellable *above = top(); above; above = above->below_) {
-            if (above->below_ == this) {
-                above->below_ = below_;
-                above->before_ = above->before_ == canceller_.get() ? before_ : above->before_;
-                return;
-            }
-        }
-    }
+    explicit cancellable(const canceller &by) noexcept : canceller_(by.canceller_) { obvia_add_canceller(canceller_.get()); }
+    ~cancellable() { obvia_remove_canceller(canceller_.get()); }
 
     cancellable(const cancellable &) = delete;
     cancellable &operator=(const cancellable &) = delete;
 
 private:
-    // The scope of this thread that began last. Shared libraries have it in common, even those that
-    // hide their other functions.
-    __attribute__((visibility("default"))) static cancellable *&top() noexcept
-    {
-        static thread_local cancellable *last;
-        return last;
-    }
-
     std::shared_ptr<obvia_canceller> canceller_;
-    obvia_canceller *before_;
-    cancellable *below_;
 };
 
 // A view of elements with another owner: the form of arrays in calls.

@@ -356,20 +356,26 @@ uint32_t obvia_set_timeout(uint32_t milliseconds);
 /* A canceller of other threads' calls. */
 typedef struct obvia_canceller obvia_canceller;
 
-/* Creates a canceller, to be freed after its last use. */
+/* Creates a canceller, to be freed after its last use, by any thread. */
 obvia_canceller *obvia_new_canceller(void);
 /* Frees a canceller. NULL is ignored. */
 void obvia_free_canceller(obvia_canceller *canceller);
 
 /* Makes obvia_cancel() end the calls of this thread with RPC_E_CALL_CANCELED: the one in progress,
- * and later ones. NULL removes the canceller. Returns the previous canceller, to be restored
- * afterwards; NULL at first.
+ * and later ones. A thread may have several cancellers, each of which ends its calls, and several
+ * threads may have the same one. NULL is ignored.
  *
  * Methods are not interrupted: methods in other processes can poll obvia_is_cancelled(). Three waits
  * cannot be cancelled: the resolution of a host's name, the wait for a host to accept a connection,
  * and the wait, at most ten seconds, for a file system to open the directory of names.
  */
-obvia_canceller *obvia_set_canceller(obvia_canceller *canceller);
+void obvia_add_canceller(obvia_canceller *canceller);
+
+/* Removes a canceller from those of this thread, which has added it: later calls are not its
+ * concern. A canceller that was added twice is removed by two calls, and cancellers may be removed
+ * in any order. Those that are left when the thread ends are removed then. NULL, and a canceller
+ * that the thread does not have, are ignored. */
+void obvia_remove_canceller(obvia_canceller *canceller);
 
 /* Cancels. Any thread may call this any number of times. NULL is ignored. */
 void obvia_cancel(obvia_canceller *canceller);

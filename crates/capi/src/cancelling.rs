@@ -1,12 +1,6 @@
 //! Cancelling calls of other threads, and detecting it in methods: obvia.h.
 
 use com::{Canceller, abi};
-use std::cell::Cell;
-
-thread_local! {
-    /// The canceller that this thread has set last.
-    static SET: Cell<*const Canceller> = const { Cell::new(std::ptr::null()) };
-}
 
 /// `obvia_new_canceller` in obvia.h.
 #[unsafe(no_mangle)]
@@ -27,16 +21,30 @@ pub unsafe extern "C" fn obvia_free_canceller(canceller: *const Canceller) {
     }
 }
 
-/// `obvia_set_canceller` in obvia.h.
+/// `obvia_add_canceller` in obvia.h.
 ///
 /// # Safety
 ///
 /// `canceller` must be null, or come from [`obvia_new_canceller`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn obvia_set_canceller(canceller: *const Canceller) -> *const Canceller {
+pub unsafe extern "C" fn obvia_add_canceller(canceller: *const Canceller) {
     // SAFETY: the caller's promise.
-    abi::set_canceller(unsafe { canceller.as_ref() }.cloned());
-    SET.replace(canceller)
+    if let Some(canceller) = unsafe { canceller.as_ref() } {
+        abi::add_canceller(canceller);
+    }
+}
+
+/// `obvia_remove_canceller` in obvia.h.
+///
+/// # Safety
+///
+/// `canceller` must be null, or come from [`obvia_new_canceller`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_remove_canceller(canceller: *const Canceller) {
+    // SAFETY: the caller's promise.
+    if let Some(canceller) = unsafe { canceller.as_ref() } {
+        abi::remove_canceller(canceller);
+    }
 }
 
 /// `obvia_cancel` in obvia.h.

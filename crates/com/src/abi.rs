@@ -47,7 +47,8 @@ pub fn own_user() -> u32 {
 ///
 /// # Errors
 ///
-/// If the peer cannot be reached or takes no further call, or if the thread's canceller was used.
+/// If the peer cannot be reached or takes no further call, or if one of the thread's cancellers was
+/// used.
 pub fn prepare(proxy: &Proxy) -> Result<*const Calls> {
     Calls::with(|calls| {
         calls.prepare(proxy.link())?;
@@ -204,8 +205,13 @@ pub fn set_timeout(timeout: Option<Duration>) -> Option<Duration> {
     crate::types::deadline::set_timeout(timeout)
 }
 
-/// Sets the canceller of this thread's further calls; [`Canceller::run`] does so for a limited
-/// time.
-pub fn set_canceller(canceller: Option<Canceller>) {
-    crate::client::channels::set_canceller(canceller);
+/// Makes a canceller one of those that end this thread's further calls; [`Canceller::run`] does so
+/// for a limited time.
+pub fn add_canceller(canceller: &Canceller) {
+    canceller.add();
+}
+
+/// Reverts one [`add_canceller`] of this thread. Nothing happens where there is none.
+pub fn remove_canceller(canceller: &Canceller) {
+    canceller.remove();
 }

@@ -92,9 +92,10 @@ fn objects_in_cpp_have_the_vtables_that_stubs_in_c_know() {
     run("basis_in_cpp", CPP, "basis.cc", &["basis_stubs.c"], C);
 }
 
-/// Constants and types that have the names of variables, members, functions and types in the
-/// standard headers and in POSIX's headers.
+/// Declarations with names of variables, members, functions, types, enumerators and macros of the
+/// standard headers and of POSIX's.
 const CONSTANTS: &str = "\
+    import \"unknwn.idl\";
     const unsigned long count = 3;
     const long move = -2147483647 - 1;
     const unsigned long high = 0x80000000;
@@ -116,17 +117,37 @@ const CONSTANTS: &str = "\
     typedef enum Access { close = 4, log = 5 } Access;
     typedef struct stat { long st_size; } stat;
     typedef struct link { long signal; } link;
+    const double M_PI = 3;
+    const long SOCK_STREAM = 10;
+    const long wait = 20;
+    typedef enum Limits { EINVAL = 30, INT_MAX, MAP_SHARED, WNOHANG, P_PID, NO_DATA, DT_DIR, FD_SET } Limits;
+    typedef struct DIR { long POLLIN; } DIR;
+    typedef struct hostent { long sa_flags; struct DIR mmap; } hostent;
+    union FE_ALL_EXCEPT switch (long SIGINT) AF_INET { case 1: long O_RDONLY; };
+    [object, uuid(5d1c0a8e-61f2-4f0c-9b56-02d7a1b0c3e5)]
+    interface ISeek : IUnknown {
+        HRESULT S_ISREG([in] long SEEK_SET, [in] hostent *M_E, [in] enum Limits waitpid, [out] long *EOF);
+    }
 ";
 
 /// Headers that the generated code does not include.
 const POSIX: &str = "\
+    #include <arpa/inet.h>
+    #include <dirent.h>
+    #include <errno.h>
     #include <fcntl.h>
+    #include <fenv.h>
+    #include <limits.h>
     #include <math.h>
+    #include <netdb.h>
     #include <poll.h>
     #include <pthread.h>
     #include <signal.h>
+    #include <sys/mman.h>
     #include <sys/socket.h>
     #include <sys/stat.h>
+    #include <sys/time.h>
+    #include <sys/wait.h>
     #include <time.h>
     #include <unistd.h>
     #include <wchar.h>
@@ -139,6 +160,7 @@ const WITH_CONSTANTS_IN_C: &str = "\
     #include <strings.h>
     _Static_assert(wide == 0x123456789 && max == UINT64_MAX && min == INT64_MIN && value == (char)200 && first, \"\");
     _Static_assert(pipe_ + read_ + environ_ + close_ + log_ + sizeof(stat_) == 15 + sizeof(link_), \"\");
+    _Static_assert(SOCK_STREAM_ + wait_ + EINVAL_ + INT_MAX_ + P_PID_ + DT_DIR_ + sizeof(DIR_) == 165, \"\");
     _Static_assert(sizeof name == 6 && sizeof text == 4 && stdin_ + index_ == 3, \"\");
     int sizes[count];
     const char *const where = name;
@@ -162,6 +184,7 @@ const WITH_CONSTANTS_IN_CPP: &str = "\
     #include <vector>
     static_assert(wide == 0x123456789 && max == UINT64_MAX && min == INT64_MIN && first, \"\");
     static_assert(pipe_ + read_ + environ_ + close_ + log_ + gamma_ * 2 + sizeof(stat_) == 16 + sizeof(link_), \"\");
+    static_assert(SOCK_STREAM_ + wait_ + EINVAL_ + INT_MAX_ + P_PID_ + DT_DIR_ + M_PI_ + sizeof(DIR_) == 168, \"\");
     static_assert(name[0] == 't' && sizeof text == 4 && text[0] == 0xe4 && stdin_ + index_ == 3, \"\");
     static_assert(e == 2.5 && data == 1 && move == INT32_MIN && value == char(200), \"\");
     static_assert(std::is_same<decltype(count), const uint32_t>::value, \"\");
@@ -185,6 +208,8 @@ fn constants_leave_the_headers_that_are_included_later_alone() {
         let [first, last] = [POSIX.to_owned() + text, text.to_owned() + POSIX].map(|text| text + "\n");
         compile(language, &["-fsyntax-only", "-D_GNU_SOURCE", "-I", place], &[write("first", &first)]);
         compile(language, &["-fsyntax-only", "-D_GNU_SOURCE", "-I", place], &[write("last", &last)]);
+        let stubs = POSIX.to_owned() + "#include \"constants_stubs.c\"\n";
+        compile(language, &["-fsyntax-only", "-D_GNU_SOURCE", "-I", place], &[write("stubs", &stubs)]);
     }
 }
 

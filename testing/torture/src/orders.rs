@@ -12,8 +12,9 @@ use crate::state::{CLASS, State, made};
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
 use crate::{access, activation, begun, context, events, given, live, noticed, poll_path, sleeping, soak, words};
 use obvia::dcom::{class_object, create_instance};
+use obvia::marshaling::{Context, Handled, IStdMarshalInfo};
 use obvia::security::{AccountTable, Credential, NtHash};
-use obvia::{Agile, Canceller, Waiting, code};
+use obvia::{Agile, Canceller, GUID, Waiting, code};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::cell::RefCell;
 use std::io::BufRead;
@@ -107,6 +108,8 @@ const ORDERS: &[(&str, Order)] = &[
     ("calls", calls),
     ("lend", lend),
     ("cancellable", cancellable),
+    ("cancellable-sleep", |state, words| cancellable_sleep(state, word(words, 0)?)),
+    ("cancellable-callback", cancellable_callback),
     ("cancellable-connect", |state, words| cancellable_connect(state, word(words, 0)?)),
     ("cancellable-cast", cancellable_cast),
     ("cancellable-create", |state, words| cancellable_create(state, words.first().copied())),
@@ -401,10 +404,14 @@ struct Stubborn;
 
 impl IListener_Impl for Stubborn_Impl {
     fn Heard(&self, _: i32) -> obvia::Result<i32> {
-        println!("heard");
-        loop {
-            std::thread::park();
-        }
+        keep_waiting()
+    }
+}
+
+fn keep_waiting() -> ! {
+    println!("heard");
+    loop {
+        std::thread::park();
     }
 }
 
@@ -449,6 +456,47 @@ fn cancellably(state: &mut State, work: impl FnOnce() -> Answer + Send + 'static
     let number = number.recv().map_err(|_| code::E_UNEXPECTED)?;
     ground::until("the thread waits", || ground::is_asleep(number) || thread.is_finished());
     done(())
+}
+
+/// Sleeps inside a scope of another canceller, or behind one.
+fn cancellable_sleep(state: &mut State, place: &str) -> Answer {
+    let (counter, is_inside) = (Agile::new(state.counter()?)?, place == "inside");
+    cancellably(state, move || {
+        let (counter, inner) = (counter.get(), Canceller::new());
+        let sleep = || counter.Sleep(600_000);
+        if is_inside {
+            return inner.run(sleep).map(done)?;
+        }
+        inner.run(|| counter.Nothing())?;
+        sleep().map(done)?
+    })
+}
+
+/// A listener that calls while it is marshaled, in a scope of its own, and keeps its caller
+/// waiting.
+#[implement(IListener, IStdMarshalInfo)]
+struct Calling(Agile<ICounter>);
+
+impl IListener_Impl for Calling_Impl {
+    fn Heard(&self, _: i32) -> obvia::Result<i32> {
+        keep_waiting()
+    }
+}
+
+impl Handled for Calling_Impl {
+    fn handler(&self, _: Context) -> obvia::Result<GUID> {
+        Canceller::new().run(|| self.0.get().Nothing())?;
+        Err(code::E_NOTIMPL.into())
+    }
+}
+
+/// Passes such a listener.
+fn cancellable_callback(state: &mut State, _: &[&str]) -> Answer {
+    let counter = Agile::new(state.counter()?)?;
+    cancellably(state, move || {
+        let listener = IListener::from(Calling(counter.clone()));
+        counter.get().Callback(Some(&listener), 1).map(|answer| answer.to_string())
+    })
 }
 
 fn cancellable_connect(state: &mut State, name: &str) -> Answer {

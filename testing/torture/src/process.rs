@@ -295,6 +295,13 @@ impl Process {
         line.unwrap().trim().trim_end_matches(" kB").parse().unwrap()
     }
 
+    /// Returns the number of its threads with this name.
+    pub fn threads_called(&self, name: &str) -> usize {
+        let threads = fs::read_dir(format!("/proc/{}/task", self.pid())).unwrap();
+        let names = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("comm")).ok());
+        names.filter(|found| found.trim_end() == name).count()
+    }
+
     /// Returns the number of its threads.
     pub fn threads(&self) -> u64 {
         self.status("Threads")

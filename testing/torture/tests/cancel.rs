@@ -50,6 +50,36 @@ fn a_cancelled_call_ends_at_once_on_both_sides() {
 }
 
 #[test]
+fn each_canceller_of_nested_scopes_ends_calls() {
+    let directory = Directory::new();
+    let (mut server, mut client) = pair(&directory, "adaptive");
+    client.good(LATE);
+    for (round, order) in (1..).zip(["cancellable-sleep inside", "cancellable-sleep behind"]) {
+        client.good(order);
+        server.becomes(LATEST, "sleeping", 1);
+        cancel(&mut client, order);
+        server.becomes(LATEST, "noticed", round);
+        server.becomes(LATEST, "sleeping", 0);
+        assert_eq!(client.number("add 1"), round + 1);
+    }
+}
+
+/// The calls that an object makes while it is marshaled do not keep a canceller from the call that
+/// passes the object.
+#[test]
+fn a_cancelled_call_ends_though_its_argument_has_made_calls() {
+    let directory = Directory::new();
+    let (mut server, mut client) = pair(&directory, "adaptive");
+    client.good(LATE);
+    client.order("cancellable-callback");
+    let mut lines = [client.line(), client.line()];
+    lines.sort();
+    assert_eq!(lines, ["heard", "ok "]);
+    cancel(&mut client, "a listener that keeps its caller waiting");
+    assert_eq!((client.number("add 1"), server.number("live")), (2, 1));
+}
+
+#[test]
 fn a_call_that_times_out_is_cancelled_in_the_server() {
     for way in ["adaptive", "poll"] {
         let directory = Directory::new();
@@ -185,13 +215,16 @@ fn a_cancelled_activation_ends_while_the_object_is_made() {
 #[test]
 fn a_cancelled_activation_ends_while_the_server_is_started() {
     let host = Host::new(PROGRAM, &["wait"]);
-    let _service = host.service();
+    let service = host.service();
     let mut client = host.process();
     client.good(LATE);
     client.good("cancellable-create");
     within(LATEST, || same(host.starts().len(), 1));
     cancel(&mut client, "a starting server");
+    client.end();
+    within(LATEST, || same(service.threads_called("obvia-serve"), 0));
     // The service continues to start the server, which then serves a later activation.
+    let mut client = host.process();
     client.order("activate");
     host.go();
     assert!(client.line().starts_with("ok ncacn_vi_shm:"));

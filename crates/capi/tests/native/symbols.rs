@@ -64,23 +64,6 @@ fn the_headers_declare_what_is_listed() {
     assert_listed(&declared.collect(), "the headers");
 }
 
-/// Scopes on one thread form one chain, in whichever library they begin.
-#[test]
-fn libraries_that_hide_their_functions_share_the_scopes_of_cancellers() {
-    let place = WORKSHOP.place("hidden");
-    let (source, library) = (place.join("hidden.cc"), place.join("libhidden.so"));
-    let text = "#include <obvia.hpp>\nvoid f(const obvia::canceller &by) { const obvia::cancellable scope(by); }\n";
-    std::fs::write(&source, text).unwrap();
-    let mut compiler = Command::new(std::env::var_os("CXX").unwrap_or_else(|| "c++".into()));
-    compiler.args(["-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"]);
-    for include in ["crates/capi/include", "bindings/cpp/include"] {
-        compiler.arg("-I").arg(folder(include));
-    }
-    run(compiler.arg(&source).arg("-o").arg(&library));
-    let found = defined(&library, &["--dynamic"]);
-    assert!(found.iter().any(|symbol| symbol.ends_with(" _ZZN5obvia11cancellable3topEvE4last")), "{found:?}");
-}
-
 /// Returns the part of a preprocessed text that comes from a folder's files.
 fn of_folder(text: &str, folder: &Path) -> String {
     let (mut is_theirs, mut theirs) = (false, String::new());

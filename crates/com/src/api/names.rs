@@ -22,8 +22,8 @@ use windows_core::{IUnknown, Interface};
 #[must_use = "the name disappears when this is dropped"]
 pub struct Export {
     runtime: &'static Runtime,
+    // Invariant: exported by this value alone.
     name: String,
-    entry: Arc<Name>,
     // The listener of the name in the directory of this host.
     listener: Option<Arc<Listener>>,
 }
@@ -32,7 +32,7 @@ impl Drop for Export {
     fn drop(&mut self) {
         // The entry is removed first: as soon as the listener is closed, another thread can export
         // an object by the name.
-        self.runtime.names().remove(&self.name, &self.entry);
+        self.runtime.names().remove(&self.name);
         if let Some(listener) = &self.listener {
             listener.close();
         }
@@ -46,8 +46,9 @@ impl Drop for Export {
 ///
 /// # Errors
 ///
-/// RPC_S_DUPLICATE_ENDPOINT when a live process serves the name; E_INVALIDARG when the text cannot
-/// be a name, such as a string binding, which is for [`listen`](crate::listen).
+/// RPC_S_DUPLICATE_ENDPOINT when a live process serves the name, or when this one exports it
+/// already, be it to networks alone; E_INVALIDARG when the text cannot be a name, such as a string
+/// binding, which is for [`listen`](crate::listen).
 ///
 /// ```ignore
 /// let _export = obvia::export("calc", ICalc::from(Calc))?;
@@ -65,11 +66,22 @@ pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static Interf
     runtime.serve()?;
     let entry = Name::new(Agile::new(object)?, info);
     let listener = Arc::new(runtime.directory().bind(name)?);
-    runtime.names().put(name, &entry);
     // If `accept_on` fails, the drop of the export removes the entry.
-    let export = Export { runtime, name: name.to_owned(), entry, listener: Some(Arc::clone(&listener)) };
+    let export = enter(runtime, name, entry, Some(Arc::clone(&listener)))?;
     accept_on(runtime.exporter(), listener)?;
     Ok(export)
+}
+
+/// Adds a name to those of this process.
+///
+/// # Errors
+///
+/// RPC_S_DUPLICATE_ENDPOINT when the process exports the name already.
+fn enter(runtime: &'static Runtime, name: &str, entry: Name, listener: Option<Arc<Listener>>) -> Result<Export> {
+    if !runtime.names().add(name, entry) {
+        return Err(Error::new(code::RPC_S_DUPLICATE_ENDPOINT, format!("this process exports `{name}` already")));
+    }
+    Ok(Export { runtime, name: name.to_owned(), listener })
 }
 
 /// Refuses a name that clients would read as a string binding.
@@ -89,11 +101,7 @@ pub(crate) fn export_to_networks(name: &str, object: &IUnknown, info: &'static I
     check_name(name)?;
     let runtime = process::runtime()?;
     registry::register_module(info);
-    let entry = Name::new(Agile::new(object)?, info);
-    if !runtime.names().put_new(name, &entry) {
-        return Err(Error::new(code::RPC_S_DUPLICATE_ENDPOINT, format!("this process already exports `{name}`")));
-    }
-    Ok(Export { runtime, name: name.to_owned(), entry, listener: None })
+    enter(runtime, name, Name::new(Agile::new(object)?, info), None)
 }
 
 /// Connects to the object that a process of this host exports by a name, or that a string binding
@@ -148,4 +156,36 @@ pub(crate) fn not_there(link: &Link, name: &str, error: Error) -> Error {
     };
     let text = format!("nothing is exported as `{name}` at {}; {there}", link.binding());
     Error::new(code::RPC_S_SERVER_UNAVAILABLE, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::proxy::UNKNOWN_INFO;
+    use crate::types::agile::{IChecked, IChecked_Impl};
+    use windows_core::implement;
+
+    #[implement(IChecked)]
+    struct Object;
+
+    impl IChecked_Impl for Object_Impl {}
+
+    type Way = fn(&str, &IUnknown, &'static InterfaceInfo) -> Result<Export>;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_process_exports_a_name_once_also_to_networks_alone() {
+        let (name, object) = (ground::fresh_name("name"), IUnknown::from(Object));
+        let ways: [Way; 2] = [export_object, export_to_networks];
+        for (first, second) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            let earlier = ways[first](&name, &object, &UNKNOWN_INFO).unwrap();
+            let refused = ways[second](&name, &object, &UNKNOWN_INFO).err().unwrap();
+            assert_eq!(refused.code(), code::RPC_S_DUPLICATE_ENDPOINT, "{first}, then {second}: {refused}");
+            let named = || process::runtime().unwrap().named(&name);
+            assert!(named().is_ok(), "{first}, then {second}");
+            drop(earlier);
+            assert!(named().is_err(), "{first}, then {second}");
+            drop(ways[second](&name, &object, &UNKNOWN_INFO).unwrap());
+        }
+    }
 }

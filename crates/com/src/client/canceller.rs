@@ -1,4 +1,4 @@
-//! The canceller of a thread's calls.
+//! The cancellers of a thread's calls.
 
 use crate::types::error::{Result, code};
 use crate::types::threads::lock;
@@ -6,7 +6,7 @@ use obvia_via::provider::shm::Interrupter;
 use obvia_via::stream::Stream;
 use obvia_via::window::Alarm;
 use obvia_via::{Deadline, Error as ViError};
-use std::cell::RefCell;
+use std::cell::{LazyCell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -16,14 +16,59 @@ use std::time::Duration;
 const ATTEMPT: Duration = Duration::from_millis(20);
 
 thread_local! {
-    static CANCELLER: RefCell<Option<Canceller>> = const { RefCell::new(None) };
+    static SCOPES: Scopes =
+        const { Scopes { cancellers: RefCell::new(Vec::new()), wait: LazyCell::new(Arc::default) } };
+}
+
+/// The cancellers of a thread, each of which ends its calls, and the thread's wait.
+struct Scopes {
+    cancellers: RefCell<Vec<Canceller>>,
+    wait: LazyCell<Arc<Wait>>,
+}
+
+impl Scopes {
+    /// Runs `work` with the scopes of this thread. `None` where its calls cannot be cancelled: it
+    /// has no canceller, or is ending.
+    fn with<R>(work: impl FnOnce(&Self) -> R) -> Option<R> {
+        let cancellable = |scopes: &Self| (!scopes.cancellers.borrow().is_empty()).then(|| work(scopes));
+        SCOPES.try_with(cancellable).ok().flatten()
+    }
+
+    fn check(&self) -> Result<()> {
+        let is_used = self.cancellers.borrow().iter().any(Canceller::is_used);
+        if is_used { Err(ViError::Cancelled.into()) } else { Ok(()) }
+    }
+}
+
+impl Drop for Scopes {
+    fn drop(&mut self) {
+        self.cancellers.take().iter().for_each(|canceller| canceller.forget(&self.wait));
+    }
+}
+
+/// The wait of a thread, with the bell that ends it.
+#[derive(Debug, Default)]
+struct Wait(Mutex<Option<Bell>>);
+
+impl Wait {
+    /// Sets the bell that a cancellation rings, and returns the previous one.
+    fn set(&self, bell: Option<Bell>) -> Option<Bell> {
+        std::mem::replace(&mut *lock(&self.0), bell)
+    }
+
+    fn end(&self) {
+        if let Some(bell) = lock(&self.0).as_ref() {
+            bell.ring();
+        }
+    }
 }
 
 /// The state of a canceller: whether it was used, and the bell that it rings.
 #[derive(Debug, Default)]
 struct CancelState {
     cancelled: AtomicBool,
-    waiting: Mutex<Option<Bell>>,
+    /// The waits of the threads whose calls the canceller ends, once for each scope.
+    waits: Mutex<Vec<Arc<Wait>>>,
 }
 
 /// A bell: the handle by which a cancellation ends the current wait of the canceller's thread. The
@@ -79,66 +124,74 @@ impl Canceller {
     /// Cancels the calls. The function may be called from any thread, any number of times.
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::SeqCst);
-        if let Some(bell) = lock(&self.0.waiting).as_ref() {
-            bell.ring();
-        }
+        // The lock is held meanwhile, so that no bell rings once a scope has ended.
+        lock(&self.0.waits).iter().for_each(|wait| wait.end());
     }
 
-    pub(crate) fn is_used(&self) -> bool {
+    fn is_used(&self) -> bool {
         self.0.cancelled.load(Ordering::SeqCst)
     }
 
-    fn check(&self) -> Result<()> {
-        if self.is_used() { Err(ViError::Cancelled.into()) } else { Ok(()) }
-    }
-
-    /// Sets the bell that a cancellation rings, and returns the previous one.
-    fn set_waiting(&self, bell: Option<Bell>) -> Option<Bell> {
-        std::mem::replace(&mut *lock(&self.0.waiting), bell)
+    fn forget(&self, wait: &Arc<Wait>) {
+        let mut waits = lock(&self.0.waits);
+        if let Some(at) = waits.iter().position(|known| Arc::ptr_eq(known, wait)) {
+            waits.swap_remove(at);
+        }
     }
 }
 
-/// Returns the canceller of this thread. A thread that is ending has none.
-fn current() -> Option<Canceller> {
-    CANCELLER.try_with(|canceller| canceller.borrow().clone()).ok().flatten()
+/// Adds a canceller to those of this thread. Nothing happens in a thread that is ending, whose
+/// calls cannot be cancelled.
+pub(crate) fn add(canceller: &Canceller) {
+    let _ = SCOPES.try_with(|scopes| {
+        // The bell of an earlier call is not for this canceller.
+        drop(scopes.wait.set(None));
+        lock(&canceller.0.waits).push(Arc::clone(&scopes.wait));
+        scopes.cancellers.borrow_mut().push(canceller.clone());
+    });
 }
 
-/// Replaces the canceller of this thread. Removes the bell of the previous canceller, and returns
-/// that canceller.
-pub(crate) fn replace(canceller: Option<Canceller>) -> Option<Canceller> {
-    // A thread that is ending has no canceller, and its calls cannot be cancelled.
-    let before = CANCELLER.try_with(|current| current.replace(canceller)).ok().flatten();
-    if let Some(before) = &before {
-        drop(before.set_waiting(None));
-    }
-    before
+/// Removes a canceller from those of this thread. Returns whether the canceller was one of them and
+/// was used: its bells may have been rung then.
+pub(crate) fn remove(canceller: &Canceller) -> bool {
+    let remove = |scopes: &Scopes| {
+        let at = scopes.cancellers.borrow().iter().position(|known| Arc::ptr_eq(&known.0, &canceller.0))?;
+        let removed = scopes.cancellers.borrow_mut().swap_remove(at);
+        removed.forget(&scopes.wait);
+        drop(scopes.wait.set(None));
+        // A bell was rung under the lock of the list that had it, after the flag was set.
+        Some(removed.is_used())
+    };
+    SCOPES.try_with(remove).ok().flatten().unwrap_or(false)
 }
 
-/// Registers the alarm of a beginning call with the thread's canceller.
+/// Registers the alarm of a beginning call with the thread's cancellers.
 ///
 /// # Errors
 ///
-/// If the canceller was used.
+/// If one of them was used.
 pub(crate) fn register(alarm: Alarm) -> Result<()> {
-    let Some(canceller) = current() else { return Ok(()) };
-    drop(canceller.set_waiting(Some(alarm.into())));
-    // The flag is read after the alarm is in place, so that a cancellation in between rings the
-    // alarm.
-    canceller.check()
+    let register = |scopes: &Scopes| {
+        drop(scopes.wait.set(Some(alarm.into())));
+        // The flags are read after the alarm is in place, so that a cancellation in between rings
+        // the alarm.
+        scopes.check()
+    };
+    Scopes::with(register).unwrap_or(Ok(()))
 }
 
-/// Fails if the thread's canceller was used.
-pub(crate) fn check_canceller() -> Result<()> {
-    current().map_or(Ok(()), |canceller| canceller.check())
+/// Fails if one of the thread's cancellers was used.
+pub(crate) fn check_cancellers() -> Result<()> {
+    Scopes::with(Scopes::check).unwrap_or(Ok(()))
 }
 
-/// Runs `work`, the exchanges on a new connection, so that the thread's canceller ends them.
-/// Afterwards the canceller has its previous bell again: that of the call, on another connection,
-/// of which the exchanges are a part.
+/// Runs `work`, the exchanges on a new connection, so that the thread's cancellers end them.
+/// Afterwards the thread's wait has its previous bell again: that of the call, on another
+/// connection, of which the exchanges are a part.
 ///
 /// # Errors
 ///
-/// The errors of `work`, and RPC_E_CALL_CANCELED if the canceller was used. In the latter case the
+/// The errors of `work`, and RPC_E_CALL_CANCELED if a canceller was used. In the latter case the
 /// connection must not be used further, since its bell may have been rung.
 pub(crate) fn cancellable<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Result<R>) -> Result<R> {
     match interruptible(bell, work) {
@@ -147,49 +200,50 @@ pub(crate) fn cancellable<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Resul
     }
 }
 
-/// Runs an exchange on a connection so that the thread's canceller ends it. Returns the outcome,
+/// Runs an exchange on a connection so that the thread's cancellers end it. Returns the outcome,
 /// which may be a success even after a cancellation, and whether the bell may have been rung. A
 /// connection whose bell may have been rung must not be used further.
 pub(crate) fn interruptible<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Result<R>) -> (Result<R>, bool) {
-    let Some(canceller) = current() else { return (work(), false) };
-    let bells = Bells { canceller: &canceller, before: canceller.set_waiting(Some(bell.into())) };
-    // The flag is read while the bell is in place, as in `register`.
-    let outcome = canceller.check().and_then(|()| work());
+    let Some(wait) = Scopes::with(|scopes| Arc::clone(&scopes.wait)) else { return (work(), false) };
+    let bells = Bells { wait: &wait, before: wait.set(Some(bell.into())) };
+    // The flags are read while the bell is in place, as in `register`.
+    let outcome = check_cancellers().and_then(|()| work());
     drop(bells);
-    // A cancellation sets the flag before it rings, and this bell is no longer in `waiting`. So if
-    // the flag is not set here, this bell was not rung and never will be.
-    let is_used = canceller.is_used();
+    // A cancellation sets the flag before it rings, and this bell is no longer in `wait`. So if no
+    // flag is set here, this bell was not rung and never will be.
+    let is_used = check_cancellers().is_err();
     if is_used {
-        // The cancellation applies to the call of which this exchange is a part, too: this rings
-        // the bell of that call.
-        canceller.cancel();
+        // The cancellation applies to the call of which this exchange is a part, too.
+        wait.end();
     }
     (outcome, is_used)
 }
 
-/// A temporary bell of a canceller. The drop restores the previous bell, even when a call panics.
+/// A temporary bell of a wait. The drop restores the previous bell, even when a call panics.
 struct Bells<'a> {
-    canceller: &'a Canceller,
+    wait: &'a Wait,
     before: Option<Bell>,
 }
 
 impl Drop for Bells<'_> {
     fn drop(&mut self) {
-        drop(self.canceller.set_waiting(self.before.take()));
+        drop(self.wait.set(self.before.take()));
     }
 }
 
-/// Tries to connect, each time for [`ATTEMPT`] at most, until `deadline` or until the thread's
-/// canceller is used.
+/// Tries to connect, each time for [`ATTEMPT`] at most, until `deadline` or until one of the
+/// thread's cancellers is used.
 ///
 /// # Errors
 ///
-/// The errors of `attempt`, and if the canceller was used.
+/// The errors of `attempt`, and if a canceller was used.
 pub(crate) fn in_attempts<R>(deadline: Deadline, attempt: impl Fn(Deadline) -> Result<R>) -> Result<R> {
-    let Some(canceller) = current() else { return attempt(deadline) };
+    if !is_cancellable() {
+        return attempt(deadline);
+    }
     let deadline = deadline.start();
     loop {
-        canceller.check()?;
+        check_cancellers()?;
         match attempt(Deadline::Within(deadline.remaining().min(ATTEMPT)).start()) {
             Err(error) if error.code() == code::RPC_E_TIMEOUT && !deadline.is_over() => {}
             outcome => return outcome,
@@ -199,8 +253,7 @@ pub(crate) fn in_attempts<R>(deadline: Deadline, attempt: impl Fn(Deadline) -> R
 
 /// Whether the thread's calls can be cancelled now.
 pub(crate) fn is_cancellable() -> bool {
-    // A thread that is ending has no canceller.
-    CANCELLER.try_with(|canceller| canceller.borrow().is_some()).unwrap_or(false)
+    Scopes::with(|_| ()).is_some()
 }
 
 #[cfg(test)]
@@ -219,7 +272,7 @@ mod tests {
         let work = || -> Result<()> { panic!("the transport panics") };
         let outcome = canceller.run(|| {
             let outcome = catch_unwind(AssertUnwindSafe(|| interruptible(Arc::clone(&stream), work)));
-            assert!(lock(&canceller.0.waiting).is_none());
+            assert!(Scopes::with(|scopes| lock(&scopes.wait.0).is_none()).unwrap());
             outcome
         });
         assert!(outcome.is_err());

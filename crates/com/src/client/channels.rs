@@ -6,7 +6,7 @@
 //! arguments or results runs foreign code in between, which may make calls itself. Such a call
 //! takes its channel out of [`Calls`] first.
 
-use crate::client::canceller::{Canceller, is_cancellable, register, replace};
+use crate::client::canceller::{self, Canceller, is_cancellable, register};
 use crate::client::link::Link;
 use crate::client::shared::{self, RegionCaches};
 use crate::orpc::CallContext;
@@ -175,8 +175,8 @@ impl Calls {
     ///
     /// # Errors
     ///
-    /// If the peer cannot be reached or takes no further call, or if the thread's canceller was
-    /// used.
+    /// If the peer cannot be reached or takes no further call, or if one of the thread's cancellers
+    /// was used.
     #[cold]
     #[inline(never)]
     pub(crate) fn prepare(&self, link: &Arc<Link>) -> Result<()> {
@@ -412,6 +412,15 @@ fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
     Ok(owned)
 }
 
+/// Registers a channel that was taken out with the thread's cancellers again.
+///
+/// # Errors
+///
+/// If one of them was used.
+pub(crate) fn register_again(channel: &Channel) -> Result<()> {
+    if is_cancellable() { register(channel.alarm()) } else { Ok(()) }
+}
+
 /// Sends the context of the next call to the peer. If the next call has no context, an empty one is
 /// sent, but only to a peer that still has an earlier context. A relay's requests carry the context
 /// themselves.
@@ -430,27 +439,32 @@ impl Canceller {
     /// Runs `calls` on this thread so that [`Self::cancel`] ends the current one and all later ones
     /// with RPC_E_CALL_CANCELED.
     ///
-    /// In nested calls of this function, the innermost canceller applies. Methods in other
+    /// In nested calls of this function, each of the cancellers ends the calls. Methods in other
     /// processes are not interrupted; they can poll [`crate::is_cancelled`]. Three waits cannot be
     /// cancelled: the resolution of a host's name, the wait for a host to accept a connection, and
     /// the wait, at most ten seconds, for a file system to open the directory of names.
     pub fn run<R>(&self, calls: impl FnOnce() -> R) -> R {
-        struct Restore(Option<Canceller>);
-        impl Drop for Restore {
+        struct Scope<'a>(&'a Canceller);
+        impl Drop for Scope<'_> {
             fn drop(&mut self) {
-                set_canceller(self.0.take());
+                self.0.remove();
             }
         }
-        let _restore = Restore(set_canceller(Some(self.clone())));
+        self.add();
+        let _scope = Scope(self);
         calls()
     }
-}
 
-/// Sets the canceller of this thread's further calls, and returns the previous one.
-pub(crate) fn set_canceller(canceller: Option<Canceller>) -> Option<Canceller> {
-    let before = replace(canceller);
-    change_canceller(before.as_ref().is_some_and(Canceller::is_used));
-    before
+    /// Makes the canceller one of those that end this thread's further calls.
+    pub(crate) fn add(&self) {
+        canceller::add(self);
+        change_cancellers(false);
+    }
+
+    /// Reverts one [`Self::add`] of this thread.
+    pub(crate) fn remove(&self) {
+        change_cancellers(canceller::remove(self));
+    }
 }
 
 /// Makes the next call of this thread prepare and send its changed context.
@@ -465,11 +479,10 @@ fn prepare_again() {
     });
 }
 
-/// Reacts to a change of the thread's canceller: the next call prepares and registers its channel.
-/// If the previous canceller was used, it may have interrupted channels too late. Such channels
-/// must not be used again, since the interruption would end another call in place of the cancelled
-/// one.
-fn change_canceller(was_cancelled: bool) {
+/// Reacts to a change of the thread's cancellers: the next call prepares and registers its channel.
+/// If the removed canceller was used, it may have interrupted channels too late. Such channels must
+/// not be used again, since the interruption would end another call in place of the cancelled one.
+fn change_cancellers(was_cancelled: bool) {
     let at_hand = Calls::with(Calls::take_from_hand);
     Others::with(|others| {
         let mut others = others.borrow_mut();
@@ -487,7 +500,7 @@ fn change_canceller(was_cancelled: bool) {
 ///
 /// # Errors
 ///
-/// If the peer cannot be reached, if the thread's canceller was used, or if `work` fails.
+/// If the peer cannot be reached, if one of the thread's cancellers was used, or if `work` fails.
 pub(crate) fn with_channel<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
     let mut taken = Taken(Some(obtain(link)?));
     let channel = &mut taken.0.as_mut().ok_or(crate::code::E_UNEXPECTED)?.channel;

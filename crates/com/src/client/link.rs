@@ -38,7 +38,6 @@ use std::collections::{HashMap, HashSet};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 use windows_core::GUID;
 
 /// The greatest number of idle channels in a pool. Further channels are closed when their thread
@@ -48,9 +47,6 @@ const IDLE_MAX: usize = 32;
 /// The greatest number of attempts at a connection while its association group changes. A server
 /// that refuses each group must not occupy a client forever.
 const CONNECT_MAX: u32 = 8;
-
-/// The time for which one process may keep the janitor from giving references back to others.
-const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The connections to one process.
 pub(crate) struct Link {
@@ -115,7 +111,7 @@ pub(crate) enum Address {
 
 impl Address {
     /// Opens a connection, authenticates on it where required, and greets the server. The thread's
-    /// canceller ends the wait for the server's answers.
+    /// cancellers end the wait for the server's answers.
     fn connect<R>(
         &self,
         local: &'static LocalProcess,
@@ -436,7 +432,7 @@ impl Link {
     }
 
     /// Performs a call of the runtime's own that may take long, on a channel of the pool: the home
-    /// connection is for calls that return at once. The thread's canceller ends the call.
+    /// connection is for calls that return at once. The thread's cancellers end the call.
     pub(crate) fn long_call(&self, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
         let deadline = deadline::of_thread().start();
         let mut channel = self.take_channel(deadline)?;
@@ -449,7 +445,7 @@ impl Link {
         answer
     }
 
-    /// Performs a call of the runtime's own on the home connection. The thread's canceller ends the
+    /// Performs a call of the runtime's own on the home connection. The thread's cancellers end the
     /// call. One deadline is for the wait for the connection, for a new one, and for the call.
     pub(crate) fn with_home<R>(&self, work: impl FnOnce(&mut Channel, Deadline) -> Result<R>) -> Result<R> {
         let deadline = deadline::of_thread().start();
@@ -516,11 +512,12 @@ impl Link {
         }
     }
 
-    /// Gives back the queued references. If some could not be sent, they stay in the queue while
-    /// the link lives, and are dropped with a dead link. Returns whether the queue is empty.
-    pub(crate) fn flush_releases(&self) -> bool {
+    /// Gives back the queued references, until `limit`. If some could not be sent, they stay in the
+    /// queue while the link lives, and are dropped with a dead link. Returns whether the queue is
+    /// empty.
+    pub(crate) fn flush_releases(&self, limit: Deadline) -> bool {
         let queued = std::mem::take(&mut *lock(&self.process.releases));
-        let unsent = self.release(&queued);
+        let unsent = self.release(&queued, limit);
         let is_done = unsent.is_empty() || self.is_dead();
         if !is_done {
             lock(&self.process.releases).extend(unsent);
@@ -528,9 +525,8 @@ impl Link {
         is_done
     }
 
-    /// Gives back references. Returns those that were not sent.
-    pub(crate) fn release<'a>(&self, batch: &'a [(TargetId, u32)]) -> &'a [(TargetId, u32)] {
-        let limit = Deadline::Within(RELEASE_TIMEOUT).start();
+    /// Gives back references until `limit`. Returns those that were not sent.
+    pub(crate) fn release<'a>(&self, batch: &'a [(TargetId, u32)], limit: Deadline) -> &'a [(TargetId, u32)] {
         for (at, part) in batch.chunks(own_calls::RELEASES_MAX).enumerate() {
             if limit.is_over() {
                 return &batch[at * own_calls::RELEASES_MAX..];
@@ -539,10 +535,7 @@ impl Link {
             // Once the release was sent, its references count as given back even if the answer is
             // late.
             let outcome = deadline::with(limit, || {
-                self.with_home(|home, deadline| {
-                    is_sent = true;
-                    own_calls::release(home, deadline, part)
-                })
+                self.with_home(|home, deadline| own_calls::release(home, deadline, part, &mut is_sent))
             });
             if outcome.is_err() && !is_sent {
                 return &batch[at * own_calls::RELEASES_MAX..];

@@ -4,7 +4,7 @@ mod unsent;
 
 pub(crate) use unsent::Unsent;
 
-use crate::client::channels::{Calls, with_channel};
+use crate::client::channels::{self, Calls, with_channel};
 use crate::client::link::Link;
 use crate::client::proxy::Proxy;
 use crate::client::proxy::Wanted;
@@ -133,7 +133,11 @@ impl ProxyCall<'_> {
     /// Marshals a reference to an object in the request. The reference is taken back if the server
     /// does not receive it.
     pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
-        self.unsent.reference(object, info, self.link.oxid())
+        let reference = self.unsent.reference(object, info, self.link.oxid())?;
+        // Calls that the object has made meanwhile have left their own alarm with the thread's
+        // cancellers.
+        channels::register_again(self.channel)?;
+        Ok(reference)
     }
 
     /// Returns the slot for a request's frame that fits a slot.

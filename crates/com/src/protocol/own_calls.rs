@@ -73,10 +73,21 @@ pub(crate) enum Forms {
 
 /// Makes a call, and returns its answer.
 pub(crate) fn call(channel: &mut Channel, deadline: Deadline, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
+    let length = put(channel, deadline, request)?;
+    exchange(channel, deadline, opnum, length)
+}
+
+/// Writes a request to the channel, and returns the length of its frame.
+fn put(channel: &mut Channel, deadline: Deadline, request: &[u8]) -> Result<usize> {
     let length = request.len().next_multiple_of(8);
     let frame = channel.request(length, 0, deadline)?;
     frame[..request.len()].copy_from_slice(request);
     frame[request.len()..].fill(0);
+    Ok(length)
+}
+
+/// Publishes the request that was written last, and returns its answer.
+fn exchange(channel: &mut Channel, deadline: Deadline, opnum: u16, length: usize) -> Result<Vec<u8>> {
     let reply = channel.call(TARGET, opnum, length, deadline)?;
     let result = HRESULT(reply.status.cast_signed());
     if result.is_err() {
@@ -159,10 +170,18 @@ pub(crate) fn lists_references(call: &ServerCall<'_>) -> bool {
     call.target() == TARGET.word() && call.opnum() == OP_LISTED
 }
 
-/// Releases references at the server.
-pub(crate) fn release(home: &mut Channel, deadline: Deadline, batch: &[(TargetId, u32)]) -> Result<()> {
+/// Releases references at the server. Sets `is_sent` once the server may receive the request, after
+/// which it must not be sent again.
+pub(crate) fn release(
+    home: &mut Channel,
+    deadline: Deadline,
+    batch: &[(TargetId, u32)],
+    is_sent: &mut bool,
+) -> Result<()> {
     let request = put_releases(batch.iter().map(|(target, refs)| (*target, u64::from(*refs))));
-    call(home, deadline, OP_RELEASE, &request).map(drop)
+    let length = put(home, deadline, &request)?;
+    *is_sent = true;
+    exchange(home, deadline, OP_RELEASE, length).map(drop)
 }
 
 /// Returns the server's mark for this process: the same over every link, and different for every
@@ -190,4 +209,40 @@ pub(crate) fn settle(channel: &mut Channel, deadline: Deadline) -> Result<()> {
 pub(crate) fn place_of(host: &str) -> String {
     let (address, _zone) = host.split_once('%').unwrap_or((host, ""));
     address.parse::<IpAddr>().map_or_else(|_| host.to_owned(), |address| address.to_canonical().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use obvia_via::provider::shm::{self, Directory, NicOptions};
+    use obvia_via::window::{self, Options};
+
+    const LIMIT: Deadline = Deadline::Within(ground::LATEST);
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_release_without_room_for_its_request_is_not_sent() {
+        let folder = ground::Folder::new("com-releases");
+        let directory = Directory::at(folder.path()).unwrap();
+        let nic = shm::open(&NicOptions { directory: Some(directory), ..NicOptions::default() }).unwrap();
+        let mut listener = nic.listen("silent").unwrap();
+        let address = listener.address();
+        for has_room in [true, false] {
+            let (mut channel, _silent) = std::thread::scope(|scope| {
+                let connect = || window::connect(&nic, &address, &Options::default(), LIMIT).unwrap();
+                let connected = scope.spawn(connect);
+                let request = listener.wait(LIMIT).unwrap();
+                let silent = window::accept(&nic, request, &Options::default(), LIMIT).unwrap();
+                (Channel::new(connected.join().unwrap()), silent)
+            });
+            while !has_room && channel.request_slot().is_some() {
+                channel.inline_request(LIMIT).unwrap();
+                channel.oneway(TARGET, OP_LIST, 0);
+            }
+            let mut is_sent = false;
+            let brief = Deadline::Within(Duration::from_millis(20)).start();
+            assert!(release(&mut channel, brief, &[(TARGET, 1)], &mut is_sent).is_err());
+            assert_eq!(is_sent, has_room);
+        }
+    }
 }

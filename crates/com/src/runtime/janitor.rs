@@ -5,6 +5,7 @@ use super::Runtime;
 use crate::client::link::Link;
 use crate::server::LinkEnd;
 use crate::types::upkeep;
+use obvia_via::Deadline;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,6 +14,8 @@ use std::time::{Duration, Instant};
 const BATCH: Duration = Duration::from_millis(5);
 /// The time until the next attempt where a process could not be reached.
 const RETRY: Duration = Duration::from_secs(1);
+/// The time for which one process may keep the janitor from giving references back to others.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 /// The interval between searches for unused links.
 const ROUND: Duration = Duration::from_secs(10);
 
@@ -51,12 +54,13 @@ impl Absent {
 /// references of refused calls wait for the next link to the client. Returns whether nothing is
 /// left to send over this link.
 fn give_back(runtime: &Runtime, link: &Link) -> bool {
-    if !link.flush_releases() {
+    let limit = Deadline::Within(RELEASE_TIMEOUT).start();
+    if !link.flush_releases(limit) {
         return false;
     }
     let end = LinkEnd { peer: link.peer(), local: link.local(), ways: &|| link.ways() };
     let owed = runtime.clients().take_owed(link.oxid(), &end);
-    let unsent = link.release(&owed);
+    let unsent = link.release(&owed, limit);
     runtime.clients().owe(link.oxid(), unsent.iter().copied());
     unsent.is_empty() || link.is_dead()
 }

@@ -67,13 +67,13 @@ impl Links {
     ///
     /// # Errors
     ///
-    /// If the thread's canceller was used.
+    /// If one of the thread's cancellers was used.
     pub(super) fn add(&self, key: Key, mut fresh: Link) -> Result<(Arc<Link>, bool)> {
         loop {
             let others = self.to(key.0);
             fresh.join(&others);
             // After a cancellation, the comparison with the other links may be incomplete.
-            canceller::check_canceller()?;
+            canceller::check_cancellers()?;
             let mut links = lock(&self.0);
             if let Some(known) = links.get(&key).filter(|known| !known.is_dead()) {
                 return Ok((Arc::clone(known), false));

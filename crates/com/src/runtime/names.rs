@@ -5,9 +5,8 @@ use crate::types::error::{Result, code};
 use crate::types::registry::InterfaceInfo;
 use crate::types::threads::lock;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fmt::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use windows_core::IUnknown;
 
 /// One exported name.
@@ -17,41 +16,32 @@ pub(crate) struct Name {
 }
 
 impl Name {
-    pub(crate) fn new(object: Agile<IUnknown>, info: &'static InterfaceInfo) -> Arc<Self> {
-        Arc::new(Self { object, info })
+    pub(crate) fn new(object: Agile<IUnknown>, info: &'static InterfaceInfo) -> Self {
+        Self { object, info }
     }
 }
 
 /// The exported names of a process.
 #[derive(Default)]
-pub(crate) struct Names(Mutex<HashMap<String, Arc<Name>>>);
+pub(crate) struct Names(Mutex<HashMap<String, Name>>);
 
 impl Names {
-    /// Adds a name, or replaces its object.
-    pub(crate) fn put(&self, name: &str, entry: &Arc<Name>) {
-        let replaced = lock(&self.0).insert(name.to_owned(), Arc::clone(entry));
-        // The object's drop runs programs' code, which may use names.
-        drop(replaced);
-    }
-
     /// Adds a name. Returns false where it is exported already.
-    pub(crate) fn put_new(&self, name: &str, entry: &Arc<Name>) -> bool {
-        match lock(&self.0).entry(name.to_owned()) {
-            Entry::Occupied(_) => false,
-            Entry::Vacant(place) => {
-                place.insert(Arc::clone(entry));
-                true
-            }
+    pub(crate) fn add(&self, name: &str, added: Name) -> bool {
+        let mut names = lock(&self.0);
+        let is_new = !names.contains_key(name);
+        if is_new {
+            names.insert(name.to_owned(), added);
         }
+        // An object that was not added is dropped after the guard.
+        is_new
     }
 
-    /// Removes a name, unless another entry has replaced this one. The caller's reference keeps the
-    /// object until no lock is held, since the object's drop runs programs' code.
-    pub(crate) fn remove(&self, name: &str, entry: &Arc<Name>) {
-        let mut names = lock(&self.0);
-        if names.get(name).is_some_and(|there| Arc::ptr_eq(there, entry)) {
-            names.remove(name);
-        }
+    /// Removes a name.
+    pub(crate) fn remove(&self, name: &str) {
+        let removed = lock(&self.0).remove(name);
+        // The object's drop runs programs' code, which may use names.
+        drop(removed);
     }
 
     /// Returns the object exported by a name.
@@ -93,32 +83,18 @@ mod tests {
         }
     }
 
-    fn listing(names: &Arc<Names>) -> Arc<Name> {
+    fn listing(names: &Arc<Names>) -> Name {
         let object = IUnknown::from(Listing(Arc::clone(names)));
         Name::new(Agile::new(&object).unwrap(), &UNKNOWN_INFO)
     }
 
     #[test]
-    fn the_end_of_an_export_leaves_a_later_export_of_the_name() {
-        let names = Arc::new(Names::default());
-        let (earlier, later) = (listing(&names), listing(&names));
-        names.put("x", &earlier);
-        names.put("x", &later);
-        names.remove("x", &earlier);
-        assert!(names.find("x").unwrap() == later.object);
-        names.remove("x", &later);
-        assert!(names.find("x").is_err());
-    }
-
-    #[test]
     fn drops_of_objects_may_use_names() {
         let names = Arc::new(Names::default());
-        names.put("x", &listing(&names));
-        let last = listing(&names);
-        // The names have the only reference to the object that is replaced here.
-        names.put("x", &last);
-        names.remove("x", &last);
-        drop(last);
+        assert!(names.add("x", listing(&names)));
+        // The names have the only reference to each of the objects.
+        assert!(!names.add("x", listing(&names)));
+        names.remove("x");
         assert_eq!(names.list(), "");
     }
 }

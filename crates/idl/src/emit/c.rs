@@ -11,6 +11,7 @@ mod interface;
 mod lent;
 mod library;
 mod limits;
+mod macros;
 mod names;
 mod projection;
 mod proxy;

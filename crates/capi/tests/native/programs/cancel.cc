@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 using std::chrono::milliseconds;
@@ -103,7 +104,7 @@ void a_call_that_hangs_is_cancelled(ISleeper *object)
     becomes(object, &ISleeper::Sleeping, 0);
 }
 
-void the_innermost_canceller_counts(ISleeper *object)
+void each_canceller_of_a_thread_ends_its_calls(ISleeper *object)
 {
     const obvia::canceller outer, used, unused;
     {
@@ -117,11 +118,52 @@ void the_innermost_canceller_counts(ISleeper *object)
         CHECK(call(object) == S_OK);
         {
             const obvia::cancellable scope(unused);
-            outer.cancel();
             CHECK(call(object) == S_OK);
+            outer.cancel();
+            CHECK(call(object) == RPC_E_CALL_CANCELED);
         }
         CHECK(call(object) == RPC_E_CALL_CANCELED);
     }
+    CHECK(call(object) == S_OK);
+}
+
+void an_outer_canceller_ends_the_calls_of_several_threads(ISleeper *object)
+{
+    const obvia::canceller outer;
+    int32_t noticed = 0;
+    CHECK(object->Noticed(&noticed) == S_OK);
+    const auto sleep = [=] {
+        const obvia::cancellable outer_scope(outer);
+        {
+            const obvia::canceller inner;
+            const obvia::cancellable scope(inner);
+            CHECK(object->Sleep(600000) == RPC_E_CALL_CANCELED);
+        }
+        CHECK(call(object) == RPC_E_CALL_CANCELED);
+    };
+    std::thread first(sleep), second(sleep);
+    becomes(object, &ISleeper::Sleeping, 2);
+    outer.cancel();
+    first.join();
+    second.join();
+    becomes(object, &ISleeper::Noticed, noticed + 2);
+    becomes(object, &ISleeper::Sleeping, 0);
+}
+
+void cancellers_are_removed_in_any_order(ISleeper *object)
+{
+    const obvia::canceller used, unused;
+    std::optional<obvia::cancellable> outer, inner, innermost;
+    outer.emplace(used);
+    inner.emplace(used);
+    innermost.emplace(unused);
+    used.cancel();
+    outer.reset();
+    CHECK(call(object) == RPC_E_CALL_CANCELED);
+    inner.reset();
+    CHECK(call(object) == S_OK);
+    innermost.reset();
+    unused.cancel();
     CHECK(call(object) == S_OK);
 }
 
@@ -129,8 +171,8 @@ void a_thread_that_has_ended_is_not_cancelled(ISleeper *object)
 {
     obvia_canceller *canceller = obvia_new_canceller();
     std::thread first([=] {
-        CHECK(obvia_set_canceller(canceller) == nullptr);
-        CHECK(obvia_set_canceller(canceller) == canceller);
+        obvia_add_canceller(canceller);
+        obvia_add_canceller(canceller);
         CHECK(call(object) == S_OK);
     });
     first.join();
@@ -139,7 +181,11 @@ void a_thread_that_has_ended_is_not_cancelled(ISleeper *object)
     becomes(object, &ISleeper::Sleeping, 1);
     obvia_cancel(canceller);
     second.join();
+    obvia_remove_canceller(canceller);
+    CHECK(call(object) == S_OK);
     obvia_free_canceller(canceller);
+    obvia_add_canceller(nullptr);
+    obvia_remove_canceller(nullptr);
     obvia_free_canceller(nullptr);
 }
 
@@ -175,7 +221,9 @@ int main(int argc, char **argv)
     }
     const obvia::com_ptr<ISleeper> object = obvia::connect<ISleeper>("sleeper");
     a_call_that_hangs_is_cancelled(object.get());
-    the_innermost_canceller_counts(object.get());
+    each_canceller_of_a_thread_ends_its_calls(object.get());
+    an_outer_canceller_ends_the_calls_of_several_threads(object.get());
+    cancellers_are_removed_in_any_order(object.get());
     a_thread_that_has_ended_is_not_cancelled(object.get());
     what_is_known_of_a_failure_arrives(object.get());
     std::puts("ok");

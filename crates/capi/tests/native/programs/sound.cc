@@ -5,9 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
 #include <stdexcept>
-#include <thread>
 
 #define CHECK(condition) ((condition) ? (void)0 : fail(#condition, __LINE__))
 
@@ -256,47 +254,6 @@ void what_was_moved_from_is_empty()
     const obvia::cancellable nothing(canceller);
 }
 
-void cancellers_may_end_in_any_order()
-{
-    std::optional<obvia::cancellable> outer, inner;
-    const auto current = [] {
-        obvia_canceller *const set = obvia_set_canceller(nullptr);
-        obvia_set_canceller(set);
-        return set;
-    };
-    outer.emplace(obvia::canceller());
-    obvia_canceller *const first = current();
-    inner.emplace(obvia::canceller());
-    obvia_canceller *const second = current();
-    CHECK(first && second && first != second);
-    outer.reset();
-    CHECK(current() == second);
-    inner.reset();
-    CHECK(!current());
-    // Of three nested scopes, the middle one ends first, and then the innermost one.
-    std::optional<obvia::cancellable> innermost;
-    outer.emplace(obvia::canceller());
-    obvia_canceller *const outermost = current();
-    inner.emplace(obvia::canceller());
-    innermost.emplace(obvia::canceller());
-    inner.reset();
-    CHECK(current() && current() != outermost);
-    innermost.reset();
-    CHECK(current() == outermost);
-    // A canceller that was set without a scope stays.
-    obvia_canceller *const raw = obvia_new_canceller();
-    obvia_set_canceller(raw);
-    inner.emplace(obvia::canceller());
-    outer.reset();
-    inner.reset();
-    CHECK(obvia_set_canceller(nullptr) == raw);
-    obvia_free_canceller(raw);
-    std::thread([] {
-        const obvia::canceller canceller;
-        const obvia::cancellable cancellable(canceller);
-    }).join();
-}
-
 void counts_that_are_too_small_are_refused()
 {
     const uint8_t bytes[300] = {};
@@ -327,7 +284,6 @@ void (*const checks[])() = {
     destructors_may_count_their_object,
     an_object_may_be_replaced_by_what_it_returns,
     what_was_moved_from_is_empty,
-    cancellers_may_end_in_any_order,
     counts_that_are_too_small_are_refused,
     times_beyond_what_counts_them_are_the_longest,
 };

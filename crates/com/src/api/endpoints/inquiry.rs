@@ -28,7 +28,7 @@ pub(crate) struct Registered {
     pub(crate) binding: StringBinding,
 }
 
-/// Binds to an interface of a server. The thread's canceller ends the wait for the server, except
+/// Binds to an interface of a server. The thread's cancellers end the wait for the server, except
 /// for the wait until another host accepts the connection.
 fn bind(binding: &StringBinding, interface: SyntaxId, deadline: Deadline) -> Result<DirectCalls> {
     let directory = process::runtime()?.directory();
@@ -40,7 +40,7 @@ fn bind(binding: &StringBinding, interface: SyntaxId, deadline: Deadline) -> Res
     canceller::cancellable(Arc::clone(&stream), || Ok(DirectCalls::bind(stream, interface, deadline)?))
 }
 
-/// Makes a call. The thread's canceller ends the wait for its results.
+/// Makes a call. The thread's cancellers end the wait for its results.
 pub(super) fn call(calls: &mut DirectCalls, call: (u16, Vec<u8>), deadline: Deadline) -> Result<(ByteOrder, Vec<u8>)> {
     canceller::cancellable(Arc::clone(calls.stream()), || Ok(calls.call(call, deadline)?))
 }

@@ -44,7 +44,7 @@ impl Home {
     /// # Errors
     ///
     /// RPC_E_TIMEOUT if another thread uses the connection until the deadline, RPC_E_CALL_CANCELED
-    /// if the thread's canceller ends the wait, and the errors of `work`.
+    /// if one of the thread's cancellers ends the wait, and the errors of `work`.
     pub(super) fn lend<R>(&self, deadline: Deadline, work: impl FnOnce(&mut Connection) -> Result<R>) -> Result<R> {
         let connection = canceller::in_attempts(deadline, |deadline| {
             let is_in_use = |idle: &mut Option<Connection>| idle.is_none();

@@ -5,12 +5,17 @@ use super::folders;
 use super::launch::launch;
 use super::names::{class_endpoint, unknown};
 use crate::runtime::Runtime;
+use crate::server::is_cancelled;
 use crate::types::error::{Error, Result, code};
 use obvia_via::Deadline;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use windows_core::GUID;
+
+/// The interval between checks whether the client still waits for a start.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// The greatest number of servers that are being started at the same time.
 const STARTING_MAX: usize = 64;
@@ -41,11 +46,16 @@ impl Attempt {
         self.is_over.notify_all();
     }
 
-    /// Waits for the outcome; `None` if the deadline passes before.
+    /// Waits for the outcome; `None` if the deadline passes before, or if the client of the call
+    /// that this thread performs no longer waits.
     fn wait(&self, deadline: Deadline) -> Option<Result<()>> {
-        let waited =
-            self.is_over.wait_timeout_while(lock(&self.outcome), deadline.remaining(), |known| known.is_none());
-        waited.unwrap_or_else(PoisonError::into_inner).0.clone()
+        let deadline = deadline.start();
+        let mut outcome = lock(&self.outcome);
+        while outcome.is_none() && !deadline.is_over() && !is_cancelled() {
+            let waited = self.is_over.wait_timeout(outcome, deadline.remaining().min(LOOK));
+            outcome = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        outcome.clone()
     }
 }
 
@@ -67,7 +77,7 @@ impl Starter {
     ///
     /// E_ACCESSDENIED where this process is not the SCM; REGDB_E_CLASSNOTREG for a class without a
     /// program; CO_E_SERVER_EXEC_FAILURE, with details, where the program does not register the
-    /// class; RPC_E_TIMEOUT where the deadline passes before.
+    /// class; RPC_E_TIMEOUT where the deadline passes before, or the client no longer waits.
     pub(crate) fn start(&'static self, runtime: &'static Runtime, class: &GUID, deadline: Deadline) -> Result<bool> {
         if !self.is_serving() {
             return Err(Error::new(code::E_ACCESSDENIED, "this process is not an SCM"));

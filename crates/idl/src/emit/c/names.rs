@@ -1,6 +1,7 @@
 //! The names and types of IDL in C.
 
-use super::library::{LIBRARY, MACROS, name_of_method};
+use super::library::{LIBRARY, name_of_method};
+use super::macros::MACROS;
 use crate::emit::Words;
 use crate::model::{self, Base, CDeclared, CNames, InterfaceId, Model, Object, Param, Type, Union, all_arms};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
