@@ -160,7 +160,7 @@ pub(crate) fn interruptible<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Res
     (outcome, is_used)
 }
 
-/// A changed bell of a canceller; the drop restores the previous one, even when a call panics.
+/// A guard whose drop restores a canceller's previous bell, also when the exchange panics.
 struct Bells<'a> {
     canceller: &'a Canceller,
     before: Option<Bell>,

@@ -49,7 +49,9 @@ const IDLE_MAX: usize = 32;
 /// that refuses each group must not occupy a client forever.
 const CONNECT_MAX: u32 = 8;
 
-/// The time for which one process may keep the janitor from giving references back to others.
+/// The time after which no further part of a process's references is given back in this round, and
+/// the time limit of each part. So one process keeps the janitor from the others for at most twice
+/// this time.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The connections to one process.
@@ -177,6 +179,14 @@ impl Address {
             Self::Binding(binding) => proof_of(binding),
         }
     }
+}
+
+/// Fails where a call's limit ended before the call was sent.
+fn in_time(deadline: Deadline) -> Result<()> {
+    if deadline.is_over() {
+        return Err(Error::new(code::RPC_E_TIMEOUT, "the deadline passed before the call was sent"));
+    }
+    Ok(())
 }
 
 /// Returns the options of a home connection. It is seldom used, and its latency does not matter.
@@ -438,9 +448,10 @@ impl Link {
     pub(crate) fn long_call(&self, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
         let deadline = deadline::of_thread().start();
         let mut channel = self.take_channel(deadline)?;
-        let alarm = channel.alarm();
-        let (answer, is_rung) =
-            canceller::interruptible(alarm, || own_calls::call(&mut channel, deadline, opnum, request));
+        let (answer, is_rung) = canceller::interruptible(channel.alarm(), || {
+            in_time(deadline)?;
+            own_calls::call(&mut channel, deadline, opnum, request)
+        });
         if !is_rung {
             self.return_channel(channel);
         }
@@ -448,7 +459,8 @@ impl Link {
     }
 
     /// Performs a call of the runtime's own on the home connection. The thread's canceller ends the
-    /// call. One deadline is for the wait for the connection, for a new one, and for the call.
+    /// call. The wait for the connection, the making of a new one and the call share one deadline.
+    /// After it nothing is sent: a call whose response is not awaited would break the connection.
     pub(crate) fn with_home<R>(&self, work: impl FnOnce(&mut Channel, Deadline) -> Result<R>) -> Result<R> {
         let deadline = deadline::of_thread().start();
         self.home.lend(deadline, |home| {
@@ -458,12 +470,14 @@ impl Link {
             }
             // A call on the connection may also have timed out. The new connection is made before
             // the old one closes, so that the server does not consider this client gone.
-            if home.is_rung || home.channel.is_closed() {
+            if home.is_spent || home.channel.is_closed() {
+                in_time(deadline)?;
                 *home = self.connect(&for_home(&self.options), deadline)?.into();
             }
+            in_time(deadline)?;
             let (outcome, is_rung) =
                 canceller::interruptible(home.channel.alarm(), || work(&mut home.channel, deadline));
-            home.is_rung = is_rung;
+            home.is_spent = is_rung;
             outcome
         })
     }
@@ -530,15 +544,13 @@ impl Link {
     pub(crate) fn release<'a>(&self, batch: &'a [(TargetId, u32)]) -> &'a [(TargetId, u32)] {
         let limit = Deadline::Within(RELEASE_TIMEOUT).start();
         for (at, part) in batch.chunks(own_calls::RELEASES_MAX).enumerate() {
-            if limit.is_over() {
-                return &batch[at * own_calls::RELEASES_MAX..];
-            }
             let mut is_sent = false;
-            // A sent release counts as done even if its answer is late.
+            // A sent release counts as done even if its answer is late. It has a limit of its own,
+            // since its end without an answer breaks the connection.
             let outcome = deadline::with(limit, || {
-                self.with_home(|home, deadline| {
+                self.with_home(|home, _| {
                     is_sent = true;
-                    own_calls::release(home, deadline, part)
+                    own_calls::release(home, Deadline::Within(RELEASE_TIMEOUT).start(), part)
                 })
             });
             if outcome.is_err() && !is_sent {
@@ -546,5 +558,18 @@ impl Link {
             }
         }
         &[]
+    }
+}
+
+#[cfg(test)]
+impl Link {
+    /// Returns a link to this process itself.
+    pub(crate) fn to_itself() -> Self {
+        let runtime = crate::services::process::runtime().unwrap();
+        runtime.serve().unwrap();
+        let (local, limit) = (runtime.local(), Deadline::Within(ground::LATEST));
+        let address = Address::Name(endpoint_of(local.oxid()));
+        let reached = Self::reach(local, &address, limit).unwrap();
+        Self::open(local, address, reached, limit).unwrap()
     }
 }

@@ -30,7 +30,8 @@ impl Names {
     /// Adds a name, or replaces its object.
     pub(crate) fn put(&self, name: &str, entry: &Arc<Name>) {
         let replaced = lock(&self.0).insert(name.to_owned(), Arc::clone(entry));
-        // The object's drop runs programs' code, which may use names.
+        // Dropped without the lock: the object's drop runs code of the program, which may use
+        // names.
         drop(replaced);
     }
 
@@ -46,7 +47,7 @@ impl Names {
     }
 
     /// Removes a name, unless another entry has replaced this one. The caller's reference keeps the
-    /// object until no lock is held, since the object's drop runs programs' code.
+    /// object until the lock is released, since the object's drop runs code of the program.
     pub(crate) fn remove(&self, name: &str, entry: &Arc<Name>) {
         let mut names = lock(&self.0);
         if names.get(name).is_some_and(|there| Arc::ptr_eq(there, entry)) {
