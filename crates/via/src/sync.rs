@@ -1,5 +1,5 @@
-//! The atomics in use: the standard library's, or loom's when its model checker explores the
-//! protocol. And locks that a panicking thread leaves usable.
+//! The atomics: the standard library's, or loom's where its model checker explores the protocol.
+//! And locks that remain usable after a thread panicked with them.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, fence};
@@ -9,6 +9,7 @@ pub(crate) use std::sync::atomic::{AtomicU32, fence};
 #[cfg(not(loom))]
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// Locks a mutex, also where a thread panicked while it held the lock.
 #[cfg(not(loom))]
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

@@ -184,6 +184,11 @@ impl Wire {
         self.state.load(Ordering::Acquire) & CLOSED != 0 || self.carrier.has_ended()
     }
 
+    /// Keeps an interruption that [`Self::check`] has reported for the next wait.
+    pub(crate) fn keep_ring(&self) {
+        self.state.fetch_or(RUNG, Ordering::AcqRel);
+    }
+
     /// Marks the connection as ended and wakes its waiting thread.
     pub(crate) fn close(&self) {
         self.interrupt(CLOSED);

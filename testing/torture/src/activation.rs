@@ -55,10 +55,14 @@ pub(crate) fn register(state: &mut State) -> Answer {
     done(state.classes.push(register_class(CLASS, Some(&make().cast()?), || Ok(make()))?))
 }
 
-/// Registers the class, whose objects are made only after ten minutes.
+/// Registers the class. Each activation takes ten minutes, unless its caller gives it up or the
+/// order to wake ends it. From its beginning, a counter lives as long as the factory.
 pub(crate) fn register_slow(state: &mut State) -> Answer {
-    let counter = Agile::new(&Counter::new())?;
-    let make_slowly = move || counter.get().Sleep(600_000).map(|()| make());
+    let make_slowly = || {
+        let (counter, factory) = (Counter::new(), make());
+        factory.Keep(Some(&counter))?;
+        counter.Sleep(600_000).map(|()| factory)
+    };
     done(state.classes.push(register_class(CLASS, None, make_slowly)?))
 }
 

@@ -38,6 +38,7 @@ static LIVE: AtomicI64 = AtomicI64::new(0);
 static NOTICED: AtomicI64 = AtomicI64::new(0);
 static SLEEPING: AtomicI64 = AtomicI64::new(0);
 static BEGUN: AtomicI64 = AtomicI64::new(0);
+static WAKES: AtomicI64 = AtomicI64::new(0);
 
 /// Returns the number of live counters in this process.
 pub fn live() -> i64 {
@@ -57,6 +58,11 @@ pub fn begun() -> i64 {
 /// Returns the number of sleeps in this process that noticed a cancelled call.
 pub fn noticed() -> i64 {
     NOTICED.load(Ordering::SeqCst)
+}
+
+/// Ends the sleeps that run in this process.
+pub(crate) fn wake() {
+    WAKES.fetch_add(1, Ordering::SeqCst);
 }
 
 /// A counter; the process counts the live ones.
@@ -129,9 +135,10 @@ impl ICounter_Impl for Counter_Impl {
     }
 
     fn Sleep(&self, milliseconds: u32) -> obvia::Result<()> {
+        let wakes = WAKES.load(Ordering::SeqCst);
         let _sleeper = Sleeper::new();
         let end = Instant::now() + Duration::from_millis(milliseconds.into());
-        while Instant::now() < end {
+        while Instant::now() < end && WAKES.load(Ordering::SeqCst) == wakes {
             if obvia::is_cancelled() {
                 NOTICED.fetch_add(1, Ordering::SeqCst);
                 return Err(code::RPC_E_CALL_CANCELED.into());

@@ -10,7 +10,7 @@ use crate::answer::{Answer, done, number, word};
 use crate::bell::Bell;
 use crate::state::{CLASS, State, made};
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
-use crate::{access, activation, begun, context, events, given, live, noticed, poll_path, sleeping, soak, words};
+use crate::{access, activation, begun, context, events, given, live, noticed, poll_path, sleeping, soak, wake, words};
 use obvia::dcom::{class_object, create_instance};
 use obvia::marshaling::{Context, Handled, IStdMarshalInfo};
 use obvia::security::{AccountTable, Credential, NtHash};
@@ -72,6 +72,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("exported", |_, _| Ok(obvia::exported()?.to_string())),
     ("sleeping", |_, _| Ok(sleeping().to_string())),
     ("begun", |_, _| Ok(begun().to_string())),
+    ("wake", |_, _| done(wake())),
     ("noticed", |_, _| Ok(noticed().to_string())),
     ("connect", |state, words| connect(state, word(words, 0)?)),
     ("timeout", timeout),

@@ -1,5 +1,6 @@
 //! Tests of cancelled calls: the server notices the cancel, and other calls are not disturbed.
 
+use obvia::scm::Remote;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with};
 use std::io::{self, Read};
 use std::net::TcpListener;
@@ -210,6 +211,29 @@ fn a_cancelled_activation_ends_while_the_object_is_made() {
         server.becomes(LATEST, "noticed", round);
         server.becomes(LATEST, "sleeping", 0);
     }
+}
+
+/// The service receives the server's answer for a client that no longer waits.
+#[test]
+fn an_activation_that_is_cancelled_at_the_service_leaves_no_object() {
+    let host = Host::with_remote(PROGRAM, &[Remote::Everybody], LATEST);
+    let mut service = host.service();
+    let place = service.good("listen ncacn_ip_tcp:127.0.0.1");
+    let mut server = host.process();
+    server.good("export name");
+    server.good("register-slow");
+    let mut client = host.process();
+    // Another object of the server keeps the client in contact with it.
+    client.good("connect name");
+    client.good("make 1");
+    client.good(LATE);
+    client.good(&format!("cancellable-create {place}"));
+    server.becomes(LATEST, "sleeping", 1);
+    assert_eq!(server.number("live"), 2);
+    cancel(&mut client, &place);
+    server.good("wake");
+    server.becomes(LATEST, "live", 1);
+    assert_eq!((client.number("add 1"), server.number("noticed")), (1, 0));
 }
 
 #[test]

@@ -55,8 +55,10 @@ struct Module {
 pub(crate) struct Modules {
     /// The modules by their paths from the root.
     all: BTreeMap<Vec<String>, Module>,
-    /// The name by which the crate's own code knows the crate, beside `crate`.
+    /// The crate's name in its own code, by `extern crate self as NAME`. `None` if it has none.
     own_name: Option<String>,
+    /// The exported macros, which are the root's, wherever their code stands.
+    macros: BTreeSet<String>,
 }
 
 impl Modules {
@@ -115,10 +117,13 @@ impl Modules {
         }
     }
 
-    /// Returns the file that defines the item of a path in a module. `None` for other crates' items
-    /// and for whole modules.
+    /// Returns the file that defines the item of a path in a module. `None` for other crates'
+    /// items, for whole modules and for exported macros.
     fn file_of(&self, module: &[String], named: &[String], hops: usize) -> Option<usize> {
         let (mut at, rest) = self.beginning(module, named, hops)?;
+        if at.is_empty() && matches!(rest, [name] if self.macros.contains(name)) {
+            return None;
+        }
         for (index, segment) in rest.iter().enumerate() {
             let child = [&at[..], std::slice::from_ref(segment)].concat();
             if self.all.contains_key(&child) {
@@ -129,7 +134,7 @@ impl Modules {
             let behind = &rest[index + 1..];
             let is_reexported = at.is_empty() && here.imports.iter().any(|one| one.name.as_ref() == Some(segment));
             if is_reexported {
-                // The item may be another crate's.
+                // The root may re-export the item from another crate, so its file is no default.
                 return self.imported(&at, segment, behind, hops);
             }
             return self.imported(&at, segment, behind, hops).or(Some(here.file));
@@ -251,6 +256,9 @@ impl Reader<'_> {
             if let Some(name) = own_name(code, at) {
                 self.modules.own_name = Some(name);
             }
+            if token.is("macro_export") {
+                self.modules.macros.extend(exported_macro(&code[at..]));
+            }
             if token.is("use") && is_item(code, at) {
                 let mut imports = Vec::new();
                 at = tree(code, at + 1, &[], &mut imports);
@@ -259,9 +267,7 @@ impl Reader<'_> {
             }
             let (path, behind) = mention(code, at);
             let is_inner = at > 1 && is_path_mark(code, at - 2);
-            // Exported macros are the root's, wherever their code stands.
-            let is_macro = path.len() == 2 && path[0] == "crate" && code.get(behind).is_some_and(|next| next.is("!"));
-            if path.len() > 1 && !is_inner && !is_macro {
+            if path.len() > 1 && !is_inner {
                 self.here().mentions.push(Mention { path, line: token.line });
                 at = behind;
                 continue;
@@ -284,6 +290,12 @@ fn own_name(code: &[Token<'_>], at: usize) -> Option<String> {
     name.first().filter(|_| is_own).map(|name| name.text.to_owned())
 }
 
+/// Returns the name of the macro behind the attribute that exports it.
+fn exported_macro(code: &[Token<'_>]) -> Option<String> {
+    let at = code.iter().position(|token| token.is("macro_rules"))?;
+    code.get(at + 2).map(|name| name.text.to_owned())
+}
+
 /// Whether a `use` begins an item: the word also occurs in bounds of captured lifetimes, `use<'a>`.
 fn is_item(code: &[Token<'_>], at: usize) -> bool {
     !code.get(at + 1).is_some_and(|next| next.is("<"))
@@ -302,12 +314,18 @@ fn inherent(code: &[Token<'_>], at: usize) -> Option<Inherent> {
             depth == 0
         })? + 1;
     }
-    // `for<'a>` is a part of a bound.
-    if (start..open).any(|at| code[at].is("for") && !code[at + 1].is("<")) {
+    if (start..open).any(|at| code[at].is("for") && !begins_lifetimes(code, at + 1)) {
         return None;
     }
     let (path, _) = mention(code, start);
     (!path.is_empty()).then(|| Inherent { path, line: code[at].line })
+}
+
+/// Whether the lifetimes of a bound begin here: `<'a>` in `for<'a>`. The type of an
+/// `impl A for <B as C>::D` begins in another way.
+fn begins_lifetimes(code: &[Token<'_>], at: usize) -> bool {
+    let is_inside = |next: &Token<'_>| next.kind == Kind::Lifetime || next.is(">");
+    code[at].is("<") && code.get(at + 1).is_some_and(is_inside)
 }
 
 fn is_path_mark(code: &[Token<'_>], at: usize) -> bool {
@@ -487,13 +505,16 @@ mod tests {
             ("src/a.rs", "pub struct A; impl A {} impl Clone for A {}"),
             (
                 "src/b.rs",
-                "use crate::A;\nimpl Drop for A {}\nimpl<'a, T: Into<u8>> crate::a::A {}\nimpl A {}\nimpl Vec<A> {}\nfn f(a: &impl Clone) {}",
+                "use crate::A;\nimpl Drop for A {}\nimpl<'a, T: Into<u8>> crate::a::A {}\nimpl A {}\nimpl Vec<A> {}\nfn f(a: &impl Clone) {}\nimpl A for <B as C>::D {}\nimpl A where for<'a> &'a A: Clone {}",
             ),
         ];
         let repo = Repo::of(&files);
         let files: Vec<_> = repo.files.iter().collect();
         let impls = Modules::read(&files, "src/").impls();
-        assert_eq!(impls.iter().map(|one| (one.from, one.to, one.line)).collect::<Vec<_>>(), [(2, 1, 3), (2, 1, 4)]);
+        assert_eq!(
+            impls.iter().map(|one| (one.from, one.to, one.line)).collect::<Vec<_>>(),
+            [(2, 1, 3), (2, 1, 4), (2, 1, 8)]
+        );
     }
 
     #[test]

@@ -149,9 +149,12 @@ impl Runner {
         Ok(Self { folder: folder.to_owned(), program, shuffle, filter, names: Names::new()? })
     }
 
-    /// Runs the following parts and their tests in the random order of a seed.
-    pub(super) fn shuffle_by(&mut self, seed: Seed) {
+    /// Sets the seed that orders the tests of parts run from now on, and gives these parts a new
+    /// directory of names.
+    pub(super) fn begin_round(&mut self, seed: Seed) -> Outcome {
         self.shuffle = Some(seed);
+        self.names = Names::new()?;
+        Ok(())
     }
 
     /// Runs a part with this program's output.

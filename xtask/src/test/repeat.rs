@@ -28,7 +28,8 @@ pub(super) fn run(count: u32, options: &Options) -> Outcome {
     let _load = prepare(&runs_tests.collect::<Vec<_>>(), options.has_load)?;
     let folder = target().join("test/repeat");
     let _ = fs::remove_dir_all(&folder);
-    // The build may replace this program's file, so the runner looks its path up before.
+    // The runner is made before the build, which may replace this program's file: the runner looks
+    // up the file's path.
     let mut runner = Runner::new(&folder, Some(seed), filter.clone())?;
     workspace::build()?;
     if filter.is_some() {
@@ -38,7 +39,7 @@ pub(super) fn run(count: u32, options: &Options) -> Outcome {
     for round in 0..count {
         println!("==> round {} of {count}", round + 1);
         let seed = seed.after(round.into());
-        runner.shuffle_by(seed);
+        runner.begin_round(seed)?;
         for part in seed.shuffle(chosen.iter().copied()) {
             let file = format!("{}-{:03}", part.name, round + 1);
             let ran = runner.run(part, &file, true);

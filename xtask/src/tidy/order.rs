@@ -213,11 +213,14 @@ mod tests {
         let files = [
             (
                 "crates/x/src/lib.rs",
-                "extern crate self as x; mod low; mod left; mod right; mod high; pub use high::High; pub fn own() {}",
+                "extern crate self as x; mod low; mod left; mod right; mod high; pub use high::High; pub fn own() {}\n#[macro_export] macro_rules! a_macro { () => {} }",
             ),
             ("crates/x/src/low.rs", "mod deep; pub struct Low;\nfn f() { crate::high::early::go(); }"),
             ("crates/x/src/low/deep.rs", "use super::Low;\nuse x::High;"),
-            ("crates/x/src/left.rs", "use crate::low::Low;\nfn f() { crate::own(); crate::a_macro!(); }"),
+            (
+                "crates/x/src/left.rs",
+                "use crate::{a_macro, low::Low};\nfn f() { crate::own(); crate::a_macro!(); }\nfn g() { x::a_macro!(); }",
+            ),
             ("crates/x/src/right.rs", "pub struct Right; use crate::left::Left;"),
             ("crates/x/src/left/inner.rs", "pub struct Left;"),
             ("crates/x/src/high.rs", "mod early; use early::go; use crate::right::Right; pub struct High;"),

@@ -23,6 +23,7 @@ use crate::types::deadline;
 use crate::types::error::{Error, Result, code};
 use crate::types::registry::{Description, InterfaceInfo};
 use obvia_rpc::vi_call::{Channel, TargetId};
+use obvia_via::Limit;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use obvia_ndr::flat::check::{Checked, Flaw, check};
@@ -220,10 +221,11 @@ impl Object {
     ///
     /// If the connection fails, or the deadline passes.
     pub fn call_oneway(&self, opnum: u16, request: &[u8]) -> Result<()> {
+        let deadline = deadline::of_thread().start();
         channels::with_channel(&self.link, |channel| {
-            let length = put(channel, request)?;
+            let length = put(channel, request, deadline)?;
             channel.oneway(self.target, opnum, length);
-            own_calls::settle(channel, deadline::of_thread())
+            own_calls::settle(channel, deadline)
         })
     }
 }
@@ -238,7 +240,7 @@ fn exchange(
     mut unsent: Unsent,
 ) -> Result<(HRESULT, Vec<u8>)> {
     channels::with_channel(link, |channel| {
-        let length = put(channel, request)?;
+        let length = put(channel, request, deadline::ThreadLimit)?;
         let outcome = channel.call(target, opnum, length, deadline::ThreadLimit);
         unsent.is_published(outcome.as_ref().err());
         let reply = outcome?;
@@ -249,9 +251,9 @@ fn exchange(
 }
 
 /// Writes a request's frame to the channel, and returns its length.
-fn put(channel: &mut Channel, request: &[u8]) -> Result<usize> {
+fn put(channel: &mut Channel, request: &[u8], limit: impl Limit) -> Result<usize> {
     let length = request.len().next_multiple_of(8);
-    let frame = channel.request(length, 0, deadline::ThreadLimit)?;
+    let frame = channel.request(length, 0, limit)?;
     frame[..request.len()].copy_from_slice(request);
     frame[request.len()..].fill(0);
     Ok(length)

@@ -219,7 +219,7 @@ pub(crate) fn interruptible<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Res
     (outcome, is_used)
 }
 
-/// A temporary bell of a wait. The drop restores the previous bell, even when a call panics.
+/// A guard whose drop restores a wait's previous bell, also when the exchange panics.
 struct Bells<'a> {
     wait: &'a Wait,
     before: Option<Bell>,

@@ -38,6 +38,7 @@ use std::collections::{HashMap, HashSet};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use windows_core::GUID;
 
 /// The greatest number of idle channels in a pool. Further channels are closed when their thread
@@ -47,6 +48,11 @@ const IDLE_MAX: usize = 32;
 /// The greatest number of attempts at a connection while its association group changes. A server
 /// that refuses each group must not occupy a client forever.
 const CONNECT_MAX: u32 = 8;
+
+/// The time after which no further part of a process's references is given back in a round of the
+/// janitor, and the time limit of each part. So one process keeps the janitor from the others for at
+/// most twice this time.
+pub(crate) const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The connections to one process.
 pub(crate) struct Link {
@@ -174,6 +180,14 @@ impl Address {
             Self::Binding(binding) => proof_of(binding),
         }
     }
+}
+
+/// Fails if the limit of a call ended before the call was sent.
+fn in_time(deadline: Deadline) -> Result<()> {
+    if deadline.is_over() {
+        return Err(Error::new(code::RPC_E_TIMEOUT, "the deadline passed before the call was sent"));
+    }
+    Ok(())
 }
 
 /// Returns the options of a home connection. Home connections are seldom used, and their latency
@@ -436,9 +450,10 @@ impl Link {
     pub(crate) fn long_call(&self, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
         let deadline = deadline::of_thread().start();
         let mut channel = self.take_channel(deadline)?;
-        let alarm = channel.alarm();
-        let (answer, is_rung) =
-            canceller::interruptible(alarm, || own_calls::call(&mut channel, deadline, opnum, request));
+        let (answer, is_rung) = canceller::interruptible(channel.alarm(), || {
+            in_time(deadline)?;
+            own_calls::call(&mut channel, deadline, opnum, request)
+        });
         if !is_rung {
             self.return_channel(channel);
         }
@@ -446,7 +461,8 @@ impl Link {
     }
 
     /// Performs a call of the runtime's own on the home connection. The thread's cancellers end the
-    /// call. One deadline is for the wait for the connection, for a new one, and for the call.
+    /// call. The wait for the connection, the making of a new one and the call share one deadline.
+    /// After it nothing is sent: a call whose response is not awaited would break the connection.
     pub(crate) fn with_home<R>(&self, work: impl FnOnce(&mut Channel, Deadline) -> Result<R>) -> Result<R> {
         let deadline = deadline::of_thread().start();
         self.home.lend(deadline, |home| {
@@ -456,12 +472,14 @@ impl Link {
             }
             // A call on the connection may also have timed out. The new connection is made before
             // the old one closes, so that the server does not consider this client gone.
-            if home.is_rung || home.channel.is_closed() {
+            if home.is_spent || home.channel.is_closed() {
+                in_time(deadline)?;
                 *home = self.connect(&for_home(&self.options), deadline)?.into();
             }
+            in_time(deadline)?;
             let (outcome, is_rung) =
                 canceller::interruptible(home.channel.alarm(), || work(&mut home.channel, deadline));
-            home.is_rung = is_rung;
+            home.is_spent = is_rung;
             outcome
         })
     }
@@ -528,19 +546,33 @@ impl Link {
     /// Gives back references until `limit`. Returns those that were not sent.
     pub(crate) fn release<'a>(&self, batch: &'a [(TargetId, u32)], limit: Deadline) -> &'a [(TargetId, u32)] {
         for (at, part) in batch.chunks(own_calls::RELEASES_MAX).enumerate() {
-            if limit.is_over() {
-                return &batch[at * own_calls::RELEASES_MAX..];
-            }
             let mut is_sent = false;
             // Once the release was sent, its references count as given back even if the answer is
-            // late.
+            // late. Each part has a time limit of its own, since a release that ends without an
+            // answer breaks the connection.
             let outcome = deadline::with(limit, || {
-                self.with_home(|home, deadline| own_calls::release(home, deadline, part, &mut is_sent))
+                self.with_home(|home, _| {
+                    let own = Deadline::Within(RELEASE_TIMEOUT).start();
+                    own_calls::release(home, own, part, &mut is_sent)
+                })
             });
             if outcome.is_err() && !is_sent {
                 return &batch[at * own_calls::RELEASES_MAX..];
             }
         }
         &[]
+    }
+}
+
+#[cfg(test)]
+impl Link {
+    /// Returns a link to this process itself.
+    pub(crate) fn to_itself() -> Self {
+        let runtime = crate::services::process::runtime().unwrap();
+        runtime.serve().unwrap();
+        let (local, limit) = (runtime.local(), Deadline::Within(ground::LATEST));
+        let address = Address::Name(endpoint_of(local.oxid()));
+        let reached = Self::reach(local, &address, limit).unwrap();
+        Self::open(local, address, reached, limit).unwrap()
     }
 }

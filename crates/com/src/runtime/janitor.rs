@@ -2,7 +2,7 @@
 //! whose peer ended, and collects state of clients that are gone.
 
 use super::Runtime;
-use crate::client::link::Link;
+use crate::client::link::{Link, RELEASE_TIMEOUT};
 use crate::server::LinkEnd;
 use crate::types::upkeep;
 use obvia_via::Deadline;
@@ -14,8 +14,6 @@ use std::time::{Duration, Instant};
 const BATCH: Duration = Duration::from_millis(5);
 /// The time until the next attempt where a process could not be reached.
 const RETRY: Duration = Duration::from_secs(1);
-/// The time for which one process may keep the janitor from giving references back to others.
-const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 /// The interval between searches for unused links.
 const ROUND: Duration = Duration::from_secs(10);
 

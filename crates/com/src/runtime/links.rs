@@ -1,7 +1,6 @@
 //! The links of a process, by their peer process and place.
 
 use crate::access::Protection;
-use crate::client::canceller;
 use crate::client::link::{Address, Link, Reached};
 use crate::transport::network::level_of;
 use crate::types::error::Result;
@@ -67,13 +66,12 @@ impl Links {
     ///
     /// # Errors
     ///
-    /// If one of the thread's cancellers was used.
+    /// If the thread's limit or a canceller ended the comparison with the other links. It proves
+    /// nothing then, so the link is not added.
     pub(super) fn add(&self, key: Key, mut fresh: Link) -> Result<(Arc<Link>, bool)> {
         loop {
             let others = self.to(key.0);
-            fresh.join(&others);
-            // After a cancellation, the comparison with the other links may be incomplete.
-            canceller::check_cancellers()?;
+            fresh.join(&others)?;
             let mut links = lock(&self.0);
             if let Some(known) = links.get(&key).filter(|known| !known.is_dead()) {
                 return Ok((Arc::clone(known), false));
@@ -122,5 +120,36 @@ impl Links {
         let mut links = lock(&self.0);
         let keys: Vec<_> = links.iter().filter(|(_, link)| unused(link)).map(|(key, _)| key.clone()).collect();
         keys.iter().filter_map(|key| links.remove(key)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Links, Place};
+    use crate::client::link::Link;
+    use crate::types::deadline;
+    use crate::types::error::code;
+    use obvia_rpc::string_binding::ProtocolSequence;
+    use std::time::Duration;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_link_that_could_not_be_compared_in_time_is_not_added() {
+        let links = Links::default();
+        let (first, second) = (Link::to_itself(), Link::to_itself());
+        let oxid = first.oxid();
+        let place = Place { protocol: ProtocolSequence::ViShm, host: String::new(), protection: None };
+        let key = || (oxid, Some(place.clone()));
+        let (first, _) = links.add((oxid, None), first).unwrap();
+        // The thread waits for the connection by which it would get the mark.
+        let late = first.with_home(|_, _| {
+            std::thread::scope(|scope| {
+                let add = || deadline::with_timeout(Duration::from_millis(50), || links.add(key(), second));
+                Ok(scope.spawn(add).join().unwrap())
+            })
+        });
+        assert_eq!(late.unwrap().err().unwrap().code(), code::RPC_E_TIMEOUT);
+        let (third, is_new) = links.add(key(), Link::to_itself()).unwrap();
+        assert!(is_new && third.leads_where(&first));
     }
 }

@@ -41,14 +41,16 @@ pub fn is_string_binding(text: &str) -> bool {
 }
 
 impl Runtime {
-    /// Returns the link to the process at a name or an address.
+    /// Returns the link to the process at a name or an address. All steps share one deadline.
     pub(crate) fn link_by_address(&'static self, address: Address) -> Result<Arc<Link>> {
-        let reached = Link::reach(self.local, &address, deadline::of_thread())?;
+        let deadline = deadline::of_thread().start();
+        let reached = Link::reach(self.local, &address, deadline)?;
         let key = (reached.oxid, Place::of(&address, &reached));
         if let Some(known) = self.links.known(&key) {
             return Ok(known);
         }
-        let (link, is_fresh) = self.links.add(key, Link::open(self.local, address, reached, deadline::of_thread())?)?;
+        let fresh = Link::open(self.local, address, reached, deadline)?;
+        let (link, is_fresh) = deadline::with(deadline, || self.links.add(key, fresh))?;
         if is_fresh {
             // The janitor must run, since it closes unused links.
             upkeep::wake();

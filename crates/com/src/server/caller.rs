@@ -228,6 +228,15 @@ impl Caller {
         std::mem::take(&mut self.sent.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Makes the references in the response to a forwarded call those in this caller's response.
+    pub(crate) fn answer_for(&self, client: &Self) {
+        let Sent { own, others } = client.take_sent();
+        self.note(|sent| {
+            sent.own.extend(own);
+            sent.others.extend(others);
+        });
+    }
+
     /// Clears the references of the last response: the caller calls again, so it has received that
     /// response.
     pub(crate) fn has_taken(&self) {

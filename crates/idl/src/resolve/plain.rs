@@ -143,7 +143,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Reports the result or the first `[out]` parameter of a method that returns nothing.
+    /// Reports an error if a one-way method has a result, or otherwise an `[out]` parameter.
     pub(super) fn refuse_results(
         &mut self,
         oneway: &Attribute,

@@ -260,10 +260,13 @@ impl Rx {
     }
 
     /// Checks for the ends of a wait other than a message. A last message of a peer that has ended
-    /// still counts.
+    /// still counts. If a message ends the wait, an alarm that was rung ends the next one.
     fn look_around(&self, deadline: Deadline) -> Result<(), Error> {
         let outcome = self.wire.check();
         if self.slot().load(Ordering::Acquire) as u32 == self.next {
+            if matches!(outcome, Err(Error::Cancelled)) {
+                self.wire.keep_ring();
+            }
             return Ok(());
         }
         outcome?;
@@ -329,4 +332,31 @@ impl Rx {
 #[inline(never)]
 fn broken(violation: Violation) -> Box<Error> {
     Box::new(violation.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::provider::shm::Directory;
+    use crate::window::Options;
+    use crate::{Deadline, Error, Header, Kind};
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn an_alarm_that_a_message_forestalls_ends_the_next_wait() {
+        const LATEST: Deadline = Deadline::Within(ground::LATEST);
+        let folder = ground::Folder::new("via-rx");
+        let directory = Directory::at(folder.path()).unwrap();
+        let listener = directory.bind("rung").unwrap();
+        let server =
+            std::thread::spawn(move || listener.accept(LATEST).unwrap().complete(&Options::default()).unwrap());
+        let mut window = directory.connect("rung", &Options::default(), LATEST).unwrap();
+        let mut server = server.join().unwrap();
+        server.tx.inline_frame(LATEST).unwrap();
+        server.tx.send_inline(Header { kind: Kind::Oneway, opnum: 3, first: 0, second: 0 }, 0);
+        window.alarm().ring();
+        // The look of a wait that finds both.
+        window.rx.look_around(LATEST.start()).unwrap();
+        window.rx.receive(LATEST).unwrap();
+        assert!(matches!(window.rx.receive(LATEST), Err(Error::Cancelled)));
+    }
 }

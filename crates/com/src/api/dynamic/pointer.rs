@@ -16,6 +16,7 @@ use crate::runtime::response;
 use crate::server;
 use crate::server::exports;
 use crate::services::process;
+use crate::types::deadline::ThreadLimit;
 use crate::types::error::{Error, Result, code, leave};
 use crate::types::registry::InterfaceInfo;
 use obvia_rpc::status::Status;
@@ -53,7 +54,7 @@ pub fn call_oneway(object: &IUnknown, opnum: u16, request: &[u8], references: &[
     let Imported { link, target, .. } = behind(object)?;
     let mut unsent = Unsent::of(references, link.oxid())?;
     channels::with_channel(&link, |channel| {
-        let length = put(channel, request)?;
+        let length = put(channel, request, ThreadLimit)?;
         channel.oneway(target, opnum, length);
         unsent.is_published_oneway(channel, &link);
         Ok(())

@@ -10,14 +10,15 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// A connection for the runtime's own calls.
 pub(super) struct Connection {
     pub(super) channel: Channel,
-    /// Whether the channel must not be used further: a canceller may have interrupted it after its
-    /// call, which would end the next call, or a call panicked, whose response may still come.
-    pub(super) is_rung: bool,
+    /// Whether the channel must be replaced before the next call. Either a canceller may have rung
+    /// it after its call, and the ring would end the next call; or a call panicked, and its
+    /// response may still come.
+    pub(super) is_spent: bool,
 }
 
 impl From<Channel> for Connection {
     fn from(channel: Channel) -> Self {
-        Self { channel, is_rung: false }
+        Self { channel, is_spent: false }
     }
 }
 
@@ -58,7 +59,7 @@ impl Home {
                 )
             })
         })?;
-        let mut lent = Lent { home: self, connection: Some(connection) };
+        let mut lent = Lent { home: self, connection: Some(connection), was_panicking: std::thread::panicking() };
         work(lent.connection.as_mut().ok_or(code::E_UNEXPECTED)?)
     }
 }
@@ -67,15 +68,81 @@ impl Home {
 struct Lent<'a> {
     home: &'a Home,
     connection: Option<Connection>,
+    /// Whether the thread was panicking already, so that the panic is not the call's.
+    was_panicking: bool,
 }
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        // The response to the call that panicked may still come.
-        if let Some(connection) = self.connection.as_mut().filter(|_| std::thread::panicking()) {
-            connection.is_rung = true;
+        if let Some(connection) = &mut self.connection {
+            connection.is_spent |= std::thread::panicking() && !self.was_panicking;
         }
         *lock(&self.home.idle) = self.connection.take();
         self.home.returned.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Link;
+    use crate::protocol::own_calls;
+    use crate::types::deadline;
+    use crate::types::error::{Result, code};
+    use crate::types::threads::lock;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::time::{Duration, Instant};
+
+    fn is_spent(link: &Link) -> bool {
+        lock(&link.home.idle).as_ref().unwrap().is_spent
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_call_after_its_deadline_leaves_the_connection_usable() {
+        let link = Link::to_itself();
+        let late = deadline::with_deadline(Instant::now(), || link.with_home(own_calls::mark));
+        assert_eq!(late.unwrap_err().code(), code::RPC_E_TIMEOUT);
+        assert!(!lock(&link.home.idle).as_ref().unwrap().channel.is_closed());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn the_limit_begins_before_the_wait_for_the_connection() {
+        const LIMIT: Duration = Duration::from_millis(20);
+        let link = Link::to_itself();
+        let work = || {
+            link.with_home(|_, deadline| {
+                std::thread::sleep(LIMIT);
+                Ok(deadline.is_over())
+            })
+        };
+        // A busy machine may use up the limit before.
+        assert!(deadline::with_timeout(LIMIT, work).unwrap_or(true));
+    }
+
+    /// Makes a call when it is dropped.
+    struct Calling<'a>(&'a Link);
+
+    impl Drop for Calling<'_> {
+        fn drop(&mut self) {
+            self.0.with_home(own_calls::mark).unwrap();
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_panic_in_a_call_spends_the_connection() {
+        let link = Link::to_itself();
+        let panics_outside = || {
+            let _calling = Calling(&link);
+            panic!("the caller panics")
+        };
+        assert!(catch_unwind(AssertUnwindSafe(panics_outside)).is_err());
+        assert!(!is_spent(&link));
+        let panics = || link.with_home(|_, _| -> Result<()> { panic!("the call panics") });
+        assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
+        assert!(is_spent(&link));
+        link.with_home(own_calls::mark).unwrap();
+        assert!(!is_spent(&link));
     }
 }

@@ -3,10 +3,11 @@
 //! which they came.
 
 use super::Link;
+use crate::client::canceller;
 use crate::client::proxy::ManagerPointer;
 use crate::protocol::own_calls;
 use crate::types::deadline;
-use crate::types::error::Result;
+use crate::types::error::{Result, code};
 use crate::types::threads::lock;
 use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
@@ -73,12 +74,22 @@ impl Link {
     /// peer could claim the OXID of another process, and would receive calls of that process's
     /// objects. Equal marks are a proof, since a process sends its mark for this process to no
     /// other process.
-    pub(crate) fn join(&mut self, others: &[Arc<Self>]) {
-        let is_same =
-            |other: &&Arc<Self>| self.trusts_as(other) && other.mark().is_some_and(|mark| self.mark() == Some(mark));
-        let Some(known) = others.iter().find(is_same) else { return };
-        self.process = Arc::clone(&known.process);
-        self.note_way();
+    ///
+    /// # Errors
+    ///
+    /// If the thread's limit or a canceller ended the comparison.
+    pub(crate) fn join(&mut self, others: &[Arc<Self>]) -> Result<()> {
+        for other in others {
+            if self.trusts_as(other)
+                && let Some(mark) = other.mark()?
+                && self.mark()? == Some(mark)
+            {
+                self.process = Arc::clone(&other.process);
+                self.note_way();
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Whether this link and `other` are trusted alike, so that they may share a process state: one
@@ -89,19 +100,28 @@ impl Link {
         self.is_private() || other.is_private() || level(self) == level(other)
     }
 
-    /// Returns the mark by which the process at the other end is recognised.
-    fn mark(&self) -> Option<u64> {
-        // The lock is not held during the call, since a thread that waited for the lock could not
-        // be cancelled. So two threads may both ask for the mark.
+    /// Returns the mark by which the process at the other end is recognised. `None` if the process
+    /// sends none within [`PATIENCE`]: it counts as a separate process.
+    ///
+    /// # Errors
+    ///
+    /// If the thread's limit or a canceller ended the wait for the mark.
+    fn mark(&self) -> Result<Option<u64>> {
         let known = *lock(&self.mark);
         if known.is_some() {
-            return known;
+            return Ok(known);
         }
-        let limit = Deadline::Within(deadline::of_thread().start().remaining().min(PATIENCE)).start();
-        // A process that sends no mark counts as a separate process.
-        let mark = deadline::with(limit, || self.with_home(own_calls::mark)).ok()?;
+        let own = deadline::of_thread().start();
+        let limit = Deadline::Within(own.remaining().min(PATIENCE)).start();
+        // The call is made without the lock, since a thread that waits for the lock cannot be
+        // cancelled. So two threads may both ask.
+        let mark = match deadline::with(limit, || self.with_home(own_calls::mark)) {
+            Ok(mark) => mark,
+            Err(error) if error.code() == code::RPC_E_TIMEOUT && own.is_over() => return Err(error),
+            Err(_) => return canceller::check_cancellers().map(|()| None),
+        };
         *lock(&self.mark) = Some(mark);
-        Some(mark)
+        Ok(Some(mark))
     }
 
     /// Whether the process at the other end of a link has ended. Callers must have seen the end of
@@ -128,8 +148,29 @@ impl Link {
 
 #[cfg(test)]
 mod tests {
-    use super::{has_ended, watch};
+    use super::{Link, has_ended, watch};
     use std::process::{Command, Stdio};
+    use std::sync::mpsc::channel;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_thread_that_waits_for_the_mark_holds_no_lock() {
+        let link = &Link::to_itself();
+        let (tell, number) = channel();
+        std::thread::scope(|scope| {
+            let look = || {
+                let asks = scope.spawn(move || {
+                    tell.send(ground::thread_number()).unwrap();
+                    link.mark()
+                });
+                let number = number.recv().unwrap();
+                ground::until("the thread waits", || ground::is_asleep(number) || asks.is_finished());
+                Ok(link.mark.try_lock().is_ok())
+            };
+            // The thread waits for this connection.
+            assert!(link.with_home(|_, _| look()).unwrap());
+        });
+    }
 
     #[test]
     #[cfg_attr(miri, ignore = "starts a process")]

@@ -8,6 +8,7 @@ use crate::services::dcom::classes::Classes;
 use crate::services::dcom::library::Libraries;
 use crate::services::process;
 use crate::services::scm;
+use crate::types::deadline;
 use crate::types::error::{Error, Result, code};
 use crate::types::registry::{self, InterfaceInfo, Remote};
 use obvia_rpc::epm;
@@ -113,7 +114,7 @@ pub(crate) fn activate(
     registry::register_module(info);
     let sought = Sought { runtime, class, wanted, info };
     if let Some(server) = server {
-        return sought.at(server);
+        return deadline::with(deadline::of_thread().start(), || sought.at(server));
     }
     match Classes::of(runtime).activate(&class, wanted) {
         Err(error) if error.code() == code::REGDB_E_CLASSNOTREG => sought.registered(context),
@@ -157,15 +158,17 @@ impl Sought {
         let host = registered.and_then(|class| class.host.as_ref());
         let host = host.filter(|_| context.contains(ClassContext::REMOTE_SERVER));
         let program = path.as_deref().filter(|_| registered.is_some_and(|class| class.program.is_some()));
-        let by_process = if context.contains(ClassContext::LOCAL_SERVER) {
-            self.by_process(program)
-        } else {
-            Err(scm::unknown(&self.class, "is not registered on this host for these contexts"))
-        };
-        match (by_process, host) {
-            (Err(error), Some(host)) if error.code() == code::REGDB_E_CLASSNOTREG => self.at(&binding_of(host)),
-            (done, _) => done,
-        }
+        deadline::with(deadline::of_thread().start(), || {
+            let by_process = if context.contains(ClassContext::LOCAL_SERVER) {
+                self.by_process(program)
+            } else {
+                Err(scm::unknown(&self.class, "is not registered on this host for these contexts"))
+            };
+            match (by_process, host) {
+                (Err(error), Some(host)) if error.code() == code::REGDB_E_CLASSNOTREG => self.at(&binding_of(host)),
+                (done, _) => done,
+            }
+        })
     }
 
     /// Activates the class in a process of this user: a running one, or one that the SCM starts,

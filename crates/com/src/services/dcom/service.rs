@@ -95,12 +95,16 @@ pub(crate) fn perform_forwarded(caller: &Arc<Caller>, call: &Forwarded) -> std::
         let answered = match own {
             Own::ObjectExporter => object_exporter::perform(&client, call.opnum, from),
             Own::Activation => activator::activate(&client, call.opnum, from),
-            // The SCM does not forward calls of these interfaces.
-            Own::RemUnknown | Own::ScmActivator => Err(Status::UNK_IF),
+            // The SCM gives back references that its client did not receive.
+            Own::RemUnknown => rem_unknown::perform(&client, call.opnum, from),
+            // Clients call the interface directly.
+            Own::ScmActivator => Err(Status::UNK_IF),
         };
         orpc_headers::leave();
-        if answered.is_err() {
-            client.take_back();
+        match answered {
+            // The SCM may give up the call, too.
+            Ok(_) => caller.answer_for(&client),
+            Err(_) => client.take_back(),
         }
         answered
     })

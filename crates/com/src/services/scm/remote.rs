@@ -10,7 +10,8 @@ use crate::access;
 use crate::client::link::{Address, Link};
 use crate::orpc::activator::{ACTIVATION, RemoteActivation, RemoteActivationResults};
 use crate::orpc::object_exporter::{self, Request, Resolve, Response};
-use crate::orpc::{Body, Calls, Decoder, Encoder, Forwarded, INVALID_OXID, OrpcThis, Resolved};
+use crate::orpc::rem_unknown::{self, InterfaceRef};
+use crate::orpc::{Body, Calls, Decoder, Encoder, Forwarded, INVALID_OXID, ObjRef, OrpcThis, Resolved};
 use crate::runtime::Runtime;
 use crate::server::Caller;
 use crate::services::dcom::{Activated, asked};
@@ -30,7 +31,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windows_core::GUID;
 
-/// The time that a server may take to answer a forwarded resolver call or ping.
+/// The time that a server may take to answer a forwarded resolver call, ping or release.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Whether this process is the SCM and a resolver or activator call comes from another host, so
@@ -91,9 +92,41 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
         let from = &mut Decoder::new(&stub, ByteOrder::Little);
         let made = RemoteActivationResults::read(asked.iids.len(), from)?;
         // A process that is about to end has no classes any more.
-        if made.result == code::REGDB_E_CLASSNOTREG { Err(made.result.into()) } else { Ok(made) }
+        if made.result == code::REGDB_E_CLASSNOTREG { Err(made.result.into()) } else { Ok((link, made)) }
     };
-    by_server(activate, |deadline| Starter::of(runtime).start(runtime, class, deadline)).map_err(hidden)
+    let (link, made) =
+        by_server(activate, |deadline| Starter::of(runtime).start(runtime, class, deadline)).map_err(hidden)?;
+    note_references(caller, link, call, &asked.this, &made)?;
+    Ok(made)
+}
+
+/// Records the references that a server has counted for the client of an activation. If the client
+/// does not receive them, they are given back in its name.
+fn note_references(
+    caller: &Caller,
+    link: Arc<Link>,
+    call: Forwarded,
+    this: &OrpcThis,
+    made: &RemoteActivationResults,
+) -> Result<()> {
+    let counted = made.interfaces.iter().filter_map(|(_, reference)| {
+        let reference = ObjRef::from_bytes(reference.as_ref()?).ok()?;
+        let (std, _) = reference.standard().filter(|(std, _)| std.oxid == made.oxid)?;
+        Some(InterfaceRef { ipid: std.ipid, public: std.public_refs, private: 0 })
+    });
+    let release = rem_unknown::Request::Release(counted.collect());
+    let stub = Encoder::encode(ByteOrder::Little, |to| {
+        this.write(to);
+        release.write(to);
+    })?;
+    let call = Forwarded { interface: rem_unknown::INTERFACE.id, opnum: release.opnum(), stub, ..call };
+    let give_back = move || {
+        let limit = Deadline::Within(PATIENCE).start();
+        // A server that is gone counts no references any more.
+        let _ = deadline::with(limit, || forward::forward(&link, &call));
+    };
+    caller.note(|sent| sent.others.push(Box::new(give_back)));
+    Ok(())
 }
 
 /// Activates a class for a client that is an obvia process, and returns the reference.

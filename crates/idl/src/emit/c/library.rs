@@ -235,10 +235,10 @@ const TAKEN: [&str; 14] = [
     "try_as",
 ];
 
-/// The parameter of the template `calls`.
+/// The parameter of the template `calls`. [`apart`] gives no name of the IDL its prefix.
 pub(super) const HOLDER: &str = "obvia_holder";
 
-/// Returns the name of a method that differs from these members and from the template's parameter.
+/// Returns the name of a method that differs from these members.
 pub(super) fn name_of_method(raw: &str) -> String {
-    apart(raw, |stem| TAKEN.contains(&stem) || stem == HOLDER)
+    apart(raw, |stem| TAKEN.contains(&stem))
 }

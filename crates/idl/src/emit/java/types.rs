@@ -151,7 +151,7 @@ fn open_enumeration(out: &mut Writer, found: &Enum, name: &str) {
         out.line("");
     }
     if !found.is_any() {
-        out.line("/** Makes the value with this number, which must fit 16 bits. */");
+        out.line("/** Makes the value with this number, from 0 to 32767. */");
         out.line(format!("public {name} {{"));
         out.line(format!("if (value < 0 || value > {}) {{", Enum::NARROW_MAX));
         out.line(format!("throw new IllegalArgumentException(value + \" is not a value of {name}\");"));

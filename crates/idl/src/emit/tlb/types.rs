@@ -172,7 +172,7 @@ impl Emitter<'_> {
                 (None, Type::Struct(id)) => TypeDesc::Named(self.declared(Declared::Struct(*id))),
                 _ => {
                     let error = Diagnostic::error("not-in-library", span, "type libraries have no such type");
-                    self.say(error.help("declare what uses this type outside the library"));
+                    self.say(error.help("move the declaration that uses this type out of the library"));
                     TypeDesc::Simple(VOID)
                 }
             },

@@ -146,9 +146,9 @@ impl Room {
     }
 
     fn give_back(&self, count: usize) {
-        // The subtraction comes before the look at `queued`, and a thread that waits for room
-        // raises `queued` before it looks at `taken`. So either that thread finds the new number,
-        // or this one finds it queued and wakes it.
+        // `taken` is lowered before `queued` is read, and a waiting thread raises `queued` before
+        // it reads `taken`. So either that thread sees the new number, or this one sees the waiter.
+        // Taking `look` puts the notification after the waiter's look has become a wait.
         self.taken.fetch_sub(count, Ordering::SeqCst);
         if self.queued.load(Ordering::SeqCst) > 0 {
             drop(lock(&self.look));
@@ -201,8 +201,8 @@ pub(super) struct Message {
     pub(super) files: Vec<OwnedFd>,
 }
 
-/// Receives a message, if one has arrived. Never waits for a message, but where descriptors are
-/// short, waits until other threads have received theirs.
+/// Receives a message, if one has arrived. Does not wait for a message to arrive. Where descriptors
+/// are short, waits until other threads have given their reservations back.
 ///
 /// # Errors
 ///
@@ -273,7 +273,8 @@ fn memory_file(file: OwnedFd, socket: &OwnedFd, reserved: &mut Reserved<'_>) -> 
 
 /// Closes files until none is left. A close that hangs keeps the files behind it open. The users
 /// that passed these files have less room for messages until the files are closed. Messages of
-/// other users are refused only if the files of several users take all of the room.
+/// other users are refused only if the files of several users take all of the room, or those of one
+/// user that is not limited: see [`Room::reserve_last`].
 fn close_all() {
     let mut doubtful = doubtful();
     while let Some((_, file)) = doubtful.files.front_mut() {

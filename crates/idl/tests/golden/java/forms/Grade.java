@@ -15,7 +15,7 @@ public record Grade(int value) {
     /** 7 */
     public static final Grade GRADE_HIGH = new Grade(7);
 
-    /** Makes the value with this number, which must fit 16 bits. */
+    /** Makes the value with this number, from 0 to 32767. */
     public Grade {
         if (value < 0 || value > 32767) {
             throw new IllegalArgumentException(value + " is not a value of Grade");

@@ -58,10 +58,10 @@ final class Lock implements AutoCloseable {
 
     /**
      * Held while the runtime locks a file, and while it closes a peer's file that it has found
-     * unlocked. Known limit: code outside the runtime, such as the program's own {@code
-     * FileChannel.lock}, does not hold this. If it locks the same file between the look and the
-     * close, it loses its lock, since the kernel releases all of a process's locks on a file when
-     * the process closes any descriptor of the file.
+     * unlocked. Known limit: code outside the runtime does not hold this monitor. If such code
+     * locks the same file, for example by {@code FileChannel.lock}, between the look and the close,
+     * it loses its lock: when a process closes any descriptor of a file, the kernel releases all of
+     * the process's locks on the file.
      */
     static final Object LOCKING = new Object();
 
