@@ -19,7 +19,7 @@ pub use obvia_ndr::flat::FRAME_MAX;
 pub use obvia_ndr::flat::shape::{Element, ElementType};
 pub use obvia_ndr::flat::words;
 pub use obvia_rpc::vi_call::{Answer, ServerCall};
-pub use obvia_via::window::HANDS;
+pub use obvia_via::window::REGION_CACHES;
 
 pub use crate::api::names::Export;
 pub use crate::client::shared::Access;

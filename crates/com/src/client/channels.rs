@@ -7,7 +7,7 @@
 
 use crate::client::canceller::{Canceller, is_cancellable, register, replace};
 use crate::client::link::Link;
-use crate::client::shared::{self, Hands};
+use crate::client::shared::{self, RegionCaches};
 use crate::orpc::CallContext;
 use crate::protocol::call_context;
 use crate::protocol::own_calls;
@@ -15,7 +15,7 @@ use crate::types::deadline::{self, ThreadLimit, set_prepare};
 use crate::types::error::{Error, Result, leave};
 use obvia_rpc::vi_call::{CallError, Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
-use obvia_via::window::{Hand, hand_at};
+use obvia_via::window::{RegionCache, cache_at};
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
@@ -32,7 +32,7 @@ pub struct Calls {
     slot: Cell<*mut [u8; INLINE_MAX]>,
     // Invariant: each entry is empty, or a region that the peer of the channel at hand has mapped.
     // The entries of the second half are of regions that the peer may write.
-    regions: Hands,
+    regions: RegionCaches,
     // Invariant: null, or a leaked box that this field owns. Never null while `link` is not 0.
     owned: Cell<*mut Owned>,
     /// Whether the channel is at hand for one call only: see [`has_to_prepare`].
@@ -50,7 +50,7 @@ thread_local! {
             Calls {
                 link: Cell::new(0),
                 slot: Cell::new(ptr::null_mut()),
-                regions: shared::NO_HANDS,
+                regions: shared::EMPTY_CACHES,
                 owned: Cell::new(ptr::null_mut()),
                 once: Cell::new(false),
                 lease: Cell::new(0),
@@ -240,8 +240,8 @@ impl Calls {
     /// Returns the selected region for the array `at` of a method, for an array that is read or one
     /// that is written.
     #[inline(always)]
-    pub(crate) fn region(&self, at: usize, is_written: bool) -> &Hand {
-        &self.regions[hand_at(at, is_written)]
+    pub(crate) fn region(&self, at: usize, is_written: bool) -> &RegionCache {
+        &self.regions[cache_at(at, is_written)]
     }
 
     /// Selects the region that contains an address and maps it at the peer. Returns false where the
@@ -256,8 +256,8 @@ impl Calls {
         let Some(region) = shared::find(address).filter(|region| region.is_writable() || !is_written) else {
             return false;
         };
-        let hand = self.region(at, is_written);
-        if hand.begins_at(region.start().as_ptr().addr()) {
+        let cache = self.region(at, is_written);
+        if cache.begins_at(region.start().as_ptr().addr()) {
             return false;
         }
         // Registers the thread's destructor, which removes the thread from the list of threads when
@@ -267,7 +267,7 @@ impl Calls {
         }
         // SAFETY: the caller's promise; not kept beyond this function.
         let channel = unsafe { self.channel() };
-        let number = shared::number_for(channel, &region, || self.regions.iter().for_each(Hand::empty));
+        let number = shared::number_for(channel, &region, || self.regions.iter().for_each(RegionCache::clear));
         if channel.is_broken() {
             drop(self.take_from_hand());
             return false;
@@ -276,7 +276,7 @@ impl Calls {
             Some(slot) => self.slot.set(slot.as_ptr()),
             None => self.link.set(0),
         }
-        number.is_some_and(|number| region.take_in_hand(hand, number, &self.regions))
+        number.is_some_and(|number| region.fill_cache(cache, number, &self.regions))
     }
 
     /// Whether regions can be shared with the peer.
@@ -335,7 +335,7 @@ impl Calls {
 
     fn take_from_hand(&self) -> Option<Box<Owned>> {
         self.link.set(0);
-        self.regions.iter().for_each(Hand::empty);
+        self.regions.iter().for_each(RegionCache::clear);
         let owned = self.owned.replace(ptr::null_mut());
         // SAFETY: by the invariant a leaked box, and the field no longer owns it.
         let owned = (!owned.is_null()).then(|| unsafe { Box::from_raw(owned) })?;

@@ -3,17 +3,17 @@
 
 use crate::protocol::own_calls;
 use crate::types::error::Result;
-use obvia_rpc::vi_call::{Channel, GivenRegion};
-use obvia_via::window::{HANDS, Hand, OwnRegion, REGIONS_MAX};
+use obvia_rpc::vi_call::{Channel, PassedRegion};
+use obvia_via::window::{OwnRegion, REGION_CACHES, REGIONS_MAX, RegionCache};
 use std::collections::{BTreeMap, HashSet};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The selected regions of a thread: those that peers read, and those that they write.
-pub(crate) type Hands = [Hand; 2 * HANDS];
+pub(crate) type RegionCaches = [RegionCache; 2 * REGION_CACHES];
 
 #[expect(clippy::declare_interior_mutable_const, reason = "each thread has its own")]
-pub(crate) const NO_HANDS: Hands = [const { Hand::new() }; 2 * HANDS];
+pub(crate) const EMPTY_CACHES: RegionCaches = [const { RegionCache::new() }; 2 * REGION_CACHES];
 
 /// The access of other processes to the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,14 +36,14 @@ struct Books {
     /// The regions, by their start address.
     regions: BTreeMap<usize, Arc<Known>>,
     made: u64,
-    threads: Vec<HandsPointer>,
+    threads: Vec<CachesPointer>,
 }
 
-struct HandsPointer(NonNull<Hands>);
+struct CachesPointer(NonNull<RegionCaches>);
 
 // SAFETY: the pointer leads to atomic words of a thread that removes it from the table before the
 // thread ends.
-unsafe impl Send for HandsPointer {}
+unsafe impl Send for CachesPointer {}
 
 static BOOKS: Mutex<Option<Books>> = Mutex::new(None);
 
@@ -71,8 +71,8 @@ pub(crate) fn end(start: *mut u8) {
         // The selections are cleared before the addresses can be reused by other memory.
         for thread in &books.threads {
             // SAFETY: the pointer belongs to a thread that has not ended.
-            let hands = unsafe { thread.0.as_ref() };
-            hands.iter().filter(|hand| hand.begins_at(start.addr())).for_each(Hand::empty);
+            let caches = unsafe { thread.0.as_ref() };
+            caches.iter().filter(|cache| cache.begins_at(start.addr())).for_each(RegionCache::clear);
         }
     }
 }
@@ -95,26 +95,26 @@ impl Known {
 
     /// Selects the region for one array position of a thread, unless it has ended meanwhile.
     /// Returns whether it did.
-    pub(crate) fn take_in_hand(&self, hand: &Hand, number: u16, hands: &Hands) -> bool {
+    pub(crate) fn fill_cache(&self, cache: &RegionCache, number: u16, caches: &RegionCaches) -> bool {
         let mut books = books();
         let books = books.get_or_insert_default();
         let start = self.start().as_ptr().addr();
         if books.regions.get(&start).is_none_or(|known| known.id != self.id) {
             return false;
         }
-        let thread = NonNull::from(hands);
+        let thread = NonNull::from(caches);
         if !books.threads.iter().any(|known| known.0 == thread) {
-            books.threads.push(HandsPointer(thread));
+            books.threads.push(CachesPointer(thread));
         }
-        hand.take(start, self.region.length(), number);
+        cache.fill(start, self.region.length(), number);
         true
     }
 }
 
 /// Removes a thread that ends.
-pub(crate) fn leave(hands: &Hands) {
+pub(crate) fn leave(caches: &RegionCaches) {
     if let Some(books) = books().as_mut() {
-        books.threads.retain(|known| known.0 != NonNull::from(hands));
+        books.threads.retain(|known| known.0 != NonNull::from(caches));
     }
 }
 
@@ -124,9 +124,9 @@ pub(crate) fn number_for(channel: &mut Channel, region: &Known, let_go: impl Fn(
     if !channel.shares_memory() {
         return None;
     }
-    let is_it = |given: &Option<GivenRegion>| given.is_some_and(|given| given.id == region.id);
-    if let Some(at) = channel.given_regions().iter().position(is_it) {
-        return channel.given_regions()[at].filter(|given| given.is_mapped).map(|_| number_at(at));
+    let is_it = |passed: &Option<PassedRegion>| passed.is_some_and(|passed| passed.id == region.id);
+    if let Some(at) = channel.passed_regions().iter().position(is_it) {
+        return channel.passed_regions()[at].filter(|passed| passed.is_mapped).map(|_| number_at(at));
     }
     let ended = take_ended(channel);
     let at = free_place(channel, region.id);
@@ -135,9 +135,9 @@ pub(crate) fn number_for(channel: &mut Channel, region: &Known, let_go: impl Fn(
         let_go();
     }
     let number = number_at(at.0);
-    let outcome = channel.give_region(number, &region.region).map_err(crate::Error::from);
+    let outcome = channel.pass_region(number, &region.region).map_err(crate::Error::from);
     let outcome = outcome.and_then(|()| own_calls::regions(channel, Some(number), &numbers));
-    channel.given_regions()[at.0] = Some(GivenRegion { id: region.id, is_mapped: outcome.is_ok() });
+    channel.passed_regions()[at.0] = Some(PassedRegion { id: region.id, is_mapped: outcome.is_ok() });
     outcome.ok().map(|()| number)
 }
 
@@ -150,10 +150,10 @@ fn take_ended(channel: &mut Channel) -> Vec<u16> {
     let books = books();
     let alive: HashSet<u64> = books.iter().flat_map(|books| books.regions.values()).map(|known| known.id).collect();
     let mut ended = Vec::new();
-    for (at, given) in channel.given_regions().iter_mut().enumerate() {
-        if given.is_some_and(|given| !alive.contains(&given.id)) {
+    for (at, passed) in channel.passed_regions().iter_mut().enumerate() {
+        if passed.is_some_and(|passed| !alive.contains(&passed.id)) {
             ended.push(number_at(at));
-            *given = None;
+            *passed = None;
         }
     }
     ended
@@ -162,13 +162,13 @@ fn take_ended(channel: &mut Channel) -> Vec<u16> {
 /// Returns a free place in a channel's table; where all are taken, the place of another region,
 /// with its number.
 fn free_place(channel: &mut Channel, id: u64) -> (usize, Option<u16>) {
-    let given = channel.given_regions();
-    if let Some(at) = given.iter().position(Option::is_none) {
+    let passed = channel.passed_regions();
+    if let Some(at) = passed.iter().position(Option::is_none) {
         return (at, None);
     }
-    if given.len() < REGIONS_MAX {
-        given.push(None);
-        return (given.len() - 1, None);
+    if passed.len() < REGIONS_MAX {
+        passed.push(None);
+        return (passed.len() - 1, None);
     }
     let at = id as usize % REGIONS_MAX;
     (at, Some(number_at(at)))

@@ -79,17 +79,18 @@ impl<'a, 'b> StubCall<'a, 'b> {
     #[inline(always)]
     pub fn by_reference<T: Scalar>(
         &mut self,
-        hand: usize,
+        array: usize,
         is_written: bool,
         slot: usize,
         count: usize,
     ) -> Result<*mut T, Status> {
         let reference = self.call.frame.load_u64(slot).ok_or(Status::BAD_STUB_DATA)?;
         let (count, size, align) = (count as u64, size_of::<T>() as u64, align_of::<T>() as u64);
-        let find = |call: &ServerCall<'_>| call.regions().hand(hand, is_written).address(reference, count, size, align);
+        let find =
+            |call: &ServerCall<'_>| call.regions().cache(array, is_written).address(reference, count, size, align);
         let found = match find(self.call) {
             Some(address) => Some(address),
-            None if self.call.turn_region(hand, is_written, reference) => find(self.call),
+            None if self.call.turn_region(array, is_written, reference) => find(self.call),
             None => None,
         };
         found.map(std::ptr::with_exposed_provenance_mut).ok_or(Status::BAD_STUB_DATA)

@@ -19,16 +19,16 @@ pub const REGION_MAX: u64 = 1 << 46;
 /// The maximum size of all peers' regions that a process keeps mapped, in bytes: half of its
 /// address space, whether used or not. The other half is for everything else.
 const MAPPED_MAX: u64 = 1 << 46;
-/// The number of hands for regions that are read. Regions that are written have as many.
-pub const HANDS: usize = 4;
+/// The number of caches for regions that are read. Regions that are written have as many.
+pub const REGION_CACHES: usize = 4;
 /// The position of the region's number in a reference.
 const NUMBER_SHIFT: u32 = 48;
 
-/// Returns the index of the hand for the array `at` of a method, among those for reading or those
+/// Returns the index of the cache for the array `at` of a method, among those for reading or those
 /// for writing.
 #[inline(always)]
-pub const fn hand_at(at: usize, is_written: bool) -> usize {
-    (at % HANDS) + if is_written { HANDS } else { 0 }
+pub const fn cache_at(at: usize, is_written: bool) -> usize {
+    (at % REGION_CACHES) + if is_written { REGION_CACHES } else { 0 }
 }
 
 /// A region of this process, which can be passed to peers.
@@ -74,37 +74,37 @@ impl OwnRegion {
 
 /// The region that an array used last: translates addresses to references. C code reads it.
 ///
-/// A length of 0 means that the hand is empty.
+/// A length of 0 means that the cache is empty.
 #[derive(Debug)]
 #[repr(C)]
-pub struct Hand {
+pub struct RegionCache {
     base: AtomicUsize,
     length: AtomicU64,
     tag: AtomicU64,
 }
 
-impl Hand {
-    /// Makes an empty hand.
+impl RegionCache {
+    /// Makes an empty cache.
     #[expect(clippy::new_without_default, reason = "a const one is needed, and one way to make it is enough")]
     pub const fn new() -> Self {
         Self { base: AtomicUsize::new(0), length: AtomicU64::new(0), tag: AtomicU64::new(0) }
     }
 
-    /// Puts a region in the hand. `number` is the number by which the peer knows the region.
-    pub fn take(&self, base: usize, length: usize, number: u16) {
-        // Other threads only empty the hand, so no reader sees words of two regions.
-        self.empty();
+    /// Puts a region into the cache. `number` is the number by which the peer knows the region.
+    pub fn fill(&self, base: usize, length: usize, number: u16) {
+        // Other threads only clear the cache, so no reader sees words of two regions.
+        self.clear();
         self.base.store(base, Ordering::Relaxed);
         self.tag.store(u64::from(number) << NUMBER_SHIFT, Ordering::Relaxed);
         self.length.store(length as u64, Ordering::Relaxed);
     }
 
-    /// Empties the hand.
-    pub fn empty(&self) {
+    /// Clears the cache.
+    pub fn clear(&self) {
         self.length.store(0, Ordering::Relaxed);
     }
 
-    /// Whether the region in the hand begins at `base`.
+    /// Whether the region in the cache begins at `base`.
     pub fn begins_at(&self, base: usize) -> bool {
         self.length.load(Ordering::Relaxed) != 0 && self.base.load(Ordering::Relaxed) == base
     }
@@ -119,10 +119,10 @@ impl Hand {
 
 /// The peer's region that an array used last: translates references to addresses. C code reads it.
 ///
-/// A length of 0 means that the hand is empty; only arrays without bytes may then match.
+/// A length of 0 means that the cache is empty; only arrays without bytes may then match.
 #[derive(Debug, Default)]
 #[repr(C)]
-pub struct PeerHand {
+pub struct PeerRegionCache {
     /// The difference between an address and its reference.
     bias: Cell<u64>,
     length: Cell<u64>,
@@ -130,16 +130,16 @@ pub struct PeerHand {
     end: Cell<u64>,
 }
 
-impl PeerHand {
-    fn take(&self, base: usize, length: usize, number: u16) {
+impl PeerRegionCache {
+    fn fill(&self, base: usize, length: usize, number: u16) {
         let tag = u64::from(number) << NUMBER_SHIFT;
         self.bias.set((base as u64).wrapping_sub(tag));
         self.length.set(length as u64);
         self.end.set(tag + length as u64);
     }
 
-    fn empty(&self) {
-        self.take(0, 0, 0);
+    fn clear(&self) {
+        self.fill(0, 0, 0);
     }
 
     fn begins_at(&self, base: usize) -> bool {
@@ -208,36 +208,36 @@ impl Drop for Addresses {
 #[derive(Debug)]
 #[repr(C)]
 pub struct PeerRegions {
-    // Invariant: each hand is empty or of a region of `mapped`; hands of the second half are of
-    // writable regions. C code reads the hands here.
-    hands: [PeerHand; 2 * HANDS],
+    // Invariant: each cache is empty or of a region of `mapped`; caches of the second half are of
+    // writable regions. C code reads the caches here.
+    caches: [PeerRegionCache; 2 * REGION_CACHES],
     mapped: Vec<PeerRegion>,
 }
 
 impl PeerRegions {
     pub(super) fn new() -> Self {
-        Self { hands: Default::default(), mapped: Vec::new() }
+        Self { caches: Default::default(), mapped: Vec::new() }
     }
 
-    /// Returns the hand for the array `at` of a method, among those for reading or those for
+    /// Returns the cache for the array `at` of a method, among those for reading or those for
     /// writing.
     #[inline(always)]
-    pub fn hand(&self, at: usize, is_written: bool) -> &PeerHand {
-        &self.hands[hand_at(at, is_written)]
+    pub fn cache(&self, at: usize, is_written: bool) -> &PeerRegionCache {
+        &self.caches[cache_at(at, is_written)]
     }
 
-    /// Puts the region of a reference in the hand. Returns `false` where no such region is mapped,
-    /// or the hand holds it already.
-    pub fn turn(&self, at: usize, is_written: bool, reference: u64) -> bool {
+    /// Puts the region of a reference into the cache. Returns `false` where no such region is
+    /// mapped, or the cache holds it already.
+    pub fn select(&self, at: usize, is_written: bool, reference: u64) -> bool {
         let number = reference >> NUMBER_SHIFT;
         let is_it = |region: &&PeerRegion| u64::from(region.number) == number && (region.is_writable || !is_written);
         let Some(region) = self.mapped.iter().find(is_it) else { return false };
-        let (hand, base) = (self.hand(at, is_written), region.mapping.start().as_ptr().addr());
-        let is_new = !hand.begins_at(base);
+        let (cache, base) = (self.cache(at, is_written), region.mapping.start().as_ptr().addr());
+        let is_new = !cache.begins_at(base);
         if is_new {
             // Exposed, so that C code and `address` can make pointers to the mapping.
             region.mapping.start().as_ptr().expose_provenance();
-            hand.take(base, region.mapping.length(), region.number);
+            cache.fill(base, region.mapping.length(), region.number);
         }
         is_new
     }
@@ -254,7 +254,7 @@ impl PeerRegions {
 
     /// Unmaps a region that its owner, the peer, has ended.
     pub fn forget(&mut self, number: u16) {
-        self.hands.iter().for_each(PeerHand::empty);
+        self.caches.iter().for_each(PeerRegionCache::clear);
         self.mapped.retain(|region| region.number != number);
     }
 }
@@ -263,16 +263,16 @@ impl PeerRegions {
 mod tests {
     use super::*;
 
-    fn hands() -> (Hand, PeerHand) {
-        let (own, peers) = (Hand::new(), PeerHand::default());
-        own.take(0x1000, 64, 7);
-        peers.take(0x20_0000, 64, 7);
+    fn caches() -> (RegionCache, PeerRegionCache) {
+        let (own, peers) = (RegionCache::new(), PeerRegionCache::default());
+        own.fill(0x1000, 64, 7);
+        peers.fill(0x20_0000, 64, 7);
         (own, peers)
     }
 
     #[test]
     fn a_reference_leads_to_the_same_place_on_the_other_side() {
-        let (own, peers) = hands();
+        let (own, peers) = caches();
         let reference = own.reference(0x1010).expect("inside");
         assert_eq!(reference, 7 << 48 | 0x10);
         assert_eq!(peers.address(reference, 12, 4, 4), Some(0x20_0010));
@@ -297,13 +297,13 @@ mod tests {
 
     #[test]
     fn nothing_else_is_an_address() {
-        let (own, peers) = hands();
+        let (own, peers) = caches();
         for reference in [0, 8, 6 << 48, 8 << 48, 7 << 48 | 65, u64::MAX, (7 << 48) - 1] {
             assert_eq!(peers.address(reference, 0, 1, 1), None, "{reference:x}");
         }
         assert!(peers.begins_at(0x20_0000) && !peers.begins_at(0x20_0040));
-        peers.empty();
-        own.empty();
+        peers.clear();
+        own.clear();
         assert_eq!(peers.address(7 << 48, 0, 1, 1), None);
         assert_eq!(own.reference(0x1000), None);
         assert!(!peers.begins_at(0));

@@ -253,7 +253,7 @@ impl Carrier for Socket {
         true
     }
 
-    fn give_region(&self, number: u32, region: &OwnRegion) -> Result<(), Error> {
+    fn pass_region(&self, number: u32, region: &OwnRegion) -> Result<(), Error> {
         let what = What::Region { is_writable: region.is_writable() };
         match &self.sleep {
             Sleep::OnWord => self.hand_over(number, what, region.length(), &region.file),
