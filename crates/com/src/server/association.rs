@@ -278,7 +278,7 @@ impl Interfaces for Visitor {
         self.exporter.services().perform(call, (&self.peer, self.local.as_deref()), &self.state)
     }
 
-    fn settle(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>> {
+    fn answer_bind(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>> {
         let (answer, client) =
             binding::answer(bind, self.exporter.oxid(), self.transfers).filter(|_| interface == binding::RUNTIME)?;
         client.is_none_or(|oxid| self.is_called(oxid)).then_some(answer)

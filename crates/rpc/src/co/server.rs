@@ -266,7 +266,7 @@ impl ServerAssociation {
         let Request { context_id, opnum, .. } = Request::read(&Unit::open(self.input.bytes(unit.clone()))?)?;
         let security = match self.security.unprotect(self.input.bytes_mut(unit.clone())) {
             Ok(security) => security,
-            Err(_) if self.is_anyones(context_id, opnum, unit.clone()) => None,
+            Err(_) if self.is_exempt_without_proof(context_id, opnum, unit.clone()) => None,
             Err(error) => {
                 let is_forged = error == AssociationError::Security(SecurityError::Signature);
                 let status = if is_forged { Status::SEC_PKG_ERROR } else { Status::ACCESS_DENIED };
@@ -352,7 +352,7 @@ impl ServerAssociation {
 
     /// Whether a call is accepted although its client's authentication failed: it has to be exempt,
     /// and it must not be encrypted.
-    fn is_anyones(&self, context_id: u16, opnum: u16, unit: Range<usize>) -> bool {
+    fn is_exempt_without_proof(&self, context_id: u16, opnum: u16, unit: Range<usize>) -> bool {
         let is_clear = || Unit::open(self.input.bytes(unit)).ok()?.trailer.map(|trailer| trailer.head.level);
         self.is_denied
             && self.exemption(context_id, opnum).is_some_and(|exemption| exemption.least.is_none())
