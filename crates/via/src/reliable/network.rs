@@ -282,7 +282,7 @@ impl<N: Network> Listening for Listener<N> {
             }
             match &self.file {
                 Some(file) => poll_fds(&[file], deadline, None)?,
-                None => std::thread::sleep(super::open::LOOK),
+                None => std::thread::sleep(super::open::POLL_INTERVAL),
             }
         }
     }

@@ -108,7 +108,7 @@ impl Run {
         loop {
             let judge = Judge { plan: &self.plan, round, key, had_accident: progress.had_accident };
             for side in 0..2 {
-                Self::shake_hands(&self.core, &mut self.sides, side, round, &mut progress, self.mutation)?;
+                Self::continue_handshake(&self.core, &mut self.sides, side, round, &mut progress, self.mutation)?;
                 harvest(&judge, &mut self.sides, side, &self.core.net, self.is_traced)?;
             }
             if self.is_finished(&judge, &mut progress) {
@@ -175,7 +175,7 @@ impl Run {
     }
 
     /// Goes on with making the connection.
-    fn shake_hands(
+    fn continue_handshake(
         core: &Core,
         sides: &mut [Side; 2],
         side: usize,
