@@ -13,7 +13,7 @@ use crate::types::registry;
 use crate::types::threads::lock;
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Attribution, Interface, Interfaces};
-use obvia_rpc::co::{Denial, Group, IncomingCall, Joined, Joins, Witness};
+use obvia_rpc::co::{Denial, DenialObserver, Group, IncomingCall, Joined, Joins};
 use obvia_rpc::dg::relay::Clients;
 use obvia_rpc::security::{Authenticated, Principal};
 use obvia_rpc::status::Status;
@@ -298,7 +298,7 @@ impl Joins for Visitor {
     }
 }
 
-impl Witness for Visitor {
+impl DenialObserver for Visitor {
     fn denied(&self, denial: Denial<'_>) {
         access::log_denial(&self.peer, denial);
     }

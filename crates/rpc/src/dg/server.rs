@@ -266,14 +266,14 @@ impl Server {
         self.due = None;
         let ids: Vec<Uuid> = self.activities.keys().copied().collect();
         for id in ids {
-            if let Some(due) = self.attend(id, now) {
+            if let Some(due) = self.tick_activity(id, now) {
                 self.note_due(due);
             }
         }
     }
 
     /// Performs an activity's actions that are due. Returns the time of the next one.
-    fn attend(&mut self, id: Uuid, now: Instant) -> Option<Instant> {
+    fn tick_activity(&mut self, id: Uuid, now: Instant) -> Option<Instant> {
         let patience = self.options.limits.patience;
         let activity = self.activities.get_mut(&id)?;
         let silent_at = |span: Duration| activity.last_received + span;
