@@ -169,7 +169,7 @@ impl Attribution {
 
 /// The maximum time until a peer reads what was sent to it, and until a server answers a proposal
 /// of contexts.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 
 fn limits(options: &Options) -> Limits {
     // In FLAT, stub data exceeds its frame by a few bytes; in NDR64 it has at most twice the

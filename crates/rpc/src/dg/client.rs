@@ -381,7 +381,7 @@ impl Activity {
     /// Performs the actions that are due.
     pub fn tick(&mut self, now: Instant) {
         let Some(call) = self.call.as_mut().filter(|call| call.outcome.is_none()) else { return };
-        if now.saturating_duration_since(call.last_received) >= self.limits.patience {
+        if now.saturating_duration_since(call.last_received) >= self.limits.silence_max {
             return call.give_up();
         }
         // Once results arrive, the server has the whole request.
@@ -407,7 +407,7 @@ impl Activity {
     pub fn due(&self) -> Option<Instant> {
         let call = self.call.as_ref()?;
         let repeat = call.sending.due().filter(|_| !call.sending.is_whole() && call.assembly.is_empty());
-        [Some(call.ping_at), Some(call.last_received + self.limits.patience), repeat].into_iter().flatten().min()
+        [Some(call.ping_at), Some(call.last_received + self.limits.silence_max), repeat].into_iter().flatten().min()
     }
 
     /// Performs periodic work between calls: acknowledges results and shows that the client is

@@ -274,7 +274,7 @@ impl Server {
 
     /// Performs an activity's actions that are due. Returns the time of the next one.
     fn tick_activity(&mut self, id: Uuid, now: Instant) -> Option<Instant> {
-        let patience = self.options.limits.patience;
+        let silence_max = self.options.limits.silence_max;
         let activity = self.activities.get_mut(&id)?;
         let silent_at = |span: Duration| activity.last_received + span;
         if activity.is_idle() {
@@ -304,7 +304,7 @@ impl Server {
                 (!is_kept, sending.due())
             }
             // A client that waits for a response sends pings, so a silent client is gone.
-            _ => (now >= silent_at(patience), Some(silent_at(patience))),
+            _ => (now >= silent_at(silence_max), Some(silent_at(silence_max))),
         };
         if is_over {
             if matches!(activity.state, State::Performed) {

@@ -2,7 +2,7 @@
 
 use super::exchange::{Awaited, cache_target, put_fault, put_pdu};
 use super::translation::Translation;
-use super::{PATIENCE, Route, Routes, fill, limits, over, wait};
+use super::{PEER_TIMEOUT, Route, Routes, fill, limits, over, wait};
 use crate::co::pdu::{ACCEPTED, Bind, BindAck, Context, FragmentSizes, Outcome};
 use crate::co::{AssociationError, ClientAssociation, ClientEvent, ClientOptions, Limits, OutgoingCall};
 use crate::security::Security;
@@ -128,7 +128,7 @@ impl ClientRelay {
     /// Sends the association's output.
     fn flush(&self, state: &mut State) -> Result<(), ViError> {
         let output = state.association.output();
-        self.stream.send(output, Deadline::Within(PATIENCE))?;
+        self.stream.send(output, Deadline::Within(PEER_TIMEOUT))?;
         output.clear();
         Ok(())
     }
@@ -191,7 +191,7 @@ impl ClientRelay {
     ) -> Result<Result<u16, Status>, ViError> {
         let number = self.propose(state, vec![Context { id: 0, interface, transfers }])?;
         self.flush(state)?;
-        let deadline = Deadline::Within(PATIENCE).start();
+        let deadline = Deadline::Within(PEER_TIMEOUT).start();
         loop {
             match state.association.poll().map_err(|error| failed(error, state.wanted, self.routes.group()))? {
                 Some(ClientEvent::Bound(id, outcomes)) if id == number => {

@@ -6,7 +6,7 @@
 
 use super::exchange::{Addressee, Arrived, Performed, cache_target};
 use super::translation::Translation;
-use super::{Attribution, Interface, Interfaces, PATIENCE, fill, limits, over, wait};
+use super::{Attribution, Interface, Interfaces, PEER_TIMEOUT, fill, limits, over, wait};
 use crate::co::{IncomingCall, Presentation, ServerAssociation, ServerEvent, ServerOptions};
 use crate::status::Status;
 use crate::uuid::Uuid;
@@ -101,7 +101,7 @@ impl SharedLanes {
         if output.is_empty() {
             return Ok(());
         }
-        let sent = self.stream.send(output, Deadline::Within(PATIENCE));
+        let sent = self.stream.send(output, Deadline::Within(PEER_TIMEOUT));
         state.association.note_sent();
         match sent {
             // The client is gone, but the units that it has sent before still have to be processed.

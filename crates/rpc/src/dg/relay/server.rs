@@ -23,7 +23,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The time without a unit after which the client of a call being executed counts as gone: several
 /// pings.
-const PATIENCE: Duration = Duration::from_secs(90);
+const SILENCE_MAX: Duration = Duration::from_secs(90);
 /// The maximum number of known clients; one host may have half of them.
 const CLIENTS_MAX: usize = 256;
 /// The interval of the timers while there are clients.
@@ -99,7 +99,7 @@ impl SharedEndpoint {
 impl Endpoint {
     /// Creates an endpoint at a socket. The caller has to call [`Self::attend`] repeatedly.
     pub fn new(socket: DatagramSocket, served: Arc<dyn Clients>, options: EndpointOptions) -> Self {
-        let limits = Limits { patience: PATIENCE, ..limits(&options.window, &socket) };
+        let limits = Limits { silence_max: SILENCE_MAX, ..limits(&options.window, &socket) };
         // The unit is a tenth of a second, so that a quickly restarted server differs from its
         // predecessor. 0 is reserved for an unknown boot time.
         let boot =

@@ -120,7 +120,7 @@ impl Server {
         let is_known = activity.is_known;
         self.activities.insert(header.activity, activity);
         if is_known {
-            self.note_due(now + self.options.limits.patience)
+            self.note_due(now + self.options.limits.silence_max)
         } else {
             self.ask(header.activity, now)
         }
@@ -162,7 +162,7 @@ impl Server {
         self.events.extend(orphan.map(ServerEvent::Cancelled));
         self.move_to(header.activity, from);
         if is_known {
-            self.note_due(now + self.options.limits.patience);
+            self.note_due(now + self.options.limits.silence_max);
         } else {
             self.ask(header.activity, now);
         }
@@ -207,7 +207,7 @@ impl Server {
             }
         });
         let Some((head, from, client, stub)) = taken.flatten() else { return };
-        self.note_due(now + self.options.limits.patience);
+        self.note_due(now + self.options.limits.silence_max);
         self.events.push_back(ServerEvent::Call(IncomingCall {
             key: CallKey { activity: id, sequence: head.sequence },
             from,
@@ -324,7 +324,7 @@ impl Server {
                 activity.client = client.or(Some(id));
                 activity.is_known = true;
                 let (last, place) = (activity.head, activity.place);
-                self.note_due(now + self.options.limits.patience);
+                self.note_due(now + self.options.limits.silence_max);
                 self.catch_up(now, &last, place);
             }
             // The request was a duplicate of an earlier call's, and the client no longer waits for

@@ -38,7 +38,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// removes more.
 const SWEPT_MAX: usize = 16;
 /// The longest wait for a lock whose holder does not answer at the name.
-const PATIENCE: Deadline = Deadline::after_secs(3);
+const LOCK_TIMEOUT: Deadline = Deadline::after_secs(3);
 /// The reason for refusing a name that is too long for a socket's address.
 const TOO_LONG: &str = "it is longer than the 107 bytes of a socket's path leave";
 /// The most connections in the queue of a listener.
@@ -206,7 +206,7 @@ impl Directory {
         if files.answers() {
             return Err(Error::NameInUse { name: name.to_owned(), pid: files.owner() });
         }
-        let lock = files.lock(PATIENCE)?;
+        let lock = files.lock(LOCK_TIMEOUT)?;
         let file = files.socket_file();
         // The lock is held here and no server answered: the server that made this file is dead.
         files.place.remove_dead_socket(&file)?;

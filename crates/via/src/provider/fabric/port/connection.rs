@@ -57,7 +57,7 @@ impl FabricPort {
         if self.refused == Some(number) {
             return true;
         }
-        let (oldest, since, patience) = self.oldest;
+        let (oldest, since, span) = self.oldest;
         let operation = self.sends.front().map(|send| send.operation);
         let intent = match operation {
             Some(Operation::RdmaWrite) => Intent::Write,
@@ -66,13 +66,13 @@ impl FabricPort {
         };
         if oldest != number {
             self.oldest = (number, now, FIRST_QUESTION_AFTER);
-        } else if now.saturating_duration_since(since) >= patience
+        } else if now.saturating_duration_since(since) >= span
             && let Some(descriptor) = sink.sending(number)
             && let Some(place) = descriptor.remote()
         {
             let length = descriptor.total();
             if self.side_channel.question(Question { number, place, length, intent }) {
-                self.oldest.2 = patience.saturating_mul(2);
+                self.oldest.2 = span.saturating_mul(2);
             }
         }
         self.side_channel.is_refused(number)
@@ -82,12 +82,12 @@ impl FabricPort {
     /// is gone.
     fn ask_for_life(&mut self, now: Instant) {
         let Some(page) = &self.tag.page else { return };
-        let patience = self.nic.options.silence;
+        let silence = self.nic.options.silence;
         if self.waiting {
-            self.is_lost |= now.duration_since(self.asked) >= patience / 2;
+            self.is_lost |= now.duration_since(self.asked) >= silence / 2;
             return;
         }
-        if now.duration_since(self.asked) < patience / 2 {
+        if now.duration_since(self.asked) < silence / 2 {
             return;
         }
         self.asked = now;

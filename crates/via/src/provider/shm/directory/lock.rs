@@ -94,11 +94,11 @@ impl NameFiles {
     }
 
     /// Takes the lock and writes this process into it.
-    pub(super) fn lock(&self, patience: Deadline) -> Result<OwnedFd, Error> {
+    pub(super) fn lock(&self, timeout: Deadline) -> Result<OwnedFd, Error> {
         let name = self.lock_file();
         let in_use = || Error::NameInUse { name: self.name.clone(), pid: self.owner() };
         let locking = self.place.error("locking", &name);
-        let deadline = patience.start();
+        let deadline = timeout.start();
         // A lock file that its last owner removes between the open and the lock here is no lock:
         // the loop then opens it again.
         let mut foreign = None;

@@ -131,7 +131,7 @@ impl Plan {
     }
 
     /// Returns the time after the last planned event by which everything must be over.
-    pub(super) fn patience(&self) -> Duration {
+    pub(super) fn time_limit(&self) -> Duration {
         // Enough for each side's window at the slowest rate, again for every loss, and twice the
         // time after which silence is noticed.
         self.settings.silence * 4 + Duration::from_secs(60)

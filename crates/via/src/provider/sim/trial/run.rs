@@ -103,7 +103,7 @@ impl Run {
             .iter()
             .flat_map(|work| work.operations.iter().map(|one| one.at).chain(work.receives.iter().map(|one| one.at)));
         let last = planned.chain(round.accident.map(|(at, _)| at)).max().unwrap_or_default();
-        let until = progress.began + ASKS_FOR + last + self.plan.patience();
+        let until = progress.began + ASKS_FOR + last + self.plan.time_limit();
         let (mut turns, mut steps) = (0, 0_u64);
         loop {
             let judge = Judge { plan: &self.plan, round, key, had_accident: progress.had_accident };
