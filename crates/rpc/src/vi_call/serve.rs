@@ -119,7 +119,7 @@ impl ServerCall<'_> {
         self.regions
     }
 
-    /// Selects the region of a reference: see [`PeerRegions::turn`].
+    /// Selects the region of a reference: see [`PeerRegions::select`].
     #[cold]
     #[inline(never)]
     pub fn turn_region(&mut self, at: usize, is_written: bool, reference: u64) -> bool {
