@@ -163,7 +163,7 @@ pub unsafe extern "C" fn obvia_lend(
 pub unsafe extern "C" fn obvia_turn(calls: *const Calls, region: u32, address: *const c_void) -> i32 {
     // SAFETY: the caller's promise: the value belongs to this thread.
     let calls = unsafe { &*calls };
-    let (at, is_written) = region_cache(region);
+    let (at, is_written) = array_of(region);
     // SAFETY: as above.
     let turn = || unsafe { calls.turn_region(at, is_written, address.addr()) };
     i32::from(catch_unwind(AssertUnwindSafe(turn)).unwrap_or(false))
@@ -178,12 +178,12 @@ pub unsafe extern "C" fn obvia_turn(calls: *const Calls, region: u32, address: *
 pub unsafe extern "C" fn obvia_turn_call(call: *mut ServerCall<'_>, region: u32, reference: u64) -> i32 {
     // SAFETY: the caller's promise.
     let call = unsafe { &mut *call };
-    let (at, is_written) = region_cache(region);
+    let (at, is_written) = array_of(region);
     i32::from(call.turn_region(at, is_written, reference))
 }
 
 /// Splits a region's index into the index of the method's array and whether the array is written.
-fn region_cache(region: u32) -> (usize, bool) {
+fn array_of(region: u32) -> (usize, bool) {
     let region = region as usize;
     (region % REGION_CACHES, region >= REGION_CACHES)
 }

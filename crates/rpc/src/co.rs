@@ -30,7 +30,7 @@ pub use direct::{DirectCalls, DirectError};
 pub use error::AssociationError;
 pub use groups::{Group, Groups, Joined, Joins};
 pub use input::Input;
-pub use server::{Denial, Exemption, IncomingCall, ServerAssociation, ServerEvent, ServerOptions, Witness};
+pub use server::{Denial, DenialObserver, Exemption, IncomingCall, ServerAssociation, ServerEvent, ServerOptions};
 
 use crate::security::Level;
 use crate::uuid::{SyntaxId, Uuid};

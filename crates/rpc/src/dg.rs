@@ -49,7 +49,7 @@ pub struct Limits {
     /// The maximum number of known client activities; one host may have half of them.
     pub activities_max: usize,
     /// The time after which a silent peer counts as failed.
-    pub patience: Duration,
+    pub silence_max: Duration,
 }
 
 impl Default for Limits {
@@ -60,7 +60,7 @@ impl Default for Limits {
             window: 64 << 10,
             near_fragment: 32 << 10,
             activities_max: 4096,
-            patience: Duration::from_secs(30),
+            silence_max: Duration::from_secs(30),
         }
     }
 }

@@ -121,13 +121,13 @@ pub struct Watch {
 
 impl Default for Watch {
     fn default() -> Self {
-        Self { target: AtomicU64::new(Self::NOBODY), valid: AtomicU32::new(0) }
+        Self { target: AtomicU64::new(Self::NO_TARGET), valid: AtomicU32::new(0) }
     }
 }
 
 impl Watch {
     /// The number that stands for no target: no table has this many places.
-    const NOBODY: u64 = u64::MAX;
+    const NO_TARGET: u64 = u64::MAX;
 
     /// Returns the number of the target that was fetched last, if its copy is valid.
     #[inline(always)]
@@ -143,7 +143,7 @@ impl Watch {
 
     /// Marks all copies as invalid, so that the owner looks its targets up again.
     pub fn invalidate(&self) {
-        self.target.store(Self::NOBODY, Ordering::Release);
+        self.target.store(Self::NO_TARGET, Ordering::Release);
         self.valid.store(0, Ordering::Release);
     }
 

@@ -91,13 +91,13 @@ pub struct Channel {
     // Invariant: set once a call ended without its response. No further call is made then: a late
     // response would be taken for that of the next call.
     broken: bool,
-    given: Vec<Option<GivenRegion>>,
+    passed: Vec<Option<PassedRegion>>,
     context: bool,
 }
 
 /// The state of a region of this process that was handed to the peer of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GivenRegion {
+pub struct PassedRegion {
     /// The region's number in this process.
     pub id: u64,
     /// Whether the peer has mapped the region. If the peer failed to map the region, it is not
@@ -117,7 +117,7 @@ pub struct Reply<'a> {
 impl Channel {
     /// Creates a channel over a new connection.
     pub fn new(window: Window) -> Self {
-        Self { window, broken: false, given: Vec::new(), context: false }
+        Self { window, broken: false, passed: Vec::new(), context: false }
     }
 
     /// Whether a call failed half-way or the peer is gone: the channel has to be dropped then.
@@ -146,19 +146,19 @@ impl Channel {
         self.window.peer()
     }
 
-    /// Whether regions can be handed to the peer.
+    /// Whether regions can be passed to the peer.
     pub fn shares_memory(&self) -> bool {
         self.window.shares_memory()
     }
 
-    /// Hands a region to the peer. The peer has it once it has executed a call that names the
+    /// Passes a region to the peer. The peer has it once it has executed a call that names the
     /// number: see [`ServerCall::admit_region`].
     ///
     /// # Errors
     ///
     /// [`ViError::Unsupported`] if the two sides share no memory; otherwise if the peer is gone.
-    pub fn give_region(&self, number: u16, region: &OwnRegion) -> Result<(), ViError> {
-        self.window.give_region(number, region)
+    pub fn pass_region(&self, number: u16, region: &OwnRegion) -> Result<(), ViError> {
+        self.window.pass_region(number, region)
     }
 
     /// Authenticates the connection's packets with `guard` from now on: see [`Window::guard`].
@@ -170,9 +170,9 @@ impl Channel {
         self.window.guard(guard)
     }
 
-    /// Returns the caller's records of the regions given to the peer, by number from 1 on.
-    pub fn given_regions(&mut self) -> &mut Vec<Option<GivenRegion>> {
-        &mut self.given
+    /// Returns the caller's records of the regions passed to the peer, by number from 1 on.
+    pub fn passed_regions(&mut self) -> &mut Vec<Option<PassedRegion>> {
+        &mut self.passed
     }
 
     /// Returns the caller's flag: whether the peer was sent a context for the next call.

@@ -19,7 +19,7 @@ const USAGE: &str = "usage: pingpong [serve] [HOST:PORT] [--size BYTES] [--count
   pingpong host:7000           asks the server there
 
 --size must be the same at both ends; it is 64 unless given. --count is 10000, --rounds 5, --wait poll.";
-const PATIENCE: Deadline = Deadline::after_secs(60);
+const TIMEOUT: Deadline = Deadline::after_secs(60);
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -116,7 +116,7 @@ impl End {
     fn send(&mut self) -> Outcome<()> {
         let send = match self.send.take() {
             Some(send) => send,
-            None => self.vi.send.wait(PATIENCE)?,
+            None => self.vi.send.wait(TIMEOUT)?,
         };
         self.vi.send.post(send)?;
         Ok(())
@@ -125,7 +125,7 @@ impl End {
     /// Waits for a message, and posts the receive descriptor again. Returns `false` when the peer
     /// is gone.
     fn receive(&mut self) -> Outcome<bool> {
-        let received = self.vi.receive.wait(PATIENCE)?;
+        let received = self.vi.receive.wait(TIMEOUT)?;
         if received.status() != Status::Done {
             return Ok(false);
         }
@@ -158,19 +158,19 @@ fn serve(address: &str, settings: &Settings) -> Outcome<()> {
     let mut listener = end.nic.listen(address)?;
     println!("listening at {}", listener.address());
     let request = loop {
-        match listener.wait(PATIENCE) {
+        match listener.wait(TIMEOUT) {
             Err(Error::TimedOut) => {}
             request => break request?,
         }
     };
     println!("{} asks", request.peer());
-    request.accept(&mut end.vi, b"", PATIENCE)?;
+    request.accept(&mut end.vi, b"", TIMEOUT)?;
     end.answer_all()
 }
 
 fn ask(address: &str, settings: &Settings) -> Outcome<()> {
     let mut end = End::new(settings)?;
-    end.vi.request(address, b"", PATIENCE)?;
+    end.vi.request(address, b"", TIMEOUT)?;
     for _ in 0..settings.rounds {
         println!("{:10.2} us", micros(end.round(settings.count)?));
     }
@@ -188,10 +188,10 @@ fn compare(settings: &Settings) -> Outcome<()> {
     let (one, other) = bare_pair()?;
     std::thread::scope(|scope| -> Outcome<()> {
         scope.spawn(move || -> Outcome<()> {
-            listener.wait(PATIENCE)?.accept(&mut server.vi, b"", PATIENCE)?;
+            listener.wait(TIMEOUT)?.accept(&mut server.vi, b"", TIMEOUT)?;
             server.answer_all()
         });
-        client.vi.request(&address, b"", PATIENCE)?;
+        client.vi.request(&address, b"", TIMEOUT)?;
         client.round(settings.count.min(1000))?;
         println!("      VI us     UDP us      ratio");
         for _ in 0..settings.rounds {

@@ -256,7 +256,7 @@ impl CompletionQueue {
         let mut polls = self.budget.begin();
         loop {
             if let Some(entry) = self.done()? {
-                self.budget.came(polls);
+                self.budget.succeeded(polls);
                 return Ok(entry);
             }
             if deadline.is_over() {

@@ -264,11 +264,11 @@ fn bind_all(port: u16) -> std::io::Result<TcpListener> {
 /// A listener for streams.
 #[derive(Debug)]
 pub struct StreamListener {
-    door: Door,
+    socket: ListeningSocket,
 }
 
 #[derive(Debug)]
-enum Door {
+enum ListeningSocket {
     Tcp { listener: OwnedFd, address: SocketAddr },
     Local { listener: crate::provider::shm::Listener, name: String },
 }
@@ -311,7 +311,7 @@ impl StreamListener {
         let doing = "listening on a port";
         listener.set_nonblocking(true).map_err(Error::io(doing))?;
         let address = listener.local_addr().map_err(Error::io(doing))?;
-        Ok(Self { door: Door::Tcp { listener: listener.into(), address } })
+        Ok(Self { socket: ListeningSocket::Tcp { listener: listener.into(), address } })
     }
 
     /// Serves a name of this user.
@@ -322,7 +322,7 @@ impl StreamListener {
     pub fn bind_local(directory: &Directory, name: &str) -> Result<Self, Error> {
         SharedCapture::of_process()?;
         let listener = directory.for_streams().bind(name)?;
-        Ok(Self { door: Door::Local { listener, name: name.to_owned() } })
+        Ok(Self { socket: ListeningSocket::Local { listener, name: name.to_owned() } })
     }
 
     /// Waits for a peer to connect. Peers of other users are not accepted on a name.
@@ -333,9 +333,9 @@ impl StreamListener {
     pub fn accept(&self, deadline: Deadline) -> Result<Stream, Error> {
         let deadline = deadline.start();
         loop {
-            let accepted = match &self.door {
-                Door::Tcp { listener, .. } => Stream::tcp(accept(listener, deadline)?, false),
-                Door::Local { listener, .. } => {
+            let accepted = match &self.socket {
+                ListeningSocket::Tcp { listener, .. } => Stream::tcp(accept(listener, deadline)?, false),
+                ListeningSocket::Local { listener, .. } => {
                     listener.accept_stream(deadline).and_then(|socket| Stream::local(socket, false))
                 }
             };
@@ -349,25 +349,25 @@ impl StreamListener {
 
     /// Returns the address of a listener on a port.
     pub fn address(&self) -> Option<SocketAddr> {
-        match &self.door {
-            Door::Tcp { address, .. } => Some(*address),
-            Door::Local { .. } => None,
+        match &self.socket {
+            ListeningSocket::Tcp { address, .. } => Some(*address),
+            ListeningSocket::Local { .. } => None,
         }
     }
 
     /// Returns the endpoint of the listener's string binding: the port, or the name.
     pub fn endpoint(&self) -> String {
-        match &self.door {
-            Door::Tcp { address, .. } => address.port().to_string(),
-            Door::Local { name, .. } => name.clone(),
+        match &self.socket {
+            ListeningSocket::Tcp { address, .. } => address.port().to_string(),
+            ListeningSocket::Local { name, .. } => name.clone(),
         }
     }
 
     /// Ends a wait in [`Self::accept`] from another thread, and refuses further peers.
     pub fn close(&self) {
-        match &self.door {
-            Door::Tcp { listener, .. } => drop(rustix::net::shutdown(listener, rustix::net::Shutdown::Both)),
-            Door::Local { listener, .. } => listener.close(),
+        match &self.socket {
+            ListeningSocket::Tcp { listener, .. } => drop(rustix::net::shutdown(listener, rustix::net::Shutdown::Both)),
+            ListeningSocket::Local { listener, .. } => listener.close(),
         }
     }
 }

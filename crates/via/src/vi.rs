@@ -184,7 +184,7 @@ impl WorkQueue {
             match self.core.done(self.which, now) {
                 Ok(None) => {}
                 Ok(Some(descriptor)) => {
-                    self.budget.came(polls);
+                    self.budget.succeeded(polls);
                     return Ok(descriptor);
                 }
                 Err(why) => return Err(Error::Disconnected { peer: self.core.peer(), why }),

@@ -74,7 +74,7 @@ impl SpinBudget {
     }
 
     /// Ends a successful wait. Polling paid, unless the wait has slept.
-    pub(crate) fn came(&mut self, polls: Polls) {
+    pub(crate) fn succeeded(&mut self, polls: Polls) {
         if polls.left != Some(0) {
             self.polling_paid();
         }
@@ -186,11 +186,11 @@ mod tests {
         let mut polls = budget.begin();
         assert!((0..SPIN_MAX).all(|_| polls.go_on()) && !polls.go_on() && !polls.go_on());
         budget.slept(SHORT);
-        budget.came(polls);
+        budget.succeeded(polls);
         assert_eq!(budget.polls(), Some(SPIN_MAX / 4), "it came after a sleep");
         let mut polls = budget.begin();
         assert!(polls.go_on());
-        budget.came(polls);
+        budget.succeeded(polls);
         assert_eq!(budget.polls(), Some(SPIN_MAX), "it came while polling");
         assert!(!SpinBudget::new(Waiting::Block).begin().go_on());
         let mut patient = SpinBudget::new(Waiting::Poll).begin();

@@ -20,7 +20,7 @@ pub(crate) use mapping::Mapping;
 pub use mirror::{accept, connect};
 pub(crate) use regions::PeerRegion;
 pub use regions::{
-    OwnRegion, PeerRegionCache, PeerRegions, REGION_CACHES, REGION_MAX, REGIONS_MAX, RegionCache, region_cache_at,
+    OwnRegion, PeerRegionCache, PeerRegions, REGION_CACHES, REGION_MAX, REGIONS_MAX, RegionCache, cache_at,
 };
 pub use relay::{Inbox, Outgoing, Relay, relayed};
 pub use rx::{Message, Rx};
@@ -119,7 +119,7 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
         false
     }
     /// Passes a region of this process to the peer.
-    fn give_region(&self, _number: u32, _region: &OwnRegion) -> Result<(), Error> {
+    fn pass_region(&self, _number: u32, _region: &OwnRegion) -> Result<(), Error> {
         Err(Error::Unsupported { provider: "of this connection", what: "regions that both sides map" })
     }
     /// Takes over the region that the peer has just passed under this number.
@@ -272,8 +272,8 @@ impl Window {
     ///
     /// [`Error::Unsupported`] where the two sides share no memory; another error when the peer is
     /// gone.
-    pub fn give_region(&self, number: u16, region: &OwnRegion) -> Result<(), Error> {
-        self.wire.carrier.give_region(u32::from(number), region)
+    pub fn pass_region(&self, number: u16, region: &OwnRegion) -> Result<(), Error> {
+        self.wire.carrier.pass_region(u32::from(number), region)
     }
 
     /// Authenticates the connection's packets with `guard` from now on: see [`Guard`].

@@ -26,4 +26,4 @@ pub use conditions::{Conditions, Cut, Share, Way};
 pub use fault::FaultLink;
 pub use pcap::{Capture, Conversation, Conversations, Ends, PcapLink, SharedCapture};
 pub use random::Random;
-pub use tracer::{Datagram, Event, Trace, TracedLink, TracedProvider, What};
+pub use tracer::{Datagram, Event, EventKind, Trace, TracedLink, TracedProvider};

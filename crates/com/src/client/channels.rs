@@ -16,7 +16,7 @@ use crate::types::deadline::{self, ThreadLimit, set_prepare};
 use crate::types::error::{Error, Result, leave};
 use obvia_rpc::vi_call::{CallError, Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
-use obvia_via::window::{RegionCache, region_cache_at};
+use obvia_via::window::{RegionCache, cache_at};
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
@@ -51,7 +51,7 @@ thread_local! {
             Calls {
                 link: Cell::new(0),
                 slot: Cell::new(ptr::null_mut()),
-                regions: shared::NO_REGION_CACHES,
+                regions: shared::EMPTY_CACHES,
                 owned: Cell::new(ptr::null_mut()),
                 once: Cell::new(false),
                 lease: Cell::new(0),
@@ -243,7 +243,7 @@ impl Calls {
     /// method writes (`is_written`), or among those that it reads.
     #[inline(always)]
     pub(crate) fn region(&self, at: usize, is_written: bool) -> &RegionCache {
-        &self.regions[region_cache_at(at, is_written)]
+        &self.regions[cache_at(at, is_written)]
     }
 
     /// Selects the region that contains an address and maps it at the peer. Returns false where the
@@ -278,7 +278,7 @@ impl Calls {
             Some(slot) => self.slot.set(slot.as_ptr()),
             None => self.link.set(0),
         }
-        number.is_some_and(|number| region.cache_in(cache, number, &self.regions))
+        number.is_some_and(|number| region.fill_cache(cache, number, &self.regions))
     }
 
     /// Whether regions can be shared with the peer.

@@ -3,7 +3,7 @@
 
 use crate::protocol::own_calls;
 use crate::types::error::Result;
-use obvia_rpc::vi_call::{Channel, GivenRegion};
+use obvia_rpc::vi_call::{Channel, PassedRegion};
 use obvia_via::window::{OwnRegion, REGION_CACHES, REGIONS_MAX, RegionCache};
 use std::collections::{BTreeMap, HashSet};
 use std::ptr::NonNull;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) type RegionCaches = [RegionCache; 2 * REGION_CACHES];
 
 #[expect(clippy::declare_interior_mutable_const, reason = "each thread has its own")]
-pub(crate) const NO_REGION_CACHES: RegionCaches = [const { RegionCache::new() }; 2 * REGION_CACHES];
+pub(crate) const EMPTY_CACHES: RegionCaches = [const { RegionCache::new() }; 2 * REGION_CACHES];
 
 /// The access of other processes to the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Known {
 
     /// Selects this region for one array position of this thread, which has the given cache. Returns
     /// false if the region has ended meanwhile.
-    pub(crate) fn cache_in(&self, cache: &RegionCache, number: u16, caches: &RegionCaches) -> bool {
+    pub(crate) fn fill_cache(&self, cache: &RegionCache, number: u16, caches: &RegionCaches) -> bool {
         let mut books = books();
         let books = books.get_or_insert_default();
         let start = self.start().as_ptr().addr();
@@ -126,9 +126,9 @@ pub(crate) fn number_for(channel: &mut Channel, region: &Known, let_go: impl Fn(
     if !channel.shares_memory() {
         return None;
     }
-    let is_it = |given: &Option<GivenRegion>| given.is_some_and(|given| given.id == region.id);
-    if let Some(at) = channel.given_regions().iter().position(is_it) {
-        return channel.given_regions()[at].filter(|given| given.is_mapped).map(|_| number_at(at));
+    let is_it = |passed: &Option<PassedRegion>| passed.is_some_and(|passed| passed.id == region.id);
+    if let Some(at) = channel.passed_regions().iter().position(is_it) {
+        return channel.passed_regions()[at].filter(|passed| passed.is_mapped).map(|_| number_at(at));
     }
     let ended = take_ended(channel);
     let at = free_place(channel, region.id);
@@ -137,9 +137,9 @@ pub(crate) fn number_for(channel: &mut Channel, region: &Known, let_go: impl Fn(
         let_go();
     }
     let number = number_at(at.0);
-    let outcome = channel.give_region(number, &region.region).map_err(crate::Error::from);
+    let outcome = channel.pass_region(number, &region.region).map_err(crate::Error::from);
     let outcome = outcome.and_then(|()| own_calls::regions(channel, Some(number), &numbers));
-    channel.given_regions()[at.0] = Some(GivenRegion { id: region.id, is_mapped: outcome.is_ok() });
+    channel.passed_regions()[at.0] = Some(PassedRegion { id: region.id, is_mapped: outcome.is_ok() });
     outcome.ok().map(|()| number)
 }
 
@@ -152,10 +152,10 @@ fn take_ended(channel: &mut Channel) -> Vec<u16> {
     let books = books();
     let alive: HashSet<u64> = books.iter().flat_map(|books| books.regions.values()).map(|known| known.id).collect();
     let mut ended = Vec::new();
-    for (at, given) in channel.given_regions().iter_mut().enumerate() {
-        if given.is_some_and(|given| !alive.contains(&given.id)) {
+    for (at, passed) in channel.passed_regions().iter_mut().enumerate() {
+        if passed.is_some_and(|passed| !alive.contains(&passed.id)) {
             ended.push(number_at(at));
-            *given = None;
+            *passed = None;
         }
     }
     ended
@@ -164,13 +164,13 @@ fn take_ended(channel: &mut Channel) -> Vec<u16> {
 /// Returns a free place in a channel's table. If all are taken, returns the place of another region
 /// and that region's number, which the peer then unmaps.
 fn free_place(channel: &mut Channel, id: u64) -> (usize, Option<u16>) {
-    let given = channel.given_regions();
-    if let Some(at) = given.iter().position(Option::is_none) {
+    let passed = channel.passed_regions();
+    if let Some(at) = passed.iter().position(Option::is_none) {
         return (at, None);
     }
-    if given.len() < REGIONS_MAX {
-        given.push(None);
-        return (given.len() - 1, None);
+    if passed.len() < REGIONS_MAX {
+        passed.push(None);
+        return (passed.len() - 1, None);
     }
     let at = id as usize % REGIONS_MAX;
     (at, Some(number_at(at)))

@@ -101,7 +101,7 @@ fn visited(exporter: &'static Exporter, stream: Stream, terms: Terms) -> std::re
     let visitor = Arc::new(Visitor::new(exporter, serve_lane, &stream, transfers));
     let counters = exporter.services().counters().unwrap_or_default();
     let acceptor = access::acceptor();
-    let witness = Some(Arc::clone(&visitor) as Arc<_>);
+    let denial_observer = Some(Arc::clone(&visitor) as Arc<_>);
     let options = ServerOptions {
         groups: Some(Arc::clone(&visitor) as Arc<_>),
         secondary_address: endpoint,
@@ -109,7 +109,7 @@ fn visited(exporter: &'static Exporter, stream: Stream, terms: Terms) -> std::re
         least,
         exemptions: exporter.services().exemptions(least, activation),
         counters,
-        witness,
+        denial_observer,
         ..ServerOptions::default()
     };
     let (window, attribution) = relay::server(stream, Arc::clone(&visitor) as Arc<_>, &exporter.options(), options)?;

@@ -13,7 +13,7 @@ use crate::types::registry;
 use crate::types::threads::lock;
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Attribution, Interface, Interfaces};
-use obvia_rpc::co::{Denial, Group, IncomingCall, Joined, Joins, Witness};
+use obvia_rpc::co::{Denial, DenialObserver, Group, IncomingCall, Joined, Joins};
 use obvia_rpc::dg::relay::Clients;
 use obvia_rpc::security::{Authenticated, Principal};
 use obvia_rpc::status::Status;
@@ -280,7 +280,7 @@ impl Interfaces for Visitor {
         self.exporter.services().perform(call, (&self.peer, self.local.as_deref()), &self.state)
     }
 
-    fn settle(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>> {
+    fn answer_bind(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>> {
         let (answer, client) =
             binding::answer(bind, self.exporter.oxid(), self.transfers).filter(|_| interface == binding::RUNTIME)?;
         client.is_none_or(|oxid| self.is_called(oxid)).then_some(answer)
@@ -300,7 +300,7 @@ impl Joins for Visitor {
     }
 }
 
-impl Witness for Visitor {
+impl DenialObserver for Visitor {
     fn denied(&self, denial: Denial<'_>) {
         access::log_denial(&self.peer, denial);
     }

@@ -319,7 +319,7 @@ impl Served {
                 Ok(Arrived::Other(message, tx)) => {
                     let attended = vi_call::serve_other(&mut self.connection, &message, tx);
                     // SAFETY: by the invariant; no call refers to the window.
-                    if attended.settle(unsafe { self.window.as_mut() }).is_err() {
+                    if attended.acknowledge(unsafe { self.window.as_mut() }).is_err() {
                         return None;
                     }
                     continue;

@@ -123,7 +123,7 @@ impl Routes for Targets {
         Some(Route { object: *object, syntax: *syntax, interface: *interface, transfers: transfers.clone() })
     }
 
-    fn settler(&self) -> SyntaxId {
+    fn bind_interface(&self) -> SyntaxId {
         binding::RUNTIME
     }
 

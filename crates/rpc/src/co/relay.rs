@@ -111,7 +111,7 @@ pub trait Routes: Send + Sync + fmt::Debug {
     fn find(&self, target: TargetId) -> Option<Route>;
     /// Returns the interface whose calls take the place of binds where units have no contexts. Only
     /// processes of this program have this interface.
-    fn settler(&self) -> SyntaxId;
+    fn bind_interface(&self) -> SyntaxId;
     /// Returns the group that all associations with the server join; 0 as long as there is none.
     fn group(&self) -> &AtomicU32;
 }
@@ -145,7 +145,7 @@ pub trait Interfaces: Send + Sync + fmt::Debug {
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>>;
     /// Answers a bind or an alter_context that arrives as the parameters of a call, in a protocol
     /// whose units have no contexts. `None` if calls on this interface are not binds.
-    fn settle(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>>;
+    fn answer_bind(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>>;
     /// Starts a thread that serves a further window, which takes calls of the association while all
     /// other windows are busy.
     fn serve(self: Arc<Self>, lane: Window, attribution: Attribution);
@@ -169,7 +169,7 @@ impl Attribution {
 
 /// The maximum time until a peer reads what was sent to it, and until a server answers a proposal
 /// of contexts.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 
 fn limits(options: &Options) -> Limits {
     // In FLAT, stub data exceeds its frame by a few bytes; in NDR64 it has at most twice the

@@ -39,7 +39,7 @@ pub struct ServerOptions {
     /// The calls with another minimum level.
     pub exemptions: Vec<Exemption>,
     /// The observer that is notified of refused calls.
-    pub witness: Option<Arc<dyn Witness>>,
+    pub denial_observer: Option<Arc<dyn DenialObserver>>,
 }
 
 /// Calls of one interface with another minimum level than [`ServerOptions::least`].
@@ -77,7 +77,7 @@ pub enum Denial<'a> {
 }
 
 /// An observer of refusals.
-pub trait Witness: Send + Sync + fmt::Debug {
+pub trait DenialObserver: Send + Sync + fmt::Debug {
     /// Notes a refusal, which the client learns of, too.
     fn denied(&self, denial: Denial<'_>);
 }
@@ -266,7 +266,7 @@ impl ServerAssociation {
         let Request { context_id, opnum, .. } = Request::read(&Unit::open(self.input.bytes(unit.clone()))?)?;
         let security = match self.security.unprotect(self.input.bytes_mut(unit.clone())) {
             Ok(security) => security,
-            Err(_) if self.is_anyones(context_id, opnum, unit.clone()) => None,
+            Err(_) if self.is_exempt_without_proof(context_id, opnum, unit.clone()) => None,
             Err(error) => {
                 let is_forged = error == AssociationError::Security(SecurityError::Signature);
                 let status = if is_forged { Status::SEC_PKG_ERROR } else { Status::ACCESS_DENIED };
@@ -335,13 +335,13 @@ impl ServerAssociation {
         self.complete(id, origin, head, Stub::InPlace(stub))
     }
 
-    /// Reports the refusal of a call to the witness.
+    /// Reports the refusal of a call to the observer.
     fn note_denied(&self, origin: Origin, head: &Head) {
-        let Some(witness) = &self.options.witness else { return };
+        let Some(denial_observer) = &self.options.denial_observer else { return };
         let interface = self.presentation(head.context_id).map(|presentation| presentation.interface);
         let maker = origin.security.and_then(|security| self.security.get(security.context_id));
         let maker = maker.and_then(|entry| entry.peer.as_ref());
-        witness.denied(Denial::Call { interface, opnum: head.opnum, maker });
+        denial_observer.denied(Denial::Call { interface, opnum: head.opnum, maker });
     }
 
     /// Returns the exemption of a call from the minimum level, if there is one.
@@ -352,7 +352,7 @@ impl ServerAssociation {
 
     /// Whether a call is accepted although its client's authentication failed: it has to be exempt,
     /// and it must not be encrypted.
-    fn is_anyones(&self, context_id: u16, opnum: u16, unit: Range<usize>) -> bool {
+    fn is_exempt_without_proof(&self, context_id: u16, opnum: u16, unit: Range<usize>) -> bool {
         let is_clear = || Unit::open(self.input.bytes(unit)).ok()?.trailer.map(|trailer| trailer.head.level);
         self.is_denied
             && self.exemption(context_id, opnum).is_some_and(|exemption| exemption.least.is_none())

@@ -73,8 +73,8 @@ struct Call {
     assembly: Assembly,
     is_idempotent: bool,
     /// The time of the server's last answer, or of the call's beginning.
-    heard: Instant,
-    has_heard: bool,
+    last_received: Instant,
+    has_received: bool,
     ping_at: Instant,
     ping_after: Duration,
     /// The number of pings since the server last answered.
@@ -184,8 +184,8 @@ impl Activity {
             sending,
             assembly: Assembly::new(self.limits.window),
             is_idempotent: semantics == Semantics::Idempotent,
-            heard: now,
-            has_heard: false,
+            last_received: now,
+            has_received: false,
             ping_at: now + FIRST_PING,
             ping_after: FIRST_PING,
             unanswered: 0,
@@ -245,7 +245,7 @@ impl Activity {
     /// Processes a unit about the outstanding call.
     fn hear(&mut self, now: Instant, header: &Header, body: &[u8]) {
         let Some(call) = &mut self.call else { return };
-        (call.heard, call.has_heard, call.unanswered, call.refusals) = (now, true, 0, 0);
+        (call.last_received, call.has_received, call.unanswered, call.refusals) = (now, true, 0, 0);
         if header.kind != PduType::REJECT && header.boot != 0 {
             self.boot = header.boot;
         }
@@ -381,7 +381,7 @@ impl Activity {
     /// Performs the actions that are due.
     pub fn tick(&mut self, now: Instant) {
         let Some(call) = self.call.as_mut().filter(|call| call.outcome.is_none()) else { return };
-        if now.saturating_duration_since(call.heard) >= self.limits.patience {
+        if now.saturating_duration_since(call.last_received) >= self.limits.silence_max {
             return call.give_up();
         }
         // Once results arrive, the server has the whole request.
@@ -407,7 +407,7 @@ impl Activity {
     pub fn due(&self) -> Option<Instant> {
         let call = self.call.as_ref()?;
         let repeat = call.sending.due().filter(|_| !call.sending.is_whole() && call.assembly.is_empty());
-        [Some(call.ping_at), Some(call.heard + self.limits.patience), repeat].into_iter().flatten().min()
+        [Some(call.ping_at), Some(call.last_received + self.limits.silence_max), repeat].into_iter().flatten().min()
     }
 
     /// Performs periodic work between calls: acknowledges results and shows that the client is
@@ -440,7 +440,7 @@ impl Activity {
 impl Call {
     /// Fails the call, because the server is or has become unreachable.
     fn give_up(&mut self) {
-        let status = if self.has_heard { Status::COMM_FAILURE } else { Status::SERVER_UNAVAILABLE };
+        let status = if self.has_received { Status::COMM_FAILURE } else { Status::SERVER_UNAVAILABLE };
         self.outcome = Some(Err(Failure { status, began: true }));
     }
 }

@@ -20,8 +20,9 @@ use obvia_via::datagram::{DatagramSocket, Place};
 use obvia_via::window::Options;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// The method of [`Routes::settler`](crate::co::relay::Routes::settler) whose parameters are a bind
-/// or an alter_context, and whose results are the answer of a server with contexts.
+/// The method of [`Routes::bind_interface`](crate::co::relay::Routes::bind_interface) whose
+/// parameters are a bind or an alter_context, and whose results are the answer of a server with
+/// contexts.
 const BIND: u16 = 0;
 /// The longest message, in bytes: below the maximum that 16-bit fragment numbers allow for the
 /// shortest fragments.

@@ -8,8 +8,8 @@
 //! executed.
 
 mod activity;
-mod hearing;
 mod hosts;
+mod receiving;
 
 use super::Limits;
 use super::conversation::Question;
@@ -19,7 +19,7 @@ use super::sending::Sending;
 use crate::octets::ByteOrder;
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
-use activity::{Activity, Asking, State};
+use activity::{Activity, Callback, State};
 use hosts::Hosts;
 use obvia_via::datagram::Place;
 use std::collections::{HashMap, VecDeque};
@@ -102,7 +102,7 @@ pub struct Server {
     options: ServerOptions,
     activities: HashMap<Uuid, Activity>,
     /// The activities of outstanding callbacks, by the callback's own activity.
-    asked: HashMap<Uuid, Uuid>,
+    callbacks: HashMap<Uuid, Uuid>,
     hosts: Hosts,
     events: VecDeque<ServerEvent>,
     output: Output<Place>,
@@ -116,7 +116,7 @@ impl Server {
         Self {
             options,
             activities: HashMap::new(),
-            asked: HashMap::new(),
+            callbacks: HashMap::new(),
             hosts,
             events: VecDeque::new(),
             output: Output::default(),
@@ -168,8 +168,8 @@ impl Server {
         self.change(id, |activity| activity.state = State::Over);
         if let Some(activity) = self.activities.remove(&id) {
             self.hosts.leave(activity.place.host());
-            if let Some(asking) = activity.asking {
-                self.asked.remove(&asking.asker);
+            if let Some(callback) = activity.callback {
+                self.callbacks.remove(&callback.own_activity);
             }
         }
     }
@@ -223,7 +223,7 @@ impl Server {
     }
 
     /// Sends a unit without a body about a call.
-    fn say(&mut self, to: Place, request: &Header, kind: PduType) {
+    fn send_unit(&mut self, to: Place, request: &Header, kind: PduType) {
         let header = self.about(request, kind);
         self.output.put(to, |bytes| header.write(bytes, &[]));
     }
@@ -244,13 +244,17 @@ impl Server {
         let question = Question { activity: id, boot: self.options.boot };
         let Some(activity) = self.activities.get_mut(&id) else { return };
         let draw = &mut self.options.draw;
-        let asking =
-            activity.asking.get_or_insert_with(|| Asking { asker: draw(), again_at: now, times: 0, is_simple: false });
-        asking.again_at = now + ASK_AGAIN * 2_u32.pow(asking.times.min(ASKED_MAX));
-        asking.times += 1;
-        let (asker, again_at, is_simple) = (asking.asker, asking.again_at, asking.is_simple);
-        self.output.put(activity.place, |bytes| question.write(asker, is_simple, bytes));
-        self.asked.insert(asker, id);
+        let callback = activity.callback.get_or_insert_with(|| Callback {
+            own_activity: draw(),
+            again_at: now,
+            times: 0,
+            is_simple: false,
+        });
+        callback.again_at = now + ASK_AGAIN * 2_u32.pow(callback.times.min(ASKED_MAX));
+        callback.times += 1;
+        let (own_activity, again_at, is_simple) = (callback.own_activity, callback.again_at, callback.is_simple);
+        self.output.put(activity.place, |bytes| question.write(own_activity, is_simple, bytes));
+        self.callbacks.insert(own_activity, id);
         self.note_due(again_at);
     }
 
@@ -262,17 +266,17 @@ impl Server {
         self.due = None;
         let ids: Vec<Uuid> = self.activities.keys().copied().collect();
         for id in ids {
-            if let Some(due) = self.attend(id, now) {
+            if let Some(due) = self.tick_activity(id, now) {
                 self.note_due(due);
             }
         }
     }
 
     /// Performs an activity's actions that are due. Returns the time of the next one.
-    fn attend(&mut self, id: Uuid, now: Instant) -> Option<Instant> {
-        let patience = self.options.limits.patience;
+    fn tick_activity(&mut self, id: Uuid, now: Instant) -> Option<Instant> {
+        let silence_max = self.options.limits.silence_max;
         let activity = self.activities.get_mut(&id)?;
-        let silent_at = |span: Duration| activity.heard + span;
+        let silent_at = |span: Duration| activity.last_received + span;
         if activity.is_idle() {
             let end = silent_at(REMEMBERED);
             if now >= end {
@@ -280,8 +284,8 @@ impl Server {
             }
             return Some(end);
         }
-        if let Some(asking) = &activity.asking {
-            let (again_at, is_enough) = (asking.again_at, asking.times >= ASKED_MAX);
+        if let Some(callback) = &activity.callback {
+            let (again_at, is_enough) = (callback.again_at, callback.times >= ASKED_MAX);
             if now < again_at {
                 return Some(again_at);
             }
@@ -300,7 +304,7 @@ impl Server {
                 (!is_kept, sending.due())
             }
             // A client that waits for a response sends pings, so a silent client is gone.
-            _ => (now >= silent_at(patience), Some(silent_at(patience))),
+            _ => (now >= silent_at(silence_max), Some(silent_at(silence_max))),
         };
         if is_over {
             if matches!(activity.state, State::Performed) {

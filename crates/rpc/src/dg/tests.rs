@@ -3,7 +3,7 @@
 mod network;
 mod single;
 
-use network::{Random, Weather, World};
+use network::{Conditions, Random, Simulation};
 
 /// The number of simulated networks, limited so that the tests end soon.
 const SEEDS: u64 = if cfg!(miri) { 1 } else { 150 };
@@ -12,17 +12,17 @@ const SEEDS: u64 = if cfg!(miri) { 1 } else { 150 };
 fn every_call_is_answered_over_a_network_that_loses_doubles_and_delays() {
     for seed in 0..SEEDS {
         let mut random = Random(seed);
-        let weather = Weather {
+        let conditions = Conditions {
             loss: random.below(21),
             doubling: random.below(21),
             delay: 1 + random.below(100),
             restarts: false,
             work: [0, 10, 1_000, 12_000][random.below(4) as usize],
         };
-        let mut world = World::new(seed, 4, 12, weather);
-        world.run();
-        assert_eq!(world.failed, [], "seed {seed}: {weather:?}");
-        world.forget();
+        let mut simulation = Simulation::new(seed, 4, 12, conditions);
+        simulation.run();
+        assert_eq!(simulation.failed, [], "seed {seed}: {conditions:?}");
+        simulation.forget();
     }
 }
 
@@ -31,18 +31,18 @@ fn no_call_is_performed_twice_when_servers_end_and_begin() {
     let (mut answered, mut failed) = (0, 0);
     for seed in 0..SEEDS {
         let mut random = Random(seed ^ 0xabcd);
-        let weather = Weather {
+        let conditions = Conditions {
             loss: random.below(31),
             doubling: random.below(41),
             delay: 1 + random.below(300),
             restarts: true,
             work: [0, 10, 1_000][random.below(3) as usize],
         };
-        let mut world = World::new(seed, 4, 12, weather);
-        world.run();
-        world.forget();
-        answered += world.answered;
-        failed += world.failed.len();
+        let mut simulation = Simulation::new(seed, 4, 12, conditions);
+        simulation.run();
+        simulation.forget();
+        answered += simulation.answered;
+        failed += simulation.failed.len();
     }
     // Otherwise the test has not exercised enough calls and failures.
     assert!(

@@ -50,7 +50,7 @@ impl Acceptor for NtlmAcceptor {
         if !is_known(kind) {
             return Err(SecurityError::UnknownType(kind));
         }
-        Ok(Box::new(Context::new(level, Server { acceptor: self.clone(), turn: Turn::Begin(kind) })))
+        Ok(Box::new(Context::new(level, Server { acceptor: self.clone(), stage: ServerStage::Begin(kind) })))
     }
 }
 
@@ -210,12 +210,12 @@ impl Exchange for Client {
 #[derive(Debug)]
 struct Server {
     acceptor: NtlmAcceptor,
-    turn: Turn,
+    stage: ServerStage,
 }
 
 /// The progress of the server's exchange.
 #[derive(Debug)]
-enum Turn {
+enum ServerStage {
     Begin(AuthType),
     Ntlm(ntlm::Acceptor),
     Spnego(spnego::Acceptor),
@@ -224,22 +224,22 @@ enum Turn {
 impl Exchange for Server {
     fn step(self, token: &[u8]) -> Result<(Vec<u8>, Next<Self>), SecurityError> {
         let NtlmAcceptor { names, accounts } = &self.acceptor;
-        let (token, turn) = match self.turn {
-            Turn::Begin(AuthType::SPNEGO) => {
+        let (token, stage) = match self.stage {
+            ServerStage::Begin(AuthType::SPNEGO) => {
                 let (token, exchange) = spnego::Acceptor::new(token, names, &Fresh::new()?)?;
-                (token, Turn::Spnego(exchange))
+                (token, ServerStage::Spnego(exchange))
             }
-            Turn::Begin(_) => {
+            ServerStage::Begin(_) => {
                 let exchange = ntlm::Acceptor::new(token, names, &Fresh::new()?)?;
-                (exchange.challenge().to_vec(), Turn::Ntlm(exchange))
+                (exchange.challenge().to_vec(), ServerStage::Ntlm(exchange))
             }
-            Turn::Ntlm(exchange) => return Ok((Vec::new(), Next::Made(exchange.finish(token, &**accounts)?))),
-            Turn::Spnego(exchange) => match exchange.step(token, names, &Fresh::new()?, &**accounts)? {
-                (token, Progress::Incomplete(exchange)) => (token, Turn::Spnego(exchange)),
+            ServerStage::Ntlm(exchange) => return Ok((Vec::new(), Next::Made(exchange.finish(token, &**accounts)?))),
+            ServerStage::Spnego(exchange) => match exchange.step(token, names, &Fresh::new()?, &**accounts)? {
+                (token, Progress::Incomplete(exchange)) => (token, ServerStage::Spnego(exchange)),
                 (token, Progress::Made(made)) => return Ok((token, Next::Made(made))),
             },
         };
-        Ok((token, Next::Waiting(Self { turn, ..self })))
+        Ok((token, Next::Waiting(Self { stage, ..self })))
     }
 }
 

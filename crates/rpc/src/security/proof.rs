@@ -15,7 +15,7 @@
 //! | offset | bytes | |
 //! |---|---|---|
 //! | 0 | 1 | version: 1 |
-//! | 1 | 1 | the leg's kind: see [`Turn`] |
+//! | 1 | 1 | the leg's kind: see [`LegKind`] |
 //! | 2 | 1 | the mechanism in the first leg, else zero |
 //! | 3 | 1 | the level at which packets are protected from then on in the first leg, else zero |
 //! | 4 | 4 | the length of the token |
@@ -45,7 +45,7 @@ const SERVER_SEAL: &[u8] = b"obvia proof, the server's seal\0";
 /// The kind of a leg.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Turn {
+pub enum LegKind {
     /// The client's first leg: its token begins a security context.
     Begin = 1,
     /// A further token of the context; the exchange continues.
@@ -60,7 +60,7 @@ pub enum Turn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leg<'a> {
     /// The leg's kind.
-    pub turn: Turn,
+    pub leg_kind: LegKind,
     /// The mechanism in the first leg, else zero.
     pub kind: AuthType,
     /// The level of the packets' protection, in the first leg.
@@ -70,8 +70,8 @@ pub struct Leg<'a> {
 }
 
 impl<'a> Leg<'a> {
-    fn new(turn: Turn, token: &'a [u8]) -> Self {
-        Self { turn, kind: AuthType(0), level: None, token }
+    fn new(leg_kind: LegKind, token: &'a [u8]) -> Self {
+        Self { leg_kind, kind: AuthType(0), level: None, token }
     }
 
     /// Reads a leg.
@@ -82,24 +82,25 @@ impl<'a> Leg<'a> {
     /// [`SecurityError::Level`] for an unknown level.
     pub fn from_wire(bytes: &'a [u8]) -> Result<Self, SecurityError> {
         let wrong = |what| Err(SecurityError::Token(what));
-        let Some((&[version, turn, kind, level, l0, l1, l2, l3], rest)) = bytes.split_first_chunk::<HEADER>() else {
+        let Some((&[version, leg_kind, kind, level, l0, l1, l2, l3], rest)) = bytes.split_first_chunk::<HEADER>()
+        else {
             return wrong("a leg of the proof is shorter than its header");
         };
         if version != VERSION {
             return wrong("a leg of the proof has an unknown version");
         }
-        let turn = match turn {
-            1 => Turn::Begin,
-            2 => Turn::Token,
-            3 => Turn::Made,
-            4 => Turn::Seal,
+        let leg_kind = match leg_kind {
+            1 => LegKind::Begin,
+            2 => LegKind::Token,
+            3 => LegKind::Made,
+            4 => LegKind::Seal,
             _ => return wrong("a leg of the proof is of an unknown kind"),
         };
-        if [kind != 0, level != 0] != [turn == Turn::Begin; 2] {
+        if [kind != 0, level != 0] != [leg_kind == LegKind::Begin; 2] {
             return wrong("the first leg of the proof lacks a mechanism or a level, or a later leg has one");
         }
         let known = [Level::Connect, Level::Integrity, Level::Privacy].into_iter().find(|known| *known as u8 == level);
-        if turn == Turn::Begin && known.is_none() {
+        if leg_kind == LegKind::Begin && known.is_none() {
             return Err(SecurityError::Level(level));
         }
         let length = u32::from_le_bytes([l0, l1, l2, l3]) as usize;
@@ -110,13 +111,13 @@ impl<'a> Leg<'a> {
         if padding.iter().any(|byte| *byte != 0) {
             return wrong("the padding of a leg of the proof is not zero");
         }
-        Ok(Self { turn, kind: AuthType(kind), level: known, token })
+        Ok(Self { leg_kind, kind: AuthType(kind), level: known, token })
     }
 
     /// Writes the leg. The token has at most [`TOKEN_MAX`] bytes.
     pub fn to_wire(self) -> Vec<u8> {
-        let Self { turn, kind, level, token } = self;
-        let mut bytes = vec![VERSION, turn as u8, kind.0, level.map_or(0, |level| level as u8)];
+        let Self { leg_kind, kind, level, token } = self;
+        let mut bytes = vec![VERSION, leg_kind as u8, kind.0, level.map_or(0, |level| level as u8)];
         bytes.extend((token.len() as u32).to_le_bytes());
         bytes.extend(token);
         bytes.resize(bytes.len().next_multiple_of(8), 0);
@@ -215,7 +216,7 @@ impl Prover {
         let Step { token, is_done } = self.context.step(&[])?;
         self.stage = Proving::Tokens { is_made: is_done };
         let (kind, level) = (self.kind, Some(self.level));
-        Ok(self.say(Leg { turn: Turn::Begin, kind, level, token: &token }))
+        Ok(self.record(Leg { leg_kind: LegKind::Begin, kind, level, token: &token }))
     }
 
     /// Processes the server's answer, and returns the next leg until both sides are authenticated.
@@ -225,15 +226,15 @@ impl Prover {
     /// [`SecurityError`] if the answer is wrong. The proof is over then.
     pub fn answer(&mut self, answer: &[u8]) -> Result<Next, SecurityError> {
         let stage = std::mem::replace(&mut self.stage, Proving::Over);
-        let Leg { turn, token, .. } = Leg::from_wire(answer)?;
-        match (stage, turn) {
-            (Proving::Tokens { is_made: false }, Turn::Token) => {
+        let Leg { leg_kind, token, .. } = Leg::from_wire(answer)?;
+        match (stage, leg_kind) {
+            (Proving::Tokens { is_made: false }, LegKind::Token) => {
                 self.transcript.legs.extend(answer);
                 let Step { token, is_done } = self.context.step(token)?;
                 self.stage = Proving::Tokens { is_made: is_done };
-                Ok(Next::Leg(self.say(Leg::new(Turn::Token, &token))))
+                Ok(Next::Leg(self.record(Leg::new(LegKind::Token, &token))))
             }
-            (Proving::Tokens { is_made }, Turn::Made) => {
+            (Proving::Tokens { is_made }, LegKind::Made) => {
                 self.transcript.legs.extend(answer);
                 // The server's last token has no answer.
                 let is_settled = if is_made {
@@ -250,9 +251,9 @@ impl Prover {
                 }
                 let seal = self.transcript.seal(&*self.context, CLIENT_SEAL)?;
                 self.stage = Proving::Sealed;
-                Ok(Next::Leg(self.say(Leg::new(Turn::Seal, &seal))))
+                Ok(Next::Leg(self.record(Leg::new(LegKind::Seal, &seal))))
             }
-            (Proving::Sealed, Turn::Seal) => {
+            (Proving::Sealed, LegKind::Seal) => {
                 self.transcript.check(&*self.context, SERVER_SEAL, token)?;
                 Ok(Next::Proved(self.transcript.guard(&*self.context, Side::Client, self.level)?))
             }
@@ -260,7 +261,7 @@ impl Prover {
         }
     }
 
-    fn say(&mut self, leg: Leg<'_>) -> Vec<u8> {
+    fn record(&mut self, leg: Leg<'_>) -> Vec<u8> {
         let bytes = leg.to_wire();
         self.transcript.legs.extend(&bytes);
         bytes
@@ -319,23 +320,23 @@ impl Verifier {
     /// then.
     pub fn answer(&mut self, leg: &[u8]) -> Result<Verdict, SecurityError> {
         let stage = std::mem::replace(&mut self.stage, Verifying::Over);
-        let Leg { turn, kind, level, token } = Leg::from_wire(leg)?;
-        let (wanted, context) = match (stage, turn, level) {
-            (Verifying::Begin, Turn::Begin, Some(level)) => {
+        let Leg { leg_kind, kind, level, token } = Leg::from_wire(leg)?;
+        let (wanted, context) = match (stage, leg_kind, level) {
+            (Verifying::Begin, LegKind::Begin, Some(level)) => {
                 if level < self.least {
                     return Err(SecurityError::Level(level as u8));
                 }
                 ((kind, level), self.acceptor.accept(kind, CONTEXT_LEVEL)?)
             }
-            (Verifying::Tokens(wanted, context), Turn::Token, _) => (wanted, context),
-            (Verifying::Made((kind, level), context), Turn::Seal, _) => {
+            (Verifying::Tokens(wanted, context), LegKind::Token, _) => (wanted, context),
+            (Verifying::Made((kind, level), context), LegKind::Seal, _) => {
                 self.transcript.check(&*context, CLIENT_SEAL, token)?;
                 self.transcript.legs.extend(leg);
                 let principal = Arc::new(context.principal().ok_or(SecurityError::NotReady)?.clone());
                 let seal = self.transcript.seal(&*context, SERVER_SEAL)?;
                 let guard = self.transcript.guard(&*context, Side::Server, level)?;
                 let proved = Some(Authenticated { principal, kind, level });
-                return Ok(Verdict { answer: Leg::new(Turn::Seal, &seal).to_wire(), proved, guard });
+                return Ok(Verdict { answer: Leg::new(LegKind::Seal, &seal).to_wire(), proved, guard });
             }
             _ => return Err(SecurityError::Token("the client sent an unexpected leg of the proof")),
         };
@@ -351,8 +352,8 @@ impl Verifier {
         token: &[u8],
     ) -> Result<Verdict, SecurityError> {
         let Step { token, is_done } = context.step(token)?;
-        let turn = if is_done { Turn::Made } else { Turn::Token };
-        let answer = Leg::new(turn, &token).to_wire();
+        let leg_kind = if is_done { LegKind::Made } else { LegKind::Token };
+        let answer = Leg::new(leg_kind, &token).to_wire();
         self.transcript.legs.extend(&answer);
         self.stage = if is_done { Verifying::Made(wanted, context) } else { Verifying::Tokens(wanted, context) };
         Ok(Verdict { answer, proved: None, guard: None })

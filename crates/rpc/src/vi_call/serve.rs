@@ -119,12 +119,12 @@ impl ServerCall<'_> {
         self.regions
     }
 
-    /// Selects the region of a reference: see [`PeerRegions::turn`].
+    /// Selects the region of a reference: see [`PeerRegions::select`].
     #[cold]
     #[inline(never)]
     pub fn turn_region(&mut self, at: usize, is_written: bool, reference: u64) -> bool {
         self.turns = self.turns.saturating_add(1);
-        self.turns <= TURNS_MAX && self.regions.turn(at, is_written, reference)
+        self.turns <= TURNS_MAX && self.regions.select(at, is_written, reference)
     }
 
     /// Maps a region that the caller handed over before this call.
@@ -272,7 +272,7 @@ pub fn serve_next<S: Service>(window: &mut Window, service: &mut S, limit: impl 
             call.publish(answer);
             Ok(())
         }
-        Err(attended) => attended.settle(window),
+        Err(attended) => attended.acknowledge(window),
     }
 }
 
@@ -291,12 +291,12 @@ fn next_call<'p, 'a, S: Service>(
             service.is_oneway();
             // One-way calls have no response.
             let _ = service.dispatch(call);
-            Attended::Silently
+            Attended::Unanswered
         }
         Ok(Arrived::Other(message, tx)) => serve_other(service, &message, tx),
         Err(error) if matches!(*error, ViError::TimedOut | ViError::Cancelled) => {
             service.tidy();
-            Attended::Aloud
+            Attended::Answered
         }
         Err(error) => Attended::Refused(error),
     })
@@ -308,7 +308,7 @@ pub enum Arrived<'p, 'a> {
     /// A call with a response.
     Call(&'p mut ServerCall<'a>),
     /// A call without response. Its answer is not published, but the message has to be released:
-    /// [`Attended::Silently`].
+    /// [`Attended::Unanswered`].
     Oneway(&'p mut ServerCall<'a>),
     /// A message that is not a call: for [`serve_other`].
     Other(Message<'a>, &'a mut Tx),
@@ -377,9 +377,9 @@ impl<'a> ServerCall<'a> {
 pub enum Attended {
     /// The peer knows that its message was taken, because it got an answer; or there was no
     /// message.
-    Aloud,
+    Answered,
     /// The message got no answer, so the peer does not know that it was taken.
-    Silently,
+    Unanswered,
     /// The peer broke the rules, or is gone.
     Refused(Box<ViError>),
 }
@@ -390,10 +390,10 @@ impl Attended {
     /// # Errors
     ///
     /// If the peer broke the rules or is gone: the caller has to end the connection.
-    pub fn settle(self, window: &mut Window) -> Result<(), Box<ViError>> {
+    pub fn acknowledge(self, window: &mut Window) -> Result<(), Box<ViError>> {
         match self {
-            Self::Aloud => Ok(()),
-            Self::Silently => {
+            Self::Answered => Ok(()),
+            Self::Unanswered => {
                 window.rx.release();
                 Ok(())
             }
@@ -409,13 +409,13 @@ pub fn serve_other<S: Service>(service: &mut S, message: &Message<'_>, tx: &mut 
         // The cancelled call has been answered already: this thread executed it.
         Ok(Kind::Cancel) => {
             service.abandoned();
-            Attended::Silently
+            Attended::Unanswered
         }
         Ok(Kind::Pdu) => {
             tx.taken_all();
             let answer = service.answer_pdu(&private_copy(message)).ok_or(ViError::Cancelled);
             match answer.and_then(|answer| send_pdu(tx, &answer)) {
-                Ok(()) => Attended::Aloud,
+                Ok(()) => Attended::Answered,
                 Err(why) => Attended::Refused(Box::new(why)),
             }
         }

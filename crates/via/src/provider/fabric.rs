@@ -7,19 +7,19 @@
 //! open as the connection's pulse. A protection tag is a domain, so that a peer reaches no region
 //! of another tag. `docs/fabric.md` has the properties of each provider.
 
+mod contexts;
 mod endpoint;
+mod endpoint_pair;
 mod ffi;
 mod handle;
 mod introduction;
 mod link;
-mod notes;
 mod objects;
 mod port;
 mod registration;
-mod seat;
 mod segment;
+mod side_channel;
 mod stream;
-mod voice;
 
 use crate::attributes::{Attributes, Reliability};
 use crate::deadline::Deadline;
@@ -89,7 +89,7 @@ struct NicState {
     // (`delivers`) and order (`ordered`) as the query that found the provider.
     delivers: bool,
     // Whether a receive can be cancelled, so that a message without a receive is noticed.
-    guards: bool,
+    has_probe_receive: bool,
     ordered: bool,
     domains: Mutex<HashMap<u64, Weak<TagDomain>>>,
     info: Info,
@@ -128,7 +128,7 @@ impl NicState {
                 let fabric = Fabric::open(&info)?;
                 return Ok(Arc::new(Self {
                     options: options.clone(),
-                    guards: ["fabric/tcp", "fabric/shm"].contains(&attributes.provider),
+                    has_probe_receive: ["fabric/tcp", "fabric/shm"].contains(&attributes.provider),
                     attributes,
                     capabilities,
                     delivers: delivered,

@@ -42,7 +42,7 @@ use crate::reliable::{Answer, Link, Requesting, Settings};
 use crate::spi::{Listening, Offer, Port, Provider};
 use crate::wrap::{Capture, Conditions, Counts, Random};
 use crate::{Deadline, Error, Reliability};
-use listener::{Doors, Inbox};
+use listener::{Inbox, Listeners};
 use net::{Clock, Net, SimLink};
 use port::{SimPort, nanoseconds};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -65,7 +65,7 @@ struct Core {
     settings: Settings,
     random: Mutex<Random>,
     conditions: Mutex<Conditions>,
-    doors: Doors,
+    listeners: Listeners,
 }
 
 /// Makes a network whose wires have these conditions, with `seed` as their seed.
@@ -154,7 +154,7 @@ impl Core {
             settings,
             random: Mutex::new(Random::stream(seed, u64::MAX)),
             conditions: Mutex::new(Conditions { seed, ..conditions.clone() }),
-            doors: Doors::default(),
+            listeners: Listeners::default(),
         }
     }
 
@@ -179,7 +179,7 @@ impl Sim {
         let bad = || Error::BadAddress { text: address.to_owned(), why: "expected NUMBER/NAME" };
         let (nic, name) = address.split_once('/').ok_or_else(bad)?;
         let nic = usize::from(nic.parse::<u16>().map_err(|_| bad())?);
-        let inbox = self.core.doors.find(nic, name).ok_or_else(|| Error::NotFound { name: address.to_owned() })?;
+        let inbox = self.core.listeners.find(nic, name).ok_or_else(|| Error::NotFound { name: address.to_owned() })?;
         Ok((nic, inbox))
     }
 }
@@ -205,11 +205,11 @@ impl Provider for Sim {
         link.attach();
         // A dead NIC takes no requests: datagrams to it are lost, as in any network.
         if !net.is_dead(nic) {
-            inbox.knock(theirs, format!("nic {}", self.nic))?;
+            inbox.enqueue(theirs, format!("nic {}", self.nic))?;
         }
         let mut datagram = vec![0; link.mtu()];
         loop {
-            link.hush();
+            link.clear_bell();
             let now = nanoseconds(net.now());
             while let Some(length) = link.receive(&mut datagram)? {
                 match requesting.handle(now, &datagram[..length], link.mtu()) {

@@ -13,7 +13,7 @@ mod transmit;
 
 use super::packet::{self, BadPacket, Body, Header};
 use super::path::Path;
-use super::receiving::{Receiving, Turn};
+use super::receiving::{Position, Receiving};
 use super::repeat::Repeat;
 use super::sending::{Piece, Sending};
 use super::timing::RoundTrip;
@@ -22,7 +22,7 @@ use crate::descriptor::{Operation, Status};
 use crate::error::Ended;
 use crate::spi::{Offer, Refusal, Sink};
 use perform::{Fault, Target};
-use predict::Late;
+use predict::Deferred;
 use std::collections::VecDeque;
 
 /// The maximum number of RDMA reads without an answer.
@@ -55,7 +55,7 @@ pub struct Engine {
     // Whether the last part that was sent answered a read of the peer. Parts of answers and parts
     // of this side's operations alternate.
     answers_next: bool,
-    alive: Alive,
+    liveness: Liveness,
     // The length of the last received probe, if it still has to be confirmed to the peer.
     probed: Option<u32>,
     // The number of close packets that are still to be sent.
@@ -66,7 +66,7 @@ pub struct Engine {
     budget_until: u64,
     is_held_up: bool,
     // The deferred part of the processing of the last predicted packet.
-    late: Option<Late>,
+    deferred: Option<Deferred>,
     statistics: Statistics,
 }
 
@@ -127,12 +127,12 @@ struct Own {
 
 /// The state of the exchange of signs of life with the peer.
 #[derive(Debug)]
-struct Alive {
-    heard: u64,
+struct Liveness {
+    last_received: u64,
     // The time since which an answer of the peer is outstanding.
     waiting: Option<u64>,
     ping: u64,
-    // The time of the first hint that the peer is gone, unless the peer was heard since.
+    // The time of the first hint that the peer is gone, unless a packet of the peer arrived since.
     hinted: Option<u64>,
 }
 
@@ -174,13 +174,13 @@ impl Engine {
             own: Own::default(),
             target: Target::default(),
             answers_next: false,
-            alive: Alive { heard: now, waiting: None, ping: now + silence / 4, hinted: None },
+            liveness: Liveness { last_received: now, waiting: None, ping: now + silence / 4, hinted: None },
             probed: None,
             closes: 0,
             budget: 0,
             budget_until: 0,
             is_held_up: false,
-            late: None,
+            deferred: None,
             statistics: Statistics::default(),
         }
     }
@@ -188,7 +188,7 @@ impl Engine {
     /// Repeats these bytes, the acceptance, until the peer confirms.
     pub(super) fn open(&mut self, accept: Box<[u8]>, peers_window: u32) {
         self.sending.window_is(peers_window);
-        self.alive.waiting = Some(self.alive.heard);
+        self.liveness.waiting = Some(self.liveness.last_received);
         self.phase = Phase::Opening(accept, Repeat::new());
     }
 
@@ -295,11 +295,11 @@ impl Engine {
 
     /// Processes a packet that only the peer can have sent.
     fn of_peer(&mut self, now: u64, header: &Header, body: &Body<'_>, datagram: &[u8], sink: &mut dyn Sink) {
-        self.heard(now);
+        self.note_received(now);
         match &self.phase {
             Phase::Opening(..) => {
                 self.phase = Phase::Open;
-                self.alive.waiting = None;
+                self.liveness.waiting = None;
                 self.sending.window_is(header.window);
                 if matches!(body, Body::Data(..)) {
                     // The confirmation got lost. There may be no VI yet to take the data, so the
@@ -344,15 +344,15 @@ impl Engine {
         }
     }
 
-    fn heard(&mut self, now: u64) {
-        self.alive.heard = now;
-        self.alive.hinted = None;
-        self.alive.ping = now + self.silence / 4;
+    fn note_received(&mut self, now: u64) {
+        self.liveness.last_received = now;
+        self.liveness.hinted = None;
+        self.liveness.ping = now + self.silence / 4;
     }
 
     fn expect_more(&mut self, now: u64) {
         let expects_more = !self.sending.is_idle() || !self.own.reads.is_empty();
-        self.alive.waiting = expects_more.then_some(now);
+        self.liveness.waiting = expects_more.then_some(now);
     }
 
     /// Processes the peer's acknowledgements. Returns `None` when the peer claims to have packets
@@ -368,12 +368,12 @@ impl Engine {
             Piece::Answer { is_last: true, .. } => target.answered(),
             _ => {}
         })?;
-        self.settle(sink);
+        self.complete_finished(sink);
         Some(())
     }
 
     /// Completes the descriptors that are finished.
-    fn settle(&mut self, sink: &mut dyn Sink) {
+    fn complete_finished(&mut self, sink: &mut dyn Sink) {
         if !self.is_open() {
             return;
         }
@@ -398,34 +398,34 @@ impl Engine {
         datagram: &[u8],
         sink: &mut dyn Sink,
     ) {
-        match self.receiving.turn(number) {
-            Turn::Now => {}
-            Turn::Early(number) => {
+        match self.receiving.position(number) {
+            Position::Next => {}
+            Position::Early(number) => {
                 if !matches!(self.phase, Phase::Refusing) {
                     self.receiving.keep(number, datagram);
                 }
                 return self.receiving.hurry(now);
             }
-            Turn::Past => {
+            Position::Past => {
                 self.statistics.duplicates += 1;
                 return self.receiving.hurry(now);
             }
-            Turn::TooFar(_) => return,
+            Position::TooFar(_) => return,
         }
-        if !self.in_turn(now, data, payload, datagram.len(), sink) {
+        if !self.process_next(now, data, payload, datagram.len(), sink) {
             return;
         }
         while let Some(early) = self.receiving.take() {
             // The packet parses, because it was parsed before it was kept.
             let Ok((_, Body::Data(data, payload))) = packet::parse(&early) else { return };
-            if !self.in_turn(now, &data, payload, early.len(), sink) {
+            if !self.process_next(now, &data, payload, early.len(), sink) {
                 return;
             }
         }
     }
 
     /// Processes the next data packet. Returns whether the packet after it may be processed.
-    fn in_turn(
+    fn process_next(
         &mut self,
         now: u64,
         data: &packet::DataHeader,
@@ -459,13 +459,13 @@ impl Engine {
 
     /// Processes a data packet of unreliable delivery, which does not wait for missing packets.
     fn unreliable_data(&mut self, number: u32, data: &packet::DataHeader, payload: &[u8], sink: &mut dyn Sink) {
-        let number = match self.receiving.turn(number) {
-            Turn::Past => {
+        let number = match self.receiving.position(number) {
+            Position::Past => {
                 self.statistics.duplicates += 1;
                 return;
             }
-            Turn::Now => self.receiving.expected(),
-            Turn::Early(number) | Turn::TooFar(number) => {
+            Position::Next => self.receiving.expected(),
+            Position::Early(number) | Position::TooFar(number) => {
                 self.target.abandon(sink);
                 number
             }
@@ -502,13 +502,14 @@ impl Engine {
         }
     }
 
-    /// Ends the connection. The datagrams of [`Engine::farewell`], or of `transmit`, tell the peer.
+    /// Ends the connection. The datagrams of [`Engine::transmit_close`], or of `transmit`, tell the
+    /// peer.
     pub fn disconnect(&mut self) {
         if !matches!(self.phase, Phase::Over(_)) {
             self.phase = Phase::Over(Some(CLOSED_BY_USER));
             self.closes = CLOSES;
         }
-        (self.target, self.late) = (Target::default(), None);
+        (self.target, self.deferred) = (Target::default(), None);
     }
 }
 

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const SEEN_MAX: usize = 1024;
 /// The maximum number of unusable datagrams dropped in one call, so that the caller can do other
 /// work and look at the clock.
-const STRANGERS: usize = 32;
+const UNUSABLE_MAX: usize = 32;
 
 /// A network with ports.
 pub trait Network: Send + Sync + fmt::Debug + 'static {
@@ -111,14 +111,14 @@ impl<N: Network> Provider for NetworkProvider<N> {
             .map_err(|_| bad_address(discriminator, "expected the number of a port as the listener's discriminator"))?;
         let socket = self.network.socket(port)?;
         let (address, file, datagram) = (socket.address(), socket.file(), vec![0; socket.mtu()]);
-        let desk = Arc::new(Mutex::new(Desk { socket, seen: VecDeque::new() }));
-        Ok(Box::new(Listener { network: Arc::clone(&self.network), desk, address, file, datagram }))
+        let queue = Arc::new(Mutex::new(RequestQueue { socket, seen: VecDeque::new() }));
+        Ok(Box::new(Listener { network: Arc::clone(&self.network), queue, address, file, datagram }))
     }
 
     fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
         let peer = address.parse().map_err(|_| bad_address(address, "expected an IP address, a colon and a port"))?;
         let (socket, id) = (self.network.socket(0)?, random()?);
-        let link = NetworkLink { socket, peer, asking: Some(id) };
+        let link = NetworkLink { socket, peer, request_id: Some(id) };
         let settings = self.network.settings();
         match self.network.fault() {
             None => connect(link, settings, id, "", own, deadline).map(boxed),
@@ -148,7 +148,7 @@ struct NetworkLink<S> {
     socket: S,
     peer: SocketAddr,
     // The id of the request, until the port of the peer's connection is known.
-    asking: Option<u64>,
+    request_id: Option<u64>,
 }
 
 impl<S: DatagramSocket> Link for NetworkLink<S> {
@@ -161,13 +161,13 @@ impl<S: DatagramSocket> Link for NetworkLink<S> {
     }
 
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
-        for _ in 0..STRANGERS {
+        for _ in 0..UNUSABLE_MAX {
             let Some((length, from)) = self.socket.receive_from(into)? else { return Ok(None) };
-            if let Some(id) = self.asking
+            if let Some(id) = self.request_id
                 && from.ip() == self.peer.ip()
                 && is_acceptance(&into[..length], id)
             {
-                (self.peer, self.asking) = (from, None);
+                (self.peer, self.request_id) = (from, None);
                 self.socket.set_peer(from);
             }
             if from == self.peer {
@@ -206,7 +206,7 @@ fn is_acceptance(datagram: &[u8], id: u64) -> bool {
 
 /// A listener's port, and the requests that arrived there.
 #[derive(Debug)]
-struct Desk<S> {
+struct RequestQueue<S> {
     socket: S,
     // The latest requests.
     seen: VecDeque<Seen>,
@@ -224,20 +224,20 @@ struct Seen {
 #[derive(Debug)]
 struct Listener<N: Network> {
     network: Arc<N>,
-    desk: Arc<Mutex<Desk<N::Socket>>>,
+    queue: Arc<Mutex<RequestQueue<N::Socket>>>,
     address: SocketAddr,
     file: Option<Arc<OwnedFd>>,
     datagram: Vec<u8>,
 }
 
-fn lock<S>(desk: &Mutex<Desk<S>>) -> MutexGuard<'_, Desk<S>> {
-    desk.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<S>(queue: &Mutex<RequestQueue<S>>) -> MutexGuard<'_, RequestQueue<S>> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<S: DatagramSocket> Desk<S> {
+impl<S: DatagramSocket> RequestQueue<S> {
     /// Returns the next new request, if it is among the next datagrams.
     fn next(&mut self, datagram: &mut [u8]) -> Option<(Answering, SocketAddr)> {
-        for _ in 0..STRANGERS {
+        for _ in 0..UNUSABLE_MAX {
             // An error concerns a single datagram. Later calls receive the others.
             let Ok(Some((length, from))) = self.socket.receive_from(datagram) else { break };
             let Some(answering) = Answering::from_datagram(&datagram[..length]) else { continue };
@@ -273,16 +273,16 @@ impl<N: Network> Listening for Listener<N> {
     fn accept(&mut self, deadline: Deadline) -> Result<Box<dyn Incoming>, Error> {
         let deadline = deadline.start();
         loop {
-            if let Some((answering, from)) = lock(&self.desk).next(&mut self.datagram) {
-                let (network, desk) = (Arc::clone(&self.network), Arc::clone(&self.desk));
-                return Ok(Box::new(Asked { network, desk, answering, from, is_answered: false }));
+            if let Some((answering, from)) = lock(&self.queue).next(&mut self.datagram) {
+                let (network, queue) = (Arc::clone(&self.network), Arc::clone(&self.queue));
+                return Ok(Box::new(ReceivedRequest { network, queue, answering, from, is_answered: false }));
             }
             if deadline.is_over() {
                 return Err(Error::TimedOut);
             }
             match &self.file {
                 Some(file) => poll_fds(&[file], deadline, None)?,
-                None => std::thread::sleep(super::open::LOOK),
+                None => std::thread::sleep(super::open::POLL_INTERVAL),
             }
         }
     }
@@ -294,15 +294,15 @@ impl<N: Network> Listening for Listener<N> {
 
 /// A received request.
 #[derive(Debug)]
-struct Asked<N: Network> {
+struct ReceivedRequest<N: Network> {
     network: Arc<N>,
-    desk: Arc<Mutex<Desk<N::Socket>>>,
+    queue: Arc<Mutex<RequestQueue<N::Socket>>>,
     answering: Answering,
     from: SocketAddr,
     is_answered: bool,
 }
 
-impl<N: Network> Incoming for Asked<N> {
+impl<N: Network> Incoming for ReceivedRequest<N> {
     fn offer(&self) -> &Offer {
         self.answering.offer()
     }
@@ -317,7 +317,7 @@ impl<N: Network> Incoming for Asked<N> {
         let mut socket = self.network.socket(0)?;
         let id = random()?;
         socket.set_peer(self.from);
-        let link = NetworkLink { socket, peer: self.from, asking: None };
+        let link = NetworkLink { socket, peer: self.from, request_id: None };
         self.is_answered = true;
         let (settings, answering) = (self.network.settings(), &self.answering);
         Ok(match self.network.fault() {
@@ -329,15 +329,15 @@ impl<N: Network> Incoming for Asked<N> {
 
     fn reject(mut self: Box<Self>, why: &str) {
         self.is_answered = true;
-        lock(&self.desk).reject(self.answering.id(), self.from, self.answering.reject(why));
+        lock(&self.queue).reject(self.answering.id(), self.from, self.answering.reject(why));
     }
 }
 
-impl<N: Network> Drop for Asked<N> {
+impl<N: Network> Drop for ReceivedRequest<N> {
     fn drop(&mut self) {
         if !self.is_answered {
             let rejection = self.answering.reject("the request was dropped");
-            lock(&self.desk).reject(self.answering.id(), self.from, rejection);
+            lock(&self.queue).reject(self.answering.id(), self.from, rejection);
         }
     }
 }
@@ -359,13 +359,13 @@ mod tests {
     struct Noise(Attributes, Settings);
 
     #[derive(Debug)]
-    struct Ear;
+    struct NoiseSocket;
 
     impl Network for Noise {
-        type Socket = Ear;
+        type Socket = NoiseSocket;
 
-        fn socket(&self, _: u16) -> Result<Ear, Error> {
-            Ok(Ear)
+        fn socket(&self, _: u16) -> Result<NoiseSocket, Error> {
+            Ok(NoiseSocket)
         }
 
         fn attributes(&self) -> &Attributes {
@@ -377,7 +377,7 @@ mod tests {
         }
     }
 
-    impl DatagramSocket for Ear {
+    impl DatagramSocket for NoiseSocket {
         fn mtu(&self) -> usize {
             1200
         }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The interval between looks at a link without a file.
-pub(super) const LOOK: Duration = Duration::from_micros(50);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_micros(50);
 /// The time for which hints that nothing listens must last before they count.
 const HINTS: Duration = Duration::from_millis(50);
 
@@ -47,7 +47,7 @@ pub fn connect<L: Link>(
                     Some(Answer::Accepted(engine, peers)) => {
                         let mut port = LinkPort::new(engine, link, start);
                         // The first packet of the engine is the confirmation.
-                        port.submit(Instant::now(), &mut Nobody);
+                        port.submit(Instant::now(), &mut EmptySink);
                         return Ok((port, peers));
                     }
                     Some(Answer::Rejected(why)) => return Err(Error::Refused { why }),
@@ -90,7 +90,7 @@ pub fn accept<L: Link>(
     let start = Instant::now();
     let engine = answering.accept(settings, 0, id, own, link.mtu())?;
     let mut port = LinkPort::new(Box::new(engine), link, start);
-    while !port.open(Instant::now(), &mut Nobody) {
+    while !port.open(Instant::now(), &mut EmptySink) {
         if deadline.is_over() || port.engine().is_over() {
             port.disconnect();
             return Err(Error::TimedOut);
@@ -105,7 +105,7 @@ fn wait(link: &mut impl Link, due: Option<Instant>, deadline: Deadline) -> Resul
     let waited = match link.prepare_sleep() {
         Some(file) => poll_fds(&[&file], deadline, due),
         None => {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
             Ok(())
         }
     };
@@ -114,9 +114,9 @@ fn wait(link: &mut impl Link, due: Option<Instant>, deadline: Deadline) -> Resul
 }
 
 /// A sink without a VI: has nothing posted, and takes nothing.
-struct Nobody;
+struct EmptySink;
 
-impl Sink for Nobody {
+impl Sink for EmptySink {
     fn sending(&self, _: u64) -> Option<&Descriptor> {
         None
     }

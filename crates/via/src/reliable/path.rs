@@ -6,7 +6,7 @@ const TRIES: u32 = 2;
 /// The resolution of the search, in bytes.
 const STEP: usize = 32;
 /// The wait for the answer to a probe, in nanoseconds.
-const PATIENCE: u64 = 50_000_000;
+const PROBE_TIMEOUT: u64 = 50_000_000;
 /// The time until a longer packet is tried again after probes got lost, in nanoseconds.
 const AGAIN: u64 = 600_000_000_000;
 
@@ -61,7 +61,7 @@ impl Path {
             }
         }
         self.tries += 1;
-        self.due = Some(now + PATIENCE);
+        self.due = Some(now + PROBE_TIMEOUT);
         Some(self.candidate)
     }
 

@@ -89,11 +89,11 @@ impl<L: Link> LinkPort<L> {
     /// any datagram arrived.
     fn receive(&mut self, now: u64, first: Result<Option<usize>, Error>, sink: &mut dyn Sink) -> bool {
         let before = self.engine.completions();
-        let (mut next, mut came) = (first, false);
+        let (mut next, mut has_received) = (first, false);
         for left in (0..BATCH).rev() {
             match next {
                 Ok(Some(length)) => {
-                    came = true;
+                    has_received = true;
                     // Dropped datagrams are counted by the engine.
                     let _ = self.engine.handle(now, &self.incoming[..length], sink);
                     if self.engine.completions() != before {
@@ -102,7 +102,7 @@ impl<L: Link> LinkPort<L> {
                 }
                 Ok(None) => break,
                 Err(Error::NotFound { .. }) => {
-                    came = true;
+                    has_received = true;
                     self.engine.hint_gone(now);
                 }
                 // Other errors need no action: the engine notices which packets do not get through.
@@ -113,21 +113,21 @@ impl<L: Link> LinkPort<L> {
             }
             next = self.take();
         }
-        came
+        has_received
     }
 
     /// Does the work due after a look for datagrams.
-    fn received(&mut self, now: u64, came: bool, sink: &mut dyn Sink) {
-        if !came && now < self.rest.until && sink.posted() == self.rest.posted {
+    fn received(&mut self, now: u64, has_received: bool, sink: &mut dyn Sink) {
+        if !has_received && now < self.rest.until && sink.posted() == self.rest.posted {
             return;
         }
-        if came && self.held.is_none() && self.engine.owes_nothing(now, sink.posted()) {
+        if has_received && self.held.is_none() && self.engine.owes_nothing(now, sink.posted()) {
             self.rest = Rest::NONE;
             return;
         }
         self.engine.tick(now, sink);
         self.send(now, sink);
-        if !came && self.held.is_none() {
+        if !has_received && self.held.is_none() {
             // Computed here, because an idle connection has time for the computation.
             self.rest = Rest { until: self.engine.due().unwrap_or(u64::MAX), posted: sink.posted() };
         }
@@ -213,8 +213,8 @@ impl<L: Link> Port for LinkPort<L> {
     fn progress(&mut self, now: Instant, sink: &mut dyn Sink) {
         let now = self.time(now);
         let first = self.take();
-        let came = self.receive(now, first, sink);
-        self.received(now, came, sink);
+        let has_received = self.receive(now, first, sink);
+        self.received(now, has_received, sink);
     }
 
     fn progress_to_answer(&mut self, now: Instant, sink: &mut dyn Sink) {
@@ -231,8 +231,8 @@ impl<L: Link> Port for LinkPort<L> {
             return;
         }
         self.expected = EXPECTED;
-        let came = self.receive(now, first, sink);
-        self.received(now, came, sink);
+        let has_received = self.receive(now, first, sink);
+        self.received(now, has_received, sink);
     }
 
     fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep> {
@@ -263,7 +263,7 @@ impl<L: Link> Port for LinkPort<L> {
     fn disconnect(&mut self) {
         self.engine.disconnect();
         (self.held, self.rest) = (None, Rest::NONE);
-        while let Some(length) = self.engine.farewell(&mut self.outgoing) {
+        while let Some(length) = self.engine.transmit_close(&mut self.outgoing) {
             let _ = self.link.send(&self.outgoing[..length]);
         }
     }

@@ -25,9 +25,9 @@ pub(super) struct Receiving {
 
 /// The position of a packet relative to the next expected packet.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum Position {
     /// The packet is the next one.
-    Now,
+    Next,
     /// The packet has arrived before.
     Past,
     /// Earlier packets are missing and have to be processed first.
@@ -63,14 +63,14 @@ impl Receiving {
     }
 
     /// Returns the position of the packet whose number ends in these bits.
-    pub(super) fn turn(&self, number: u32) -> Turn {
+    pub(super) fn position(&self, number: u32) -> Position {
         let ahead = number.wrapping_sub(self.expected as u32);
         let full = self.expected + u64::from(ahead);
         match ahead {
-            0 => Turn::Now,
-            _ if u64::from(ahead) < PACKETS_MAX => Turn::Early(full),
-            _ if ahead.cast_signed() < 0 => Turn::Past,
-            _ => Turn::TooFar(full),
+            0 => Position::Next,
+            _ if u64::from(ahead) < PACKETS_MAX => Position::Early(full),
+            _ if ahead.cast_signed() < 0 => Position::Past,
+            _ => Position::TooFar(full),
         }
     }
 
@@ -161,7 +161,7 @@ impl Receiving {
 
 #[cfg(test)]
 mod tests {
-    use super::{Receiving, Turn};
+    use super::{Position, Receiving};
 
     #[test]
     fn selective_bits_follow_what_came_early() {
@@ -182,11 +182,11 @@ mod tests {
     fn numbers_wrap() {
         let mut receiving = Receiving::new(1 << 20);
         receiving.skip_to(u64::from(u32::MAX));
-        assert_eq!(receiving.turn(u32::MAX), Turn::Now);
-        assert_eq!(receiving.turn(0), Turn::Early(1 << 32));
-        assert_eq!(receiving.turn(u32::MAX - 1), Turn::Past);
-        assert_eq!(receiving.turn(1000), Turn::TooFar((1 << 32) + 1000));
+        assert_eq!(receiving.position(u32::MAX), Position::Next);
+        assert_eq!(receiving.position(0), Position::Early(1 << 32));
+        assert_eq!(receiving.position(u32::MAX - 1), Position::Past);
+        assert_eq!(receiving.position(1000), Position::TooFar((1 << 32) + 1000));
         receiving.skip_to(1 << 32);
-        assert_eq!(receiving.turn(u32::MAX), Turn::Past);
+        assert_eq!(receiving.position(u32::MAX), Position::Past);
     }
 }

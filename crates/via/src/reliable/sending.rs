@@ -26,9 +26,9 @@ pub(super) enum Piece {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    Flying,
+    InFlight,
     Lost,
-    Come,
+    Arrived,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ struct Packet {
     // The length on the wire, in bytes.
     length: u32,
     state: State,
-    is_again: bool,
+    is_retransmission: bool,
     // The number of the packet's last transmission, counted over the connection, and its time.
     transmission: u64,
     sent: u64,
@@ -45,10 +45,10 @@ struct Packet {
 
 /// The new information in an acknowledgement: packets that were not known to have arrived.
 #[derive(Default)]
-struct News {
+struct NewlyAcked {
     bytes: u64,
     // The bytes of packets that were in flight, and the number of packets that counted as lost.
-    flew: u64,
+    in_flight: u64,
     lost: usize,
     // The number and the time of the newest transmission among packets that were sent only once; 0
     // if there is none.
@@ -56,17 +56,17 @@ struct News {
     sent: u64,
 }
 
-impl News {
-    fn come(&mut self, packet: &mut Packet) {
+impl NewlyAcked {
+    fn count(&mut self, packet: &mut Packet) {
         let length = u64::from(packet.length);
         match packet.state {
-            State::Flying => self.flew += length,
+            State::InFlight => self.in_flight += length,
             State::Lost => self.lost += 1,
-            State::Come => return,
+            State::Arrived => return,
         }
-        packet.state = State::Come;
+        packet.state = State::Arrived;
         self.bytes += length;
-        if !packet.is_again && self.transmission < packet.transmission {
+        if !packet.is_retransmission && self.transmission < packet.transmission {
             (self.transmission, self.sent) = (packet.transmission, packet.sent);
         }
     }
@@ -77,13 +77,13 @@ impl News {
 pub(super) struct Sending {
     first: u64,
     packets: VecDeque<Packet>,
-    // Invariant: `flying` is the sum of the lengths of the packets in flight; `occupied` is the sum
-    // over all packets, with their overhead; `lost` is the number of lost packets.
-    flying: u64,
+    // Invariant: `in_flight` is the sum of the lengths of the packets in flight; `occupied` is the
+    // sum over all packets, with their overhead; `lost` is the number of lost packets.
+    in_flight: u64,
     occupied: u64,
     lost: usize,
     transmissions: u64,
-    newest_come: u64,
+    newest_arrived: u64,
     // The number of transmissions at the last reduction of the congestion window. Losses of packets
     // that were sent before belong to that reduction and cause no further one.
     reduced_at: u64,
@@ -102,11 +102,11 @@ impl Sending {
         Self {
             first: 0,
             packets: VecDeque::with_capacity(PACKETS_MAX as usize),
-            flying: 0,
+            in_flight: 0,
             occupied: 0,
             lost: 0,
             transmissions: 0,
-            newest_come: 0,
+            newest_arrived: 0,
             reduced_at: 0,
             window: 0,
             expires: None,
@@ -153,11 +153,11 @@ impl Sending {
         let length = length as u64;
         let is_first = self.packets.is_empty();
         let fits_peer = self.occupied + length + OVERHEAD <= self.window;
-        let fits_network = self.flying + length <= self.congestion.window();
+        let fits_network = self.in_flight + length <= self.congestion.window();
         self.lost == 0
             && (self.packets.len() as u64) < PACKETS_MAX
             && (fits_peer || is_first)
-            && (fits_network || self.flying == 0)
+            && (fits_network || self.in_flight == 0)
     }
 
     /// Notes that a new packet was sent.
@@ -166,13 +166,13 @@ impl Sending {
         let packet = Packet {
             piece,
             length: length as u32,
-            state: State::Flying,
-            is_again: false,
+            state: State::InFlight,
+            is_retransmission: false,
             transmission: self.transmissions,
             sent: now,
         };
         self.packets.push_back(packet);
-        self.flying += length as u64;
+        self.in_flight += length as u64;
         self.occupied += length as u64 + OVERHEAD;
         self.expires.get_or_insert_with(|| now + self.trip.timeout());
     }
@@ -184,7 +184,7 @@ impl Sending {
         }
         let at = self.packets.iter().position(|packet| packet.state == State::Lost)?;
         let packet = &self.packets[at];
-        let fits = self.flying == 0 || self.flying + u64::from(packet.length) <= self.congestion.window();
+        let fits = self.in_flight == 0 || self.in_flight + u64::from(packet.length) <= self.congestion.window();
         fits.then_some((self.first + at as u64, packet.piece))
     }
 
@@ -195,10 +195,10 @@ impl Sending {
         let at = (number - self.first) as usize;
         let packet = &mut self.packets[at];
         debug_assert_eq!(packet.state, State::Lost);
-        (packet.state, packet.is_again) = (State::Flying, true);
+        (packet.state, packet.is_retransmission) = (State::InFlight, true);
         (packet.transmission, packet.sent) = (self.transmissions, now);
         self.lost -= 1;
-        self.flying += u64::from(packet.length);
+        self.in_flight += u64::from(packet.length);
         self.expires.get_or_insert_with(|| now + self.trip.timeout());
     }
 
@@ -213,33 +213,33 @@ impl Sending {
         if ack < self.first || (ack == self.first && sack == 0) {
             return Some(());
         }
-        let was_full = 2 * self.flying >= self.congestion.window();
-        let mut news = News::default();
+        let was_full = 2 * self.in_flight >= self.congestion.window();
+        let mut newly = NewlyAcked::default();
         while self.first < ack
             && let Some(mut packet) = self.packets.pop_front()
         {
             self.first += 1;
             self.occupied -= u64::from(packet.length) + OVERHEAD;
-            news.come(&mut packet);
+            newly.count(&mut packet);
             each(packet.piece);
         }
         if sack != 0 {
             for (at, packet) in self.packets.iter_mut().skip(1).take(64).enumerate() {
                 if (sack >> at) & 1 == 1 {
-                    news.come(packet);
+                    newly.count(packet);
                 }
             }
         }
-        self.flying -= news.flew;
-        self.lost -= news.lost;
-        if news.transmission > 0 {
-            self.newest_come = self.newest_come.max(news.transmission);
-            self.trip.sample(now.saturating_sub(news.sent));
+        self.in_flight -= newly.in_flight;
+        self.lost -= newly.lost;
+        if newly.transmission > 0 {
+            self.newest_arrived = self.newest_arrived.max(newly.transmission);
+            self.trip.sample(now.saturating_sub(newly.sent));
         }
-        if news.bytes > 0 {
+        if newly.bytes > 0 {
             self.trip.answered();
             if was_full && self.lost == 0 {
-                self.congestion.acknowledged(news.bytes);
+                self.congestion.acknowledged(newly.bytes);
             }
         }
         if sack != 0 {
@@ -248,8 +248,8 @@ impl Sending {
         // Only an acknowledgement of further packets postpones the timeout (RFC 6298, 5.3).
         // Otherwise, two ends that repeat their acknowledgements to each other would never notice a
         // loss.
-        if news.bytes > 0 || self.flying == 0 {
-            self.expires = (self.flying > 0).then(|| now + self.trip.timeout());
+        if newly.bytes > 0 || self.in_flight == 0 {
+            self.expires = (self.in_flight > 0).then(|| now + self.trip.timeout());
         }
         Some(())
     }
@@ -258,10 +258,10 @@ impl Sending {
     fn find_losses(&mut self) {
         let mut is_fresh = false;
         for packet in &mut self.packets {
-            if packet.state == State::Flying && packet.transmission + REORDERING <= self.newest_come {
+            if packet.state == State::InFlight && packet.transmission + REORDERING <= self.newest_arrived {
                 packet.state = State::Lost;
                 self.lost += 1;
-                self.flying -= u64::from(packet.length);
+                self.in_flight -= u64::from(packet.length);
                 is_fresh |= packet.transmission > self.reduced_at;
             }
         }
@@ -277,11 +277,11 @@ impl Sending {
             return;
         }
         self.expires = None;
-        for packet in self.packets.iter_mut().filter(|packet| packet.state == State::Flying) {
+        for packet in self.packets.iter_mut().filter(|packet| packet.state == State::InFlight) {
             packet.state = State::Lost;
             self.lost += 1;
         }
-        self.flying = 0;
+        self.in_flight = 0;
         self.congestion.expired(self.trip.expirations() == 0);
         self.trip.expired();
         self.reduced_at = self.transmissions;

@@ -175,7 +175,7 @@ pub(super) struct End {
 
 /// The faults of a network. Each rate is one datagram in this number, or 0 for no datagram.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Weather {
+pub(super) struct Faults {
     pub(super) loses: u64,
     pub(super) doubles: u64,
     pub(super) damages: u64,
@@ -192,9 +192,9 @@ pub(super) struct Weather {
 pub(super) struct Net {
     pub(super) ends: [End; 2],
     pub(super) now: u64,
-    pub(super) weather: Weather,
+    pub(super) faults: Faults,
     pub(super) chance: Chance,
-    flying: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
+    in_flight: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
     serial: u64,
     idle: u32,
     /// The number of datagrams sent.
@@ -224,9 +224,9 @@ impl Net {
         Self {
             ends,
             now: 0,
-            weather: Weather::default(),
+            faults: Faults::default(),
             chance: Chance(0x9e37_79b9),
-            flying: BTreeMap::new(),
+            in_flight: BTreeMap::new(),
             serial: 0,
             idle: 0,
             datagrams: 0,
@@ -236,20 +236,19 @@ impl Net {
 
     pub(super) fn deliver(&mut self, from: usize, datagram: &[u8]) {
         self.datagrams += 1;
-        let weather = self.weather;
-        if weather.cut[from] || (weather.most > 0 && datagram.len() > weather.most) || self.chance.one_in(weather.loses)
-        {
+        let faults = self.faults;
+        if faults.cut[from] || (faults.most > 0 && datagram.len() > faults.most) || self.chance.one_in(faults.loses) {
             return;
         }
-        for _ in 0..=u64::from(self.chance.one_in(weather.doubles)) {
+        for _ in 0..=u64::from(self.chance.one_in(faults.doubles)) {
             let mut bytes = datagram.to_vec();
-            if self.chance.one_in(weather.damages) {
+            if self.chance.one_in(faults.damages) {
                 let at = self.chance.next() as usize % bytes.len();
                 bytes[at] ^= 1 << (self.chance.next() % 8);
             }
-            let delay = 20_000 + if weather.jitter > 0 { self.chance.next() % weather.jitter } else { 0 };
+            let delay = 20_000 + if faults.jitter > 0 { self.chance.next() % faults.jitter } else { 0 };
             self.serial += 1;
-            self.flying.insert((self.now + delay, self.serial), (1 - from, bytes));
+            self.in_flight.insert((self.now + delay, self.serial), (1 - from, bytes));
         }
     }
 
@@ -283,13 +282,13 @@ impl Net {
     fn step_to(&mut self, limit: u64) -> bool {
         self.flush();
         let due = self.ends.iter().filter_map(|end| end.engine.due()).min();
-        let comes = self.flying.keys().next().map(|(time, _)| *time);
+        let comes = self.in_flight.keys().next().map(|(time, _)| *time);
         let Some(next) = due.into_iter().chain(comes).min() else { return false };
         let next = next.min(limit);
         self.idle = if next > self.now { 0 } else { self.idle + 1 };
         assert!(self.idle < 1000, "something is due and not done: {:#?}", self.ends);
         self.now = self.now.max(next);
-        while let Some(entry) = self.flying.first_entry().filter(|entry| entry.key().0 <= self.now) {
+        while let Some(entry) = self.in_flight.first_entry().filter(|entry| entry.key().0 <= self.now) {
             let (to, bytes) = entry.remove();
             let End { engine, queues } = &mut self.ends[to];
             if !self.predicts || !engine.take_expected(&bytes, queues) {

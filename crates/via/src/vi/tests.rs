@@ -19,7 +19,7 @@ const SOON: Deadline = Deadline::Within(ground::LATEST);
 
 /// The test's controls and counters of its port.
 #[derive(Debug)]
-struct Strings {
+struct TestControls {
     calls: AtomicUsize,
     prepared: AtomicUsize,
     ended: AtomicUsize,
@@ -30,7 +30,7 @@ struct Strings {
     peers_level: Reliability,
 }
 
-impl Strings {
+impl TestControls {
     fn new(peers_level: Reliability) -> Arc<Self> {
         let file = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).unwrap();
         Arc::new(Self {
@@ -64,7 +64,7 @@ impl Strings {
 }
 
 #[derive(Debug)]
-struct Puppet(Arc<Strings>);
+struct TestProvider(Arc<TestControls>);
 
 static ATTRIBUTES: Attributes = Attributes {
     provider: "puppet",
@@ -76,7 +76,7 @@ static ATTRIBUTES: Attributes = Attributes {
     reliability: &[Reliability::Unreliable, Reliability::ReliableDelivery],
 };
 
-impl Provider for Puppet {
+impl Provider for TestProvider {
     fn attributes(&self) -> &Attributes {
         &ATTRIBUTES
     }
@@ -87,14 +87,14 @@ impl Provider for Puppet {
 
     fn connect(&self, _: &str, own: &Offer, _: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
         let offer = Offer { reliability: self.0.peers_level, ..own.clone() };
-        Ok((Box::new(PuppetPort(Arc::clone(&self.0))), offer))
+        Ok((Box::new(TestPort(Arc::clone(&self.0))), offer))
     }
 }
 
 #[derive(Debug)]
-struct PuppetPort(Arc<Strings>);
+struct TestPort(Arc<TestControls>);
 
-impl Port for PuppetPort {
+impl Port for TestPort {
     fn submit(&mut self, _: Instant, _: &mut dyn Sink) {}
 
     fn progress(&mut self, _: Instant, sink: &mut dyn Sink) {
@@ -127,8 +127,8 @@ impl Port for PuppetPort {
     }
 }
 
-fn connected(strings: &Arc<Strings>, waiting: Waiting) -> (Nic, Vi) {
-    let nic = Nic::open(Box::new(Puppet(Arc::clone(strings))));
+fn connected(controls: &Arc<TestControls>, waiting: Waiting) -> (Nic, Vi) {
+    let nic = Nic::open(Box::new(TestProvider(Arc::clone(controls))));
     let tag = nic.protection_tag();
     let mut vi = nic.vi(ViAttributes { waiting, ..ViAttributes::default() }, &tag, None, None).unwrap();
     vi.request("", b"", SOON).unwrap();
@@ -142,8 +142,8 @@ fn lull(core: &ViCore) {
 
 #[test]
 fn an_acceptance_by_another_level_is_none() {
-    let strings = Strings::new(Reliability::Unreliable);
-    let nic = Nic::open(Box::new(Puppet(Arc::clone(&strings))));
+    let controls = TestControls::new(Reliability::Unreliable);
+    let nic = Nic::open(Box::new(TestProvider(Arc::clone(&controls))));
     let mut vi = nic.vi(ViAttributes::default(), &nic.protection_tag(), None, None).unwrap();
     let refused = vi.request("", b"", SOON);
     assert!(matches!(refused, Err(Error::Refused { .. })), "{refused:?}");
@@ -152,38 +152,38 @@ fn an_acceptance_by_another_level_is_none() {
 
 #[test]
 fn posting_wakes_the_attendant() {
-    let strings = Strings::new(Reliability::ReliableDelivery);
-    let (_nic, mut vi) = connected(&strings, Waiting::Block);
+    let controls = TestControls::new(Reliability::ReliableDelivery);
+    let (_nic, mut vi) = connected(&controls, Waiting::Block);
     lull(&vi.core);
-    let before = strings.calls();
+    let before = controls.calls();
     vi.send.post(Descriptor::send()).unwrap();
-    until("somebody looks after what was posted", || strings.calls() > before);
+    until("somebody looks after what was posted", || controls.calls() > before);
 }
 
 #[test]
 fn a_broken_vi_keeps_nobody_busy_though_its_file_is_readable_for_ever() {
-    let strings = Strings::new(Reliability::ReliableDelivery);
-    let nic = Nic::open(Box::new(Puppet(Arc::clone(&strings))));
+    let controls = TestControls::new(Reliability::ReliableDelivery);
+    let nic = Nic::open(Box::new(TestProvider(Arc::clone(&controls))));
     let tag = nic.protection_tag();
     let mut queue = nic.completion_queue(4).with_waiting(Waiting::Block);
     let mut vi = nic.vi(ViAttributes::default(), &tag, None, Some(&queue)).unwrap();
     vi.request("", b"", SOON).unwrap();
     lull(&vi.core);
-    strings.breaks.store(true, Ordering::SeqCst);
-    strings.ring();
+    controls.breaks.store(true, Ordering::SeqCst);
+    controls.ring();
     until("the connection is over", || vi.state() == State::Broken(Ended::Silent));
     // The attendant looks at the VI once more, to close the VI's file.
     std::thread::sleep(Duration::from_millis(10));
-    strings.is_seldom_called(|| std::thread::sleep(Duration::from_millis(300)));
-    strings.is_seldom_called(|| {
+    controls.is_seldom_called(|| std::thread::sleep(Duration::from_millis(300)));
+    controls.is_seldom_called(|| {
         assert!(matches!(queue.wait(Deadline::Within(Duration::from_millis(300))), Err(Error::TimedOut)));
     });
 }
 
 #[test]
 fn waiting_without_a_receive_ends_with_the_connection() {
-    let strings = Strings::new(Reliability::ReliableDelivery);
-    let (_nic, mut vi) = connected(&strings, Waiting::Block);
+    let controls = TestControls::new(Reliability::ReliableDelivery);
+    let (_nic, mut vi) = connected(&controls, Waiting::Block);
     let core = Arc::clone(&vi.core);
     let (send, receive) = vi.queues();
     std::thread::scope(|scope| {
@@ -195,7 +195,7 @@ fn waiting_without_a_receive_ends_with_the_connection() {
         let number = number.recv().unwrap();
         until("it waits", || ground::is_asleep(number));
         lull(&core);
-        strings.breaks.store(true, Ordering::SeqCst);
+        controls.breaks.store(true, Ordering::SeqCst);
         // The VI's file does not announce the end of the connection. A look by another thread finds
         // it.
         assert!(send.done().is_none());
@@ -206,31 +206,31 @@ fn waiting_without_a_receive_ends_with_the_connection() {
 
 #[test]
 fn who_slept_and_found_what_he_waited_for_leaves_the_vi_to_the_attendant() {
-    let strings = Strings::new(Reliability::ReliableDelivery);
-    let (_nic, vi) = connected(&strings, Waiting::Block);
+    let controls = TestControls::new(Reliability::ReliableDelivery);
+    let (_nic, vi) = connected(&controls, Waiting::Block);
     // The owner of a completion queue sleeps like this. The attendant leaves the VI to the owner.
     let (_, connection) = vi.core.prepare_sleep(Instant::now()).unwrap().unwrap();
     // The attendant may have fallen asleep before the owner did. This call has it look at the VI
     // again.
     vi.core.look_after(Instant::now());
     lull(&vi.core);
-    let before = strings.calls();
-    strings.ring();
+    let before = controls.calls();
+    controls.ring();
     std::thread::sleep(Duration::from_millis(40));
-    assert_eq!(strings.calls(), before, "he looks after what comes");
+    assert_eq!(controls.calls(), before, "he looks after what comes");
     // The owner wakes, and computes.
     vi.core.end_sleep(connection);
-    until("somebody looks after what came", || strings.calls() > before);
+    until("somebody looks after what came", || controls.calls() > before);
 }
 
 #[test]
 fn every_sleep_that_was_prepared_ends_once() {
-    let strings = Strings::new(Reliability::ReliableDelivery);
-    let (_nic, mut vi) = connected(&strings, Waiting::Block);
+    let controls = TestControls::new(Reliability::ReliableDelivery);
+    let (_nic, mut vi) = connected(&controls, Waiting::Block);
     // A thread that is late does not sleep in its round. The test goes on until 50 sleeps were
     // prepared.
     let mut rounds = 0;
-    while rounds < 50 || strings.prepared.load(Ordering::SeqCst) < 50 {
+    while rounds < 50 || controls.prepared.load(Ordering::SeqCst) < 50 {
         rounds += 1;
         assert!(rounds < 10_000, "nobody sleeps");
         vi.receive.post(Descriptor::receive()).unwrap();
@@ -238,30 +238,30 @@ fn every_sleep_that_was_prepared_ends_once() {
         std::thread::scope(|scope| {
             scope.spawn(|| assert!(send.wait(Deadline::Within(Duration::from_millis(4))).is_err()));
             std::thread::sleep(Duration::from_millis(1));
-            strings.brings.store(true, Ordering::SeqCst);
-            strings.ring();
+            controls.brings.store(true, Ordering::SeqCst);
+            controls.ring();
             receive.wait(SOON).unwrap();
         });
-        let file = strings.file.lock().unwrap().clone().unwrap();
+        let file = controls.file.lock().unwrap().clone().unwrap();
         let _ = rustix::io::read(&*file, &mut [0; 8]);
     }
     // The attendant's own sleep ends when a thread serves the VI.
     until("all are over", || {
         let _ = vi.state();
-        strings.prepared.load(Ordering::SeqCst) == strings.ended.load(Ordering::SeqCst)
+        controls.prepared.load(Ordering::SeqCst) == controls.ended.load(Ordering::SeqCst)
     });
 }
 
 #[test]
 fn a_disconnected_port_and_its_file_are_let_go() {
-    let strings = Strings::new(Reliability::ReliableDelivery);
-    let nic = Nic::open(Box::new(Puppet(Arc::clone(&strings))));
+    let controls = TestControls::new(Reliability::ReliableDelivery);
+    let nic = Nic::open(Box::new(TestProvider(Arc::clone(&controls))));
     let queue = nic.completion_queue(4);
     let mut vi = nic.vi(ViAttributes::default(), &nic.protection_tag(), Some(&queue), Some(&queue)).unwrap();
     vi.request("", b"", SOON).unwrap();
     lull(&vi.core);
     vi.disconnect();
-    let file = strings.file.lock().unwrap().take().unwrap();
+    let file = controls.file.lock().unwrap().take().unwrap();
     until("nobody else has the file", || Arc::strong_count(&file) == 1);
     let queue = queue.destroy().unwrap_err().0;
     drop(vi);
@@ -270,8 +270,8 @@ fn a_disconnected_port_and_its_file_are_let_go() {
 
 #[test]
 fn a_region_is_not_posted_while_it_is_deregistered() {
-    let strings = Strings::new(Reliability::ReliableDelivery);
-    let nic = Nic::open(Box::new(Puppet(strings)));
+    let controls = TestControls::new(Reliability::ReliableDelivery);
+    let nic = Nic::open(Box::new(TestProvider(controls)));
     let tag = nic.protection_tag();
     let mut vi = nic.vi(ViAttributes::default(), &tag, None, None).unwrap();
     let mut refused = 0;

@@ -28,13 +28,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The length of a message about areas, in bytes.
-const NOTE: usize = 32;
+const AREA_MESSAGE: usize = 32;
 const WANTED: u32 = 1;
 const GIVEN: u32 = 2;
 /// The number of posted receives: one for each slot, and some for messages about areas.
 const RECEIVES: u32 = SLOT_COUNT + 8;
 /// The time that the peer may take to make an area, or to take what was sent.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 
 fn unposted(fault: PostFault) -> Error {
     match fault {
@@ -62,7 +62,7 @@ struct Mirror {
     next: AtomicU32,
     // The memory of messages about areas: one element for each receive, then one for each kind of
     // message to send.
-    notes: MemoryRegion,
+    area_messages: MemoryRegion,
     send_place: Mutex<SendPlace>,
     areas: Mutex<Areas>,
     core: Arc<ViCore>,
@@ -90,11 +90,11 @@ struct Areas {
 }
 
 /// The content of a completed receive descriptor.
-enum Came {
+enum Received {
     /// A message of the window, which has been copied to its slot.
     Slot,
     /// A message about areas.
-    Note([u8; NOTE]),
+    AreaMessage([u8; AREA_MESSAGE]),
     /// No message: the connection is over.
     Nothing,
 }
@@ -112,7 +112,7 @@ impl Mirror {
             match self.core.post_again(&prepare) {
                 Ok(()) => return Ok(()),
                 Err(refused) if refused.fault == PostFault::QueueFull => {
-                    if deadline.get_or_insert_with(|| Deadline::Within(PATIENCE).start()).is_over() {
+                    if deadline.get_or_insert_with(|| Deadline::Within(PEER_TIMEOUT).start()).is_over() {
                         return Err(Error::TimedOut);
                     }
                     self.core.look_after(Instant::now());
@@ -173,38 +173,38 @@ impl Mirror {
     }
 
     /// Sends a message about areas.
-    fn tell(&self, what: u32, number: u32, bytes: u64, handle: MemoryHandle) -> Result<(), Error> {
-        let mut note = [0; NOTE];
-        note[0..4].copy_from_slice(&what.to_le_bytes());
-        note[4..8].copy_from_slice(&number.to_le_bytes());
-        note[8..16].copy_from_slice(&bytes.to_le_bytes());
-        note[16..].copy_from_slice(&handle.to_bytes());
+    fn send_area_message(&self, what: u32, number: u32, bytes: u64, handle: MemoryHandle) -> Result<(), Error> {
+        let mut message = [0; AREA_MESSAGE];
+        message[0..4].copy_from_slice(&what.to_le_bytes());
+        message[4..8].copy_from_slice(&number.to_le_bytes());
+        message[8..16].copy_from_slice(&bytes.to_le_bytes());
+        message[16..].copy_from_slice(&handle.to_bytes());
         // The element is free: the peer has answered the last request for an area, or has reacted
         // to the last answer.
-        let place = u64::from(RECEIVES + what - WANTED) * NOTE as u64;
-        let written = self.notes.memory().write(place, &note);
+        let place = u64::from(RECEIVES + what - WANTED) * AREA_MESSAGE as u64;
+        let written = self.area_messages.memory().write(place, &message);
         debug_assert!(written.is_some());
-        self.post(|_| Descriptor::send().with_segment(&self.notes, place, NOTE as u32))
+        self.post(|_| Descriptor::send().with_segment(&self.area_messages, place, AREA_MESSAGE as u32))
     }
 
     /// Evaluates a completed receive descriptor, with the VI locked.
-    fn take(&self, wire: &Wire, receive: &Descriptor) -> Result<Came, Error> {
+    fn take(&self, wire: &Wire, receive: &Descriptor) -> Result<Received, Error> {
         if !receive.status().is_done() {
-            return Ok(Came::Nothing);
+            return Ok(Received::Nothing);
         }
         if let Some(sequence) = receive.immediate() {
             return self.take_slot(wire, sequence);
         }
-        let mut note = [0; NOTE];
-        let read = self.notes.memory().read(receive.context, &mut note);
-        if read.is_none() || receive.length() != NOTE as u32 {
-            return Err(Violation::BadKind(note[0]).into());
+        let mut message = [0; AREA_MESSAGE];
+        let read = self.area_messages.memory().read(receive.context, &mut message);
+        if read.is_none() || receive.length() != AREA_MESSAGE as u32 {
+            return Err(Violation::BadKind(message[0]).into());
         }
-        Ok(Came::Note(note))
+        Ok(Received::AreaMessage(message))
     }
 
     /// Copies a slot from memory that the peer writes to memory that only this side writes.
-    fn take_slot(&self, wire: &Wire, sequence: u32) -> Result<Came, Error> {
+    fn take_slot(&self, wire: &Wire, sequence: u32) -> Result<Received, Error> {
         let offset = slot_offset(sequence);
         // Each word is loaded once: the value that was checked is the value that is stored.
         let slot = self.image.memory().view().part(offset, SLOT_SIZE).ok_or(Violation::BadSequence(sequence))?;
@@ -222,12 +222,12 @@ impl Mirror {
             wire.peer.word64(offset + at * 8).store(word, Ordering::Relaxed);
         }
         wire.peer.word64(offset).store(first, Ordering::Release);
-        Ok(Came::Slot)
+        Ok(Received::Slot)
     }
 
     /// Carries out a message about areas.
-    fn take_note(&self, note: &[u8; NOTE]) -> Result<(), Error> {
-        let word = |at: usize| u32::from_le_bytes([note[at], note[at + 1], note[at + 2], note[at + 3]]);
+    fn take_area_message(&self, message: &[u8; AREA_MESSAGE]) -> Result<(), Error> {
+        let word = |at: usize| u32::from_le_bytes([message[at], message[at + 1], message[at + 2], message[at + 3]]);
         let (what, number) = (word(0), word(4));
         let bytes = usize::try_from(u64::from(word(8)) | u64::from(word(12)) << 32).unwrap_or(usize::MAX);
         match what {
@@ -238,11 +238,11 @@ impl Mirror {
                 let region = self.nic.register(self.nic.memory(bytes)?, &self.tag, Access::WRITE)?;
                 let handle = region.handle();
                 lock(&self.areas).pending = Some((number, region));
-                self.tell(GIVEN, number, bytes as u64, handle)
+                self.send_area_message(GIVEN, number, bytes as u64, handle)
             }
             GIVEN => {
                 let mut handle = [0; 16];
-                handle.copy_from_slice(&note[16..]);
+                handle.copy_from_slice(&message[16..]);
                 lock(&self.areas).given = Some((number, MemoryHandle::from_bytes(handle)));
                 Ok(())
             }
@@ -270,11 +270,11 @@ impl Carrier for Mirror {
 
     fn fetch(&self, wire: &Wire) -> Result<(), Error> {
         // One completion is taken at a time. A caller that needs more calls again.
-        let came = self.core.next_receive(Instant::now(), |receive| self.take(wire, receive));
-        match came.map_err(unposted)?.transpose()? {
-            None | Some(Came::Slot) => Ok(()),
-            Some(Came::Note(note)) => self.take_note(&note),
-            Some(Came::Nothing) => {
+        let received = self.core.next_receive(Instant::now(), |receive| self.take(wire, receive));
+        match received.map_err(unposted)?.transpose()? {
+            None | Some(Received::Slot) => Ok(()),
+            Some(Received::AreaMessage(message)) => self.take_area_message(&message),
+            Some(Received::Nothing) => {
                 self.check()?;
                 Err(self.ended(Ended::ByPeer))
             }
@@ -310,8 +310,8 @@ impl Carrier for Mirror {
 
     fn make_area(&self, wire: &Wire, number: u32, length: usize) -> Result<Mapping, Error> {
         let region = self.nic.register(self.nic.memory(length)?, &self.tag, Access::LOCAL)?;
-        self.tell(WANTED, number, length as u64, MemoryHandle([0; 2]))?;
-        let deadline = Deadline::Within(PATIENCE).start();
+        self.send_area_message(WANTED, number, length as u64, MemoryHandle([0; 2]))?;
+        let deadline = Deadline::Within(PEER_TIMEOUT).start();
         let handle = loop {
             self.fetch(wire)?;
             match lock(&self.areas).given.take() {

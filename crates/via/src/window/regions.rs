@@ -27,7 +27,7 @@ const NUMBER_SHIFT: u32 = 48;
 /// Returns the index of the cache for the array `at` of a method, among those for reading or those
 /// for writing.
 #[inline(always)]
-pub const fn region_cache_at(at: usize, is_written: bool) -> usize {
+pub const fn cache_at(at: usize, is_written: bool) -> usize {
     (at % REGION_CACHES) + if is_written { REGION_CACHES } else { 0 }
 }
 
@@ -90,7 +90,7 @@ impl RegionCache {
         Self { base: AtomicUsize::new(0), length: AtomicU64::new(0), tag: AtomicU64::new(0) }
     }
 
-    /// Puts a region in the cache. `number` is the number by which the peer knows the region.
+    /// Puts a region into the cache. `number` is the number by which the peer knows the region.
     pub fn fill(&self, base: usize, length: usize, number: u16) {
         // Other threads only clear the cache, so no reader sees words of two regions.
         self.clear();
@@ -99,7 +99,7 @@ impl RegionCache {
         self.length.store(length as u64, Ordering::Relaxed);
     }
 
-    /// Empties the cache.
+    /// Clears the cache.
     pub fn clear(&self) {
         self.length.store(0, Ordering::Relaxed);
     }
@@ -223,12 +223,12 @@ impl PeerRegions {
     /// writing.
     #[inline(always)]
     pub fn cache(&self, at: usize, is_written: bool) -> &PeerRegionCache {
-        &self.caches[region_cache_at(at, is_written)]
+        &self.caches[cache_at(at, is_written)]
     }
 
-    /// Puts the region of a reference in the cache. Returns `false` where no such region is mapped,
-    /// or the cache holds it already.
-    pub fn turn(&self, at: usize, is_written: bool, reference: u64) -> bool {
+    /// Puts the region of a reference into the cache. Returns `false` where no such region is
+    /// mapped, or the cache holds it already.
+    pub fn select(&self, at: usize, is_written: bool, reference: u64) -> bool {
         let number = reference >> NUMBER_SHIFT;
         let is_it = |region: &&PeerRegion| u64::from(region.number) == number && (region.is_writable || !is_written);
         let Some(region) = self.mapped.iter().find(is_it) else { return false };

@@ -209,8 +209,8 @@ mod tests {
                 return (datagram, began.elapsed());
             }
             let file = link.file().unwrap();
-            let patience = Timespec { tv_sec: 10, tv_nsec: 0 };
-            let ready = poll(&mut [PollFd::new(&*file, PollFlags::IN)], Some(&patience)).unwrap();
+            let timeout = Timespec { tv_sec: 10, tv_nsec: 0 };
+            let ready = poll(&mut [PollFd::new(&*file, PollFlags::IN)], Some(&timeout)).unwrap();
             assert_eq!(ready, 1, "nothing woke the sleeper");
         }
     }
@@ -248,8 +248,8 @@ mod tests {
         // The sender's file becomes readable when the held datagram is due, and the sender's next
         // call sends it.
         let file = bad.file().unwrap();
-        let patience = Timespec { tv_sec: 10, tv_nsec: 0 };
-        assert_eq!(poll(&mut [PollFd::new(&*file, PollFlags::IN)], Some(&patience)).unwrap(), 1);
+        let timeout = Timespec { tv_sec: 10, tv_nsec: 0 };
+        assert_eq!(poll(&mut [PollFd::new(&*file, PollFlags::IN)], Some(&timeout)).unwrap(), 1);
         assert_eq!((receive(&mut bad), receive(&mut good)), (None, Some(b"out".to_vec())));
         let nothing = Timespec { tv_sec: 0, tv_nsec: 0 };
         assert_eq!(poll(&mut [PollFd::new(&*file, PollFlags::IN)], Some(&nothing)).unwrap(), 0, "it rings no more");

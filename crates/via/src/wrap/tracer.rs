@@ -5,11 +5,11 @@
 //! datagrams. Both can use the same trace.
 //!
 //! ```
-//! use obvia_via::wrap::{Trace, What};
+//! use obvia_via::wrap::{EventKind, Trace};
 //!
 //! let trace = Trace::new(100);
 //! // Around a provider: `Nic::open(Box::new(TracedProvider::new(provider, trace.clone())))`. By hand:
-//! trace.note("me", What::Disconnected);
+//! trace.note("me", EventKind::Disconnected);
 //! println!("{trace}");
 //! assert!(trace.to_string().ends_with(" me: disconnects\n"));
 //! ```
@@ -51,13 +51,13 @@ pub struct Event {
     /// The subject: a provider, a connection, a link.
     pub who: Arc<str>,
     /// The kind of event.
-    pub what: What,
+    pub what: EventKind,
 }
 
 /// The kinds of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum What {
+pub enum EventKind {
     /// A listener was made, with this address.
     Listens(String),
     /// A connection to this address was requested.
@@ -191,7 +191,7 @@ impl Trace {
     }
 
     /// Records an event.
-    pub fn note(&self, who: impl Into<Arc<str>>, what: What) {
+    pub fn note(&self, who: impl Into<Arc<str>>, what: EventKind) {
         let event = Event { at: self.began.elapsed(), who: who.into(), what };
         let mut log = self.log();
         if let Some(stream) = &mut log.stream
@@ -236,7 +236,7 @@ impl fmt::Display for Event {
     }
 }
 
-impl fmt::Display for What {
+impl fmt::Display for EventKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Listens(address) => write!(f, "listens at {}", Line(address)),
@@ -245,19 +245,24 @@ impl fmt::Display for What {
             Self::Connected => f.write_str("is connected"),
             Self::NotConnected(why) => write!(f, "fails to connect: {}", Line(why)),
             Self::Posted { index, operation, length, immediate, remote } => {
-                write!(f, "#{index} {operation:?} of {length} bytes posted{}{}", Also(*immediate), Where(*remote))
+                write!(
+                    f,
+                    "#{index} {operation:?} of {length} bytes posted{}{}",
+                    WithImmediate(*immediate),
+                    AtAddress(*remote)
+                )
             }
             Self::ReceivePosted(count) => write!(f, "receive posted, {count} in the queue"),
             Self::Completed { index, status, transferred } => write!(f, "#{index} {status}, {transferred} bytes"),
             Self::MessageBegan(length, outcome) => write!(f, "message of {length} bytes: {}", Answer(*outcome)),
-            Self::MessageEnded(immediate) => write!(f, "message received{}", Also(*immediate)),
+            Self::MessageEnded(immediate) => write!(f, "message received{}", WithImmediate(*immediate)),
             Self::MessageAbandoned => f.write_str("message abandoned"),
             Self::Received { operation, length, immediate, outcome } => {
-                let (also, answer) = (Also(*immediate), Answer(*outcome));
+                let (also, answer) = (WithImmediate(*immediate), Answer(*outcome));
                 write!(f, "{operation:?} of {length} bytes completes a receive{also}: {answer}")
             }
             Self::Reached { intent, place, length, outcome } => {
-                write!(f, "peer's {intent:?} of {length} bytes{}: {}", Where(Some(*place)), Answer(*outcome))
+                write!(f, "peer's {intent:?} of {length} bytes{}: {}", AtAddress(Some(*place)), Answer(*outcome))
             }
             Self::Broke(status, why) => write!(f, "the connection is broken: {why}; {status}"),
             Self::Disconnected => f.write_str("disconnects"),
@@ -292,18 +297,18 @@ impl fmt::Display for Line<'_> {
 }
 
 /// Immediate data, if present.
-struct Also(Option<u32>);
+struct WithImmediate(Option<u32>);
 
-impl fmt::Display for Also {
+impl fmt::Display for WithImmediate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.map_or(Ok(()), |data| write!(f, " with {data:#010x}"))
     }
 }
 
 /// A place, if present.
-struct Where(Option<RemoteAddress>);
+struct AtAddress(Option<RemoteAddress>);
 
-impl fmt::Display for Where {
+impl fmt::Display for AtAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(RemoteAddress { handle, offset }) = self.0 else { return Ok(()) };
         write!(f, " at {:x}:{:x}+{offset:#x}", handle.0[0], handle.0[1])

@@ -738,7 +738,7 @@ fn who_comes_and_says_nothing_shuts_nobody_out() {
         listener.wait(SOON).unwrap().reject("seen");
         assert!(matches!(asking.join().unwrap(), Err(Error::Refused { .. })));
     });
-    // The limit is less than the time that silent visitors may take.
+    // The limit is less than the time that silent peers may take.
     assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
     drop(silent);
 }

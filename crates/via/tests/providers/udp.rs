@@ -139,8 +139,8 @@ fn a_message_of_a_mebibyte_arrives_whole_at_every_level() {
             client.send.post(send).unwrap();
             assert_eq!(client.send.wait(SOON).unwrap().status(), Status::Done, "{reliability}");
             attempts -= 1;
-            let patience = if attempts > 0 { Deadline::Within(Duration::from_millis(300)) } else { SOON };
-            match server.receive.wait(patience) {
+            let timeout = if attempts > 0 { Deadline::Within(Duration::from_millis(300)) } else { SOON };
+            match server.receive.wait(timeout) {
                 Err(Error::TimedOut) if attempts > 0 => {}
                 received => break received.unwrap(),
             }

@@ -9,7 +9,7 @@ use obvia_via::{Deadline, Error, Header, Kind, Nic, Waiting};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-const PATIENCE: Deadline = Deadline::Within(ground::LATEST);
+const TIMEOUT: Deadline = Deadline::Within(ground::LATEST);
 
 /// The wait for an event that must not come.
 const BRIEF: Deadline = Deadline::Within(Duration::from_millis(20));
@@ -48,10 +48,10 @@ impl Connect for Pair {
         let address = listener.address();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let request = listener.wait(PATIENCE).unwrap();
-                serve(window::accept(&self.nics[0], request, &options(waiting), PATIENCE).unwrap());
+                let request = listener.wait(TIMEOUT).unwrap();
+                serve(window::accept(&self.nics[0], request, &options(waiting), TIMEOUT).unwrap());
             });
-            call(window::connect(&self.nics[1], &address, &options(waiting), PATIENCE).unwrap());
+            call(window::connect(&self.nics[1], &address, &options(waiting), TIMEOUT).unwrap());
         });
     }
 }
@@ -61,10 +61,10 @@ const REQUEST: Header = Header { kind: Kind::Request, opnum: 3, first: 7, second
 /// Sends a frame filled with `byte`.
 fn send(window: &mut Window, header: Header, length: usize, byte: u8) {
     if length <= obvia_via::layout::INLINE_MAX {
-        window.tx.inline_frame(PATIENCE).unwrap()[..length].fill(byte);
+        window.tx.inline_frame(TIMEOUT).unwrap()[..length].fill(byte);
         window.tx.send_inline(header, length);
     } else {
-        window.tx.area_frame(length, 0, PATIENCE).unwrap().fill(byte);
+        window.tx.area_frame(length, 0, TIMEOUT).unwrap().fill(byte);
         window.tx.send_area(header, length);
     }
 }
@@ -73,7 +73,7 @@ fn send(window: &mut Window, header: Header, length: usize, byte: u8) {
 /// gone.
 fn echo(mut window: Window) {
     loop {
-        let (header, bytes) = match window.rx.receive(PATIENCE) {
+        let (header, bytes) = match window.rx.receive(TIMEOUT) {
             Ok(message) => {
                 let mut bytes = vec![0; message.frame().len()];
                 message.frame().copy_to(0, &mut bytes).unwrap();
@@ -96,7 +96,7 @@ fn frames_of_all_lengths_go_and_come(pair: &impl Connect, waiting: Waiting) {
             let byte = turn as u8;
             let sequence = window.tx.next_sequence();
             send(&mut window, REQUEST, length, byte);
-            let message = window.rx.receive(PATIENCE).unwrap();
+            let message = window.rx.receive(TIMEOUT).unwrap();
             assert_eq!(message.header().unwrap(), Header { kind: Kind::Response, ..REQUEST });
             let mut bytes = vec![0; message.frame().len()];
             message.frame().copy_to(0, &mut bytes).unwrap();
@@ -123,7 +123,7 @@ fn messages_without_answers_wait_for_credit(pair: &impl Connect) {
     let serve = move |mut window: Window| {
         goes.recv().unwrap();
         for number in 1..=MESSAGES {
-            let message = window.rx.receive(PATIENCE).unwrap();
+            let message = window.rx.receive(TIMEOUT).unwrap();
             assert_eq!((message.sequence(), message.kind().unwrap()), (number, Kind::Oneway));
             let expected = if number % 10 == 0 { 3000 } else { 16 };
             assert_eq!((message.frame().len(), message.frame().load_u8(0)), (expected, Some(number as u8)));
@@ -134,7 +134,7 @@ fn messages_without_answers_wait_for_credit(pair: &impl Connect) {
         }
         window.tx.taken_all();
         send(&mut window, Header { kind: Kind::Response, ..REQUEST }, 0, 0);
-        let _ = window.rx.receive(PATIENCE);
+        let _ = window.rx.receive(TIMEOUT);
     };
     pair.between(Waiting::Adaptive, serve, |mut window| {
         for number in 1..=MESSAGES {
@@ -148,7 +148,7 @@ fn messages_without_answers_wait_for_credit(pair: &impl Connect) {
             }
             send(&mut window, Header { kind: Kind::Oneway, ..REQUEST }, length, number as u8);
         }
-        window.rx.receive(PATIENCE).unwrap();
+        window.rx.receive(TIMEOUT).unwrap();
         assert!(window.counters().credit_waits > 0);
     });
 }
@@ -162,18 +162,18 @@ fn waits_end(pair: &impl Connect) {
             std::thread::sleep(Duration::from_millis(50));
             alarm.ring();
         });
-        let outcome = window.rx.receive(PATIENCE);
+        let outcome = window.rx.receive(TIMEOUT);
         assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
         ringer.join().unwrap();
         // The connection works on after that.
         send(&mut window, REQUEST, 8, 1);
-        assert_eq!(window.rx.receive(PATIENCE).unwrap().frame().len(), 8);
+        assert_eq!(window.rx.receive(TIMEOUT).unwrap().frame().len(), 8);
     });
 }
 
 fn ends_are_noticed(pair: &impl Connect) {
     pair.between(Waiting::Adaptive, drop, |mut window| {
-        let outcome = window.rx.receive(PATIENCE);
+        let outcome = window.rx.receive(TIMEOUT);
         assert!(matches!(outcome, Err(Error::Disconnected { .. })), "{outcome:?}");
         assert!(window.is_closed() && window.alarm().is_closed());
     });
@@ -184,13 +184,13 @@ fn who_is_no_window_is_refused(pair: &Pair) {
     let address = listener.address();
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let request = listener.wait(PATIENCE).unwrap();
-            let outcome = window::accept(&pair.nics[0], request, &options(Waiting::Poll), PATIENCE);
+            let request = listener.wait(TIMEOUT).unwrap();
+            let outcome = window::accept(&pair.nics[0], request, &options(Waiting::Poll), TIMEOUT);
             assert!(matches!(outcome, Err(Error::Violation(_))), "{outcome:?}");
         });
         let tag = pair.nics[1].protection_tag();
         let mut vi = pair.nics[1].vi(Default::default(), &tag, None, None).unwrap();
-        let outcome = vi.request(&address, b"something else", PATIENCE);
+        let outcome = vi.request(&address, b"something else", TIMEOUT);
         assert!(matches!(outcome, Err(Error::Refused { .. })), "{outcome:?}");
     });
 }

@@ -1,8 +1,8 @@
 //! The client's relay: requests become calls of an association, and their results become responses.
 
-use super::exchange::{Awaited, put_fault, put_pdu, remember};
+use super::exchange::{Awaited, cache_target, put_fault, put_pdu};
 use super::translation::Translation;
-use super::{PATIENCE, Route, Routes, fill, limits, over, wait};
+use super::{PEER_TIMEOUT, Route, Routes, fill, limits, over, wait};
 use crate::co::pdu::{ACCEPTED, Bind, BindAck, Context, FragmentSizes, Outcome};
 use crate::co::{AssociationError, ClientAssociation, ClientEvent, ClientOptions, Limits, OutgoingCall};
 use crate::security::Security;
@@ -40,7 +40,7 @@ pub fn client(
         ways: HashMap::new(),
         contexts: HashMap::new(),
         next_context: 0,
-        asked: None,
+        requested_bind: None,
         call: None,
         refused: None,
         scratch: Vec::new(),
@@ -75,7 +75,7 @@ struct State {
     contexts: HashMap<SyntaxId, Result<u16, Status>>,
     next_context: u16,
     /// The bind that an upper layer has requested.
-    asked: Option<Asked>,
+    requested_bind: Option<RequestedBind>,
     /// The outstanding call.
     call: Option<Call>,
     /// The number in the window of a call that failed before it was sent, and the status of the
@@ -95,7 +95,7 @@ struct Way {
 
 /// A bind that an upper layer has requested.
 #[derive(Debug)]
-struct Asked {
+struct RequestedBind {
     /// The bind's number in the association.
     id: u32,
     /// The message's number in the window.
@@ -128,7 +128,7 @@ impl ClientRelay {
     /// Sends the association's output.
     fn flush(&self, state: &mut State) -> Result<(), ViError> {
         let output = state.association.output();
-        self.stream.send(output, Deadline::Within(PATIENCE))?;
+        self.stream.send(output, Deadline::Within(PEER_TIMEOUT))?;
         output.clear();
         Ok(())
     }
@@ -168,7 +168,7 @@ impl ClientRelay {
         let Route { object, syntax, interface, transfers } = route;
         let agreed = match state.contexts.get(&syntax) {
             Some(agreed) => *agreed,
-            None => self.agree(state, syntax, transfers)?,
+            None => self.negotiate(state, syntax, transfers)?,
         };
         let way = agreed.and_then(|context_id| {
             let presentation = state.association.presentation(context_id);
@@ -176,14 +176,14 @@ impl ClientRelay {
             Ok(Way { context_id, object, translation: translation.ok_or(Status::UNK_IF)? })
         });
         if let Ok(way) = way {
-            remember(&mut state.ways, target, way);
+            cache_target(&mut state.ways, target, way);
         }
         Ok(way)
     }
 
     /// Proposes a context for an interface and waits for the answer. Between calls, no other unit
     /// can arrive.
-    fn agree(
+    fn negotiate(
         &self,
         state: &mut State,
         interface: SyntaxId,
@@ -191,7 +191,7 @@ impl ClientRelay {
     ) -> Result<Result<u16, Status>, ViError> {
         let number = self.propose(state, vec![Context { id: 0, interface, transfers }])?;
         self.flush(state)?;
-        let deadline = Deadline::Within(PATIENCE).start();
+        let deadline = Deadline::Within(PEER_TIMEOUT).start();
         loop {
             match state.association.poll().map_err(|error| failed(error, state.wanted, self.routes.group()))? {
                 Some(ClientEvent::Bound(id, outcomes)) if id == number => {
@@ -227,7 +227,7 @@ impl ClientRelay {
     fn bind(&self, state: &mut State, message: &Outgoing<'_>) -> Result<(), ViError> {
         let bind = Bind::from_wire(message.frame).map_err(|error| over(error.into()))?;
         let id = self.propose(state, bind.contexts.clone())?;
-        state.asked = Some(Asked { id, sequence: message.sequence, bind });
+        state.requested_bind = Some(RequestedBind { id, sequence: message.sequence, bind });
         self.flush(state)
     }
 }
@@ -283,13 +283,13 @@ impl State {
             ClientEvent::Fault(found) => {
                 if let Some(call) = self.call.take_if(|call| call.id == found.id) {
                     put_fault(inbox, call.awaited.sequence, found.status)?;
-                } else if let Some(asked) = self.asked.take_if(|asked| asked.id == found.id) {
-                    put_fault(inbox, asked.sequence, found.status)?;
+                } else if let Some(bind) = self.requested_bind.take_if(|bind| bind.id == found.id) {
+                    put_fault(inbox, bind.sequence, found.status)?;
                 }
             }
             ClientEvent::Bound(id, outcomes) => {
                 self.note_group(group)?;
-                if let Some(Asked { bind, .. }) = self.asked.take_if(|asked| asked.id == id) {
+                if let Some(RequestedBind { bind, .. }) = self.requested_bind.take_if(|bind| bind.id == id) {
                     let interfaces: Vec<_> = bind.contexts.iter().map(|context| context.interface).collect();
                     self.note(&interfaces, &outcomes);
                     let ack = self.acknowledged(&bind, outcomes);

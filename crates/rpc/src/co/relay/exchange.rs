@@ -13,7 +13,7 @@ use std::hash::Hash;
 const TARGETS_MAX: usize = 4096;
 
 /// Caches the properties of a target. A full cache is emptied first.
-pub(crate) fn remember<K: Hash + Eq, V>(known: &mut HashMap<K, V>, target: K, found: V) {
+pub(crate) fn cache_target<K: Hash + Eq, V>(known: &mut HashMap<K, V>, target: K, found: V) {
     if known.len() == TARGETS_MAX {
         known.clear();
     }

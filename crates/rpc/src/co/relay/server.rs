@@ -4,9 +4,9 @@
 //! thread. One idle lane leads: it receives for all. Once it has received a call, another lane
 //! leads. If all lanes are busy, the relay adds one.
 
-use super::exchange::{Addressee, Arrived, Performed, remember};
+use super::exchange::{Addressee, Arrived, Performed, cache_target};
 use super::translation::Translation;
-use super::{Attribution, Interface, Interfaces, PATIENCE, fill, limits, over, wait};
+use super::{Attribution, Interface, Interfaces, PEER_TIMEOUT, fill, limits, over, wait};
 use crate::co::{IncomingCall, Presentation, ServerAssociation, ServerEvent, ServerOptions};
 use crate::status::Status;
 use crate::uuid::Uuid;
@@ -43,19 +43,19 @@ pub fn server(
     let state =
         State { association, known: HashMap::new(), scratch: Vec::new(), is_led: false, followers: 0, lanes: 1 };
     let options = options.clone();
-    let hall = Hall { stream, interfaces, options, state: Mutex::new(state), turn: Condvar::new() };
-    Lane::window(Arc::new(hall))
+    let shared = SharedLanes { stream, interfaces, options, state: Mutex::new(state), lane_wakeup: Condvar::new() };
+    Lane::window(Arc::new(shared))
 }
 
 /// The shared state of an association's lanes.
 #[derive(Debug)]
-struct Hall {
+struct SharedLanes {
     stream: Stream,
     interfaces: Arc<dyn Interfaces>,
     options: Options,
     state: Mutex<State>,
     /// Signalled when no lane leads any more, or a lane has to wake.
-    turn: Condvar,
+    lane_wakeup: Condvar,
 }
 
 #[derive(Debug)]
@@ -90,7 +90,7 @@ enum Taken {
     Orphan(u32),
 }
 
-impl Hall {
+impl SharedLanes {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -101,7 +101,7 @@ impl Hall {
         if output.is_empty() {
             return Ok(());
         }
-        let sent = self.stream.send(output, Deadline::Within(PATIENCE));
+        let sent = self.stream.send(output, Deadline::Within(PEER_TIMEOUT));
         state.association.note_sent();
         match sent {
             // The client is gone, but the units that it has sent before still have to be processed.
@@ -167,7 +167,7 @@ impl Hall {
         let (target, interface): (TargetId, Interface) = self.interfaces.find(call.object, interface, call.maker)?;
         let translation = Translation::new(transfer, interface).ok_or(Status::UNK_IF)?;
         let found = Addressee { target, translation };
-        remember(known, key, found);
+        cache_target(known, key, found);
         Ok(found)
     }
 }
@@ -175,7 +175,7 @@ impl Hall {
 /// One window of an association.
 #[derive(Debug)]
 struct Lane {
-    hall: Arc<Hall>,
+    shared: Arc<SharedLanes>,
     calls: Mutex<Calls>,
     attribution: Attribution,
     /// Whether the lane's thread has to stop waiting for calls.
@@ -192,10 +192,14 @@ struct Calls {
 }
 
 impl Lane {
-    fn window(hall: Arc<Hall>) -> Result<(Window, Attribution), ViError> {
-        let (options, attribution) = (hall.options.clone(), Attribution::default());
-        let lane =
-            Self { hall, calls: Mutex::default(), attribution: attribution.clone(), is_wanted: AtomicBool::new(false) };
+    fn window(shared: Arc<SharedLanes>) -> Result<(Window, Attribution), ViError> {
+        let (options, attribution) = (shared.options.clone(), Attribution::default());
+        let lane = Self {
+            shared,
+            calls: Mutex::default(),
+            attribution: attribution.clone(),
+            is_wanted: AtomicBool::new(false),
+        };
         Ok((relayed(Box::new(lane), &options)?, attribution))
     }
 
@@ -210,12 +214,12 @@ impl Lane {
         inbox: &mut Inbox<'_>,
         span: Duration,
     ) -> (MutexGuard<'a, State>, Result<(), ViError>) {
-        let hall = &*self.hall;
+        let shared = &*self.shared;
         let mut span = Some(span).filter(|span| !span.is_zero());
         loop {
-            let taken = hall.take(&mut state, inbox, &self.attribution);
+            let taken = shared.take(&mut state, inbox, &self.attribution);
             // The output is sent after an error, too, because it tells the client the reason.
-            let outcome = match hall.flush(&mut state).and(taken) {
+            let outcome = match shared.flush(&mut state).and(taken) {
                 Ok(Taken::Call(call)) => {
                     self.calls().current = Some(call);
                     return (state, Ok(()));
@@ -234,13 +238,13 @@ impl Lane {
             }
             if let Some(span) = span.take() {
                 drop(state);
-                let waited = wait(&hall.stream, span);
-                state = hall.lock();
+                let waited = wait(&shared.stream, span);
+                state = shared.lock();
                 if !matches!(waited, Ok(true)) {
                     return (state, waited.map(drop));
                 }
             }
-            match fill(&hall.stream, &mut state.association.input) {
+            match fill(&shared.stream, &mut state.association.input) {
                 Ok(true) => {}
                 over => return (state, over.map(drop)),
             }
@@ -249,9 +253,9 @@ impl Lane {
 
     /// Waits until no other lane leads.
     fn follow<'a>(&'a self, mut state: MutexGuard<'a, State>, span: Duration) -> MutexGuard<'a, State> {
-        let is_no_turn = |state: &mut State| state.is_led && !self.is_wanted.load(Ordering::Acquire);
+        let must_wait = |state: &mut State| state.is_led && !self.is_wanted.load(Ordering::Acquire);
         state.followers += 1;
-        let waited = self.hall.turn.wait_timeout_while(state, span, is_no_turn);
+        let waited = self.shared.lane_wakeup.wait_timeout_while(state, span, must_wait);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         state.followers -= 1;
         state
@@ -262,7 +266,7 @@ impl Relay for Lane {
     fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
         let call = self.calls().current.take().and_then(|call| Some((call.id?, call.performed)));
         let (id, performed) = call.ok_or(ViError::BadState { what: "no call awaits a response" })?;
-        let mut state = self.hall.lock();
+        let mut state = self.shared.lock();
         let State { association, scratch, .. } = &mut *state;
         let answered = match performed.encode(&message, scratch)? {
             Ok(()) => association.respond(id, scratch),
@@ -270,14 +274,14 @@ impl Relay for Lane {
         };
         answered.map_err(over)?;
         self.calls().answered = Some(id);
-        self.hall.flush(&mut state)
+        self.shared.flush(&mut state)
     }
 
     fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), ViError> {
         if let Some(call) = self.calls().current.take_if(|call| call.id.is_none()) {
             call.performed.end();
         }
-        let mut state = self.hall.lock();
+        let mut state = self.shared.lock();
         if state.is_led {
             state = self.follow(state, span);
         }
@@ -288,13 +292,13 @@ impl Relay for Lane {
         let (mut state, outcome) = self.lead(state, inbox, span);
         state.is_led = false;
         if state.followers > 0 {
-            self.hall.turn.notify_one();
+            self.shared.lane_wakeup.notify_one();
         } else if inbox.is_full() && state.association.is_multiplexed() && state.lanes < LANES_MAX {
             state.lanes += 1;
             drop(state);
             // If the window cannot be made, further calls wait until this lane is idle.
-            if let Ok((lane, attribution)) = Self::window(Arc::clone(&self.hall)) {
-                Arc::clone(&self.hall.interfaces).serve(lane, attribution);
+            if let Ok((lane, attribution)) = Self::window(Arc::clone(&self.shared)) {
+                Arc::clone(&self.shared.interfaces).serve(lane, attribution);
             }
         }
         outcome
@@ -304,9 +308,9 @@ impl Relay for Lane {
         self.is_wanted.store(true, Ordering::Release);
         // The lock is taken so that a thread that has checked the flag is already waiting when it
         // is notified.
-        drop(self.hall.lock());
-        self.hall.turn.notify_all();
-        self.hall.stream.interrupt();
+        drop(self.shared.lock());
+        self.shared.lane_wakeup.notify_all();
+        self.shared.stream.interrupt();
     }
 
     fn check(&self) -> Result<(), ViError> {
@@ -314,18 +318,18 @@ impl Relay for Lane {
     }
 
     fn has_ended(&self) -> bool {
-        self.hall.stream.has_ended()
+        self.shared.stream.has_ended()
     }
 
     fn peer(&self) -> Peer {
-        self.hall.stream.peer().clone()
+        self.shared.stream.peer().clone()
     }
 
     fn local(&self) -> Option<&str> {
-        self.hall.stream.local_host()
+        self.shared.stream.local_host()
     }
 
     fn end(&self) {
-        self.hall.stream.close();
+        self.shared.stream.close();
     }
 }

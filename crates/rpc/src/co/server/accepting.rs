@@ -177,8 +177,8 @@ impl ServerAssociation {
     }
 
     fn note_failed_proof(&self) {
-        if let Some(witness) = &self.options.witness {
-            witness.denied(Denial::Proof);
+        if let Some(denial_observer) = &self.options.denial_observer {
+            denial_observer.denied(Denial::Proof);
         }
     }
 

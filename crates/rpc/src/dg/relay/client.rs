@@ -4,7 +4,7 @@
 use super::keeper::{Keeper, Kept};
 use super::{BIND, draw, flush, limits};
 use crate::co::pdu::{Bind, BindAck, Outcome as Agreed};
-use crate::co::relay::exchange::{Awaited, put_fault, put_pdu, remember};
+use crate::co::relay::exchange::{Awaited, cache_target, put_fault, put_pdu};
 use crate::co::relay::translation::Translation;
 use crate::co::relay::{Route, Routes};
 use crate::dg::{Activity, Failure, Outcome, OutgoingCall, Semantics};
@@ -41,10 +41,10 @@ pub fn client(
         routes,
         ways: HashMap::new(),
         call: None,
-        asked: None,
+        bind_sequence: None,
         is_introduced: false,
         refused: None,
-        agreed: None,
+        own_bind_ack: None,
         room: vec![0; LONGEST],
         scratch: Vec::new(),
     };
@@ -78,14 +78,14 @@ struct State {
     /// The outstanding call.
     call: Option<Awaited>,
     /// The message's number in the window, if the outstanding call is a bind.
-    asked: Option<u32>,
+    bind_sequence: Option<u32>,
     /// Whether the server has answered a bind, which shows that it is a process of this program.
     is_introduced: bool,
     /// The number in the window of a message that failed before it was sent, and the status of the
     /// fault.
     refused: Option<(u32, Status)>,
     /// The bind_ack that this relay has made in the server's place.
-    agreed: Option<Vec<u8>>,
+    own_bind_ack: Option<Vec<u8>>,
     /// The receive buffer.
     room: Vec<u8>,
     /// The buffer for translations.
@@ -162,23 +162,23 @@ impl State {
         let Route { object, syntax, interface, .. } = self.routes.find(target).ok_or(Status::OBJECT_NOT_FOUND)?;
         let translation = Translation::without_context(interface).ok_or(Status::UNK_IF)?;
         let way = Way { interface: syntax, object, translation };
-        remember(&mut self.ways, target, way);
+        cache_target(&mut self.ways, target, way);
         Ok(way)
     }
 
     /// Sends a bind to the server as a call, or answers it in the server's place.
-    fn settle(&mut self, unit: &[u8], sequence: u32) -> Result<(), ViError> {
+    fn bind(&mut self, unit: &[u8], sequence: u32) -> Result<(), ViError> {
         let bind = Bind::from_wire(unit).map_err(|error| ViError::Relay { source: Box::new(error) })?;
         // Further contexts are proposed only to a server that has answered a first bind, as
         // processes of this program do.
         if bind.alters && !self.is_introduced {
-            self.agreed = Some(agree(bind));
+            self.own_bind_ack = Some(make_bind_ack(bind));
             return Ok(());
         }
-        let interface = self.routes.settler();
+        let interface = self.routes.bind_interface();
         let call = OutgoingCall { interface, opnum: BIND, object: None, semantics: Semantics::Idempotent, stub: unit };
         match self.activity.call(Instant::now(), &call) {
-            Ok(()) => self.asked = Some(sequence),
+            Ok(()) => self.bind_sequence = Some(sequence),
             Err(status) => self.refused = Some((sequence, status)),
         }
         Ok(())
@@ -186,7 +186,7 @@ impl State {
 
     /// Puts the next answer into the inbox. Returns whether there was one.
     fn deliver(&mut self, inbox: &mut Inbox<'_>, is_over: &AtomicBool) -> Result<bool, ViError> {
-        if let Some(ack) = self.agreed.take() {
+        if let Some(ack) = self.own_bind_ack.take() {
             put_pdu(inbox, &ack)?;
             return Ok(true);
         }
@@ -199,7 +199,7 @@ impl State {
         if is_lost {
             is_over.store(true, Ordering::Release);
         }
-        match (outcome, self.asked.take(), self.call.take()) {
+        match (outcome, self.bind_sequence.take(), self.call.take()) {
             (Ok((_, ack)), Some(_), _) => {
                 self.is_introduced = true;
                 put_pdu(inbox, &ack)?;
@@ -226,7 +226,7 @@ impl State {
 }
 
 /// Answers a bind like a server with contexts whose only transfer syntax is NDR 2.0.
-fn agree(bind: Bind) -> Vec<u8> {
+fn make_bind_ack(bind: Bind) -> Vec<u8> {
     let outcomes = bind.contexts.iter().map(|context| Agreed::choose(context, &[NDR])).collect();
     let Bind { alters, call_id, sizes, .. } = bind;
     BindAck { alters, flags: 0, call_id, sizes, group: 1, secondary_address: String::new(), outcomes }.to_wire()
@@ -242,9 +242,9 @@ impl Relay for ClientRelay {
                     state.refused = Some((message.sequence, status)).filter(|_| is_awaited);
                 }
             }
-            Kind::Pdu => state.settle(message.frame, message.sequence)?,
+            Kind::Pdu => state.bind(message.frame, message.sequence)?,
             Kind::Cancel => {
-                (state.call, state.asked) = (None, None);
+                (state.call, state.bind_sequence) = (None, None);
                 state.activity.orphan();
             }
             Kind::Response | Kind::Fault => return Err(ViError::BadState { what: "a client cannot send responses" }),

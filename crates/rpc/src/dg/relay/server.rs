@@ -23,11 +23,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The time without a unit after which the client of a call being executed counts as gone: several
 /// pings.
-const PATIENCE: Duration = Duration::from_secs(90);
+const SILENCE_MAX: Duration = Duration::from_secs(90);
 /// The maximum number of known clients; one host may have half of them.
 const CLIENTS_MAX: usize = 256;
 /// The interval of the timers while there are clients.
-const ROUND: Duration = Duration::from_millis(100);
+const TIMER_INTERVAL: Duration = Duration::from_millis(100);
 /// The maximum number of datagrams processed between two checks of the timers.
 const TAKEN_MAX: u32 = 64;
 /// The client of calls without response, whose makers are not asked for their identity.
@@ -51,13 +51,13 @@ pub struct EndpointOptions {
 /// A socket that receives calls.
 #[derive(Debug)]
 pub struct Endpoint {
-    hall: Arc<Hall>,
+    shared: Arc<SharedEndpoint>,
     state: Mutex<State>,
 }
 
 /// The state shared by the endpoint and its lanes.
 #[derive(Debug)]
-struct Hall {
+struct SharedEndpoint {
     socket: DatagramSocket,
     server: Mutex<Server>,
     options: EndpointOptions,
@@ -71,16 +71,16 @@ struct State {
     /// The client of each call that may be outstanding.
     calls: HashMap<CallKey, Uuid>,
     room: Vec<u8>,
-    rounds_at: Instant,
+    timers_due: Instant,
 }
 
-impl Hall {
+impl SharedEndpoint {
     fn server(&self) -> MutexGuard<'_, Server> {
         self.server.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Calls a function on the server, and sends the output.
-    fn say(&self, what: impl FnOnce(&mut Server)) {
+    fn with_server(&self, what: impl FnOnce(&mut Server)) {
         let mut server = self.server();
         what(&mut server);
         // An unreachable client is detected by its silence.
@@ -88,18 +88,18 @@ impl Hall {
     }
 
     fn respond(&self, key: CallKey, stub: &[u8]) {
-        self.say(|server| server.respond(Instant::now(), key, stub.to_vec()));
+        self.with_server(|server| server.respond(Instant::now(), key, stub.to_vec()));
     }
 
     fn fault(&self, key: CallKey, status: Status, began: bool) {
-        self.say(|server| server.fault(Instant::now(), key, status, began));
+        self.with_server(|server| server.fault(Instant::now(), key, status, began));
     }
 }
 
 impl Endpoint {
     /// Creates an endpoint at a socket. The caller has to call [`Self::attend`] repeatedly.
     pub fn new(socket: DatagramSocket, served: Arc<dyn Clients>, options: EndpointOptions) -> Self {
-        let limits = Limits { patience: PATIENCE, ..limits(&options.window, &socket) };
+        let limits = Limits { silence_max: SILENCE_MAX, ..limits(&options.window, &socket) };
         // The unit is a tenth of a second, so that a quickly restarted server differs from its
         // predecessor. 0 is reserved for an unknown boot time.
         let boot =
@@ -108,8 +108,8 @@ impl Endpoint {
         let draw = Box::new(|| draw().unwrap_or(UNASKED));
         let server = Mutex::new(Server::new(ServerOptions { limits, boot, draw }));
         let (clients, calls) = (HashMap::new(), HashMap::new());
-        let state = State { clients, served, calls, room: vec![0; LONGEST], rounds_at: Instant::now() };
-        Self { hall: Arc::new(Hall { socket, server, options }), state: Mutex::new(state) }
+        let state = State { clients, served, calls, room: vec![0; LONGEST], timers_due: Instant::now() };
+        Self { shared: Arc::new(SharedEndpoint { socket, server, options }), state: Mutex::new(state) }
     }
 
     /// Waits a limited time for datagrams and processes them. One thread has to call this
@@ -120,15 +120,15 @@ impl Endpoint {
     /// The system's error for the socket.
     pub fn attend(&self) -> Result<(), ViError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_idle = state.clients.is_empty() && self.hall.server().activities() == 0;
-        let span = if is_idle { Duration::from_secs(3600) } else { ROUND };
-        match self.hall.socket.wait(Deadline::Within(span)) {
-            Ok(()) => state.take(&self.hall)?,
+        let is_idle = state.clients.is_empty() && self.shared.server().activities() == 0;
+        let span = if is_idle { Duration::from_secs(3600) } else { TIMER_INTERVAL };
+        match self.shared.socket.wait(Deadline::Within(span)) {
+            Ok(()) => state.take(&self.shared)?,
             Err(ViError::TimedOut | ViError::Cancelled) => {}
             Err(error) => return Err(error),
         }
-        if Instant::now() >= state.rounds_at {
-            state.go_round(&self.hall);
+        if Instant::now() >= state.timers_due {
+            state.run_timers(&self.shared);
         }
         Ok(())
     }
@@ -136,21 +136,21 @@ impl Endpoint {
 
 impl State {
     /// Processes the available datagrams.
-    fn take(&mut self, hall: &Arc<Hall>) -> Result<(), ViError> {
+    fn take(&mut self, shared: &Arc<SharedEndpoint>) -> Result<(), ViError> {
         for _ in 0..TAKEN_MAX {
-            let Received::Datagram(length, from) = hall.socket.receive(&mut self.room)? else { break };
-            hall.say(|server| server.receive(Instant::now(), from, &self.room[..length]));
-            self.follow(hall);
+            let Received::Datagram(length, from) = shared.socket.receive(&mut self.room)? else { break };
+            shared.with_server(|server| server.receive(Instant::now(), from, &self.room[..length]));
+            self.process_events(shared);
         }
         Ok(())
     }
 
     /// Processes the server's events.
-    fn follow(&mut self, hall: &Arc<Hall>) {
-        let next = || hall.server().next_event();
+    fn process_events(&mut self, shared: &Arc<SharedEndpoint>) {
+        let next = || shared.server().next_event();
         while let Some(event) = next() {
             match event {
-                ServerEvent::Call(call) => self.dispatch(hall, call),
+                ServerEvent::Call(call) => self.dispatch(shared, call),
                 ServerEvent::Cancelled(key) => {
                     if let Some(client) = self.calls.get(&key).and_then(|id| self.clients.get(id)) {
                         client.cancel(key);
@@ -158,7 +158,7 @@ impl State {
                 }
                 ServerEvent::Alive(id) => {
                     if let Some(client) = self.clients.get(&id) {
-                        client.has_spoken();
+                        client.note_alive();
                     }
                 }
             }
@@ -166,10 +166,10 @@ impl State {
     }
 
     /// Queues a call for a lane of its client.
-    fn dispatch(&mut self, hall: &Arc<Hall>, call: IncomingCall) {
+    fn dispatch(&mut self, shared: &Arc<SharedEndpoint>, call: IncomingCall) {
         let (key, id) = (call.key, call.client.unwrap_or(UNASKED));
-        let Some(client) = self.client(hall, id, call.from) else {
-            return hall.fault(key, Status::SERVER_TOO_BUSY, false);
+        let Some(client) = self.client(shared, id, call.from) else {
+            return shared.fault(key, Status::SERVER_TOO_BUSY, false);
         };
         if !call.is_maybe {
             self.calls.insert(key, id);
@@ -178,12 +178,12 @@ impl State {
             Ok(false) => {}
             // If a lane cannot be started, the existing ones take the call.
             Ok(true) => drop(Lane::begin(&client)),
-            Err(status) => hall.fault(key, status, false),
+            Err(status) => shared.fault(key, status, false),
         }
     }
 
     /// Returns a call's client, which may be new. `None` if the call is not acceptable.
-    fn client(&mut self, hall: &Arc<Hall>, id: Uuid, from: Place) -> Option<Arc<Client>> {
+    fn client(&mut self, shared: &Arc<SharedEndpoint>, id: Uuid, from: Place) -> Option<Arc<Client>> {
         if let Some(client) = self.clients.get(&id) {
             // A client's identity is bound to its host: calls with the same identity from elsewhere
             // are not its own.
@@ -195,16 +195,16 @@ impl State {
         }
         // Callers without an identity may be at any host.
         let host = if id == UNASKED { Host::NONE } else { from.host() };
-        let client = Arc::new(Client::new(Arc::clone(hall), host, self.served.admit(host)?));
+        let client = Arc::new(Client::new(Arc::clone(shared), host, self.served.admit(host)?));
         self.clients.insert(id, Arc::clone(&client));
         Some(client)
     }
 
     /// Performs the actions that are due.
-    fn go_round(&mut self, hall: &Arc<Hall>) {
-        self.rounds_at = Instant::now() + ROUND;
-        hall.say(|server| server.tick(Instant::now()));
-        self.follow(hall);
+    fn run_timers(&mut self, shared: &Arc<SharedEndpoint>) {
+        self.timers_due = Instant::now() + TIMER_INTERVAL;
+        shared.with_server(|server| server.tick(Instant::now()));
+        self.process_events(shared);
         self.calls.retain(|key, id| self.clients.get(id).is_some_and(|client| client.has(*key)));
         self.clients.retain(|_, client| !client.run_down());
         for client in self.clients.values().filter(|client| client.lacks_lanes()) {

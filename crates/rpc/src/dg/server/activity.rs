@@ -22,9 +22,9 @@ pub(super) struct Activity {
     pub(super) is_known: bool,
     /// The client's address space, if the client has told it.
     pub(super) client: Option<Uuid>,
-    pub(super) asking: Option<Asking>,
+    pub(super) callback: Option<Callback>,
     /// The time at which a unit of the activity last arrived.
-    pub(super) heard: Instant,
+    pub(super) last_received: Instant,
     pub(super) receiver: Receiver,
     /// Whether the call was cancelled.
     pub(super) is_cancelled: bool,
@@ -45,9 +45,9 @@ pub(super) enum State {
 
 /// An unanswered callback that asks for the client's identity.
 #[derive(Debug)]
-pub(super) struct Asking {
+pub(super) struct Callback {
     /// The activity that asks.
-    pub(super) asker: Uuid,
+    pub(super) own_activity: Uuid,
     pub(super) again_at: Instant,
     pub(super) times: u32,
     /// Whether the older operation is used, which all clients implement.
@@ -63,8 +63,8 @@ impl Activity {
             state: State::Arriving(Assembly::new(window)),
             is_known: false,
             client: None,
-            asking: None,
-            heard: now,
+            callback: None,
+            last_received: now,
             receiver: Receiver::UNKNOWN,
             is_cancelled: false,
         }

@@ -42,7 +42,7 @@ impl Random {
 
 /// The properties of the network and the processes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Weather {
+pub(super) struct Conditions {
     pub(super) loss: u64,
     pub(super) doubling: u64,
     /// The maximum delay of most datagrams, in milliseconds; some take up to a hundred times as
@@ -70,7 +70,7 @@ struct Client {
     made: Option<Made>,
 }
 
-enum Happening {
+enum Event {
     Arrival { from: Place, to: Place, bytes: Vec<u8> },
     Done { key: CallKey, stub: Vec<u8>, incarnation: u32 },
     Restart,
@@ -78,12 +78,12 @@ enum Happening {
 }
 
 /// The simulation.
-pub(super) struct World {
-    pub(super) weather: Weather,
+pub(super) struct Simulation {
+    pub(super) conditions: Conditions,
     random: Random,
     now: Instant,
-    happenings: BinaryHeap<Reverse<(Instant, u64)>>,
-    what: HashMap<u64, Happening>,
+    events: BinaryHeap<Reverse<(Instant, u64)>>,
+    what: HashMap<u64, Event>,
     count: u64,
     server: Server,
     incarnation: u32,
@@ -114,8 +114,8 @@ fn reply(request: &[u8], length: usize) -> Vec<u8> {
     (0..length).map(|at| seed.wrapping_add((at * 13) as u8)).collect()
 }
 
-impl World {
-    pub(super) fn new(seed: u64, clients: u32, calls: u32, weather: Weather) -> Self {
+impl Simulation {
+    pub(super) fn new(seed: u64, clients: u32, calls: u32, conditions: Conditions) -> Self {
         let mut random = Random(seed);
         let server = server(&mut random, 0);
         let clients = (0..clients).map(|number| {
@@ -124,11 +124,11 @@ impl World {
             Client { place, activity, left: calls, made: None }
         });
         let clients = clients.collect();
-        let mut world = Self {
-            weather,
+        let mut simulation = Self {
+            conditions,
             random,
             now: Instant::now(),
-            happenings: BinaryHeap::new(),
+            events: BinaryHeap::new(),
             what: HashMap::new(),
             count: 0,
             server,
@@ -139,32 +139,32 @@ impl World {
             answered: 0,
             failed: Vec::new(),
         };
-        world.happen(Duration::ZERO, Happening::Keep);
-        if weather.restarts {
-            world.happen(Duration::from_secs(3), Happening::Restart);
+        simulation.happen(Duration::ZERO, Event::Keep);
+        if conditions.restarts {
+            simulation.happen(Duration::from_secs(3), Event::Restart);
         }
-        world
+        simulation
     }
 
-    fn happen(&mut self, after: Duration, what: Happening) {
+    fn happen(&mut self, after: Duration, what: Event) {
         self.count += 1;
-        self.happenings.push(Reverse((self.now + after, self.count)));
+        self.events.push(Reverse((self.now + after, self.count)));
         self.what.insert(self.count, what);
     }
 
     /// Hands a datagram to the network.
     fn carry(&mut self, from: Place, to: Place, bytes: &[u8]) {
-        let copies = 1 + u64::from(self.random.is_one_of(self.weather.doubling));
+        let copies = 1 + u64::from(self.random.is_one_of(self.conditions.doubling));
         for _ in 0..copies {
-            if self.random.is_one_of(self.weather.loss) {
+            if self.random.is_one_of(self.conditions.loss) {
                 continue;
             }
-            let mut delay = self.random.millis(self.weather.delay);
+            let mut delay = self.random.millis(self.conditions.delay);
             // Some datagrams arrive very late.
             if self.random.is_one_of(3) {
-                delay = self.random.millis(self.weather.delay * 100);
+                delay = self.random.millis(self.conditions.delay * 100);
             }
-            self.happen(delay, Happening::Arrival { from, to, bytes: bytes.to_vec() });
+            self.happen(delay, Event::Arrival { from, to, bytes: bytes.to_vec() });
         }
     }
 
@@ -185,7 +185,7 @@ impl World {
     /// Lets time pass until all activities are forgotten.
     pub(super) fn forget(&mut self) {
         let end = self.now + Duration::from_secs(1000);
-        self.weather.restarts = false;
+        self.conditions.restarts = false;
         while self.now < end {
             self.flush();
             self.step();
@@ -195,15 +195,15 @@ impl World {
 
     fn step(&mut self) {
         let due = self.clients.iter().filter_map(|client| client.activity.due()).chain(self.server.due()).min();
-        let next = self.happenings.peek().map(|Reverse((at, _))| *at);
+        let next = self.events.peek().map(|Reverse((at, _))| *at);
         self.now = due.into_iter().chain(next).min().unwrap().max(self.now);
         self.clients.iter_mut().for_each(|client| client.activity.tick(self.now));
         self.server.tick(self.now);
-        while let Some(Reverse((at, number))) = self.happenings.peek().copied() {
+        while let Some(Reverse((at, number))) = self.events.peek().copied() {
             if at > self.now {
                 break;
             }
-            self.happenings.pop();
+            self.events.pop();
             let what = self.what.remove(&number).unwrap();
             self.handle(what);
         }
@@ -220,33 +220,33 @@ impl World {
         }
     }
 
-    fn handle(&mut self, what: Happening) {
+    fn handle(&mut self, what: Event) {
         match what {
-            Happening::Arrival { from, to, bytes } if to == SERVER.parse().unwrap() => {
+            Event::Arrival { from, to, bytes } if to == SERVER.parse().unwrap() => {
                 self.server.receive(self.now, from, &bytes);
             }
-            Happening::Arrival { to, bytes, .. } => {
+            Event::Arrival { to, bytes, .. } => {
                 let client = self.clients.iter_mut().find(|client| client.place == to).unwrap();
                 client.activity.receive(self.now, &bytes);
             }
-            Happening::Done { key, stub, incarnation } => {
+            Event::Done { key, stub, incarnation } => {
                 if incarnation == self.incarnation {
                     self.server.respond(self.now, key, stub);
                 }
             }
-            Happening::Restart => {
-                if self.weather.restarts {
+            Event::Restart => {
+                if self.conditions.restarts {
                     self.incarnation += 1;
                     self.server = server(&mut self.random, self.incarnation);
                     let after = self.random.millis(5000);
-                    self.happen(after, Happening::Restart);
+                    self.happen(after, Event::Restart);
                 }
             }
-            Happening::Keep => {
+            Event::Keep => {
                 for client in &mut self.clients {
                     client.activity.keep(self.now);
                 }
-                self.happen(Duration::from_millis(500), Happening::Keep);
+                self.happen(Duration::from_millis(500), Event::Keep);
             }
         }
     }
@@ -304,8 +304,8 @@ impl World {
             return;
         }
         let stub = reply(&call.stub, word(4) as usize);
-        let after = self.random.millis(self.weather.work);
-        self.happen(after, Happening::Done { key: call.key, stub, incarnation: self.incarnation });
+        let after = self.random.millis(self.conditions.work);
+        self.happen(after, Event::Done { key: call.key, stub, incarnation: self.incarnation });
     }
 
     fn check(&mut self, made: &Made, outcome: Outcome) {

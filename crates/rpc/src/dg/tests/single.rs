@@ -227,7 +227,7 @@ fn a_request_from_a_forged_place_is_not_performed() {
 }
 
 #[test]
-fn a_client_that_is_silent_gives_its_call_up_and_one_that_cancels_is_heard() {
+fn a_silent_client_abandons_its_call_and_a_cancel_takes_effect() {
     let mut pair = Pair::new();
     pair.call(Semantics::AtMostOnce, &[1]);
     pair.carry();

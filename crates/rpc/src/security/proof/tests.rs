@@ -122,7 +122,7 @@ fn an_exchange_that_is_passed_on_to_another_place_is_worth_nothing() {
         let (mut client, mut server) = (prover(kind, "secret", "10.0.0.66"), verifier(PLACE));
         assert_eq!(exchange(&mut client, &mut server).unwrap_err(), SecurityError::Signature);
         // The relay cannot continue without a valid seal.
-        let other = Leg::new(Turn::Seal, &[0; CODE_LENGTH]).to_wire();
+        let other = Leg::new(LegKind::Seal, &[0; CODE_LENGTH]).to_wire();
         assert!(server.answer(&other).is_err());
     }
 }
@@ -134,8 +134,8 @@ fn a_server_that_cannot_seal_is_not_believed() {
         let first = client.begin().unwrap();
         let second = client.answer(&server.answer(&first).unwrap().answer).unwrap().leg();
         let seal = client.answer(&server.answer(&second).unwrap().answer).unwrap().leg();
-        let Leg { turn, token, .. } = Leg::from_wire(&seal).unwrap();
-        assert_eq!((turn, token.len()), (Turn::Seal, CODE_LENGTH));
+        let Leg { leg_kind, token, .. } = Leg::from_wire(&seal).unwrap();
+        assert_eq!((leg_kind, token.len()), (LegKind::Seal, CODE_LENGTH));
         // The client gets its own seal back.
         assert_eq!(client.answer(&seal).unwrap_err(), SecurityError::Signature);
         assert!(server.answer(&seal).unwrap().proved.is_some());
@@ -218,7 +218,7 @@ fn meddled(client: &mut Prover, server: &mut Verifier, leg: usize, bit: usize) -
 
 #[test]
 fn legs_go_there_and_back_and_malformed_ones_are_refused() {
-    let leg = Leg { turn: Turn::Begin, kind: AuthType::NTLM, level: Some(Level::Privacy), token: &[1, 2, 3] };
+    let leg = Leg { leg_kind: LegKind::Begin, kind: AuthType::NTLM, level: Some(Level::Privacy), token: &[1, 2, 3] };
     let bytes = leg.to_wire();
     assert_eq!(bytes, [1, 1, 10, 6, 3, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0]);
     assert_eq!(Leg::from_wire(&bytes), Ok(leg));

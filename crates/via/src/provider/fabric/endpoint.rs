@@ -82,7 +82,7 @@ pub(super) type Piece = (Iovec, Handle);
 
 /// The target of an operation in the peer's memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct RemoteRange {
     pub(super) address: u64,
     pub(super) length: u64,
     pub(super) key: u64,
@@ -93,8 +93,8 @@ pub(super) struct Place {
 pub(super) enum Work {
     Receive,
     Send { data: Option<u64> },
-    Write { to: Place, data: Option<u64> },
-    Read { from: Place },
+    Write { to: RemoteRange, data: Option<u64> },
+    Read { from: RemoteRange },
 }
 
 /// The maximum number of pieces of an operation.
@@ -219,9 +219,9 @@ impl Endpoint {
     ///
     /// # Safety
     ///
-    /// The pieces must be readable and writable, and the context must have room for libfabric's
-    /// notes, until the operation is complete or the endpoint is dropped.
-    pub(super) unsafe fn ask(
+    /// The pieces must be readable and writable, and the context must have room for libfabric's own
+    /// state, until the operation is complete or the endpoint is dropped.
+    pub(super) unsafe fn post(
         &self,
         work: Work,
         pieces: &[Piece],
@@ -245,14 +245,14 @@ impl Endpoint {
                 // SAFETY: as above.
                 unsafe { ffi::ob_send(ep, iov, desc, count, self.peer, value, has, delivered, context) }
             }
-            Work::Write { to: Place { address, length, key }, data } => {
+            Work::Write { to: RemoteRange { address, length, key }, data } => {
                 let (value, has) = (data.unwrap_or_default(), u8::from(data.is_some()));
                 // SAFETY: as for `Work::Receive`. The peer's side checks the access to its memory.
                 unsafe {
                     ffi::ob_write(ep, iov, desc, count, self.peer, address, length, key, value, has, delivered, context)
                 }
             }
-            Work::Read { from: Place { address, length, key } } => {
+            Work::Read { from: RemoteRange { address, length, key } } => {
                 // SAFETY: as above.
                 unsafe { ffi::ob_read(ep, iov, desc, count, self.peer, address, length, key, context) }
             }

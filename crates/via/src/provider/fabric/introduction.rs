@@ -8,10 +8,10 @@
 
 use super::NicState;
 use super::endpoint::{Endpoint, NAME_MAX};
+use super::endpoint_pair::EndpointHandle;
 use super::port::FabricPort;
-use super::seat::Seat;
-use super::stream::{Arriving, Door, go, send};
-use super::voice::{Line, Voice};
+use super::side_channel::{SideChannel, SocketMessages};
+use super::stream::{ListeningSocket, PartialMessage, connect_socket, send};
 use crate::spi::{Incoming, Listening, Offer, Port};
 use crate::{Deadline, Ended, Error, Violation};
 use rustix::fd::OwnedFd;
@@ -20,16 +20,15 @@ use std::time::{Duration, Instant};
 
 /// The first bytes of each introduction message: the protocol and its version.
 const MARK: [u8; 4] = *b"OVF\x01";
-const ASK: u8 = 1;
+const REQUEST: u8 = 1;
 const ACCEPT: u8 = 2;
 const REJECT: u8 = 3;
 /// The maximum length of a reason, in bytes.
 const REASON_MAX: usize = 256;
-/// The maximum number of visitors, which are connections whose request is incomplete, and the time
-/// that each may take. A further visitor replaces the oldest one, so that silent visitors do not
-/// shut out others.
-const SILENT_MAX: usize = 64;
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The maximum number of connections whose request is incomplete, and the time that each may take.
+/// A further connection replaces the oldest one, so that silent peers do not shut out others.
+const PENDING_MAX: usize = 64;
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 fn piece(kind: u8, name: &[u8], rest: &[u8]) -> Vec<u8> {
     let mut piece = MARK.to_vec();
@@ -66,82 +65,88 @@ pub(super) fn connect(
     own: &Offer,
     deadline: Deadline,
 ) -> Result<(Box<dyn Port>, Offer), Error> {
-    let socket = go(nic.options.directory.as_ref(), address, nic.options.silence, deadline)?;
+    let socket = connect_socket(nic.options.directory.as_ref(), address, nic.options.silence, deadline)?;
     let (endpoint, domain) = endpoint(nic, tag)?;
     let own_name = endpoint.name()?;
-    let seat = Seat::new(endpoint);
-    seat.announce(&own_name);
-    send(&socket, &piece(ASK, &own_name, &own.to_bytes()))?;
-    let answer = Arriving::wait(&socket, deadline)?;
+    let endpoint = EndpointHandle::new(endpoint);
+    endpoint.publish(&own_name);
+    send(&socket, &piece(REQUEST, &own_name, &own.to_bytes()))?;
+    let answer = PartialMessage::wait(&socket, deadline)?;
     let (kind, name, rest) = parse(&answer).ok_or_else(nonsense)?;
     if kind == REJECT {
         return Err(Error::Refused { why: String::from_utf8_lossy(rest).into_owned() });
     }
     let offer = Offer::from_bytes(rest).filter(|_| kind == ACCEPT).ok_or_else(nonsense)?;
-    seat.with(|endpoint| endpoint.set_peer(name, nic.is_shm())).ok_or_else(nonsense)??;
-    let voice = Voice::Socket(Line::new(socket));
-    let port = FabricPort::new(nic, seat, voice, domain, address.to_owned())?;
+    endpoint.with(|endpoint| endpoint.set_peer(name, nic.is_shm())).ok_or_else(nonsense)??;
+    let side_channel = SideChannel::Socket(SocketMessages::new(socket));
+    let port = FabricPort::new(nic, endpoint, side_channel, domain, address.to_owned())?;
     Ok((Box::new(port), offer))
 }
 
-/// A visitor: a connection whose request is incomplete.
+/// A connection whose request is incomplete.
 #[derive(Debug)]
-struct Visitor {
+struct PendingPeer {
     socket: OwnedFd,
     peer: String,
     is_own: bool,
-    came: Instant,
-    arriving: Arriving,
+    accepted_at: Instant,
+    arriving: PartialMessage,
 }
 
 /// A listener for introductions.
 #[derive(Debug)]
 pub(super) struct Listener {
     nic: Arc<NicState>,
-    door: Door,
-    visitors: Vec<Visitor>,
+    socket: ListeningSocket,
+    pending: Vec<PendingPeer>,
 }
 
 impl Listener {
     pub(super) fn open(nic: &Arc<NicState>, discriminator: &str) -> Result<Self, Error> {
-        let door = Door::open(nic.options.directory.as_ref(), discriminator)?;
-        Ok(Self { nic: Arc::clone(nic), door, visitors: Vec::new() })
+        let socket = ListeningSocket::open(nic.options.directory.as_ref(), discriminator)?;
+        Ok(Self { nic: Arc::clone(nic), socket, pending: Vec::new() })
     }
 
     /// Accepts the connections that have arrived.
-    fn let_in(&mut self) -> Result<(), Error> {
+    fn accept_pending(&mut self) -> Result<(), Error> {
         let now = Instant::now();
-        self.visitors.retain(|visitor| now.saturating_duration_since(visitor.came) < PATIENCE);
-        // At most `SILENT_MAX` connections are accepted at a time, so that the caller reads from
-        // each new visitor before that visitor can be replaced.
-        for _ in 0..SILENT_MAX {
-            let Some((socket, peer, is_own)) = self.door.next(self.nic.options.silence)? else { break };
-            if self.visitors.len() >= SILENT_MAX
-                && let Some(oldest) = (0..self.visitors.len()).min_by_key(|at| self.visitors[*at].came)
+        self.pending.retain(|peer| now.saturating_duration_since(peer.accepted_at) < REQUEST_TIMEOUT);
+        // At most `PENDING_MAX` connections are accepted at a time, so that the caller reads from
+        // each new connection before that connection can be replaced.
+        for _ in 0..PENDING_MAX {
+            let Some((socket, peer, is_own)) = self.socket.next(self.nic.options.silence)? else { break };
+            if self.pending.len() >= PENDING_MAX
+                && let Some(oldest) = (0..self.pending.len()).min_by_key(|at| self.pending[*at].accepted_at)
             {
-                self.visitors.swap_remove(oldest);
+                self.pending.swap_remove(oldest);
             }
-            self.visitors.push(Visitor { socket, peer, is_own, came: now, arriving: Arriving::default() });
+            self.pending.push(PendingPeer {
+                socket,
+                peer,
+                is_own,
+                accepted_at: now,
+                arriving: PartialMessage::default(),
+            });
         }
         Ok(())
     }
 
-    /// Returns the first complete request. Drops visitors whose request is malformed.
-    fn heard(&mut self) -> Option<Request> {
+    /// Returns the first complete request. Drops peers whose request is malformed.
+    fn next_request(&mut self) -> Option<Request> {
         let mut at = 0;
-        while let Some(visitor) = self.visitors.get_mut(at) {
-            match visitor.arriving.take(&visitor.socket) {
+        while let Some(peer) = self.pending.get_mut(at) {
+            match peer.arriving.take(&peer.socket) {
                 Ok(None) => at += 1,
                 Ok(Some(piece)) => {
-                    let Visitor { socket, peer, is_own, .. } = self.visitors.swap_remove(at);
-                    let asked = parse(&piece).filter(|(kind, ..)| *kind == ASK);
+                    let PendingPeer { socket, peer, is_own, .. } = self.pending.swap_remove(at);
+                    let asked = parse(&piece).filter(|(kind, ..)| *kind == REQUEST);
                     let offer = asked.and_then(|(_, name, rest)| Some((name.to_vec(), Offer::from_bytes(rest)?)));
                     if let Some((name, offer)) = offer {
                         let nic = Arc::clone(&self.nic);
                         return Some(Request { nic, socket: Some(socket), name, offer, peer, is_own });
                     }
                 }
-                Err(_) => drop(self.visitors.swap_remove(at)),
+                Err(_) => drop(self.pending.swap_remove(at)),
             }
         }
         None
@@ -152,24 +157,24 @@ impl Listening for Listener {
     fn accept(&mut self, deadline: Deadline) -> Result<Box<dyn Incoming>, Error> {
         let deadline = deadline.start();
         loop {
-            self.let_in()?;
-            if let Some(request) = self.heard() {
+            self.accept_pending()?;
+            if let Some(request) = self.next_request() {
                 return Ok(Box::new(request));
             }
             if deadline.is_over() {
                 return Err(Error::TimedOut);
             }
             let mut due = Instant::now() + deadline.remaining();
-            if !self.visitors.is_empty() {
-                due = due.min(Instant::now() + PATIENCE);
+            if !self.pending.is_empty() {
+                due = due.min(Instant::now() + REQUEST_TIMEOUT);
             }
-            let sockets: Vec<_> = self.visitors.iter().map(|visitor| &visitor.socket).collect();
-            self.door.sleep(&sockets, Deadline::At(due))?;
+            let sockets: Vec<_> = self.pending.iter().map(|peer| &peer.socket).collect();
+            self.socket.sleep(&sockets, Deadline::At(due))?;
         }
     }
 
     fn address(&self) -> String {
-        self.door.address()
+        self.socket.address()
     }
 }
 
@@ -217,11 +222,12 @@ impl Incoming for Request {
         let answer = piece(ACCEPT, &endpoint.name()?, &own.to_bytes());
         let gone = || Error::Disconnected { peer: self.peer.clone(), why: Ended::Silent };
         let socket = self.socket.take().ok_or_else(gone)?;
-        let seat = if self.is_own { Seat::opposite(&self.name, endpoint) } else { Seat::new(endpoint) };
+        let endpoint =
+            if self.is_own { EndpointHandle::join(&self.name, endpoint) } else { EndpointHandle::new(endpoint) };
         send(&socket, &answer).map_err(|_| gone())?;
-        let voice = Voice::Socket(Line::new(socket));
+        let side_channel = SideChannel::Socket(SocketMessages::new(socket));
         let peer = self.peer.clone();
-        Ok(Box::new(FabricPort::new(&self.nic, seat, voice, domain, peer)?))
+        Ok(Box::new(FabricPort::new(&self.nic, endpoint, side_channel, domain, peer)?))
     }
 
     fn reject(mut self: Box<Self>, why: &str) {

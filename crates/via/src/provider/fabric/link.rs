@@ -2,12 +2,12 @@
 //! and answer.
 
 use super::NicState;
-use super::endpoint::{Endpoint, Passive, Place, Queues};
-use super::objects::{EventQueue, Info, News, error};
+use super::endpoint::{Endpoint, Passive, Queues, RemoteRange};
+use super::endpoint_pair::EndpointHandle;
+use super::objects::{ConnectionEvent, EventQueue, Info, error};
 use super::port::FabricPort;
 use super::registration::PAGE_KEY;
-use super::seat::Seat;
-use super::voice::Voice;
+use super::side_channel::SideChannel;
 use crate::notice::poll_fds;
 use crate::spi::{Incoming, Listening, Offer, Port};
 use crate::{Deadline, Error, Reliability};
@@ -68,11 +68,11 @@ pub(super) fn split(address: &str) -> Result<(&str, &str), Error> {
 }
 
 /// Waits for the next event.
-fn wait(events: &EventQueue, deadline: Deadline) -> Result<News, Error> {
+fn wait(events: &EventQueue, deadline: Deadline) -> Result<ConnectionEvent, Error> {
     let file = events.file()?;
     loop {
-        if let Some(news) = events.next()? {
-            return Ok(news);
+        if let Some(event) = events.next()? {
+            return Ok(event);
         }
         if deadline.is_over() {
             return Err(Error::TimedOut);
@@ -85,8 +85,12 @@ fn wait(events: &EventQueue, deadline: Deadline) -> Result<News, Error> {
 }
 
 /// Returns the way by which the two providers of a connection exchange messages.
-fn voice(nic: &NicState) -> Voice {
-    if nic.has_page() { Voice::Writes(Place { address: 0, length: 8, key: PAGE_KEY }, None) } else { Voice::None }
+fn side_channel(nic: &NicState) -> SideChannel {
+    if nic.has_page() {
+        SideChannel::Writes(RemoteRange { address: 0, length: 8, key: PAGE_KEY }, None)
+    } else {
+        SideChannel::None
+    }
 }
 
 /// Connects to a listener.
@@ -108,15 +112,15 @@ pub(super) fn connect(
     let Some(events) = &endpoint.events else { return Err(not_found()) };
     let peers = loop {
         match wait(events, deadline)? {
-            News::Connected(data) => {
+            ConnectionEvent::Connected(data) => {
                 break from_data(&data).ok_or(Error::Violation(crate::Violation::BadGreeting))?;
             }
-            News::Failed(number, data) => return Err(failed(address, number, &data)),
-            News::Shutdown => return Err(not_found()),
-            News::Request(..) | News::Other => {}
+            ConnectionEvent::Failed(number, data) => return Err(failed(address, number, &data)),
+            ConnectionEvent::Shutdown => return Err(not_found()),
+            ConnectionEvent::Request(..) | ConnectionEvent::Other => {}
         }
     };
-    let port = FabricPort::new(nic, Seat::new(endpoint), voice(nic), domain, address.to_owned())?;
+    let port = FabricPort::new(nic, EndpointHandle::new(endpoint), side_channel(nic), domain, address.to_owned())?;
     Ok((Box::new(port), peers))
 }
 
@@ -162,7 +166,7 @@ impl Listening for Listener {
     fn accept(&mut self, deadline: Deadline) -> Result<Box<dyn Incoming>, Error> {
         let deadline = deadline.start();
         loop {
-            let News::Request(info, data) = wait(&self.passive.events, deadline)? else { continue };
+            let ConnectionEvent::Request(info, data) = wait(&self.passive.events, deadline)? else { continue };
             if let Some(offer) = from_data(&data) {
                 let (nic, passive) = (Arc::clone(&self.nic), Arc::clone(&self.passive));
                 return Ok(Box::new(Request { nic, passive, info: Some(info), offer }));
@@ -234,13 +238,13 @@ impl Incoming for Request {
         let events = endpoint.events.as_ref().ok_or_else(gone)?;
         loop {
             match wait(events, deadline)? {
-                News::Connected(_) => break,
-                News::Failed(..) | News::Shutdown => return Err(gone()),
-                News::Request(..) | News::Other => {}
+                ConnectionEvent::Connected(_) => break,
+                ConnectionEvent::Failed(..) | ConnectionEvent::Shutdown => return Err(gone()),
+                ConnectionEvent::Request(..) | ConnectionEvent::Other => {}
             }
         }
-        let voice = voice(&self.nic);
-        Ok(Box::new(FabricPort::new(&self.nic, Seat::new(endpoint), voice, domain, peer.clone())?))
+        let side_channel = side_channel(&self.nic);
+        Ok(Box::new(FabricPort::new(&self.nic, EndpointHandle::new(endpoint), side_channel, domain, peer.clone())?))
     }
 
     fn reject(mut self: Box<Self>, why: &str) {

@@ -270,7 +270,7 @@ pub(super) struct EventQueue {
 
 /// An event of a connection.
 #[derive(Debug)]
-pub(super) enum News {
+pub(super) enum ConnectionEvent {
     /// A peer's request, with its data.
     Request(Info, Vec<u8>),
     /// The peer's acceptance, with its data.
@@ -293,7 +293,7 @@ impl EventQueue {
     }
 
     /// Returns the next event.
-    pub(super) fn next(&self) -> Result<Option<News>, Error> {
+    pub(super) fn next(&self) -> Result<Option<ConnectionEvent>, Error> {
         let mut event = Event { info: null_mut(), kind: 0, error: 0, length: 0, data: [0; ffi::EVENT_DATA] };
         // SAFETY: a live event queue; the shim writes no more than its type.
         let result = unsafe { ffi::ob_event(self.object.0, &mut event) };
@@ -302,11 +302,11 @@ impl EventQueue {
         }
         let data = event.data[..(event.length as usize).min(ffi::EVENT_DATA)].to_vec();
         Ok(Some(match event.kind {
-            ffi::EVENT_REQUEST if !event.info.is_null() => News::Request(Info(event.info), data),
-            ffi::EVENT_CONNECTED => News::Connected(data),
-            ffi::EVENT_SHUTDOWN => News::Shutdown,
-            ffi::EVENT_ERROR => News::Failed(event.error, data),
-            _ => News::Other,
+            ffi::EVENT_REQUEST if !event.info.is_null() => ConnectionEvent::Request(Info(event.info), data),
+            ffi::EVENT_CONNECTED => ConnectionEvent::Connected(data),
+            ffi::EVENT_SHUTDOWN => ConnectionEvent::Shutdown,
+            ffi::EVENT_ERROR => ConnectionEvent::Failed(event.error, data),
+            _ => ConnectionEvent::Other,
         }))
     }
 

@@ -1,32 +1,32 @@
 //! Ports: descriptors become operations of an endpoint, whose completions complete the descriptors.
 
+mod connection;
 mod sending;
-mod standing;
 
 use super::NicState;
+use super::contexts::{Contexts, PostedOperation};
 use super::endpoint::{Endpoint, PIECES_MAX, Piece, Work};
+use super::endpoint_pair::EndpointHandle;
 use super::ffi::{self, Done, Iovec};
-use super::notes::{Notes, Slot};
 use super::registration::{TagDomain, piece_descriptor};
-use super::seat::Seat;
-use super::voice::Voice;
+use super::side_channel::SideChannel;
 use crate::Error;
 use crate::descriptor::{Descriptor, Operation, Status};
 use crate::error::Ended;
 use crate::spi::{Port, Sink, Sleep};
+use connection::FIRST_QUESTION_AFTER;
 use rustix::event::epoll;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use sending::{Sending, refusal};
-use standing::DOUBT;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The maximum number of completions taken in one call.
-const TURN: usize = 64;
+const COMPLETIONS_MAX: usize = 64;
 /// The interval between checks of the connection itself while no completion arrives.
-const LOOK: Duration = Duration::from_millis(1);
+const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 /// The bounds of a sleep where no file wakes the thread. Between them, a sleep is as long as the
 /// time since the last completion.
 const NAP_MIN: Duration = Duration::from_micros(50);
@@ -41,29 +41,29 @@ struct Received {
     is_written: bool,
 }
 
-/// The state of the guard receive, which detects messages for which the user has posted no receive
+/// The state of the probe receive, which detects messages for which the user has posted no receive
 /// descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Guard {
+enum ProbeReceive {
     Off,
-    Stands,
-    /// A message arrived in the guard receive.
+    Posted,
+    /// A message arrived in the probe receive.
     Hit,
 }
 
 /// One end of a connection.
 #[derive(Debug)]
 pub(super) struct FabricPort {
-    // Invariant: the endpoint is closed before the notes are dropped, and before a descriptor
+    // Invariant: the endpoint is closed before the contexts are dropped, and before a descriptor
     // completes whose operation has not ended.
-    seat: Seat,
+    endpoint: EndpointHandle,
     is_open: bool,
-    notes: Notes,
+    contexts: Contexts,
     nic: Arc<NicState>,
-    voice: Voice,
+    side_channel: SideChannel,
     tag: Arc<TagDomain>,
     peer: String,
-    ears: Option<Arc<OwnedFd>>,
+    readiness: Option<Arc<OwnedFd>>,
     has_bell: bool,
     depth: usize,
     receives: VecDeque<Option<Received>>,
@@ -76,11 +76,11 @@ pub(super) struct FabricPort {
     writes: usize,
     // The number of a send whose memory handle is invalid. No later send is begun.
     refused: Option<u64>,
-    guard: Guard,
+    probe: ProbeReceive,
     // Whether the endpoint lacked room for an operation.
     is_stalled: bool,
     is_lost: bool,
-    looked: Instant,
+    checked: Instant,
     busy: Instant,
     // The number of the oldest send, the time at which it became the oldest, and the time that it
     // may take before the peer is asked whether the RDMA is allowed.
@@ -94,38 +94,38 @@ impl FabricPort {
     /// Takes over an endpoint whose peer is set or connected.
     pub(super) fn new(
         nic: &Arc<NicState>,
-        seat: Seat,
-        voice: Voice,
+        endpoint: EndpointHandle,
+        side_channel: SideChannel,
         tag: Arc<TagDomain>,
         peer: String,
     ) -> Result<Self, Error> {
-        let files = seat.with(|endpoint| {
+        let files = endpoint.with(|endpoint| {
             let events = endpoint.events.as_ref().map(|events| events.file()).transpose()?.flatten();
             Ok::<_, Error>((endpoint.completions.file()?, events))
         });
         let (bell, events) = files.transpose()?.unwrap_or_default();
         let has_bell = bell.is_some();
-        let ears = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::system("making an event poll"))?;
-        let hear = |file: &OwnedFd| {
-            epoll::add(&ears, file, epoll::EventData::new_u64(0), epoll::EventFlags::IN)
+        let readiness = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::system("making an event poll"))?;
+        let watch = |file: &OwnedFd| {
+            epoll::add(&readiness, file, epoll::EventData::new_u64(0), epoll::EventFlags::IN)
                 .map_err(Error::system("watching a connection"))
         };
-        for file in [bell.as_ref(), events.as_ref(), voice.file()].into_iter().flatten() {
-            hear(file)?;
+        for file in [bell.as_ref(), events.as_ref(), side_channel.file()].into_iter().flatten() {
+            watch(file)?;
         }
         // The returned files are duplicates of the endpoint's, and may be closed now: epoll goes on
         // watching the open files of the endpoint.
         let depth = nic.attributes.queue_depth;
         let now = Instant::now();
         Ok(Self {
-            seat,
+            endpoint,
             is_open: true,
-            notes: Notes::new(depth as u64, ffi::ob_context_size),
+            contexts: Contexts::new(depth as u64, ffi::ob_context_size),
             nic: Arc::clone(nic),
-            voice,
+            side_channel,
             tag,
             peer,
-            ears: Some(Arc::new(ears)),
+            readiness: Some(Arc::new(readiness)),
             has_bell,
             depth,
             receives: VecDeque::with_capacity(depth),
@@ -135,12 +135,12 @@ impl FabricPort {
             notice: None,
             writes: 0,
             refused: None,
-            guard: Guard::Off,
+            probe: ProbeReceive::Off,
             is_stalled: false,
             is_lost: false,
-            looked: now,
+            checked: now,
             busy: now,
-            oldest: (0, now, DOUBT),
+            oldest: (0, now, FIRST_QUESTION_AFTER),
             asked: now,
             waiting: false,
         })
@@ -148,7 +148,7 @@ impl FabricPort {
 
     /// Posts to the endpoint those receive descriptors that it does not have yet.
     fn post_receives(&mut self, sink: &mut dyn Sink) {
-        if sink.receiving(self.receives.len()).is_some() && !self.stand_down() {
+        if sink.receiving(self.receives.len()).is_some() && !self.cancel_probe() {
             return;
         }
         while self.is_open
@@ -158,12 +158,13 @@ impl FabricPort {
             let (mut pieces, count) = pieces(descriptor);
             pieces[count] = self.tag.overflow();
             let number = self.receives_done + self.receives.len() as u64;
-            let place = self.notes.place(Slot::Receive(number));
+            let context = self.contexts.context_of(PostedOperation::Receive(number));
             // SAFETY: the segments were checked when the descriptor was posted; it stays in its
             // queue, and keeps its regions' memory, until it is completed here or the endpoint is
-            // gone (invariant), as do the notes and the overflow.
-            let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(Work::Receive, &pieces[..=count], false, place) };
-            match self.seat.with(ask).unwrap_or_else(gone) {
+            // gone (invariant), as do the contexts and the overflow.
+            let post =
+                |endpoint: &mut Endpoint| unsafe { endpoint.post(Work::Receive, &pieces[..=count], false, context) };
+            match self.endpoint.with(post).unwrap_or_else(gone) {
                 Ok(true) => self.receives.push_back(None),
                 Ok(false) => {
                     self.is_stalled = true;
@@ -175,42 +176,47 @@ impl FabricPort {
                 }
             }
         }
-        self.stand_guard();
+        self.post_probe();
     }
 
-    /// Posts the guard receive if the user has posted no receive descriptor, so that a message
+    /// Posts the probe receive if the user has posted no receive descriptor, so that a message
     /// without a descriptor is detected. Without any receive, libfabric would keep such a message,
     /// and its sender would never learn of the fault.
-    fn stand_guard(&mut self) {
-        if !self.nic.guards || !self.is_open || self.is_lost || self.guard != Guard::Off || !self.receives.is_empty() {
+    fn post_probe(&mut self) {
+        if !self.nic.has_probe_receive
+            || !self.is_open
+            || self.is_lost
+            || self.probe != ProbeReceive::Off
+            || !self.receives.is_empty()
+        {
             return;
         }
-        let (piece, place) = (self.tag.overflow(), self.notes.place(Slot::Guard));
-        // SAFETY: the overflow and the notes live longer than the endpoint (invariant).
-        let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(Work::Receive, &[piece], false, place) };
-        match self.seat.with(ask).unwrap_or_else(gone) {
-            Ok(true) => self.guard = Guard::Stands,
+        let (piece, context) = (self.tag.overflow(), self.contexts.context_of(PostedOperation::Probe));
+        // SAFETY: the overflow and the contexts live longer than the endpoint (invariant).
+        let post = |endpoint: &mut Endpoint| unsafe { endpoint.post(Work::Receive, &[piece], false, context) };
+        match self.endpoint.with(post).unwrap_or_else(gone) {
+            Ok(true) => self.probe = ProbeReceive::Posted,
             Ok(false) => self.is_stalled = true,
             Err(_) => self.is_lost = true,
         }
     }
 
-    /// Cancels the guard receive before a receive descriptor is posted. Returns `false` if a
-    /// message has arrived in the guard receive.
-    fn stand_down(&mut self) -> bool {
-        if self.guard == Guard::Stands {
-            let place = self.notes.place(Slot::Guard);
-            self.seat.with(|endpoint| endpoint.cancel(place));
-            while self.guard == Guard::Stands && self.take(TURN) > 0 {}
+    /// Cancels the probe receive before a receive descriptor is posted. Returns `false` if a
+    /// message has arrived in the probe receive.
+    fn cancel_probe(&mut self) -> bool {
+        if self.probe == ProbeReceive::Posted {
+            let context = self.contexts.context_of(PostedOperation::Probe);
+            self.endpoint.with(|endpoint| endpoint.cancel(context));
+            while self.probe == ProbeReceive::Posted && self.take(COMPLETIONS_MAX) > 0 {}
         }
-        self.guard == Guard::Off
+        self.probe == ProbeReceive::Off
     }
 
     /// Takes completions. Returns their number.
     fn take(&mut self, most: usize) -> usize {
         for taken in 0..most {
-            match self.seat.next() {
-                Some(Ok(Some(done))) => self.note(&done),
+            match self.endpoint.next() {
+                Some(Ok(Some(done))) => self.record(&done),
                 Some(Ok(None)) => return taken,
                 Some(Err(_)) | None => {
                     self.is_lost = true;
@@ -221,37 +227,37 @@ impl FabricPort {
         most
     }
 
-    fn note(&mut self, done: &Done) {
+    fn record(&mut self, done: &Done) {
         let error = if done.is_error != 0 { done.error.max(1) } else { 0 };
         let data = (done.has_data != 0).then_some(done.data);
-        let slot = self.notes.slot(done.context, self.receives_done, self.sends_done);
-        if done.is_remote_write != 0 && (self.nic.capabilities.consumes == 0 || slot.is_none()) {
+        let operation = self.contexts.operation_of(done.context, self.receives_done, self.sends_done);
+        if done.is_remote_write != 0 && (self.nic.capabilities.consumes == 0 || operation.is_none()) {
             if let Some(data) = data {
-                self.voice.hear(data);
+                self.side_channel.take_data(data);
             }
             return;
         }
-        match slot {
-            Some(Slot::Receive(number)) => {
+        match operation {
+            Some(PostedOperation::Receive(number)) => {
                 let at = (number - self.receives_done) as usize;
                 if let Some(receive) = self.receives.get_mut(at) {
                     let is_written = done.is_remote_write != 0;
                     *receive = Some(Received { length: done.length, data, error, is_written });
                 }
             }
-            Some(Slot::Send(number) | Slot::Notice(number)) => {
+            Some(PostedOperation::Send(number) | PostedOperation::Notice(number)) => {
                 if let Some(send) = self.sends.get_mut((number - self.sends_done) as usize) {
                     send.left = send.left.saturating_sub(1);
                     send.error = if send.error == 0 { error } else { send.error };
-                    if send.operation == Operation::RdmaWrite && matches!(slot, Some(Slot::Send(_))) {
+                    if send.operation == Operation::RdmaWrite && matches!(operation, Some(PostedOperation::Send(_))) {
                         self.writes = self.writes.saturating_sub(1);
                     }
                 }
             }
-            Some(Slot::Control) => self.waiting = false,
-            Some(Slot::Guard) => {
+            Some(PostedOperation::Control) => self.waiting = false,
+            Some(PostedOperation::Probe) => {
                 let canceled = Errno::CANCELED.raw_os_error().unsigned_abs();
-                self.guard = if error == canceled { Guard::Off } else { Guard::Hit };
+                self.probe = if error == canceled { ProbeReceive::Off } else { ProbeReceive::Hit };
                 // A truncated message was even longer than the overflow, but is a message. Any
                 // other error ends the connection.
                 self.is_lost |= error != 0 && error != canceled && error != ffi::ob_error_truncated;
@@ -288,7 +294,7 @@ impl FabricPort {
                 let _ = sink.begin_message(u32::try_from(received.length).unwrap_or(u32::MAX));
                 return self.end(sink, Status::ConnectionLost, Ended::TooLong, true);
             }
-            let Some((operation, length)) = self.what_came(received) else {
+            let Some((operation, length)) = self.received_operation(received) else {
                 return self.end(sink, Status::ConnectionLost, Ended::Violation, true);
             };
             self.receives.pop_front();
@@ -298,14 +304,14 @@ impl FabricPort {
                 return self.end(sink, Status::ConnectionLost, Ended::ReceiverNotReady, true);
             }
         }
-        if self.guard == Guard::Hit && self.receives.is_empty() && !self.is_lost {
+        if self.probe == ProbeReceive::Hit && self.receives.is_empty() && !self.is_lost {
             self.end(sink, Status::ConnectionLost, Ended::ReceiverNotReady, true);
         }
     }
 
     /// Returns the operation that consumed a receive, and its length. Returns `None` if the peer's
     /// claims are invalid, such as a length over the agreed maximum.
-    fn what_came(&self, received: Received) -> Option<(Operation, u32)> {
+    fn received_operation(&self, received: Received) -> Option<(Operation, u32)> {
         let announced = received.data.map_or(0, |data| data >> 32);
         if announced > 0 && self.nic.capabilities.data_bytes >= 8 {
             let length = u32::try_from(announced - 1).ok()?;
@@ -349,16 +355,16 @@ impl Port for FabricPort {
         self.is_stalled = false;
         self.post_receives(sink);
         self.post_sends(sink);
-        let taken = self.take(TURN);
-        if taken > 0 || self.guard == Guard::Hit || self.sends.front().is_some_and(|send| send.left == 0) {
+        let taken = self.take(COMPLETIONS_MAX);
+        if taken > 0 || self.probe == ProbeReceive::Hit || self.sends.front().is_some_and(|send| send.left == 0) {
             self.busy = now;
             self.deliver(sink);
             self.post_receives(sink);
             self.post_sends(sink);
         }
-        let is_due = self.is_lost || self.voice.tidings().is_some() || self.refused == Some(self.sends_done);
-        if is_due || now.saturating_duration_since(self.looked) >= LOOK {
-            self.look(now, sink);
+        let is_due = self.is_lost || self.side_channel.end_reason().is_some() || self.refused == Some(self.sends_done);
+        if is_due || now.saturating_duration_since(self.checked) >= CHECK_INTERVAL {
+            self.check_connection(now, sink);
         }
     }
 
@@ -366,14 +372,14 @@ impl Port for FabricPort {
         if !self.is_open {
             return Some(Sleep { fd: None, until: None });
         }
-        if self.is_lost || self.voice.tidings().is_some() {
+        if self.is_lost || self.side_channel.end_reason().is_some() {
             return None;
         }
         let may_sleep = |endpoint: &mut Endpoint| endpoint.completions.may_sleep(endpoint.events.as_ref());
-        if self.has_bell && !self.seat.with(may_sleep).unwrap_or_default() {
+        if self.has_bell && !self.endpoint.with(may_sleep).unwrap_or_default() {
             return None;
         }
-        let fd = self.ears.clone();
+        let fd = self.readiness.clone();
         // Without a file that announces completions, or while an operation waits for room, only a
         // call of the port makes progress.
         if !self.has_bell || self.is_stalled {
@@ -386,11 +392,11 @@ impl Port for FabricPort {
     fn end_sleep(&mut self) {
         // The event that woke the thread may concern the connection, so the next `progress` has to
         // check the connection.
-        self.looked = self.looked.checked_sub(LOOK).unwrap_or(self.looked);
+        self.checked = self.checked.checked_sub(CHECK_INTERVAL).unwrap_or(self.checked);
     }
 
     fn readiness(&self) -> Option<Arc<OwnedFd>> {
-        self.ears.clone().filter(|_| self.has_bell)
+        self.readiness.clone().filter(|_| self.has_bell)
     }
 
     fn disconnect(&mut self) {
@@ -402,7 +408,7 @@ impl Port for FabricPort {
     }
 
     fn local(&self) -> Option<String> {
-        self.seat.with(|endpoint| endpoint.local()).flatten().or_else(|| self.voice.local())
+        self.endpoint.with(|endpoint| endpoint.local()).flatten().or_else(|| self.side_channel.local())
     }
 }
 

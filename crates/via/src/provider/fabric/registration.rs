@@ -82,7 +82,7 @@ pub(super) const PAGE_KEY: u64 = 0x6f62_7669_615f_7067;
 const PAGE_WORD: usize = 8;
 
 /// The memory that the peer's provider writes. Only the completion data of such a write carry
-/// information: see [`super::voice`].
+/// information: see [`super::side_channel`].
 #[derive(Debug)]
 pub(super) struct Page {
     // Declared before the memory, so that the registration ends before the memory is unmapped.

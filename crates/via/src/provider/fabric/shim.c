@@ -135,7 +135,7 @@ const char *ob_load(void)
 	return libfabric.missing[0] ? libfabric.missing : NULL;
 }
 
-/* The size of libfabric's own notes about an operation. */
+/* The size of libfabric's own state of an operation. */
 const size_t ob_context_size = sizeof(struct fi_context2);
 
 int ob_info(const char *provider, const char *domain, const char *node, const char *service, uint8_t is_msg,

@@ -24,9 +24,9 @@ const RETRY: Duration = Duration::from_millis(1);
 
 /// The listening socket of a listener.
 #[derive(Debug)]
-pub(super) enum Door {
+pub(super) enum ListeningSocket {
     Tcp(TcpListener, String),
-    // The `Door` removes the socket file when it is dropped.
+    // The `ListeningSocket` removes the socket file when it is dropped.
     Unix(UnixListener, NamedSocket, String),
 }
 
@@ -62,7 +62,7 @@ fn watch(socket: &OwnedFd, silence: Duration) -> Result<(), Error> {
     sockopt::set_tcp_nodelay(socket, true).map_err(Error::system(doing))
 }
 
-impl Door {
+impl ListeningSocket {
     pub(super) fn open(directory: Option<&PathBuf>, discriminator: &str) -> Result<Self, Error> {
         let doing = "listening";
         if is_ip(discriminator) {
@@ -148,7 +148,7 @@ impl Door {
     }
 }
 
-impl Drop for Door {
+impl Drop for ListeningSocket {
     fn drop(&mut self) {
         if let Self::Unix(_, file, _) = self {
             // The removal fails only for a file that is no socket of this user. Such a file is not
@@ -159,7 +159,7 @@ impl Drop for Door {
 }
 
 /// Connects to a listener.
-pub(super) fn go(
+pub(super) fn connect_socket(
     directory: Option<&PathBuf>,
     address: &str,
     silence: Duration,
@@ -222,11 +222,11 @@ pub(super) fn send(socket: &OwnedFd, piece: &[u8]) -> Result<(), Error> {
 
 /// An introduction message that is being received.
 #[derive(Debug, Default)]
-pub(super) struct Arriving {
+pub(super) struct PartialMessage {
     bytes: Vec<u8>,
 }
 
-impl Arriving {
+impl PartialMessage {
     /// Takes the bytes that have arrived. Returns `Some` when the message is complete. Bytes after
     /// the message stay in the socket.
     pub(super) fn take(&mut self, socket: &OwnedFd) -> Result<Option<Vec<u8>>, Error> {
@@ -272,7 +272,7 @@ impl Arriving {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arriving, Door, go, send};
+    use super::{ListeningSocket, PartialMessage, connect_socket, send};
     use crate::{Deadline, Error};
     use rustix::fd::OwnedFd;
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
@@ -291,7 +291,7 @@ mod tests {
         let (one, other) = pair();
         send(&one, b"introduction").unwrap();
         rustix::io::write(&one, &[4]).unwrap();
-        assert_eq!(Arriving::wait(&other, Deadline::after_secs(5)).unwrap(), b"introduction");
+        assert_eq!(PartialMessage::wait(&other, Deadline::after_secs(5)).unwrap(), b"introduction");
         let mut rest = [0; 4];
         assert_eq!(rustix::io::read(&other, &mut rest).unwrap(), 1);
         assert_eq!(rest[0], 4);
@@ -310,8 +310,8 @@ mod tests {
         let (tell, told) = mpsc::channel();
         std::thread::spawn(move || {
             let soon = Deadline::Within(Duration::from_millis(20)).start();
-            let gone = go(Some(&directory), "full", Duration::from_secs(1), soon).map(drop);
-            tell.send((gone, Door::open(Some(&directory), "full").map(drop))).unwrap();
+            let gone = connect_socket(Some(&directory), "full", Duration::from_secs(1), soon).map(drop);
+            tell.send((gone, ListeningSocket::open(Some(&directory), "full").map(drop))).unwrap();
         });
         let (gone, opened) = told.recv_timeout(ground::LATEST).expect("an answer");
         assert!(matches!(gone, Err(Error::TimedOut)), "{gone:?}");
@@ -322,7 +322,7 @@ mod tests {
     fn a_piece_of_no_bytes_is_nonsense() {
         let (one, other) = pair();
         rustix::io::write(&one, &[0, 0, 7, 7]).unwrap();
-        assert!(matches!(Arriving::wait(&other, Deadline::after_secs(5)), Err(Error::Violation(_))));
+        assert!(matches!(PartialMessage::wait(&other, Deadline::after_secs(5)), Err(Error::Violation(_))));
     }
 
     #[test]
@@ -330,9 +330,9 @@ mod tests {
         let (one, other) = pair();
         rustix::io::write(&one, &[5, 0, 1, 2]).unwrap();
         let soon = Deadline::Within(Duration::from_millis(20));
-        assert!(matches!(Arriving::wait(&other, soon.start()), Err(Error::TimedOut)));
+        assert!(matches!(PartialMessage::wait(&other, soon.start()), Err(Error::TimedOut)));
         let (one, other) = pair();
         rustix::io::write(&one, &[1, 4]).unwrap();
-        assert!(matches!(Arriving::wait(&other, Deadline::after_secs(5)), Err(Error::Violation(_))));
+        assert!(matches!(PartialMessage::wait(&other, Deadline::after_secs(5)), Err(Error::Violation(_))));
     }
 }

@@ -64,7 +64,7 @@ impl Sleep {
 
 /// The kind of a file on the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+enum FileKind {
     Area,
     Region { is_writable: bool },
 }
@@ -73,7 +73,7 @@ enum What {
 #[derive(Debug)]
 struct Note {
     number: u32,
-    what: What,
+    kind: FileKind,
     length: usize,
     file: OwnedFd,
 }
@@ -88,13 +88,13 @@ impl Socket {
         matches!(self.sleep, Sleep::OnWord)
     }
 
-    fn hand_over(&self, number: u32, what: What, length: usize, file: &OwnedFd) -> Result<(), Error> {
-        send_with_fd(&self.socket, &note(number, what, length), file)
+    fn hand_over(&self, number: u32, kind: FileKind, length: usize, file: &OwnedFd) -> Result<(), Error> {
+        send_with_fd(&self.socket, &note(number, kind, length), file)
     }
 
     /// Tells the peer the name of an area or a region.
-    fn name(&self, number: u32, what: What, length: usize, file: &OwnedFd) -> Result<(), Error> {
-        let note = note(number, what, length);
+    fn name(&self, number: u32, kind: FileKind, length: usize, file: &OwnedFd) -> Result<(), Error> {
+        let note = note(number, kind, length);
         let name = u64::from(named::number_of(file)).to_le_bytes();
         self.send(&[[NAMED].as_slice(), &note, &name].concat())
     }
@@ -124,7 +124,7 @@ impl Socket {
     /// Returns the area or region with this number, of at most `most` bytes.
     fn take(&self, number: u32, is_area: bool, most: u64) -> Result<Note, Error> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |note: &Note| note.number == number && (note.what == What::Area) == is_area;
+        let is_it = |note: &Note| note.number == number && (note.kind == FileKind::Area) == is_area;
         let note = loop {
             if let Some(at) = waiting.iter().position(is_it) {
                 break waiting.swap_remove(at);
@@ -152,23 +152,23 @@ impl Socket {
             other => other,
         })?;
         let word = |at: usize| u32::from_le_bytes([note[at], note[at + 1], note[at + 2], note[at + 3]]);
-        let what = match word(4) {
-            0 => What::Area,
-            1 => What::Region { is_writable: false },
-            2 => What::Region { is_writable: true },
+        let kind = match word(4) {
+            0 => FileKind::Area,
+            1 => FileKind::Region { is_writable: false },
+            2 => FileKind::Region { is_writable: true },
             _ => return Err(Violation::UnknownArea(word(0)).into()),
         };
         let length = usize::try_from(u64::from(word(8)) | u64::from(word(12)) << 32).unwrap_or(usize::MAX);
-        Ok(Note { number: word(0), what, length, file })
+        Ok(Note { number: word(0), kind, length, file })
     }
 }
 
 /// Makes the note that announces a file.
-fn note(number: u32, what: What, length: usize) -> [u8; NOTE] {
-    let kind: u32 = match what {
-        What::Area => 0,
-        What::Region { is_writable: false } => 1,
-        What::Region { is_writable: true } => 2,
+fn note(number: u32, kind: FileKind, length: usize) -> [u8; NOTE] {
+    let kind: u32 = match kind {
+        FileKind::Area => 0,
+        FileKind::Region { is_writable: false } => 1,
+        FileKind::Region { is_writable: true } => 2,
     };
     let mut note = [0; NOTE];
     note[0..4].copy_from_slice(&number.to_le_bytes());
@@ -228,9 +228,9 @@ impl Carrier for Socket {
     fn make_area(&self, _: &Wire, number: u32, length: usize) -> Result<Mapping, Error> {
         let (mapping, fd) = mapping::create(length)?;
         match &self.sleep {
-            Sleep::OnWord => self.hand_over(number, What::Area, length, &fd)?,
+            Sleep::OnWord => self.hand_over(number, FileKind::Area, length, &fd)?,
             Sleep::OnSocket { area, .. } => {
-                self.name(number, What::Area, length, &fd)?;
+                self.name(number, FileKind::Area, length, &fd)?;
                 // The peer has taken all frames of the previous area, so it has opened that area's
                 // file.
                 *area.lock().unwrap_or_else(PoisonError::into_inner) = Some(fd);
@@ -253,11 +253,11 @@ impl Carrier for Socket {
         true
     }
 
-    fn give_region(&self, number: u32, region: &OwnRegion) -> Result<(), Error> {
-        let what = What::Region { is_writable: region.is_writable() };
+    fn pass_region(&self, number: u32, region: &OwnRegion) -> Result<(), Error> {
+        let kind = FileKind::Region { is_writable: region.is_writable() };
         match &self.sleep {
-            Sleep::OnWord => self.hand_over(number, what, region.length(), &region.file),
-            Sleep::OnSocket { .. } => self.name(number, what, region.length(), &region.file),
+            Sleep::OnWord => self.hand_over(number, kind, region.length(), &region.file),
+            Sleep::OnSocket { .. } => self.name(number, kind, region.length(), &region.file),
         }
     }
 
@@ -267,7 +267,7 @@ impl Carrier for Socket {
             return Err(Violation::UnknownArea(number.into()).into());
         }
         let note = self.take(number.into(), false, REGION_MAX)?;
-        let is_writable = note.what == What::Region { is_writable: true };
+        let is_writable = note.kind == FileKind::Region { is_writable: true };
         let map = || mapping::open_region(&note.file, note.length, is_writable);
         PeerRegion::new(number, note.length, is_writable, map)
     }

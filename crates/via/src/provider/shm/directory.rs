@@ -38,7 +38,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// removes more.
 const SWEPT_MAX: usize = 16;
 /// The longest wait for a lock whose holder does not answer at the name.
-const PATIENCE: Deadline = Deadline::after_secs(3);
+const LOCK_TIMEOUT: Deadline = Deadline::after_secs(3);
 /// The reason for refusing a name that is too long for a socket's address.
 const TOO_LONG: &str = "it does not fit the 107 bytes of a socket's path";
 /// The most connections in the queue of a listener.
@@ -198,28 +198,28 @@ impl Directory {
     /// cannot be a name; [`Error::ForeignFile`] when a file of another program is in the place of a
     /// file of the name; [`Error::Names`] when this user cannot make files in the directory.
     pub fn bind(&self, name: &str) -> Result<Listener, Error> {
-        let spot = self.spot(name)?;
-        let address = spot.address()?;
+        let files = self.files_of(name)?;
+        let address = files.address()?;
         // Binding is a good moment to remove the files of dead servers; a failure does not matter
         // here.
         let _ = self.list();
-        if spot.answers() {
-            return Err(Error::NameInUse { name: name.to_owned(), pid: spot.owner() });
+        if files.answers() {
+            return Err(Error::NameInUse { name: name.to_owned(), pid: files.owner() });
         }
-        let lock = spot.lock(PATIENCE)?;
-        let file = spot.socket_file();
+        let lock = files.lock(LOCK_TIMEOUT)?;
+        let file = files.socket_file();
         // The lock is held here and no server answered: the server that made this file is dead.
-        spot.place.remove_dead_socket(&file)?;
+        files.place.remove_dead_socket(&file)?;
         let listener = self.service.socket()?;
-        let binding = spot.place.error("binding", &file);
+        let binding = files.place.error("binding", &file);
         rustix::net::bind(&listener, &address).map_err(&binding)?;
-        let made = spot.place.found(&file).map_err(&binding)?;
+        let made = files.place.found(&file).map_err(&binding)?;
         let is_open = self.is_open.load(Ordering::Acquire);
         if is_open {
-            spot.place.open_to_everybody(&file)?;
+            files.place.open_to_everybody(&file)?;
         }
         rustix::net::listen(&listener, BACKLOG).map_err(&binding)?;
-        let held = Arc::new(Held { spot, made, lock, is_nameless: AtomicBool::new(false) });
+        let held = Arc::new(Held { files, made, lock, is_nameless: AtomicBool::new(false) });
         let mut known = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|held| held.strong_count() > 0);
         known.push(Arc::downgrade(&held));
@@ -257,8 +257,8 @@ impl Directory {
     /// Returns a socket that is connected to the server of a name, after a check of the server's
     /// user. If `own` is given, the socket is bound to that address.
     pub(crate) fn reach(&self, name: &str, own: Option<&SocketAddrUnix>, deadline: Deadline) -> Result<OwnedFd, Error> {
-        let spot = self.spot(name)?;
-        let address = spot.address()?;
+        let files = self.files_of(name)?;
+        let address = files.address()?;
         let socket = self.service.socket()?;
         if let Some(own) = own {
             rustix::net::bind(&socket, own).map_err(Error::system("giving a socket an address"))?;
@@ -275,7 +275,7 @@ impl Directory {
                     std::thread::sleep(std::time::Duration::from_millis(1));
                 }
                 Err(Errno::AGAIN | Errno::INTR) => return Err(Error::TimedOut),
-                Err(errno) => return Err(spot.place.error(doing::CONNECTING, &spot.socket_file())(errno)),
+                Err(errno) => return Err(files.place.error(doing::CONNECTING, &files.socket_file())(errno)),
             }
         }
         check_peer(&socket)?;
@@ -293,19 +293,19 @@ impl Directory {
         let (mut entries, mut swept) = (Vec::new(), 0);
         for file in self.place()?.files()? {
             // A file whose name is not that of a lock belongs to another program.
-            let Some(spot) = Service::ALL.into_iter().find_map(|service| {
+            let Some(files) = Service::ALL.into_iter().find_map(|service| {
                 let name = file.strip_suffix(service.endings().1)?;
-                Self { service, ..self.clone() }.spot(name).ok()
+                Self { service, ..self.clone() }.files_of(name).ok()
             }) else {
                 continue;
             };
-            let is_served = spot.is_served();
-            if is_served && spot.service == self.service {
-                let pid = spot.owner();
-                entries.push(Entry { name: spot.name, pid });
+            let is_served = files.is_served();
+            if is_served && files.service == self.service {
+                let pid = files.owner();
+                entries.push(Entry { name: files.name, pid });
             } else if !is_served && swept < SWEPT_MAX {
                 swept += 1;
-                spot.sweep();
+                files.sweep();
             }
         }
         entries.sort();
@@ -314,13 +314,13 @@ impl Directory {
 
     /// Whether a live server has the name.
     pub fn is_served(&self, name: &str) -> bool {
-        self.spot(name).is_ok_and(|spot| spot.is_served())
+        self.files_of(name).is_ok_and(|files| files.is_served())
     }
 
     /// Returns the socket of a name, for a provider without locks.
     #[cfg(feature = "fabric")]
     pub(crate) fn socket(&self, name: &str, ending: &str) -> Result<NamedSocket, Error> {
-        let Spot { place, name, .. } = self.spot(name)?;
+        let NameFiles { place, name, .. } = self.files_of(name)?;
         let file = format!("{name}{ending}");
         match place.address(&file)? {
             Some(_) => Ok(NamedSocket { place, file }),
@@ -329,7 +329,7 @@ impl Directory {
     }
 
     /// Returns the place of a name's files.
-    fn spot(&self, name: &str) -> Result<Spot, Error> {
+    fn files_of(&self, name: &str) -> Result<NameFiles, Error> {
         let bad = |why| Error::BadName { name: name.to_owned(), why };
         if name.is_empty() || name.starts_with('.') {
             return Err(bad("a name has at least one character and does not begin with a dot"));
@@ -337,7 +337,7 @@ impl Directory {
         if let Some(_wrong) = name.chars().find(|&c| c == '/' || c.is_control() || c.is_whitespace()) {
             return Err(bad("a name has no slash, space or control character"));
         }
-        Ok(Spot { place: self.place()?, name: name.to_owned(), service: self.service })
+        Ok(NameFiles { place: self.place()?, name: name.to_owned(), service: self.service })
     }
 }
 
@@ -364,13 +364,13 @@ impl NamedSocket {
 
 /// The place of the two files of a name.
 #[derive(Debug)]
-struct Spot {
+struct NameFiles {
     place: Arc<Place>,
     name: String,
     service: Service,
 }
 
-impl Spot {
+impl NameFiles {
     fn socket_file(&self) -> String {
         format!("{}{}", self.name, self.service.endings().0)
     }

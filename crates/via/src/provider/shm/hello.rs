@@ -52,7 +52,7 @@ pub(super) struct Introduction {
 
 /// The result of reading the socket.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum HelloResult {
     Nothing,
     End,
     Introduction(Box<Introduction>),
@@ -94,11 +94,11 @@ pub(super) fn reject(socket: &OwnedFd, why: &str) {
 }
 
 /// Reads the peer's next packet, which has to be of the kind `wanted` or a rejection.
-pub(super) fn hear(socket: &OwnedFd, wanted: Step) -> Result<Heard, Error> {
+pub(super) fn receive(socket: &OwnedFd, wanted: Step) -> Result<HelloResult, Error> {
     let mut bytes = [0; LENGTH_MAX];
     let (length, files) = match packet::receive(socket, &mut bytes)? {
-        Received::Nothing => return Ok(Heard::Nothing),
-        Received::End => return Ok(Heard::End),
+        Received::Nothing => return Ok(HelloResult::Nothing),
+        Received::End => return Ok(HelloResult::End),
         Received::Unfit => return Err(Violation::BadGreeting.into()),
         Received::Packet(length, files) => (length, files),
     };
@@ -112,7 +112,7 @@ pub(super) fn hear(socket: &OwnedFd, wanted: Step) -> Result<Heard, Error> {
         return Err(Violation::BadGreeting.into());
     }
     if word(2) == Step::Rejection as u32 && wanted == Step::Acceptance {
-        return Ok(Heard::Rejection(String::from_utf8_lossy(rest).into_owned()));
+        return Ok(HelloResult::Rejection(String::from_utf8_lossy(rest).into_owned()));
     }
     let shape = Shape { slots: word(3), area: word(4) as usize };
     let table_length = word(5) as usize;
@@ -123,5 +123,5 @@ pub(super) fn hear(socket: &OwnedFd, wanted: Step) -> Result<Heard, Error> {
     let [segment, table]: [OwnedFd; 2] = files.try_into().map_err(|_| Violation::NoSegment)?;
     let segment = mapping::open(&segment, shape.length())?;
     let table = mapping::open(&table, table_length)?;
-    Ok(Heard::Introduction(Box::new(Introduction { offer, segment, shape, table })))
+    Ok(HelloResult::Introduction(Box::new(Introduction { offer, segment, shape, table })))
 }

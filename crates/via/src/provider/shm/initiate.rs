@@ -54,7 +54,7 @@ struct Pending {
 
 impl Initiator {
     /// Evaluates the peer's words.
-    pub(super) fn settle(&mut self, seen: Seen, wire: &mut Wire, sink: &mut dyn Sink) -> Result<(), Fault> {
+    pub(super) fn evaluate(&mut self, seen: Seen, wire: &mut Wire, sink: &mut dyn Sink) -> Result<(), Fault> {
         wire.out.acknowledge(seen.taken)?;
         self.complete(wire, sink);
         let (number, answer) = (seen.answers >> 8, Answer(seen.answers as u8));
@@ -205,7 +205,7 @@ impl Initiator {
     }
 
     fn copy(&self, wire: &Wire, descriptor: &Descriptor, place: RemoteAddress, intent: Intent) -> bool {
-        let goes_on = || wire.standing() == super::record::Standing::OPEN;
+        let goes_on = || wire.peer_state() == super::record::ConnectionState::OPEN;
         self.opened.copy(descriptor, place, intent, &wire.table, goes_on).is_some()
     }
 

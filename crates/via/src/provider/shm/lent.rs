@@ -91,7 +91,7 @@ impl Lender {
         let Some(entry) = entry_of(region).filter(|_| self.lent.len() < LENT_MAX) else { return false };
         let is_lent = opened::send(&wire.socket, LENDING, region, MemoryHandle([0; 2]));
         if is_lent {
-            wire.tell_opened();
+            wire.publish_opened();
             self.lent.push((entry, Arc::downgrade(region)));
         }
         is_lent

@@ -1,7 +1,7 @@
 //! The provider: opening, listening and connecting, for virtual interfaces with descriptors.
 
 use super::directory::{self, Directory, check_peer};
-use super::hello::{self, Heard, Introduction, Step};
+use super::hello::{self, HelloResult, Introduction, Step};
 use super::mapping;
 use super::packet::Sent;
 use super::port::ShmPort;
@@ -120,18 +120,18 @@ impl Provider for Shm {
         }
         drop(file);
         loop {
-            match hello::hear(&socket, Step::Acceptance)? {
-                Heard::Introduction(peer) => {
+            match hello::receive(&socket, Step::Acceptance)? {
+                HelloResult::Introduction(peer) => {
                     if peer.offer.reliability != own.reliability {
                         return Err(Violation::BadGreeting.into());
                     }
                     let offer = peer.offer.clone();
                     return Ok((connected(socket, own, segment, self.own.shape, *peer), offer));
                 }
-                Heard::Rejection(why) => return Err(Error::Refused { why }),
-                Heard::End => return Err(gone(&socket)),
-                Heard::Nothing if deadline.is_over() => return Err(Error::TimedOut),
-                Heard::Nothing => poll_fds(&[&socket], deadline, None)?,
+                HelloResult::Rejection(why) => return Err(Error::Refused { why }),
+                HelloResult::End => return Err(gone(&socket)),
+                HelloResult::Nothing if deadline.is_over() => return Err(Error::TimedOut),
+                HelloResult::Nothing => poll_fds(&[&socket], deadline, None)?,
             }
         }
     }
@@ -210,9 +210,9 @@ impl ShmListening {
     fn request(&mut self, now: Instant) -> Option<ShmIncoming> {
         let mut at = 0;
         while let Some(peer) = self.silent.get(at) {
-            match hello::hear(&peer.socket, Step::Request) {
-                Ok(Heard::Nothing) if now < peer.until => at += 1,
-                Ok(Heard::Introduction(introduction)) => {
+            match hello::receive(&peer.socket, Step::Request) {
+                Ok(HelloResult::Nothing) if now < peer.until => at += 1,
+                Ok(HelloResult::Introduction(introduction)) => {
                     let Silent { socket, .. } = self.silent.remove(at);
                     if !has_hung_up(&socket) {
                         let (offer, pid) = (introduction.offer.clone(), peer_pid(&socket));

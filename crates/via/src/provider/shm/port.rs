@@ -4,7 +4,7 @@ use super::initiate::Initiator;
 use super::lent::LENDING;
 use super::opened::OPENING;
 use super::packet::{self, Received, WAKE};
-use super::record::{self, Kind, Standing};
+use super::record::{self, ConnectionState, Kind};
 use super::respond::{Due, Responder};
 use super::wire::{Fault, Wire, ended};
 use crate::Status;
@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 
 /// The interval at which a port in constant use reads its socket, which shows when the peer is
 /// gone.
-const LOOK: Duration = Duration::from_millis(1);
-/// The most packets that one look reads: more than the socket's buffer holds at a time, as the
+const READ_INTERVAL: Duration = Duration::from_millis(1);
+/// The most packets that one call reads: more than the socket's buffer holds at a time, as the
 /// kernel sizes it.
 const PACKETS: usize = 512;
 /// The interval at which an idle port looks for mappings that are no longer wanted, as long as it
@@ -35,9 +35,9 @@ pub(super) struct ShmPort {
     // The number of threads that sleep until the peer calls, and the number of the latest sleep.
     sleepers: u32,
     number: u32,
-    // The time of the last look at the socket; `None` if the next turn has to look at the socket.
-    looked: Option<Instant>,
-    // The number of regions that the peer had opened at the last look at the socket.
+    // The time at which the socket was last read; `None` if the next exchange has to read it.
+    socket_read_at: Option<Instant>,
+    // The number of regions that the peer had opened when the socket was last read.
     opened: u32,
     has_hung_up: bool,
     is_over: bool,
@@ -52,7 +52,7 @@ impl ShmPort {
             pid,
             sleepers: 0,
             number: 0,
-            looked: None,
+            socket_read_at: None,
             opened: 0,
             has_hung_up: false,
             is_over: false,
@@ -60,8 +60,8 @@ impl ShmPort {
     }
 
     /// Reads the packets on the socket.
-    fn look(&mut self, now: Instant) -> Result<(), Fault> {
-        self.looked = Some(now);
+    fn read_socket(&mut self, now: Instant) -> Result<(), Fault> {
+        self.socket_read_at = Some(now);
         // The peer sends a region on the socket before counting it.
         self.opened = self.wire.opened();
         let mut was_called = false;
@@ -100,28 +100,30 @@ impl ShmPort {
         doorbell::begin_sleep(self.wire.out.segment().word(record::SLEEP), self.number);
     }
 
-    fn is_look_due(&self, now: Instant) -> bool {
+    fn is_read_due(&self, now: Instant) -> bool {
         self.wire.opened() != self.opened
-            || self.looked.is_none_or(|looked| now.saturating_duration_since(looked) >= LOOK)
+            || self
+                .socket_read_at
+                .is_none_or(|socket_read_at| now.saturating_duration_since(socket_read_at) >= READ_INTERVAL)
     }
 
-    fn turn(&mut self, now: Instant, sink: &mut dyn Sink) -> Result<(), Fault> {
-        if self.is_look_due(now) {
-            self.look(now)?;
+    fn exchange(&mut self, now: Instant, sink: &mut dyn Sink) -> Result<(), Fault> {
+        if self.is_read_due(now) {
+            self.read_socket(now)?;
         }
         let seen = self.wire.see();
-        let is_last = self.has_hung_up || seen.standing != Standing::OPEN;
+        let is_last = self.has_hung_up || seen.state != ConnectionState::OPEN;
         self.take(now, sink)?;
         if self.wire.opened() != self.opened {
             // The peer counts the region that an answer opened before it sends the answer. A
             // caller that continues after the answer must find the region open. Otherwise, its next
             // RDMA would go through the peer as well, and open the region a second time.
-            self.look(now)?;
+            self.read_socket(now)?;
         }
-        self.initiator.settle(seen, &mut self.wire, sink)?;
+        self.initiator.evaluate(seen, &mut self.wire, sink)?;
         if is_last {
             // A peer that is gone publishes nothing more, and `take` has taken all of its records.
-            return Err(if seen.standing == Standing::OPEN { Fault::HungUp } else { Fault::Told(seen.standing) });
+            return Err(if seen.state == ConnectionState::OPEN { Fault::HungUp } else { Fault::ByPeer(seen.state) });
         }
         self.responder.pump(&mut self.wire)?;
         self.initiator.pump(&mut self.wire, sink);
@@ -138,7 +140,7 @@ impl ShmPort {
             }
             if self.wire.opened() != self.opened {
                 // The record may need regions that are on the socket.
-                self.look(now)?;
+                self.read_socket(now)?;
             }
             let Some(taken) = self.wire.from.take()? else { break };
             let has_used_area = taken.record.area.is_some();
@@ -149,19 +151,19 @@ impl ShmPort {
                 match self.responder.take(taken, most, is_reliable, sink) {
                     Ok(due) => due,
                     Err(fault) => {
-                        self.wire.tell_refused();
+                        self.wire.publish_refused();
                         return Err(fault);
                     }
                 }
             };
-            self.responder.settle(due, &mut self.wire);
+            self.responder.answer(due, &mut self.wire);
             if has_used_area {
                 // The peer learns at once that the bytes are taken, so that both sides copy at the
                 // same time.
-                self.wire.tell_taken();
+                self.wire.publish_taken();
             }
         }
-        self.wire.tell_taken();
+        self.wire.publish_taken();
         Ok(())
     }
 
@@ -170,16 +172,16 @@ impl ShmPort {
             Fault::Violation => (Status::ConnectionLost, Ended::Violation),
             Fault::Refused(refusal) => (Status::Flushed, ended(refusal)),
             Fault::HungUp => (Status::ConnectionLost, Ended::Silent),
-            Fault::Told(Standing::CLOSED) => (Status::Flushed, Ended::ByPeer),
-            Fault::Told(Standing::NOT_READY) => (Status::ReceiverNotReady, Ended::ReceiverNotReady),
-            Fault::Told(Standing::TOO_LONG) => (Status::TooLong, Ended::TooLong),
-            Fault::Told(Standing::PROTECTION) => (Status::RemoteProtection, Ended::Protection),
-            Fault::Told(_) => (Status::ConnectionLost, Ended::Violation),
+            Fault::ByPeer(ConnectionState::CLOSED) => (Status::Flushed, Ended::ByPeer),
+            Fault::ByPeer(ConnectionState::NOT_READY) => (Status::ReceiverNotReady, Ended::ReceiverNotReady),
+            Fault::ByPeer(ConnectionState::TOO_LONG) => (Status::TooLong, Ended::TooLong),
+            Fault::ByPeer(ConnectionState::PROTECTION) => (Status::RemoteProtection, Ended::Protection),
+            Fault::ByPeer(_) => (Status::ConnectionLost, Ended::Violation),
         };
         match fault {
-            Fault::Violation => self.wire.tell_standing(Standing::VIOLATION),
-            Fault::Refused(refusal) => self.wire.tell_standing(Standing::refused(refusal)),
-            Fault::Told(_) | Fault::HungUp => self.wire.tell_standing(Standing::CLOSED),
+            Fault::Violation => self.wire.publish_state(ConnectionState::VIOLATION),
+            Fault::Refused(refusal) => self.wire.publish_state(ConnectionState::refused(refusal)),
+            Fault::ByPeer(_) | Fault::HungUp => self.wire.publish_state(ConnectionState::CLOSED),
         }
         self.is_over = true;
         sink.broken(status, why);
@@ -187,10 +189,10 @@ impl ShmPort {
 
     /// Whether the peer's words show new work. The peer need not send a packet for each change of
     /// its words.
-    fn has_news(&self) -> bool {
+    fn has_new_work(&self) -> bool {
         let seen = self.wire.see();
         self.wire.from.has_next()
-            || seen.standing != Standing::OPEN
+            || seen.state != ConnectionState::OPEN
             || seen.taken != self.wire.out.taken()
             || !self.initiator.has_noted(seen.answers)
             || self.wire.opened() != self.opened
@@ -202,7 +204,7 @@ impl Port for ShmPort {
         if self.is_over {
             return;
         }
-        if let Err(fault) = self.turn(now, sink) {
+        if let Err(fault) = self.exchange(now, sink) {
             self.end(fault, sink);
         }
         self.wire.call();
@@ -217,7 +219,7 @@ impl Port for ShmPort {
             return Some(Sleep { fd: None, until: None });
         }
         self.begin_sleep();
-        if self.has_news() {
+        if self.has_new_work() {
             if self.sleepers == 0 {
                 doorbell::end_sleep(self.wire.out.segment().word(record::SLEEP));
             }
@@ -238,7 +240,7 @@ impl Port for ShmPort {
         if self.sleepers == 0 {
             doorbell::end_sleep(self.wire.out.segment().word(record::SLEEP));
         }
-        self.looked = None;
+        self.socket_read_at = None;
     }
 
     fn readiness(&self) -> Option<Arc<OwnedFd>> {
@@ -247,7 +249,7 @@ impl Port for ShmPort {
 
     fn disconnect(&mut self) {
         self.is_over = true;
-        self.wire.tell_standing(Standing::CLOSED);
+        self.wire.publish_state(ConnectionState::CLOSED);
         // The shutdown wakes the peer as well.
         let _ = rustix::net::shutdown(&*self.wire.socket, Shutdown::Both);
     }

@@ -20,7 +20,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The number of a user's files waiting to be closed at which messages from processes of that user
 /// are refused. The message that reaches this number may go beyond it, by up to 252 files.
-const DOUBTFUL_MAX: usize = 64;
+const FILES_TO_CLOSE_MAX: usize = 64;
 
 /// The share of this process's descriptors that files from untrusted users may occupy until they
 /// are closed: one in this number, but never fewer than [`LIMIT_MIN`].
@@ -36,28 +36,28 @@ const LIMIT_MIN: usize = 2 * FILES_MAX;
 
 /// Files that are to be closed.
 #[derive(Debug)]
-struct Doubtful {
+struct FilesToClose {
     /// Each file, with the user whose process passed it. The first one is being closed if it is
     /// `None`.
     files: VecDeque<(Option<u32>, Option<OwnedFd>)>,
     /// Whether a thread is closing the files.
-    is_attended: bool,
+    is_closing: bool,
 }
 
-impl Doubtful {
+impl FilesToClose {
     /// Returns the number of files from a user.
     fn count_of(&self, user: Option<u32>) -> usize {
         self.files.iter().filter(|(owner, _)| *owner == user).count()
     }
 }
 
-static DOUBTFUL: Mutex<Doubtful> = Mutex::new(Doubtful { files: VecDeque::new(), is_attended: false });
+static FILES_TO_CLOSE: Mutex<FilesToClose> = Mutex::new(FilesToClose { files: VecDeque::new(), is_closing: false });
 
 /// The number of files that are to be closed, for a look without the lock.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
-fn doubtful() -> MutexGuard<'static, Doubtful> {
-    lock(&DOUBTFUL)
+fn files_to_close() -> MutexGuard<'static, FilesToClose> {
+    lock(&FILES_TO_CLOSE)
 }
 
 /// The descriptors that files of peers occupy, and those that are reserved for messages.
@@ -211,13 +211,13 @@ pub(super) struct Message {
 /// descriptor left for a file, and [`Violation::TooManyFiles`], without a look at the message,
 /// while too many files of the peer's user wait to be closed.
 pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Result<Message, Violation>, Errno> {
-    let is_many = WAITING.load(Ordering::Relaxed) >= DOUBTFUL_MAX;
-    if is_many && doubtful().count_of(user_of(socket)) >= DOUBTFUL_MAX {
+    let is_many = WAITING.load(Ordering::Relaxed) >= FILES_TO_CLOSE_MAX;
+    if is_many && files_to_close().count_of(user_of(socket)) >= FILES_TO_CLOSE_MAX {
         return Ok(Err(Violation::TooManyFiles));
     }
     let waiting = |user| {
-        let doubtful = doubtful();
-        (doubtful.files.len(), doubtful.count_of(user))
+        let files_to_close = files_to_close();
+        (files_to_close.files.len(), files_to_close.count_of(user))
     };
     let Some(mut reserved) = Reserved::new(&ROOM, || user_of(socket), waiting) else {
         return Ok(Err(Violation::TooManyFiles));
@@ -259,14 +259,14 @@ fn memory_file(file: OwnedFd, socket: &OwnedFd, reserved: &mut Reserved<'_>) -> 
         return Some(file);
     }
     let user = user_of(socket);
-    let mut doubtful = doubtful();
-    doubtful.files.push_back((user, Some(file)));
+    let mut files_to_close = files_to_close();
+    files_to_close.files.push_back((user, Some(file)));
     reserved.count -= 1;
     WAITING.fetch_add(1, Ordering::Relaxed);
-    if !doubtful.is_attended {
+    if !files_to_close.is_closing {
         let thread = std::thread::Builder::new().name("obvia-close".to_owned());
-        // Without a thread, the files stay open until the next doubtful file arrives.
-        doubtful.is_attended = thread.spawn(close_all).is_ok();
+        // Without a thread, the files stay open until the next file to close arrives.
+        files_to_close.is_closing = thread.spawn(close_all).is_ok();
     }
     None
 }
@@ -276,26 +276,26 @@ fn memory_file(file: OwnedFd, socket: &OwnedFd, reserved: &mut Reserved<'_>) -> 
 /// other users are refused only if the files of several users take all of the room, or those of one
 /// user that is not limited: see [`Room::reserve_last`].
 fn close_all() {
-    let mut doubtful = doubtful();
-    while let Some((_, file)) = doubtful.files.front_mut() {
+    let mut files_to_close = files_to_close();
+    while let Some((_, file)) = files_to_close.files.front_mut() {
         let file = file.take();
-        drop(doubtful);
+        drop(files_to_close);
         drop(file);
-        doubtful = self::doubtful();
-        doubtful.files.pop_front();
+        files_to_close = self::files_to_close();
+        files_to_close.files.pop_front();
         WAITING.fetch_sub(1, Ordering::Relaxed);
-        drop(doubtful);
+        drop(files_to_close);
         // The lock is released first: a thread that waits for room counts the remaining files when
         // it is woken.
         ROOM.give_back(1);
-        doubtful = self::doubtful();
+        files_to_close = self::files_to_close();
     }
-    doubtful.is_attended = false;
+    files_to_close.is_closing = false;
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Doubtful, FILES_MAX, LIMIT_MIN, ROOM, Reserved, Room, Violation, memory_file, receive};
+    use super::{FILES_MAX, FilesToClose, LIMIT_MIN, ROOM, Reserved, Room, Violation, memory_file, receive};
     use rustix::fs::{MemfdFlags, memfd_create};
     use rustix::net::{
         AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, sockopt,
@@ -342,8 +342,8 @@ mod tests {
     fn files_count_for_their_users_while_they_are_closed() {
         let waits = Some(File::open("/dev/null").unwrap().into());
         let files = VecDeque::from([(Some(1), None), (Some(2), waits), (Some(1), None)]);
-        let doubtful = Doubtful { files, is_attended: true };
-        assert_eq!([Some(1), Some(2), Some(3), None].map(|user| doubtful.count_of(user)), [2, 1, 0, 0]);
+        let files_to_close = FilesToClose { files, is_closing: true };
+        assert_eq!([Some(1), Some(2), Some(3), None].map(|user| files_to_close.count_of(user)), [2, 1, 0, 0]);
     }
 
     const OTHER: Option<u32> = Some(u32::MAX - 1);

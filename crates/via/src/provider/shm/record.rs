@@ -64,9 +64,9 @@ const _: () = {
 
 /// The state of the connection, as one side tells the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Standing(pub(super) u32);
+pub(super) struct ConnectionState(pub(super) u32);
 
-impl Standing {
+impl ConnectionState {
     /// The connection is open.
     pub(super) const OPEN: Self = Self(0);
     /// The local side disconnected.

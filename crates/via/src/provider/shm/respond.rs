@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 #[derive(Debug, Default)]
 pub(super) struct Responder {
-    coming: Option<Coming>,
+    incoming: Option<IncomingTransfer>,
     reading: Option<Reading>,
     // The number of RDMA of the peer that were answered.
     answered: u64,
@@ -23,11 +23,11 @@ pub(super) struct Responder {
 
 /// A message or RDMA write of the peer that has begun.
 #[derive(Debug)]
-struct Coming {
+struct IncomingTransfer {
     target: Target,
     whole: u32,
     // The number of bytes that have arrived.
-    come: u32,
+    received: u32,
     immediate: Option<u32>,
 }
 
@@ -71,9 +71,9 @@ impl Responder {
     ) -> Result<Due, Fault> {
         let record = taken.record;
         // An initiator begins no other operation before the current one is done.
-        let is_busy = self.coming.is_some() || self.reading.is_some();
+        let is_busy = self.incoming.is_some() || self.reading.is_some();
         let is_in_turn = match record.kind {
-            Kind::More => self.coming.is_some(),
+            Kind::More => self.incoming.is_some(),
             Kind::Withdrawn => true,
             _ => !is_busy,
         };
@@ -119,37 +119,40 @@ impl Responder {
             }
             Kind::Data => return Err(Fault::Violation),
         };
-        self.coming = Some(Coming { target, whole: record.whole, come: 0, immediate: record.immediate });
+        self.incoming =
+            Some(IncomingTransfer { target, whole: record.whole, received: 0, immediate: record.immediate });
         self.piece(taken, is_reliable, sink)
     }
 
     /// Copies the bytes of a record to their destination.
     fn piece(&mut self, taken: Taken<'_>, is_reliable: bool, sink: &mut dyn Sink) -> Result<Due, Fault> {
         let (piece, view, at) = (taken.record.piece, taken.view, taken.at);
-        let Some(coming) = &mut self.coming else { return Err(Fault::Violation) };
-        if taken.record.whole != coming.whole || coming.whole - coming.come < piece {
+        let Some(incoming) = &mut self.incoming else { return Err(Fault::Violation) };
+        if taken.record.whole != incoming.whole || incoming.whole - incoming.received < piece {
             return Err(Fault::Violation);
         }
-        match &coming.target {
-            Target::Message => sink.fill_message_from(coming.come, view, at, piece as usize),
+        match &incoming.target {
+            Target::Message => sink.fill_message_from(incoming.received, view, at, piece as usize),
             Target::Write(region, place) => {
-                let offset = place.offset + u64::from(coming.come);
+                let offset = place.offset + u64::from(incoming.received);
                 // In bounds by the check at the beginning of the write.
                 let written = region.memory().write_view(offset, view, at, piece as usize);
                 if !region.is_registered() || written.is_none() {
                     if is_reliable {
                         return Err(Fault::Refused(Refusal::Protection));
                     }
-                    coming.target = Target::Nowhere { is_write: true };
+                    incoming.target = Target::Nowhere { is_write: true };
                 }
             }
             Target::Nowhere { .. } => {}
         }
-        coming.come += piece;
-        if coming.come < coming.whole {
+        incoming.received += piece;
+        if incoming.received < incoming.whole {
             return Ok(Due::Nothing);
         }
-        let Some(Coming { target, whole, immediate, .. }) = self.coming.take() else { return Ok(Due::Nothing) };
+        let Some(IncomingTransfer { target, whole, immediate, .. }) = self.incoming.take() else {
+            return Ok(Due::Nothing);
+        };
         Ok(match target {
             Target::Message => {
                 sink.end_message(immediate);
@@ -170,12 +173,12 @@ impl Responder {
     }
 
     /// Answers an RDMA of the peer.
-    pub(super) fn settle(&mut self, due: Due, wire: &mut Wire) {
+    pub(super) fn answer(&mut self, due: Due, wire: &mut Wire) {
         let Due::Answer(answer, region) = due else { return };
         if let Some((region, handle)) = region
             && opened::send(&wire.socket, OPENING, &region, handle)
         {
-            wire.tell_opened();
+            wire.publish_opened();
         }
         self.answered += 1;
         wire.answer(self.answered, answer);
@@ -189,14 +192,14 @@ impl Responder {
                 if wire.level.is_reliable() {
                     return Err(Fault::Refused(Refusal::Protection));
                 }
-                self.settle(Due::Answer(Answer::PROTECTION, None), wire);
+                self.answer(Due::Answer(Answer::PROTECTION, None), wire);
                 break;
             }
             let left = reading.whole - reading.sent;
             if left == 0 {
                 let due = Due::Answer(Answer::DONE, Some((Arc::clone(&reading.region), reading.place.handle)));
                 self.reading = None;
-                self.settle(due, wire);
+                self.answer(due, wire);
                 break;
             }
             let piece = if left as usize <= Kind::Data.line_max() { left } else { left.min(wire.out.room() as u32) };

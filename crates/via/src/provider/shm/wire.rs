@@ -3,7 +3,7 @@
 
 use super::mapping::Mapping;
 use super::packet;
-use super::record::{self, Answer, Record, Standing};
+use super::record::{self, Answer, ConnectionState, Record};
 use super::ring::{Publisher, Taker};
 use crate::attributes::Reliability;
 use crate::doorbell;
@@ -20,8 +20,8 @@ pub(super) enum Fault {
     Violation,
     /// The peer requested something that is refused, and delivery is reliable.
     Refused(Refusal),
-    /// The peer ended the connection, and told why.
-    Told(Standing),
+    /// The peer ended the connection, and published the reason.
+    ByPeer(ConnectionState),
     /// The peer hung up without a reason.
     HungUp,
 }
@@ -47,14 +47,14 @@ pub(super) struct Wire {
     called: u32,
     // Whether this side has published a record, or changed a word that the peer reads, since it
     // last considered a call.
-    has_told: bool,
+    has_published: bool,
 }
 
 /// The peer's words, each loaded once. The order of the loads guarantees that the effects that a
 /// word stands for are visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
-    pub(super) standing: Standing,
+    pub(super) state: ConnectionState,
     pub(super) answers: u64,
     pub(super) taken: u64,
 }
@@ -68,12 +68,12 @@ impl Wire {
         from: Taker,
         table: Mapping,
     ) -> Self {
-        Self { socket: Arc::new(socket), level, most, out, from, table, called: 0, has_told: false }
+        Self { socket: Arc::new(socket), level, most, out, from, table, called: 0, has_published: false }
     }
 
     /// Returns the state of the connection, by the peer's word.
-    pub(super) fn standing(&self) -> Standing {
-        Standing(self.from.segment().word(record::STATE).load(Ordering::Acquire))
+    pub(super) fn peer_state(&self) -> ConnectionState {
+        ConnectionState(self.from.segment().word(record::STATE).load(Ordering::Acquire))
     }
 
     /// Returns the number of regions that the peer has opened.
@@ -82,10 +82,10 @@ impl Wire {
     }
 
     pub(super) fn see(&self) -> Seen {
-        let standing = self.standing();
+        let state = self.peer_state();
         let answers = self.from.segment().word64(record::ANSWERS).load(Ordering::Acquire);
         let taken = self.from.segment().word64(record::TAKEN).load(Ordering::Acquire);
-        Seen { standing, answers, taken }
+        Seen { state, answers, taken }
     }
 
     /// Publishes a record, as [`Publisher::publish`] does.
@@ -93,53 +93,53 @@ impl Wire {
         let outcome = self.out.publish(record, fill);
         // Callers that fill a record have checked before that the bytes are there.
         debug_assert!(outcome.is_some());
-        self.has_told = true;
+        self.has_published = true;
     }
 
     /// Tells the peer how many of its records were taken: their slots and pieces are free again,
     /// and their operations are done.
-    pub(super) fn tell_taken(&mut self) {
-        self.tell_taken_up_to(self.from.taken());
+    pub(super) fn publish_taken(&mut self) {
+        self.publish_taken_up_to(self.from.taken());
     }
 
-    /// As [`Self::tell_taken`], but without the last record, which was refused.
-    pub(super) fn tell_refused(&mut self) {
-        self.tell_taken_up_to(self.from.taken().saturating_sub(1));
+    /// As [`Self::publish_taken`], but without the last record, which was refused.
+    pub(super) fn publish_refused(&mut self) {
+        self.publish_taken_up_to(self.from.taken().saturating_sub(1));
     }
 
-    fn tell_taken_up_to(&mut self, taken: u64) {
+    fn publish_taken_up_to(&mut self, taken: u64) {
         let word = self.out.segment().word64(record::TAKEN);
         if word.load(Ordering::Relaxed) != taken {
             word.store(taken, Ordering::Release);
-            self.has_told = true;
+            self.has_published = true;
         }
     }
 
     /// Answers the peer's RDMA of this number, after telling it which records were taken.
     pub(super) fn answer(&mut self, number: u64, answer: Answer) {
-        self.tell_taken();
+        self.publish_taken();
         self.out.segment().word64(record::ANSWERS).store(number << 8 | u64::from(answer.0), Ordering::Release);
-        self.has_told = true;
+        self.has_published = true;
     }
 
     /// Tells the peer that a packet with a region is on the socket.
-    pub(super) fn tell_opened(&mut self) {
+    pub(super) fn publish_opened(&mut self) {
         let word = self.out.segment().word(record::OPENED);
         word.store(word.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 
-    /// Tells the peer that the connection is over, unless that was told before.
-    pub(super) fn tell_standing(&mut self, standing: Standing) {
+    /// Tells the peer that the connection is over, unless a reason has been published before.
+    pub(super) fn publish_state(&mut self, state: ConnectionState) {
         let word = self.out.segment().word(record::STATE);
-        if word.load(Ordering::Relaxed) == Standing::OPEN.0 {
-            word.store(standing.0, Ordering::Release);
-            self.has_told = true;
+        if word.load(Ordering::Relaxed) == ConnectionState::OPEN.0 {
+            word.store(state.0, Ordering::Release);
+            self.has_published = true;
         }
     }
 
     /// Wakes the peer if it sleeps and this side has published or changed anything.
     pub(super) fn call(&mut self) {
-        if std::mem::take(&mut self.has_told)
+        if std::mem::take(&mut self.has_published)
             && doorbell::must_call(self.from.segment().word(record::SLEEP), &mut self.called)
         {
             packet::wake(&self.socket);

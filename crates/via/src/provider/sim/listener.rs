@@ -14,21 +14,21 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// The maximum number of wires that wait for one listener.
-const KNOCKS_MAX: usize = 1024;
+const PENDING_MAX: usize = 1024;
 
 /// The listeners of the network, by NIC and name.
 #[derive(Debug, Default)]
-pub(super) struct Doors(Mutex<HashMap<(usize, String), Weak<Inbox>>>);
+pub(super) struct Listeners(Mutex<HashMap<(usize, String), Weak<Inbox>>>);
 
 /// The wires that were laid to a listener.
 #[derive(Debug)]
 pub(super) struct Inbox {
-    knocks: Mutex<Vec<Knock>>,
+    pending: Mutex<Vec<PendingWire>>,
     bell: OwnedFd,
 }
 
 #[derive(Debug)]
-struct Knock {
+struct PendingWire {
     link: SimLink,
     peer: String,
 }
@@ -50,39 +50,39 @@ struct SimRequest {
     peer: String,
 }
 
-impl Doors {
+impl Listeners {
     pub(super) fn find(&self, nic: usize, name: &str) -> Option<Arc<Inbox>> {
-        let doors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        doors.get(&(nic, name.to_owned()))?.upgrade()
+        let listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        listeners.get(&(nic, name.to_owned()))?.upgrade()
     }
 
     fn open(&self, nic: usize, name: &str) -> Result<Arc<Inbox>, Error> {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
             .map_err(Error::system("making an event counter"))?;
-        let mut doors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        doors.retain(|_, inbox| inbox.strong_count() > 0);
-        if doors.contains_key(&(nic, name.to_owned())) {
+        let mut listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        listeners.retain(|_, inbox| inbox.strong_count() > 0);
+        if listeners.contains_key(&(nic, name.to_owned())) {
             return Err(Error::NameInUse { name: name.to_owned(), pid: None });
         }
-        let inbox = Arc::new(Inbox { knocks: Mutex::default(), bell });
-        doors.insert((nic, name.to_owned()), Arc::downgrade(&inbox));
+        let inbox = Arc::new(Inbox { pending: Mutex::default(), bell });
+        listeners.insert((nic, name.to_owned()), Arc::downgrade(&inbox));
         Ok(inbox)
     }
 }
 
 impl Inbox {
-    fn knocks(&self) -> MutexGuard<'_, Vec<Knock>> {
-        self.knocks.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pending(&self) -> MutexGuard<'_, Vec<PendingWire>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leaves the end of a wire with the listener.
-    pub(super) fn knock(&self, link: SimLink, peer: String) -> Result<(), Error> {
-        let mut knocks = self.knocks();
-        knocks.retain(|knock| !knock.link.is_alone());
-        if knocks.len() >= KNOCKS_MAX {
+    /// Adds the end of a wire to those that wait for the listener.
+    pub(super) fn enqueue(&self, link: SimLink, peer: String) -> Result<(), Error> {
+        let mut pending = self.pending();
+        pending.retain(|wire| !wire.link.is_alone());
+        if pending.len() >= PENDING_MAX {
             return Err(Error::Refused { why: "too many requests wait for the listener".to_owned() });
         }
-        knocks.push(Knock { link, peer });
+        pending.push(PendingWire { link, peer });
         // The write fails only when the bell is readable already.
         let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
         Ok(())
@@ -90,12 +90,12 @@ impl Inbox {
 
     /// Attaches or detaches the ends of the waiting wires. They are attached only during `accept`,
     /// because the clock must not wait for an end whose user is not called.
-    fn attend(&self, is_attended: bool) {
-        for knock in self.knocks().iter() {
-            if is_attended {
-                knock.link.attach();
+    fn set_attached(&self, is_attached: bool) {
+        for wire in self.pending().iter() {
+            if is_attached {
+                wire.link.attach();
             } else {
-                knock.link.detach();
+                wire.link.detach();
             }
         }
     }
@@ -105,22 +105,22 @@ pub(super) fn listen(core: &Arc<Core>, nic: usize, name: &str) -> Result<Box<dyn
     if name.is_empty() || name.len() > 100 {
         return Err(Error::BadName { name: name.to_owned(), why: "it is empty, or has more than 100 bytes" });
     }
-    let inbox = core.doors.open(nic, name)?;
+    let inbox = core.listeners.open(nic, name)?;
     let address = format!("{nic}/{name}");
     Ok(Box::new(SimListener { core: Arc::clone(core), inbox, address, datagram: vec![0; super::MTU] }))
 }
 
 impl SimListener {
     /// Returns the first waiting wire whose request has arrived. Other datagrams are dropped.
-    fn look(&mut self) -> Result<Option<SimRequest>, Error> {
-        let mut knocks = self.inbox.knocks();
-        for at in 0..knocks.len() {
-            let link = &mut knocks[at].link;
+    fn next_request(&mut self) -> Result<Option<SimRequest>, Error> {
+        let mut pending = self.inbox.pending();
+        for at in 0..pending.len() {
+            let link = &mut pending[at].link;
             link.attach();
-            link.hush();
+            link.clear_bell();
             while let Some(length) = link.receive(&mut self.datagram)? {
                 if let Some(answering) = Answering::from_datagram(&self.datagram[..length]) {
-                    let Knock { link, peer } = knocks.remove(at);
+                    let PendingWire { link, peer } = pending.remove(at);
                     // The end is detached, so that the clock can advance while the user decides.
                     link.detach();
                     return Ok(Some(SimRequest { core: Arc::clone(&self.core), answering, link: Some(link), peer }));
@@ -139,19 +139,19 @@ impl Listening for SimListener {
             let mut count = [0; 8];
             // The read fails when no wire has arrived.
             let _ = rustix::io::read(&self.inbox.bell, &mut count);
-            let found = self.look();
+            let found = self.next_request();
             if !matches!(found, Ok(None)) || deadline.is_over() {
-                self.inbox.attend(false);
+                self.inbox.set_attached(false);
                 return found?.map(|request| Box::new(request) as Box<dyn Incoming>).ok_or(Error::TimedOut);
             }
             let (mut bells, mut until) = (Vec::new(), None);
             let mut is_quiet = true;
-            for knock in self.inbox.knocks().iter() {
-                match knock.link.settled() {
+            for wire in self.inbox.pending().iter() {
+                match wire.link.settled() {
                     Some(allowed) => until = [until, allowed].into_iter().flatten().min(),
                     None => is_quiet = false,
                 }
-                bells.push(Arc::clone(knock.link.bell()));
+                bells.push(Arc::clone(wire.link.bell()));
             }
             if is_quiet {
                 let files: Vec<&OwnedFd> = bells.iter().map(|bell| &**bell).chain([&self.inbox.bell]).collect();

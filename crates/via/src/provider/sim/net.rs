@@ -1,7 +1,7 @@
 //! The simulated network: wires between ends, and a virtual clock that advances when every end is
 //! idle.
 
-mod witness;
+mod trial_hooks;
 
 use crate::Error;
 use crate::reliable::Link;
@@ -11,7 +11,7 @@ use rustix::fd::OwnedFd;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use witness::{Witness, describe, fate};
+use trial_hooks::{TrialHooks, describe, fate};
 
 /// A network. Clones refer to the same network.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ struct State {
     dead: Vec<usize>,
     past: Counts,
     capture: Option<Capture>,
-    witness: Witness,
+    trial_hooks: TrialHooks,
 }
 
 /// Two ends, and the datagrams on their way. Channel 0 begins at end 0.
@@ -103,7 +103,7 @@ impl Net {
             dead: Vec::new(),
             past: Counts::default(),
             capture: None,
-            witness: Witness::default(),
+            trial_hooks: TrialHooks::default(),
         };
         Self { shared: Arc::new(Mutex::new(state)) }
     }
@@ -267,7 +267,7 @@ impl State {
 
     /// Handles the detachment of an end for which the clock may have waited. Sleeping users have
     /// computed the length of their sleep with that end attached, so they are woken.
-    fn left(&mut self) {
+    fn handle_detachment(&mut self) {
         self.settle();
         if self.busy == 0 && self.clock != Clock::ByHand {
             let ends = self.wires.values().flat_map(|wire| &wire.ends);
@@ -341,7 +341,7 @@ impl SimLink {
     pub(super) fn detach(&self) {
         let mut state = self.net.state();
         state.set_stage(self.wire, self.end, Stage::Waiting);
-        state.left();
+        state.handle_detachment();
     }
 
     /// Whether the other end is gone.
@@ -372,12 +372,12 @@ impl SimLink {
         is_settled.then(|| state.may_move().map(|(allowed, _)| allowed))
     }
 
-    /// Returns the file that wakes a sleeping user. It is readable until [`Self::hush`].
+    /// Returns the file that wakes a sleeping user. It is readable until [`Self::clear_bell`].
     pub(super) fn bell(&self) -> &Arc<OwnedFd> {
         &self.bell
     }
 
-    pub(super) fn hush(&self) {
+    pub(super) fn clear_bell(&self) {
         let mut count = [0; 8];
         // The read fails when the bell was not rung.
         let _ = rustix::io::read(&*self.bell, &mut count);
@@ -408,7 +408,7 @@ impl Drop for SimLink {
                 state.past = wire.channels.iter().map(Channel::counts).fold(state.past, Counts::plus);
             }
         }
-        state.left();
+        state.handle_detachment();
     }
 }
 
@@ -423,22 +423,22 @@ impl Link for SimLink {
         }
         let mut guard = self.net.state();
         let state = &mut *guard;
-        let forged = state.witness.forger.as_mut().and_then(|forge| forge(datagram));
+        let forged = state.trial_hooks.forger.as_mut().and_then(|forge| forge(datagram));
         let datagram = forged.as_deref().filter(|forged| forged.len() <= self.mtu).unwrap_or(datagram);
         let Some(wire) = state.wires.get_mut(&self.wire) else { return Ok(true) };
         let now = state.now;
         let before = wire.channels[self.end].counts();
         let is_sent = wire.channels[self.end].offer(now, datagram);
-        if state.witness.trace.is_some() {
+        if state.trial_hooks.trace.is_some() {
             let (end, fate) = (self.end, fate(before, wire.channels[self.end].counts()));
             let (length, packet) = (datagram.len(), describe(datagram));
             state.note(|| format!("{end} -> {length} bytes, {packet}{fate}"));
         }
-        if state.witness.ghosts_max > 0 && is_sent {
-            if state.witness.ghosts.len() == state.witness.ghosts_max {
-                state.witness.ghosts.pop_front();
+        if state.trial_hooks.recent_max > 0 && is_sent {
+            if state.trial_hooks.recent.len() == state.trial_hooks.recent_max {
+                state.trial_hooks.recent.pop_front();
             }
-            state.witness.ghosts.push_back((self.end, datagram.to_vec()));
+            state.trial_hooks.recent.push_back((self.end, datagram.to_vec()));
         }
         let Some(wire) = state.wires.get_mut(&self.wire) else { return Ok(is_sent) };
         if let Some(capture) = state.capture.as_ref().filter(|_| is_sent) {
@@ -463,7 +463,7 @@ impl Link for SimLink {
         let length = datagram.len().min(into.len());
         into[..length].copy_from_slice(&datagram[..length]);
         channel.recycle(datagram);
-        if state.witness.trace.is_some() {
+        if state.trial_hooks.trace.is_some() {
             let (end, packet) = (self.end, describe(&into[..length]));
             state.note(|| format!("{end} <- {length} bytes, {packet}"));
         }

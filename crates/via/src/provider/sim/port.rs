@@ -62,7 +62,7 @@ impl SimPort {
                 return Some(Duration::from_nanos(now) + RETRY);
             }
         }
-        self.link.net().complain("an engine sends more at one time than its limit");
+        self.link.net().report_fault("an engine sends more at one time than its limit");
         Some(Duration::from_nanos(now) + RETRY)
     }
 }
@@ -77,7 +77,7 @@ impl Port for SimPort {
     }
 
     fn prepare_sleep(&mut self, _: Instant) -> Option<Sleep> {
-        self.link.hush();
+        self.link.clear_bell();
         let until = self.link.settled()?;
         Some(Sleep { fd: Some(Arc::clone(self.link.bell())), until })
     }
@@ -90,7 +90,7 @@ impl Port for SimPort {
 
     fn disconnect(&mut self) {
         self.engine.disconnect();
-        while let Some(length) = self.engine.farewell(&mut self.unsent) {
+        while let Some(length) = self.engine.transmit_close(&mut self.unsent) {
             // The datagram may get lost like any other.
             let _ = self.link.send(&self.unsent[..length]);
         }

@@ -6,7 +6,7 @@
 use super::bpf::Attached;
 use super::frames::{self, Arrived, HEADERS, Headers, SHORTEST};
 use super::interface::Interface;
-use super::rings::{Coming, FrameDescriptor, Outgoing, Peek};
+use super::rings::{ConsumerRing, FrameDescriptor, Peek, ProducerRing};
 use super::watch::Watchers;
 use super::{Mode, Options, Refused, Statistics};
 use crate::{Error, Memory};
@@ -49,7 +49,7 @@ pub(super) struct Queue {
     umem: Memory,
     place: usize,
     rings: Mutex<Rings>,
-    came: Peek,
+    receive_peek: Peek,
     busy_poll: bool,
     // Whether the send ring holds frames that the kernel had no room for.
     unsent: AtomicBool,
@@ -61,10 +61,10 @@ pub(super) struct Queue {
 
 #[derive(Debug)]
 struct Rings {
-    fill: Outgoing<u64>,
-    completion: Coming<u64>,
-    receive: Coming<FrameDescriptor>,
-    send: Outgoing<FrameDescriptor>,
+    fill: ProducerRing<u64>,
+    completion: ConsumerRing<u64>,
+    receive: ConsumerRing<FrameDescriptor>,
+    send: ProducerRing<FrameDescriptor>,
     // The places of the UMEM from which no frame is being sent.
     free: Vec<u64>,
     inboxes: HashMap<u16, Inbox>,
@@ -75,12 +75,12 @@ struct Rings {
 #[derive(Debug)]
 struct Inbox {
     frames: VecDeque<(Arrived, u64)>,
-    door: Arc<Door>,
+    delivery: Arc<Delivery>,
 }
 
 /// The state shared by a socket and the threads that find frames for it.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(super) struct Delivery {
     waiting: AtomicUsize,
     /// An eventfd that is readable while the inbox has frames.
     pub(super) bell: OwnedFd,
@@ -128,7 +128,7 @@ impl Queue {
         }
         let zero_copy = bind(socket.as_fd(), &interface, options.queue, attached.mode)?;
         attached.steer(options.queue, socket.as_fd())?;
-        let came = rings.receive.peek();
+        let receive_peek = rings.receive.peek();
         Ok(Arc::new(Self {
             interface,
             attached,
@@ -137,7 +137,7 @@ impl Queue {
             umem,
             place,
             rings: Mutex::new(rings),
-            came,
+            receive_peek,
             busy_poll: options.busy_poll.is_some(),
             unsent: AtomicBool::new(false),
             counts: Counts::default(),
@@ -167,15 +167,15 @@ impl Queue {
         self.rings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has frames to `port` delivered to the inbox of this door from now on.
-    pub(super) fn move_in(&self, port: u16, door: &Arc<Door>) -> Result<(), Error> {
-        let inbox = Inbox { frames: VecDeque::new(), door: Arc::clone(door) };
+    /// Has frames to `port` delivered to the inbox that notifies `delivery` from now on.
+    pub(super) fn attach_port(&self, port: u16, delivery: &Arc<Delivery>) -> Result<(), Error> {
+        let inbox = Inbox { frames: VecDeque::new(), delivery: Arc::clone(delivery) };
         self.lock().inboxes.insert(port, inbox);
         self.attached.take_port(port).inspect_err(|_| drop(self.lock().inboxes.remove(&port)))
     }
 
     /// Ends the delivery of frames to this port.
-    pub(super) fn move_out(&self, port: u16) {
+    pub(super) fn detach_port(&self, port: u16) {
         self.attached.give_port(port);
         let mut rings = self.lock();
         if let Some(inbox) = rings.inboxes.remove(&port) {
@@ -242,24 +242,24 @@ impl Queue {
     pub(super) fn receive(
         &self,
         port: u16,
-        door: &Door,
+        delivery: &Delivery,
         wanted: Option<SocketAddrV4>,
         into: &mut [u8],
     ) -> Result<Option<(usize, SocketAddrV4)>, Error> {
         if self.unsent.load(Ordering::Relaxed) {
             self.kick()?;
         }
-        if door.waiting.load(Ordering::Acquire) == 0 && !self.came.has_some() {
+        if delivery.waiting.load(Ordering::Acquire) == 0 && !self.receive_peek.has_some() {
             if !self.busy_poll {
                 return Ok(None);
             }
             self.drive()?;
-            if !self.came.has_some() {
+            if !self.receive_peek.has_some() {
                 return Ok(None);
             }
         }
         let mut rings = self.lock();
-        if door.waiting.load(Ordering::Relaxed) > 0
+        if delivery.waiting.load(Ordering::Relaxed) > 0
             && let Some((arrived, place)) = rings.take(port)
         {
             return Ok(self.deliver(&mut rings, &arrived, place, wanted, into));
@@ -273,7 +273,7 @@ impl Queue {
                 continue;
             };
             if arrived.destination.port() != port {
-                self.put_away(&mut rings, arrived, place);
+                self.put_into_inbox(&mut rings, arrived, place);
             } else if let Some(datagram) = self.deliver(&mut rings, &arrived, place, wanted, into) {
                 return Ok(Some(datagram));
             }
@@ -328,14 +328,14 @@ impl Queue {
         copied.map(|()| (arrived.payload, arrived.source))
     }
 
-    fn put_away(&self, rings: &mut Rings, arrived: Arrived, place: u64) {
+    fn put_into_inbox(&self, rings: &mut Rings, arrived: Arrived, place: u64) {
         let held = rings.held;
         match rings.inboxes.get_mut(&arrived.destination.port()) {
             Some(inbox) if has_room(inbox.frames.len(), held, self.held_max) => {
                 inbox.frames.push_back((arrived, place));
-                inbox.door.waiting.store(inbox.frames.len(), Ordering::Release);
+                inbox.delivery.waiting.store(inbox.frames.len(), Ordering::Release);
                 if inbox.frames.len() == 1 {
-                    inbox.door.ring();
+                    inbox.delivery.ring();
                 }
                 rings.held += 1;
             }
@@ -380,9 +380,9 @@ impl Rings {
         if inbox.frames.is_empty() {
             let mut rung = [0; 8];
             // The bell was rung when the first frame arrived.
-            let _ = rustix::io::read(&inbox.door.bell, &mut rung);
+            let _ = rustix::io::read(&inbox.delivery.bell, &mut rung);
         }
-        inbox.door.waiting.store(inbox.frames.len(), Ordering::Release);
+        inbox.delivery.waiting.store(inbox.frames.len(), Ordering::Release);
         Some(frame)
     }
 
@@ -393,7 +393,7 @@ impl Rings {
     }
 }
 
-impl Door {
+impl Delivery {
     pub(super) fn new(bell: OwnedFd) -> Arc<Self> {
         Arc::new(Self { waiting: AtomicUsize::new(0), bell })
     }
@@ -441,10 +441,10 @@ fn rings(socket: BorrowedFd<'_>, frames: u32) -> Result<Rings, Error> {
         AF_XDP socket",
     ))?;
     Ok(Rings {
-        fill: Outgoing::new(socket, FILL_RING, &offsets.fr, frames)?,
-        completion: Coming::new(socket, COMPLETION_RING, &offsets.cr, frames)?,
-        receive: Coming::new(socket, RECEIVE_RING, &offsets.rx, frames)?,
-        send: Outgoing::new(socket, SEND_RING, &offsets.tx, frames)?,
+        fill: ProducerRing::new(socket, FILL_RING, &offsets.fr, frames)?,
+        completion: ConsumerRing::new(socket, COMPLETION_RING, &offsets.cr, frames)?,
+        receive: ConsumerRing::new(socket, RECEIVE_RING, &offsets.rx, frames)?,
+        send: ProducerRing::new(socket, SEND_RING, &offsets.tx, frames)?,
         free: Vec::with_capacity(frames as usize),
         inboxes: HashMap::new(),
         held: 0,

@@ -119,13 +119,13 @@ impl Drop for Mapped {
 
 /// A ring that this side fills: with places to receive into, or frames to send.
 #[derive(Debug)]
-pub(super) struct Outgoing<T> {
+pub(super) struct ProducerRing<T> {
     mapped: Arc<Mapped>,
     produced: u32,
     entry: PhantomData<T>,
 }
 
-impl<T: Copy> Outgoing<T> {
+impl<T: Copy> ProducerRing<T> {
     pub(super) fn new(socket: BorrowedFd<'_>, what: u64, offsets: &XdpRingOffset, entries: u32) -> Result<Self, Error> {
         let mapped = Mapped::new::<T>(socket, what, offsets, entries)?;
         let produced = mapped.produced();
@@ -158,13 +158,13 @@ impl<T: Copy> Outgoing<T> {
 
 /// A ring that the kernel fills: with received frames, or places of sent ones.
 #[derive(Debug)]
-pub(super) struct Coming<T> {
+pub(super) struct ConsumerRing<T> {
     mapped: Arc<Mapped>,
     consumed: u32,
     entry: PhantomData<T>,
 }
 
-impl<T: Copy> Coming<T> {
+impl<T: Copy> ConsumerRing<T> {
     pub(super) fn new(socket: BorrowedFd<'_>, what: u64, offsets: &XdpRingOffset, entries: u32) -> Result<Self, Error> {
         let mapped = Mapped::new::<T>(socket, what, offsets, entries)?;
         let consumed = mapped.consumed();

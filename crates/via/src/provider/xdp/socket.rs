@@ -7,7 +7,7 @@
 //! fragments.
 
 use super::frames::Headers;
-use super::queue::{Door, Queue, count, set_number};
+use super::queue::{Delivery, Queue, count, set_number};
 use super::{Statistics, Xdp};
 use crate::Error;
 use crate::reliable::network::DatagramSocket;
@@ -38,7 +38,7 @@ pub struct XdpSocket {
     xdp: Xdp,
     kernel: UdpSocket,
     local: SocketAddrV4,
-    door: Arc<Door>,
+    delivery: Arc<Delivery>,
     ready: Arc<OwnedFd>,
     watch: Watch,
     peer: Option<Peer>,
@@ -81,17 +81,17 @@ impl XdpSocket {
         };
         let bell =
             eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(Error::system("making an eventfd"))?;
-        let door = Door::new(bell);
+        let delivery = Delivery::new(bell);
         let ready = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::system("creating an epoll instance"))?;
         let watched = Error::system("watching an AF_XDP socket");
         let (data, flags) = (epoll::EventData::new_u64(0), epoll::EventFlags::IN);
-        epoll::add(&ready, &door.bell, data, flags).map_err(&watched)?;
+        epoll::add(&ready, &delivery.bell, data, flags).map_err(&watched)?;
         epoll::add(&ready, &kernel, data, flags).map_err(&watched)?;
-        queue.move_in(local.port(), &door)?;
+        queue.attach_port(local.port(), &delivery)?;
         let ready = Arc::new(ready);
         queue.watchers.add(local.port(), &ready);
         let (watch, xdp) = (Watch::default(), xdp.clone());
-        Ok(Self { queue, xdp, kernel, local, door, ready, watch, peer: None, until_kernel: RARELY, often: 0 })
+        Ok(Self { queue, xdp, kernel, local, delivery, ready, watch, peer: None, until_kernel: RARELY, often: 0 })
     }
 
     /// Returns the address and port.
@@ -183,7 +183,7 @@ impl XdpSocket {
     /// the system.
     pub fn receive(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddrV4)>, Error> {
         let wanted = self.peer();
-        if let Some(datagram) = self.queue.receive(self.local.port(), &self.door, wanted, into)? {
+        if let Some(datagram) = self.queue.receive(self.local.port(), &self.delivery, wanted, into)? {
             return Ok(Some(datagram));
         }
         self.until_kernel -= 1;
@@ -193,8 +193,8 @@ impl XdpSocket {
         self.often = self.often.saturating_sub(1);
         self.until_kernel = if self.often > 0 { 1 } else { RARELY };
         // TRUNC returns the full length of a datagram that does not fit.
-        let came = rustix::net::recvfrom(&self.kernel, &mut *into, RecvFlags::DONTWAIT | RecvFlags::TRUNC);
-        match came
+        let received = rustix::net::recvfrom(&self.kernel, &mut *into, RecvFlags::DONTWAIT | RecvFlags::TRUNC);
+        match received
             .map_err(io::Error::from)
             .map(|(_, length, from)| (length, from.and_then(|from| from.try_into().ok())))
         {
@@ -233,7 +233,7 @@ impl XdpSocket {
         if !self.queue.watchers.want(self.local.port(), self.queue.file()) {
             // The file cannot watch the queue for lack of memory, so the bell ends the thread's
             // sleep at once.
-            self.door.ring();
+            self.delivery.ring();
         }
     }
 
@@ -279,13 +279,13 @@ impl DatagramSocket for XdpSocket {
     }
 
     fn receive_from(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddr)>, Error> {
-        let came = self.receive(into)?;
-        if came.is_some() {
+        let received = self.receive(into)?;
+        if received.is_some() {
             // Counted only here: a socket that is used directly has no attendant, which would
             // notice when no thread polls any more.
             self.polled();
         }
-        Ok(came.map(|(length, from)| (length, from.into())))
+        Ok(received.map(|(length, from)| (length, from.into())))
     }
 
     fn file(&self) -> Option<Arc<OwnedFd>> {
@@ -307,7 +307,7 @@ impl DatagramSocket for XdpSocket {
 impl Drop for XdpSocket {
     fn drop(&mut self) {
         self.queue.watchers.remove(self.local.port(), self.queue.file());
-        self.queue.move_out(self.local.port());
+        self.queue.detach_port(self.local.port());
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) struct Target {
 #[derive(Debug)]
 struct Part {
     number: u32,
-    came: u32,
+    received: u32,
     total: u32,
     // The target of an RDMA write; `None` for a message.
     write: Option<(Arc<Region>, u64)>,
@@ -169,11 +169,11 @@ impl Engine {
                 }
                 Some(place) => Some((sink.remote(place, u64::from(data.total), Intent::Write)?, place.offset)),
             };
-            self.target.current = Some(Part { number: data.operation, came: 0, total: data.total, write });
+            self.target.current = Some(Part { number: data.operation, received: 0, total: data.total, write });
         }
         let part = self.target.current.as_mut().ok_or(Fault::Violation)?;
         let is_write = data.action == Action::Write;
-        if (part.number, part.came, part.total, part.write.is_some())
+        if (part.number, part.received, part.total, part.write.is_some())
             != (data.operation, data.offset, data.total, is_write)
         {
             return Err(Fault::Violation);
@@ -187,7 +187,7 @@ impl Engine {
             }
         }
         // The length fits: both are lengths within the same message.
-        part.came += payload.len() as u32;
+        part.received += payload.len() as u32;
         if data.is_last {
             self.target.current = None;
         }
@@ -223,7 +223,7 @@ impl Engine {
             self.own.reads.pop_front();
             (self.own.read, self.own.reads_done) = (0, index + 1);
             // An answered read has been performed, whether or not it was acknowledged.
-            self.settle(sink);
+            self.complete_finished(sink);
         }
         Ok(())
     }
@@ -237,7 +237,7 @@ impl Engine {
             return Err(Fault::Violation);
         }
         self.own.acknowledged = self.own.acknowledged.max(index);
-        self.settle(sink);
+        self.complete_finished(sink);
         if sink.completed() != index {
             return Err(Fault::Violation);
         }

@@ -18,7 +18,7 @@ const EXPECTED_MAX: usize = 256;
 
 /// The deferred part of a predicted packet's processing.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Late {
+pub(super) struct Deferred {
     // The acknowledgement in the packet, which covers all packets sent before; and the peer's
     // window in bytes.
     ack: u32,
@@ -48,8 +48,8 @@ impl Engine {
         if datagram.len() > EXPECTED_MAX
             || !self.is_plain()
             || !self.receiving.is_plain()
-            || self.alive.hinted.is_some()
-            || self.late.is_some()
+            || self.liveness.hinted.is_some()
+            || self.deferred.is_some()
         {
             return false;
         }
@@ -67,7 +67,7 @@ impl Engine {
         self.target.begin_next();
         self.receiving.took_expected(datagram.len());
         self.statistics.completions += 1;
-        self.late = Some(Late { ack: expected.ack, window: write.window });
+        self.deferred = Some(Deferred { ack: expected.ack, window: write.window });
         true
     }
 
@@ -75,7 +75,7 @@ impl Engine {
     /// predicts. The packet does not count as sent: see [`Self::sent_expected`].
     #[inline]
     pub(in crate::reliable) fn make_expected(&self, sink: &dyn Sink, into: &mut [u8]) -> Option<Made> {
-        let is_acknowledged = self.late.is_some() || self.sending.is_idle();
+        let is_acknowledged = self.deferred.is_some() || self.sending.is_idle();
         let index = self.own.next;
         if !is_acknowledged
             || !self.is_plain()
@@ -112,17 +112,17 @@ impl Engine {
     /// Does the deferred part of a predicted packet's processing.
     #[inline]
     pub(in crate::reliable) fn catch_up(&mut self, now: u64, sink: &mut dyn Sink) {
-        if let Some(late) = self.late.take() {
-            self.caught_up(now, late, sink);
+        if let Some(deferred) = self.deferred.take() {
+            self.process_deferred(now, deferred, sink);
         }
     }
 
-    fn caught_up(&mut self, now: u64, late: Late, sink: &mut dyn Sink) {
+    fn process_deferred(&mut self, now: u64, deferred: Deferred, sink: &mut dyn Sink) {
         self.statistics.received += 1;
         self.statistics.expected += 1;
-        self.heard(now);
-        self.sending.window_is(late.window);
-        let known = self.acknowledged(now, (late.ack, 0), sink);
+        self.note_received(now);
+        self.sending.window_is(deferred.window);
+        let known = self.acknowledged(now, (deferred.ack, 0), sink);
         debug_assert!(known.is_some(), "only sent packets are acknowledged");
         self.expect_more(now);
         self.receiving.answer_by(now + self.ack_delay);

@@ -9,10 +9,10 @@ impl Engine {
     /// Takes a hint that nothing is at the other end. Asks the peer for a sign of life at once. If
     /// none arrives, the peer soon counts as gone.
     pub fn hint_gone(&mut self, now: u64) {
-        if self.alive.hinted.is_none() {
-            self.alive.hinted = Some(now);
-            self.alive.waiting.get_or_insert(now);
-            self.alive.ping = now;
+        if self.liveness.hinted.is_none() {
+            self.liveness.hinted = Some(now);
+            self.liveness.waiting.get_or_insert(now);
+            self.liveness.ping = now;
         }
     }
 
@@ -30,16 +30,16 @@ impl Engine {
         if matches!(self.phase, Phase::Over(_)) {
             return None;
         }
-        if let Some(hinted) = self.alive.hinted {
+        if let Some(hinted) = self.liveness.hinted {
             return Some(hinted + self.silence / 4);
         }
-        let waiting = self.alive.waiting?;
-        Some((self.alive.heard + self.silence).max(waiting + self.silence / 2))
+        let waiting = self.liveness.waiting?;
+        Some((self.liveness.last_received + self.silence).max(waiting + self.silence / 2))
     }
 
     /// Returns the latest time of the next `tick` and `transmit`.
     pub fn due(&self) -> Option<u64> {
-        if self.late.is_some() {
+        if self.deferred.is_some() {
             return Some(0);
         }
         match &self.phase {
@@ -60,7 +60,7 @@ impl Engine {
     }
 
     pub(super) fn ping_at(&self) -> Option<u64> {
-        let wants = self.keep_alive || !self.own.reads.is_empty() || self.alive.hinted.is_some();
-        wants.then_some(self.alive.ping)
+        let wants = self.keep_alive || !self.own.reads.is_empty() || self.liveness.hinted.is_some();
+        wants.then_some(self.liveness.ping)
     }
 }

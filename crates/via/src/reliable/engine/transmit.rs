@@ -41,7 +41,7 @@ impl Engine {
                     accept.len()
                 });
             }
-            Phase::Over(Some(_)) => return self.farewell(into),
+            Phase::Over(Some(_)) => return self.transmit_close(into),
             Phase::Over(None) => {}
             Phase::Open | Phase::Refusing => {
                 if let Some(length) = self.data_packet(now, sink, into) {
@@ -58,7 +58,7 @@ impl Engine {
     pub(in crate::reliable) fn owes_nothing(&self, now: u64, posted: u64) -> bool {
         let is_later = |due: Option<u64>| due.is_none_or(|due| now < due);
         self.is_open()
-            && self.late.is_none()
+            && self.deferred.is_none()
             && self.own.next >= posted
             && !self.sending.has_lost()
             && self.target.is_served()
@@ -67,11 +67,11 @@ impl Engine {
             && is_later(self.receiving.ack_due())
             && is_later(self.sending.expires())
             && is_later(self.path.due())
-            && now < self.alive.ping
+            && now < self.liveness.ping
     }
 
     /// Makes the packets that tell the peer that the connection is over.
-    pub fn farewell(&mut self, into: &mut [u8]) -> Option<usize> {
+    pub fn transmit_close(&mut self, into: &mut [u8]) -> Option<usize> {
         let Phase::Over(Some(reason)) = self.phase else { return None };
         self.closes = self.closes.checked_sub(1)?;
         self.put(into, &Body::Close { reason })
@@ -123,8 +123,8 @@ impl Engine {
             return Some(packet::write_probe(&mut into[..length], &self.header(0)));
         }
         if self.ping_at().is_some_and(|due| due <= now) {
-            self.alive.ping = now + (self.silence / 16).max(1);
-            self.alive.waiting.get_or_insert(now);
+            self.liveness.ping = now + (self.silence / 16).max(1);
+            self.liveness.waiting.get_or_insert(now);
             return self.put(into, &Body::Ping);
         }
         None
@@ -136,7 +136,7 @@ impl Engine {
         self.statistics.sent += 1;
         if self.is_reliable {
             self.receiving.acknowledged();
-            self.alive.waiting.get_or_insert(now);
+            self.liveness.waiting.get_or_insert(now);
         }
     }
 

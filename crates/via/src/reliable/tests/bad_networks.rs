@@ -1,6 +1,6 @@
 //! Networks that lose, double, reorder and damage datagrams, and peers that fall silent.
 
-use super::{MTU, Net, Weather, carrying, got, pattern, place, region, statuses, with};
+use super::{Faults, MTU, Net, carrying, got, pattern, place, region, statuses, with};
 use crate::attributes::Reliability::{self, ReliableDelivery, ReliableReception, Unreliable};
 use crate::descriptor::{Descriptor, Operation, Status};
 use crate::error::Ended;
@@ -9,12 +9,12 @@ use crate::reliable::Settings;
 use std::time::Duration;
 
 const SECOND: u64 = 1_000_000_000;
-const STORM: Weather = Weather { loses: 7, doubles: 5, damages: 11, jitter: 300_000, most: 0, cut: [false; 2] };
+const ALL_FAULTS: Faults = Faults { loses: 7, doubles: 5, damages: 11, jitter: 300_000, most: 0, cut: [false; 2] };
 
 /// Runs a mix of operations over such a network, and checks every byte.
-fn mix(level: Reliability, weather: Weather, seed: u64, count: u64) -> Net {
+fn mix(level: Reliability, faults: Faults, seed: u64, count: u64) -> Net {
     let mut net = Net::new(level);
-    (net.weather, net.chance.0) = (weather, seed);
+    (net.faults, net.chance.0) = (faults, seed);
     let mut messages = Vec::new();
     for number in 0..count {
         let length = (net.chance.next() % 20_000) as u32;
@@ -71,26 +71,26 @@ fn one_by_one(net: &Net) -> impl Iterator<Item = (u64, &Descriptor)> {
 }
 
 #[test]
-fn everything_arrives_once_and_intact_through_any_weather() {
+fn everything_arrives_once_and_intact_despite_any_faults() {
     for seed in 1..=40 {
         let level = if seed % 2 == 0 { ReliableDelivery } else { ReliableReception };
-        let net = mix(level, STORM, seed, 50);
+        let net = mix(level, ALL_FAULTS, seed, 50);
         assert!(net.ends[0].engine.statistics().retransmitted > 0);
     }
 }
 
 #[test]
-fn each_kind_of_bad_weather_alone() {
-    for (at, weather) in [
-        Weather { loses: 2, ..Weather::default() },
-        Weather { doubles: 1, ..Weather::default() },
-        Weather { damages: 3, ..Weather::default() },
-        Weather { jitter: 5_000_000, ..Weather::default() },
+fn each_kind_of_fault_alone() {
+    for (at, faults) in [
+        Faults { loses: 2, ..Faults::default() },
+        Faults { doubles: 1, ..Faults::default() },
+        Faults { damages: 3, ..Faults::default() },
+        Faults { jitter: 5_000_000, ..Faults::default() },
     ]
     .into_iter()
     .enumerate()
     {
-        mix(ReliableDelivery, weather, 77 + at as u64, 20);
+        mix(ReliableDelivery, faults, 77 + at as u64, 20);
     }
 }
 
@@ -101,12 +101,12 @@ fn one_loss_costs_one_packet_and_no_time_out() {
     net.post_receive(1, 60_000);
     net.post(0, carrying(Descriptor::send(), &pattern(1, 60_000)));
     // The first packet of the message gets lost.
-    net.weather.loses = 1;
+    net.faults.loses = 1;
     let mut bytes = vec![0; MTU];
     let end = &mut net.ends[0];
     let length = end.engine.transmit(net.now, &mut end.queues, &mut bytes).unwrap();
     net.deliver(0, &bytes[..length]);
-    net.weather.loses = 0;
+    net.faults.loses = 0;
     let began = net.now;
     net.until(|[one, _]| one.queues.send.is_empty());
     assert_eq!(net.ends[0].engine.statistics().retransmitted, 1);
@@ -118,7 +118,7 @@ fn unreliable_messages_come_at_most_once_and_never_damaged() {
     for seed in 1..=20 {
         let mut net = Net::new(Unreliable);
         net.pass(1_000_000);
-        (net.weather, net.chance.0) = (Weather { jitter: 10_000, loses: 20, ..STORM }, seed);
+        (net.faults, net.chance.0) = (Faults { jitter: 10_000, loses: 20, ..ALL_FAULTS }, seed);
         for number in 0..100 {
             net.post_receive(1, 8000);
             net.post(
@@ -145,7 +145,7 @@ fn unreliable_messages_come_at_most_once_and_never_damaged() {
 fn the_longest_packet_is_found() {
     for (most, found) in [(0, 9000..=9000), (1472, 1400..=1472), (1200, 1200..=1200)] {
         let mut net = Net::with(ReliableDelivery, &Settings::default(), 9000);
-        net.weather.most = most;
+        net.faults.most = most;
         net.pass(3 * SECOND);
         assert!(found.contains(&net.ends[0].engine.statistics().packet), "{:?}", net.ends[0].engine.statistics());
         net.post_receive(1, 100_000);
@@ -164,7 +164,7 @@ fn a_silent_peer_is_noticed_in_time_whether_or_not_anything_is_under_way() {
             let mut net = Net::with(level, &settings, MTU);
             net.pass(10 * SECOND);
             assert_eq!(net.ends[0].queues.ended, None, "life signs go on");
-            net.weather.cut = [true; 2];
+            net.faults.cut = [true; 2];
             let began = net.now;
             if is_busy {
                 net.post(0, carrying(Descriptor::send(), b"anybody there?"));
@@ -186,11 +186,11 @@ fn who_is_taken_for_gone_learns_it() {
     let mut net = Net::with(ReliableDelivery, &Settings { keep_alive: false, ..settings }, MTU);
     net.pass(SECOND);
     // Only one direction is cut: the other end still receives.
-    net.weather.cut = [false, true];
+    net.faults.cut = [false, true];
     net.post_receive(1, 10);
     net.post(0, carrying(Descriptor::send(), b"hello"));
     net.until(|[one, _]| one.queues.ended.is_some());
-    net.weather.cut = [false; 2];
+    net.faults.cut = [false; 2];
     net.post(1, carrying(Descriptor::send(), b"you said"));
     net.until(|[_, other]| other.queues.ended.is_some());
     assert_eq!(net.ends[1].queues.ended, Some(Ended::Silent));
@@ -203,7 +203,7 @@ fn a_hint_is_no_proof_but_makes_impatient() {
     net.ends[0].engine.hint_gone(net.now);
     net.pass(6 * SECOND);
     assert_eq!(net.ends[0].queues.ended, None, "it has contradicted");
-    net.weather.cut = [true; 2];
+    net.faults.cut = [true; 2];
     net.pass(SECOND / 10);
     net.ends[0].engine.hint_gone(net.now);
     let began = net.now;

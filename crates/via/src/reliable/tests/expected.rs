@@ -1,6 +1,6 @@
 //! The fast path of predicted packets: which packets take it, and that no others do.
 
-use super::{End, Net, Weather, carrying, got, pattern, place, region};
+use super::{End, Faults, Net, carrying, got, pattern, place, region};
 use crate::Error;
 use crate::attributes::Reliability::{ReliableDelivery, Unreliable};
 use crate::descriptor::{Descriptor, Operation};
@@ -20,11 +20,11 @@ fn write(number: u64, length: u32) -> Box<Descriptor> {
 }
 
 /// Exchanges calls and answers, and checks every byte.
-fn calls(weather: Weather, seed: u64, predicts: bool) -> Net {
+fn calls(faults: Faults, seed: u64, predicts: bool) -> Net {
     let mut net = Net::new(ReliableDelivery);
     net.predicts = predicts;
     net.pass(SPAN);
-    (net.weather, net.chance.0) = (weather, seed);
+    (net.faults, net.chance.0) = (faults, seed);
     for number in 0..100 {
         for (from, to) in [(0, 1), (1, 0)] {
             net.post_receive(to, 0);
@@ -44,7 +44,7 @@ fn calls(weather: Weather, seed: u64, predicts: bool) -> Net {
 
 #[test]
 fn calls_take_the_short_way_both_ways() {
-    let net = calls(Weather::default(), 1, true);
+    let net = calls(Faults::default(), 1, true);
     for end in &net.ends {
         let statistics = end.engine.statistics();
         assert_eq!((statistics.expected, statistics.sent_at_once), (100, 100));
@@ -53,10 +53,10 @@ fn calls_take_the_short_way_both_ways() {
 }
 
 #[test]
-fn calls_come_through_any_weather_whichever_way_they_go() {
-    let storm = Weather { loses: 7, doubles: 5, damages: 11, jitter: 300_000, ..Weather::default() };
+fn calls_succeed_despite_faults_on_either_path() {
+    let faults = Faults { loses: 7, doubles: 5, damages: 11, jitter: 300_000, ..Faults::default() };
     for seed in 1..=20 {
-        let [short, long] = [true, false].map(|predicts| calls(storm, seed, predicts));
+        let [short, long] = [true, false].map(|predicts| calls(faults, seed, predicts));
         assert!(short.ends[0].engine.statistics().expected > 10, "seed {seed}");
         assert!(short.ends[0].engine.statistics().retransmitted > 0, "seed {seed}");
         assert_eq!(long.ends[0].engine.statistics().expected, 0);
@@ -65,7 +65,7 @@ fn calls_come_through_any_weather_whichever_way_they_go() {
 
 /// Makes a packet that the second end predicts. Returns the packet and that end.
 fn expected() -> (Vec<u8>, End) {
-    let mut net = calls(Weather::default(), 1, true);
+    let mut net = calls(Faults::default(), 1, true);
     net.pass(1_000_000);
     net.post(0, write(3, 16));
     net.post_receive(1, 0);
@@ -133,7 +133,7 @@ fn no_packet_is_expected_while_anything_else_is_going_on() {
 #[test]
 fn only_a_short_write_that_is_alone_is_sent_at_once() {
     let with = |post: fn(&mut Net)| {
-        let mut net = calls(Weather::default(), 1, true);
+        let mut net = calls(Faults::default(), 1, true);
         net.pass(1_000_000);
         post(&mut net);
         let End { engine, queues } = &net.ends[0];

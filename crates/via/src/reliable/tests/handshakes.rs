@@ -1,6 +1,6 @@
 //! Beginning and ending of connections, and datagrams of strangers.
 
-use super::{MTU, Net, Queues, Weather, carrying, offer, statuses};
+use super::{Faults, MTU, Net, Queues, carrying, offer, statuses};
 use crate::attributes::Reliability::ReliableDelivery;
 use crate::descriptor::{Descriptor, Status};
 use crate::error::Ended;
@@ -48,9 +48,9 @@ fn what_does_not_fit_a_request_is_told_at_once() {
 #[test]
 fn a_lost_confirmation_is_made_good_by_the_accept_that_is_repeated() {
     let mut net = Net::new(ReliableDelivery);
-    net.weather.cut = [true, false];
+    net.faults.cut = [true, false];
     net.flush();
-    net.weather.cut = [false; 2];
+    net.faults.cut = [false; 2];
     assert!(!net.ends[1].engine.is_open());
     net.until(|[_, other]| other.engine.is_open());
     assert!(net.now < 100_000_000);
@@ -59,9 +59,9 @@ fn a_lost_confirmation_is_made_good_by_the_accept_that_is_repeated() {
 #[test]
 fn data_instead_of_the_confirmation_is_taken_the_second_time() {
     let mut net = Net::new(ReliableDelivery);
-    net.weather.cut = [true, false];
+    net.faults.cut = [true, false];
     net.flush();
-    net.weather.cut = [false; 2];
+    net.faults.cut = [false; 2];
     net.post_receive(1, 10);
     net.post(0, carrying(Descriptor::send(), b"data"));
     net.until(|[one, _]| one.queues.send.is_empty());
@@ -127,10 +127,10 @@ fn a_disconnect_reaches_the_other_end_with_what_it_acknowledges() {
 fn who_missed_the_disconnect_is_told_again() {
     let mut net = Net::new(ReliableDelivery);
     net.pass(1_000_000);
-    net.weather = Weather { cut: [false, true], ..Weather::default() };
+    net.faults = Faults { cut: [false, true], ..Faults::default() };
     net.ends[1].engine.disconnect();
     net.pass(1_000_000);
-    net.weather = Weather::default();
+    net.faults = Faults::default();
     assert_eq!(net.ends[0].queues.ended, None);
     net.post(0, carrying(Descriptor::send(), b"hello?"));
     net.until(|[one, _]| one.queues.ended.is_some());

@@ -11,7 +11,7 @@
 //!     24  16 bytes  memory handle of the image: its first AREA bytes for slots and words, then area 0
 //! ```
 
-use super::{Mirror, NOTE, RECEIVES, SendPlace, unposted};
+use super::{AREA_MESSAGE, Mirror, RECEIVES, SendPlace, unposted};
 use crate::connection::Request;
 use crate::descriptor::Descriptor;
 use crate::layout::{self, AREA, SLOT_COUNT};
@@ -89,7 +89,7 @@ struct Half {
     vi: Vi,
     tag: ProtectionTag,
     image: MemoryRegion,
-    notes: MemoryRegion,
+    area_messages: MemoryRegion,
 }
 
 impl Half {
@@ -99,14 +99,15 @@ impl Half {
         let attributes = ViAttributes { reliability, waiting: options.waiting, ..ViAttributes::default() };
         let mut vi = nic.vi(attributes, &tag, None, None)?;
         let image = nic.register(nic.memory(AREA + options.area)?, &tag, Access::WRITE)?;
-        let notes = nic.register(nic.memory((RECEIVES as usize + 2) * NOTE)?, &tag, Access::LOCAL)?;
+        let area_messages = nic.register(nic.memory((RECEIVES as usize + 2) * AREA_MESSAGE)?, &tag, Access::LOCAL)?;
         for number in 0..RECEIVES {
-            let place = u64::from(number) * NOTE as u64;
-            let mut receive = Descriptor::receive().with_segment(&notes, place, NOTE as u32).with_context(place);
+            let place = u64::from(number) * AREA_MESSAGE as u64;
+            let mut receive =
+                Descriptor::receive().with_segment(&area_messages, place, AREA_MESSAGE as u32).with_context(place);
             receive.keep_claim();
             vi.receive.post(receive).map_err(|refused| unposted(refused.fault))?;
         }
-        Ok(Self { nic: nic.clone(), vi, tag, image, notes })
+        Ok(Self { nic: nic.clone(), vi, tag, image, area_messages })
     }
 
     fn greeting(&self, options: &Options) -> [u8; GREETING] {
@@ -123,7 +124,7 @@ impl Half {
     fn finish(self, theirs: &[u8], options: &Options) -> Result<Window, Error> {
         let theirs = Greeting::from_wire(theirs)?;
         let waiting = if theirs.quiet { Waiting::Block } else { options.waiting };
-        let Self { nic, vi, tag, image, notes } = self;
+        let Self { nic, vi, tag, image, area_messages } = self;
         let own_area = options.area.min(theirs.area);
         let segment = nic.register(nic.memory(AREA + own_area)?, &tag, Access::LOCAL)?;
         let Vi { core, ending, .. } = vi;
@@ -150,7 +151,7 @@ impl Half {
             their_image: theirs.image,
             image,
             next: AtomicU32::new(1),
-            notes,
+            area_messages,
             send_place: Mutex::new(SendPlace { number: 0, region: None, handle: theirs.image }),
             areas: Mutex::default(),
             core,

@@ -1,6 +1,6 @@
 //! A link whose datagrams are recorded.
 
-use super::{Datagram, Trace, What};
+use super::{Datagram, EventKind, Trace};
 use crate::Error;
 use crate::reliable::Link;
 use rustix::fd::OwnedFd;
@@ -21,7 +21,7 @@ impl<L: Link> TracedLink<L> {
         Self { inner, trace, who }
     }
 
-    fn note(&self, what: What) {
+    fn note(&self, what: EventKind) {
         self.trace.note(Arc::clone(&self.who), what);
     }
 }
@@ -34,9 +34,9 @@ impl<L: Link> Link for TracedLink<L> {
     fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
         let outcome = self.inner.send(datagram);
         self.note(match &outcome {
-            Ok(true) => What::DatagramSent(Datagram::of(datagram)),
-            Ok(false) => What::DatagramRefused(Datagram::of(datagram)),
-            Err(error) => What::LinkFailed(error.to_string()),
+            Ok(true) => EventKind::DatagramSent(Datagram::of(datagram)),
+            Ok(false) => EventKind::DatagramRefused(Datagram::of(datagram)),
+            Err(error) => EventKind::LinkFailed(error.to_string()),
         });
         outcome
     }
@@ -44,9 +44,9 @@ impl<L: Link> Link for TracedLink<L> {
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
         let outcome = self.inner.receive(into);
         match &outcome {
-            Ok(Some(length)) => self.note(What::DatagramCame(Datagram::of(&into[..(*length).min(into.len())]))),
+            Ok(Some(length)) => self.note(EventKind::DatagramCame(Datagram::of(&into[..(*length).min(into.len())]))),
             Ok(None) => {}
-            Err(error) => self.note(What::LinkFailed(error.to_string())),
+            Err(error) => self.note(EventKind::LinkFailed(error.to_string())),
         }
         outcome
     }

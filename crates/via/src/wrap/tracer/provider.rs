@@ -1,6 +1,6 @@
 //! A provider whose connections are recorded.
 
-use super::{Trace, What};
+use super::{EventKind, Trace};
 use crate::attributes::Attributes;
 use crate::descriptor::{Descriptor, Operation, RemoteAddress, Status};
 use crate::error::Ended;
@@ -27,7 +27,7 @@ struct Note {
 }
 
 impl Note {
-    fn note(&self, what: What) {
+    fn note(&self, what: EventKind) {
         self.trace.note(Arc::clone(&self.who), what);
     }
 
@@ -41,7 +41,7 @@ impl Note {
         address: &str,
         ask: impl FnOnce() -> Result<(Box<dyn Port>, Offer), Error>,
     ) -> Result<(Box<dyn Port>, Offer), Error> {
-        self.note(What::Asks(address.to_owned()));
+        self.note(EventKind::Asks(address.to_owned()));
         let (port, offer) = match ask() {
             Ok((port, offer)) => (Ok(port), Some(offer)),
             Err(error) => (Err(error), None),
@@ -56,11 +56,11 @@ impl Note {
         match made {
             Ok(inner) => {
                 let note = self.named(format!("port to {}", inner.peer()));
-                note.note(What::Connected);
+                note.note(EventKind::Connected);
                 Ok(Box::new(TracedPort { inner, note, seen: 0 }))
             }
             Err(error) => {
-                self.note(What::NotConnected(error.to_string()));
+                self.note(EventKind::NotConnected(error.to_string()));
                 Err(error)
             }
         }
@@ -82,7 +82,7 @@ impl Provider for TracedProvider {
 
     fn listen(&self, discriminator: &str) -> Result<Box<dyn Listening>, Error> {
         let inner = self.inner.listen(discriminator)?;
-        self.note.note(What::Listens(inner.address()));
+        self.note.note(EventKind::Listens(inner.address()));
         Ok(Box::new(TracedListening { inner, note: self.note.clone() }))
     }
 
@@ -126,7 +126,7 @@ struct TracedListening {
 impl Listening for TracedListening {
     fn accept(&mut self, deadline: Deadline) -> Result<Box<dyn Incoming>, Error> {
         let inner = self.inner.accept(deadline)?;
-        self.note.note(What::IsAsked(inner.peer()));
+        self.note.note(EventKind::IsAsked(inner.peer()));
         Ok(Box::new(TracedIncoming { inner, note: self.note.clone() }))
     }
 
@@ -159,7 +159,7 @@ impl Incoming for TracedIncoming {
     }
 
     fn reject(self: Box<Self>, why: &str) {
-        self.note.note(What::NotConnected(why.to_owned()));
+        self.note.note(EventKind::NotConnected(why.to_owned()));
         self.inner.reject(why);
     }
 }
@@ -177,7 +177,7 @@ impl TracedPort {
     fn look(&mut self, sink: &dyn Sink) {
         for index in self.seen..sink.posted() {
             if let Some(descriptor) = sink.sending(index) {
-                self.note.note(What::Posted {
+                self.note.note(EventKind::Posted {
                     index,
                     operation: descriptor.operation(),
                     length: descriptor.total(),
@@ -202,7 +202,7 @@ impl Port for TracedPort {
     }
 
     fn receive_posted(&mut self, sink: &mut dyn Sink) {
-        self.note.note(What::ReceivePosted(sink.receives()));
+        self.note.note(EventKind::ReceivePosted(sink.receives()));
         self.inner.receive_posted(&mut TracedSink { inner: sink, note: &self.note });
     }
 
@@ -229,7 +229,7 @@ impl Port for TracedPort {
     }
 
     fn disconnect(&mut self) {
-        self.note.note(What::Disconnected);
+        self.note.note(EventKind::Disconnected);
         self.inner.disconnect();
     }
 
@@ -266,7 +266,7 @@ impl Sink for TracedSink<'_> {
     }
 
     fn complete(&mut self, status: Status, transferred: u32) {
-        self.note.note(What::Completed { index: self.inner.completed(), status, transferred });
+        self.note.note(EventKind::Completed { index: self.inner.completed(), status, transferred });
         self.inner.complete(status, transferred);
     }
 
@@ -280,7 +280,7 @@ impl Sink for TracedSink<'_> {
 
     fn begin_message(&mut self, length: u32) -> Result<(), Refusal> {
         let outcome = self.inner.begin_message(length);
-        self.note.note(What::MessageBegan(length, outcome));
+        self.note.note(EventKind::MessageBegan(length, outcome));
         outcome
     }
 
@@ -289,30 +289,30 @@ impl Sink for TracedSink<'_> {
     }
 
     fn end_message(&mut self, immediate: Option<u32>) {
-        self.note.note(What::MessageEnded(immediate));
+        self.note.note(EventKind::MessageEnded(immediate));
         self.inner.end_message(immediate);
     }
 
     fn abandon_message(&mut self) {
-        self.note.note(What::MessageAbandoned);
+        self.note.note(EventKind::MessageAbandoned);
         self.inner.abandon_message();
     }
 
     fn complete_receive(&mut self, operation: Operation, length: u32, immediate: Option<u32>) -> Result<(), Refusal> {
         let outcome = self.inner.complete_receive(operation, length, immediate);
-        self.note.note(What::Received { operation, length, immediate, outcome });
+        self.note.note(EventKind::Received { operation, length, immediate, outcome });
         outcome
     }
 
     fn remote(&self, place: RemoteAddress, length: u64, intent: Intent) -> Result<Arc<Region>, Refusal> {
         let found = self.inner.remote(place, length, intent);
         let outcome = found.as_ref().map(drop).map_err(|refusal| *refusal);
-        self.note.note(What::Reached { intent, place, length, outcome });
+        self.note.note(EventKind::Reached { intent, place, length, outcome });
         found
     }
 
     fn broken(&mut self, status: Status, why: Ended) {
-        self.note.note(What::Broke(status, why));
+        self.note.note(EventKind::Broke(status, why));
         self.inner.broken(status, why);
     }
 }

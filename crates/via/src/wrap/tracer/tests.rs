@@ -1,7 +1,7 @@
 //! The events of traces, over a provider that answers every send with itself.
 
 use super::super::pair::pair;
-use super::{Event, Trace, TracedLink, TracedProvider, What};
+use super::{Event, EventKind, Trace, TracedLink, TracedProvider};
 use crate::attributes::Attributes;
 use crate::error::Ended;
 use crate::reliable::Link;
@@ -156,7 +156,7 @@ fn traced_vis_do_what_others_do() {
 fn a_full_trace_forgets_the_oldest() {
     let trace = Trace::new(2);
     for count in 0..5 {
-        trace.note("x", What::ReceivePosted(count));
+        trace.note("x", EventKind::ReceivePosted(count));
     }
     assert_eq!(
         (said(&trace), trace.forgotten()),
@@ -188,7 +188,7 @@ fn streams_get_every_event_until_they_fail() {
     let text = Arc::new(Mutex::new(String::new()));
     let trace = Trace::to(1, Box::new(Paper(Arc::clone(&text), 200)));
     for count in 0..100 {
-        trace.note("x", What::ReceivePosted(count));
+        trace.note("x", EventKind::ReceivePosted(count));
     }
     let text = text.lock().unwrap();
     let lines: Vec<_> = text.lines().collect();
@@ -216,21 +216,21 @@ fn datagrams_are_noted_either_way() {
 
 /// A provider that only records the calls that reach it.
 #[derive(Debug)]
-struct Heard(Attributes, Arc<Mutex<Vec<String>>>);
+struct LoggedProvider(Attributes, Arc<Mutex<Vec<String>>>);
 
-impl Heard {
+impl LoggedProvider {
     fn say(&self, text: String) {
         self.1.lock().unwrap().push(text);
     }
 }
 
-impl Provider for Heard {
+impl Provider for LoggedProvider {
     fn attributes(&self) -> &Attributes {
         &self.0
     }
 
     fn listen(&self, _: &str) -> Result<Box<dyn Listening>, Error> {
-        Ok(Box::new(HeardListening(Arc::clone(&self.1))))
+        Ok(Box::new(LoggedListening(Arc::clone(&self.1))))
     }
 
     fn connect(&self, _: &str, _: &Offer, _: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
@@ -248,12 +248,12 @@ impl Provider for Heard {
 }
 
 #[derive(Debug)]
-struct HeardListening(Arc<Mutex<Vec<String>>>);
+struct LoggedListening(Arc<Mutex<Vec<String>>>);
 
-impl Listening for HeardListening {
+impl Listening for LoggedListening {
     fn accept(&mut self, _: Deadline) -> Result<Box<dyn Incoming>, Error> {
         let offer = Offer { reliability: Reliability::ReliableDelivery, max_transfer: 9, private: Vec::new() };
-        Ok(Box::new(HeardIncoming(Arc::clone(&self.0), offer)))
+        Ok(Box::new(LoggedIncoming(Arc::clone(&self.0), offer)))
     }
 
     fn address(&self) -> String {
@@ -262,9 +262,9 @@ impl Listening for HeardListening {
 }
 
 #[derive(Debug)]
-struct HeardIncoming(Arc<Mutex<Vec<String>>>, Offer);
+struct LoggedIncoming(Arc<Mutex<Vec<String>>>, Offer);
 
-impl Incoming for HeardIncoming {
+impl Incoming for LoggedIncoming {
     fn offer(&self) -> &Offer {
         &self.1
     }
@@ -288,7 +288,7 @@ impl Incoming for HeardIncoming {
 #[test]
 fn a_traced_provider_keeps_tags_apart_and_takes_regions_back() {
     let (heard, trace): (Arc<Mutex<Vec<_>>>, _) = (Arc::default(), Trace::new(10));
-    let inner = Heard(attributes(), Arc::clone(&heard));
+    let inner = LoggedProvider(attributes(), Arc::clone(&heard));
     let nic = Nic::open(Box::new(TracedProvider::new(Box::new(inner), trace)));
     let tag = nic.protection_tag();
     let region = nic.register(nic.memory(64).unwrap(), &tag, Access::WRITE).unwrap();
@@ -309,8 +309,8 @@ fn a_traced_provider_keeps_tags_apart_and_takes_regions_back() {
 #[test]
 fn nobody_else_writes_lines_of_a_trace() {
     let trace = Trace::new(10);
-    trace.note("x\n1.000 us y", What::NotConnected("no\n    9.000 us z: is connected\u{1b}[2J\u{9b}".to_owned()));
-    trace.note("x", What::LinkFailed("\r\0".to_owned()));
+    trace.note("x\n1.000 us y", EventKind::NotConnected("no\n    9.000 us z: is connected\u{1b}[2J\u{9b}".to_owned()));
+    trace.note("x", EventKind::LinkFailed("\r\0".to_owned()));
     let text = trace.to_string();
     assert_eq!(text.lines().count(), 2, "{text}");
     assert!(text.chars().all(|letter| letter == '\n' || !letter.is_control()), "{text:?}");

@@ -23,7 +23,7 @@ const AREA_START: u64 = RING + SLOTS as u64 * 128;
 const SEGMENT: usize = AREA_START as usize + AREA as usize;
 
 /// The hostile side of a connection.
-struct Evil {
+struct HostilePeer {
     socket: OwnedFd,
     segment: Memory,
     // Kept, since its file was passed.
@@ -67,7 +67,7 @@ fn request(level: Reliability) -> Vec<u8> {
     bytes
 }
 
-impl Evil {
+impl HostilePeer {
     fn connect(place: &Place, level: Reliability) -> Self {
         let (segment, table) = (sealed(SEGMENT), sealed(TABLE as usize));
         let socket = dial(place);
@@ -123,14 +123,14 @@ impl Evil {
 }
 
 /// Makes a listening victim, and the hostile peer connected to it.
-fn scene(place: &Place, level: Reliability) -> (End, Evil) {
+fn scene(place: &Place, level: Reliability) -> (End, HostilePeer) {
     let nic = place.nic();
     let mut end = End::new(&nic, attributes(level, Waiting::Block), 1 << 16, Access::BOTH);
     for _ in 0..4 {
         end.post_receive(0, 4096);
     }
     let mut listener = nic.listen("victim").unwrap();
-    let evil = Evil::connect(place, level);
+    let evil = HostilePeer::connect(place, level);
     listener.wait(SOON).unwrap().accept(&mut end.vi, b"", SOON).unwrap();
     (end, evil)
 }
@@ -192,7 +192,7 @@ fn what_is_lent_is_looked_at_before_it_is_read() {
     let place = Place::new();
     let file = Memory::shared(8192).unwrap();
     file.write(0, &[0x44; 8192]).unwrap();
-    let lend = |evil: &Evil, word: u64, length: u64| {
+    let lend = |evil: &HostilePeer, word: u64, length: u64| {
         let mut packet = [0; 40];
         (packet[0], packet[1]) = (3, 1);
         packet[4..12].copy_from_slice(&word.to_le_bytes());
@@ -347,7 +347,7 @@ fn greetings_that_cannot_be_are_not_answered() {
     let outcome = listener.wait(Deadline::Within(Duration::from_millis(300)));
     assert!(outcome.is_err(), "{outcome:?}");
     drop(sockets);
-    let _good = Evil::connect(&place, Reliability::ReliableDelivery);
+    let _good = HostilePeer::connect(&place, Reliability::ReliableDelivery);
     listener.wait(SOON).unwrap();
 }
 

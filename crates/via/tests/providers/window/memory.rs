@@ -1,6 +1,6 @@
 //! Relays that pass messages on in memory.
 
-use super::{Connect, PATIENCE, options};
+use super::{Connect, TIMEOUT, options};
 use obvia_via::window::{Inbox, Options, Outgoing, Peer, Relay, Window, relayed};
 use obvia_via::{Deadline, Ended, Error, Header, Kind, Waiting};
 use std::collections::VecDeque;
@@ -109,7 +109,7 @@ fn a_frame_over_the_limit_is_refused_and_ends_the_window() {
         });
         let relay = Memory { to_peer: Arc::clone(&ways[1]), to_self: Arc::clone(&ways[0]) };
         let mut window = relayed(Box::new(relay), &small).unwrap();
-        match window.rx.receive(PATIENCE) {
+        match window.rx.receive(TIMEOUT) {
             Ok(message) => assert!(fits && message.frame().len() == length && message.target_word() == 7 | 9 << 32),
             Err(error) => assert!(!fits && matches!(error, Error::TooLong { length: 5001, limit: 5000 }), "{error}"),
         }

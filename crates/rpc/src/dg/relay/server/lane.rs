@@ -1,7 +1,7 @@
 //! The clients of an endpoint, and their lanes.
 
-use super::Hall;
-use crate::co::relay::exchange::{Addressee, Arrived, Performed, remember};
+use super::SharedEndpoint;
+use crate::co::relay::exchange::{Addressee, Arrived, Performed, cache_target};
 use crate::co::relay::translation::Translation;
 use crate::co::relay::{Attribution, Interfaces};
 use crate::dg::relay::BIND;
@@ -24,17 +24,17 @@ const QUEUE_MAX: usize = 64;
 /// A calling process.
 #[derive(Debug)]
 pub(super) struct Client {
-    hall: Arc<Hall>,
+    shared: Arc<SharedEndpoint>,
     host: Host,
     interfaces: Arc<dyn Interfaces>,
-    desk: Mutex<Desk>,
+    calls: Mutex<CallQueue>,
     /// Signalled when there is a call or a lane has to wake.
-    turn: Condvar,
+    lane_wakeup: Condvar,
 }
 
 #[derive(Debug)]
-struct Desk {
-    queue: VecDeque<IncomingCall>,
+struct CallQueue {
+    waiting: VecDeque<IncomingCall>,
     /// The calls being executed. Each has a flag that tells whether the client has abandoned it.
     performed: Vec<(CallKey, Arc<AtomicBool>)>,
     /// The number of lanes that wait for a call.
@@ -42,26 +42,26 @@ struct Desk {
     lanes: usize,
     /// The cached targets of requests, by interface and object.
     known: HashMap<(SyntaxId, Option<Uuid>), Addressee>,
-    heard: Instant,
+    last_received: Instant,
     is_over: bool,
 }
 
 impl Client {
-    pub(super) fn new(hall: Arc<Hall>, host: Host, interfaces: Arc<dyn Interfaces>) -> Self {
-        let desk = Desk {
-            queue: VecDeque::new(),
+    pub(super) fn new(shared: Arc<SharedEndpoint>, host: Host, interfaces: Arc<dyn Interfaces>) -> Self {
+        let calls = CallQueue {
+            waiting: VecDeque::new(),
             performed: Vec::new(),
             idle: 0,
             lanes: 0,
             known: HashMap::new(),
-            heard: Instant::now(),
+            last_received: Instant::now(),
             is_over: false,
         };
-        Self { hall, host, interfaces, desk: Mutex::new(desk), turn: Condvar::new() }
+        Self { shared, host, interfaces, calls: Mutex::new(calls), lane_wakeup: Condvar::new() }
     }
 
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    fn calls(&self) -> MutexGuard<'_, CallQueue> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn host(&self) -> Host {
@@ -69,22 +69,22 @@ impl Client {
     }
 
     /// Notes that the client is alive.
-    pub(super) fn has_spoken(&self) {
-        self.desk().heard = Instant::now();
+    pub(super) fn note_alive(&self) {
+        self.calls().last_received = Instant::now();
     }
 
     /// Queues a call for a lane. Returns whether another lane is needed.
     pub(super) fn enqueue(&self, call: IncomingCall) -> Result<bool, Status> {
-        let mut desk = self.desk();
-        if desk.queue.len() == QUEUE_MAX {
+        let mut calls = self.calls();
+        if calls.waiting.len() == QUEUE_MAX {
             return Err(Status::SERVER_TOO_BUSY);
         }
-        desk.heard = Instant::now();
-        desk.queue.push_back(call);
-        if desk.queue.len() <= desk.idle {
-            self.turn.notify_one();
-        } else if desk.lanes < LANES_MAX {
-            desk.lanes += 1;
+        calls.last_received = Instant::now();
+        calls.waiting.push_back(call);
+        if calls.waiting.len() <= calls.idle {
+            self.lane_wakeup.notify_one();
+        } else if calls.lanes < LANES_MAX {
+            calls.lanes += 1;
             return Ok(true);
         }
         Ok(false)
@@ -92,50 +92,51 @@ impl Client {
 
     /// Whether another lane is needed: calls wait, and the lanes that were to take them have ended.
     pub(super) fn lacks_lanes(&self) -> bool {
-        let mut desk = self.desk();
-        let lacks = !desk.queue.is_empty() && desk.idle == 0 && desk.lanes < LANES_MAX;
-        desk.lanes += usize::from(lacks);
+        let mut calls = self.calls();
+        let lacks = !calls.waiting.is_empty() && calls.idle == 0 && calls.lanes < LANES_MAX;
+        calls.lanes += usize::from(lacks);
         lacks
     }
 
     /// Notes that the client has abandoned or cancelled a call.
     pub(super) fn cancel(&self, key: CallKey) {
-        let desk = self.desk();
-        if let Some((_, is_cancelled)) = desk.performed.iter().find(|(performed, _)| *performed == key) {
+        let calls = self.calls();
+        if let Some((_, is_cancelled)) = calls.performed.iter().find(|(performed, _)| *performed == key) {
             is_cancelled.store(true, Ordering::Release);
         }
     }
 
     /// Whether a call is queued or being executed.
     pub(super) fn has(&self, key: CallKey) -> bool {
-        let desk = self.desk();
-        desk.queue.iter().any(|call| call.key == key) || desk.performed.iter().any(|(performed, _)| *performed == key)
+        let calls = self.calls();
+        calls.waiting.iter().any(|call| call.key == key)
+            || calls.performed.iter().any(|(performed, _)| *performed == key)
     }
 
     /// Releases a client that has been silent for too long. Returns whether the client is over.
     pub(super) fn run_down(&self) -> bool {
-        let mut desk = self.desk();
-        let is_busy = !desk.queue.is_empty() || !desk.performed.is_empty();
-        if !is_busy && desk.heard.elapsed() >= self.hall.options.rundown {
-            desk.is_over = true;
-            self.turn.notify_all();
+        let mut calls = self.calls();
+        let is_busy = !calls.waiting.is_empty() || !calls.performed.is_empty();
+        if !is_busy && calls.last_received.elapsed() >= self.shared.options.rundown {
+            calls.is_over = true;
+            self.lane_wakeup.notify_all();
         }
-        desk.is_over
+        calls.is_over
     }
 
     /// Answers a call that takes the place of a bind. Its client has to be identified.
-    fn settle(&self, call: &IncomingCall) -> Option<Vec<u8>> {
+    fn answer_bind(&self, call: &IncomingCall) -> Option<Vec<u8>> {
         let is_one = call.opnum == BIND && !call.is_maybe && call.client.is_some();
-        is_one.then(|| self.interfaces.settle(call.interface, &call.stub)).flatten()
+        is_one.then(|| self.interfaces.answer_bind(call.interface, &call.stub)).flatten()
     }
 
     /// Returns the target of a call.
     fn find(&self, call: &IncomingCall) -> Result<Addressee, Status> {
         let key = (call.interface, call.object);
-        if let Some(known) = self.desk().known.get(&key) {
+        if let Some(known) = self.calls().known.get(&key) {
             return Ok(*known);
         }
-        // The desk must not be locked here: the upper layer holds its own locks when it queries
+        // The queue must not be locked here: the upper layer holds its own locks when it queries
         // lanes. The caller is `None`, as this protocol does not authenticate.
         let (target, interface) = self.interfaces.find(call.object, call.interface, None)?;
         // Interfaces of objects need an identified client, because reference counts belong to
@@ -144,7 +145,7 @@ impl Client {
             .filter(|_| interface.objects.is_none() || call.client.is_some())
             .ok_or(Status::UNK_IF)?;
         let found = Addressee { target, translation };
-        remember(&mut self.desk().known, key, found);
+        cache_target(&mut self.calls().known, key, found);
         Ok(found)
     }
 }
@@ -181,7 +182,7 @@ impl Lane {
             is_cancelled: Arc::default(),
             is_wanted: AtomicBool::new(false),
         };
-        let window = relayed(Box::new(lane), &client.hall.options.window)?;
+        let window = relayed(Box::new(lane), &client.shared.options.window)?;
         Arc::clone(&client.interfaces).serve(window, Attribution::default());
         Ok(())
     }
@@ -197,29 +198,30 @@ impl Lane {
     /// Waits for a call of the client.
     fn next(&self, span: Duration) -> Result<Option<IncomingCall>, ViError> {
         let client = &*self.client;
-        let mut desk = client.desk();
-        let is_nothing =
-            |desk: &mut Desk| desk.queue.is_empty() && !desk.is_over && !self.is_wanted.load(Ordering::Acquire);
-        if is_nothing(&mut desk) && !span.is_zero() {
-            desk.idle += 1;
-            let waited = client.turn.wait_timeout_while(desk, span, is_nothing);
-            (desk, _) = waited.unwrap_or_else(PoisonError::into_inner);
-            desk.idle -= 1;
+        let mut calls = client.calls();
+        let is_nothing = |calls: &mut CallQueue| {
+            calls.waiting.is_empty() && !calls.is_over && !self.is_wanted.load(Ordering::Acquire)
+        };
+        if is_nothing(&mut calls) && !span.is_zero() {
+            calls.idle += 1;
+            let waited = client.lane_wakeup.wait_timeout_while(calls, span, is_nothing);
+            (calls, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            calls.idle -= 1;
         }
-        if desk.is_over || self.is_cancelled.load(Ordering::Acquire) {
+        if calls.is_over || self.is_cancelled.load(Ordering::Acquire) {
             return Err(self.ended());
         }
         self.is_wanted.store(false, Ordering::Release);
-        let call = desk.queue.pop_front();
-        desk.performed.extend(call.iter().map(|call| (call.key, Arc::clone(&self.is_cancelled))));
+        let call = calls.waiting.pop_front();
+        calls.performed.extend(call.iter().map(|call| (call.key, Arc::clone(&self.is_cancelled))));
         Ok(call)
     }
 
     /// Puts a call into the inbox, unless it takes the place of a bind.
     fn put(&self, call: &IncomingCall, inbox: &mut Inbox<'_>) -> Result<(), ViError> {
-        if let Some(answer) = self.client.settle(call) {
+        if let Some(answer) = self.client.answer_bind(call) {
             self.is_done(call.key);
-            self.client.hall.respond(call.key, &answer);
+            self.client.shared.respond(call.key, &answer);
             return Ok(());
         }
         let found = self.client.find(call).and_then(|found| {
@@ -242,7 +244,7 @@ impl Lane {
             Err(status) => {
                 self.is_done(key);
                 if !is_maybe {
-                    self.client.hall.fault(key, status, false);
+                    self.client.shared.fault(key, status, false);
                 }
             }
         }
@@ -250,7 +252,7 @@ impl Lane {
     }
 
     fn is_done(&self, key: CallKey) {
-        self.client.desk().performed.retain(|(performed, _)| *performed != key);
+        self.client.calls().performed.retain(|(performed, _)| *performed != key);
     }
 }
 
@@ -258,11 +260,11 @@ impl Drop for Lane {
     fn drop(&mut self) {
         // The call will not be answered any more.
         if let Some(Call { key: Some(key), .. }) = self.current().take() {
-            self.client.hall.fault(key, Status::COMM_FAILURE, true);
+            self.client.shared.fault(key, Status::COMM_FAILURE, true);
         }
-        let mut desk = self.client.desk();
-        desk.lanes -= 1;
-        desk.performed.retain(|(_, is_cancelled)| !Arc::ptr_eq(is_cancelled, &self.is_cancelled));
+        let mut calls = self.client.calls();
+        calls.lanes -= 1;
+        calls.performed.retain(|(_, is_cancelled)| !Arc::ptr_eq(is_cancelled, &self.is_cancelled));
     }
 }
 
@@ -275,8 +277,8 @@ impl Relay for Lane {
         let encoded = performed.encode(&message, &mut scratch)?;
         self.is_done(key);
         match encoded {
-            Ok(()) => self.client.hall.respond(key, &scratch),
-            Err(status) => self.client.hall.fault(key, status, true),
+            Ok(()) => self.client.shared.respond(key, &scratch),
+            Err(status) => self.client.shared.fault(key, status, true),
         }
         Ok(())
     }
@@ -294,8 +296,8 @@ impl Relay for Lane {
     fn wake(&self) {
         self.is_wanted.store(true, Ordering::Release);
         // The lock ensures that a thread that has checked the flag is waiting by now.
-        drop(self.client.desk());
-        self.client.turn.notify_all();
+        drop(self.client.calls());
+        self.client.lane_wakeup.notify_all();
     }
 
     fn check(&self) -> Result<(), ViError> {
@@ -303,7 +305,7 @@ impl Relay for Lane {
     }
 
     fn has_ended(&self) -> bool {
-        self.is_cancelled.load(Ordering::Acquire) || self.client.desk().is_over
+        self.is_cancelled.load(Ordering::Acquire) || self.client.calls().is_over
     }
 
     fn peer(&self) -> Peer {

@@ -1,10 +1,10 @@
 //! The send queue of a port: the operations that the endpoint performs, and the descriptors that
 //! wait for room in the endpoint.
 
-use super::super::endpoint::{Endpoint, Place, Work};
+use super::super::contexts::PostedOperation;
+use super::super::endpoint::{Endpoint, RemoteRange, Work};
 use super::super::ffi;
 use super::super::handle;
-use super::super::notes::Slot;
 use super::{FabricPort, gone, pieces};
 use crate::RemoteAddress;
 use crate::descriptor::{Descriptor, Operation, Status};
@@ -58,13 +58,13 @@ impl FabricPort {
         }
         let (work, notice) = match (operation, descriptor.remote()) {
             (Operation::RdmaWrite, Some(to)) => {
-                let to = self.place(to, length);
+                let to = self.remote_range(to, length);
                 let data = immediate.filter(|_| native);
                 let announced = if self.nic.capabilities.data_bytes >= 8 { (length + 1) << 32 } else { 0 };
                 let notice = immediate.filter(|_| !native).map(|immediate| immediate | announced);
                 (Work::Write { to, data }, notice)
             }
-            (Operation::RdmaRead, Some(from)) => (Work::Read { from: self.place(from, length) }, None),
+            (Operation::RdmaRead, Some(from)) => (Work::Read { from: self.remote_range(from, length) }, None),
             _ => (Work::Send { data: immediate }, None),
         };
         // An RDMA read of no bytes is complete at once. With shm of libfabric 1.17, its completion
@@ -74,10 +74,10 @@ impl FabricPort {
             return true;
         }
         let delivered = operation == Operation::RdmaWrite && length > 0 && self.nic.delivers;
-        let context = self.notes.place(Slot::Send(number));
+        let context = self.contexts.context_of(PostedOperation::Send(number));
         // SAFETY: as in `post_receives`.
-        let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(work, &pieces[..count], delivered, context) };
-        match self.seat.with(ask).unwrap_or_else(gone) {
+        let post = |endpoint: &mut Endpoint| unsafe { endpoint.post(work, &pieces[..count], delivered, context) };
+        match self.endpoint.with(post).unwrap_or_else(gone) {
             Ok(true) => {
                 self.writes += usize::from(operation == Operation::RdmaWrite);
                 let left = 1 + u8::from(notice.is_some());
@@ -97,9 +97,9 @@ impl FabricPort {
     }
 
     /// Returns the target of an RDMA.
-    fn place(&self, remote: RemoteAddress, length: u64) -> Place {
+    fn remote_range(&self, remote: RemoteAddress, length: u64) -> RemoteRange {
         let base = if self.nic.capabilities.virtual_address != 0 { handle::base(remote.handle) } else { 0 };
-        Place { address: base.wrapping_add(remote.offset), length, key: remote.handle.0[0] }
+        RemoteRange { address: base.wrapping_add(remote.offset), length, key: remote.handle.0[0] }
     }
 
     /// Whether the handle is valid and, as far as its contents show, allows the RDMA. The peer's
@@ -122,11 +122,12 @@ impl FabricPort {
             return false;
         }
         let number = self.sends_done + self.sends.len() as u64 - 1;
-        let place = self.notes.place(Slot::Notice(number));
-        // SAFETY: the operation has no memory, and the notes live longer than the endpoint
+        let context = self.contexts.context_of(PostedOperation::Notice(number));
+        // SAFETY: the operation has no memory, and the contexts live longer than the endpoint
         // (invariant).
-        let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(Work::Send { data: Some(data) }, &[], false, place) };
-        match self.seat.with(ask).unwrap_or_else(gone) {
+        let post =
+            |endpoint: &mut Endpoint| unsafe { endpoint.post(Work::Send { data: Some(data) }, &[], false, context) };
+        match self.endpoint.with(post).unwrap_or_else(gone) {
             Ok(true) => self.notice = None,
             Ok(false) => {
                 self.is_stalled = true;

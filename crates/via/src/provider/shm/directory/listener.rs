@@ -1,7 +1,7 @@
 //! A name that this process serves.
 
 use super::super::greeting::Incoming;
-use super::Spot;
+use super::NameFiles;
 use super::peer::check_peer;
 use super::place::is_same;
 use crate::socket::accept;
@@ -24,7 +24,7 @@ pub struct Listener {
 /// A name that this process has in the directory.
 #[derive(Debug)]
 pub(super) struct Held {
-    pub(super) spot: Spot,
+    pub(super) files: NameFiles,
     /// The status of the socket's file when this process made it.
     pub(super) made: Stat,
     pub(super) lock: OwnedFd,
@@ -74,13 +74,13 @@ impl Held {
         }
         // The lock is still held during both removals, so they hit no other server's files; and
         // each removes only a file that this server made.
-        let (socket, lock) = (self.spot.socket_file(), self.spot.lock_file());
-        if self.spot.place.found(&socket).is_ok_and(|there| is_same(&there, &self.made)) {
-            self.spot.place.remove(&socket);
+        let (socket, lock) = (self.files.socket_file(), self.files.lock_file());
+        if self.files.place.found(&socket).is_ok_and(|there| is_same(&there, &self.made)) {
+            self.files.place.remove(&socket);
         }
-        let there = self.spot.place.found(&lock);
+        let there = self.files.place.found(&lock);
         if rustix::fs::fstat(&self.lock).is_ok_and(|ours| there.is_ok_and(|there| is_same(&there, &ours))) {
-            self.spot.place.remove(&lock);
+            self.files.place.remove(&lock);
         }
         let _ = rustix::fs::flock(&self.lock, FlockOperation::Unlock);
     }

@@ -5,7 +5,7 @@
 //! empty, and that of a virtual machine may have no mark. Any other file belongs to another program
 //! and is left as it is.
 
-use super::Spot;
+use super::NameFiles;
 use super::place::{is_own, is_own_socket, is_same};
 use crate::{Deadline, Error};
 use rustix::fd::OwnedFd;
@@ -26,7 +26,7 @@ const MADE: u32 = 0o600;
 /// The most attempts to make a lock file that goes away.
 const ATTEMPTS: usize = 16;
 /// The interval between looks at a file that another process is about to release.
-const LOOK: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The kind of the file in the place of a lock file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Found {
     }
 }
 
-impl Spot {
+impl NameFiles {
     /// Opens the lock file of the name for reading only, and returns it with its kind.
     pub(super) fn look(&self) -> Option<(OwnedFd, Found)> {
         let file = self.place.file(&self.lock_file(), OFlags::RDONLY).ok()?;
@@ -94,11 +94,11 @@ impl Spot {
     }
 
     /// Takes the lock and writes this process into it.
-    pub(super) fn lock(&self, patience: Deadline) -> Result<OwnedFd, Error> {
+    pub(super) fn lock(&self, timeout: Deadline) -> Result<OwnedFd, Error> {
         let name = self.lock_file();
         let in_use = || Error::NameInUse { name: self.name.clone(), pid: self.owner() };
         let locking = self.place.error("locking", &name);
-        let deadline = patience.start();
+        let deadline = timeout.start();
         // A lock file that its last owner removes between the open and the lock here is no lock:
         // the loop then opens it again.
         let mut foreign = None;
@@ -111,7 +111,7 @@ impl Spot {
                 // A virtual machine that gives up its name first removes the socket by which its
                 // lock is known, and then the lock.
                 foreign = Some(Error::ForeignFile { path: self.place.path().join(&name), why });
-                std::thread::sleep(LOOK);
+                std::thread::sleep(POLL_INTERVAL);
                 continue;
             }
             // `list` locks a name for a moment: shared to look, exclusive to remove a dead server's
@@ -124,7 +124,7 @@ impl Spot {
                 if deadline.is_over() || self.answers() {
                     return Err(in_use());
                 }
-                std::thread::sleep(LOOK);
+                std::thread::sleep(POLL_INTERVAL);
             }
             let ours = rustix::fs::fstat(&file).map_err(&locking)?;
             if self.place.found(&name).is_ok_and(|there| is_same(&there, &ours)) {

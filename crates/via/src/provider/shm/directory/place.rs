@@ -23,7 +23,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 /// The maximum time that opening the directory may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest path of a socket in bytes, from the kernel's `sockaddr_un`.
 const PATH_MAX: usize = 107;
 /// The flags for opening the directory. `PATH` asks nothing of its file system, and `NOFOLLOW` does
@@ -61,7 +61,7 @@ impl Place {
         let thread = std::thread::Builder::new().name("obvia-names".to_owned()).spawn(look);
         thread.map_err(|error| opening(&path, error))?;
         let late = || io::Error::new(io::ErrorKind::TimedOut, "its file system does not respond");
-        told.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(opening(&path, late())))
+        told.recv_timeout(OPEN_TIMEOUT).unwrap_or_else(|_| Err(opening(&path, late())))
     }
 
     /// Opens a directory if every file system on its path is sure to answer.

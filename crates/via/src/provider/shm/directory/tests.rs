@@ -48,7 +48,7 @@ fn a_name_that_a_virtual_machine_is_just_taking_is_in_use() {
         .unwrap();
     let mut lines = BufReader::new(holder.stdout.take().unwrap()).lines();
     assert!(lines.by_ref().map_while(Result::ok).any(|line| line.contains("held")));
-    let at_once = directory.spot("java").unwrap().lock(Deadline::after_secs(0));
+    let at_once = directory.files_of("java").unwrap().lock(Deadline::after_secs(0));
     assert!(matches!(at_once, Err(Error::NameInUse { .. })));
     // The virtual machine may hold the record lock only briefly, to see whether the name is dead.
     // So `bind` waits for the lock, and succeeds when the lock is released.

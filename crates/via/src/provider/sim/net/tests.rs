@@ -53,7 +53,7 @@ fn the_clock_waits_for_everybody_who_has_not_settled() {
     std::thread::sleep(MS);
     there.settled();
     assert!(net.now() == MS && is_rung(&there) && !is_rung(&here));
-    there.hush();
+    there.clear_bell();
     assert!(there.settled().is_none(), "it is due");
     there.settle(None);
     std::thread::sleep(MS);

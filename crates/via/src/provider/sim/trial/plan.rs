@@ -30,7 +30,7 @@ pub(super) struct Round {
     /// The accident, and its time.
     pub(super) accident: Option<(Duration, Accident)>,
     /// The times at which old datagrams arrive again.
-    pub(super) ghosts: Vec<Duration>,
+    pub(super) resends: Vec<Duration>,
 }
 
 /// The work of one side on a connection. Times count from its beginning.
@@ -131,7 +131,7 @@ impl Plan {
     }
 
     /// Returns the time after the last planned event by which everything must be over.
-    pub(super) fn patience(&self) -> Duration {
+    pub(super) fn time_limit(&self) -> Duration {
         // Enough for each side's window at the slowest rate, again for every loss, and twice the
         // time after which silence is noticed.
         self.settings.silence * 4 + Duration::from_secs(60)
@@ -187,9 +187,9 @@ impl Round {
         };
         let some_time = |random: &mut Random| Duration::from_micros(random.below(400_000));
         let accident = accident.map(|accident| (some_time(random), accident));
-        let mut ghosts: Vec<_> = (0..random.below(12)).map(|_| some_time(random)).collect();
-        ghosts.sort();
-        Self { sides, asks: random.below(2) as usize, is_mismatched: random.below(40) == 0, accident, ghosts }
+        let mut resends: Vec<_> = (0..random.below(12)).map(|_| some_time(random)).collect();
+        resends.sort();
+        Self { sides, asks: random.below(2) as usize, is_mismatched: random.below(40) == 0, accident, resends }
     }
 }
 

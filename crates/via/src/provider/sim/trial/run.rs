@@ -26,7 +26,7 @@ const ASKS_FOR: Duration = Duration::from_secs(10);
 /// arrive.
 const GRACE: Duration = Duration::from_millis(200);
 /// The number of datagrams kept, of which some are sent again much later.
-const GHOSTS: usize = 256;
+const RECENT_MAX: usize = 256;
 /// The maximum length of an operation, in bytes.
 const MAX_TRANSFER: u32 = 1 << 20;
 
@@ -46,7 +46,7 @@ struct Progress {
     wire: u64,
     began: Duration,
     had_accident: bool,
-    ghosts: usize,
+    resends: usize,
     /// The connection id of the requesting side.
     asker: u64,
     /// Whether the listening side answered a late request of an earlier round instead of this
@@ -59,7 +59,7 @@ struct Progress {
 impl Run {
     pub(super) fn new(seed: u64, plan: Plan, mutation: Option<Mutation>, is_traced: bool) -> Result<Self, Error> {
         let core = Arc::new(Core::new(Net::new(Clock::ByHand), seed, &plan.conditions[0], plan.settings.clone()));
-        core.net.remember(GHOSTS, is_traced);
+        core.net.record_datagrams(RECENT_MAX, is_traced);
         if let Some(mutation) = mutation.filter(|mutation| mutation.is_of_network()) {
             let mut random = Random::stream(seed, 0x666f_7267);
             core.net.forge_with(Box::new(move |datagram| mutation.forge(&mut random, datagram)));
@@ -103,12 +103,12 @@ impl Run {
             .iter()
             .flat_map(|work| work.operations.iter().map(|one| one.at).chain(work.receives.iter().map(|one| one.at)));
         let last = planned.chain(round.accident.map(|(at, _)| at)).max().unwrap_or_default();
-        let until = progress.began + ASKS_FOR + last + self.plan.patience();
+        let until = progress.began + ASKS_FOR + last + self.plan.time_limit();
         let (mut turns, mut steps) = (0, 0_u64);
         loop {
             let judge = Judge { plan: &self.plan, round, key, had_accident: progress.had_accident };
             for side in 0..2 {
-                Self::shake_hands(&self.core, &mut self.sides, side, round, &mut progress, self.mutation)?;
+                Self::continue_handshake(&self.core, &mut self.sides, side, round, &mut progress, self.mutation)?;
                 harvest(&judge, &mut self.sides, side, &self.core.net, self.is_traced)?;
             }
             if self.is_finished(&judge, &mut progress) {
@@ -124,8 +124,8 @@ impl Run {
                 next.into_iter().flatten().min().ok_or("the round is not over, and no event is pending")?.max(now);
             steps += 1;
             turns = if next > now { 0 } else { turns + 1 };
-            if let Some(complaint) = self.core.net.complaint() {
-                return Err(complaint.to_owned());
+            if let Some(fault) = self.core.net.fault() {
+                return Err(fault.to_owned());
             }
             if turns > TURNS_MAX || steps > STEPS_MAX {
                 return Err(format!("the sides do not come to rest at {now:?}"));
@@ -170,7 +170,7 @@ impl Run {
             wire,
             began,
             had_accident: false,
-            ghosts: 0,
+            resends: 0,
             asker,
             is_misled: false,
             thinks,
@@ -179,7 +179,7 @@ impl Run {
     }
 
     /// Goes on with making the connection.
-    fn shake_hands(
+    fn continue_handshake(
         core: &Core,
         sides: &mut [Side; 2],
         side: usize,
@@ -291,13 +291,13 @@ impl Run {
                 plan(progress.began + at);
             }
         }
-        while let Some(at) = round.ghosts.get(progress.ghosts) {
+        while let Some(at) = round.resends.get(progress.resends) {
             if progress.began + *at > now {
                 plan(progress.began + *at);
                 break;
             }
-            progress.ghosts += 1;
-            self.core.net.ghost(progress.wire, self.random.word());
+            progress.resends += 1;
+            self.core.net.resend_recent(progress.wire, self.random.word());
         }
         Ok(next)
     }

@@ -1,10 +1,10 @@
 //! The state of a port's connection, and its end.
 
+use super::super::contexts::PostedOperation;
 use super::super::endpoint::Endpoint;
-use super::super::notes::Slot;
-use super::super::objects::News;
-use super::super::voice::{Question, Voice};
-use super::{FabricPort, TURN};
+use super::super::objects::ConnectionEvent;
+use super::super::side_channel::{Question, SideChannel};
+use super::{COMPLETIONS_MAX, FabricPort};
 use crate::descriptor::{Operation, Status};
 use crate::error::Ended;
 use crate::spi::{Intent, Sink};
@@ -12,23 +12,23 @@ use std::time::{Duration, Instant};
 
 /// The time that an RDMA may take before the peer is asked whether it is allowed. The time doubles
 /// with each question.
-pub(super) const DOUBT: Duration = Duration::from_millis(4);
+pub(super) const FIRST_QUESTION_AFTER: Duration = Duration::from_millis(4);
 
 impl FabricPort {
     /// Checks whether the connection still stands.
-    pub(super) fn look(&mut self, now: Instant, sink: &mut dyn Sink) {
-        self.looked = now;
+    pub(super) fn check_connection(&mut self, now: Instant, sink: &mut dyn Sink) {
+        self.checked = now;
         let is_over = |endpoint: &mut Endpoint| loop {
             match endpoint.events.as_ref().map_or(Ok(None), |events| events.next()) {
-                Ok(Some(News::Shutdown | News::Failed(..))) | Err(_) => break true,
+                Ok(Some(ConnectionEvent::Shutdown | ConnectionEvent::Failed(..))) | Err(_) => break true,
                 Ok(Some(_)) => {}
                 Ok(None) => break false,
             }
         };
-        self.is_lost |= self.seat.with(is_over).unwrap_or(true);
-        self.is_lost |= self.voice.listen();
-        self.is_lost |= self.voice.tidings().is_some();
-        self.voice.answer(|asked| sink.remote(asked.place, asked.length, asked.intent).is_ok());
+        self.is_lost |= self.endpoint.with(is_over).unwrap_or(true);
+        self.is_lost |= self.side_channel.receive();
+        self.is_lost |= self.side_channel.end_reason().is_some();
+        self.side_channel.answer(|asked| sink.remote(asked.place, asked.length, asked.intent).is_ok());
         self.ask_for_life(now);
         if !self.is_lost && self.is_refused(now, sink) {
             return self.end(sink, Status::RemoteProtection, Ended::Protection, true);
@@ -37,13 +37,13 @@ impl FabricPort {
             return;
         }
         // Operations that completed before the end of the connection still count.
-        while self.is_open && self.take(TURN) > 0 {
+        while self.is_open && self.take(COMPLETIONS_MAX) > 0 {
             self.deliver(sink);
         }
         if !self.is_open {
             return;
         }
-        match self.voice.tidings() {
+        match self.side_channel.end_reason() {
             Some(why) => self.end(sink, status_of(why), why, false),
             None => self.end(sink, Status::ConnectionLost, Ended::Silent, false),
         }
@@ -57,7 +57,7 @@ impl FabricPort {
         if self.refused == Some(number) {
             return true;
         }
-        let (oldest, since, patience) = self.oldest;
+        let (oldest, since, span) = self.oldest;
         let operation = self.sends.front().map(|send| send.operation);
         let intent = match operation {
             Some(Operation::RdmaWrite) => Intent::Write,
@@ -65,37 +65,37 @@ impl FabricPort {
             _ => return false,
         };
         if oldest != number {
-            self.oldest = (number, now, DOUBT);
-        } else if now.saturating_duration_since(since) >= patience
+            self.oldest = (number, now, FIRST_QUESTION_AFTER);
+        } else if now.saturating_duration_since(since) >= span
             && let Some(descriptor) = sink.sending(number)
             && let Some(place) = descriptor.remote()
         {
             let length = descriptor.total();
-            if self.voice.question(Question { number, place, length, intent }) {
-                self.oldest.2 = patience.saturating_mul(2);
+            if self.side_channel.question(Question { number, place, length, intent }) {
+                self.oldest.2 = span.saturating_mul(2);
             }
         }
-        self.voice.is_refused(number)
+        self.side_channel.is_refused(number)
     }
 
     /// Asks the peer for a sign of life at intervals, where the network does not report that a peer
     /// is gone.
     fn ask_for_life(&mut self, now: Instant) {
         let Some(page) = &self.tag.page else { return };
-        let patience = self.nic.options.silence;
+        let silence = self.nic.options.silence;
         if self.waiting {
-            self.is_lost |= now.duration_since(self.asked) >= patience / 2;
+            self.is_lost |= now.duration_since(self.asked) >= silence / 2;
             return;
         }
-        if now.duration_since(self.asked) < patience / 2 {
+        if now.duration_since(self.asked) < silence / 2 {
             return;
         }
         self.asked = now;
-        let place = self.notes.place(Slot::Control);
-        // SAFETY: the page stays registered and the notes stay allocated as long as this port,
+        let context = self.contexts.context_of(PostedOperation::Control);
+        // SAFETY: the page stays registered and the contexts stay allocated as long as this port,
         // whose endpoint is closed first.
-        let ask = |endpoint: &mut Endpoint| unsafe { self.voice.ask(endpoint, page, None, place) };
-        self.waiting = self.seat.with(ask).unwrap_or_default();
+        let post = |endpoint: &mut Endpoint| unsafe { self.side_channel.post_write(endpoint, page, None, context) };
+        self.waiting = self.endpoint.with(post).unwrap_or_default();
     }
 
     /// Ends the connection. The endpoint is closed first, so that no operation touches the memory
@@ -109,15 +109,15 @@ impl FabricPort {
         if !std::mem::take(&mut self.is_open) {
             return;
         }
-        let place = self.notes.place(Slot::Control);
-        self.seat.close(|endpoint| {
+        let context = self.contexts.context_of(PostedOperation::Control);
+        self.endpoint.close(|endpoint| {
             if let Some(why) = why {
                 // SAFETY: as in `ask_for_life`; the endpoint is closed when this function returns.
-                unsafe { self.voice.tell(endpoint, self.tag.page.as_ref(), why, place) };
+                unsafe { self.side_channel.send_end_reason(endpoint, self.tag.page.as_ref(), why, context) };
             }
         });
-        self.voice = Voice::None;
-        (self.ears, self.has_bell) = (None, false);
+        self.side_channel = SideChannel::None;
+        (self.readiness, self.has_bell) = (None, false);
     }
 }
 

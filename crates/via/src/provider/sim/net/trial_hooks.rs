@@ -9,43 +9,46 @@ use std::fmt::Write as _;
 
 /// The state that serves trials.
 #[derive(Default)]
-pub(super) struct Witness {
+pub(super) struct TrialHooks {
     // The latest datagrams, with the end that sent each, and their maximum number.
-    pub(super) ghosts: VecDeque<(usize, Vec<u8>)>,
-    pub(super) ghosts_max: usize,
+    pub(super) recent: VecDeque<(usize, Vec<u8>)>,
+    pub(super) recent_max: usize,
     pub(super) trace: Option<String>,
     pub(super) forger: Option<Forger>,
-    complaint: Option<&'static str>,
+    fault: Option<&'static str>,
 }
 
 /// A function that may replace a datagram by another.
 pub(in crate::provider::sim) type Forger = Box<dyn FnMut(&[u8]) -> Option<Vec<u8>> + Send>;
 
-impl std::fmt::Debug for Witness {
+impl std::fmt::Debug for TrialHooks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Witness").field("complaint", &self.complaint).finish_non_exhaustive()
+        f.debug_struct("TrialHooks").field("fault", &self.fault).finish_non_exhaustive()
     }
 }
 
 impl Net {
-    /// Keeps `ghosts` datagrams for [`Self::ghost`], and records a trace if wanted.
-    pub(in crate::provider::sim) fn remember(&self, ghosts: usize, is_traced: bool) {
+    /// Keeps the latest `recent_max` datagrams for [`Self::resend_recent`], and records a trace if
+    /// wanted.
+    pub(in crate::provider::sim) fn record_datagrams(&self, recent_max: usize, is_traced: bool) {
         let mut state = self.state();
-        state.witness.ghosts_max = ghosts;
-        state.witness.trace = is_traced.then(String::new);
+        state.trial_hooks.recent_max = recent_max;
+        state.trial_hooks.trace = is_traced.then(String::new);
     }
 
     /// Passes every datagram to a forger.
     pub(in crate::provider::sim) fn forge_with(&self, forger: Forger) {
-        self.state().witness.forger = Some(forger);
+        self.state().trial_hooks.forger = Some(forger);
     }
 
     /// Sends one of the latest datagrams again, of any connection.
-    pub(in crate::provider::sim) fn ghost(&self, wire: u64, pick: u64) {
+    pub(in crate::provider::sim) fn resend_recent(&self, wire: u64, pick: u64) {
         let mut guard = self.state();
         let state = &mut *guard;
-        let index = pick.checked_rem(state.witness.ghosts.len() as u64);
-        let Some((end, datagram)) = index.and_then(|index| state.witness.ghosts.get(index as usize)) else { return };
+        let index = pick.checked_rem(state.trial_hooks.recent.len() as u64);
+        let Some((end, datagram)) = index.and_then(|index| state.trial_hooks.recent.get(index as usize)) else {
+            return;
+        };
         if let Some(wire) = state.wires.get_mut(&wire) {
             wire.channels[*end].offer(state.now, datagram);
         }
@@ -59,23 +62,23 @@ impl Net {
     }
 
     pub(in crate::provider::sim) fn trace(&self) -> String {
-        self.state().witness.trace.clone().unwrap_or_default()
+        self.state().trial_hooks.trace.clone().unwrap_or_default()
     }
 
     /// Records a fault of an engine, which the trial reports: for instance that the engine never
     /// stops sending.
-    pub(in crate::provider::sim) fn complain(&self, what: &'static str) {
-        self.state().witness.complaint = Some(what);
+    pub(in crate::provider::sim) fn report_fault(&self, what: &'static str) {
+        self.state().trial_hooks.fault = Some(what);
     }
 
-    pub(in crate::provider::sim) fn complaint(&self) -> Option<&'static str> {
-        self.state().witness.complaint
+    pub(in crate::provider::sim) fn fault(&self) -> Option<&'static str> {
+        self.state().trial_hooks.fault
     }
 }
 
 impl State {
     pub(super) fn note(&mut self, text: impl FnOnce() -> String) {
-        if let Some(trace) = &mut self.witness.trace {
+        if let Some(trace) = &mut self.trial_hooks.trace {
             let micros = self.now.as_nanos() as f64 / 1000.0;
             // Writing to a string cannot fail.
             let _ = writeln!(trace, "{micros:>14.3} us {}", text());

@@ -36,7 +36,7 @@ impl Server {
         let activity = self.activities.get_mut(&header.activity)?;
         let is_it = activity.place == from && activity.sequence == header.sequence;
         if is_it {
-            activity.heard = now;
+            activity.last_received = now;
         }
         is_it.then_some(activity)
     }
@@ -56,7 +56,7 @@ impl Server {
         }
         let (room, message_max) = (self.hosts.room(from.host()), self.options.limits.message_max);
         let added = self.change(header.activity, |activity| {
-            activity.heard = now;
+            activity.last_received = now;
             let is_known = activity.is_known;
             let State::Arriving(assembly) = &mut activity.state else { return None };
             // The host's remaining share does not contain the bytes that this assembly holds
@@ -84,18 +84,18 @@ impl Server {
         let Some(activity) = self.activities.get_mut(&header.activity) else {
             return self.begin(now, from, header);
         };
-        let is_again = activity.sequence == header.sequence;
-        if is_before(header.sequence, activity.sequence) || is_again && activity.place != from {
+        let is_repeated = activity.sequence == header.sequence;
+        if is_before(header.sequence, activity.sequence) || is_repeated && activity.place != from {
             return false;
         }
-        if !is_again {
+        if !is_repeated {
             self.next(now, from, header);
             return true;
         }
-        activity.heard = now;
+        activity.last_received = now;
         match &mut activity.state {
             State::Arriving(_) => return true,
-            State::Performed => self.say(from, header, PduType::WORKING),
+            State::Performed => self.send_unit(from, header, PduType::WORKING),
             State::Answered(sending) => sending.repeat(from, &mut self.output),
             // An idempotent call is executed again.
             State::Over if header.has(flags::IDEMPOTENT) && !header.has(flags::MAYBE) => {
@@ -120,7 +120,7 @@ impl Server {
         let is_known = activity.is_known;
         self.activities.insert(header.activity, activity);
         if is_known {
-            self.note_due(now + self.options.limits.patience)
+            self.note_due(now + self.options.limits.silence_max)
         } else {
             self.ask(header.activity, now)
         }
@@ -135,7 +135,7 @@ impl Server {
         let is_host_full = self.hosts.is_full(from.host());
         let may_go = |known: &Activity| known.is_idle() && (!is_host_full || known.place.host() == from.host());
         let idle = self.activities.iter().filter(|(_, known)| may_go(known));
-        let oldest = idle.min_by_key(|(_, known)| known.heard).map(|(id, _)| *id);
+        let oldest = idle.min_by_key(|(_, known)| known.last_received).map(|(id, _)| *id);
         if let Some(id) = oldest {
             self.forget(id);
         }
@@ -153,7 +153,7 @@ impl Server {
             // to it was answered.
             let is_known = header.has(flags::MAYBE) || activity.client.is_some() && activity.place == from;
             activity.state = State::Arriving(Assembly::new(window));
-            (activity.sequence, activity.head, activity.heard) = (header.sequence, *header, now);
+            (activity.sequence, activity.head, activity.last_received) = (header.sequence, *header, now);
             activity.is_known = is_known;
             activity.is_cancelled = false;
             (orphan, is_known)
@@ -162,7 +162,7 @@ impl Server {
         self.events.extend(orphan.map(ServerEvent::Cancelled));
         self.move_to(header.activity, from);
         if is_known {
-            self.note_due(now + self.options.limits.patience);
+            self.note_due(now + self.options.limits.silence_max);
         } else {
             self.ask(header.activity, now);
         }
@@ -174,8 +174,8 @@ impl Server {
         self.hosts.leave(activity.place.host());
         self.hosts.enter(place.host());
         activity.place = place;
-        if let Some(asking) = activity.asking.take() {
-            self.asked.remove(&asking.asker);
+        if let Some(callback) = activity.callback.take() {
+            self.callbacks.remove(&callback.own_activity);
         }
     }
 
@@ -207,7 +207,7 @@ impl Server {
             }
         });
         let Some((head, from, client, stub)) = taken.flatten() else { return };
-        self.note_due(now + self.options.limits.patience);
+        self.note_due(now + self.options.limits.silence_max);
         self.events.push_back(ServerEvent::Call(IncomingCall {
             key: CallKey { activity: id, sequence: head.sequence },
             from,
@@ -231,7 +231,7 @@ impl Server {
         }
         let nocall = self.about(header, PduType::NOCALL);
         if self.current(now, from, header).is_none() {
-            return self.say(from, header, PduType::NOCALL);
+            return self.send_unit(from, header, PduType::NOCALL);
         }
         let Self { activities, output, options, .. } = self;
         let Some(activity) = activities.get_mut(&header.activity) else { return };
@@ -241,9 +241,9 @@ impl Server {
                 let (header, fack) = assembly.fack(nocall, &options.limits, is_near);
                 output.put(from, |bytes| fack.write(bytes, &header));
             }
-            State::Arriving(_) | State::Performed => self.say(from, header, PduType::WORKING),
+            State::Arriving(_) | State::Performed => self.send_unit(from, header, PduType::WORKING),
             State::Answered(sending) => sending.repeat(from, output),
-            State::Over if activity.head.has(flags::IDEMPOTENT) => self.say(from, header, PduType::NOCALL),
+            State::Over if activity.head.has(flags::IDEMPOTENT) => self.send_unit(from, header, PduType::NOCALL),
             // The call was executed, but its response was kept for the maximum time without being
             // fetched.
             State::Over => {
@@ -298,23 +298,25 @@ impl Server {
 
     /// Processes a client's answer to a callback.
     fn callback_answered(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
-        let Some(id) = self.asked.get(&header.activity).copied().filter(|_| header.interface == CONV) else { return };
+        let Some(id) = self.callbacks.get(&header.activity).copied().filter(|_| header.interface == CONV) else {
+            return;
+        };
         let Some(activity) = self.activities.get_mut(&id).filter(|activity| activity.place == from) else { return };
         let sequence = activity.sequence;
         let answer = if header.kind == PduType::RESPONSE {
             Answer::read(header, body).ok()
         } else {
-            match (read_status(header, body), &mut activity.asking) {
+            match (read_status(header, body), &mut activity.callback) {
                 // The client implements only the older operation.
-                (Ok(Status::OP_RNG_ERROR), Some(asking)) if !asking.is_simple => {
-                    asking.is_simple = true;
+                (Ok(Status::OP_RNG_ERROR), Some(callback)) if !callback.is_simple => {
+                    callback.is_simple = true;
                     return self.ask(id, now);
                 }
                 _ => None,
             }
         };
-        activity.asking = None;
-        self.asked.remove(&header.activity);
+        activity.callback = None;
+        self.callbacks.remove(&header.activity);
         match answer {
             Some(Answer { sequence: made, client, status: Status(0) }) if made == sequence => {
                 // A client that does not name its address space counts as a client with only this
@@ -322,7 +324,7 @@ impl Server {
                 activity.client = client.or(Some(id));
                 activity.is_known = true;
                 let (last, place) = (activity.head, activity.place);
-                self.note_due(now + self.options.limits.patience);
+                self.note_due(now + self.options.limits.silence_max);
                 self.catch_up(now, &last, place);
             }
             // The request was a duplicate of an earlier call's, and the client no longer waits for

@@ -6,7 +6,7 @@
 //! introduction. An endpoint with a connection sends its messages as remote completion data of
 //! writes to a word of the peer's memory, which consume no receive.
 
-use super::endpoint::{Endpoint, Place, Work};
+use super::endpoint::{Endpoint, RemoteRange, Work};
 use super::registration::Page;
 use crate::error::Ended;
 use crate::spi::Intent;
@@ -20,13 +20,13 @@ use std::net::SocketAddr;
 
 /// The way by which this side's provider and the peer's exchange messages.
 #[derive(Debug)]
-pub(super) enum Voice {
+pub(super) enum SideChannel {
     /// No way.
     None,
     /// The introduction's socket, whose end of file also shows that the peer's process is gone.
-    Socket(Line),
+    Socket(SocketMessages),
     /// Writes to this address in the peer's memory; and the reason that the peer gave for the end.
-    Writes(Place, Option<Ended>),
+    Writes(RemoteRange, Option<Ended>),
 }
 
 /// The message that is a sign of life.
@@ -45,12 +45,12 @@ const VERDICT_LENGTH: usize = 1 + 8 + 1;
 /// The maximum number of unanswered questions. A peer asks one at a time.
 const QUESTIONS_MAX: usize = 4;
 
-fn word(why: Option<Ended>) -> u8 {
-    REASONS.iter().find(|(_, reason)| Some(*reason) == why).map_or(ALIVE, |(word, _)| *word)
+fn code_of(why: Option<Ended>) -> u8 {
+    REASONS.iter().find(|(_, reason)| Some(*reason) == why).map_or(ALIVE, |(code, _)| *code)
 }
 
-fn reason(word: u8) -> Option<Ended> {
-    REASONS.iter().find(|(reason, _)| *reason == word).map(|(_, why)| *why)
+fn reason_of(code: u8) -> Option<Ended> {
+    REASONS.iter().find(|(reason, _)| *reason == code).map(|(_, why)| *why)
 }
 
 /// A question to the peer whether an RDMA is allowed. Some providers do not tell the initiator when
@@ -90,9 +90,9 @@ impl Question {
 
 /// A socket between the providers, and the messages that arrived on it.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct SocketMessages {
     socket: OwnedFd,
-    heard: Option<Ended>,
+    end_reason: Option<Ended>,
     // The bytes received so far of a message that is longer than a byte.
     arriving: Vec<u8>,
     questions: VecDeque<Question>,
@@ -101,13 +101,13 @@ pub(super) struct Line {
     is_asking: bool,
 }
 
-impl Line {
+impl SocketMessages {
     pub(super) fn new(socket: OwnedFd) -> Self {
         let (arriving, questions) = (Vec::new(), VecDeque::new());
-        Self { socket, heard: None, arriving, questions, verdict: None, is_asking: false }
+        Self { socket, end_reason: None, arriving, questions, verdict: None, is_asking: false }
     }
 
-    fn say(&self, bytes: &[u8]) {
+    fn send(&self, bytes: &[u8]) {
         // An error means that the peer is gone, or has not read for long. A peer that is gone is
         // noticed by the end of the socket.
         let _ = rustix::net::send(&self.socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
@@ -120,8 +120,8 @@ impl Line {
             let wanted = match self.arriving[0] {
                 QUESTION => QUESTION_LENGTH,
                 VERDICT => VERDICT_LENGTH,
-                word => {
-                    self.heard = self.heard.or_else(|| reason(word));
+                code => {
+                    self.end_reason = self.end_reason.or_else(|| reason_of(code));
                     1
                 }
             };
@@ -145,7 +145,7 @@ impl Line {
 
     /// Reads from the socket. Returns `true` if the connection is over: the socket has ended, or
     /// the peer broke the rules.
-    fn listen(&mut self) -> bool {
+    fn receive(&mut self) -> bool {
         let mut bytes = [0; 256];
         loop {
             match rustix::net::recv(&self.socket, &mut bytes, RecvFlags::DONTWAIT) {
@@ -164,11 +164,11 @@ impl Line {
     }
 }
 
-impl Voice {
+impl SideChannel {
     /// Returns the socket, which is readable when the peer has sent a message.
     pub(super) fn file(&self) -> Option<&OwnedFd> {
         match self {
-            Self::Socket(line) => Some(&line.socket),
+            Self::Socket(messages) => Some(&messages.socket),
             _ => None,
         }
     }
@@ -180,52 +180,52 @@ impl Voice {
     }
 
     /// Returns the peer's reason for the end of the connection, if it gave one.
-    pub(super) fn tidings(&self) -> Option<Ended> {
+    pub(super) fn end_reason(&self) -> Option<Ended> {
         match self {
             Self::None => None,
-            Self::Socket(line) => line.heard,
-            Self::Writes(_, heard) => *heard,
+            Self::Socket(messages) => messages.end_reason,
+            Self::Writes(_, end_reason) => *end_reason,
         }
     }
 
     /// Interprets the completion data of a write by the peer's provider.
-    pub(super) fn hear(&mut self, data: u64) {
-        if let Self::Writes(_, heard) = self {
-            *heard = heard.or_else(|| reason(u8::try_from(data).ok()?));
+    pub(super) fn take_data(&mut self, data: u64) {
+        if let Self::Writes(_, end_reason) = self {
+            *end_reason = end_reason.or_else(|| reason_of(u8::try_from(data).ok()?));
         }
     }
 
     /// Reads the peer's messages. Returns `true` if the connection is over.
-    pub(super) fn listen(&mut self) -> bool {
-        if let Self::Socket(line) = self { line.listen() } else { false }
+    pub(super) fn receive(&mut self) -> bool {
+        if let Self::Socket(messages) = self { messages.receive() } else { false }
     }
 
     /// Asks the peer whether an RDMA is allowed. Returns `false` where the peer cannot be asked, or
     /// while an earlier question is unanswered. A busy peer may take long to answer.
     pub(super) fn question(&mut self, question: Question) -> bool {
-        let Self::Socket(line) = self else { return false };
-        if std::mem::replace(&mut line.is_asking, true) {
+        let Self::Socket(messages) = self else { return false };
+        if std::mem::replace(&mut messages.is_asking, true) {
             return false;
         }
-        line.verdict = None;
-        line.say(&question.to_bytes());
+        messages.verdict = None;
+        messages.send(&question.to_bytes());
         true
     }
 
     /// Answers the peer's questions.
     pub(super) fn answer(&mut self, allowed: impl Fn(Question) -> bool) {
-        let Self::Socket(line) = self else { return };
-        while let Some(question) = line.questions.pop_front() {
+        let Self::Socket(messages) = self else { return };
+        while let Some(question) = messages.questions.pop_front() {
             let mut bytes = [VERDICT; VERDICT_LENGTH];
             bytes[1..9].copy_from_slice(&question.number.to_le_bytes());
             bytes[9] = u8::from(allowed(question));
-            line.say(&bytes);
+            messages.send(&bytes);
         }
     }
 
     /// Whether the peer has answered that the RDMA of this descriptor is not allowed.
     pub(super) fn is_refused(&self, number: u64) -> bool {
-        matches!(self, Self::Socket(line) if line.verdict == Some((number, false)))
+        matches!(self, Self::Socket(messages) if messages.verdict == Some((number, false)))
     }
 
     /// Writes the reason for the end, or a sign of life, to the peer's memory. Returns `false` if
@@ -234,7 +234,7 @@ impl Voice {
     /// # Safety
     ///
     /// The page and the context must stay valid until the endpoint is closed.
-    pub(super) unsafe fn ask(
+    pub(super) unsafe fn post_write(
         &self,
         endpoint: &Endpoint,
         page: &Page,
@@ -242,22 +242,28 @@ impl Voice {
         context: *mut c_void,
     ) -> bool {
         let Self::Writes(to, _) = self else { return false };
-        let work = Work::Write { to: *to, data: Some(u64::from(word(why))) };
+        let work = Work::Write { to: *to, data: Some(u64::from(code_of(why))) };
         // SAFETY: by the caller's promise, page and context stay valid.
-        unsafe { endpoint.ask(work, &[page.piece()], true, context) }.unwrap_or_default()
+        unsafe { endpoint.post(work, &[page.piece()], true, context) }.unwrap_or_default()
     }
 
     /// Tells the peer the reason for the end, if that is possible without waiting.
     ///
     /// # Safety
     ///
-    /// As [`Self::ask`].
-    pub(super) unsafe fn tell(&self, endpoint: &Endpoint, page: Option<&Page>, why: Ended, context: *mut c_void) {
+    /// As [`Self::post_write`].
+    pub(super) unsafe fn send_end_reason(
+        &self,
+        endpoint: &Endpoint,
+        page: Option<&Page>,
+        why: Ended,
+        context: *mut c_void,
+    ) {
         match (self, page) {
-            (Self::Socket(line), _) => line.say(&[word(Some(why))]),
+            (Self::Socket(messages), _) => messages.send(&[code_of(Some(why))]),
             (Self::Writes(..), Some(page)) => {
                 // SAFETY: by the caller's promise, page and context stay valid.
-                let _ = unsafe { self.ask(endpoint, page, Some(why), context) };
+                let _ = unsafe { self.post_write(endpoint, page, Some(why), context) };
             }
             _ => {}
         }
@@ -266,27 +272,27 @@ impl Voice {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, Question, VERDICT, Voice};
+    use super::{Question, SideChannel, SocketMessages, VERDICT};
     use crate::error::Ended;
     use crate::spi::Intent;
     use crate::{MemoryHandle, RemoteAddress};
     use std::os::unix::net::UnixStream;
 
-    fn line() -> Line {
-        Line::new(UnixStream::pair().unwrap().0.into())
+    fn messages() -> SocketMessages {
+        SocketMessages::new(UnixStream::pair().unwrap().0.into())
     }
 
     #[test]
-    fn what_is_said_is_understood_in_any_pieces() {
+    fn messages_are_parsed_in_any_pieces() {
         let place = RemoteAddress { handle: MemoryHandle([u64::MAX - 3, 77]), offset: 1 << 40 };
         let question = Question { number: 12, place, length: 99, intent: Intent::Read };
         let verdict = [VERDICT, 5, 0, 0, 0, 0, 0, 0, 1, 0];
-        let said = [&[1][..], &question.to_bytes(), &verdict, &[4]].concat();
-        for size in 1..said.len() {
-            let mut line = line();
-            assert!(said.chunks(size).all(|bytes| line.take(bytes)));
-            assert_eq!(line.questions.make_contiguous(), [question]);
-            assert_eq!((line.verdict, line.heard), (Some(((1 << 56) + 5, false)), Some(Ended::TooLong)));
+        let sent = [&[1][..], &question.to_bytes(), &verdict, &[4]].concat();
+        for size in 1..sent.len() {
+            let mut messages = messages();
+            assert!(sent.chunks(size).all(|bytes| messages.take(bytes)));
+            assert_eq!(messages.questions.make_contiguous(), [question]);
+            assert_eq!((messages.verdict, messages.end_reason), (Some(((1 << 56) + 5, false)), Some(Ended::TooLong)));
         }
     }
 
@@ -294,7 +300,10 @@ mod tests {
     fn a_peer_that_takes_long_to_answer_is_asked_once() {
         let (here, there) = UnixStream::pair().unwrap();
         there.set_nonblocking(true).unwrap();
-        let (mut asks, mut answers) = (Voice::Socket(Line::new(here.into())), Voice::Socket(Line::new(there.into())));
+        let (mut asks, mut answers) = (
+            SideChannel::Socket(SocketMessages::new(here.into())),
+            SideChannel::Socket(SocketMessages::new(there.into())),
+        );
         let place = RemoteAddress { handle: MemoryHandle([1, 2]), offset: 0 };
         let question = |number| Question { number, place, length: 8, intent: Intent::Write };
         for number in 0..3 {
@@ -302,19 +311,19 @@ mod tests {
             // Later requests, also about the next descriptor, are not sent while the first is
             // unanswered.
             assert!((0..10).all(|later| !asks.question(question(number + later % 2))));
-            assert!(!answers.listen(), "no more than it may ask");
+            assert!(!answers.receive(), "no more than it may ask");
             answers.answer(|asked| asked != question(1));
-            assert!(!asks.listen());
+            assert!(!asks.receive());
             assert_eq!(asks.is_refused(number), number == 1);
         }
     }
 
     #[test]
-    fn too_many_questions_are_nonsense() {
+    fn too_many_questions_break_the_rules() {
         let place = RemoteAddress { handle: MemoryHandle([0, 0]), offset: 0 };
         let question = Question { number: 0, place, length: 0, intent: Intent::Write }.to_bytes();
-        let mut line = line();
-        assert!((0..4).all(|_| line.take(&question)));
-        assert!(!line.take(&question));
+        let mut messages = messages();
+        assert!((0..4).all(|_| messages.take(&question)));
+        assert!(!messages.take(&question));
     }
 }
