@@ -63,7 +63,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     over_vi: bool,
     /// Instead of a project, write this file anew with a class, in Rust or C++, whose objects are
-    /// called over virtual interfaces. With an IDL file, only classes with one of its interfaces count
+    /// called over virtual interfaces. With an IDL file, only classes with one of its interfaces
+    /// count
     #[arg(long, value_name = "FILE", conflicts_with_all = ["new", "interface", "name", "transport", "over_vi", "obvia"])]
     specialise: Option<PathBuf>,
     /// The directory of obvia: a checkout, or for C++ an installation [default: the one that this

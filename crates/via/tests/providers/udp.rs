@@ -238,7 +238,7 @@ fn who_is_rejected_learns_why_and_may_come_again() {
         };
         assert_eq!(refused(client.request(&address, b"", SOON)), "not at this hour");
         let why = refused(client.request(&address, b"", SOON));
-        assert_eq!(why, "one VI has unreliable delivery, the other reliable delivery");
+        assert_eq!(why, "the reliability levels of the two VIs differ: unreliable delivery and reliable delivery");
         assert_eq!(refused(client.request(&address, b"", SOON)), "the request was dropped");
         client.request(&address, b"", SOON).unwrap();
         client.disconnect();
