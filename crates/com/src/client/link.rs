@@ -50,8 +50,8 @@ const IDLE_MAX: usize = 32;
 const CONNECT_MAX: u32 = 8;
 
 /// The time after which no further part of a process's references is given back in a round of the
-/// janitor, and the time limit of each part. So one process keeps the janitor from the others for at
-/// most twice this time.
+/// janitor, and the time limit of each part. So one process keeps the janitor from the others for
+/// at most twice this time.
 pub(crate) const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The connections to one process.

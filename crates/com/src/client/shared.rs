@@ -94,8 +94,8 @@ impl Known {
         self.region.is_writable()
     }
 
-    /// Selects this region for one array position of this thread, which has the given cache. Returns
-    /// false if the region has ended meanwhile.
+    /// Selects this region for one array position of this thread, which has the given cache.
+    /// Returns false if the region has ended meanwhile.
     pub(crate) fn fill_cache(&self, cache: &RegionCache, number: u16, caches: &RegionCaches) -> bool {
         let mut books = books();
         let books = books.get_or_insert_default();

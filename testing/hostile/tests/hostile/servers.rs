@@ -342,7 +342,8 @@ fn visit_with_reference(scene: &Scene, change: impl Fn(Reference) -> Reference +
     })
 }
 
-/// With any target that a server gives for an interface, the proxy has the methods of that interface.
+/// With any target that a server gives for an interface, the proxy has the methods of that
+/// interface.
 fn a_target_does_not_become_another_interface(client: Client) {
     let scene = Scene::with(client);
     // The references have the victim's own target, and then the target of a proxy's identity, each
