@@ -49,9 +49,8 @@ const IDLE_MAX: usize = 32;
 /// that refuses each group must not occupy a client forever.
 const CONNECT_MAX: u32 = 8;
 
-/// The time after which no further part of a process's references is given back in a round of the
-/// janitor, and the time limit of each part. So one process keeps the janitor from the others for
-/// at most twice this time.
+/// The limit of a round's releases to one process, and of each release. The last release may begin
+/// just before the round's limit, so a process holds the janitor for at most twice this time.
 pub(crate) const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The connections to one process.
@@ -68,7 +67,7 @@ pub(crate) struct Link {
     /// such descriptor for the process: the end of the home connection then counts as its end.
     pidfd: Option<OwnedFd>,
     process: Arc<Process>,
-    mark: Mutex<Option<u64>>,
+    mark: Mutex<process::Mark>,
     /// The target descriptions that associations with the process need; `None` for connections by
     /// shared memory and virtual interfaces.
     targets: Option<Arc<Targets>>,

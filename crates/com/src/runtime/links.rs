@@ -66,8 +66,8 @@ impl Links {
     ///
     /// # Errors
     ///
-    /// If the thread's limit or a canceller ended the comparison with the other links. It proves
-    /// nothing then, so the link is not added.
+    /// If the thread's limit or a canceller ended the comparison with the other links. An
+    /// incomplete comparison proves nothing, so the link is not added.
     pub(super) fn add(&self, key: Key, mut fresh: Link) -> Result<(Arc<Link>, bool)> {
         loop {
             let others = self.to(key.0);

@@ -19,10 +19,19 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// The time that a process may take to send its mark: see [`own_calls::mark`].
-const PATIENCE: Duration = Duration::from_secs(3);
+/// The time that a process may take to send its mark: see [`own_calls::mark`]. It is shorter than
+/// the time limit for one of a process's bindings, so that a silent link does not exclude new ones.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The mark of a link's process.
+#[derive(Default)]
+pub(super) struct Mark {
+    known: Option<u64>,
+    /// The time when this process first asked for it.
+    asked: Option<Instant>,
+}
 
 /// The state of a process whose objects this process uses. All links to the process share it.
 #[derive(Default)]
@@ -105,22 +114,30 @@ impl Link {
     ///
     /// # Errors
     ///
-    /// If the thread's limit or a canceller ended the wait for the mark.
+    /// If a canceller ended the wait for the mark, or the thread's limit did so before the process
+    /// had its time.
     fn mark(&self) -> Result<Option<u64>> {
-        let known = *lock(&self.mark);
+        let (known, asked) = {
+            let mut mark = lock(&self.mark);
+            (mark.known, *mark.asked.get_or_insert_with(Instant::now))
+        };
         if known.is_some() {
             return Ok(known);
         }
         let own = deadline::of_thread().start();
-        let limit = Deadline::Within(own.remaining().min(PATIENCE)).start();
+        let is_late = asked.elapsed() >= PATIENCE;
+        // A process that has been silent before leaves half of the time to the call that needs the
+        // new link.
+        let span = if is_late { own.remaining() / 2 } else { own.remaining() };
+        let limit = Deadline::Within(span.min(PATIENCE)).start();
         // The call is made without the lock, since a thread that waits for the lock cannot be
         // cancelled. So two threads may both ask.
         let mark = match deadline::with(limit, || self.with_home(own_calls::mark)) {
             Ok(mark) => mark,
-            Err(error) if error.code() == code::RPC_E_TIMEOUT && own.is_over() => return Err(error),
+            Err(error) if error.code() == code::RPC_E_TIMEOUT && own.is_over() && !is_late => return Err(error),
             Err(_) => return canceller::check_cancellers().map(|()| None),
         };
-        *lock(&self.mark) = Some(mark);
+        lock(&self.mark).known = Some(mark);
         Ok(Some(mark))
     }
 
@@ -148,9 +165,14 @@ impl Link {
 
 #[cfg(test)]
 mod tests {
-    use super::{Link, has_ended, watch};
+    use super::{Link, PATIENCE, has_ended, watch};
+    use crate::types::deadline;
+    use crate::types::error::code;
+    use crate::types::threads::lock;
     use std::process::{Command, Stdio};
+    use std::sync::Arc;
     use std::sync::mpsc::channel;
+    use std::time::{Duration, Instant};
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
@@ -170,6 +192,28 @@ mod tests {
             // The thread waits for this connection.
             assert!(link.with_home(|_, _| look()).unwrap());
         });
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_process_that_sends_no_mark_excludes_no_new_link() {
+        let (first, second) = (Arc::new(Link::to_itself()), &mut Link::to_itself());
+        let silent = Arc::clone(&first);
+        // The thread waits for this connection.
+        let joined = first.with_home(|_, _| {
+            let join = || {
+                let others = [silent];
+                let mut join = || deadline::with_timeout(Duration::from_millis(50), || second.join(&others));
+                let early = join();
+                lock(&others[0].mark).asked = Instant::now().checked_sub(PATIENCE);
+                [early, join()]
+            };
+            Ok(std::thread::scope(|scope| scope.spawn(join).join().unwrap()))
+        });
+        let [early, late] = joined.unwrap();
+        assert_eq!(early.unwrap_err().code(), code::RPC_E_TIMEOUT);
+        late.unwrap();
+        assert!(!second.leads_where(&first));
     }
 
     #[test]
