@@ -57,7 +57,7 @@ pub(crate) struct Modules {
     all: BTreeMap<Vec<String>, Module>,
     /// The crate's name in its own code, by `extern crate self as NAME`. `None` if it has none.
     own_name: Option<String>,
-    /// The exported macros, which are the root's, wherever their code stands.
+    /// The exported macros. They belong to the root module, whichever file defines them.
     macros: BTreeSet<String>,
 }
 
