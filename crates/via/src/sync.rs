@@ -1,5 +1,5 @@
 //! The atomics: the standard library's, or loom's where its model checker explores the protocol.
-//! And locks that remain usable after a thread panicked with them.
+//! And locks that stay usable after a thread panicked while holding them.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, fence};

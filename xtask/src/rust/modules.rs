@@ -57,7 +57,7 @@ pub(crate) struct Modules {
     all: BTreeMap<Vec<String>, Module>,
     /// The crate's name in its own code, by `extern crate self as NAME`. `None` if it has none.
     own_name: Option<String>,
-    /// The exported macros, which are the root's, wherever their code stands.
+    /// The exported macros. They belong to the root module, whichever file defines them.
     macros: BTreeSet<String>,
 }
 
@@ -256,9 +256,7 @@ impl Reader<'_> {
             if let Some(name) = own_name(code, at) {
                 self.modules.own_name = Some(name);
             }
-            if token.is("macro_export") {
-                self.modules.macros.extend(exported_macro(&code[at..]));
-            }
+            self.modules.macros.extend(exported_macro(code, at));
             if token.is("use") && is_item(code, at) {
                 let mut imports = Vec::new();
                 at = tree(code, at + 1, &[], &mut imports);
@@ -290,10 +288,16 @@ fn own_name(code: &[Token<'_>], at: usize) -> Option<String> {
     name.first().filter(|_| is_own).map(|name| name.text.to_owned())
 }
 
-/// Returns the name of the macro behind the attribute that exports it.
-fn exported_macro(code: &[Token<'_>]) -> Option<String> {
-    let at = code.iter().position(|token| token.is("macro_rules"))?;
-    code.get(at + 2).map(|name| name.text.to_owned())
+/// Returns the name of the macro behind the attribute `#[macro_export]`. Only other attributes may
+/// stand between them.
+fn exported_macro(code: &[Token<'_>], at: usize) -> Option<String> {
+    let (attribute, behind) = code.get(at..)?.split_at_checked(3)?;
+    if !attribute.iter().map(|token| token.text).eq(["#", "[", "macro_export"]) {
+        return None;
+    }
+    let ends = |token: &Token<'_>| ["macro_rules", "{", "}", ";"].iter().any(|end| token.is(end));
+    let at = behind.iter().position(ends).filter(|at| behind[*at].is("macro_rules"))?;
+    behind.get(at + 2).map(|name| name.text.to_owned())
 }
 
 /// Whether a `use` begins an item: the word also occurs in bounds of captured lifetimes, `use<'a>`.
@@ -496,6 +500,21 @@ mod tests {
             ("src/c/d.rs", "use crate::c::d; use crate::c::own as other;"),
         ];
         assert_eq!(arrows(&files), ["a -> b/inner", "a -> c", "b -> b/inner", "c/d -> c"]);
+    }
+
+    #[test]
+    fn only_the_attribute_exports_a_macro() {
+        let names = |text| {
+            let repo = Repo::of(&[("src/lib.rs", text)]);
+            let files: Vec<_> = repo.files.iter().collect();
+            Modules::read(&files, "src/").macros.into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names("#[macro_export]\n#[doc(hidden)]\nmacro_rules! a { () => {} } macro_rules! b { () => {} }"),
+            ["a"]
+        );
+        assert_eq!(names("#[macro_export(local_inner_macros)] macro_rules! a { () => {} }"), ["a"]);
+        assert!(names("fn f(macro_export: u8) {} macro_rules! a { () => {} }").is_empty());
     }
 
     #[test]

@@ -46,9 +46,9 @@ impl Drop for Export {
 ///
 /// # Errors
 ///
-/// RPC_S_DUPLICATE_ENDPOINT when a live process serves the name, or when this one exports it
-/// already, be it to networks alone; E_INVALIDARG when the text cannot be a name, such as a string
-/// binding, which is for [`listen`](crate::listen).
+/// RPC_S_DUPLICATE_ENDPOINT when a live process serves the name, or when this process already
+/// exports the name, even if only to networks; E_INVALIDARG when the text cannot be a name, such as
+/// a string binding, which is for [`listen`](crate::listen).
 ///
 /// ```ignore
 /// let _export = obvia::export("calc", ICalc::from(Calc))?;

@@ -48,7 +48,7 @@ impl Absent {
 }
 
 /// Gives back the references that this process no longer holds, and then the references in calls
-/// that it has refused. If the peer does not take the first, the second are not sent. Unsent
+/// that it has refused. If the peer does not accept the former, the latter are not sent. Unsent
 /// references of refused calls wait for the next link to the client. Returns whether nothing is
 /// left to send over this link.
 fn give_back(runtime: &Runtime, link: &Link) -> bool {

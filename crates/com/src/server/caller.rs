@@ -228,7 +228,7 @@ impl Caller {
         std::mem::take(&mut self.sent.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Makes the references in the response to a forwarded call those in this caller's response.
+    /// Moves the references in a forwarded call's response to the response of this caller, the SCM.
     pub(crate) fn answer_for(&self, client: &Self) {
         let Sent { own, others } = client.take_sent();
         self.note(|sent| {

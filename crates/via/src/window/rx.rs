@@ -260,7 +260,7 @@ impl Rx {
     }
 
     /// Checks for the ends of a wait other than a message. A last message of a peer that has ended
-    /// still counts. If a message ends the wait, an alarm that was rung ends the next one.
+    /// still counts. If a message ends the wait, a rung alarm stays set and ends the next wait.
     fn look_around(&self, deadline: Deadline) -> Result<(), Error> {
         let outcome = self.wire.check();
         if self.slot().load(Ordering::Acquire) as u32 == self.next {

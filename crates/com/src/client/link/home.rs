@@ -68,7 +68,8 @@ impl Home {
 struct Lent<'a> {
     home: &'a Home,
     connection: Option<Connection>,
-    /// Whether the thread was panicking already, so that the panic is not the call's.
+    /// Whether the thread was already panicking when it took the connection. Such a panic does not
+    /// spend the connection.
     was_panicking: bool,
 }
 

@@ -102,7 +102,7 @@ pub(crate) fn perform_forwarded(caller: &Arc<Caller>, call: &Forwarded) -> std::
         };
         orpc_headers::leave();
         match answered {
-            // The SCM may give up the call, too.
+            // If the SCM gives up the call, these references are taken back.
             Ok(_) => caller.answer_for(&client),
             Err(_) => client.take_back(),
         }
