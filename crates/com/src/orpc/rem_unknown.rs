@@ -8,6 +8,9 @@ use super::stub_data::{BadCall, Body, Calls, Decoder, Encoder, Malformed};
 use super::{Interface, Method, com_guid};
 use windows_core::{GUID, HRESULT};
 
+/// The opnum of RemRelease.
+pub(crate) const RELEASE: u16 = 5;
+
 /// `IRemUnknown`.
 pub const INTERFACE: Interface = Interface {
     id: com_guid(0x131),
@@ -116,7 +119,7 @@ impl Calls for Request {
         match self {
             Self::QueryInterface { .. } => 3,
             Self::AddRef(_) => 4,
-            Self::Release(_) => 5,
+            Self::Release(_) => RELEASE,
             Self::QueryInterface2 { .. } => 6,
         }
     }

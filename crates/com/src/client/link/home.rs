@@ -91,6 +91,7 @@ mod tests {
     use crate::types::error::{Result, code};
     use crate::types::threads::lock;
     use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::{Duration, Instant};
 
     fn is_spent(link: &Link) -> bool {
@@ -111,14 +112,21 @@ mod tests {
     fn the_limit_begins_before_the_wait_for_the_connection() {
         const LIMIT: Duration = Duration::from_millis(20);
         let link = Link::to_itself();
+        let is_run = AtomicBool::new(false);
         let work = || {
-            link.with_home(|_, deadline| {
-                std::thread::sleep(LIMIT);
-                Ok(deadline.is_over())
+            link.with_home(|_, _| {
+                is_run.store(true, Ordering::Relaxed);
+                Ok(())
             })
         };
-        // A busy machine may use up the limit before.
-        assert!(deadline::with_timeout(LIMIT, work).unwrap_or(true));
+        // The second thread's limit passes while this thread has the connection.
+        let hold = || {
+            link.with_home(|_, _| {
+                std::thread::scope(|scope| Ok(scope.spawn(|| deadline::with_timeout(LIMIT, work)).join().unwrap()))
+            })
+        };
+        assert_eq!(hold().unwrap().unwrap_err().code(), code::RPC_E_TIMEOUT);
+        assert!(!is_run.load(Ordering::Relaxed));
     }
 
     /// Makes a call when it is dropped.

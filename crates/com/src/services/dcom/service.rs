@@ -2,6 +2,7 @@
 
 use super::answers::{ALL, Own, rem_unknown_of};
 use super::{activator, object_exporter, rem_unknown};
+use crate::orpc::rem_unknown::RELEASE;
 use crate::orpc::{Decoder, Forwarded, Interface, activator as scm, object_exporter as exporter};
 use crate::protocol::orpc_headers;
 use crate::runtime::Runtime;
@@ -96,7 +97,8 @@ pub(crate) fn perform_forwarded(caller: &Arc<Caller>, call: &Forwarded) -> std::
             Own::ObjectExporter => object_exporter::perform(&client, call.opnum, from),
             Own::Activation => activator::activate(&client, call.opnum, from),
             // The SCM gives back references that its client did not receive.
-            Own::RemUnknown => rem_unknown::perform(&client, call.opnum, from),
+            Own::RemUnknown if call.opnum == RELEASE => rem_unknown::perform(&client, call.opnum, from),
+            Own::RemUnknown => Err(Status::OP_RNG_ERROR),
             // Clients call the interface directly.
             Own::ScmActivator => Err(Status::UNK_IF),
         };

@@ -109,12 +109,19 @@ fn note_references(
     this: &OrpcThis,
     made: &RemoteActivationResults,
 ) -> Result<()> {
-    let counted = made.interfaces.iter().filter_map(|(_, reference)| {
-        let reference = ObjRef::from_bytes(reference.as_ref()?).ok()?;
-        let (std, _) = reference.standard().filter(|(std, _)| std.oxid == made.oxid)?;
-        Some(InterfaceRef { ipid: std.ipid, public: std.public_refs, private: 0 })
-    });
-    let release = rem_unknown::Request::Release(counted.collect());
+    let counted: Vec<_> = made
+        .interfaces
+        .iter()
+        .filter_map(|(_, reference)| {
+            let reference = ObjRef::from_bytes(reference.as_ref()?).ok()?;
+            let (std, _) = reference.standard().filter(|(std, _)| std.oxid == made.oxid)?;
+            Some(InterfaceRef { ipid: std.ipid, public: std.public_refs, private: 0 })
+        })
+        .collect();
+    if counted.is_empty() {
+        return Ok(());
+    }
+    let release = rem_unknown::Request::Release(counted);
     let stub = Encoder::encode(ByteOrder::Little, |to| {
         this.write(to);
         release.write(to);
@@ -122,7 +129,8 @@ fn note_references(
     let call = Forwarded { interface: rem_unknown::INTERFACE.id, opnum: release.opnum(), stub, ..call };
     let give_back = move || {
         let limit = Deadline::Within(PATIENCE).start();
-        // A server that is gone counts no references any more.
+        // The references are given up after one attempt. A server that is gone counts none any more.
+        // A server that does not answer in time may keep them.
         let _ = deadline::with(limit, || forward::forward(&link, &call));
     };
     caller.note(|sent| sent.others.push(Box::new(give_back)));
