@@ -830,8 +830,8 @@ private:
 };
 
 // The scope in which a canceller ends the calls of this thread with RPC_E_CALL_CANCELED: the one in
-// progress, and later ones. If scopes overlap, the canceller of each ends the calls. They may end in
-// any order, each on the thread that began it. Methods are not interrupted: methods in other
+// progress, and later ones. In overlapping scopes, any of their cancellers ends the calls. Scopes may
+// end in any order, each on the thread that began it. Methods are not interrupted: methods in other
 // processes can poll obvia_is_cancelled().
 class cancellable {
 public:

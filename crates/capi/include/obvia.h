@@ -356,7 +356,7 @@ uint32_t obvia_set_timeout(uint32_t milliseconds);
 /* A canceller of other threads' calls. */
 typedef struct obvia_canceller obvia_canceller;
 
-/* Creates a canceller, to be freed after its last use, by any thread. */
+/* Creates a canceller. Any thread may free it once it is no longer used. */
 obvia_canceller *obvia_new_canceller(void);
 /* Frees a canceller. NULL is ignored. */
 void obvia_free_canceller(obvia_canceller *canceller);
@@ -371,10 +371,10 @@ void obvia_free_canceller(obvia_canceller *canceller);
  */
 void obvia_add_canceller(obvia_canceller *canceller);
 
-/* Removes a canceller from those of this thread, which has added it: later calls are not its
- * concern. A canceller that was added twice is removed by two calls, and cancellers may be removed
- * in any order. Those that are left when the thread ends are removed then. NULL, and a canceller
- * that the thread does not have, are ignored. */
+/* Removes a canceller from those of this thread: it no longer ends this thread's calls. A canceller
+ * that was added twice is removed by two calls, and cancellers may be removed in any order. Those
+ * that are left when the thread ends are removed then. NULL, and a canceller that the thread does
+ * not have, are ignored. */
 void obvia_remove_canceller(obvia_canceller *canceller);
 
 /* Cancels. Any thread may call this any number of times. NULL is ignored. */

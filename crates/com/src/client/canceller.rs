@@ -27,10 +27,13 @@ struct Scopes {
 }
 
 impl Scopes {
-    /// Runs `work` with the scopes of this thread. `None` where its calls cannot be cancelled: it
-    /// has no canceller, or is ending.
+    /// Runs `work` with the scopes of this thread. `None` if the thread has no canceller or is
+    /// ending: its calls cannot be cancelled.
     fn with<R>(work: impl FnOnce(&Self) -> R) -> Option<R> {
-        let cancellable = |scopes: &Self| (!scopes.cancellers.borrow().is_empty()).then(|| work(scopes));
+        let cancellable = |scopes: &Self| {
+            let is_empty = scopes.cancellers.borrow().is_empty();
+            (!is_empty).then(|| work(scopes))
+        };
         SCOPES.try_with(cancellable).ok().flatten()
     }
 
@@ -63,7 +66,7 @@ impl Wait {
     }
 }
 
-/// The state of a canceller: whether it was used, and the bell that it rings.
+/// The state of a canceller: whether it was used, and the waits that it ends.
 #[derive(Debug, Default)]
 struct CancelState {
     cancelled: AtomicBool,
@@ -71,8 +74,8 @@ struct CancelState {
     waits: Mutex<Vec<Arc<Wait>>>,
 }
 
-/// A bell: the handle by which a cancellation ends the current wait of the canceller's thread. The
-/// variants are the kinds of waits.
+/// A bell: the handle by which a cancellation ends the current wait of a thread. The variants are
+/// the kinds of waits.
 #[derive(Debug)]
 pub(crate) enum Bell {
     /// The wait for a message on a connection.
@@ -111,7 +114,7 @@ impl Bell {
     }
 }
 
-/// Cancels calls of another thread: see [`Canceller::run`].
+/// Cancels calls of other threads: see [`Canceller::run`].
 #[derive(Clone, Debug, Default)]
 pub struct Canceller(Arc<CancelState>);
 
@@ -124,7 +127,7 @@ impl Canceller {
     /// Cancels the calls. The function may be called from any thread, any number of times.
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::SeqCst);
-        // The lock is held meanwhile, so that no bell rings once a scope has ended.
+        // Bells ring under the lock that a scope takes when it ends, so none rings after the end.
         lock(&self.0.waits).iter().for_each(|wait| wait.end());
     }
 
@@ -159,7 +162,8 @@ pub(crate) fn remove(canceller: &Canceller) -> bool {
         let removed = scopes.cancellers.borrow_mut().swap_remove(at);
         removed.forget(&scopes.wait);
         drop(scopes.wait.set(None));
-        // A bell was rung under the lock of the list that had it, after the flag was set.
+        // `cancel` sets the flag, then rings under the lock that `forget` has just held. So if a
+        // bell was rung, the flag is seen here.
         Some(removed.is_used())
     };
     SCOPES.try_with(remove).ok().flatten().unwrap_or(false)

@@ -129,8 +129,8 @@ fn note_references(
     let call = Forwarded { interface: rem_unknown::INTERFACE.id, opnum: release.opnum(), stub, ..call };
     let give_back = move || {
         let limit = Deadline::Within(PATIENCE).start();
-        // The references are given up after one attempt. A server that is gone counts none any more.
-        // A server that does not answer in time may keep them.
+        // There is one attempt. A server that is gone counts no references any more; a server that
+        // does not answer in time may keep them.
         let _ = deadline::with(limit, || forward::forward(&link, &call));
     };
     caller.note(|sent| sent.others.push(Box::new(give_back)));
