@@ -165,12 +165,8 @@ impl Described {
         let found = description::interface(name, &text, iid_of).map_err(|failure: Failure| {
             anyhow!("the server of `{name}` returned an invalid description:\n{failure}")
         })?;
-        let (model, id) = found.ok_or_else(|| {
-            anyhow!(
-                "the server of `{name}` returned a description without an \
-            interface"
-            )
-        })?;
+        let (model, id) =
+            found.ok_or_else(|| anyhow!("the server of `{name}` returned a description without an interface"))?;
         Ok(Self { text, model, id })
     }
 

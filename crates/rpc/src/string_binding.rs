@@ -147,13 +147,11 @@ fn unescape(text: &str) -> Result<String, BadBinding> {
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
         match character {
-            '\\' => plain.push(characters.next().ok_or_else(|| {
-                BadBinding(
-                    "it ends with an incomplete escape, a single \
-                \\"
-                    .to_owned(),
-                )
-            })?),
+            '\\' => plain.push(
+                characters
+                    .next()
+                    .ok_or_else(|| BadBinding("it ends with an incomplete escape, a single \\".to_owned()))?,
+            ),
             // IPv6 addresses contain colons, and no delimiter after this point depends on escaped
             // ones.
             ':' | '=' => plain.push(character),

@@ -192,12 +192,8 @@ impl<'a, 'v> Writer<'a, 'v> {
             (_, Some((element, size, length))) if !given.is_null() => {
                 let items = given.as_array().ok_or_else(|| expected("an array", given))?;
                 let wanted = self.number(base, members, length.unwrap_or(size));
-                let wanted = wanted.ok_or_else(|| {
-                    Wrong::new(
-                        "its number of elements cannot be computed from the other \
-                    arguments",
-                    )
-                })?;
+                let wanted = wanted
+                    .ok_or_else(|| Wrong::new("its number of elements cannot be computed from the other arguments"))?;
                 if i64::try_from(items.len()) != Ok(wanted) {
                     let given = items.len();
                     let wrong = format!("the other arguments require {wanted} elements, but {given} are given");
@@ -215,8 +211,7 @@ impl<'a, 'v> Writer<'a, 'v> {
                     && said != tag
                 {
                     return Err(Wrong::new(format!(
-                        "the arm belongs to discriminant {tag}, but the discriminant is \
-                        {said}"
+                        "the arm belongs to discriminant {tag}, but the discriminant is {said}"
                     )));
                 }
                 field.map_or(Ok(()), |field| self.value(&field.ty, at, value))

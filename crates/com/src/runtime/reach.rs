@@ -121,10 +121,8 @@ impl Runtime {
             (None, _) => Err(Error::new(code::RPC_S_SERVER_UNAVAILABLE, format!("nothing is exported at {text}"))),
             (Some(one), Some(two)) => {
                 let rest: String = names.map(|name| format!(", {name}")).collect();
-                let text = format!(
-                    "several names are exported there, {one}, {two}{rest}: select one by \
-                    [...,name={one}]"
-                );
+                let text =
+                    format!("several names are exported there, {one}, {two}{rest}: select one by [...,name={one}]");
                 Err(Error::new(code::E_INVALIDARG, text))
             }
         }

@@ -176,21 +176,17 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Short { at } => write!(f, "at offset {at}: the stub data ends too early"),
-            Self::Count { at, found } => write!(
-                f,
-                "at offset {at}: the array has an invalid number of elements: \
-                {found}"
-            ),
+            Self::Count { at, found } => {
+                write!(f, "at offset {at}: the array has an invalid number of elements: {found}")
+            }
             Self::Offset { at } => write!(f, "at offset {at}: the array does not begin with its first element"),
             Self::Null { at } => write!(f, "at offset {at}: a pointer that must not be null is null"),
             Self::Arm { at, tag } => write!(f, "at offset {at}: the union has no arm for its discriminant, {tag}"),
             Self::Text { at } => write!(f, "at offset {at}: the string does not end with a zero"),
             Self::Alias { at } => write!(f, "at offset {at}: two pointers to the same referent have different types"),
-            Self::Enum { at, value } => write!(
-                f,
-                "at offset {at}: the enumeration's value {value} does not fit into \
-                16 bits"
-            ),
+            Self::Enum { at, value } => {
+                write!(f, "at offset {at}: the enumeration's value {value} does not fit into 16 bits")
+            }
             Self::TooLong { at } => write!(f, "at offset {at}: the message is too long"),
             Self::Frame { at } => write!(f, "at offset {at}: the frame to be sent does not match the interface"),
         }

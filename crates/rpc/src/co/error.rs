@@ -72,8 +72,7 @@ impl fmt::Display for AssociationError {
             Self::Refused { reason: BindNak::CHECKSUM } => f.write_str("the server could not authenticate this client"),
             Self::Refused { reason } => write!(f, "the server refused the association (reason {reason})"),
             Self::Group => f.write_str(
-                "the server put the association into another association group than the \
-                client's earlier ones",
+                "the server put the association into another association group than the client's earlier ones",
             ),
             Self::Answer => f.write_str("the peer's response does not match the request"),
             Self::Busy => f.write_str("another call is outstanding, and the peer accepts one at a time"),

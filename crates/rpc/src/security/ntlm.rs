@@ -230,23 +230,17 @@ impl fmt::Display for NtlmError {
                 )
             }
             Self::Overlap { offset } => write!(f, "the NTLM field at offset {offset} overlaps another field"),
-            Self::Name { at } => write!(
-                f,
-                "the name described at offset {at} of the NTLM message is not UTF-16, or is \
-                too long"
-            ),
+            Self::Name { at } => {
+                write!(f, "the name described at offset {at} of the NTLM message is not UTF-16, or is too long")
+            }
             Self::TargetInfoShort => f.write_str("the target information of the NTLM message has no end mark"),
             Self::TargetInfoMany => f.write_str("the target information of the NTLM message has too many attributes"),
-            Self::TargetInfoTwice { id } => write!(
-                f,
-                "the target information of the NTLM message has attribute {id} \
-                twice"
-            ),
-            Self::TargetInfoLength { id, length } => write!(
-                f,
-                "attribute {id} of the target information has a wrong \
-                length, {length} bytes"
-            ),
+            Self::TargetInfoTwice { id } => {
+                write!(f, "the target information of the NTLM message has attribute {id} twice")
+            }
+            Self::TargetInfoLength { id, length } => {
+                write!(f, "attribute {id} of the target information has a wrong length, {length} bytes")
+            }
             Self::Flags { missing } => {
                 write!(f, "the peer does not support the required NTLM flags {:#010x}", missing.0)
             }

@@ -245,8 +245,7 @@ impl Prover {
                 };
                 if !is_settled {
                     return Err(SecurityError::Token(
-                        "the server ended the exchange before the client's security \
-                        context was established",
+                        "the server ended the exchange before the client's security context was established",
                     ));
                 }
                 let seal = self.transcript.seal(&*self.context, CLIENT_SEAL)?;

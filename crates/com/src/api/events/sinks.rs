@@ -79,10 +79,7 @@ impl Point {
             let name = self.info.name;
             Error::new(
                 code::CONNECT_E_CANNOTCONNECT,
-                format!(
-                    "the sink cannot be called through interface {name}: \
-                {error}"
-                ),
+                format!("the sink cannot be called through interface {name}: {error}"),
             )
         };
         // The sink may be in another process, so the query runs without a lock.

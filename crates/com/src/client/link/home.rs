@@ -54,8 +54,7 @@ impl Home {
             idle.take().ok_or_else(|| {
                 Error::new(
                     code::RPC_E_TIMEOUT,
-                    "the process did not respond to another thread's query before the \
-                    deadline",
+                    "the process did not respond to another thread's query before the deadline",
                 )
             })
         })?;

@@ -210,11 +210,7 @@ impl Wires {
         }
         let (vt, count, size) = (array.vt(), array.len(), array.element_size());
         let kind = kind_of(vt).ok_or_else(|| {
-            Error::new(
-                code::DISP_E_BADVARTYPE,
-                "an array's elements have a type that \
-            cannot be passed",
-            )
+            Error::new(code::DISP_E_BADVARTYPE, "an array's elements have a type that cannot be passed")
         })?;
         let each = if is_pointer(kind) { size_of::<*mut u8>() } else { size };
         let elements = self.add(count * each)?;

@@ -11,10 +11,7 @@ pub(crate) fn read(data: &[u8]) -> Result<ViReference> {
     ViReference::from_bytes(data).map_err(|why| {
         Error::new(
             code::RPC_E_INVALID_OBJREF,
-            format!(
-                "the reference to an object over virtual interfaces is invalid: \
-            {why}"
-            ),
+            format!("the reference to an object over virtual interfaces is invalid: {why}"),
         )
     })
 }

@@ -52,8 +52,7 @@ fn identity_of(object: &IUnknown) -> Result<usize> {
 fn spent() -> Error {
     Error::new(
         code::CO_E_OBJNOTCONNECTED,
-        "the data has already been unmarshaled or released, or its object no longer \
-        exists",
+        "the data has already been unmarshaled or released, or its object no longer exists",
     )
 }
 

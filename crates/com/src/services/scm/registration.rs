@@ -243,8 +243,7 @@ impl Lines {
         let id = self.id.ok_or_else(|| incomplete("the line `class = CLSID` is missing"))?;
         if let (None, Some(number)) = (&self.path, self.about_program) {
             return Err(incomplete(&format!(
-                "line {number}: the line is about a program, but the line `program = PATH` \
-                is missing"
+                "line {number}: the line is about a program, but the line `program = PATH` is missing"
             )));
         }
         let program = self.path.map(|path| Program {

@@ -436,10 +436,8 @@ fn rings(socket: BorrowedFd<'_>, frames: u32) -> Result<Rings, Error> {
     sockopt::set_xdp_umem_completion_ring_size(socket, frames).map_err(&sized)?;
     sockopt::set_xdp_rx_ring_size(socket, frames).map_err(&sized)?;
     sockopt::set_xdp_tx_ring_size(socket, frames).map_err(&sized)?;
-    let offsets = sockopt::xdp_mmap_offsets(socket).map_err(Error::system(
-        "reading the offsets of the rings of an \
-        AF_XDP socket",
-    ))?;
+    let offsets = sockopt::xdp_mmap_offsets(socket)
+        .map_err(Error::system("reading the offsets of the rings of an AF_XDP socket"))?;
     Ok(Rings {
         fill: ProducerRing::new(socket, FILL_RING, &offsets.fr, frames)?,
         completion: ConsumerRing::new(socket, COMPLETION_RING, &offsets.cr, frames)?,
