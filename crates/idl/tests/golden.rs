@@ -1,8 +1,8 @@
 //! The output of the back ends equals the golden files byte for byte: `golden/NAME.rs` for
 //! `golden/NAME.idl`; `golden/c/NAME.h`, `NAME_stubs.c` and `NAME_values.hpp` for
-//! `golden/c/NAME.idl` and for the interface of the measurements; all of these for Samba's
-//! interface of functions; `golden/java/NAME/CLASS.java` for `golden/java/NAME.idl` and for
-//! `golden/post.idl`; and the headers of connection points, which are installed with libobvia.
+//! `golden/c/NAME.idl` and for `golden/functions.idl`; `golden/java/NAME/CLASS.java` for
+//! `golden/java/NAME.idl` and for `golden/post.idl`; and the headers of connection points, which
+//! are installed with libobvia.
 //!
 //! After an intended change of the output, run the test with `OBVIA_BLESS=1` to write the files
 //! anew, and review the differences.
@@ -43,9 +43,6 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Samba's interface of functions.
-const RPCECHO: &str = "testing/interop/idl/rpcecho.idl";
-
 /// Returns the IDL files of a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("the folder is there");
@@ -63,18 +60,15 @@ fn the_code_is_what_was_written_down() {
         let stem = idl.file_stem().expect("it has a name");
         difference(&folder().join(stem).with_extension("rs"), &code)
     };
-    let mut files = sources(&folder());
-    files.push(root().join(RPCECHO));
-    all_are_the_same(&files.iter().filter_map(difference).collect::<Vec<_>>());
+    all_are_the_same(&sources(&folder()).iter().filter_map(difference).collect::<Vec<_>>());
 }
 
 #[test]
 fn the_c_code_is_what_was_written_down() {
+    let functions = folder().join("functions.idl");
     let folder = folder().join("c");
-    let mut files = sources(&folder);
-    files.extend(["bench/counted/icount.idl", RPCECHO].map(|file| root().join(file)));
     let mut differences = Vec::new();
-    for idl in files {
+    for idl in sources(&folder).into_iter().chain([functions]) {
         let stem = idl.file_stem().expect("it has a name").to_string_lossy();
         let code = emit::c::emit(&check(&idl), &stem).unwrap_or_else(|refused| panic!("{stem}: {refused:?}"));
         differences.extend(difference(&folder.join(format!("{stem}.h")), &code.header));
