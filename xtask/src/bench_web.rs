@@ -11,17 +11,14 @@ use std::fs;
 
 const USAGE: &str = "usage: cargo xtask bench-web [--quick]";
 
-/// The replayed trace.
-const TRACE: &str = "traces/pages.trace";
-
-/// The replay's speed-up: the run takes half a minute, or some seconds.
-const SPEED: &str = "4";
-const QUICK_SPEED: &str = "20";
+/// The number of generated requests per second: the run takes half a minute, or some seconds.
+const RATE: &str = "160";
+const QUICK_RATE: &str = "800";
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
-    let speed = match arguments {
-        [] => SPEED,
-        [option] if option == "--quick" => QUICK_SPEED,
+    let rate = match arguments {
+        [] => RATE,
+        [option] if option == "--quick" => QUICK_RATE,
         _ => return Err(Problem::failed(USAGE)),
     };
     let home = tools::jdk()?;
@@ -31,10 +28,10 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     let path = |name: &str| folder.join(name).display().to_string();
     let names = Names::new()?;
     let program = Program::new(&home.join("bin/java").display().to_string(), &["-cp", &web::class_path()]);
-    let run =
-        program.with(&["obvia.web.Web", "occupancy", TRACE, "--speed", speed, "--out", &folder.display().to_string()]);
+    let run = program.with(&["obvia.web.Web", "occupancy", "--rate", rate, "--out", &folder.display().to_string()]);
     let table = names.see(run.folder(root().join(web::FOLDER))).read()?;
-    let title = "A handler that keeps requests: bytes of received frames that it holds, while a trace is replayed";
+    let title =
+        "A handler that keeps requests: bytes of received frames that it holds, while generated requests arrive";
     let obvia = target().join("debug/obvia").display().to_string();
     let [samples, plot, written] = [path("occupancy.csv"), path("occupancy.svg"), path("occupancy.md")];
     Program::new(&obvia, &["bench", "draw", "--over-time", &samples, "--title", title, "--plot", &plot]).run()?;

@@ -32,6 +32,11 @@ final class Options {
         }
     }
 
+    /** Whether a plain word is left. */
+    boolean hasWord() {
+        return !words.isEmpty();
+    }
+
     /** Returns the next plain word. */
     String word(String what) {
         if (words.isEmpty()) {
@@ -50,7 +55,7 @@ final class Options {
     String text(String name, String otherwise) {
         List<String> all = all(name);
         if (all.size() > 1) {
-            throw new UsageException(name + " is there twice");
+            throw new UsageException(name + " is given twice");
         }
         return all.isEmpty() ? otherwise : all.getFirst();
     }
@@ -74,13 +79,13 @@ final class Options {
         } catch (NumberFormatException e) {
             // The exception below reports it.
         }
-        throw new UsageException("%s is a number from %s to %s, not `%s`".formatted(name, least, most, text));
+        throw new UsageException("%s must be a number from %s to %s, not `%s`".formatted(name, least, most, text));
     }
 
     /** Checks that no word or option is left over. */
     void end() {
         if (!words.isEmpty()) {
-            throw new UsageException("`" + words.getFirst() + "` is one word too many");
+            throw new UsageException("`" + words.getFirst() + "` is an unexpected argument");
         }
         if (!values.isEmpty()) {
             throw new UsageException("there is no option " + values.keySet().iterator().next());

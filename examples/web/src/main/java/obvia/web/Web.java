@@ -20,42 +20,45 @@ public final class Web {
     private static final String HELP = """
             usage: web COMMAND ...
 
-              serve        the server, until it is ended
-                  --listen HOST:PORT      where it can be reached [127.0.0.1:8080]
-                  --route PREFIX=HANDLER  what handles paths from there on, each in a process of its own; may be there many times
-                  --name NAME             what `web route` and its kin call it by [web]
+              serve        runs the server until it is ended
+                  --listen HOST:PORT      the address to listen at [127.0.0.1:8080]
+                  --route PREFIX=HANDLER  sends paths with this prefix to a handler in a process of its own; may be repeated
+                  --name NAME             the server's name for `route`, `replace` and `routes` [web]
                   --record FILE           writes a trace of the requests
-                  --deadline SECONDS      how long a handler has [10]
-                  --headers N             how many headers a request may have [64]
-                  --header-bytes N        how many bytes they may have together [16384]
-                  --body-bytes N          how many bytes a body may have [1048576]
-                  --at-once N             how many requests there may be at one time [256]
-                  --handler-option WORD   an option of the virtual machines that handlers run in; may be there many times
+                  --deadline SECONDS      the time limit of a handler [10]
+                  --headers N             the greatest number of headers of a request [64]
+                  --header-bytes N        their greatest size together [16384]
+                  --body-bytes N          the greatest size of a body [1048576]
+                  --at-once N             the greatest number of requests at one time [256]
+                  --handler-option WORD   an option of the handlers' virtual machines; may be repeated
               route PREFIX HANDLER [--name NAME]
-                           has a new process take over a prefix, or handle a new one; the old process ends when its requests have
+                           starts a process that handles a prefix; a former process of the prefix ends after its last request
               replace PREFIX HANDLER [--name NAME]
-                           has the process of a prefix take another handler
+                           changes the handler within the process of a prefix
               routes [--name NAME]
-                           lists what handles which prefix
-              replay FILE  sends the requests of a trace, when they came
-                  --to URL                [http://127.0.0.1:8080]
-                  --speed N               so many times as fast [1]
-                  --at-once N             how many requests may be under way [64]
-              load         sends requests that are made up: few pages often, many seldom
-                  --requests N --rate N   how many, and how many in a second [5000, 250]
-                  --pages N --skew N      how many pages there are; the K-th is asked for K to the power of the skew times less than the first [2000, 0.9]
-                  --seed N                the same number, the same requests [1]
-                  --to URL --at-once N    as of replay
-              occupancy FILE
-                           replays a trace with handlers that keep requests, and writes how much memory those took
-                  --out FOLDER            where to [.]
-                  --speed N               so many times as fast [1]
-                  --paths N               for how many paths requests are kept [500]
+                           lists the prefixes and their handlers
+              replay FILE  sends the requests of a trace at their recorded intervals
+                  --to URL                the server [http://127.0.0.1:8080]
+                  --speed N               divides the intervals by N [1]
+                  --at-once N             the greatest number of unanswered requests [64]
+              load         sends generated requests: a few pages often, many seldom
+                  --requests N            the number of requests [5000]
+                  --rate N                requests per second on average [250]
+                  --pages N               the number of pages [2000]
+                  --skew N                page K is requested in proportion to 1 / K to the power of N [0.9]
+                  --seed N                the same seed gives the same requests [1]
+                  --to URL, --at-once N   as for replay
+              occupancy [FILE]
+                           replays a trace, or generated requests, with a handler that retains requests, and writes how much memory they use
+                  --out FOLDER            the folder for the results [.]
+                  --speed N               divides the intervals by N [1]
+                  --paths N               the number of paths whose last request is retained [500]
+                  --requests N ...        without FILE: the generated requests, as for load
 
-            A HANDLER is CLASS[@JAR][:ARGUMENT]: a class that implements obvia.web.IHandler, or one of these:
+            A HANDLER is CLASS[@JAR][:ARGUMENT], where the class implements obvia.web.IHandler, or one of these:
               echo         answers with the request
-              pages        makes up pages; the argument is their title
-              recent       keeps the last request for each of so many paths; the argument is how many
+              pages        generates pages; the argument is their title
+              recent       retains the last request of each path; the argument is the number of paths
             """;
 
     private Web() {}
@@ -84,7 +87,7 @@ public final class Web {
             }
             return 0;
         } catch (Options.UsageException e) {
-            System.err.println("web: " + e.getMessage() + "; `web --help` says what there is");
+            System.err.println("web: " + e.getMessage() + "; `web --help` lists commands and options");
             return 2;
         } catch (IOException | RpcException | IllegalArgumentException e) {
             System.err.println("web " + arguments.getFirst() + ": " + e.getMessage());
@@ -115,7 +118,7 @@ public final class Web {
         for (String route : prefixes) {
             String[] halves = route.split("=", 2);
             if (halves.length < 2) {
-                throw new Options.UsageException("--route has a prefix, `=` and a handler, not `" + route + "`");
+                throw new Options.UsageException("--route must be PREFIX=HANDLER, not `" + route + "`");
             }
             control.route(halves[0], halves[1]);
         }
@@ -139,7 +142,7 @@ public final class Web {
         try {
             return new InetSocketAddress(text.substring(0, Math.max(colon, 0)), Integer.parseInt(text.substring(colon + 1)));
         } catch (IllegalArgumentException e) {
-            throw new Options.UsageException("`" + text + "` is no HOST:PORT");
+            throw new Options.UsageException("`" + text + "` is not HOST:PORT");
         }
     }
 
@@ -173,7 +176,7 @@ public final class Web {
         try {
             return Obvia.within(time, work::call);
         } catch (RpcException e) {
-            throw new IOException(e.getMessage() + "; the server's log says more", e);
+            throw new IOException(e.getMessage() + "; the server's log has the reason", e);
         }
     }
 
@@ -184,13 +187,16 @@ public final class Web {
     }
 
     private static void load(Options options) throws Exception {
-        var site = new Load.Site(
+        play(options, Load.make(site(options)), 1);
+    }
+
+    private static Load.Site site(Options options) {
+        return new Load.Site(
                 options.number("--requests", 5000, 1, 1_000_000),
                 options.real("--rate", 250, 0.1, 100_000),
                 options.number("--pages", 2000, 1, 1_000_000),
                 options.real("--skew", 0.9, 0, 10),
                 options.number("--seed", 1, 0, Integer.MAX_VALUE));
-        play(options, Load.make(site), 1);
     }
 
     private static void play(Options options, List<Trace.Request> requests, double speed) throws Exception {
@@ -200,12 +206,12 @@ public final class Web {
         Player.Result result = Player.play(server, requests, speed, atOnce);
         System.out.println(result);
         if (result.failures() > 0) {
-            throw new IOException(result.failures() + " requests got no answer");
+            throw new IOException(result.failures() + " requests had no answer");
         }
     }
 
     private static void occupancy(Options options) throws Exception {
-        List<Trace.Request> requests = Trace.read(Path.of(options.word("the trace")));
+        List<Trace.Request> requests = options.hasWord() ? Trace.read(Path.of(options.word("the trace"))) : Load.make(site(options));
         Path folder = Path.of(options.text("--out", "."));
         double speed = options.real("--speed", 1, 0.001, 100_000);
         int paths = options.number("--paths", 500, 1, 1_000_000);

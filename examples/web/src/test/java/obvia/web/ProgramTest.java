@@ -40,7 +40,7 @@ class ProgramTest {
     void helpIsThereAndNonsenseIsRefused() throws Exception {
         assertTrue(said(0, "--help").startsWith("usage: web COMMAND"));
         assertTrue(said(2, "serve", "--prot", "1").contains("there is no option --prot"));
-        assertTrue(said(2, "serve", "--listen", "80x").contains("no HOST:PORT"));
+        assertTrue(said(2, "serve", "--listen", "80x").contains("not HOST:PORT"));
         assertTrue(said(1, "replay", folder.resolve("none").toString()).startsWith("web replay: "));
         assertTrue(said(1, "routes", "--name", "web-none-" + ProcessHandle.current().pid()).startsWith("web routes: "));
     }
