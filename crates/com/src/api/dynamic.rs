@@ -182,8 +182,7 @@ impl Object {
         if reference.oxid == self.link.oxid() {
             return Self::of(Arc::clone(&self.link), &reference);
         }
-        let link = process::runtime()?.link_to(reference.oxid, &reference.bindings)?;
-        Self::of(link, &reference)
+        Self::of(process::runtime()?.claim(&reference)?, &reference)
     }
 
     /// Queries another interface of the object.
@@ -262,8 +261,6 @@ fn put(channel: &mut Channel, request: &[u8], limit: impl Limit) -> Result<usize
 impl Drop for Object {
     fn drop(&mut self) {
         self.link.forget_target(self.target);
-        if self.refs > 0 {
-            self.link.release_later(self.target, self.refs);
-        }
+        self.link.release_later(self.target, self.refs);
     }
 }

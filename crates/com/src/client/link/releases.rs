@@ -21,10 +21,12 @@ impl Link {
         lock(&self.process.releases).is_empty()
     }
 
-    /// Queues references to be given back to the server soon, in a batch.
+    /// Queues references, if there are any, to be given back to the server soon, in a batch.
     pub(crate) fn release_later(&self, target: TargetId, refs: u32) {
-        lock(&self.process.releases).push((target, refs));
-        upkeep::wake();
+        if refs > 0 {
+            lock(&self.process.releases).push((target, refs));
+            upkeep::wake();
+        }
     }
 
     /// Whether the server returns the references in one-way calls that it has refused: see

@@ -32,7 +32,10 @@ pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &Inte
         (answer, unknown) => (ObjRef::from_wire(&answer?)?, unknown),
     };
     match reference {
-        (reference, Some(unknown)) if reference.oxid == link.oxid() => Err(unknown),
+        (reference, Some(unknown)) if reference.oxid == link.oxid() => {
+            link.release_later(reference.target, reference.public_refs);
+            Err(unknown)
+        }
         (reference, _) => Ok(reference),
     }
 }

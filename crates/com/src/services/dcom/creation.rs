@@ -139,7 +139,7 @@ impl Sought {
             return self.runtime.adopt(&link, &reference, self.info);
         }
         // The process has forwarded the activation to another one.
-        let link = self.runtime.link_to(reference.oxid, &reference.bindings)?;
+        let link = self.runtime.claim(&reference)?;
         if let Err(error) = link.bind(self.info) {
             link.release_later(reference.target, reference.public_refs);
             return Err(error);
