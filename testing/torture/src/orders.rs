@@ -35,7 +35,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("who", |state, _| Ok(state.factory()?.Who()?.to_string_lossy())),
     ("pinging", |_, words| pinging(Duration::from_millis(number(words, 0)?))),
     ("register", |state, _| register(state)),
-    ("register-slow", |state, _| activation::register_slow(state)),
+    ("register-slow", |state, words| activation::register_slow(state, words.first() == Some(&"deaf"))),
     ("register-factory", |state, _| activation::register_factory(state)),
     ("made", |_, _| Ok(made().to_string())),
     ("class-factory", activation::class_factory),

@@ -361,13 +361,14 @@ impl Link {
     }
 
     /// Performs a call of the runtime's own that may take long, on a channel of the pool: the home
-    /// connection is for calls that return at once. The thread's cancellers end the call.
-    pub(crate) fn long_call(&self, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
+    /// connection is for calls that return at once. The thread's cancellers end the call, and so
+    /// does `is_awaited` when it returns false.
+    pub(crate) fn long_call(&self, opnum: u16, request: &[u8], is_awaited: impl Fn() -> bool) -> Result<Vec<u8>> {
         let deadline = deadline::of_thread().start();
         let mut channel = self.take_channel(deadline)?;
         let (answer, is_rung) = canceller::interruptible(channel.alarm(), || {
             in_time(deadline)?;
-            own_calls::call(&mut channel, deadline, opnum, request)
+            own_calls::call_while(&mut channel, deadline, opnum, request, is_awaited)
         });
         if !is_rung {
             self.return_channel(channel);
@@ -427,7 +428,6 @@ impl Link {
             upkeep::wake();
         }
     }
-
 }
 
 #[cfg(test)]

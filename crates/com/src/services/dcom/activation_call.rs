@@ -27,7 +27,7 @@ pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &Inte
     request.extend(guid_to_wire(&info.iid));
     request.extend(u64::from(wanted == Activated::ClassObject).to_le_bytes());
     // A server may have to start.
-    let reference = match (link.long_call(OP_ACTIVATE, &request), unknown) {
+    let reference = match (link.long_call(OP_ACTIVATE, &request, || true), unknown) {
         (Err(error), Some(unknown)) if error.code() == code::E_NOINTERFACE => return Err(unknown),
         (answer, unknown) => (ObjRef::from_wire(&answer?)?, unknown),
     };

@@ -13,7 +13,7 @@ use crate::orpc::object_exporter::{self, Request, Resolve, Response};
 use crate::orpc::rem_unknown::{self, InterfaceRef};
 use crate::orpc::{Body, Calls, Decoder, Encoder, Forwarded, INVALID_OXID, ObjRef, OrpcThis, Resolved};
 use crate::runtime::Runtime;
-use crate::server::Caller;
+use crate::server::{Caller, is_cancelled};
 use crate::services::dcom::{Activated, asked};
 use crate::services::scm::forward;
 use crate::services::scm::starter::Starter;
@@ -88,7 +88,7 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
     let runtime = Runtime::current()?;
     let activate = || {
         let link = runtime.link_by_address(Address::Name(class_endpoint(class)))?;
-        let stub = forward::forward(&link, &call)?.map_err(faulted)?;
+        let stub = forward::forward(&link, &call, || !is_cancelled())?.map_err(faulted)?;
         let from = &mut Decoder::new(&stub, ByteOrder::Little);
         let made = RemoteActivationResults::read(asked.iids.len(), from)?;
         // A process that is about to end has no classes any more.
@@ -131,7 +131,7 @@ fn note_references(
         let limit = Deadline::Within(PATIENCE).start();
         // There is one attempt. A server that is gone counts no references any more; a server that
         // does not answer in time may keep them.
-        let _ = deadline::with(limit, || forward::forward(&link, &call));
+        let _ = deadline::with(limit, || forward::forward(&link, &call, || true));
     };
     caller.note(|sent| sent.others.push(Box::new(give_back)));
     Ok(())
@@ -170,7 +170,7 @@ fn resolver_call(caller: &Caller, oxid: u64, request: &Request) -> Result<Respon
     let stub = Encoder::encode(ByteOrder::Little, |to| request.write(to))?;
     let call = forwarded(caller, object_exporter::INTERFACE.id, opnum, stub)?;
     let deadline = Deadline::Within(deadline::of_thread().start().remaining().min(PATIENCE)).start();
-    let stub = deadline::with(deadline, || forward::forward(&*link_to(Runtime::current()?, oxid)?, &call))?;
+    let stub = deadline::with(deadline, || forward::forward(&*link_to(Runtime::current()?, oxid)?, &call, || true))?;
     let stub = stub.map_err(faulted)?;
     Response::read(opnum, &mut Decoder::new(&stub, ByteOrder::Little)).map_err(|_| code::RPC_E_INVALID_DATA.into())
 }
