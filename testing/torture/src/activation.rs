@@ -71,6 +71,18 @@ pub(crate) fn register_slow(state: &mut State, is_deaf: bool) -> Answer {
     done(state.classes.push(register_class(CLASS, None, make_slowly)?))
 }
 
+/// Registers the class, whose objects are the factory of another process. Each activation takes ten
+/// minutes, unless the order to wake ends it, and does not notice its caller.
+pub(crate) fn register_borrowed(state: &mut State) -> Answer {
+    let factory = Agile::new(state.factory()?)?;
+    let lend = move || {
+        let sleep = || Counter::new().Sleep(600_000);
+        std::thread::spawn(sleep).join().map_err(|_| code::E_UNEXPECTED)??;
+        Ok(factory.get().clone())
+    };
+    done(state.classes.push(register_class(CLASS, None, lend)?))
+}
+
 /// Registers the class with a function that makes its objects, and without a class object, so that
 /// the runtime supplies one.
 pub(crate) fn register_factory(state: &mut State) -> Answer {

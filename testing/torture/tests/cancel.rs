@@ -245,6 +245,35 @@ fn an_activation_that_is_cancelled_at_the_service_leaves_no_object() {
     }
 }
 
+/// The object is one of a third process, with which the client is in contact.
+#[test]
+fn an_activation_that_is_cancelled_at_the_service_leaves_no_reference_to_a_third_process() {
+    let host = Host::with_remote(PROGRAM, &[Remote::Everybody], LATEST);
+    let mut service = host.service();
+    let place = service.good("listen ncacn_ip_tcp:127.0.0.1");
+    let mut third = host.process();
+    third.good("export third");
+    let mut server = host.process();
+    server.good("connect third");
+    server.good("register-borrowed");
+    let mut client = host.process();
+    client.good("connect third");
+    client.good("make 1");
+    client.good("drop-factory");
+    third.becomes(LATEST, "exported", 2);
+    client.good(LATE);
+    client.good(&format!("cancellable-create {place}"));
+    server.becomes(LATEST, "sleeping", 1);
+    let busy = service.threads_called("obvia-serve");
+    cancel(&mut client, &place);
+    within(SOON, || same(service.threads_called("obvia-serve"), busy - 1));
+    server.good("wake");
+    server.becomes(LATEST, "sleeping", 0);
+    server.good("leave");
+    // The client's counter is left.
+    third.becomes(LATEST, "exported", 1);
+}
+
 #[test]
 fn a_cancelled_activation_ends_while_the_server_is_started() {
     let host = Host::new(PROGRAM, &["wait"]);
