@@ -113,8 +113,8 @@ pub struct Object {
 ///
 /// As [`crate::connect`].
 pub fn interfaces(name: &str) -> Result<Vec<Known>> {
-    let link = process::runtime()?.link_at(name)?;
-    let text = own_target::interfaces(&link)?;
+    let runtime = process::runtime()?;
+    let text = deadline::together(|| own_target::interfaces(&*runtime.link_at(name)?))?;
     let known = text.lines().filter_map(|line| {
         let (name, iid) = line.split_once('\t')?;
         Some(Known { name: name.to_owned(), iid: guid(iid)? })
@@ -128,8 +128,8 @@ pub fn interfaces(name: &str) -> Result<Vec<Known>> {
 ///
 /// E_NOINTERFACE when the process does not know the interface; otherwise as [`crate::connect`].
 pub fn describe(name: &str, iid: &GUID) -> Result<String> {
-    let link = process::runtime()?.link_at(name)?;
-    own_target::describe(&link, iid)
+    let runtime = process::runtime()?;
+    deadline::together(|| own_target::describe(&*runtime.link_at(name)?, iid))
 }
 
 impl Object {
@@ -139,9 +139,12 @@ impl Object {
     ///
     /// As [`crate::connect`].
     pub fn connect(name: &str, interface: Identity) -> Result<Self> {
-        let (link, name) = process::runtime()?.find(name)?;
-        let reference = ObjRef::from_any(&own_target::resolve(&link, &name, &interface.info(), Forms::Standard)?)?;
-        Self::of(link, &reference)
+        let runtime = process::runtime()?;
+        deadline::together(|| {
+            let (link, name) = runtime.find(name)?;
+            let reference = ObjRef::from_any(&own_target::resolve(&link, &name, &interface.info(), Forms::Standard)?)?;
+            Self::of(link, &reference)
+        })
     }
 
     /// Binds to an interface of functions at a string binding, as [`crate::bind`] does. The result
@@ -152,7 +155,7 @@ impl Object {
     /// As [`crate::bind`].
     pub fn bind(binding: &str, interface: &Functions) -> Result<Self> {
         let info = interface.info();
-        let (link, reference) = functions::reach(binding, info)?;
+        let (link, reference) = deadline::together(|| functions::reach(binding, info))?;
         link.note_target(reference.target, info);
         Ok(Self { link, target: reference.target, refs: reference.public_refs, iid: info.iid })
     }

@@ -73,3 +73,23 @@ impl Link {
         &[]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn references_are_not_given_back_after_the_limit_of_their_round() {
+        let link = Link::to_itself();
+        let (over, in_time) = (Deadline::At(Instant::now()), Deadline::Within(ground::LATEST));
+        let batch = [(TargetId { index: 1, generation: 1 }, 1)];
+        assert_eq!(link.release(&batch, over), batch);
+        assert!(link.release(&batch, in_time).is_empty());
+        let [(target, refs)] = batch;
+        link.release_later(target, refs);
+        assert!(!link.flush_releases(over) && !link.is_unused());
+        assert!(link.flush_releases(in_time) && link.is_unused());
+    }
+}
