@@ -82,10 +82,8 @@ impl Described {
         let Some(iid) = found.or_else(|| guid(interface)) else {
             let names: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();
             let meant = did_you_mean(interface, names.iter().copied());
-            let names = names.join(", ");
-            return Err(exit::usage(format!(
-                "the server of `{name}` knows no interface `{interface}`{meant}\nit knows {names}"
-            )));
+            let text = format!("the server of `{name}` knows no interface `{interface}`{meant}");
+            return Err(exit::usage(text + &listed("it knows", &names)));
         };
         let text = dynamic::describe(name, &iid).map_err(|error| {
             exit::told(&error, format!("the server of `{name}` does not describe `{interface}`: {error}"))
@@ -133,15 +131,16 @@ impl Described {
         let wanted = match (interface, &own[..]) {
             (Some(wanted), _) => wanted,
             (None, [only]) => only,
-            _ => {
+            (None, []) => return Err(exit::usage(format!("{} declares no interface", file.display()))),
+            (None, _) => {
                 let (file, own) = (file.display(), own.join(", "));
                 return Err(exit::usage(format!("{file} has the interfaces {own}: select one by INTERFACE.METHOD")));
             }
         };
         let Some(at) = model.interfaces.iter().position(|found| found.name == wanted) else {
             let meant = did_you_mean(wanted, own.iter().copied());
-            let (file, own) = (file.display(), own.join(", "));
-            return Err(exit::usage(format!("{file} has no interface `{wanted}`{meant}\nit has {own}")));
+            let text = format!("{} has no interface `{wanted}`{meant}", file.display());
+            return Err(exit::usage(text + &listed("it has", &own)));
         };
         Ok(Self { text: canonical::text(&model, InterfaceId(at)), model, id: InterfaceId(at) })
     }
@@ -235,6 +234,11 @@ pub(crate) fn guid(text: &str) -> Option<GUID> {
 /// Formats a GUID as in IDL.
 pub(crate) fn guid_text(guid: &GUID) -> String {
     format!("{guid:?}").to_ascii_lowercase()
+}
+
+/// Returns the line of a message that lists the known names; nothing where there are none.
+fn listed(what: &str, names: &[&str]) -> String {
+    if names.is_empty() { String::new() } else { format!("\n{what} {}", names.join(", ")) }
 }
 
 /// Describes the failure to reach a name. If no server exports the name, lists the names that there
