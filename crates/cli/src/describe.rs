@@ -9,6 +9,7 @@ use crate::{exit, print};
 use anyhow::anyhow;
 use clap::Args;
 use nearest::did_you_mean;
+use obvia::dynamic::guid;
 use obvia::{GUID, code, dynamic};
 use obvia_idl::canonical;
 use obvia_idl::model::{Interface, InterfaceId, Model};
@@ -79,7 +80,7 @@ impl Described {
     pub(crate) fn named(name: &str, interface: &str) -> anyhow::Result<Self> {
         let known = dynamic::interfaces(name).map_err(|error| no_such_name(name, error))?;
         let found = known.iter().find(|known| known.name == interface).map(|known| known.iid);
-        let Some(iid) = found.or_else(|| guid(interface)) else {
+        let Some(iid) = found.or_else(|| guid::parse(interface)) else {
             let names: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();
             let meant = did_you_mean(interface, names.iter().copied());
             let text = format!("the server of `{name}` knows no interface `{interface}`{meant}");
@@ -215,25 +216,12 @@ impl Described {
         json!({
             "name": name,
             "interface": found.name,
-            "iid": guid_text(&identity.iid),
+            "iid": guid::to_text(&identity.iid),
             "fingerprint": format!("{:032x}", identity.fingerprint),
             "methods": methods,
             "idl": self.text,
         })
     }
-}
-
-/// Parses a GUID, with or without braces and hyphens.
-pub(crate) fn guid(text: &str) -> Option<GUID> {
-    let bare = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(text);
-    let digits: String = bare.chars().filter(|&letter| letter != '-').collect();
-    let right = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    right.then(|| u128::from_str_radix(&digits, 16).ok().map(GUID::from_u128))?
-}
-
-/// Formats a GUID as in IDL.
-pub(crate) fn guid_text(guid: &GUID) -> String {
-    format!("{guid:?}").to_ascii_lowercase()
 }
 
 /// Returns the line of a message that lists the known names; nothing where there are none.

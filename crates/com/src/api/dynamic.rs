@@ -9,7 +9,6 @@
 pub mod pointer;
 
 use crate::api::functions;
-use crate::api::listing::guid;
 use crate::client::channels;
 use crate::client::link::Link;
 use crate::client::own_target;
@@ -26,6 +25,7 @@ use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::Limit;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use crate::types::guid;
 pub use obvia_ndr::flat::check::{Checked, Flaw, check};
 pub use obvia_ndr::flat::shape;
 use windows_core::{GUID, HRESULT};
@@ -117,7 +117,7 @@ pub fn interfaces(name: &str) -> Result<Vec<Known>> {
     let text = deadline::together(|| own_target::interfaces(&*runtime.link_at(name)?))?;
     let known = text.lines().filter_map(|line| {
         let (name, iid) = line.split_once('\t')?;
-        Some(Known { name: name.to_owned(), iid: guid(iid)? })
+        Some(Known { name: name.to_owned(), iid: guid::parse(iid)? })
     });
     Ok(known.collect())
 }

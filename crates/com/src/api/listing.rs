@@ -11,6 +11,7 @@ use crate::services::scm;
 use crate::transport::network;
 use crate::types::deadline;
 use crate::types::error::{Error, Result, code};
+use crate::types::guid;
 use crate::types::registry::Remote;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
@@ -113,14 +114,8 @@ pub fn describe(name: &str) -> Result<String> {
             (parts.next() == Some(name.as_str())).then(|| parts.nth(1))?
         });
         let iid = iid.ok_or_else(|| not_there(&link, &name, code::RPC_E_DISCONNECTED.into()))?;
-        own_target::describe(&link, &guid(iid).ok_or(code::RPC_E_INVALID_DATA)?)
+        own_target::describe(&link, &guid::parse(iid).ok_or(code::RPC_E_INVALID_DATA)?)
     })
-}
-
-/// Parses a GUID with or without hyphens.
-pub(crate) fn guid(text: &str) -> Option<GUID> {
-    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
-    u128::from_str_radix(&digits, 16).ok().map(GUID::from_u128)
 }
 
 /// An interface of functions that a process performs.
@@ -190,7 +185,7 @@ fn performed(registered: Registered) -> Performed {
 fn parse_performed(line: &str, binding: &str) -> Option<Performed> {
     let mut words = line.split('\t');
     let mut word = || words.next();
-    let (name, uuid, version, object) = (word()?, guid(word()?)?, word()?, guid(word()?)?);
+    let (name, uuid, version, object) = (word()?, guid::parse(word()?)?, word()?, guid::parse(word()?)?);
     let (major, minor) = version.split_once('.')?;
     Some(Performed {
         uuid,

@@ -6,9 +6,9 @@
 //! plain bytes.
 
 use crate::orpc::CallContext;
-use crate::protocol::objref::guid_from_wire;
 use crate::types::deadline::{self, ThreadLimit};
 use crate::types::error::{Result, code};
+use crate::types::guid;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Channel, Reply, ServerCall, TargetId};
 use obvia_via::{Deadline, RegionView};
@@ -126,7 +126,7 @@ pub(crate) fn target_from(frame: RegionView<'_>, at: usize) -> std::result::Resu
 pub(crate) fn guid_from(frame: RegionView<'_>, at: usize) -> std::result::Result<GUID, Status> {
     let mut bytes = [0; 16];
     frame.copy_to(at, &mut bytes).ok_or(Status::BAD_STUB_DATA)?;
-    Ok(guid_from_wire(bytes))
+    Ok(guid::from_wire(bytes))
 }
 
 /// Converts an answer to a text.
