@@ -410,6 +410,7 @@ pub fn serve(
     is_over_vi: bool,
 ) -> Result<Infallible, Error> {
     let parent = Parent::bind(parent, cpu)?;
+    obvia::catch_signals().map_err(failed)?;
     obvia::set_waiting(policy(wait));
     let object = IBench::from(Bench { is_over_vi, ..Bench::default() });
     let _export = obvia::export(name, object).map_err(failed)?;
@@ -417,5 +418,11 @@ pub fn serve(
         Some(binding) => parent.ready_at(&obvia::listen(binding).map_err(failed)?)?,
         None => parent.ready()?,
     }
-    obvia::wait()
+    serve_until_signal()
+}
+
+/// Serves until the client tells this process to end. The names of the process are removed then.
+pub(crate) fn serve_until_signal() -> Result<Infallible, Error> {
+    obvia::wait_for_signal().map_err(failed)?;
+    std::process::exit(0)
 }

@@ -37,5 +37,5 @@ pub use histogram::Histogram;
 pub use machine::{Machine, Placement};
 pub use payload::Payload;
 pub use run::{Measured, Plan, Progress, run};
-pub use server::{Parent, ServerProcess, Stalling, Watch};
+pub use server::{Parent, ServerProcess, Stalling, Watch, end_on_signal};
 pub use stats::median;

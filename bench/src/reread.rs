@@ -4,7 +4,7 @@
 mod file;
 mod socket;
 
-use crate::calls::{failed, name, policy};
+use crate::calls::{failed, name, policy, serve_until_signal};
 use crate::raw::Unix;
 use crate::{Calls, Case, Error, Exchange, Label, Parent, Path, Placement, ServerProcess, Wait};
 use file::{Files, HANDLE, Source, check_all, check_ends};
@@ -337,10 +337,11 @@ pub fn serve(file: &std::path::Path, wait: Wait, over: Over, cpu: usize, parent:
     let files = Files::open(file)?;
     match over {
         Over::Name(name) => {
+            obvia::catch_signals().map_err(failed)?;
             obvia::set_waiting(policy(wait));
             let _export = obvia::export(&name, IReread::from(Server { files })).map_err(failed)?;
             parent.ready()?;
-            obvia::wait()
+            serve_until_signal()
         }
         Over::Socket(bytes_max) => {
             let stdin = std::io::stdin().as_fd().try_clone_to_owned();

@@ -2,12 +2,15 @@
 //! waits for it are bounded.
 
 use crate::{Error, cable, machine};
-use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, getppid, kill_process, set_parent_process_death_signal, waitid,
+};
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 /// The time that a client waits for an answer.
@@ -58,8 +61,14 @@ impl Stalling {
     }
 }
 
-/// A server: this program or another one in a process of its own. Killed when dropped, and by the
-/// kernel when the client's process ends.
+/// The exit status of a process that a signal ends, as shells report an interrupted process.
+const INTERRUPTED: i32 = 130;
+
+/// The time that a server may take to end in order.
+const ENDING_MAX: Duration = Duration::from_secs(5);
+
+/// A server: this program or another one in a process of its own. It is told to end when dropped,
+/// and killed by the kernel when the client's process ends.
 #[derive(Debug)]
 pub struct ServerProcess {
     child: Child,
@@ -97,9 +106,14 @@ impl ServerProcess {
             .args(arguments)
             .args(["--parent", &std::process::id().to_string()])
             .stdin(stdin.map_or_else(Stdio::null, Stdio::from))
-            .stdout(Stdio::piped());
+            .stdout(Stdio::piped())
+            // Signals of the terminal reach the client alone, which ends its servers itself.
+            .process_group(0);
+        let mut running = running();
         let child = cable::at_server(|| program.spawn()).map_err(Error::system("starting the server process"))?;
         let pid = Pid::from_child(&child);
+        running.push(pid);
+        drop(running);
         let mut server = Self { child, pid, address: String::new() };
         let done = meanwhile()?;
         server.wait_until_ready()?;
@@ -165,10 +179,51 @@ impl Watch for ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
+        let mut running = running();
+        end(&[self.pid]);
         // Both calls fail only if the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        running.retain(|pid| *pid != self.pid);
     }
+}
+
+/// The servers that have not been waited for.
+static RUNNING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+
+fn running() -> MutexGuard<'static, Vec<Pid>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tells servers to end, and waits until they have, for [`ENDING_MAX`] at most.
+fn end(servers: &[Pid]) {
+    for &server in servers {
+        // The calls fail only if the process has ended already. A stopped process gets the first
+        // signal when it is resumed.
+        let _ = kill_process(server, Signal::TERM);
+        let _ = kill_process(server, Signal::CONT);
+    }
+    let since = Instant::now();
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let runs = |server: &Pid| matches!(waitid(WaitId::Pid(*server), options), Ok(None));
+    while since.elapsed() < ENDING_MAX && servers.iter().any(runs) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Ends the servers, and then this process, when a signal tells this process to end.
+pub fn end_on_signal() -> Result<(), Error> {
+    obvia::catch_signals().map_err(|error| Error::Failed { message: error.to_string() })?;
+    let wait = || {
+        if obvia::wait_for_signal().is_ok() {
+            // No server starts while the lock is held.
+            let running = running();
+            end(&running);
+            std::process::exit(INTERRUPTED);
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).map_err(Error::system("waiting for signals"))?;
+    Ok(())
 }
 
 /// The client, seen from the server's process.

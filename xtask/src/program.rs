@@ -2,8 +2,9 @@
 
 use crate::outcome::{Outcome, Problem};
 use crate::repo::root;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 
 /// The time limit of a program, in seconds, and that of thorough runs.
 const SECONDS_MAX: u32 = 1200;
@@ -113,10 +114,30 @@ impl Program {
     pub(crate) fn run(&self) -> Outcome {
         println!("    $ {}", self.line());
         let status = self.limited().status().map_err(|error| self.not_started(&error))?;
-        if status.success() {
-            return Ok(());
-        }
-        Err(Problem::Failed(format!("{}: {status}", self.line())))
+        self.judge(status)
+    }
+
+    fn judge(&self, status: ExitStatus) -> Outcome {
+        if status.success() { Ok(()) } else { Err(Problem::Failed(format!("{}: {status}", self.line()))) }
+    }
+
+    /// As [`Self::run`], for a program that ends when its standard input ends: it does not outlive
+    /// this process, however this process ends.
+    pub(crate) fn run_attended(&self) -> Outcome {
+        println!("    $ {}", self.line());
+        let spawned = self.limited().stdin(Stdio::piped()).spawn();
+        let mut child = spawned.map_err(|error| self.not_started(&error))?;
+        // `wait` would close the input.
+        let input = child.stdin.take();
+        let status = child.wait().map_err(|error| self.not_started(&error))?;
+        drop(input);
+        self.judge(status)
+    }
+
+    /// Runs the program in the place of this one, so that signals reach it.
+    pub(crate) fn replace(&self) -> Outcome {
+        println!("    $ {}", self.line());
+        Err(self.not_started(&self.limited().exec()))
     }
 
     /// Runs the program and returns its standard output.

@@ -9,12 +9,13 @@ mod request;
 
 use crate::credentials::User;
 use crate::describe::nearest::did_you_mean;
-use crate::describe::{Described, guid, guid_text, no_such_name};
+use crate::describe::{Described, no_such_name};
 use crate::frame::Layout;
 use crate::limit::Limit;
 use crate::{exit, print};
 use anyhow::anyhow;
 use clap::Args;
+use obvia::dynamic::guid;
 use obvia::{HRESULT, code, dynamic};
 use obvia_idl::model::{Base, Type};
 use obvia_idl::plan::{MethodPlan, Passing, in_place, kinds, plan};
@@ -236,11 +237,11 @@ fn iids(arguments: &Arguments, method: &Method<'_>) -> Vec<String> {
     for (param, text) in request::given(&method.plan).into_iter().zip(&mut given) {
         let is_guid =
             matches!(&param.passing, Passing::Value(ty) | Passing::Place(ty) if *ty == Type::Base(Base::Guid));
-        if !is_guid || guid(text.trim_matches('"')).is_some() {
+        if !is_guid || guid::parse(text.trim_matches('"')).is_some() {
             continue;
         }
         if let Some(iid) = known(&arguments.name).iter().find(|known| known.name == text.trim_matches('"')) {
-            *text = guid_text(&iid.iid);
+            *text = guid::to_text(&iid.iid);
         }
     }
     given
@@ -312,7 +313,7 @@ fn describe_object(arguments: &Arguments, method: &Method<'_>, object: &dynamic:
     let name = declared.map(|interface| interface.name.clone());
     let name =
         name.or_else(|| known(&arguments.name).into_iter().find(|known| known.iid == iid).map(|known| known.name));
-    json!({ "interface": name, "iid": guid_text(&iid), "released": true })
+    json!({ "interface": name, "iid": guid::to_text(&iid), "released": true })
 }
 
 /// Returns the name of a number that is not finite, without the quotation marks that it has in

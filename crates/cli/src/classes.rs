@@ -1,8 +1,8 @@
 //! The subcommand `obvia classes`: registered classes, and the processes that serve them.
 
-use crate::describe::guid_text;
 use crate::{print, table};
 use clap::Args;
+use obvia::dynamic::guid;
 use obvia::scm::{self, Class};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         known.entry(id).or_default().registered = Some((path, class));
     }
     for running in scm::running()? {
-        known.entry(guid_text(&running.class)).or_default().running = Some(running.pid.unwrap_or_default());
+        known.entry(guid::to_text(&running.class)).or_default().running = Some(running.pid.unwrap_or_default());
     }
     if arguments.json {
         print::document(&known.iter().map(|(id, known)| entry(id, known)).collect::<Value>())?;

@@ -9,6 +9,7 @@ use crate::{exit, print};
 use anyhow::anyhow;
 use clap::Args;
 use nearest::did_you_mean;
+use obvia::dynamic::guid;
 use obvia::{GUID, code, dynamic};
 use obvia_idl::canonical;
 use obvia_idl::model::{Interface, InterfaceId, Model};
@@ -79,13 +80,11 @@ impl Described {
     pub(crate) fn named(name: &str, interface: &str) -> anyhow::Result<Self> {
         let known = dynamic::interfaces(name).map_err(|error| no_such_name(name, error))?;
         let found = known.iter().find(|known| known.name == interface).map(|known| known.iid);
-        let Some(iid) = found.or_else(|| guid(interface)) else {
+        let Some(iid) = found.or_else(|| guid::parse(interface)) else {
             let names: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();
             let meant = did_you_mean(interface, names.iter().copied());
-            let names = names.join(", ");
-            return Err(exit::usage(format!(
-                "the server of `{name}` knows no interface `{interface}`{meant}\nit knows {names}"
-            )));
+            let text = format!("the server of `{name}` knows no interface `{interface}`{meant}");
+            return Err(exit::usage(text + &listed("it knows", &names)));
         };
         let text = dynamic::describe(name, &iid).map_err(|error| {
             exit::told(&error, format!("the server of `{name}` does not describe `{interface}`: {error}"))
@@ -133,15 +132,16 @@ impl Described {
         let wanted = match (interface, &own[..]) {
             (Some(wanted), _) => wanted,
             (None, [only]) => only,
-            _ => {
+            (None, []) => return Err(exit::usage(format!("{} declares no interface", file.display()))),
+            (None, _) => {
                 let (file, own) = (file.display(), own.join(", "));
                 return Err(exit::usage(format!("{file} has the interfaces {own}: select one by INTERFACE.METHOD")));
             }
         };
         let Some(at) = model.interfaces.iter().position(|found| found.name == wanted) else {
             let meant = did_you_mean(wanted, own.iter().copied());
-            let (file, own) = (file.display(), own.join(", "));
-            return Err(exit::usage(format!("{file} has no interface `{wanted}`{meant}\nit has {own}")));
+            let text = format!("{} has no interface `{wanted}`{meant}", file.display());
+            return Err(exit::usage(text + &listed("it has", &own)));
         };
         Ok(Self { text: canonical::text(&model, InterfaceId(at)), model, id: InterfaceId(at) })
     }
@@ -216,7 +216,7 @@ impl Described {
         json!({
             "name": name,
             "interface": found.name,
-            "iid": guid_text(&identity.iid),
+            "iid": guid::to_text(&identity.iid),
             "fingerprint": format!("{:032x}", identity.fingerprint),
             "methods": methods,
             "idl": self.text,
@@ -224,17 +224,9 @@ impl Described {
     }
 }
 
-/// Parses a GUID, with or without braces and hyphens.
-pub(crate) fn guid(text: &str) -> Option<GUID> {
-    let bare = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(text);
-    let digits: String = bare.chars().filter(|&letter| letter != '-').collect();
-    let right = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    right.then(|| u128::from_str_radix(&digits, 16).ok().map(GUID::from_u128))?
-}
-
-/// Formats a GUID as in IDL.
-pub(crate) fn guid_text(guid: &GUID) -> String {
-    format!("{guid:?}").to_ascii_lowercase()
+/// Returns the line of a message that lists the known names; nothing where there are none.
+fn listed(what: &str, names: &[&str]) -> String {
+    if names.is_empty() { String::new() } else { format!("\n{what} {}", names.join(", ")) }
 }
 
 /// Describes the failure to reach a name. If no server exports the name, lists the names that there

@@ -138,7 +138,7 @@ fn report(arguments: &Arguments, done: &Compiled) -> anyhow::Result<()> {
                 let found = &model.interfaces[id.0];
                 json!({
                     "name": found.name,
-                    "iid": crate::describe::guid_text(&obvia::GUID::from_u128(found.uuid)),
+                    "iid": obvia::dynamic::guid::to_text(&obvia::GUID::from_u128(found.uuid)),
                     "fingerprint": format!("{:032x}", canonical::fingerprint(model, id)),
                     "text": canonical::text(model, id),
                 })

@@ -2,10 +2,10 @@
 //! processes or at a binding.
 
 use crate::credentials::User;
-use crate::describe::guid_text;
 use crate::limit::Limit;
 use crate::{exit, print, table};
 use clap::Args;
+use obvia::dynamic::guid;
 use obvia::{Listed, Performed, code};
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -82,8 +82,8 @@ fn at(binding: &str) -> obvia::Result<(Vec<Listed>, Vec<Performed>)> {
 fn functions(performed: &Performed) -> Value {
     let Performed { uuid, version: (major, minor), interface, object, annotation, binding } = performed;
     json!({
-        "interface": interface, "iid": guid_text(uuid), "version": format!("{major}.{minor}"),
-        "object": object.as_ref().map(guid_text), "annotation": annotation, "bindings": [binding],
+        "interface": interface, "iid": guid::to_text(uuid), "version": format!("{major}.{minor}"),
+        "object": object.as_ref().map(guid::to_text), "annotation": annotation, "bindings": [binding],
     })
 }
 
@@ -126,9 +126,9 @@ fn functions_table(performed: &[Performed], verbose: bool) -> anyhow::Result<()>
         rows.push([
             interface.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
             format!("{major}.{minor}"),
-            guid_text(uuid),
+            guid::to_text(uuid),
             binding.clone(),
-            object.as_ref().map_or_else(|| "-".to_owned(), guid_text),
+            object.as_ref().map_or_else(|| "-".to_owned(), guid::to_text),
             annotation.clone(),
         ]);
     }

@@ -1,11 +1,11 @@
 //! The subcommands `obvia register` and `obvia unregister`: registrations of classes, in plain
 //! files.
 
-use crate::describe::{guid, guid_text};
 use crate::{exit, print};
 use anyhow::{Context, bail};
 use clap::Args;
 use obvia::GUID;
+use obvia::dynamic::guid;
 use obvia::scm::{self, Class, Program, Remote};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     // All registrations are parsed before the first is installed.
     for class in &classes {
-        print::line(&format!("{} by {}", guid_text(&class.id), scm::install(class)?.display()))?;
+        print::line(&format!("{} by {}", guid::to_text(&class.id), scm::install(class)?.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -104,7 +104,7 @@ fn told(class: &str, arguments: &Arguments) -> anyhow::Result<Class> {
 
 fn class_id(text: &str) -> anyhow::Result<GUID> {
     let wrong = || exit::usage(format!("`{text}` is not a CLSID: write it as 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20"));
-    guid(text).ok_or_else(wrong)
+    guid::parse(text).ok_or_else(wrong)
 }
 
 /// Refuses a program that could not be started, at registration instead of at activation.
@@ -127,13 +127,13 @@ pub(crate) struct Unregister {
 
 pub(crate) fn unregister(arguments: &Unregister) -> anyhow::Result<ExitCode> {
     for text in &arguments.classes {
-        let class = guid(text).map_or_else(|| obvia::dcom::class_named(text), Ok)?;
+        let class = guid::parse(text).map_or_else(|| obvia::dcom::class_named(text), Ok)?;
         let Some(path) = scm::remove(&class)? else {
             let elsewhere =
                 scm::find(&class).ok().flatten().map(|(_, path)| format!("; another one is {}", path.display()));
             bail!("this user has no registration of `{text}`{}", elsewhere.unwrap_or_default());
         };
-        print::line(&format!("{} is no longer registered by {}", guid_text(&class), path.display()))?;
+        print::line(&format!("{} is no longer registered by {}", guid::to_text(&class), path.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

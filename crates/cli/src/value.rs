@@ -1,9 +1,8 @@
 //! Conversion of values of IDL types between JSON and their bytes in a frame.
 
 use crate::describe::nearest::did_you_mean;
-use crate::describe::{guid, guid_text};
 use crate::json::kind;
-use obvia::GUID;
+use obvia::dynamic::guid;
 use obvia_idl::model::{Base, EnumId, Model, StructId, Type};
 use serde_json::{Map, Number, Value, json};
 use std::fmt;
@@ -113,9 +112,9 @@ fn write_base(base: Base, value: &Value, out: &mut [u8]) -> Result<()> {
             Ok(())
         }
         Base::Guid => {
-            let found = value.as_str().and_then(guid);
+            let found = value.as_str().and_then(guid::parse);
             let found = found.ok_or_else(|| expected("a GUID as 01234567-89ab-cdef-0123-456789abcdef", value))?;
-            put(out, &guid_bytes(&found));
+            put(out, &guid::to_wire(&found));
             Ok(())
         }
         Base::Context => {
@@ -254,7 +253,7 @@ fn read_base(base: Base, bytes: &[u8]) -> Option<Value> {
         Base::F32 => float(f32::from_le_bytes(*bytes.first_chunk()?).to_string().parse().ok()?),
         Base::F64 => float(f64::from_le_bytes(*bytes.first_chunk()?)),
         Base::Hresult => json!(format!("{:#010x}", u32::from_le_bytes(*bytes.first_chunk()?))),
-        Base::Guid => json!(guid_text(&guid_of(*bytes.first_chunk()?))),
+        Base::Guid => json!(guid::to_text(&guid::from_wire(*bytes.first_chunk()?))),
         Base::Context => json!(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
     })
 }
@@ -271,26 +270,6 @@ fn context(digits: &str) -> Option<[u8; 20]> {
         *byte = u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()?;
     }
     (digits.len() == 40).then_some(bytes)
-}
-
-fn guid_bytes(guid: &GUID) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    bytes[..4].copy_from_slice(&guid.data1.to_le_bytes());
-    bytes[4..6].copy_from_slice(&guid.data2.to_le_bytes());
-    bytes[6..8].copy_from_slice(&guid.data3.to_le_bytes());
-    bytes[8..].copy_from_slice(&guid.data4);
-    bytes
-}
-
-/// Reads a GUID from its 16 bytes in a frame.
-pub(crate) fn guid_of(bytes: [u8; 16]) -> GUID {
-    let [a, b, c, d, e, f, g, h, data4 @ ..] = bytes;
-    GUID {
-        data1: u32::from_le_bytes([a, b, c, d]),
-        data2: u16::from_le_bytes([e, f]),
-        data3: u16::from_le_bytes([g, h]),
-        data4,
-    }
 }
 
 #[cfg(test)]

@@ -13,10 +13,14 @@ pub use words::Words;
 use crate::status::Status;
 use obvia_via::layout::INLINE_MAX;
 use obvia_via::reliable::Guard;
-use obvia_via::window::{Alarm, Message, OwnRegion, Peer, Tx, Window};
+use obvia_via::window::{Alarm, Message, OwnRegion, Peer, Rx, Tx, Window};
 use obvia_via::{Deadline, Error as ViError, Header, Kind, Limit, RegionView};
 use std::fmt;
 use std::ptr::NonNull;
+use std::time::Duration;
+
+/// The interval at which a call that may take long asks whether it is still awaited.
+const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The reason why a call has no results.
 #[derive(Debug)]
@@ -262,16 +266,36 @@ impl Channel {
         let Self { window: Window { tx, rx, .. }, broken, .. } = self;
         let call_id = tx.next_sequence();
         publish(tx, Kind::Request, opnum, target, length);
-        let message = match rx.receive_or_why(limit) {
-            Ok(message) => message,
-            Err(error) => return Err(abandon(tx, broken, call_id, error)),
-        };
-        let word = message.target_word();
-        if !message.is(Kind::Response) || (word >> 32) as u32 != call_id {
-            return Err(no_response(tx, broken, call_id, &message));
+        await_response(tx, rx, broken, call_id, limit)
+    }
+
+    /// As [`Self::call`], for a call that may take long. The call is cancelled when `is_awaited`
+    /// returns false, which is asked at intervals.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::call`], and if the call was cancelled.
+    pub fn call_while(
+        &mut self,
+        target: TargetId,
+        opnum: u16,
+        length: usize,
+        deadline: Deadline,
+        is_awaited: impl Fn() -> bool,
+    ) -> Result<Reply<'_>, CallError> {
+        let Self { window: Window { tx, rx, .. }, broken, .. } = self;
+        let (call_id, deadline) = (tx.next_sequence(), deadline.start());
+        publish(tx, Kind::Request, opnum, target.word(), length);
+        while let Err(error) = rx.wait(Deadline::Within(deadline.remaining().min(INTERVAL))) {
+            let why = match *error {
+                ViError::TimedOut if deadline.is_over() => ViError::TimedOut,
+                ViError::TimedOut if is_awaited() => continue,
+                ViError::TimedOut => ViError::Cancelled,
+                other => other,
+            };
+            return Err(*abandon(tx, broken, call_id, Box::new(why)));
         }
-        tx.taken_through(call_id);
-        Ok(Reply { status: word as u32, frame: message.frame() })
+        await_response(tx, rx, broken, call_id, deadline).map_err(|error| *error)
     }
 
     /// Publishes the request whose frame was returned last as a call without response.
@@ -312,6 +336,27 @@ fn publish(tx: &mut Tx, kind: Kind, opnum: u16, target: u64, length: usize) {
     }
 }
 
+/// Waits for the response to a call.
+#[inline(always)]
+fn await_response<'a>(
+    tx: &mut Tx,
+    rx: &'a mut Rx,
+    broken: &mut bool,
+    call_id: u32,
+    limit: impl Limit,
+) -> Result<Reply<'a>, Box<CallError>> {
+    let message = match rx.receive_or_why(limit) {
+        Ok(message) => message,
+        Err(error) => return Err(abandon(tx, broken, call_id, error)),
+    };
+    let word = message.target_word();
+    if !message.is(Kind::Response) || (word >> 32) as u32 != call_id {
+        return Err(no_response(tx, broken, call_id, &message));
+    }
+    tx.taken_through(call_id);
+    Ok(Reply { status: word as u32, frame: message.frame() })
+}
+
 /// Tells the peer that the response is no longer wanted, if a message can be sent at once. The
 /// channel is broken, so the connection ends soon after, which tells a peer that gets no message.
 #[cold]
@@ -320,7 +365,7 @@ fn publish(tx: &mut Tx, kind: Kind, opnum: u16, target: u64, length: usize) {
 fn abandon(tx: &mut Tx, broken: &mut bool, call_id: u32, error: Box<ViError>) -> Box<CallError> {
     *broken = true;
     if matches!(*error, ViError::TimedOut | ViError::Cancelled)
-        && tx.inline_frame(Deadline::Within(std::time::Duration::ZERO)).is_ok()
+        && tx.inline_frame(Deadline::Within(Duration::ZERO)).is_ok()
     {
         tx.send_inline(Header { kind: Kind::Cancel, opnum: 0, first: 0, second: call_id }, 0);
     }

@@ -46,6 +46,16 @@ fn serve(Arguments { listen, directory, name, .. }: &Arguments, tree: Tree) -> o
     obvia::wait_for_signal()
 }
 
+/// Ends this process by SIGTERM when its standard input ends, that is, when the process that has
+/// the other end of the pipe ends or closes it.
+pub fn end_with_input() {
+    std::thread::spawn(|| {
+        // An error ends the input, too.
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM);
+    });
+}
+
 /// Serves as the command line says, until a signal ends the process.
 pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
     let Some(arguments) = read(arguments) else {

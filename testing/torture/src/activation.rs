@@ -56,14 +56,31 @@ pub(crate) fn register(state: &mut State) -> Answer {
 }
 
 /// Registers the class. Each activation takes ten minutes, unless its caller gives it up or the
-/// order to wake ends it. From its beginning, a counter lives as long as the factory.
-pub(crate) fn register_slow(state: &mut State) -> Answer {
-    let make_slowly = || {
+/// order to wake ends it. One that `is_deaf` does not notice its caller. From the beginning of an
+/// activation, a counter lives as long as the factory.
+pub(crate) fn register_slow(state: &mut State, is_deaf: bool) -> Answer {
+    let make_slowly = move || {
         let (counter, factory) = (Counter::new(), make());
         factory.Keep(Some(&counter))?;
-        counter.Sleep(600_000).map(|()| factory)
+        let sleeper = Agile::new(&counter)?;
+        let sleep = move || sleeper.get().Sleep(600_000);
+        // A thread of its own performs no call, so it notices no cancellation.
+        let slept = if is_deaf { std::thread::spawn(sleep).join().map_err(|_| code::E_UNEXPECTED)? } else { sleep() };
+        slept.map(|()| factory)
     };
     done(state.classes.push(register_class(CLASS, None, make_slowly)?))
+}
+
+/// Registers the class, whose objects are the factory of another process. Each activation takes ten
+/// minutes, unless the order to wake ends it, and does not notice its caller.
+pub(crate) fn register_borrowed(state: &mut State) -> Answer {
+    let factory = Agile::new(state.factory()?)?;
+    let lend = move || {
+        let sleep = || Counter::new().Sleep(600_000);
+        std::thread::spawn(sleep).join().map_err(|_| code::E_UNEXPECTED)??;
+        Ok(factory.get().clone())
+    };
+    done(state.classes.push(register_class(CLASS, None, lend)?))
 }
 
 /// Registers the class with a function that makes its objects, and without a class object, so that

@@ -13,6 +13,8 @@ use torture::registered::Host;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 const CANCELED: &str = "RPC_E_CALL_CANCELED";
 const NO_INTERFACE: &str = "E_NOINTERFACE";
+/// A time within which a cancellation ends a call that would otherwise end by its own limit.
+const SOON: Duration = obvia::DEFAULT_TIMEOUT.checked_div(2).unwrap();
 
 /// Starts a server, and a client with this waiting policy and a counter.
 fn pair(directory: &Directory, way: &str) -> (Process, Process) {
@@ -213,27 +215,63 @@ fn a_cancelled_activation_ends_while_the_object_is_made() {
     }
 }
 
-/// The service receives the server's answer for a client that no longer waits.
+/// The service forwards the cancellation to the server. An object that the server makes all the
+/// same is dropped.
 #[test]
 fn an_activation_that_is_cancelled_at_the_service_leaves_no_object() {
+    for (kind, noticed) in [("", 1), (" deaf", 0)] {
+        let host = Host::with_remote(PROGRAM, &[Remote::Everybody], LATEST);
+        let mut service = host.service();
+        let place = service.good("listen ncacn_ip_tcp:127.0.0.1");
+        let mut server = host.process();
+        server.good("export name");
+        server.good(&format!("register-slow{kind}"));
+        let mut client = host.process();
+        // Another object of the server keeps the client in contact with it.
+        client.good("connect name");
+        client.good("make 1");
+        client.good(LATE);
+        client.good(&format!("cancellable-create {place}"));
+        server.becomes(LATEST, "sleeping", 1);
+        assert_eq!(server.number("live"), 2);
+        let busy = service.threads_called("obvia-serve");
+        cancel(&mut client, &place);
+        within(SOON, || same(service.threads_called("obvia-serve"), busy - 1));
+        if noticed == 0 {
+            server.good("wake");
+        }
+        server.becomes(LATEST, "live", 1);
+        assert_eq!((client.number("add 1"), server.number("noticed")), (1, noticed));
+    }
+}
+
+/// The object is one of a third process, with which the client is in contact.
+#[test]
+fn an_activation_that_is_cancelled_at_the_service_leaves_no_reference_to_a_third_process() {
     let host = Host::with_remote(PROGRAM, &[Remote::Everybody], LATEST);
     let mut service = host.service();
     let place = service.good("listen ncacn_ip_tcp:127.0.0.1");
+    let mut third = host.process();
+    third.good("export third");
     let mut server = host.process();
-    server.good("export name");
-    server.good("register-slow");
+    server.good("connect third");
+    server.good("register-borrowed");
     let mut client = host.process();
-    // Another object of the server keeps the client in contact with it.
-    client.good("connect name");
+    client.good("connect third");
     client.good("make 1");
+    client.good("drop-factory");
+    third.becomes(LATEST, "exported", 2);
     client.good(LATE);
     client.good(&format!("cancellable-create {place}"));
     server.becomes(LATEST, "sleeping", 1);
-    assert_eq!(server.number("live"), 2);
+    let busy = service.threads_called("obvia-serve");
     cancel(&mut client, &place);
+    within(SOON, || same(service.threads_called("obvia-serve"), busy - 1));
     server.good("wake");
-    server.becomes(LATEST, "live", 1);
-    assert_eq!((client.number("add 1"), server.number("noticed")), (1, 0));
+    server.becomes(LATEST, "sleeping", 0);
+    server.good("leave");
+    // The client's counter is left.
+    third.becomes(LATEST, "exported", 1);
 }
 
 #[test]

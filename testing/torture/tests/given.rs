@@ -2,6 +2,7 @@
 //! unmarshaled them.
 
 use obvia_via::layout::SLOT_COUNT;
+use std::fs;
 use torture::process::{Directory, LATEST, Process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
@@ -199,6 +200,34 @@ fn the_end_of_a_network_connection_is_not_the_end_of_the_process() {
         other.becomes(LATEST, "live", left);
     }
     assert_ne!(client.number("exported"), 0);
+}
+
+/// The client cannot reach the process of an object that it receives for a while.
+#[test]
+fn what_is_received_from_a_process_that_cannot_be_reached_is_given_back() {
+    let directory = Directory::new();
+    let mut home = directory.start(PROGRAM, &[]);
+    home.good("export home");
+    let endpoint = directory.files().into_iter().find(|file| file.starts_with("oxid-") && file.ends_with(".sock"));
+    let endpoint = directory.path().join(endpoint.unwrap());
+    let mut holder = directory.start(PROGRAM, &[]);
+    holder.good("export holder");
+    let mut giver = directory.start(PROGRAM, &[]);
+    giver.good("connect home");
+    giver.good("make 1");
+    giver.good("connect holder");
+    giver.good("keep");
+    giver.end();
+    let mut client = directory.start(PROGRAM, &[]);
+    client.good("connect holder");
+    let hidden = directory.path().join("hidden");
+    fs::rename(&endpoint, &hidden).unwrap();
+    let told = client.bad("kept");
+    assert!(told.contains("RPC_S_SERVER_UNAVAILABLE"), "{told}");
+    client.good("keep-none");
+    assert_eq!(home.number("live"), 1);
+    fs::rename(&hidden, &endpoint).unwrap();
+    home.becomes(LATEST, "live", 0);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use rustix::net::sockopt::set_socket_linger;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use torture::process::{Directory, LATEST, Process, within};
 
@@ -26,6 +26,8 @@ struct Control {
     /// A reference count of the threads that relay connections.
     passing: Arc<()>,
     refuses: AtomicBool,
+    /// The delay of everything that is relayed, in milliseconds.
+    delay_ms: AtomicU64,
 }
 
 /// Relays a connection, until one of its sides ends it or the test breaks all connections off.
@@ -46,7 +48,10 @@ fn pass_on(near: TcpStream, far: TcpStream, control: &Control) -> std::io::Resul
             if came {
                 match from.read(&mut room)? {
                     0 => return Ok(()),
-                    count => to.write_all(&room[..count])?,
+                    count => {
+                        std::thread::sleep(Duration::from_millis(control.delay_ms.load(Ordering::SeqCst)));
+                        to.write_all(&room[..count])?;
+                    }
                 }
             }
         }
@@ -103,16 +108,23 @@ fn calls_again(client: &mut Process) {
     });
 }
 
-/// Starts a server, and a client with five of its counters.
-fn pair(options: &str) -> (Process, Process, Middle, [Directory; 2]) {
+/// Starts a server behind a relay. Returns it with its binding through the relay, and a client.
+fn server_behind(options: &str) -> (Process, String, Middle, Process, [Directory; 2]) {
     let directories = [Directory::new(), Directory::new()];
     let mut server = directories[0].start(PROGRAM, &[]);
     server.good("export there");
     let binding = server.good(&format!("listen ncacn_ip_tcp:127.0.0.1[{options}]"));
     let port = binding.split(['[', ',', ']']).nth(1).unwrap();
     let middle = Middle::before(port.parse().unwrap());
-    let mut client = directories[1].start(PROGRAM, &[]);
-    client.good(&format!("connect {}", binding.replace(port, &format!("{},name=there", middle.port))));
+    let place = binding.replace(port, &format!("{},name=there", middle.port));
+    let client = directories[1].start(PROGRAM, &[]);
+    (server, place, middle, client, directories)
+}
+
+/// Starts a server, and a client with five of its counters.
+fn pair(options: &str) -> (Process, Process, Middle, [Directory; 2]) {
+    let (server, place, middle, mut client, directories) = server_behind(options);
+    client.good(&format!("connect {place}"));
     client.good("make 5");
     assert_eq!(client.number("add 40"), 40);
     (server, client, middle, directories)
@@ -150,6 +162,18 @@ fn who_does_not_come_back_holds_nothing_for_long() {
     assert_eq!(server.number("live"), 5);
     server.good("pinging 10");
     server.becomes(LATEST, "live", 0);
+}
+
+/// A client connects in several steps, each of which waits for the server.
+#[test]
+fn the_limit_of_a_connection_holds_for_all_steps_together() {
+    let (_server, place, middle, mut client, _directories) = server_behind("");
+    middle.control.delay_ms.store(100, Ordering::SeqCst);
+    client.good("timeout 500");
+    let why = client.bad(&format!("connect {place}"));
+    assert!(why.contains("RPC_E_TIMEOUT"), "{why}");
+    client.good("timeout 60000");
+    client.good(&format!("connect {place}"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use obvia_bench::report::{self, Measurement, Report};
-use obvia_bench::{Case, Machine, Placement, Plan, Progress, Wait, cable, run};
+use obvia_bench::{Case, Machine, Placement, Plan, Progress, Wait, cable, end_on_signal, run};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -73,6 +73,7 @@ impl Extent {
         start: impl FnOnce() -> anyhow::Result<Vec<Box<dyn Case>>>,
     ) -> anyhow::Result<ExitCode> {
         let machine = Machine::look(placement);
+        end_on_signal()?;
         if self.cable {
             cable::lay()?;
         }

@@ -2,12 +2,13 @@
 //! a description.
 
 use super::{Arguments, given, readable};
-use crate::describe::{Described, guid_text, no_such_name};
+use crate::describe::{Described, no_such_name};
 use crate::{exit, print, tlb};
 use anyhow::{anyhow, bail};
 use obvia::automation::{
     Bound, DISPATCH_METHOD, DISPATCH_PROPERTYGET, DISPATCH_PROPERTYPUT, DISPID_PROPERTYPUT, Value as Held, vt,
 };
+use obvia::dynamic::guid;
 use obvia::{IDispatch, Interface, SafeArray, Variant};
 use obvia_idl::typelib::TypeLibrary;
 use serde_json::{Value, json};
@@ -148,7 +149,7 @@ fn variant(value: &Value) -> anyhow::Result<Variant> {
 /// Converts a VARIANT to JSON.
 fn shown(value: &Variant) -> anyhow::Result<Value> {
     let object = |object: Option<obvia::IUnknown>, iid| match object {
-        Some(_) => json!({ "interface": null, "iid": guid_text(&iid), "released": true }),
+        Some(_) => json!({ "interface": null, "iid": guid::to_text(&iid), "released": true }),
         None => Value::Null,
     };
     Ok(match value.value()? {

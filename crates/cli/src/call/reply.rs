@@ -2,8 +2,8 @@
 //! is read.
 
 use super::Method;
-use crate::describe::guid_text;
 use crate::frame::{Objects, Reader, block, number};
+use obvia::dynamic::guid;
 use obvia::dynamic::{Flaw, Object};
 use obvia_idl::model::Type;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ struct Released<'a>(&'a Object);
 impl Objects for Released<'_> {
     fn object(&mut self, reference: &[u8]) -> Option<Value> {
         let object = self.0.adopt(reference).ok()?;
-        Some(json!({ "iid": guid_text(&object.iid()), "released": true }))
+        Some(json!({ "iid": guid::to_text(&object.iid()), "released": true }))
     }
 }
 

@@ -211,7 +211,7 @@ fn random_uuid() -> anyhow::Result<String> {
     random.context("reading /dev/urandom for a UUID")?;
     let random = u128::from_be_bytes(bytes);
     let versioned = random & !(0xf << 76 | 0x3 << 62) | 0x4 << 76 | 0x2 << 62;
-    Ok(crate::describe::guid_text(&obvia::GUID::from_u128(versioned)))
+    Ok(obvia::dynamic::guid::to_text(&obvia::GUID::from_u128(versioned)))
 }
 
 #[cfg(test)]

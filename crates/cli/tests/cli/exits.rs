@@ -5,6 +5,18 @@ use ground::SilentPort;
 use std::os::unix::net::UnixListener;
 
 #[test]
+fn a_file_without_interfaces_is_said_to_have_none() {
+    let directory = Directory::new();
+    let file = directory.path().join("none.idl");
+    std::fs::write(&file, "typedef struct Point { long x; long y; } Point;\n").unwrap();
+    let file = file.to_str().unwrap();
+    let why = directory.obvia(&["call", "--idl", file, "nowhere", "Add"]).bad();
+    assert!(why.trim_end().ends_with("none.idl declares no interface"), "{why}");
+    let why = directory.obvia(&["call", "--idl", file, "nowhere", "ICalc.Add"]).bad();
+    assert!(why.trim_end().ends_with("none.idl has no interface `ICalc`"), "{why}");
+}
+
+#[test]
 fn failures_are_told_apart_by_the_exit_code() {
     let server = Server::calc();
     server.obvia(&["call", "calc", "Add", "1", "2"]).good();

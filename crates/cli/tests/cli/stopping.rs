@@ -1,10 +1,10 @@
 //! Tests that servers that end leave no files in the runtime directory.
 
 use crate::running::{Directory, Server, calc_server};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 fn files(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> =
@@ -31,6 +31,34 @@ fn the_service_for_activation_leaves_nothing_behind() {
     assert!(files(server.directory.path()).len() >= 4);
     assert_eq!(server.end_by(Signal::TERM), Some(0));
     assert_eq!(files(server.directory.path()), Vec::<String>::new());
+}
+
+#[test]
+fn a_measurement_leaves_nothing_behind() {
+    let directory = Directory::new();
+    let bench = |rounds: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_obvia"));
+        command.args([
+            "bench",
+            "call_lat",
+            "--quick",
+            "--cases",
+            "null",
+            "--paths",
+            "ncacn_vi_shm",
+            "--rounds",
+            rounds,
+        ]);
+        command.env("OBVIA_RUNTIME_DIR", directory.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    assert!(bench("1").status().unwrap().success());
+    assert_eq!(files(directory.path()), Vec::<String>::new());
+    let mut endless = bench("4000000000").spawn().unwrap();
+    ground::until("a server has a name", || files(directory.path()).iter().any(|file| !file.starts_with("oxid-")));
+    kill_process(Pid::from_child(&endless), Signal::TERM).unwrap();
+    assert_eq!(endless.wait().unwrap().code(), Some(130));
+    assert_eq!(files(directory.path()), Vec::<String>::new());
 }
 
 #[test]

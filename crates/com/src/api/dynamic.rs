@@ -9,7 +9,6 @@
 pub mod pointer;
 
 use crate::api::functions;
-use crate::api::listing::guid;
 use crate::client::channels;
 use crate::client::link::Link;
 use crate::client::own_target;
@@ -26,6 +25,7 @@ use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::Limit;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use crate::types::guid;
 pub use obvia_ndr::flat::check::{Checked, Flaw, check};
 pub use obvia_ndr::flat::shape;
 use windows_core::{GUID, HRESULT};
@@ -113,11 +113,11 @@ pub struct Object {
 ///
 /// As [`crate::connect`].
 pub fn interfaces(name: &str) -> Result<Vec<Known>> {
-    let link = process::runtime()?.link_at(name)?;
-    let text = own_target::interfaces(&link)?;
+    let runtime = process::runtime()?;
+    let text = deadline::together(|| own_target::interfaces(&*runtime.link_at(name)?))?;
     let known = text.lines().filter_map(|line| {
         let (name, iid) = line.split_once('\t')?;
-        Some(Known { name: name.to_owned(), iid: guid(iid)? })
+        Some(Known { name: name.to_owned(), iid: guid::parse(iid)? })
     });
     Ok(known.collect())
 }
@@ -128,8 +128,8 @@ pub fn interfaces(name: &str) -> Result<Vec<Known>> {
 ///
 /// E_NOINTERFACE when the process does not know the interface; otherwise as [`crate::connect`].
 pub fn describe(name: &str, iid: &GUID) -> Result<String> {
-    let link = process::runtime()?.link_at(name)?;
-    own_target::describe(&link, iid)
+    let runtime = process::runtime()?;
+    deadline::together(|| own_target::describe(&*runtime.link_at(name)?, iid))
 }
 
 impl Object {
@@ -139,9 +139,12 @@ impl Object {
     ///
     /// As [`crate::connect`].
     pub fn connect(name: &str, interface: Identity) -> Result<Self> {
-        let (link, name) = process::runtime()?.find(name)?;
-        let reference = ObjRef::from_any(&own_target::resolve(&link, &name, &interface.info(), Forms::Standard)?)?;
-        Self::of(link, &reference)
+        let runtime = process::runtime()?;
+        deadline::together(|| {
+            let (link, name) = runtime.find(name)?;
+            let reference = ObjRef::from_any(&own_target::resolve(&link, &name, &interface.info(), Forms::Standard)?)?;
+            Self::of(link, &reference)
+        })
     }
 
     /// Binds to an interface of functions at a string binding, as [`crate::bind`] does. The result
@@ -152,7 +155,7 @@ impl Object {
     /// As [`crate::bind`].
     pub fn bind(binding: &str, interface: &Functions) -> Result<Self> {
         let info = interface.info();
-        let (link, reference) = functions::reach(binding, info)?;
+        let (link, reference) = deadline::together(|| functions::reach(binding, info))?;
         link.note_target(reference.target, info);
         Ok(Self { link, target: reference.target, refs: reference.public_refs, iid: info.iid })
     }
@@ -182,8 +185,7 @@ impl Object {
         if reference.oxid == self.link.oxid() {
             return Self::of(Arc::clone(&self.link), &reference);
         }
-        let link = process::runtime()?.link_to(reference.oxid, &reference.bindings)?;
-        Self::of(link, &reference)
+        Self::of(process::runtime()?.claim(&reference)?, &reference)
     }
 
     /// Queries another interface of the object.
@@ -262,8 +264,6 @@ fn put(channel: &mut Channel, request: &[u8], limit: impl Limit) -> Result<usize
 impl Drop for Object {
     fn drop(&mut self) {
         self.link.forget_target(self.target);
-        if self.refs > 0 {
-            self.link.release_later(self.target, self.refs);
-        }
+        self.link.release_later(self.target, self.refs);
     }
 }

@@ -10,7 +10,8 @@ use crate::services::process;
 use crate::services::scm;
 use crate::transport::network;
 use crate::types::deadline;
-use crate::types::error::{Result, code};
+use crate::types::error::{Error, Result, code};
+use crate::types::guid;
 use crate::types::registry::Remote;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
@@ -74,11 +75,14 @@ pub fn list_at(binding: &str) -> Result<Vec<Listed>> {
 
 /// Returns all exports of the process at a name or a binding.
 fn ask(runtime: &'static Runtime, name: &str) -> Result<Vec<Listed>> {
+    let there = || {
+        let link = runtime.link_at(name)?;
+        Ok::<_, Error>((own_target::list(&link)?, own_target::bindings(&link)?, link.binding().protocol))
+    };
     let (text, bindings, over) = if runtime.named(name).is_ok() {
         (runtime.names().list(), runtime.list_bindings(runtime.oxid()), ProtocolSequence::ViShm)
     } else {
-        let link = runtime.link_at(name)?;
-        (own_target::list(&link)?, own_target::bindings(&link)?, link.binding().protocol)
+        deadline::together(there)?
     };
     let bindings: Vec<String> = bindings.lines().map(str::to_owned).collect();
     let listed = text.lines().filter_map(|line| {
@@ -102,20 +106,16 @@ fn ask(runtime: &'static Runtime, name: &str) -> Result<Vec<Listed>> {
 /// As [`crate::connect`].
 pub fn describe(name: &str) -> Result<String> {
     let runtime = process::runtime()?;
-    let (link, name) = runtime.find(name)?;
-    let text = own_target::list(&link)?;
-    let iid = text.lines().find_map(|line| {
-        let mut parts = line.split('\t');
-        (parts.next() == Some(name.as_str())).then(|| parts.nth(1))?
-    });
-    let iid = iid.ok_or_else(|| not_there(&link, &name, code::RPC_E_DISCONNECTED.into()))?;
-    own_target::describe(&link, &guid(iid).ok_or(code::RPC_E_INVALID_DATA)?)
-}
-
-/// Parses a GUID with or without hyphens.
-pub(crate) fn guid(text: &str) -> Option<GUID> {
-    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
-    u128::from_str_radix(&digits, 16).ok().map(GUID::from_u128)
+    deadline::together(|| {
+        let (link, name) = runtime.find(name)?;
+        let text = own_target::list(&link)?;
+        let iid = text.lines().find_map(|line| {
+            let mut parts = line.split('\t');
+            (parts.next() == Some(name.as_str())).then(|| parts.nth(1))?
+        });
+        let iid = iid.ok_or_else(|| not_there(&link, &name, code::RPC_E_DISCONNECTED.into()))?;
+        own_target::describe(&link, &guid::parse(iid).ok_or(code::RPC_E_INVALID_DATA)?)
+    })
 }
 
 /// An interface of functions that a process performs.
@@ -185,7 +185,7 @@ fn performed(registered: Registered) -> Performed {
 fn parse_performed(line: &str, binding: &str) -> Option<Performed> {
     let mut words = line.split('\t');
     let mut word = || words.next();
-    let (name, uuid, version, object) = (word()?, guid(word()?)?, word()?, guid(word()?)?);
+    let (name, uuid, version, object) = (word()?, guid::parse(word()?)?, word()?, guid::parse(word()?)?);
     let (major, minor) = version.split_once('.')?;
     Some(Performed {
         uuid,

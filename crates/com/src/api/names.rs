@@ -12,6 +12,7 @@ use crate::runtime::{Runtime, is_string_binding};
 use crate::server::accept_on;
 use crate::services::process;
 use crate::types::agile::Agile;
+use crate::types::deadline;
 use crate::types::error::{Error, Result, code};
 use crate::types::registry::{self, InterfaceInfo, Remote};
 use obvia_via::provider::shm::Listener;
@@ -131,11 +132,13 @@ pub(crate) fn connect_object(name: &str, info: &'static InterfaceInfo) -> Result
     if let Ok(own) = runtime.named(name) {
         return Ok(own.get().clone());
     }
-    let (link, name) = runtime.find(name)?;
-    match own_target::resolve(&link, &name, info, Forms::All).map_err(|error| not_there(&link, &name, error))? {
-        Any::Custom { clsid, data, .. } => unmarshal_custom(&clsid, data, info),
-        any => with_handler(&any, runtime.adopt(&link, &ObjRef::from_any(&any)?, info)?, info),
-    }
+    deadline::together(|| {
+        let (link, name) = runtime.find(name)?;
+        match own_target::resolve(&link, &name, info, Forms::All).map_err(|error| not_there(&link, &name, error))? {
+            Any::Custom { clsid, data, .. } => unmarshal_custom(&clsid, data, info),
+            any => with_handler(&any, runtime.adopt(&link, &ObjRef::from_any(&any)?, info)?, info),
+        }
+    })
 }
 
 /// Returns an error that lists the names of a process that is reachable but does not export `name`.

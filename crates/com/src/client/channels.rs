@@ -6,21 +6,25 @@
 //! arguments or results runs foreign code in between, which may make calls itself. Such a call
 //! takes its channel out of [`Calls`] first.
 
-use crate::client::canceller::{self, Canceller, is_cancellable, register};
+mod lease;
+mod owned;
+
+pub(crate) use lease::Lease;
+pub(crate) use owned::{OwnedChannel, take_out, with_channel};
+
+use crate::client::canceller::is_cancellable;
 use crate::client::link::Link;
 use crate::client::shared::{self, RegionCaches};
-use crate::orpc::CallContext;
 use crate::protocol::call_context;
-use crate::protocol::own_calls;
-use crate::types::deadline::{self, ThreadLimit, set_prepare};
+use crate::types::deadline::ThreadLimit;
 use crate::types::error::{Error, Result, leave};
 use obvia_rpc::vi_call::{CallError, Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
 use obvia_via::window::{RegionCache, cache_at};
-use std::cell::{Cell, RefCell};
-use std::marker::PhantomData;
+use owned::{Others, obtain};
+use std::cell::Cell;
 use std::ptr::{self, NonNull};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use windows_core::HRESULT;
 
 /// The thread's channel at hand. C code reads the first fields.
@@ -35,7 +39,7 @@ pub struct Calls {
     // The entries of the second half are of regions that the peer may write.
     regions: RegionCaches,
     // Invariant: null, or a leaked box that this field owns. Never null while `link` is not 0.
-    owned: Cell<*mut Owned>,
+    owned: Cell<*mut OwnedChannel>,
     /// Whether the channel is at hand for one call only: see [`has_to_prepare`].
     once: Cell<bool>,
     /// The number of the lease on the last reply of the channel at hand; 0 without a lease. The
@@ -58,69 +62,6 @@ thread_local! {
                 leases: Cell::new(0),
             }
         };
-    static OTHERS: Others = const { Others(RefCell::new(Vec::new())) };
-    /// The channels of calls that are made while the thread ends, when `OTHERS` is destroyed.
-    static LAST: Others = const { Others(RefCell::new(Vec::new())) };
-    static LEASED: Leased = const { Leased(RefCell::new(Vec::new())) };
-}
-
-/// A channel from a link's pool. The channel is returned when the thread ends.
-struct Owned {
-    // The weak reference keeps the link's address from being reused.
-    link: Weak<Link>,
-    channel: Channel,
-    /// Whether the channel was registered with a canceller, which may have interrupted it too late,
-    /// after its call.
-    alarmed: bool,
-}
-
-impl Owned {
-    fn is_of(&self, link: &Link) -> bool {
-        ptr::eq(self.link.as_ptr(), link)
-    }
-
-    /// Returns the channel to its link's pool.
-    fn give_back(self) {
-        if let Some(link) = self.link.upgrade() {
-            link.return_channel(self.channel);
-        }
-    }
-}
-
-/// The thread's channels except the one at hand.
-#[expect(clippy::vec_box, reason = "the boxes move between here and CALLS")]
-struct Others(RefCell<Vec<Box<Owned>>>);
-
-impl Drop for Others {
-    fn drop(&mut self) {
-        let at_hand = Calls::with(Calls::take_from_hand);
-        Calls::with(|calls| shared::leave(&calls.regions));
-        let all = self.0.take().into_iter().chain(at_hand);
-        // If the thread ends with a canceller set, the canceller may still interrupt the channels
-        // that the thread used.
-        all.filter(|owned| !owned.alarmed).for_each(|owned| owned.give_back());
-    }
-}
-
-impl Others {
-    /// Runs `work` with the thread's own channels. `None` where the thread is ending and has
-    /// returned all channels. A channel at hand is then closed only when the process ends.
-    fn with<R>(work: impl FnOnce(&RefCell<Vec<Box<Owned>>>) -> R) -> Option<R> {
-        let mut work = Some(work);
-        let mut run = |others: &Self| work.take().map(|work| work(&others.0));
-        let outcome = OTHERS.try_with(&mut run).or_else(|_| LAST.try_with(&mut run));
-        outcome.ok().flatten()
-    }
-}
-
-/// The channels with leased replies that are no longer at hand, by lease.
-struct Leased(RefCell<Vec<(u64, Box<Owned>)>>);
-
-impl Drop for Leased {
-    fn drop(&mut self) {
-        // Values that outlive the thread's channels may still read the replies there.
-        self.0.take().into_iter().for_each(std::mem::forget);
-    }
 }
 
 /// A guard for a published call. If the transport panics, the channel is no longer at hand.
@@ -336,7 +277,7 @@ impl Calls {
         RawReply::failed(leave(error))
     }
 
-    fn take_from_hand(&self) -> Option<Box<Owned>> {
+    fn take_from_hand(&self) -> Option<Box<OwnedChannel>> {
         self.link.set(0);
         self.regions.iter().for_each(RegionCache::clear);
         let owned = self.owned.replace(ptr::null_mut());
@@ -346,18 +287,13 @@ impl Calls {
         if lease == 0 {
             return Some(owned);
         }
-        let mut leased = Some((lease, owned));
-        if LEASED.try_with(|others| others.0.borrow_mut().extend(leased.take())).is_err() {
-            // The thread is ending. The channel is leaked, since the leased reply may still be read
-            // there.
-            std::mem::forget(leased);
-        }
+        lease::keep(lease, owned);
         None
     }
 
     /// Puts a channel at hand, and moves the previous one to the thread's other channels. Without a
     /// `slot` for its next request, the next call must prepare.
-    fn put_at_hand(&self, owned: Box<Owned>, slot: Option<NonNull<[u8; INLINE_MAX]>>) {
+    fn put_at_hand(&self, owned: Box<OwnedChannel>, slot: Option<NonNull<[u8; INLINE_MAX]>>) {
         let before = self.take_from_hand();
         if let Some(slot) = slot {
             self.slot.set(slot.as_ptr());
@@ -370,215 +306,7 @@ impl Calls {
 }
 
 /// Whether each call of this thread must prepare: a cancellable call registers its channel with the
-/// canceller, and a call with a context sends the context first.
+/// thread's cancellers, and a call with a context sends the context first.
 fn has_to_prepare() -> bool {
     is_cancellable() || call_context::is_set()
-}
-
-/// Takes out a channel of the link: one of this thread's, one of the link's pool, or a new one.
-fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
-    let at_hand = Calls::with(Calls::take_from_hand);
-    let found = match at_hand {
-        Some(owned) if owned.is_of(link) => Some(owned),
-        other => Others::with(|others| {
-            let mut others = others.borrow_mut();
-            others.extend(other);
-            others.retain(|owned| owned.link.strong_count() > 0);
-            let at = others.iter().position(|owned| owned.is_of(link))?;
-            Some(others.swap_remove(at))
-        })
-        .flatten(),
-    };
-    let mut owned = match found.filter(|owned| !owned.channel.is_closed()) {
-        Some(owned) => owned,
-        None => {
-            let channel = link.take_channel(deadline::of_thread())?;
-            set_prepare(prepare_again);
-            Box::new(Owned { link: Arc::downgrade(link), channel, alarmed: false })
-        }
-    };
-    if is_cancellable() {
-        owned.alarmed = true;
-        if let Err(error) = register(owned.channel.alarm()) {
-            Others::with(|others| others.borrow_mut().push(owned));
-            return Err(error);
-        }
-    }
-    if let Err(error) = say_context(&mut owned.channel) {
-        Link::note_failure(&error);
-        Others::with(|others| others.borrow_mut().push(owned));
-        return Err(error);
-    }
-    Ok(owned)
-}
-
-/// Registers a channel that was taken out with the thread's cancellers again.
-///
-/// # Errors
-///
-/// If one of them was used.
-pub(crate) fn register_again(channel: &Channel) -> Result<()> {
-    if is_cancellable() { register(channel.alarm()) } else { Ok(()) }
-}
-
-/// Sends the context of the next call to the peer. If the next call has no context, an empty one is
-/// sent, but only to a peer that still has an earlier context. A relay's requests carry the context
-/// themselves.
-fn say_context(channel: &mut Channel) -> Result<()> {
-    let is_set = call_context::is_set();
-    if !is_set && !*channel.has_context() || channel.is_relayed() {
-        return Ok(());
-    }
-    own_calls::say_context(channel, &if is_set { call_context::current() } else { CallContext::NONE })?;
-    // The flag changes only after a success: if the call fails, the peer keeps the earlier context.
-    *channel.has_context() = is_set;
-    Ok(())
-}
-
-impl Canceller {
-    /// Runs `calls` on this thread so that [`Self::cancel`] ends the current one and all later ones
-    /// with RPC_E_CALL_CANCELED.
-    ///
-    /// In nested calls of this function, each of the cancellers ends the calls. Methods in other
-    /// processes are not interrupted; they can poll [`crate::is_cancelled`]. Three waits cannot be
-    /// cancelled: the resolution of a host's name, the wait for a host to accept a connection, and
-    /// the wait, at most ten seconds, for a file system to open the directory of names.
-    pub fn run<R>(&self, calls: impl FnOnce() -> R) -> R {
-        struct Scope<'a>(&'a Canceller);
-        impl Drop for Scope<'_> {
-            fn drop(&mut self) {
-                self.0.remove();
-            }
-        }
-        self.add();
-        let _scope = Scope(self);
-        calls()
-    }
-
-    /// Makes the canceller one of those that end this thread's further calls.
-    pub(crate) fn add(&self) {
-        canceller::add(self);
-        change_cancellers(false);
-    }
-
-    /// Reverts one [`Self::add`] of this thread.
-    pub(crate) fn remove(&self) {
-        change_cancellers(canceller::remove(self));
-    }
-}
-
-/// Makes the next call of this thread prepare and send its changed context.
-fn prepare_again() {
-    Calls::with(|calls| {
-        calls.link.set(0);
-        if calls.lease.get() != 0 {
-            // The end of the lease would restore `link`, and the next call would not prepare.
-            let leased = calls.take_from_hand();
-            debug_assert!(leased.is_none());
-        }
-    });
-}
-
-/// Reacts to a change of the thread's cancellers: the next call prepares and registers its channel.
-/// If the removed canceller was used, it may have interrupted channels too late. Such channels must
-/// not be used again, since the interruption would end another call in place of the cancelled one.
-fn change_cancellers(was_cancelled: bool) {
-    let at_hand = Calls::with(Calls::take_from_hand);
-    Others::with(|others| {
-        let mut others = others.borrow_mut();
-        others.extend(at_hand);
-        if was_cancelled {
-            others.retain(|owned| !owned.alarmed);
-        } else if !is_cancellable() {
-            others.iter_mut().for_each(|owned| owned.alarmed = false);
-        }
-    });
-}
-
-/// Lends this thread's channel of a link to `work`, with one from the link's pool where the thread
-/// has none.
-///
-/// # Errors
-///
-/// If the peer cannot be reached, if one of the thread's cancellers was used, or if `work` fails.
-pub(crate) fn with_channel<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
-    let mut taken = Taken(Some(obtain(link)?));
-    let channel = &mut taken.0.as_mut().ok_or(crate::code::E_UNEXPECTED)?.channel;
-    let outcome = work(channel);
-    if let Err(error) = &outcome
-        && channel.is_broken()
-    {
-        Link::note_failure(error);
-    }
-    outcome
-}
-
-/// A channel that was taken out; its drop puts it back, even when a call panics.
-struct Taken(Option<Box<Owned>>);
-
-impl Drop for Taken {
-    fn drop(&mut self) {
-        // A broken channel is closed, and so is one whose response may still come: the end of the
-        // connection tells the server that the caller no longer waits.
-        if let Some(owned) = self.0.take()
-            && !owned.channel.is_broken()
-            && !std::thread::panicking()
-        {
-            let slot = owned.channel.request_slot().filter(|_| !has_to_prepare());
-            Calls::with(|calls| calls.put_at_hand(owned, slot));
-        }
-    }
-}
-
-/// A lease on the last reply of this thread, which lies in its channel's memory: further calls use
-/// another channel. A lease belongs to its thread, since its drop puts the channel back.
-pub(crate) struct Lease {
-    number: u64,
-    /// The value of [`Calls::link`] before the lease.
-    link: usize,
-    // Leased memory belongs to one thread.
-    thread: PhantomData<*const ()>,
-}
-
-impl Lease {
-    /// Leases the reply of the last call, which used the channel at hand.
-    #[inline(always)]
-    pub(crate) fn take() -> Self {
-        Calls::with(|calls| {
-            let number = calls.leases.get() + 1;
-            calls.leases.set(number);
-            calls.lease.set(number);
-            Self { number, link: calls.link.take(), thread: PhantomData }
-        })
-    }
-}
-
-impl Drop for Lease {
-    #[inline(always)]
-    fn drop(&mut self) {
-        Calls::with(|calls| {
-            if calls.lease.get() == self.number {
-                calls.lease.set(0);
-                calls.link.set(self.link);
-            } else {
-                end_elsewhere(self.number);
-            }
-        });
-    }
-}
-
-/// Ends a lease whose channel is no longer at hand.
-#[cold]
-#[inline(never)]
-fn end_elsewhere(number: u64) {
-    let find = |leased: &Leased| {
-        let mut leased = leased.0.borrow_mut();
-        let at = leased.iter().position(|(lease, _)| *lease == number)?;
-        Some(leased.swap_remove(at).1)
-    };
-    // On a thread that is ending, `LEASED` may be destroyed, and its channels were leaked.
-    let owned = LEASED.try_with(find).ok().flatten();
-    // A channel that a canceller may still interrupt is not used again.
-    let owned = owned.filter(|owned| !owned.alarmed);
-    Others::with(|others| others.borrow_mut().extend(owned));
 }

@@ -5,20 +5,23 @@
 //! end tells each side at once that the other has ended. A link also has a pool of channels, from
 //! which each calling thread takes one.
 
+mod address;
 mod home;
 mod process;
+mod releases;
+
+pub(crate) use address::Address;
+pub(crate) use releases::RELEASE_TIMEOUT;
 
 use crate::access::Protection;
 use crate::client::canceller;
-use crate::client::proof;
 use crate::client::proxy::ManagerPointer;
 use crate::protocol::binding;
 use crate::protocol::binding::Transfers;
 use crate::protocol::own_calls;
 use crate::transport::local::LocalProcess;
-use crate::transport::network::{for_peers, proof_of, protected, targets_of};
+use crate::transport::network::{for_peers, protected};
 use crate::transport::routes::Targets;
-use crate::transport::trace;
 use crate::types::deadline;
 use crate::types::error::{Error, Result, code};
 use crate::types::identity;
@@ -28,17 +31,16 @@ use crate::types::threads::lock;
 use crate::types::upkeep;
 use home::Home;
 use obvia_rpc::co::relay::Routes as _;
-use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::uuid::Uuid;
 use obvia_rpc::vi_call::{Channel, TargetId};
-use obvia_via::window::{Options, Peer, Window};
+use obvia_via::window::{Options, Peer};
 use obvia_via::{Deadline, Waiting};
 use process::{Process, watch};
 use std::collections::{HashMap, HashSet};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 use windows_core::GUID;
 
 /// The greatest number of idle channels in a pool. Further channels are closed when their thread
@@ -48,10 +50,6 @@ const IDLE_MAX: usize = 32;
 /// The greatest number of attempts at a connection while its association group changes. A server
 /// that refuses each group must not occupy a client forever.
 const CONNECT_MAX: u32 = 8;
-
-/// The limit of a round's releases to one process, and of each release. The last release may begin
-/// just before the round's limit, so a process holds the janitor for at most twice this time.
-pub(crate) const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The connections to one process.
 pub(crate) struct Link {
@@ -103,82 +101,6 @@ pub(crate) struct Stranger {
     pub(crate) object: Option<Uuid>,
     /// The interface of the server's functions.
     pub(crate) info: &'static InterfaceInfo,
-}
-
-/// The address of a process.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Address {
-    /// A name in the directory of this host.
-    Name(String),
-    /// A string binding for a network.
-    Binding(StringBinding),
-}
-
-impl Address {
-    /// Opens a connection, authenticates on it where required, and greets the server. The thread's
-    /// cancellers end the wait for the server's answers.
-    fn connect<R>(
-        &self,
-        local: &'static LocalProcess,
-        (targets, proof): (Option<&Arc<Targets>>, Option<&Protection>),
-        options: &Options,
-        deadline: Deadline,
-        greet: impl FnOnce(&mut Channel) -> Result<R>,
-    ) -> Result<(Channel, R)> {
-        let mut channel = Channel::new(self.open(local, targets, options, deadline)?);
-        let greeted = canceller::cancellable(channel.alarm(), || {
-            if let Some(proof) = proof {
-                proof::prove(&mut channel, proof, deadline)?;
-            }
-            greet(&mut channel)
-        })?;
-        Ok((channel, greeted))
-    }
-
-    fn open(
-        &self,
-        local: &'static LocalProcess,
-        targets: Option<&Arc<Targets>>,
-        options: &Options,
-        deadline: Deadline,
-    ) -> Result<Window> {
-        match (self, targets) {
-            (Self::Name(name), _) => {
-                trace::note_shared_memory();
-                let deadline = deadline.start();
-                let dialled =
-                    canceller::in_attempts(deadline, |deadline| Ok(local.directory().dial(name, deadline)?))?;
-                canceller::cancellable(dialled.interrupter(), || Ok(dialled.complete(options, deadline)?))
-            }
-            (Self::Binding(binding), None) => local.network().connect(binding, options, deadline),
-            (Self::Binding(binding), Some(targets)) => {
-                let associate =
-                    |deadline| local.network().associate(local.directory(), binding, targets, options, deadline);
-                match binding.protocol {
-                    ProtocolSequence::Lrpc => canceller::in_attempts(deadline, associate),
-                    // A host may need longer than an attempt to accept a connection.
-                    _ => associate(deadline),
-                }
-            }
-        }
-    }
-
-    /// Returns an empty set of target descriptions where connections to the address are
-    /// associations.
-    fn targets(&self) -> Result<Option<Arc<Targets>>> {
-        match self {
-            Self::Name(_) => Ok(None),
-            Self::Binding(binding) => Ok(targets_of(binding)?.map(Arc::new)),
-        }
-    }
-
-    /// Returns the protection with which this process authenticates at the address, if any.
-    fn proof(&self) -> Result<Option<Protection>> {
-        match self {
-            Self::Name(_) => Ok(None),
-            Self::Binding(binding) => proof_of(binding),
-        }
-    }
 }
 
 /// Fails if the limit of a call ended before the call was sent.
@@ -374,12 +296,6 @@ impl Link {
         self.home.is_ended()
     }
 
-    /// Whether no references wait to be given back. Proxies hold a reference count of their link,
-    /// so that the link's own count shows them.
-    pub(crate) fn is_unused(&self) -> bool {
-        lock(&self.process.releases).is_empty()
-    }
-
     /// Takes a channel from the pool, or connects a new one.
     pub(crate) fn take_channel(&self, deadline: Deadline) -> Result<Channel> {
         let mut idle = lock(&self.idle);
@@ -445,13 +361,14 @@ impl Link {
     }
 
     /// Performs a call of the runtime's own that may take long, on a channel of the pool: the home
-    /// connection is for calls that return at once. The thread's cancellers end the call.
-    pub(crate) fn long_call(&self, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
+    /// connection is for calls that return at once. The thread's cancellers end the call, and so
+    /// does `is_awaited` when it returns false.
+    pub(crate) fn long_call(&self, opnum: u16, request: &[u8], is_awaited: impl Fn() -> bool) -> Result<Vec<u8>> {
         let deadline = deadline::of_thread().start();
         let mut channel = self.take_channel(deadline)?;
         let (answer, is_rung) = canceller::interruptible(channel.alarm(), || {
             in_time(deadline)?;
-            own_calls::call(&mut channel, deadline, opnum, request)
+            own_calls::call_while(&mut channel, deadline, opnum, request, is_awaited)
         });
         if !is_rung {
             self.return_channel(channel);
@@ -499,23 +416,6 @@ impl Link {
         lock(&self.bound).iter().find(|(bound, _)| *bound == iid.to_u128()).map(|(_, fingerprint)| *fingerprint)
     }
 
-    /// Queues references to be given back to the server soon, in a batch.
-    pub(crate) fn release_later(&self, target: TargetId, refs: u32) {
-        lock(&self.process.releases).push((target, refs));
-        upkeep::wake();
-    }
-
-    /// Whether the server returns the references in one-way calls that it has refused: see
-    /// [`own_calls::list_references`]. False over datagrams, which may overtake each other, and for
-    /// servers that are no obvia processes, which know no such call.
-    pub(crate) fn returns_refused_references(&self) -> bool {
-        let is_ordered = match &self.address {
-            Address::Name(_) => true,
-            Address::Binding(binding) => binding.protocol != ProtocolSequence::IpUdp,
-        };
-        is_ordered && self.stranger.is_none()
-    }
-
     /// Returns the peer that was reached.
     pub(crate) fn peer(&self) -> &Peer {
         &self.peer
@@ -527,39 +427,6 @@ impl Link {
         if error.code() == code::RPC_E_DISCONNECTED {
             upkeep::wake();
         }
-    }
-
-    /// Gives back the queued references, until `limit`. If some could not be sent, they stay in the
-    /// queue while the link lives, and are dropped with a dead link. Returns whether the queue is
-    /// empty.
-    pub(crate) fn flush_releases(&self, limit: Deadline) -> bool {
-        let queued = std::mem::take(&mut *lock(&self.process.releases));
-        let unsent = self.release(&queued, limit);
-        let is_done = unsent.is_empty() || self.is_dead();
-        if !is_done {
-            lock(&self.process.releases).extend(unsent);
-        }
-        is_done
-    }
-
-    /// Gives back references until `limit`. Returns those that were not sent.
-    pub(crate) fn release<'a>(&self, batch: &'a [(TargetId, u32)], limit: Deadline) -> &'a [(TargetId, u32)] {
-        for (at, part) in batch.chunks(own_calls::RELEASES_MAX).enumerate() {
-            let mut is_sent = false;
-            // Once the release was sent, its references count as given back even if the answer is
-            // late. Each part has a time limit of its own, since a release that ends without an
-            // answer breaks the connection.
-            let outcome = deadline::with(limit, || {
-                self.with_home(|home, _| {
-                    let own = Deadline::Within(RELEASE_TIMEOUT).start();
-                    own_calls::release(home, own, part, &mut is_sent)
-                })
-            });
-            if outcome.is_err() && !is_sent {
-                return &batch[at * own_calls::RELEASES_MAX..];
-            }
-        }
-        &[]
     }
 }
 

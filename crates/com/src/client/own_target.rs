@@ -2,12 +2,13 @@
 
 use crate::client::link::Link;
 use crate::orpc::ObjRef as Any;
-use crate::protocol::objref::{Exported, guid_to_wire, parse};
+use crate::protocol::objref::{Exported, parse};
 use crate::protocol::own_calls::{
     Forms, OP_BINDINGS, OP_DESCRIBE, OP_FUNCTIONS, OP_INTERFACES, OP_KEEP, OP_LIST, OP_QUERY, OP_RELEASE_DATA,
     OP_RESOLVE, OP_TRANSFER, OP_UNMARSHAL, call, text,
 };
 use crate::types::error::{Result, code};
+use crate::types::guid;
 use crate::types::registry::InterfaceInfo;
 use obvia_rpc::vi_call::TargetId;
 use windows_core::GUID;
@@ -17,7 +18,7 @@ pub(crate) fn query_interface(link: &Link, through: TargetId, info: &InterfaceIn
     link.bind(info)?;
     let mut request = Vec::with_capacity(24);
     request.extend(through.word().to_le_bytes());
-    request.extend(guid_to_wire(&info.iid));
+    request.extend(guid::to_wire(&info.iid));
     let answer = link.with_home(|home, deadline| call(home, deadline, OP_QUERY, &request))?;
     let word = *answer.first_chunk().ok_or(code::RPC_E_INVALID_DATA)?;
     Ok(TargetId::from_word(u64::from_le_bytes(word)))
@@ -38,7 +39,7 @@ pub(crate) fn transfer(link: &Link, target: TargetId, to: u64, refs: u32) -> Res
 pub(crate) fn resolve(link: &Link, name: &str, info: &InterfaceInfo, forms: Forms) -> Result<Any> {
     link.bind(info)?;
     let mut request = Vec::with_capacity(24 + name.len());
-    request.extend(guid_to_wire(&info.iid));
+    request.extend(guid::to_wire(&info.iid));
     request.extend((name.len() as u32).to_le_bytes());
     request.extend(u32::from(forms == Forms::All).to_le_bytes());
     request.extend(name.as_bytes());
@@ -54,7 +55,7 @@ pub(crate) fn list(link: &Link) -> Result<String> {
 
 /// Returns the IDL text of an interface from the server.
 pub(crate) fn describe(link: &Link, iid: &GUID) -> Result<String> {
-    let answer = link.with_home(|home, deadline| call(home, deadline, OP_DESCRIBE, &guid_to_wire(iid)))?;
+    let answer = link.with_home(|home, deadline| call(home, deadline, OP_DESCRIBE, &guid::to_wire(iid)))?;
     text(answer)
 }
 
@@ -92,7 +93,7 @@ pub(crate) fn keep(link: &Link, target: TargetId) -> Result<Exported> {
 /// Unmarshals data for this process. The caller owns the returned references.
 pub(crate) fn unmarshal(link: &Link, data: TargetId, info: &InterfaceInfo) -> Result<Exported> {
     link.bind(info)?;
-    let request = [data.word().to_le_bytes().as_slice(), &guid_to_wire(&info.iid)].concat();
+    let request = [data.word().to_le_bytes().as_slice(), &guid::to_wire(&info.iid)].concat();
     exported(&link.with_home(|home, deadline| call(home, deadline, OP_UNMARSHAL, &request))?)
 }
 

@@ -376,9 +376,6 @@ unsafe fn destroy(manager: NonNull<ProxyManager>) {
     let proxies = manager.proxies.into_inner().unwrap_or_else(PoisonError::into_inner);
     for proxy in &proxies {
         link.forget_target(proxy.target);
-        let refs = proxy.public_refs.load(Ordering::Acquire);
-        if refs > 0 {
-            link.release_later(proxy.target, refs);
-        }
+        link.release_later(proxy.target, proxy.public_refs.load(Ordering::Acquire));
     }
 }

@@ -4,7 +4,7 @@ mod unsent;
 
 pub(crate) use unsent::Unsent;
 
-use crate::client::channels::{self, Calls, with_channel};
+use crate::client::channels::{Calls, OwnedChannel, take_out};
 use crate::client::link::Link;
 use crate::client::proxy::Proxy;
 use crate::client::proxy::Wanted;
@@ -13,7 +13,7 @@ use crate::protocol::frame::{Measure, aligned};
 use crate::types::deadline;
 use crate::types::error::{Failed, Result, leave};
 use crate::types::registry::InterfaceInfo;
-use obvia_rpc::vi_call::{Channel, TargetId};
+use obvia_rpc::vi_call::TargetId;
 use obvia_via::layout::INLINE_MAX;
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -112,7 +112,7 @@ impl PlainCall {
 /// A call over a channel that is not at hand meanwhile, since the marshaling may run foreign code
 /// that makes calls on this thread.
 pub struct ProxyCall<'a> {
-    channel: &'a mut Channel,
+    owned: &'a mut OwnedChannel,
     target: TargetId,
     link: &'a Link,
     unsent: Unsent,
@@ -123,11 +123,11 @@ impl ProxyCall<'_> {
     /// on this thread.
     #[inline]
     pub fn make(proxy: &Proxy, work: impl FnOnce(&mut ProxyCall<'_>) -> Result<HRESULT>) -> HRESULT {
-        let call = |channel: &mut Channel| {
+        let call = |owned: &mut OwnedChannel| {
             let (target, link, unsent) = (proxy.target(), &**proxy.link(), Unsent::default());
-            work(&mut ProxyCall { channel, target, link, unsent })
+            work(&mut ProxyCall { owned, target, link, unsent })
         };
-        with_channel(proxy.link(), call).unwrap_or_else(leave)
+        take_out(proxy.link(), call).unwrap_or_else(leave)
     }
 
     /// Marshals a reference to an object in the request. The reference is taken back if the server
@@ -136,7 +136,7 @@ impl ProxyCall<'_> {
         let reference = self.unsent.reference(object, info, self.link.oxid())?;
         // Calls that the object has made meanwhile have left their own alarm with the thread's
         // cancellers.
-        channels::register_again(self.channel)?;
+        self.owned.register()?;
         Ok(reference)
     }
 
@@ -147,7 +147,7 @@ impl ProxyCall<'_> {
     /// If the connection is gone or full.
     #[inline(always)]
     pub fn inline_request(&mut self) -> Result<&mut [u8; INLINE_MAX]> {
-        Ok(self.channel.inline_request(deadline::ThreadLimit)?)
+        Ok(self.owned.channel.inline_request(deadline::ThreadLimit)?)
     }
 
     /// Returns the memory for a request's frame.
@@ -157,7 +157,7 @@ impl ProxyCall<'_> {
     /// As [`Self::inline_request`], and if the frame is too long for the connection.
     #[inline]
     pub fn request(&mut self, measure: Measure) -> Result<&mut [u8]> {
-        Ok(self.channel.request(measure.length(), measure.bulk(), deadline::ThreadLimit)?)
+        Ok(self.owned.channel.request(measure.length(), measure.bulk(), deadline::ThreadLimit)?)
     }
 
     /// Publishes the request and waits for its reply.
@@ -168,7 +168,7 @@ impl ProxyCall<'_> {
     #[inline(always)]
     pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
         let length = aligned(length);
-        let outcome = self.channel.call(self.target, opnum, length, deadline::ThreadLimit);
+        let outcome = self.owned.channel.call(self.target, opnum, length, deadline::ThreadLimit);
         self.unsent.is_published(outcome.as_ref().err());
         Ok(ReplyView::of_object(outcome?, self.link.oxid()))
     }
@@ -176,8 +176,8 @@ impl ProxyCall<'_> {
     /// Publishes a request that has no reply.
     #[inline]
     pub fn send_oneway(&mut self, opnum: u16, length: usize) {
-        self.channel.oneway(self.target, opnum, aligned(length));
-        self.unsent.is_published_oneway(self.channel, self.link);
+        self.owned.channel.oneway(self.target, opnum, aligned(length));
+        self.unsent.is_published_oneway(&mut self.owned.channel, self.link);
     }
 }
 

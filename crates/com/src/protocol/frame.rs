@@ -5,6 +5,7 @@
 //! offset of each is thus known before it is read, and the check compares the frame with it.
 
 use crate::types::error::code;
+use crate::types::guid;
 use obvia_ndr::flat::{FRAME_MAX, OBJECT_ALIGN, OBJECT_HEADER};
 use obvia_via::RegionView;
 use windows_core::{GUID, HRESULT};
@@ -77,13 +78,13 @@ unsafe impl Value for GUID {
     const SIZE: usize = 16;
     #[inline]
     fn store(&self, frame: &mut [u8], at: usize) {
-        frame[at..at + 16].copy_from_slice(&crate::protocol::objref::guid_to_wire(self));
+        frame[at..at + 16].copy_from_slice(&guid::to_wire(self));
     }
     #[inline]
     fn load(frame: RegionView<'_>, at: usize) -> Option<Self> {
         let mut bytes = [0; 16];
         frame.copy_to(at, &mut bytes)?;
-        Some(crate::protocol::objref::guid_from_wire(bytes))
+        Some(guid::from_wire(bytes))
     }
 }
 

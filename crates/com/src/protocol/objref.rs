@@ -7,6 +7,7 @@
 use crate::access;
 use crate::orpc::{Client, DualStringArray, ObjRef as Any, SecurityBinding, StdObjRef};
 use crate::types::error::{Error, Result, code};
+use crate::types::guid;
 use obvia_rpc::security::AuthType;
 use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
@@ -40,34 +41,13 @@ pub(crate) fn ipid(target: TargetId, oxid: u64) -> GUID {
     let mut bytes = [0; 16];
     bytes[0..8].copy_from_slice(&target.word().to_le_bytes());
     bytes[8..16].copy_from_slice(&oxid.to_le_bytes());
-    guid_from_wire(bytes)
+    guid::from_wire(bytes)
 }
 
 /// Splits an IPID of an obvia process into the target and the OXID.
 pub(crate) fn split_ipid(ipid: &GUID) -> (TargetId, u64) {
-    let value = u128::from_le_bytes(guid_to_wire(ipid));
+    let value = u128::from_le_bytes(guid::to_wire(ipid));
     (TargetId::from_word(value as u64), (value >> 64) as u64)
-}
-
-/// Returns the little-endian wire form of a GUID.
-pub(crate) fn guid_to_wire(guid: &GUID) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    bytes[0..4].copy_from_slice(&guid.data1.to_le_bytes());
-    bytes[4..6].copy_from_slice(&guid.data2.to_le_bytes());
-    bytes[6..8].copy_from_slice(&guid.data3.to_le_bytes());
-    bytes[8..16].copy_from_slice(&guid.data4);
-    bytes
-}
-
-/// Returns the GUID of a little-endian wire form.
-pub(crate) fn guid_from_wire(bytes: [u8; 16]) -> GUID {
-    let [a, b, c, d, e, f, g, h, data4 @ ..] = bytes;
-    GUID {
-        data1: u32::from_le_bytes([a, b, c, d]),
-        data2: u16::from_le_bytes([e, f]),
-        data3: u16::from_le_bytes([g, h]),
-        data4,
-    }
 }
 
 fn bad(what: &str) -> Error {

@@ -6,11 +6,11 @@
 //! plain bytes.
 
 use crate::orpc::CallContext;
-use crate::protocol::objref::guid_from_wire;
 use crate::types::deadline::{self, ThreadLimit};
 use crate::types::error::{Result, code};
+use crate::types::guid;
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::{Channel, ServerCall, TargetId};
+use obvia_rpc::vi_call::{Channel, Reply, ServerCall, TargetId};
 use obvia_via::{Deadline, RegionView};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -77,6 +77,18 @@ pub(crate) fn call(channel: &mut Channel, deadline: Deadline, opnum: u16, reques
     exchange(channel, deadline, opnum, length)
 }
 
+/// As [`call`], for a call that may take long: it is cancelled when `is_awaited` returns false.
+pub(crate) fn call_while(
+    channel: &mut Channel,
+    deadline: Deadline,
+    opnum: u16,
+    request: &[u8],
+    is_awaited: impl Fn() -> bool,
+) -> Result<Vec<u8>> {
+    let length = put(channel, deadline, request)?;
+    answer_in(&channel.call_while(TARGET, opnum, length, deadline, is_awaited)?)
+}
+
 /// Writes a request to the channel, and returns the length of its frame.
 fn put(channel: &mut Channel, deadline: Deadline, request: &[u8]) -> Result<usize> {
     let length = request.len().next_multiple_of(8);
@@ -88,7 +100,11 @@ fn put(channel: &mut Channel, deadline: Deadline, request: &[u8]) -> Result<usiz
 
 /// Publishes the request that was written last, and returns its answer.
 fn exchange(channel: &mut Channel, deadline: Deadline, opnum: u16, length: usize) -> Result<Vec<u8>> {
-    let reply = channel.call(TARGET, opnum, length, deadline)?;
+    answer_in(&channel.call(TARGET, opnum, length, deadline)?)
+}
+
+/// Returns the answer in a reply.
+fn answer_in(reply: &Reply<'_>) -> Result<Vec<u8>> {
     let result = HRESULT(reply.status.cast_signed());
     if result.is_err() {
         return Err(result.into());
@@ -110,7 +126,7 @@ pub(crate) fn target_from(frame: RegionView<'_>, at: usize) -> std::result::Resu
 pub(crate) fn guid_from(frame: RegionView<'_>, at: usize) -> std::result::Result<GUID, Status> {
     let mut bytes = [0; 16];
     frame.copy_to(at, &mut bytes).ok_or(Status::BAD_STUB_DATA)?;
-    Ok(guid_from_wire(bytes))
+    Ok(guid::from_wire(bytes))
 }
 
 /// Converts an answer to a text.

@@ -2,14 +2,16 @@
 
 use super::Runtime;
 use super::links::Place;
-use crate::client::link::{Address, Link};
+use crate::client::link::{Address, Link, RELEASE_TIMEOUT};
 use crate::client::own_target;
+use crate::protocol::objref::ObjRef;
 use crate::transport::network::{self, for_peers};
 use crate::types::deadline;
 use crate::types::error::{Error, Result, code};
 use crate::types::identity::{endpoint_of, in_order};
 use crate::types::upkeep;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_via::Deadline;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -87,8 +89,9 @@ impl Runtime {
                 // own.
                 Address::Binding(for_peers(binding.clone()))
             };
-            let limit = if left == 0 { Duration::MAX } else { ATTEMPT };
-            let limit = deadline::of_thread().start().remaining().min(limit);
+            let remaining = deadline::of_thread().start().remaining();
+            // A short deadline leaves time for the next binding, too.
+            let limit = if left == 0 { remaining } else { ATTEMPT.min(remaining / 2) };
             outcome = deadline::with_timeout(limit, || self.link_by_address(address));
             match &outcome {
                 Ok(link) if link.oxid() == oxid => return outcome,
@@ -99,6 +102,32 @@ impl Runtime {
             }
         }
         outcome
+    }
+
+    /// Returns the link to the process of a received reference, as [`Self::link_to`] does. If the
+    /// process cannot be reached, the janitor gives the reference back later.
+    pub(crate) fn claim(&'static self, reference: &ObjRef) -> Result<Arc<Link>> {
+        self.link_to(reference.oxid, &reference.bindings).inspect_err(|error| {
+            // A forged reference leads to no process, or to another one than it says.
+            if error.code() != code::RPC_E_INVALID_OBJREF && reference.public_refs > 0 {
+                self.unclaimed.add(reference);
+                upkeep::wake();
+            }
+        })
+    }
+
+    /// Gives back unclaimed references whose processes can be reached now. The others are tried
+    /// again.
+    pub(super) fn give_back_unclaimed(&'static self) {
+        let limit = Deadline::Within(RELEASE_TIMEOUT).start();
+        while !limit.is_over()
+            && let Some(share) = self.unclaimed.take_due()
+        {
+            match deadline::with(limit, || self.link_to(share.oxid, &share.bindings)) {
+                Ok(link) => share.refs.into_iter().for_each(|(target, refs)| link.release_later(target, refs)),
+                Err(_) => self.unclaimed.retry(share, self.exports().patience()),
+            }
+        }
     }
 
     /// Returns the link to the process that a name or a string binding denotes.

@@ -81,8 +81,7 @@ impl Runtime {
             let object = self.exports().get(reference.target)?.object;
             return exports::query(object.get(), info);
         }
-        let link = self.link_to(reference.oxid, &reference.bindings)?;
-        self.import(&link, reference, info)
+        self.import(&self.claim(reference)?, reference, info)
     }
 
     /// Returns the interface pointer for a reference that came over a link. The proxy uses this
@@ -100,7 +99,8 @@ impl Runtime {
         self.import(link, reference, info)
     }
 
-    /// Returns the proxy for a reference to an object of the process behind a link.
+    /// Returns the proxy for a reference to an object of the process behind a link. The reference
+    /// is given back if this process does not know its interface.
     pub(crate) fn import(
         &self,
         link: &Arc<Link>,
@@ -109,11 +109,44 @@ impl Runtime {
     ) -> Result<IUnknown> {
         // If the reference is to another interface than the wanted one, a proxy for the former is
         // made, and queried for the wanted interface.
-        let carrier = if reference.iid == info.iid { info } else { registry::find(&reference.iid)? };
+        let carrier = if reference.iid == info.iid {
+            info
+        } else {
+            let give_back = |_: &_| link.release_later(reference.target, reference.public_refs);
+            registry::find(&reference.iid).inspect_err(give_back)?
+        };
         let pointer = import(link, reference.oid, reference.target, reference.public_refs, carrier);
         // SAFETY: `import` returns a counted interface pointer, which begins with IUnknown's
         // methods.
         let proxy = unsafe { IUnknown::from_raw(pointer.as_ptr()) };
         if reference.iid == info.iid { Ok(proxy) } else { exports::query(&proxy, info) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::proxy::UNKNOWN_INFO;
+    use crate::services::process;
+    use crate::types::agile::{IChecked, IChecked_Impl};
+    use obvia_via::Deadline;
+    use windows_core::{GUID, implement};
+
+    #[implement(IChecked)]
+    struct Object;
+
+    impl IChecked_Impl for Object_Impl {}
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_reference_to_an_unknown_interface_is_given_back() {
+        let (runtime, link) = (process::runtime().unwrap(), Arc::new(Link::to_itself()));
+        let holder = Client::Process(runtime.oxid());
+        let known = runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, holder).unwrap();
+        let unknown = ObjRef { iid: GUID::from_u128(0x5d1c_9e1a), ..known };
+        assert!(runtime.import(&link, &unknown, &UNKNOWN_INFO).is_err());
+        assert!(runtime.exports().get(unknown.target).is_ok());
+        assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
+        assert!(runtime.exports().get(unknown.target).is_err());
     }
 }

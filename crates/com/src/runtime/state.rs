@@ -3,6 +3,7 @@
 use super::detours::Detours;
 use super::links::Links;
 use super::names::Names;
+use super::unclaimed::Unclaimed;
 use crate::access::Rules;
 use crate::server::exports::Exports;
 use crate::server::functions::{Functions, PREFIX};
@@ -51,6 +52,7 @@ pub(crate) struct Runtime {
     parts: &'static Parts,
     extensions: Mutex<HashMap<TypeId, &'static (dyn Any + Send + Sync)>>,
     pub(super) detours: Detours,
+    pub(super) unclaimed: Unclaimed,
 }
 
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
@@ -74,6 +76,7 @@ impl Runtime {
                 parts,
                 extensions: Mutex::default(),
                 detours: Detours::default(),
+                unclaimed: Unclaimed::default(),
             })
         });
         made.as_ref().map_err(Clone::clone)

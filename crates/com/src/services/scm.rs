@@ -20,6 +20,6 @@ pub(crate) mod starter;
 pub use folders::{VARIABLE, classes, find, install, remove};
 pub(crate) use names::{announce, by_server, class_endpoint, idle_timeout, is_own_name, start, unknown};
 pub use registration::{Class, Program, Remote};
-pub(crate) use remote::{activate_for, is_for, resolve_for};
+pub(crate) use remote::{activate_for, is_for, note_third_process, resolve_for};
 pub use running::{Running, running, service};
 pub use serving::{Service, serve};

@@ -91,6 +91,11 @@ pub(crate) fn with<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
     calls()
 }
 
+/// Runs `steps` of one operation, for all of which together the thread's limit begins now.
+pub(crate) fn together<R>(steps: impl FnOnce() -> R) -> R {
+    with(of_thread().start(), steps)
+}
+
 /// Returns the deadline of the calls that this thread makes now.
 #[inline]
 pub(crate) fn of_thread() -> Deadline {

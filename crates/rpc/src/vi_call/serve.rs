@@ -110,7 +110,7 @@ impl ServerCall<'_> {
             return Ok(&mut self.tx.inline_frame(Seconds::<1>)?[..length]);
         }
         self.in_area = true;
-        self.tx.area_frame(length, bulk, Seconds::<1>)
+        self.tx.response_frame(length, bulk, Seconds::<1>)
     }
 
     /// Returns the caller's regions, in which arguments may lie.
@@ -154,7 +154,7 @@ impl ServerCall<'_> {
     /// `None` if the caller is gone or the frame exceeds the connection's limit.
     pub fn reply_in_area(&mut self, length: usize) -> Option<&mut [u8]> {
         self.in_area = true;
-        self.tx.area_frame(length, 0, Seconds::<1>).ok()
+        self.tx.response_frame(length, 0, Seconds::<1>).ok()
     }
 
     /// Returns the place of [`Self::reply_in_area`] if it needs no wait and no growth, otherwise

@@ -127,8 +127,9 @@ impl SendArea {
         place
     }
 
-    /// Replaces the area by one that holds `length` bytes, and passes it to the peer. The peer must
-    /// have taken all frames.
+    /// Replaces the area by a larger one, which is passed to the peer. It holds `length` bytes,
+    /// unless it was asked for by an earlier attempt for shorter frames. The peer must have taken
+    /// all frames.
     pub(super) fn grow(&mut self, length: usize, wire: &Wire) -> Result<(), Error> {
         if length > self.limit {
             return Err(Error::TooLong { length: length as u64, limit: self.limit as u64 });
@@ -138,8 +139,8 @@ impl SendArea {
         self.number += 1;
         self.start = mapping.start();
         self.next = self.start;
-        // SAFETY: the mapping has `size` bytes, and `grown` keeps it.
-        self.end = unsafe { self.start.add(size) };
+        // SAFETY: the end of the mapping, which `grown` keeps.
+        self.end = unsafe { self.start.add(mapping.length()) };
         self.grown = Some(mapping);
         Ok(())
     }

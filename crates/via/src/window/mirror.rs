@@ -83,8 +83,10 @@ struct SendPlace {
 struct Areas {
     // The area that the peer uses, unless that is area 0; and the area that was made for the peer's
     // last request.
-    current: Option<MemoryRegion>,
+    current: Option<(u32, MemoryRegion)>,
     pending: Option<(u32, MemoryRegion)>,
+    // The area that this side has asked for, while the peer has not answered.
+    wanted: Option<(u32, MemoryRegion)>,
     // The area that the peer has made for this side's last request.
     given: Option<(u32, MemoryHandle)>,
 }
@@ -185,6 +187,24 @@ impl Mirror {
         let written = self.area_messages.memory().write(place, &message);
         debug_assert!(written.is_some());
         self.post(|_| Descriptor::send().with_segment(&self.area_messages, place, AREA_MESSAGE as u32))
+    }
+
+    /// Waits until the peer has made the area that it was asked for.
+    fn await_area(&self, wire: &Wire, number: u32) -> Result<MemoryHandle, Error> {
+        let deadline = Deadline::Within(PEER_TIMEOUT).start();
+        loop {
+            self.fetch(wire)?;
+            match lock(&self.areas).given.take() {
+                Some((given, handle)) if given == number => return Ok(handle),
+                Some((given, _)) => return Err(Violation::UnknownArea(given).into()),
+                None => {}
+            }
+            wire.check()?;
+            if deadline.is_over() {
+                return Err(Error::TimedOut);
+            }
+            self.core.sleep(Queue::Receive, Deadline::Within(Duration::from_millis(1)))?;
+        }
     }
 
     /// Evaluates a completed receive descriptor, with the VI locked.
@@ -309,21 +329,21 @@ impl Carrier for Mirror {
     }
 
     fn make_area(&self, wire: &Wire, number: u32, length: usize) -> Result<Mapping, Error> {
-        let region = self.nic.register(self.nic.memory(length)?, &self.tag, Access::LOCAL)?;
-        self.send_area_message(WANTED, number, length as u64, MemoryHandle([0; 2]))?;
-        let deadline = Deadline::Within(PEER_TIMEOUT).start();
-        let handle = loop {
-            self.fetch(wire)?;
-            match lock(&self.areas).given.take() {
-                Some((given, handle)) if given == number => break handle,
-                Some((given, _)) => return Err(Violation::UnknownArea(given).into()),
-                None => {}
+        let wanted = lock(&self.areas).wanted.take();
+        let region = match wanted {
+            Some((asked, region)) if asked == number => region,
+            _ => {
+                let region = self.nic.register(self.nic.memory(length)?, &self.tag, Access::LOCAL)?;
+                self.send_area_message(WANTED, number, length as u64, MemoryHandle([0; 2]))?;
+                region
             }
-            wire.check()?;
-            if deadline.is_over() {
-                return Err(Error::TimedOut);
+        };
+        let handle = match self.await_area(wire, number) {
+            Ok(handle) => handle,
+            Err(error) => {
+                lock(&self.areas).wanted = Some((number, region));
+                return Err(error);
             }
-            self.core.sleep(Queue::Receive, Deadline::Within(Duration::from_millis(1)))?;
         };
         // SAFETY: the sender keeps the region until the next one takes its place, and the mapping
         // goes with it.
@@ -334,13 +354,17 @@ impl Carrier for Mirror {
 
     fn take_area(&self, number: u32, _: usize) -> Result<Mapping, Error> {
         let mut areas = lock(&self.areas);
-        let pending = areas.pending.take().filter(|(pending, _)| *pending == number);
-        let (_, region) = pending.ok_or(Violation::UnknownArea(number))?;
+        // The number of an earlier area is accepted as well, and gets the last area: no message
+        // lies in an earlier area any more.
+        let is_passed = |(last, _): &(u32, MemoryRegion)| number.wrapping_sub(*last).cast_signed() <= 0;
+        if areas.pending.as_ref().is_some_and(is_passed) {
+            areas.current = areas.pending.take();
+        }
+        let (_, region) =
+            areas.current.as_ref().filter(|last| is_passed(last)).ok_or(Violation::UnknownArea(number))?;
         // SAFETY: the receiver keeps the region until the next one takes its place, and the mapping
         // goes with it.
-        let mapping = unsafe { Mapping::of(region.memory()) };
-        areas.current = Some(region);
-        Ok(mapping)
+        Ok(unsafe { Mapping::of(region.memory()) })
     }
 
     fn guard(&self, guard: Guard) -> Result<(), Error> {

@@ -152,6 +152,18 @@ impl Rx {
         self.accept(first)
     }
 
+    /// Waits until the next message is there, without taking it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::receive`], except [`Error::Violation`].
+    pub fn wait(&mut self, limit: impl Limit) -> Result<(), Box<Error>> {
+        if self.slot().load(Ordering::Acquire) as u32 != self.next {
+            self.await_slot(limit)?;
+        }
+        Ok(())
+    }
+
     /// Returns the next message if it is there already.
     ///
     /// # Errors

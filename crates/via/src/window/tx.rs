@@ -161,13 +161,50 @@ impl Tx {
         let deadline = limit.deadline();
         self.inline_frame(deadline)?;
         if self.area.is_too_small(length) {
-            self.await_credit(deadline, |tx| tx.area.is_free(tx.taken))?;
-            self.area.grow(length, &self.wire)?;
+            self.enlarge_area(length, deadline)?;
         }
         if !self.area.has_room(length, bulk, self.taken) {
             self.await_credit(deadline, |tx| tx.area.has_room(length, bulk, tx.taken))?;
         }
         Ok(self.area.frame(length))
+    }
+
+    /// As [`Self::area_frame`], for a response. A rung alarm does not end the wait for a larger
+    /// area, but the next wait for a message.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::area_frame`].
+    pub fn response_frame(&mut self, length: usize, bulk: usize, limit: impl Limit) -> Result<&mut [u8], Error> {
+        if self.area.is_too_small(length) {
+            self.enlarge_for_response(length, limit.deadline())?;
+        }
+        self.area_frame(length, bulk, limit)
+    }
+
+    #[cold]
+    fn enlarge_for_response(&mut self, length: usize, deadline: Deadline) -> Result<(), Error> {
+        let (deadline, mut is_rung) = (deadline.start(), false);
+        let outcome = loop {
+            match self.enlarge_area(length, deadline) {
+                Err(Error::Cancelled) if !deadline.is_over() => is_rung = true,
+                outcome => break outcome,
+            }
+        };
+        if is_rung {
+            self.wire.keep_ring();
+        }
+        outcome
+    }
+
+    /// Makes the area long enough for frames of this length.
+    #[cold]
+    fn enlarge_area(&mut self, length: usize, deadline: Deadline) -> Result<(), Error> {
+        while self.area.is_too_small(length) {
+            self.await_credit(deadline, |tx| tx.area.is_free(tx.taken))?;
+            self.area.grow(length, &self.wire)?;
+        }
+        Ok(())
     }
 
     /// As [`Self::area_frame`], for a message that has its slot. Never waits: returns `None` if the

@@ -108,6 +108,62 @@ fn frames_of_all_lengths_go_and_come(pair: &impl Connect, waiting: Waiting) {
     });
 }
 
+/// Responses outgrow the area again and again while alarms are rung. The next wait for a message
+/// reports the alarm.
+fn a_rung_alarm_ends_no_wait_for_a_larger_area(pair: &impl Connect) {
+    let lengths = [10_000, 40_000, 160_000, 640_000];
+    let (done, is_done) = channel();
+    let serve = move |mut window: Window| {
+        for length in lengths {
+            let header = loop {
+                match window.rx.receive(TIMEOUT) {
+                    Ok(message) => break message.header().unwrap(),
+                    Err(Error::Cancelled) => {}
+                    Err(error) => panic!("{error}"),
+                }
+            };
+            window.tx.taken_all();
+            window.alarm().ring();
+            window.tx.response_frame(length, 0, TIMEOUT).unwrap().fill(1);
+            window.tx.send_area(Header { kind: Kind::Response, ..header }, length);
+        }
+        let outcome = window.rx.receive(TIMEOUT).map(|message| message.sequence());
+        done.send(()).unwrap();
+        assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
+        let _ = window.rx.receive(TIMEOUT);
+    };
+    pair.between(Waiting::Adaptive, serve, |mut window| {
+        for length in lengths {
+            let sequence = window.tx.next_sequence();
+            send(&mut window, REQUEST, 0, 0);
+            assert_eq!(window.rx.receive(TIMEOUT).unwrap().frame().len(), length);
+            window.tx.taken_through(sequence);
+        }
+        is_done.recv().unwrap();
+    });
+}
+
+/// The area for which an interrupted wait has asked is used by the next frame, whatever its length.
+fn an_interrupted_wait_for_a_larger_area_can_be_repeated(pair: &impl Connect) {
+    pair.between(Waiting::Adaptive, echo, |mut window| {
+        for (interrupted, length) in [(10_000, 30_000), (100_000, 50_000), (200_000, 900_000)] {
+            window.alarm().ring();
+            let _ = window.tx.area_frame(interrupted, 0, TIMEOUT);
+            let sequence = window.tx.next_sequence();
+            send(&mut window, REQUEST, length, 7);
+            let response = loop {
+                match window.rx.receive(TIMEOUT) {
+                    Ok(message) => break message,
+                    Err(Error::Cancelled) => {}
+                    Err(error) => panic!("{error}"),
+                }
+            };
+            assert_eq!((response.frame().len(), response.frame().load_u8(length - 1)), (length, Some(8)));
+            window.tx.taken_through(sequence);
+        }
+    });
+}
+
 /// Waits a moment for room for a frame of this length.
 fn try_room(window: &mut Window, length: usize) {
     if length <= obvia_via::layout::INLINE_MAX {
@@ -223,6 +279,12 @@ macro_rules! over {
             #[test]
             fn waits() {
                 waits_end(&$pair);
+            }
+
+            #[test]
+            fn rings() {
+                a_rung_alarm_ends_no_wait_for_a_larger_area(&$pair);
+                an_interrupted_wait_for_a_larger_area_can_be_repeated(&$pair);
             }
 
             #[test]

@@ -6,6 +6,7 @@ use pfs::{PFS_KIND, PFS_TRANSFER_MAX};
 use sha2::{Digest, Sha256};
 use std::io::{BufRead, BufReader, IsTerminal};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -22,11 +23,23 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 /// be built.
 const SERVE: &str = "--serve";
 
-/// The server process, killed on drop.
+/// The argument with which this program ends when its standard input ends.
+const ATTENDED: &str = "--attended";
+
+/// The time that the server may take to end in order.
+const ENDING_MAX: Duration = Duration::from_secs(5);
+
+/// The server process. It ends in order when its standard input ends, which is on drop, or when
+/// this process ends.
 struct Server(Child);
 
 impl Drop for Server {
     fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let since = Instant::now();
+        while matches!(self.0.try_wait(), Ok(None)) && since.elapsed() < ENDING_MAX {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -73,7 +86,9 @@ fn start_server(tree: &Path, name: &str, listen: Option<&str>) -> Outcome<(Serve
     if let Some(listen) = listen {
         command.args(["--listen", listen]);
     }
-    let mut child = command.arg(tree).arg(name).stdout(Stdio::piped()).spawn()?;
+    // Signals of the terminal reach this process alone, whose end ends the server.
+    command.arg(tree).arg(name).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+    let mut child = command.spawn()?;
     let stdout = child.stdout.take().ok_or("the server has no output")?;
     let (server, mut address) = (Server(child), name.to_owned());
     for line in BufReader::new(stdout).lines() {
@@ -106,6 +121,7 @@ fn arguments() -> Outcome<Arguments> {
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().and_then(|value| value.into_string().ok()).ok_or(USAGE);
         match argument.to_str() {
+            Some(ATTENDED) => pfs::service::end_with_input(),
             Some("--listen") => found.listen = Some(value()?),
             Some("--connect") => found.connect = Some(value()?),
             Some(option) if option.starts_with('-') => return Err(USAGE.into()),
@@ -212,6 +228,7 @@ impl Walk {
 
 fn demo() -> Outcome<()> {
     let Arguments { listen, connect, tree } = arguments()?;
+    let is_named = tree.is_some() || connect.is_some();
     let tree = tree.map_or_else(find_tree, Ok)?;
     let (_server, address) = match connect {
         Some(binding) => {
@@ -248,7 +265,7 @@ fn demo() -> Outcome<()> {
         percentile(0.99),
         percentile(0.999)
     );
-    if files < FILES_MIN && std::env::args_os().nth(1).is_none() {
+    if files < FILES_MIN && !is_named {
         return Err(format!("only {files} files could be read").into());
     }
     Ok(())
@@ -256,6 +273,7 @@ fn demo() -> Outcome<()> {
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).is_some_and(|first| first == SERVE) {
+        pfs::service::end_with_input();
         return pfs::service::run(std::env::args().skip(2));
     }
     match demo() {

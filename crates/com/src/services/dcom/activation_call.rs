@@ -2,13 +2,14 @@
 
 use super::classes::Activated;
 use crate::client::link::Link;
-use crate::protocol::objref::{ObjRef, guid_to_wire};
+use crate::protocol::objref::ObjRef;
 use crate::protocol::own_calls::{OP_ACTIVATE, guid_from};
 use crate::runtime::{Runtime, response};
 use crate::server::own_call::{answer, block, current_caller};
 use crate::services::dcom::classes::Classes;
 use crate::services::scm;
 use crate::types::error::{Result, code};
+use crate::types::guid;
 use crate::types::registry;
 use crate::types::registry::InterfaceInfo;
 use obvia_rpc::status::Status;
@@ -23,16 +24,19 @@ pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &Inte
         bound => bound.map(|()| None)?,
     };
     let mut request = Vec::with_capacity(40);
-    request.extend(guid_to_wire(class));
-    request.extend(guid_to_wire(&info.iid));
+    request.extend(guid::to_wire(class));
+    request.extend(guid::to_wire(&info.iid));
     request.extend(u64::from(wanted == Activated::ClassObject).to_le_bytes());
     // A server may have to start.
-    let reference = match (link.long_call(OP_ACTIVATE, &request), unknown) {
+    let reference = match (link.long_call(OP_ACTIVATE, &request, || true), unknown) {
         (Err(error), Some(unknown)) if error.code() == code::E_NOINTERFACE => return Err(unknown),
         (answer, unknown) => (ObjRef::from_wire(&answer?)?, unknown),
     };
     match reference {
-        (reference, Some(unknown)) if reference.oxid == link.oxid() => Err(unknown),
+        (reference, Some(unknown)) if reference.oxid == link.oxid() => {
+            link.release_later(reference.target, reference.public_refs);
+            Err(unknown)
+        }
         (reference, _) => Ok(reference),
     }
 }

@@ -147,7 +147,11 @@ fn provide(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActiv
 
 fn marshal(caller: &Arc<Caller>, object: &IUnknown, iid: &GUID) -> Result<Vec<u8>> {
     let info = Wanted::Iid(*iid).info().map_err(|_| code::E_NOINTERFACE)?;
-    response::marshal(caller, object, info)?.to_wire()
+    let reference = response::marshal(caller, object, info)?;
+    if ![Runtime::current()?.oxid(), caller.oxid].contains(&reference.oxid) {
+        scm::note_third_process(caller, &reference)?;
+    }
+    reference.to_wire()
 }
 
 /// Returns the overall result: success if at least one interface was found.

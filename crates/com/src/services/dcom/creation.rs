@@ -114,7 +114,7 @@ pub(crate) fn activate(
     registry::register_module(info);
     let sought = Sought { runtime, class, wanted, info };
     if let Some(server) = server {
-        return deadline::with(deadline::of_thread().start(), || sought.at(server));
+        return deadline::together(|| sought.at(server));
     }
     match Classes::of(runtime).activate(&class, wanted) {
         Err(error) if error.code() == code::REGDB_E_CLASSNOTREG => sought.registered(context),
@@ -139,7 +139,7 @@ impl Sought {
             return self.runtime.adopt(&link, &reference, self.info);
         }
         // The process has forwarded the activation to another one.
-        let link = self.runtime.link_to(reference.oxid, &reference.bindings)?;
+        let link = self.runtime.claim(&reference)?;
         if let Err(error) = link.bind(self.info) {
             link.release_later(reference.target, reference.public_refs);
             return Err(error);
@@ -158,7 +158,7 @@ impl Sought {
         let host = registered.and_then(|class| class.host.as_ref());
         let host = host.filter(|_| context.contains(ClassContext::REMOTE_SERVER));
         let program = path.as_deref().filter(|_| registered.is_some_and(|class| class.program.is_some()));
-        deadline::with(deadline::of_thread().start(), || {
+        deadline::together(|| {
             let by_process = if context.contains(ClassContext::LOCAL_SERVER) {
                 self.by_process(program)
             } else {

@@ -1,7 +1,8 @@
 //! The folders with registrations: those of this user and of the system.
 
-use super::registration::{Class, guid, guid_text};
+use super::registration::Class;
 use crate::types::error::{Error, Result, code};
+use crate::types::guid;
 use crate::types::plain_file::{self, Readers, about, is_missing};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -35,7 +36,7 @@ fn folders() -> Vec<PathBuf> {
 }
 
 fn file_of(folder: &Path, id: &GUID) -> PathBuf {
-    folder.join(format!("{}{ENDING}", guid_text(id)))
+    folder.join(format!("{}{ENDING}", guid::to_text(id)))
 }
 
 /// Reads a registration; `None` where there is no such file. Only this user or root may be able to
@@ -56,7 +57,7 @@ pub fn find(class: &GUID) -> Result<Option<(Class, PathBuf)>> {
         let path = file_of(&folder, class);
         let Some(found) = read(&path)? else { continue };
         if found.id != *class {
-            return Err(about(&path, format!("is the registration of another class, {}", guid_text(&found.id))));
+            return Err(about(&path, format!("is the registration of another class, {}", guid::to_text(&found.id))));
         }
         return Ok(Some((found, path)));
     }
@@ -73,7 +74,7 @@ pub fn classes() -> Vec<(PathBuf, Result<Class>)> {
             let class = match read(&path) {
                 Ok(None) => continue,
                 Ok(Some(class)) if class.id != id => {
-                    Err(about(&path, format!("is the registration of another class, {}", guid_text(&class.id))))
+                    Err(about(&path, format!("is the registration of another class, {}", guid::to_text(&class.id))))
                 }
                 Ok(Some(class)) => Ok(class),
                 Err(error) => Err(error),
@@ -87,7 +88,7 @@ pub fn classes() -> Vec<(PathBuf, Result<Class>)> {
 /// Returns the CLSID in the name of a registration file.
 fn id_of(name: OsString) -> Option<GUID> {
     let text = name.to_str()?.strip_suffix(ENDING)?;
-    guid(text).filter(|id| guid_text(id) == text)
+    guid::parse(text).filter(|id| guid::to_text(id) == text)
 }
 
 /// Registers a class for this user, replacing its earlier registration. Returns the file that was

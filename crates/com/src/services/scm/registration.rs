@@ -3,6 +3,7 @@
 use crate::access::Caller;
 use crate::transport::network;
 use crate::types::error::{Error, Result, code};
+use crate::types::guid;
 use obvia_rpc::string_binding::StringBinding;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -107,22 +108,6 @@ impl Program {
     }
 }
 
-/// Parses a GUID in the usual groups, with or without braces.
-pub(crate) fn guid(text: &str) -> Option<GUID> {
-    let bare = text.strip_prefix('{').map_or(Some(text), |rest| rest.strip_suffix('}'))?;
-    let mut digits = String::new();
-    for (part, length) in bare.split('-').zip([8, 4, 4, 4, 12]) {
-        let is_right = part.len() == length && part.bytes().all(|digit| digit.is_ascii_hexdigit());
-        is_right.then(|| digits.push_str(part))?;
-    }
-    (bare.len() == 36).then(|| u128::from_str_radix(&digits, 16).ok().map(GUID::from_u128))?
-}
-
-/// Returns a CLSID in the format of registrations.
-pub(crate) fn guid_text(id: &GUID) -> String {
-    format!("{id:?}").to_ascii_lowercase()
-}
-
 /// The contents of the lines read so far.
 #[derive(Default)]
 struct Lines {
@@ -154,7 +139,7 @@ fn once<T>(place: &mut Option<T>, value: T) -> std::result::Result<(), Wrong> {
 
 fn class_id(value: &str) -> std::result::Result<GUID, Wrong> {
     let form = "is not a CLSID: write it as 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20";
-    guid(value).filter(|id| *id != GUID::zeroed()).ok_or_else(|| form.to_owned())
+    guid::parse(value).filter(|id| *id != GUID::zeroed()).ok_or_else(|| form.to_owned())
 }
 
 fn name(value: &str) -> std::result::Result<String, Wrong> {
@@ -294,7 +279,7 @@ impl FromStr for Class {
 /// Writes the lines of a registration in the format that is parsed.
 impl fmt::Display for Class {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "class = {}", guid_text(&self.id))?;
+        writeln!(f, "class = {}", guid::to_text(&self.id))?;
         if let Some(name) = &self.name {
             writeln!(f, "name = {name}")?;
         }

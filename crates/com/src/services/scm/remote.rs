@@ -12,8 +12,9 @@ use crate::orpc::activator::{ACTIVATION, RemoteActivation, RemoteActivationResul
 use crate::orpc::object_exporter::{self, Request, Resolve, Response};
 use crate::orpc::rem_unknown::{self, InterfaceRef};
 use crate::orpc::{Body, Calls, Decoder, Encoder, Forwarded, INVALID_OXID, ObjRef, OrpcThis, Resolved};
+use crate::protocol::objref as protocol;
 use crate::runtime::Runtime;
-use crate::server::Caller;
+use crate::server::{Caller, is_cancelled};
 use crate::services::dcom::{Activated, asked};
 use crate::services::scm::forward;
 use crate::services::scm::starter::Starter;
@@ -26,6 +27,7 @@ use obvia_rpc::status::Status;
 use obvia_rpc::string_binding::ProtocolSequence;
 use obvia_via::Deadline;
 use obvia_via::window::Peer;
+use std::collections::HashMap;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -88,7 +90,7 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
     let runtime = Runtime::current()?;
     let activate = || {
         let link = runtime.link_by_address(Address::Name(class_endpoint(class)))?;
-        let stub = forward::forward(&link, &call)?.map_err(faulted)?;
+        let stub = forward::forward(&link, &call, || !is_cancelled())?.map_err(faulted)?;
         let from = &mut Decoder::new(&stub, ByteOrder::Little);
         let made = RemoteActivationResults::read(asked.iids.len(), from)?;
         // A process that is about to end has no classes any more.
@@ -96,32 +98,55 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
     };
     let (link, made) =
         by_server(activate, |deadline| Starter::of(runtime).start(runtime, class, deadline)).map_err(hidden)?;
-    note_references(caller, link, call, &asked.this, &made)?;
+    note_references(caller, link, &call, &asked.this, &made)?;
     Ok(made)
 }
 
-/// Records the references that a server has counted for the client of an activation. If the client
+/// Records the references that a server's answer to an activation has for the client. If the client
 /// does not receive them, they are given back in its name.
 fn note_references(
     caller: &Caller,
     link: Arc<Link>,
-    call: Forwarded,
+    call: &Forwarded,
     this: &OrpcThis,
     made: &RemoteActivationResults,
 ) -> Result<()> {
-    let counted: Vec<_> = made
-        .interfaces
-        .iter()
-        .filter_map(|(_, reference)| {
-            let reference = ObjRef::from_bytes(reference.as_ref()?).ok()?;
-            let (std, _) = reference.standard().filter(|(std, _)| std.oxid == made.oxid)?;
-            Some(InterfaceRef { ipid: std.ipid, public: std.public_refs, private: 0 })
-        })
-        .collect();
-    if counted.is_empty() {
-        return Ok(());
+    let mut counted: HashMap<u64, Vec<InterfaceRef>> = HashMap::new();
+    for (_, reference) in &made.interfaces {
+        let reference = reference.as_ref().and_then(|reference| ObjRef::from_bytes(reference).ok());
+        if let Some((std, _)) = reference.as_ref().and_then(ObjRef::standard) {
+            let refs = InterfaceRef { ipid: std.ipid, public: std.public_refs, private: 0 };
+            counted.entry(std.oxid).or_default().push(refs);
+        }
     }
-    let release = rem_unknown::Request::Release(counted);
+    for (oxid, refs) in counted {
+        let link = (oxid == made.oxid).then(|| Arc::clone(&link));
+        note_release(caller, (oxid, link), call.clone(), this, refs)?;
+    }
+    Ok(())
+}
+
+/// Records the reference to an object of a third process in the answer to a forwarded call. If the
+/// client does not receive the answer, the reference is given back in its name.
+pub(crate) fn note_third_process(client: &Caller, reference: &protocol::ObjRef) -> Result<()> {
+    let (Some(forwarding), Peer::Host(host)) = (client.forwarding(), client.peer.clone()) else { return Ok(()) };
+    let (process, maker, heard) = (client.process(), client.authenticated(), forwarding.heard.to_string());
+    let call = Forwarded { interface: GUID::zeroed(), opnum: 0, process, host, maker, heard, stub: Vec::new() };
+    let this = OrpcThis::new(GUID::from_u128(identity::draw()?.into()));
+    let refs = InterfaceRef { ipid: reference.std().ipid, public: reference.public_refs, private: 0 };
+    note_release(client, (reference.oxid, None), call, &this, vec![refs])
+}
+
+/// Records references to objects of a process, with the link to the process where it is known. If
+/// the client of a forwarded call does not receive them, they are given back in its name.
+fn note_release(
+    caller: &Caller,
+    (oxid, link): (u64, Option<Arc<Link>>),
+    call: Forwarded,
+    this: &OrpcThis,
+    refs: Vec<InterfaceRef>,
+) -> Result<()> {
+    let release = rem_unknown::Request::Release(refs);
     let stub = Encoder::encode(ByteOrder::Little, |to| {
         this.write(to);
         release.write(to);
@@ -129,9 +154,12 @@ fn note_references(
     let call = Forwarded { interface: rem_unknown::INTERFACE.id, opnum: release.opnum(), stub, ..call };
     let give_back = move || {
         let limit = Deadline::Within(PATIENCE).start();
-        // There is one attempt. A server that is gone counts no references any more; a server that
-        // does not answer in time may keep them.
-        let _ = deadline::with(limit, || forward::forward(&link, &call));
+        // There is one attempt. A process that is gone counts no references any more; one that does
+        // not answer in time, or that is not of this user and host, may keep them.
+        let _ = deadline::with(limit, || {
+            let link = link.map_or_else(|| link_to(Runtime::current()?, oxid), Ok)?;
+            forward::forward(&link, &call, || true)
+        });
     };
     caller.note(|sent| sent.others.push(Box::new(give_back)));
     Ok(())
@@ -170,7 +198,7 @@ fn resolver_call(caller: &Caller, oxid: u64, request: &Request) -> Result<Respon
     let stub = Encoder::encode(ByteOrder::Little, |to| request.write(to))?;
     let call = forwarded(caller, object_exporter::INTERFACE.id, opnum, stub)?;
     let deadline = Deadline::Within(deadline::of_thread().start().remaining().min(PATIENCE)).start();
-    let stub = deadline::with(deadline, || forward::forward(&*link_to(Runtime::current()?, oxid)?, &call))?;
+    let stub = deadline::with(deadline, || forward::forward(&*link_to(Runtime::current()?, oxid)?, &call, || true))?;
     let stub = stub.map_err(faulted)?;
     Response::read(opnum, &mut Decoder::new(&stub, ByteOrder::Little)).map_err(|_| code::RPC_E_INVALID_DATA.into())
 }

@@ -16,8 +16,11 @@ use obvia_via::window::{Inbox, Options, Outgoing, Peer, Relay, Window, relayed};
 use obvia_via::{Deadline, Error as ViError, Header, Kind};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
+
+#[cfg(test)]
+mod tests;
 
 /// The maximum number of an association's lanes.
 const LANES_MAX: usize = 16;
@@ -40,8 +43,14 @@ pub fn server(
 ) -> Result<(Window, Attribution), ViError> {
     association.limits = limits(options);
     let association = ServerAssociation::new(association);
-    let state =
-        State { association, known: HashMap::new(), scratch: Vec::new(), is_led: false, followers: 0, lanes: 1 };
+    let state = State {
+        association,
+        known: HashMap::new(),
+        scratch: Vec::new(),
+        is_led: false,
+        followers: 0,
+        lanes: Vec::new(),
+    };
     let options = options.clone();
     let shared = SharedLanes { stream, interfaces, options, state: Mutex::new(state), lane_wakeup: Condvar::new() };
     Lane::window(Arc::new(shared))
@@ -69,7 +78,19 @@ struct State {
     is_led: bool,
     /// The number of lanes that wait to lead.
     followers: usize,
-    lanes: usize,
+    /// The calls of each lane.
+    lanes: Vec<Weak<Mutex<Calls>>>,
+}
+
+impl State {
+    /// Marks a call as orphaned for the lane that executes it, or that has answered it last.
+    fn orphan(&self, id: u32) {
+        let lanes = self.lanes.iter().filter_map(Weak::upgrade);
+        for calls in lanes {
+            let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
+            calls.is_orphaned |= calls.last() == Some(id);
+        }
+    }
 }
 
 /// A received call.
@@ -176,7 +197,7 @@ impl SharedLanes {
 #[derive(Debug)]
 struct Lane {
     shared: Arc<SharedLanes>,
-    calls: Mutex<Calls>,
+    calls: Arc<Mutex<Calls>>,
     attribution: Attribution,
     /// Whether the lane's thread has to stop waiting for calls.
     is_wanted: AtomicBool,
@@ -189,17 +210,26 @@ struct Calls {
     current: Option<Call>,
     /// The identifier of the call answered last.
     answered: Option<u32>,
+    /// Whether the client no longer wants the response to the last call.
+    is_orphaned: bool,
+}
+
+impl Calls {
+    /// Returns the identifier of the last call.
+    fn last(&self) -> Option<u32> {
+        self.current.as_ref().map_or(self.answered, |call| call.id)
+    }
 }
 
 impl Lane {
     fn window(shared: Arc<SharedLanes>) -> Result<(Window, Attribution), ViError> {
         let (options, attribution) = (shared.options.clone(), Attribution::default());
-        let lane = Self {
-            shared,
-            calls: Mutex::default(),
-            attribution: attribution.clone(),
-            is_wanted: AtomicBool::new(false),
-        };
+        let calls = Arc::default();
+        let mut state = shared.lock();
+        state.lanes.retain(|lane| lane.strong_count() > 0);
+        state.lanes.push(Arc::downgrade(&calls));
+        drop(state);
+        let lane = Self { shared, calls, attribution: attribution.clone(), is_wanted: AtomicBool::new(false) };
         Ok((relayed(Box::new(lane), &options)?, attribution))
     }
 
@@ -225,11 +255,16 @@ impl Lane {
                     return (state, Ok(()));
                 }
                 Ok(Taken::Refused) => return (state, Ok(())),
-                Ok(Taken::Orphan(id)) if self.calls().answered == Some(id) => {
-                    let cancel = Header { kind: Kind::Cancel, opnum: 0, first: 0, second: 0 };
-                    return (state, inbox.put(cancel, &[]));
+                Ok(Taken::Orphan(id)) => {
+                    state.orphan(id);
+                    if self.calls().is_orphaned {
+                        let outcome = self.put_cancel(inbox);
+                        return (state, outcome);
+                    }
+                    shared.lane_wakeup.notify_all();
+                    continue;
                 }
-                Ok(Taken::Something | Taken::Orphan(_)) => continue,
+                Ok(Taken::Something) => continue,
                 Ok(Taken::Nothing) => Ok(()),
                 Err(error) => Err(error),
             };
@@ -251,9 +286,16 @@ impl Lane {
         }
     }
 
-    /// Waits until no other lane leads.
+    /// Tells the lane that the client does not want the response to its last call.
+    fn put_cancel(&self, inbox: &mut Inbox<'_>) -> Result<(), ViError> {
+        self.calls().is_orphaned = false;
+        inbox.put(Header { kind: Kind::Cancel, opnum: 0, first: 0, second: 0 }, &[])
+    }
+
+    /// Waits until no other lane leads, or the lane's last call is orphaned.
     fn follow<'a>(&'a self, mut state: MutexGuard<'a, State>, span: Duration) -> MutexGuard<'a, State> {
-        let must_wait = |state: &mut State| state.is_led && !self.is_wanted.load(Ordering::Acquire);
+        let must_wait =
+            |state: &mut State| state.is_led && !self.is_wanted.load(Ordering::Acquire) && !self.calls().is_orphaned;
         state.followers += 1;
         let waited = self.shared.lane_wakeup.wait_timeout_while(state, span, must_wait);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -285,6 +327,9 @@ impl Relay for Lane {
         if state.is_led {
             state = self.follow(state, span);
         }
+        if self.calls().is_orphaned {
+            return self.put_cancel(inbox);
+        }
         if self.is_wanted.swap(false, Ordering::AcqRel) || state.is_led {
             return Ok(());
         }
@@ -293,8 +338,7 @@ impl Relay for Lane {
         state.is_led = false;
         if state.followers > 0 {
             self.shared.lane_wakeup.notify_one();
-        } else if inbox.is_full() && state.association.is_multiplexed() && state.lanes < LANES_MAX {
-            state.lanes += 1;
+        } else if inbox.is_full() && state.association.is_multiplexed() && state.lanes.len() < LANES_MAX {
             drop(state);
             // If the window cannot be made, further calls wait until this lane is idle.
             if let Ok((lane, attribution)) = Self::window(Arc::clone(&self.shared)) {

@@ -1,0 +1,172 @@
+//! Tests of lanes: a client with several outstanding calls on one association.
+
+use super::*;
+use crate::co::pdu::{Context, FragmentSizes, Outcome};
+use crate::co::relay::Form;
+use crate::co::{ClientAssociation, ClientEvent, ClientOptions, Limits, OutgoingCall};
+use crate::security::Authenticated;
+use crate::uuid::{NDR, SyntaxId};
+use crate::vi_call::{Answer, ServerCall, Service, serve};
+use obvia_via::stream::StreamListener;
+use std::collections::HashSet;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+const LIMIT: Deadline = Deadline::after_secs(60);
+const INTERFACE: SyntaxId = SyntaxId { uuid: Uuid(0x1234), version: 1 };
+
+/// An event of a method: it begins, or its response is not wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    Begun(u16),
+    Abandoned(u16),
+}
+
+/// A server whose methods return when they are released.
+#[derive(Debug)]
+struct Methods {
+    released: Mutex<HashSet<u16>>,
+    release: Condvar,
+    events: Sender<Event>,
+}
+
+impl Methods {
+    fn release(&self, opnum: u16) {
+        self.released.lock().unwrap().insert(opnum);
+        self.release.notify_all();
+    }
+}
+
+impl Interfaces for Methods {
+    fn judge(&self, context: &Context) -> Outcome {
+        Outcome::choose(context, &[NDR])
+    }
+
+    fn find(&self, _: Option<Uuid>, _: SyntaxId, _: Option<&Authenticated>) -> Result<(TargetId, Interface), Status> {
+        Ok((TargetId { index: 1, generation: 1 }, Interface { form: Form::Octets, objects: None }))
+    }
+
+    fn admit(&self, _: TargetId, _: u16, _: Option<&Authenticated>) -> Result<(), Status> {
+        Ok(())
+    }
+
+    fn perform(&self, _: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
+        None
+    }
+
+    fn answer_bind(&self, _: SyntaxId, _: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn serve(self: Arc<Self>, mut lane: Window, _: Attribution) {
+        std::thread::spawn(move || serve(&mut lane, &mut Performer { methods: self, last: 0 }));
+    }
+}
+
+/// The service of one lane.
+struct Performer {
+    methods: Arc<Methods>,
+    last: u16,
+}
+
+impl Service for Performer {
+    fn dispatch(&mut self, call: &mut ServerCall<'_>) -> Answer {
+        let opnum = call.opnum();
+        self.last = opnum;
+        self.methods.events.send(Event::Begun(opnum)).unwrap();
+        let released = self.methods.released.lock().unwrap();
+        drop(self.methods.release.wait_while(released, |released| !released.contains(&opnum)).unwrap());
+        Answer::fault(Status::OP_RNG_ERROR)
+    }
+
+    fn answer_pdu(&mut self, _: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn abandoned(&mut self) {
+        self.methods.events.send(Event::Abandoned(self.last)).unwrap();
+    }
+
+    fn tidy(&mut self) {}
+}
+
+/// A client that may have several outstanding calls.
+struct Client {
+    stream: Stream,
+    association: ClientAssociation,
+}
+
+impl Client {
+    fn flush(&mut self) {
+        self.stream.send(&std::mem::take(self.association.output()), LIMIT).unwrap();
+    }
+
+    /// Receives until an event arrives.
+    fn receive<R>(&mut self, take: impl Fn(ClientEvent<'_>) -> R) -> R {
+        loop {
+            if let Some(event) = self.association.poll().unwrap() {
+                return take(event);
+            }
+            let count = self.stream.receive(self.association.input.room(), LIMIT).unwrap();
+            self.association.input.filled(count);
+        }
+    }
+
+    fn call(&mut self, opnum: u16) -> u32 {
+        let call = OutgoingCall { context_id: 0, opnum, object: None, is_maybe: false, security: None, stub: &[] };
+        let id = self.association.call(&call).unwrap();
+        self.flush();
+        id
+    }
+
+    fn orphan(&mut self, id: u32) {
+        self.association.orphan(id);
+        self.flush();
+    }
+}
+
+fn next(happened: &Receiver<Event>) -> Event {
+    happened.recv_timeout(LIMIT.remaining()).unwrap()
+}
+
+fn pair() -> (Client, Arc<Methods>, Receiver<Event>) {
+    let listener = StreamListener::bind("127.0.0.1", 0).unwrap();
+    let stream = Stream::connect("127.0.0.1", listener.endpoint().parse().unwrap(), LIMIT).unwrap();
+    let (events, happened) = channel();
+    let methods = Arc::new(Methods { released: Mutex::default(), release: Condvar::new(), events });
+    let interfaces: Arc<dyn Interfaces> = Arc::<Methods>::clone(&methods);
+    let (lane, attribution) =
+        server(listener.accept(LIMIT).unwrap(), interfaces, &Options::default(), ServerOptions::default()).unwrap();
+    Arc::clone(&methods).serve(lane, attribution);
+    let limits = Limits { sizes: FragmentSizes::GREATEST, message_max: 1000, calls_max: 4 };
+    let mut client = Client { stream, association: ClientAssociation::new(ClientOptions { limits }) };
+    client.association.bind(vec![Context { id: 0, interface: INTERFACE, transfers: vec![NDR] }], None).unwrap();
+    client.flush();
+    client.receive(|event| assert!(matches!(event, ClientEvent::Bound(..))));
+    (client, methods, happened)
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn the_lane_of_an_orphaned_call_learns_of_it() {
+    let (mut client, methods, happened) = pair();
+    let ids = [1, 2].map(|opnum| {
+        let id = client.call(opnum);
+        let begun = next(&happened);
+        assert!(matches!(begun, Event::Begun(_)));
+        (id, begun)
+    });
+    let [(first, Event::Begun(one)), (second, Event::Begun(two))] = ids else { panic!("{ids:?}") };
+    // A third lane receives for all from now on. The first lane has answered its call.
+    methods.release(one);
+    client.receive(|event| assert!(matches!(event, ClientEvent::Fault(fault) if fault.id == first)));
+    client.orphan(first);
+    assert_eq!(next(&happened), Event::Abandoned(one));
+    // The second lane has not answered its call yet, and the client gets no answer.
+    client.orphan(second);
+    let (last, third) = (client.call(3), next(&happened));
+    let Event::Begun(three) = third else { panic!("{third:?}") };
+    methods.release(two);
+    assert_eq!(next(&happened), Event::Abandoned(two));
+    methods.release(three);
+    client.receive(|event| assert!(matches!(event, ClientEvent::Fault(fault) if fault.id == last)));
+}
