@@ -7,7 +7,8 @@
 //! ones. A client names the server, and optionally an object UUID, in a string binding.
 
 use crate::api::endpoints;
-use crate::client::link::{Link, Stranger};
+use crate::client::handshake;
+use crate::client::link::{ForeignServer, Link};
 use crate::client::own_target;
 use crate::protocol::objref::ObjRef;
 use crate::protocol::own_calls::Forms;
@@ -115,13 +116,13 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     // The datagrams of the next call may reach another process, so the server's identity is not
     // used.
     if network::has_no_connections(&located) {
-        return reach_stranger(runtime, &binding, Stranger { object, info });
+        return reach_foreign(runtime, &binding, ForeignServer { object, info });
     }
     let link = match runtime.link_at(&binding) {
         Ok(link) => link,
         // Standard protocol sequences also lead to servers that are no obvia processes.
         Err(error) if network::is_standard(&binding) && !SETTLED.contains(&error.code()) => {
-            return reach_stranger(runtime, &binding, Stranger { object, info });
+            return reach_foreign(runtime, &binding, ForeignServer { object, info });
         }
         Err(error) => return Err(error),
     };
@@ -143,15 +144,17 @@ const SETTLED: [HRESULT; 4] = [
 ];
 
 /// Returns the link to a server that is no obvia process, and a reference to the performer there.
-fn reach_stranger(runtime: &'static Runtime, binding: &str, stranger: Stranger) -> Result<(Arc<Link>, ObjRef)> {
+fn reach_foreign(runtime: &'static Runtime, binding: &str, server: ForeignServer) -> Result<(Arc<Link>, ObjRef)> {
     let (address, _) = address_of(binding)?;
-    let link = Arc::new(Link::to_stranger(runtime.local(), address, stranger, deadline::of_thread())?);
+    let (local, deadline) = (runtime.local(), deadline::of_thread().start());
+    let reached = handshake::connect_foreign(local, address, deadline)?;
+    let link = Arc::new(Link::to_foreign(local, reached, server, deadline)?);
     // No reference comes from such a server, so the reference is made here: to the only target of
     // the link, without counts.
     let target = TargetId { index: 1, generation: 1 };
     let (bindings, securities) = (Vec::new(), Vec::new());
     let reference =
-        ObjRef { iid: stranger.info.iid, public_refs: 0, oxid: link.oxid(), oid: 1, target, bindings, securities };
+        ObjRef { iid: server.info.iid, public_refs: 0, oxid: link.oxid(), oid: 1, target, bindings, securities };
     Ok((link, reference))
 }
 

@@ -5,16 +5,16 @@
 //! end tells each side at once that the other has ended. A link also has a pool of channels, from
 //! which each calling thread takes one.
 
-mod address;
 mod home;
 mod process;
 mod releases;
 
-pub(crate) use address::Address;
 pub(crate) use releases::RELEASE_TIMEOUT;
 
 use crate::access::Protection;
+use crate::client::address::Address;
 use crate::client::canceller;
+use crate::client::handshake::{Reached, for_home};
 use crate::client::proxy::ManagerPointer;
 use crate::protocol::binding;
 use crate::protocol::binding::Transfers;
@@ -24,8 +24,7 @@ use crate::transport::network::{for_peers, protected};
 use crate::transport::routes::Targets;
 use crate::types::deadline;
 use crate::types::error::{Error, Result, code};
-use crate::types::identity;
-use crate::types::identity::{endpoint_of, local_binding};
+use crate::types::identity::local_binding;
 use crate::types::registry::{self, InterfaceInfo};
 use crate::types::threads::lock;
 use crate::types::upkeep;
@@ -34,8 +33,8 @@ use obvia_rpc::co::relay::Routes as _;
 use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::uuid::Uuid;
 use obvia_rpc::vi_call::{Channel, TargetId};
+use obvia_via::Deadline;
 use obvia_via::window::{Options, Peer};
-use obvia_via::{Deadline, Waiting};
 use process::{Process, watch};
 use std::collections::{HashMap, HashSet};
 use std::os::fd::OwnedFd;
@@ -73,30 +72,15 @@ pub(crate) struct Link {
     /// network.
     proof: Option<Protection>,
     /// The interface and object of a server that is no obvia process and performs functions only.
-    stranger: Option<Stranger>,
+    foreign: Option<ForeignServer>,
     /// The IIDs and fingerprints of the interfaces that were verified: both sides describe them
     /// alike.
     bound: Mutex<HashSet<(u128, u128)>>,
 }
 
-/// A process that was reached, with its home connection.
-pub(crate) struct Reached {
-    pub(crate) oxid: u64,
-    pub(crate) home: Channel,
-    targets: Option<Arc<Targets>>,
-    proof: Option<Protection>,
-}
-
-impl Reached {
-    /// Returns the protection of calls, if any.
-    pub(crate) fn protection(&self) -> Option<&Protection> {
-        self.targets.as_ref().map_or(self.proof.as_ref(), |targets| targets.protection())
-    }
-}
-
 /// A server that is no obvia process.
 #[derive(Clone, Copy)]
-pub(crate) struct Stranger {
+pub(crate) struct ForeignServer {
     /// The object UUID that calls of the server's functions carry, if any.
     pub(crate) object: Option<Uuid>,
     /// The interface of the server's functions.
@@ -111,50 +95,16 @@ fn in_time(deadline: Deadline) -> Result<()> {
     Ok(())
 }
 
-/// Returns the options of a home connection. Home connections are seldom used, and their latency
-/// does not matter.
-fn for_home(options: &Options) -> Options {
-    Options { waiting: Waiting::Adaptive, quiet: true, ..options.clone() }
-}
-
 impl Link {
-    /// Connects to an exported name, the endpoint of a process, or a binding, and learns the OXID
-    /// of the process there.
-    pub(crate) fn reach(local: &'static LocalProcess, address: &Address, deadline: Deadline) -> Result<Reached> {
-        let deadline = deadline.start();
-        let (targets, proof) = (address.targets()?, address.proof()?);
-        let options = for_home(&local.options());
-        let greet = |home: &mut Channel| {
-            let oxid = binding::introduce(home, local.oxid(), deadline)?;
-            if let Some(targets) = &targets {
-                targets.set_process(oxid);
-                // The server's answer to a call shows whether it accepted the authentication.
-                // Earlier messages may not show it.
-                if targets.protection().is_some() {
-                    own_calls::settle(home, deadline)?;
-                }
-            }
-            Ok(oxid)
-        };
-        let ways = (targets.as_ref(), proof.as_ref());
-        let (home, oxid) = address.connect(local, ways, &options, deadline, greet)?;
-        Ok(Reached { oxid, home, targets, proof })
-    }
-
-    /// Connects to a server that may be no obvia process and that performs an interface of
+    /// Opens the link to a server that may be no obvia process and that performs an interface of
     /// functions.
-    pub(crate) fn to_stranger(
+    pub(crate) fn to_foreign(
         local: &'static LocalProcess,
-        address: Address,
-        stranger: Stranger,
+        reached: Reached,
+        server: ForeignServer,
         deadline: Deadline,
     ) -> Result<Self> {
-        let deadline = deadline.start();
-        let (targets, proof) = (address.targets()?, address.proof()?);
-        let ways = (targets.as_ref(), proof.as_ref());
-        let (home, ()) = address.connect(local, ways, &local.options(), deadline, |_| Ok(()))?;
-        let reached = Reached { oxid: identity::draw()?, home, targets, proof };
-        let link = Self { stranger: Some(stranger), ..Self::open(local, address, reached, deadline)? };
+        let link = Self { foreign: Some(server), ..Self::of(local, reached)? };
         // Connects the channel that the first call will use, so that errors show now.
         link.return_channel(link.take_channel(deadline)?);
         Ok(link)
@@ -164,30 +114,9 @@ impl Link {
         self.targets.as_ref().map_or(Transfers::FLAT, |targets| targets.transfers())
     }
 
-    /// Opens the link to the process that was reached by `address`.
-    ///
-    /// The OXID that the server of a name claims proves nothing. The link therefore uses a
-    /// connection to the endpoint of that OXID, which only the process itself serves. A server that
-    /// claims another process's OXID thus gets none of the calls to that process. Over a network
-    /// only the address is known, and the link is for the OXID that is claimed at that host.
-    pub(crate) fn open(
-        local: &'static LocalProcess,
-        address: Address,
-        reached: Reached,
-        deadline: Deadline,
-    ) -> Result<Self> {
-        let Reached { oxid, home, targets, proof } = reached;
-        let endpoint = Address::Name(endpoint_of(oxid));
-        let (address, home) = if address == endpoint || matches!(address, Address::Binding(_)) {
-            (address, home)
-        } else {
-            drop(home);
-            let found = Self::reach(local, &endpoint, deadline)?;
-            if found.oxid != oxid {
-                return Err(Error::new(code::RPC_E_INVALID_DATA, "the endpoint leads to another process"));
-            }
-            (endpoint, found.home)
-        };
+    /// Makes the link to a process that was reached.
+    pub(crate) fn of(local: &'static LocalProcess, reached: Reached) -> Result<Self> {
+        let Reached { oxid, address, home, targets, proof } = reached;
         let peer = home.peer();
         let pidfd = match (&address, &peer) {
             (Address::Name(_), Peer::Process { pid, .. }) => watch(*pid)?,
@@ -207,7 +136,7 @@ impl Link {
             mark: Mutex::default(),
             targets,
             proof,
-            stranger: None,
+            foreign: None,
             bound: Mutex::default(),
         };
         link.note_way();
@@ -265,9 +194,9 @@ impl Link {
 
     /// Registers a target before calls of it are made.
     pub(crate) fn note_target(&self, target: TargetId, info: &'static InterfaceInfo) {
-        match (&self.targets, self.stranger) {
+        match (&self.targets, self.foreign) {
             (Some(targets), None) => targets.insert(target, info, registry::plan(info)),
-            (Some(targets), Some(Stranger { object, .. })) => targets.insert_functions(target, object, info),
+            (Some(targets), Some(ForeignServer { object, .. })) => targets.insert_functions(target, object, info),
             (None, _) => {}
         }
     }
@@ -329,8 +258,8 @@ impl Link {
 
     fn connect_once(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
         let local = self.local_process;
-        let greet = |channel: &mut Channel| match self.stranger {
-            Some(Stranger { info, .. }) => binding::alter(channel, info, self.transfers(), deadline),
+        let greet = |channel: &mut Channel| match self.foreign {
+            Some(ForeignServer { info, .. }) => binding::alter(channel, info, self.transfers(), deadline),
             // Another process, whose objects have the same numbers, may have the address by now.
             None if binding::introduce(channel, local.oxid(), deadline)? != self.oxid => Err(self.process_ended()),
             None => Ok(()),
@@ -434,11 +363,16 @@ impl Link {
 impl Link {
     /// Returns a link to this process itself.
     pub(crate) fn to_itself() -> Self {
+        use crate::client::handshake;
+        use crate::types::identity::endpoint_of;
+
         let runtime = crate::services::process::runtime().unwrap();
         runtime.serve().unwrap();
         let (local, limit) = (runtime.local(), Deadline::Within(ground::LATEST));
         let address = Address::Name(endpoint_of(local.oxid()));
-        let reached = Self::reach(local, &address, limit).unwrap();
-        Self::open(local, address, reached, limit).unwrap()
+        match handshake::reach(local, address, limit, |_| None::<Self>).unwrap() {
+            handshake::Outcome::New(reached) => Self::of(local, reached).unwrap(),
+            handshake::Outcome::Known(link) => link,
+        }
     }
 }

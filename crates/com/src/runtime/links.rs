@@ -1,7 +1,9 @@
 //! The links of a process, by their peer process and place.
 
 use crate::access::Protection;
-use crate::client::link::{Address, Link, Reached};
+use crate::client::address::Address;
+use crate::client::handshake::Reached;
+use crate::client::link::Link;
 use crate::transport::network::level_of;
 use crate::types::error::Result;
 use crate::types::threads::lock;
@@ -21,8 +23,8 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn of(address: &Address, reached: &Reached) -> Option<Self> {
-        let Address::Binding(binding) = address else { return None };
+    fn of(reached: &Reached) -> Option<Self> {
+        let Address::Binding(binding) = &reached.address else { return None };
         let host = match reached.home.peer() {
             Peer::Host(host) => host,
             Peer::Process { .. } => String::new(),
@@ -42,6 +44,11 @@ impl Place {
 
 /// The peer's OXID and its place.
 type Key = (u64, Option<Place>);
+
+/// Returns the key of the link to a process that was reached.
+pub(super) fn key_of(reached: &Reached) -> Key {
+    (reached.oxid, Place::of(reached))
+}
 
 /// The existing links.
 #[derive(Default)]

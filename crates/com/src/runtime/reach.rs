@@ -1,8 +1,10 @@
 //! Links to other processes, by names, string bindings and references.
 
 use super::Runtime;
-use super::links::Place;
-use crate::client::link::{Address, Link, RELEASE_TIMEOUT};
+use super::links::key_of;
+use crate::client::address::Address;
+use crate::client::handshake::{self, Outcome, Reached};
+use crate::client::link::{Link, RELEASE_TIMEOUT};
 use crate::client::own_target;
 use crate::protocol::objref::ObjRef;
 use crate::transport::network::{self, for_peers};
@@ -46,12 +48,13 @@ impl Runtime {
     /// Returns the link to the process at a name or an address. All steps share one deadline.
     pub(crate) fn link_by_address(&'static self, address: Address) -> Result<Arc<Link>> {
         let deadline = deadline::of_thread().start();
-        let reached = Link::reach(self.local, &address, deadline)?;
-        let key = (reached.oxid, Place::of(&address, &reached));
-        if let Some(known) = self.links.known(&key) {
-            return Ok(known);
-        }
-        let fresh = Link::open(self.local, address, reached, deadline)?;
+        let known = |claimed: &Reached| self.links.known(&key_of(claimed));
+        let reached = match handshake::reach(self.local, address, deadline, known)? {
+            Outcome::Known(link) => return Ok(link),
+            Outcome::New(reached) => reached,
+        };
+        let key = key_of(&reached);
+        let fresh = Link::of(self.local, reached)?;
         let (link, is_fresh) = deadline::with(deadline, || self.links.add(key, fresh))?;
         if is_fresh {
             // The janitor must run, since it closes unused links.

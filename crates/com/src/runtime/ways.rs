@@ -35,7 +35,7 @@ impl Runtime {
     /// Returns the string bindings by which clients that are no obvia processes reach the resolver
     /// of this process: at the address that the caller has used, or at all addresses. Over TCP the
     /// endpoint is omitted, since it is well known (MS-DCOM 2.2.19.3).
-    fn bindings_for_strangers(&self) -> Vec<StringBinding> {
+    fn bindings_for_foreign_clients(&self) -> Vec<StringBinding> {
         let heard = self.bindings_of_caller(server::caller().as_deref()).into_iter();
         let heard =
             heard.filter(|binding| matches!(binding.protocol, ProtocolSequence::IpTcp | ProtocolSequence::Lrpc));
@@ -49,7 +49,7 @@ impl Runtime {
 
     /// Returns the string bindings by which a client reaches this process.
     pub(crate) fn bindings_for(&'static self, client: Client) -> Vec<StringBinding> {
-        let Client::Process(client) = client else { return self.bindings_for_strangers() };
+        let Client::Process(client) = client else { return self.bindings_for_foreign_clients() };
         let mut bindings = vec![local_binding(endpoint_of(self.oxid()))];
         if let Some((local, level)) = self.local_to(client) {
             bindings.extend(self.exporter.bindings(&local, level));

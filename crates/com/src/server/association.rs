@@ -130,15 +130,15 @@ impl Visitor {
     }
 
     /// Whether the client has not introduced itself, but a principal of it has called.
-    fn is_stranger(&self) -> bool {
+    fn is_foreign(&self) -> bool {
         self.presence.get().is_none() && self.users().first.is_some()
     }
 
     /// Returns the client process, if it has introduced itself, or the first of its principals that
     /// has called.
     pub(crate) fn client(&self) -> Option<Identity> {
-        let said = self.presence.get().map(|presence| Identity { oxid: presence.oxid(), is_stranger: false });
-        let first = || self.users().first.map(|oxid| Identity { oxid, is_stranger: true });
+        let said = self.presence.get().map(|presence| Identity { oxid: presence.oxid(), is_foreign: false });
+        let first = || self.users().first.map(|oxid| Identity { oxid, is_foreign: true });
         said.or_else(first)
     }
 
@@ -270,7 +270,7 @@ impl Interfaces for Visitor {
     }
 
     fn admit(&self, target: TargetId, opnum: u16, maker: Option<&Authenticated>) -> Result<(), Status> {
-        if self.is_stranger() {
+        if self.is_foreign() {
             self.exporter.exports().note_call(target);
         }
         self.admitted.admit(self.exporter, (target, opnum), maker, &self.peer)

@@ -72,7 +72,7 @@ pub(crate) struct Caller {
     pub(crate) exporter: &'static Exporter,
     pub(crate) oxid: u64,
     // Whether the client is no obvia process, so that its OXID is made up.
-    is_stranger: bool,
+    is_foreign: bool,
     pub(crate) peer: Peer,
     maker: Maker,
     /// The facts from the SCM, where the SCM forwarded the call.
@@ -103,19 +103,19 @@ pub(crate) struct Sent {
 impl Caller {
     pub(crate) fn new(
         exporter: &'static Exporter,
-        Identity { oxid, is_stranger }: Identity,
+        Identity { oxid, is_foreign }: Identity,
         peer: Peer,
         maker: Maker,
         alarm: Alarm,
         watch: Arc<Watch>,
     ) -> Self {
         let (entered, sent) = (AtomicUsize::new(0), Mutex::default());
-        Self { entered, exporter, oxid, is_stranger, peer, maker, forwarding: None, alarm, watch, sent }
+        Self { entered, exporter, oxid, is_foreign, peer, maker, forwarding: None, alarm, watch, sent }
     }
 
     /// Returns the caller that stands for the client whose call this caller, the SCM, forwards.
     pub(crate) fn behind(&self, call: &Forwarded, heard: StringBinding) -> Arc<Self> {
-        let client = Identity { oxid: call.process.unwrap_or_default(), is_stranger: call.process.is_none() };
+        let client = Identity { oxid: call.process.unwrap_or_default(), is_foreign: call.process.is_none() };
         let (peer, alarm, watch) = (Peer::Host(call.host.clone()), self.alarm.clone(), Arc::clone(&self.watch));
         let maker = Maker::Connection(call.maker.clone());
         Arc::new(Self {
@@ -131,12 +131,12 @@ impl Caller {
 
     /// Returns the OXID of the caller, where the caller is an obvia process.
     pub(crate) fn process(&self) -> Option<u64> {
-        (!self.is_stranger).then_some(self.oxid)
+        (!self.is_foreign).then_some(self.oxid)
     }
 
     /// Returns the client for which the references in the running method's response are counted.
     pub(crate) fn holder(&self) -> Client {
-        if self.is_stranger {
+        if self.is_foreign {
             let maker = self.authenticated();
             self.exporter.peer(&self.peer, maker.as_ref().map(|maker| &*maker.principal))
         } else {
@@ -153,7 +153,7 @@ impl Caller {
     pub(crate) fn client(&self) -> std::result::Result<u64, Status> {
         match &self.maker {
             // Each user of an association counts as a client of its own.
-            Maker::Association(visitor, attribution) if self.is_stranger => {
+            Maker::Association(visitor, attribution) if self.is_foreign => {
                 let visitor = visitor.upgrade().ok_or(Status::CONTEXT_MISMATCH)?;
                 visitor.number_for(attribution.maker().as_ref())
             }

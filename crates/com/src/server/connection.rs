@@ -204,7 +204,7 @@ impl Service for Connection {
                     return binding::refusal(pdu);
                 }
                 self.presence = Some(presence);
-                self.adopt(Identity { oxid: client, is_stranger: false });
+                self.adopt(Identity { oxid: client, is_foreign: false });
             }
             // A client cannot change its identity, and cannot go on without one.
             (Some(known), Some(client)) if known.oxid != client => return None,

@@ -18,7 +18,7 @@ pub(crate) struct Identity {
     /// The OXID of its process.
     pub(crate) oxid: u64,
     /// Whether the client did not introduce itself, so that this process made the OXID up.
-    pub(crate) is_stranger: bool,
+    pub(crate) is_foreign: bool,
 }
 
 /// A connection of a client that has introduced itself or was given a number. References can be

@@ -1,6 +1,7 @@
 //! The references that are to be given back to a process.
 
-use super::{Address, Link};
+use super::Link;
+use crate::client::address::Address;
 use crate::protocol::own_calls;
 use crate::types::deadline;
 use crate::types::threads::lock;
@@ -37,7 +38,7 @@ impl Link {
             Address::Name(_) => true,
             Address::Binding(binding) => binding.protocol != ProtocolSequence::IpUdp,
         };
-        is_ordered && self.stranger.is_none()
+        is_ordered && self.foreign.is_none()
     }
 
     /// Gives back the queued references, until `limit`. If some could not be sent, they stay in the

@@ -7,7 +7,8 @@ pub(crate) use pings::PingSets;
 
 use super::{by_server, class_endpoint, folders, unknown};
 use crate::access;
-use crate::client::link::{Address, Link};
+use crate::client::address::Address;
+use crate::client::link::Link;
 use crate::orpc::activator::{ACTIVATION, RemoteActivation, RemoteActivationResults};
 use crate::orpc::object_exporter::{self, Request, Resolve, Response};
 use crate::orpc::rem_unknown::{self, InterfaceRef};
