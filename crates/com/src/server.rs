@@ -14,12 +14,12 @@ mod exporter;
 pub(crate) mod exports;
 pub(crate) mod functions;
 mod gate;
-mod given;
 mod group;
 pub(crate) mod listening;
 pub(crate) mod own_call;
 mod presence;
 mod proof;
+mod refused_references;
 pub(crate) mod services;
 mod waiting;
 
@@ -31,7 +31,7 @@ pub(crate) use clients::{Clients, LinkEnd};
 pub use connection::{Loop, Served, set_loop};
 pub use context_handle::ContextHandle;
 pub(crate) use exporter::Exporter;
-pub(crate) use group::Fellowship;
+pub(crate) use group::GroupClient;
 pub(crate) use presence::{Identity, Presence};
 
 #[cfg(test)]

@@ -18,11 +18,11 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 /// The file has lines `USER = HASH`, in the format of [`AccountTable`].
 pub const ACCOUNTS_VARIABLE: &str = "OBVIA_ACCOUNTS";
 
-static CREDENTIALS: RwLock<Option<Shown>> = RwLock::new(None);
+static CREDENTIALS: RwLock<Option<SameCredentials>> = RwLock::new(None);
 
 thread_local! {
     /// The credentials of this thread while [`with_credentials`] runs.
-    static OF_THREAD: RefCell<Option<Shown>> = const { RefCell::new(None) };
+    static OF_THREAD: RefCell<Option<SameCredentials>> = const { RefCell::new(None) };
 }
 
 static ACCOUNTS: RwLock<Option<Arc<dyn Accounts>>> = RwLock::new(None);
@@ -44,7 +44,7 @@ static ACCOUNTS: RwLock<Option<Arc<dyn Accounts>>> = RwLock::new(None);
 /// // let calc: ICalc = obvia::connect("ncacn_ip_tcp:host[5555,security=privacy,name=calc]")?;
 /// ```
 pub fn set_credentials(credentials: impl Credentials + 'static) {
-    *CREDENTIALS.write().unwrap_or_else(PoisonError::into_inner) = Some(Shown(Arc::new(credentials)));
+    *CREDENTIALS.write().unwrap_or_else(PoisonError::into_inner) = Some(SameCredentials(Arc::new(credentials)));
 }
 
 /// Runs `work` on this thread with these credentials instead of [those of the
@@ -52,16 +52,16 @@ pub fn set_credentials(credentials: impl Credentials + 'static) {
 /// shared with calls under other credentials.
 pub fn with_credentials<R>(credentials: &Arc<dyn Credentials>, work: impl FnOnce() -> R) -> R {
     /// Restores the previous credentials, even if `work` panics.
-    struct Former(Option<Shown>);
+    struct Previous(Option<SameCredentials>);
 
-    impl Drop for Former {
+    impl Drop for Previous {
         fn drop(&mut self) {
             let _ = OF_THREAD.try_with(|own| own.replace(self.0.take()));
         }
     }
 
-    let shown = Shown(Arc::clone(credentials));
-    let _former = Former(OF_THREAD.try_with(|own| own.replace(Some(shown))).ok().flatten());
+    let given = SameCredentials(Arc::clone(credentials));
+    let _previous = Previous(OF_THREAD.try_with(|own| own.replace(Some(given))).ok().flatten());
     work()
 }
 
@@ -77,29 +77,29 @@ pub fn set_accounts(accounts: impl Accounts + 'static) {
 
 /// Credentials, which are equal only to themselves.
 #[derive(Clone)]
-struct Shown(Arc<dyn Credentials>);
+struct SameCredentials(Arc<dyn Credentials>);
 
-impl Shown {
+impl SameCredentials {
     fn address(&self) -> *const () {
         Arc::as_ptr(&self.0).cast()
     }
 }
 
-impl PartialEq for Shown {
+impl PartialEq for SameCredentials {
     fn eq(&self, other: &Self) -> bool {
         self.address() == other.address()
     }
 }
 
-impl Eq for Shown {}
+impl Eq for SameCredentials {}
 
-impl Hash for Shown {
+impl Hash for SameCredentials {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.address().hash(state);
     }
 }
 
-impl fmt::Debug for Shown {
+impl fmt::Debug for SameCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Credentials")
     }
@@ -111,7 +111,7 @@ pub(crate) struct Protection {
     level: Level,
     kind: AuthType,
     principal: String,
-    credentials: Shown,
+    credentials: SameCredentials,
 }
 
 impl Protection {

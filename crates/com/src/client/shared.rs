@@ -33,7 +33,7 @@ pub(crate) struct Known {
 
 /// The table of the process: its regions, and the selections of its threads.
 #[derive(Default)]
-struct Books {
+struct Tables {
     /// The regions, by their start address.
     regions: BTreeMap<usize, Arc<Known>>,
     made: u64,
@@ -46,31 +46,31 @@ struct CachesPointer(NonNull<RegionCaches>);
 // thread ends.
 unsafe impl Send for CachesPointer {}
 
-static BOOKS: Mutex<Option<Books>> = Mutex::new(None);
+static TABLES: Mutex<Option<Tables>> = Mutex::new(None);
 
-fn books() -> MutexGuard<'static, Option<Books>> {
-    BOOKS.lock().unwrap_or_else(PoisonError::into_inner)
+fn tables() -> MutexGuard<'static, Option<Tables>> {
+    TABLES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Allocates memory that stays in the table of the process until its [`end`].
 pub(crate) fn make(bytes: usize, access: Access) -> Result<Arc<Known>> {
     let region = OwnRegion::new(bytes, access == Access::Write)?;
-    let mut books = books();
-    let books = books.get_or_insert_default();
-    books.made += 1;
-    let known = Arc::new(Known { region, id: books.made });
-    books.regions.insert(known.start().as_ptr().addr(), Arc::clone(&known));
+    let mut tables = tables();
+    let tables = tables.get_or_insert_default();
+    tables.made += 1;
+    let known = Arc::new(Known { region, id: tables.made });
+    tables.regions.insert(known.start().as_ptr().addr(), Arc::clone(&known));
     Ok(known)
 }
 
 /// Ends the memory that begins at an address. Any other address is ignored.
 pub(crate) fn end(start: *mut u8) {
-    let mut books = books();
-    let Some(books) = books.as_mut() else { return };
-    let ended = books.regions.remove(&start.addr());
+    let mut tables = tables();
+    let Some(tables) = tables.as_mut() else { return };
+    let ended = tables.regions.remove(&start.addr());
     if ended.is_some() {
         // The selections are cleared before the addresses can be reused by other memory.
-        for thread in &books.threads {
+        for thread in &tables.threads {
             // SAFETY: the pointer belongs to a thread that has not ended.
             let caches = unsafe { thread.0.as_ref() };
             caches.iter().filter(|cache| cache.begins_at(start.addr())).for_each(RegionCache::clear);
@@ -80,8 +80,8 @@ pub(crate) fn end(start: *mut u8) {
 
 /// Returns the memory that contains an address.
 pub(crate) fn find(address: usize) -> Option<Arc<Known>> {
-    let books = books();
-    let (start, known) = books.as_ref()?.regions.range(..=address).next_back()?;
+    let tables = tables();
+    let (start, known) = tables.as_ref()?.regions.range(..=address).next_back()?;
     (address - start < known.region.length()).then(|| Arc::clone(known))
 }
 
@@ -97,15 +97,15 @@ impl Known {
     /// Selects this region for one array position of this thread, which has the given cache.
     /// Returns false if the region has ended meanwhile.
     pub(crate) fn fill_cache(&self, cache: &RegionCache, number: u16, caches: &RegionCaches) -> bool {
-        let mut books = books();
-        let books = books.get_or_insert_default();
+        let mut tables = tables();
+        let tables = tables.get_or_insert_default();
         let start = self.start().as_ptr().addr();
-        if books.regions.get(&start).is_none_or(|known| known.id != self.id) {
+        if tables.regions.get(&start).is_none_or(|known| known.id != self.id) {
             return false;
         }
         let thread = NonNull::from(caches);
-        if !books.threads.iter().any(|known| known.0 == thread) {
-            books.threads.push(CachesPointer(thread));
+        if !tables.threads.iter().any(|known| known.0 == thread) {
+            tables.threads.push(CachesPointer(thread));
         }
         cache.fill(start, self.region.length(), number);
         true
@@ -114,8 +114,8 @@ impl Known {
 
 /// Removes the selections of a thread that ends from the table.
 pub(crate) fn leave(caches: &RegionCaches) {
-    if let Some(books) = books().as_mut() {
-        books.threads.retain(|known| known.0 != NonNull::from(caches));
+    if let Some(tables) = tables().as_mut() {
+        tables.threads.retain(|known| known.0 != NonNull::from(caches));
     }
 }
 
@@ -149,8 +149,8 @@ fn number_at(at: usize) -> u16 {
 
 /// Removes ended regions from a channel's table, and returns their numbers.
 fn take_ended(channel: &mut Channel) -> Vec<u16> {
-    let books = books();
-    let alive: HashSet<u64> = books.iter().flat_map(|books| books.regions.values()).map(|known| known.id).collect();
+    let tables = tables();
+    let alive: HashSet<u64> = tables.iter().flat_map(|tables| tables.regions.values()).map(|known| known.id).collect();
     let mut ended = Vec::new();
     for (at, passed) in channel.passed_regions().iter_mut().enumerate() {
         if passed.is_some_and(|passed| !alive.contains(&passed.id)) {

@@ -8,7 +8,7 @@ use crate::orpc::{Client, DualStringArray, NO_PING, ObjRef as Any};
 use crate::protocol::objref::{Exported, ObjRef};
 use crate::protocol::own_calls;
 use crate::runtime::marshaling::{
-    Context, Flags, behind, handler_class_of, make_handler, marshal_custom, marshal_specialised,
+    Context, Flags, handler_class_of, make_handler, marshal_custom, marshal_specialised, unwrapped,
 };
 use crate::server;
 use crate::server::exports::{Keeping, query};
@@ -29,13 +29,13 @@ thread_local! {
 
 /// Runs `marshal` with `process` as the destination.
 fn bound_for<R>(process: u64, marshal: impl FnOnce() -> R) -> R {
-    struct Before(Option<u64>);
-    impl Drop for Before {
+    struct Previous(Option<u64>);
+    impl Drop for Previous {
         fn drop(&mut self) {
             DESTINATION.set(self.0);
         }
     }
-    let _before = Before(DESTINATION.replace(Some(process)));
+    let _previous = Previous(DESTINATION.replace(Some(process)));
     marshal()
 }
 
@@ -65,7 +65,7 @@ impl Runtime {
         self.serve()?;
         registry::register_module(info);
         let handler = handler_class_of(object, context);
-        let interface = query(&behind(object), info)?;
+        let interface = query(&unwrapped(object), info)?;
         let (oxid, bindings, found) = match look_behind(&interface) {
             Some(_) if flags.is_table() => {
                 let text = "the object lives in another process, and only that process can put it into a table";
@@ -214,7 +214,7 @@ impl Runtime {
 
     /// Drops all references that other processes hold to an object of this process.
     pub(crate) fn disconnect(&self, object: &IUnknown) -> Result<()> {
-        if is_proxy(&behind(object)) {
+        if is_proxy(&unwrapped(object)) {
             return Err(Error::new(code::E_INVALIDARG, "the object lives in another process"));
         }
         self.exports().disconnect(object)?;

@@ -15,13 +15,13 @@ const WANTED: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 /// The exit status of a process that a second signal ends, as shells report an interrupted process.
 const INTERRUPTED: i32 = 128 + SIGINT;
 
-struct Caught {
+struct SignalHandling {
     signals: Signals,
     /// Whether the next signal ends the process at once.
     is_ending: Arc<AtomicBool>,
 }
 
-static CAUGHT: Mutex<Option<Caught>> = Mutex::new(None);
+static HANDLING: Mutex<Option<SignalHandling>> = Mutex::new(None);
 
 /// Serves until the process is ended. A server's main function that needs no orderly end calls it
 /// last; see also [`wait_for_signal`].
@@ -40,9 +40,9 @@ pub fn wait() -> ! {
 ///
 /// If the system refuses the signal handlers.
 pub fn catch_signals() -> Result<()> {
-    let mut caught = CAUGHT.lock().unwrap_or_else(PoisonError::into_inner);
-    if caught.is_none() {
-        *caught = Some(Caught::new().map_err(failed)?);
+    let mut handling = HANDLING.lock().unwrap_or_else(PoisonError::into_inner);
+    if handling.is_none() {
+        *handling = Some(SignalHandling::new().map_err(failed)?);
     }
     Ok(())
 }
@@ -68,18 +68,18 @@ pub fn catch_signals() -> Result<()> {
 /// If the system refuses the signal handlers.
 pub fn wait_for_signal() -> Result<()> {
     catch_signals()?;
-    let caught = CAUGHT.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let handling = HANDLING.lock().unwrap_or_else(PoisonError::into_inner).take();
     // Another thread waits already, and ends the process.
-    let Some(mut caught) = caught else { wait() };
-    caught.signals.forever().next();
-    caught.is_ending.store(true, Ordering::SeqCst);
+    let Some(mut handling) = handling else { wait() };
+    handling.signals.forever().next();
+    handling.is_ending.store(true, Ordering::SeqCst);
     if let Some(runtime) = Runtime::made() {
         runtime.directory().give_up_names();
     }
     Ok(())
 }
 
-impl Caught {
+impl SignalHandling {
     fn new() -> std::io::Result<Self> {
         let is_ending = Arc::new(AtomicBool::new(false));
         for signal in WANTED {

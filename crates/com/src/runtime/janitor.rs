@@ -31,16 +31,17 @@ fn until_due() -> Duration {
 /// each without one. Such a process received the references from another process, and may have
 /// ended before using them.
 #[derive(Default)]
-struct Absent(HashMap<u64, Instant>);
+struct Unconnected(HashMap<u64, Instant>);
 
-impl Absent {
-    /// Drops the references of processes that have been absent for too long.
+impl Unconnected {
+    /// Drops the references of processes that have been unconnected for too long.
     fn collect(&mut self, runtime: &Runtime) {
         let (now, patience) = (Instant::now(), runtime.exports().patience());
         let is_here = |oxid: &u64| *oxid == runtime.oxid() || runtime.clients().has(*oxid);
-        let absent: HashSet<u64> = runtime.exports().processes().into_iter().filter(|oxid| !is_here(oxid)).collect();
-        self.0.retain(|oxid, _| absent.contains(oxid));
-        for oxid in absent {
+        let unconnected: HashSet<u64> =
+            runtime.exports().processes().into_iter().filter(|oxid| !is_here(oxid)).collect();
+        self.0.retain(|oxid, _| unconnected.contains(oxid));
+        for oxid in unconnected {
             if now.duration_since(*self.0.entry(oxid).or_insert(now)) >= patience {
                 drop(runtime.exports().drop_client(oxid));
                 runtime.clients().wake_all();
@@ -59,9 +60,9 @@ fn give_back(runtime: &Runtime, link: &Link) -> bool {
         return false;
     }
     let end = LinkEnd { peer: link.peer(), local: link.local(), ways: &|| link.ways() };
-    let owed = runtime.clients().take_owed(link.oxid(), &end);
-    let unsent = link.release(&owed, limit);
-    runtime.clients().owe(link.oxid(), unsent.iter().copied());
+    let to_return = runtime.clients().take_references_to_return(link.oxid(), &end);
+    let unsent = link.release(&to_return, limit);
+    runtime.clients().add_references_to_return(link.oxid(), unsent.iter().copied());
     unsent.is_empty() || link.is_dead()
 }
 
@@ -70,7 +71,7 @@ fn give_back(runtime: &Runtime, link: &Link) -> bool {
 /// so that the janitor must look again.
 ///
 /// The end of a process that was reached over a network is never proved. Its references expire as
-/// those of any process without a connection: see [`Absent`].
+/// those of any process without a connection: see [`Unconnected`].
 fn has_settled(runtime: &Runtime, link: &Link) -> bool {
     // A client of this process is gone only when its own connections end.
     if runtime.clients().has(link.oxid()) {
@@ -86,7 +87,7 @@ fn has_settled(runtime: &Runtime, link: &Link) -> bool {
 
 /// The work of the janitor, which ends with the process.
 pub(crate) fn work() {
-    let (mut looked, mut is_done, mut absent) = (Instant::now(), true, Absent::default());
+    let (mut looked, mut is_done, mut unconnected) = (Instant::now(), true, Unconnected::default());
     loop {
         let was_woken = upkeep::wait(if is_done { ROUND } else { RETRY }.min(until_due()));
         let Ok(runtime) = Runtime::current() else {
@@ -131,7 +132,7 @@ pub(crate) fn work() {
             has_ended || is_round && link.is_unused() && !link.is_dead()
         });
         if is_round {
-            absent.collect(runtime);
+            unconnected.collect(runtime);
             looked = Instant::now();
         }
     }

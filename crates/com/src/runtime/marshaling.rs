@@ -13,7 +13,7 @@ pub use custom::{Marshaler, Passing, STANDARD, UnmarshalerRegistration, register
 pub(crate) use custom::{marshal as marshal_custom, marshal_specialised};
 pub use flags::{Context, Flags};
 pub use handler::{Handled, HandlerRegistration, register_handler};
-pub(crate) use handler::{behind, class_of as handler_class_of, make as make_handler};
+pub(crate) use handler::{class_of as handler_class_of, make as make_handler, unwrapped};
 pub use interfaces::{
     IMarshal, IMarshal_Impl, IMarshal_Vtbl, ISequentialStream, ISequentialStream_Impl, ISequentialStream_Vtbl,
     IStdMarshalInfo, IStdMarshalInfo_Impl, IStdMarshalInfo_Vtbl, IStream, IStream_Impl, IStream_Vtbl,

@@ -1,7 +1,7 @@
 //! References to objects of any process, for clients, and the interface pointers that references
 //! stand for.
 
-use super::marshaling::behind;
+use super::marshaling::unwrapped;
 use super::{Runtime, returned};
 use crate::client::link::Link;
 use crate::client::own_target;
@@ -46,7 +46,7 @@ impl Runtime {
         info: &'static InterfaceInfo,
         client: Client,
     ) -> Result<ObjRef> {
-        let interface = exports::query(&behind(object), info)?;
+        let interface = exports::query(&unwrapped(object), info)?;
         // Servers that are no obvia processes cannot be named to other processes, so their objects
         // are called through this process.
         let (Some(imported), Client::Process(process)) = (look_behind(&interface), client) else {

@@ -3,7 +3,7 @@
 use super::Runtime;
 use crate::client::proxy::split_reference;
 use crate::protocol::objref::ObjRef;
-use crate::runtime::marshaling::{behind, received};
+use crate::runtime::marshaling::{received, unwrapped};
 use crate::server::Caller;
 use crate::server::exports;
 use crate::types::error::Result;
@@ -45,7 +45,7 @@ pub(crate) fn marshal(caller: &Caller, object: &IUnknown, info: &'static Interfa
     } else if reference.oxid == caller.oxid {
         // The method drops its pointer when the response has been sent. The reference to the
         // caller's object must outlive that pointer.
-        let interface = exports::query(&behind(object), info)?;
+        let interface = exports::query(&unwrapped(object), info)?;
         if let Some(imported) = split_reference(&interface, runtime.oxid())? {
             reference.public_refs = 1;
             caller.note(|sent| sent.others.push(Box::new(move || imported.link.release_later(imported.target, 1))));

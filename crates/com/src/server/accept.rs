@@ -5,7 +5,7 @@ use super::exporter::Exporter;
 use super::gate;
 use crate::access;
 use crate::protocol::binding::Transfers;
-use crate::server::association::Visitor;
+use crate::server::association::AssociationClient;
 use crate::transport::trace;
 use crate::types::error::Result;
 use crate::types::threads::{BREATHER, start_thread};
@@ -25,7 +25,7 @@ pub(crate) fn accept_on(exporter: &'static Exporter, listener: Arc<Listener>) ->
             match listener.accept(Deadline::after_secs(3600)) {
                 Ok(incoming) => {
                     trace::note_shared_memory();
-                    start_service(exporter, move || incoming.complete(&exporter.options()).ok().map(Caught::from))
+                    start_service(exporter, move || incoming.complete(&exporter.options()).ok().map(Accepted::from))
                 }
                 Err(ViError::TimedOut) => {}
                 Err(ViError::Cancelled) => return,
@@ -54,7 +54,7 @@ pub(crate) fn accept_from(
                     start_service(exporter, move || {
                         let options = exporter.options();
                         let window = window::accept(&nic, request, &options, Deadline::after_secs(5)).ok()?;
-                        Some(Caught { window, via: Via::Network(least) })
+                        Some(Accepted { window, via: Via::Network(least) })
                     });
                 }
                 Err(ViError::TimedOut) => {}
@@ -86,7 +86,7 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
             match listener.accept(Deadline::after_secs(3600)) {
                 Ok(stream) => {
                     let terms = terms.clone();
-                    start_service(exporter, move || visited(exporter, stream, terms).ok());
+                    start_service(exporter, move || accept_association(exporter, stream, terms).ok());
                 }
                 Err(ViError::TimedOut) => {}
                 Err(_) => std::thread::sleep(BREATHER),
@@ -96,14 +96,18 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
     start_accepting(accept)
 }
 
-fn visited(exporter: &'static Exporter, stream: Stream, terms: Terms) -> std::result::Result<Caught, ViError> {
+fn accept_association(
+    exporter: &'static Exporter,
+    stream: Stream,
+    terms: Terms,
+) -> std::result::Result<Accepted, ViError> {
     let Terms { transfers, least, activation, endpoint } = terms;
-    let visitor = Arc::new(Visitor::new(exporter, serve_lane, &stream, transfers));
+    let client = Arc::new(AssociationClient::new(exporter, serve_lane, &stream, transfers));
     let counters = exporter.services().counters().unwrap_or_default();
     let acceptor = access::acceptor();
-    let denial_observer = Some(Arc::clone(&visitor) as Arc<_>);
+    let denial_observer = Some(Arc::clone(&client) as Arc<_>);
     let options = ServerOptions {
-        groups: Some(Arc::clone(&visitor) as Arc<_>),
+        groups: Some(Arc::clone(&client) as Arc<_>),
         secondary_address: endpoint,
         acceptor,
         least,
@@ -112,17 +116,22 @@ fn visited(exporter: &'static Exporter, stream: Stream, terms: Terms) -> std::re
         denial_observer,
         ..ServerOptions::default()
     };
-    let (window, attribution) = relay::server(stream, Arc::clone(&visitor) as Arc<_>, &exporter.options(), options)?;
-    Ok(Caught { window, via: Via::Association(visitor, attribution) })
+    let (window, attribution) = relay::server(stream, Arc::clone(&client) as Arc<_>, &exporter.options(), options)?;
+    Ok(Accepted { window, via: Via::Association(client, attribution) })
 }
 
 /// Serves a further window of an existing association.
-pub(crate) fn serve_lane(exporter: &'static Exporter, window: Window, visitor: Arc<Visitor>, attribution: Attribution) {
-    start_service(exporter, move || Some(Caught { window, via: Via::Association(visitor, attribution) }));
+pub(crate) fn serve_lane(
+    exporter: &'static Exporter,
+    window: Window,
+    client: Arc<AssociationClient>,
+    attribution: Attribution,
+) {
+    start_service(exporter, move || Some(Accepted { window, via: Via::Association(client, attribution) }));
 }
 
 /// An accepted connection that is to be served.
-struct Caught {
+struct Accepted {
     window: Window,
     via: Via,
 }
@@ -134,10 +143,10 @@ enum Via {
     /// Over a network by a virtual interface. Calls must be protected at least at this level.
     Network(Option<Level>),
     /// By an association, of which the connection is a window.
-    Association(Arc<Visitor>, Attribution),
+    Association(Arc<AssociationClient>, Attribution),
 }
 
-impl From<Window> for Caught {
+impl From<Window> for Accepted {
     fn from(window: Window) -> Self {
         Self { window, via: Via::Memory }
     }
@@ -149,10 +158,10 @@ fn start_accepting(accept: impl FnOnce() + Send + 'static) -> Result<()> {
 
 /// Serves the connection that `complete` makes, on a thread of its own, so that a slow greeting
 /// delays no other peer.
-fn start_service(exporter: &'static Exporter, complete: impl FnOnce() -> Option<Caught> + Send + 'static) {
+fn start_service(exporter: &'static Exporter, complete: impl FnOnce() -> Option<Accepted> + Send + 'static) {
     let serve = move || {
         // A peer that fails the greeting has no connection to lose.
-        if let Some(Caught { window, via }) = complete() {
+        if let Some(Accepted { window, via }) = complete() {
             exporter.clients().watch(window.alarm());
             serve(exporter, window, via);
         }
@@ -163,12 +172,12 @@ fn start_service(exporter: &'static Exporter, complete: impl FnOnce() -> Option<
 
 /// Serves a connection until it ends.
 fn serve(exporter: &'static Exporter, mut window: Window, via: Via) {
-    let (visit, gate) = match via {
+    let (association, gate) = match via {
         Via::Memory => (None, None),
         Via::Network(least) => (None, Some(least)),
-        Via::Association(visitor, attribution) => (Some((visitor, attribution)), None),
+        Via::Association(client, attribution) => (Some((client, attribution)), None),
     };
-    let mut connection = Connection::new(exporter, &window, visit);
+    let mut connection = Connection::new(exporter, &window, association);
     if gate.is_some_and(|least| gate::pass(exporter, &mut window, &mut connection, least).is_err()) {
         return;
     }

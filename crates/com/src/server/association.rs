@@ -6,7 +6,7 @@ use crate::orpc::Client;
 use crate::protocol::binding::{self, Transfers};
 use crate::protocol::objref;
 use crate::protocol::own_calls;
-use crate::server::{Admitted, Exporter, Fellowship, Identity, Presence, services};
+use crate::server::{Admitted, Exporter, GroupClient, Identity, Presence, services};
 use crate::transport::routes::{OWN, interface_of};
 use crate::types::identity;
 use crate::types::registry;
@@ -79,11 +79,11 @@ impl Users {
 }
 
 /// A function that serves a further window of an association.
-pub(crate) type ServeLane = fn(&'static Exporter, Window, Arc<Visitor>, Attribution);
+pub(crate) type ServeLane = fn(&'static Exporter, Window, Arc<AssociationClient>, Attribution);
 
 /// The server's side of an association over a stream: it identifies the client, and gives the
 /// association access to the exports of this process.
-pub(crate) struct Visitor {
+pub(crate) struct AssociationClient {
     exporter: &'static Exporter,
     serve_lane: ServeLane,
     transfers: Transfers,
@@ -93,14 +93,14 @@ pub(crate) struct Visitor {
     presence: OnceLock<Presence>,
     users: Mutex<Users>,
     /// The group of the association.
-    group: OnceLock<Arc<Group<Fellowship>>>,
+    group: OnceLock<Arc<Group<GroupClient>>>,
     state: services::AssociationState,
     /// Whether the client's principal owns the claimed process, as verified at the first call.
     is_proved: OnceLock<bool>,
     admitted: Admitted,
 }
 
-impl Visitor {
+impl AssociationClient {
     /// Makes the server side for a client that has not introduced itself. Its calls use one of
     /// these transfer syntaxes.
     pub(crate) fn new(
@@ -222,13 +222,13 @@ impl Visitor {
     }
 }
 
-impl fmt::Debug for Visitor {
+impl fmt::Debug for AssociationClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Visitor").field("client", &self.client()).finish_non_exhaustive()
+        f.debug_struct("AssociationClient").field("client", &self.client()).finish_non_exhaustive()
     }
 }
 
-impl Interfaces for Visitor {
+impl Interfaces for AssociationClient {
     fn judge(&self, context: &Context) -> Outcome {
         if let Some(outcome) = self.exporter.services().judge(context) {
             return outcome;
@@ -291,7 +291,7 @@ impl Interfaces for Visitor {
     }
 }
 
-impl Joins for Visitor {
+impl Joins for AssociationClient {
     fn join(&self, wanted: u32) -> Option<Joined> {
         let group = self.exporter.clients().join(wanted, &self.peer)?;
         // An association is bound only once.
@@ -300,7 +300,7 @@ impl Joins for Visitor {
     }
 }
 
-impl DenialObserver for Visitor {
+impl DenialObserver for AssociationClient {
     fn denied(&self, denial: Denial<'_>) {
         access::log_denial(&self.peer, denial);
     }
@@ -308,13 +308,13 @@ impl DenialObserver for Visitor {
 
 /// The clients of an endpoint for datagrams, which have no connections.
 #[derive(Clone)]
-pub(crate) struct Visitors {
+pub(crate) struct DatagramClients {
     exporter: &'static Exporter,
     serve_lane: ServeLane,
     local: Option<String>,
 }
 
-impl Visitors {
+impl DatagramClients {
     /// Makes the clients of an endpoint. `local` is the address at which they reach it, where it is
     /// known.
     pub(crate) fn new(exporter: &'static Exporter, serve_lane: ServeLane, local: Option<String>) -> Self {
@@ -322,20 +322,20 @@ impl Visitors {
     }
 }
 
-impl fmt::Debug for Visitors {
+impl fmt::Debug for DatagramClients {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Visitors").field("local", &self.local).finish_non_exhaustive()
+        f.debug_struct("DatagramClients").field("local", &self.local).finish_non_exhaustive()
     }
 }
 
-impl Clients for Visitors {
+impl Clients for DatagramClients {
     fn admit(&self, host: Host) -> Option<Arc<dyn Interfaces>> {
         let host = host.to_string();
         // An endpoint on all addresses answers from the address by which the system reaches the
         // client's host. Connecting the socket shows this address without sending a packet.
         let routed = || DatagramSocket::connect(&host, 1).ok()?.local_host().map(|local| local.to_string());
         let local = self.local.clone().or_else(routed);
-        Some(Arc::new(Visitor::from(self.exporter, self.serve_lane, Peer::Host(host), local, Transfers::NDR)))
+        Some(Arc::new(AssociationClient::from(self.exporter, self.serve_lane, Peer::Host(host), local, Transfers::NDR)))
     }
 }
 

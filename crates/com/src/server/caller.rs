@@ -4,7 +4,7 @@ use super::exporter::Exporter;
 use super::presence::Identity;
 use crate::access;
 use crate::orpc::{Client, Forwarded};
-use crate::server::association::Visitor;
+use crate::server::association::AssociationClient;
 use crate::types::error;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::object_table::Watch;
@@ -50,11 +50,11 @@ unsafe extern "C" {
 }
 
 /// The source of the authenticated principal of a connection's calls.
-pub(crate) enum Maker {
+pub(crate) enum PrincipalSource {
     /// The principal that was authenticated on the connection, if any.
     Connection(Option<Authenticated>),
     /// The association, whose calls each have their own principal.
-    Association(Weak<Visitor>, Attribution),
+    Association(Weak<AssociationClient>, Attribution),
 }
 
 /// The facts about a client whose call the SCM forwards.
@@ -74,7 +74,7 @@ pub(crate) struct Caller {
     // Whether the client is no obvia process, so that its OXID is made up.
     is_foreign: bool,
     pub(crate) peer: Peer,
-    maker: Maker,
+    maker: PrincipalSource,
     /// The facts from the SCM, where the SCM forwarded the call.
     forwarding: Option<Forwarding>,
     alarm: Alarm,
@@ -105,7 +105,7 @@ impl Caller {
         exporter: &'static Exporter,
         Identity { oxid, is_foreign }: Identity,
         peer: Peer,
-        maker: Maker,
+        maker: PrincipalSource,
         alarm: Alarm,
         watch: Arc<Watch>,
     ) -> Self {
@@ -114,10 +114,10 @@ impl Caller {
     }
 
     /// Returns the caller that stands for the client whose call this caller, the SCM, forwards.
-    pub(crate) fn behind(&self, call: &Forwarded, heard: StringBinding) -> Arc<Self> {
+    pub(crate) fn forwarded(&self, call: &Forwarded, heard: StringBinding) -> Arc<Self> {
         let client = Identity { oxid: call.process.unwrap_or_default(), is_foreign: call.process.is_none() };
         let (peer, alarm, watch) = (Peer::Host(call.host.clone()), self.alarm.clone(), Arc::clone(&self.watch));
-        let maker = Maker::Connection(call.maker.clone());
+        let maker = PrincipalSource::Connection(call.maker.clone());
         Arc::new(Self {
             forwarding: Some(Forwarding { heard }),
             ..Self::new(self.exporter, client, peer, maker, alarm, watch)
@@ -153,9 +153,9 @@ impl Caller {
     pub(crate) fn client(&self) -> std::result::Result<u64, Status> {
         match &self.maker {
             // Each user of an association counts as a client of its own.
-            Maker::Association(visitor, attribution) if self.is_foreign => {
-                let visitor = visitor.upgrade().ok_or(Status::CONTEXT_MISMATCH)?;
-                visitor.number_for(attribution.maker().as_ref())
+            PrincipalSource::Association(client, attribution) if self.is_foreign => {
+                let client = client.upgrade().ok_or(Status::CONTEXT_MISMATCH)?;
+                client.number_for(attribution.maker().as_ref())
             }
             _ => Ok(self.oxid),
         }
@@ -164,8 +164,8 @@ impl Caller {
     /// Returns the authenticated principal of the running method's caller.
     pub(crate) fn authenticated(&self) -> Option<Authenticated> {
         match &self.maker {
-            Maker::Connection(proved) => proved.clone(),
-            Maker::Association(_, attribution) => attribution.maker(),
+            PrincipalSource::Connection(proved) => proved.clone(),
+            PrincipalSource::Association(_, attribution) => attribution.maker(),
         }
     }
 

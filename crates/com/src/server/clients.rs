@@ -5,7 +5,7 @@
 //! its last connection ends. A broken network does not prove that a client is gone: its references
 //! and states are kept for as long as objects wait for pings (MS-DCOM 3.1.2.2).
 
-use super::group::Fellowship;
+use super::group::GroupClient;
 use super::waiting::Waiting;
 use crate::protocol::own_calls;
 use obvia_rpc::co::{Group, Groups};
@@ -31,13 +31,13 @@ const KEPT_BY_HOST_MAX: usize = KEPT_MAX / 2;
 
 /// The greatest number of entries in a client's list of references to give back. References beyond
 /// it are not returned: the client drops them when this process ends.
-const OWED_MAX: usize = own_calls::RELEASES_MAX;
+const TO_RETURN_MAX: usize = own_calls::RELEASES_MAX;
 
 /// The clients of a process.
 #[derive(Default)]
 pub(crate) struct Clients {
     register: Mutex<Register>,
-    groups: Groups<Fellowship>,
+    groups: Groups<GroupClient>,
     alarms: Mutex<Vec<Alarm>>,
     pub(super) waiting: Waiting,
 }
@@ -61,11 +61,11 @@ struct Known {
     owner: Option<Arc<Principal>>,
     /// The group of the client's associations, where the client has not introduced itself. The
     /// group is kept so that a returning client can join it.
-    group: Option<Arc<Group<Fellowship>>>,
+    group: Option<Arc<Group<GroupClient>>>,
     count: usize,
     /// The references in refused calls, which this process gives back once it has a link to the
     /// client.
-    owed: Vec<(TargetId, u32)>,
+    to_return: Vec<(TargetId, u32)>,
     // Invariant: `Some` exactly when there is no connection. `Register::lost` then has the client
     // under this time.
     lost: Option<Lost>,
@@ -163,7 +163,7 @@ impl Clients {
         oxid: impl FnOnce() -> Result<u64, Status>,
         peer: &Peer,
         local: Option<&str>,
-        group: Option<&Arc<Group<Fellowship>>>,
+        group: Option<&Arc<Group<GroupClient>>>,
     ) -> Result<u64, Status> {
         let mut register = self.register();
         let oxid = oxid()?;
@@ -202,10 +202,10 @@ impl Clients {
 
     /// Records references to a client's objects that the client sent in a call which this process
     /// refused. They are given back later.
-    pub(crate) fn owe(&self, oxid: u64, refs: impl IntoIterator<Item = (TargetId, u32)>) {
+    pub(crate) fn add_references_to_return(&self, oxid: u64, refs: impl IntoIterator<Item = (TargetId, u32)>) {
         if let Some(known) = self.register().known.get_mut(&oxid) {
-            let room = OWED_MAX - known.owed.len();
-            known.owed.extend(refs.into_iter().take(room));
+            let room = TO_RETURN_MAX - known.to_return.len();
+            known.to_return.extend(refs.into_iter().take(room));
         }
     }
 
@@ -213,10 +213,10 @@ impl Clients {
     /// A process of another host that claims the client's OXID does not get the references. The
     /// processes of one host cannot be told apart over a network: any process of the client's host
     /// that claims the client's OXID gets them.
-    pub(crate) fn take_owed(&self, oxid: u64, end: &LinkEnd<'_>) -> Vec<(TargetId, u32)> {
+    pub(crate) fn take_references_to_return(&self, oxid: u64, end: &LinkEnd<'_>) -> Vec<(TargetId, u32)> {
         let mut register = self.register();
         match register.known.get_mut(&oxid) {
-            Some(known) if !known.owed.is_empty() && known.is_at(end) => std::mem::take(&mut known.owed),
+            Some(known) if !known.to_return.is_empty() && known.is_at(end) => std::mem::take(&mut known.to_return),
             _ => Vec::new(),
         }
     }
@@ -227,8 +227,8 @@ impl Clients {
     }
 
     /// Adds an association to a group.
-    pub(crate) fn join(&self, wanted: u32, peer: &Peer) -> Option<Arc<Group<Fellowship>>> {
-        Fellowship::join(&self.groups, wanted, peer)
+    pub(crate) fn join(&self, wanted: u32, peer: &Peer) -> Option<Arc<Group<GroupClient>>> {
+        GroupClient::join(&self.groups, wanted, peer)
     }
 
     /// Ends a connection. Calls `end_client` for each client that is gone now, before the client

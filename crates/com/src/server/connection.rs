@@ -1,15 +1,15 @@
 //! One connection and its dispatch: by the runtime's loop, or by a loop that the program owns.
 
-use super::caller::{Caller, Maker};
+use super::caller::{Caller, PrincipalSource};
 use super::exporter::Exporter;
-use super::given;
 use super::presence::{Identity, Presence};
+use super::refused_references;
 use crate::access;
 use crate::orpc::CallContext;
 use crate::protocol::binding::{self, Transfers};
 use crate::protocol::call_context;
 use crate::protocol::own_calls;
-use crate::server::association::Visitor;
+use crate::server::association::AssociationClient;
 use crate::server::dispatch::Dispatch;
 use crate::server::exports::Target;
 use obvia_rpc::co::Denial;
@@ -31,9 +31,9 @@ pub(super) struct Connection {
     exporter: &'static Exporter,
     caller: Option<Arc<Caller>>,
     // The client, as introduced by a PDU on this connection. `None` on a connection of an
-    // association, whose visitor has the client.
+    // association, whose `AssociationClient` knows the process.
     presence: Option<Presence>,
-    visit: Option<(Arc<Visitor>, Attribution)>,
+    association: Option<(Arc<AssociationClient>, Attribution)>,
     // The principal that has authenticated on this connection.
     proved: Option<Authenticated>,
     peer: Peer,
@@ -49,14 +49,14 @@ impl Connection {
     pub(super) fn new(
         exporter: &'static Exporter,
         window: &Window,
-        visit: Option<(Arc<Visitor>, Attribution)>,
+        association: Option<(Arc<AssociationClient>, Attribution)>,
     ) -> Self {
         Self {
             dispatch: Dispatch::new(&exporter.exports().table),
             exporter,
             caller: None,
             presence: None,
-            visit,
+            association,
             proved: None,
             peer: window.peer(),
             local: window.local().map(str::to_owned),
@@ -91,9 +91,9 @@ impl Connection {
         if !matches!(why, ViError::Disconnected { why: Ended::Silent | Ended::Reset, .. }) {
             return;
         }
-        match (&self.presence, &self.visit) {
+        match (&self.presence, &self.association) {
             (Some(presence), _) => presence.note_loss(),
-            (None, Some((visitor, _))) => visitor.note_loss(),
+            (None, Some((client, _))) => client.note_loss(),
             (None, None) => {}
         }
     }
@@ -101,9 +101,9 @@ impl Connection {
     /// Attributes further calls to this client.
     fn adopt(&mut self, client: Identity) {
         let watch = Arc::clone(self.dispatch.watch());
-        let maker = match &self.visit {
-            Some((visitor, attribution)) => Maker::Association(Arc::downgrade(visitor), attribution.clone()),
-            None => Maker::Connection(self.proved.clone()),
+        let maker = match &self.association {
+            Some((client, attribution)) => PrincipalSource::Association(Arc::downgrade(client), attribution.clone()),
+            None => PrincipalSource::Connection(self.proved.clone()),
         };
         let peer = self.peer.clone();
         let caller = Arc::new(Caller::new(self.exporter, client, peer, maker, self.alarm.clone(), watch));
@@ -118,18 +118,18 @@ impl Connection {
     fn dispatch_slowly(&mut self, call: &mut ServerCall<'_>) -> Answer {
         if let Some(caller) = &self.caller {
             caller.has_taken();
-        } else if let Some(client) = self.visit.as_ref().and_then(|(visitor, _)| visitor.client()) {
+        } else if let Some(client) = self.association.as_ref().and_then(|(client, _)| client.client()) {
             self.adopt(client);
         }
         let target = TargetId::from_word(call.target());
-        match self.exporter.services().performer(target, self.visit.is_some()) {
+        match self.exporter.services().performer(target, self.association.is_some()) {
             None => {
                 let _entered = self.context.take().map(call_context::entered);
-                let Self { dispatch, exporter, caller, visit, .. } = self;
+                let Self { dispatch, exporter, caller, association, .. } = self;
                 let opnum = call.opnum();
                 let admit = |target: &Target| match caller {
                     // The association has already checked each of its calls.
-                    _ if visit.is_some() => Ok(()),
+                    _ if association.is_some() => Ok(()),
                     Some(caller) => {
                         exporter.rules().admit((target.identity, target.interface), opnum, || caller.shown())
                     }
@@ -157,7 +157,7 @@ impl Connection {
     fn return_references(&mut self, call: &mut ServerCall<'_>) -> Answer {
         let is_next = self.refused.is_some_and(|refused| refused.wrapping_add(1) == call.sequence());
         self.refused = is_next.then(|| call.sequence());
-        if is_next { given::return_references(call) } else { Answer::results(0, 0) }
+        if is_next { refused_references::return_references(call) } else { Answer::results(0, 0) }
     }
 
     /// Stores the context of the next call and invalidates the watch, so that this call takes the

@@ -53,7 +53,7 @@ struct Entry {
 }
 
 /// The tables of the exports, which share a lock.
-struct Books {
+struct Tables {
     /// The entries, by target.
     entries: HashMap<TargetId, Entry>,
     /// The target for each object and interface.
@@ -69,7 +69,7 @@ struct Books {
     references: References,
 }
 
-impl Books {
+impl Tables {
     /// Removes entries without references. Returns their places in the object table.
     fn forget_all(&mut self, dropped: impl IntoIterator<Item = Dropped>) -> Vec<(u32, u32)> {
         let ipids = dropped.into_iter().flat_map(|dropped| dropped.ipids);
@@ -105,7 +105,7 @@ pub(crate) struct Exports {
     /// removed.
     pub(crate) table: SharedTable<Target>,
     oxid: u64,
-    books: Mutex<Books>,
+    tables: Mutex<Tables>,
 }
 
 /// A reference that only its owner can release.
@@ -119,7 +119,7 @@ fn refused(status: Status) -> Error {
 impl Exports {
     /// Makes an empty table for the process of this OXID.
     pub(crate) fn new(oxid: u64) -> Self {
-        let books = Books {
+        let tables = Tables {
             entries: HashMap::new(),
             targets: HashMap::new(),
             oids: HashMap::new(),
@@ -131,11 +131,11 @@ impl Exports {
             last_weak: 0,
             references: References::new(Pinging::default(), Limits::default()),
         };
-        Self { table: SharedTable::default(), oxid, books: Mutex::new(books) }
+        Self { table: SharedTable::default(), oxid, tables: Mutex::new(tables) }
     }
 
-    fn books(&self) -> MutexGuard<'_, Books> {
-        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn ipid(&self, target: TargetId) -> GUID {
@@ -174,21 +174,21 @@ impl Exports {
         let interface = query(object, info)?;
         let identity = object.cast::<IUnknown>()?.as_raw().addr();
         let now = Instant::now();
-        let mut books = self.books();
-        if let Some(&target) = books.targets.get(&(identity, info.iid.to_u128())) {
-            let oid = books.oids.get(&identity).map_or(0, |known| known.0);
-            books.references.hand_out(oid, self.ipid(target), holder, refs, now).map_err(refused)?;
+        let mut tables = self.tables();
+        if let Some(&target) = tables.targets.get(&(identity, info.iid.to_u128())) {
+            let oid = tables.oids.get(&identity).map_or(0, |known| known.0);
+            tables.references.hand_out(oid, self.ipid(target), holder, refs, now).map_err(refused)?;
             return Ok(Exported { oid, target });
         }
-        let found = self.insert(&mut books, &interface, Entry { identity, info }, holder, refs)?;
-        books.targets.insert((identity, info.iid.to_u128()), found.target);
+        let found = self.insert(&mut tables, &interface, Entry { identity, info }, holder, refs)?;
+        tables.targets.insert((identity, info.iid.to_u128()), found.target);
         Ok(found)
     }
 
     /// Makes an entry with references of `holder`.
     fn insert(
         &self,
-        books: &mut Books,
+        tables: &mut Tables,
         interface: &IUnknown,
         entry: Entry,
         holder: Client,
@@ -202,16 +202,16 @@ impl Exports {
             identity,
         });
         let target = TargetId { index, generation };
-        let fresh = books.last_oid + 1;
-        let oid = books.oids.get(&identity).map_or(fresh, |known| known.0);
-        if let Err(status) = books.references.hand_out(oid, self.ipid(target), holder, refs, Instant::now()) {
+        let fresh = tables.last_oid + 1;
+        let oid = tables.oids.get(&identity).map_or(fresh, |known| known.0);
+        if let Err(status) = tables.references.hand_out(oid, self.ipid(target), holder, refs, Instant::now()) {
             // The drop does not end the object, since the caller holds a reference.
             drop(self.table.remove(vec![(index, generation)]));
             return Err(refused(status));
         }
-        books.last_oid = books.last_oid.max(oid);
-        books.oids.entry(identity).or_insert((oid, 0)).1 += 1;
-        books.entries.insert(target, entry);
+        tables.last_oid = tables.last_oid.max(oid);
+        tables.oids.entry(identity).or_insert((oid, 0)).1 += 1;
+        tables.entries.insert(target, entry);
         Ok(Exported { oid, target })
     }
 
@@ -224,13 +224,13 @@ impl Exports {
     /// Releases such a reference, if there is one.
     pub(crate) fn unlock_for(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client) {
         let Ok(identity) = object.cast::<IUnknown>() else { return };
-        let target = self.books().targets.get(&(identity.as_raw().addr(), info.iid.to_u128())).copied();
+        let target = self.tables().targets.get(&(identity.as_raw().addr(), info.iid.to_u128())).copied();
         self.release_refs(holder, target.map(|target| (target, LOCK)));
     }
 
     /// Counts references for `holder` to an existing entry.
     pub(crate) fn add_to(&self, target: TargetId, holder: Client, refs: Refs) -> Result<()> {
-        let added = self.books().references.add(&self.ipid(target), holder, refs, Instant::now());
+        let added = self.tables().references.add(&self.ipid(target), holder, refs, Instant::now());
         added.ok_or(code::RPC_E_DISCONNECTED)?.map_err(refused)
     }
 
@@ -241,15 +241,15 @@ impl Exports {
 
     /// Releases public and private references.
     pub(crate) fn release_refs(&self, holder: Client, batch: impl IntoIterator<Item = (TargetId, Refs)>) {
-        let mut books = self.books();
-        let references = &mut books.references;
+        let mut tables = self.tables();
+        let references = &mut tables.references;
         let released =
             batch.into_iter().filter_map(|(target, refs)| references.release(&self.ipid(target), holder, refs));
         let released: Vec<_> = released.collect();
-        let gone = books.forget_all(released);
+        let gone = tables.forget_all(released);
         let gone = self.table.remove(gone);
         // The drop of an object runs program code, which must not run under the lock.
-        drop(books);
+        drop(tables);
         drop(gone);
     }
 
@@ -257,59 +257,59 @@ impl Exports {
     /// references, which must be dropped without locks.
     #[must_use]
     pub(crate) fn drop_client(&self, oxid: u64) -> Vec<Target> {
-        let mut books = self.books();
-        let dropped = books.references.drop_client(Client::Process(oxid), Instant::now());
-        let gone = books.forget_all(dropped);
+        let mut tables = self.tables();
+        let dropped = tables.references.drop_client(Client::Process(oxid), Instant::now());
+        let gone = tables.forget_all(dropped);
         self.table.remove(gone)
     }
 
     /// Returns the number of interface pointers to which a process has references.
     pub(crate) fn held_by(&self, oxid: u64) -> usize {
-        self.books().references.held_by(Client::Process(oxid))
+        self.tables().references.held_by(Client::Process(oxid))
     }
 
     /// Returns the OXIDs of the processes that have references.
     pub(crate) fn processes(&self) -> Vec<u64> {
-        self.books().references.processes().collect()
+        self.tables().references.processes().collect()
     }
 
     /// Returns the number of interface pointers to which other processes have references.
     pub(crate) fn count(&self) -> usize {
-        self.books().entries.len()
+        self.tables().entries.len()
     }
 
     /// Returns the time for which a client may be silent before its references expire.
     pub(crate) fn patience(&self) -> Duration {
-        self.books().references.pinging().patience()
+        self.tables().references.pinging().patience()
     }
 
     /// Sets the pinging parameters of peers.
     pub(crate) fn set_pinging(&self, pinging: Pinging) {
-        self.books().references.set_pinging(pinging);
+        self.tables().references.set_pinging(pinging);
     }
 
     /// Returns the time at which [`Self::collect`] may next have work.
     pub(crate) fn due(&self) -> Option<Instant> {
-        self.books().references.due()
+        self.tables().references.due()
     }
 
     /// Drops the expired references of peers. Returns the targets without further references.
     #[must_use]
     pub(crate) fn collect(&self) -> Vec<Target> {
-        let mut books = self.books();
-        let dropped = books.references.collect(Instant::now());
-        let gone = books.forget_all(dropped);
+        let mut tables = self.tables();
+        let dropped = tables.references.collect(Instant::now());
+        let gone = tables.forget_all(dropped);
         self.table.remove(gone)
     }
 
     /// Performs SimplePing of a peer.
     pub(crate) fn simple_ping(&self, set: u64) -> Status {
-        self.books().references.simple_ping(set, Instant::now())
+        self.tables().references.simple_ping(set, Instant::now())
     }
 
     /// Performs ComplexPing of a peer.
     pub(crate) fn complex_ping(&self, ping: &ComplexPing, client: Client) -> Result<PingAnswer> {
-        let references = &mut self.books().references;
+        let references = &mut self.tables().references;
         let mut fresh = draw_set()?;
         // An identifier has 16 bits. If most of them are taken, the last one drawn may be in use,
         // and the ping is refused.
@@ -325,12 +325,12 @@ impl Exports {
     /// Records a call of a peer that must ping, which counts as a ping (MS-DCOM 3.1.1.6.2).
     pub(crate) fn note_call(&self, target: TargetId) {
         let ipid = self.ipid(target);
-        self.books().references.note_call(&ipid, Instant::now());
+        self.tables().references.note_call(&ipid, Instant::now());
     }
 
     /// Returns the interface of an entry, if the entry exists.
     pub(crate) fn interface(&self, target: TargetId) -> Option<&'static InterfaceInfo> {
-        self.books().entries.get(&target).map(|entry| entry.info)
+        self.tables().entries.get(&target).map(|entry| entry.info)
     }
 
     /// Returns the interface pointer and the stubs of an entry, if the entry exists.

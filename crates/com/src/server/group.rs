@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// principal for whom it makes calls counts as a separate client. Thus a principal that knows the
 /// number of a group cannot use the state of another principal.
 #[derive(Debug)]
-pub(crate) struct Fellowship {
+pub(crate) struct GroupClient {
     peer: Peer,
     /// The client number of each user. An entry is removed when its client is gone. Each client has
     /// an association of the group, and the users of an association are limited, so the entries are
@@ -22,7 +22,7 @@ pub(crate) struct Fellowship {
     users: Mutex<HashMap<Option<Arc<Principal>>, u64>>,
 }
 
-impl Fellowship {
+impl GroupClient {
     fn users(&self) -> MutexGuard<'_, HashMap<Option<Arc<Principal>>, u64>> {
         self.users.lock().unwrap_or_else(PoisonError::into_inner)
     }

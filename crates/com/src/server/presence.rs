@@ -2,7 +2,7 @@
 
 use super::clients::End;
 use super::exporter::Exporter;
-use super::group::Fellowship;
+use super::group::GroupClient;
 use crate::types::upkeep;
 use obvia_rpc::co::Group;
 use obvia_rpc::security::Principal;
@@ -36,7 +36,7 @@ impl Presence {
         oxid: impl FnOnce() -> Result<u64, Status>,
         peer: &Peer,
         local: Option<&str>,
-        group: Option<&Arc<Group<Fellowship>>>,
+        group: Option<&Arc<Group<GroupClient>>>,
     ) -> Result<Self, Status> {
         let oxid = exporter.clients().enter(oxid, peer, local, group)?;
         Ok(Self { exporter, oxid, is_lost: AtomicBool::new(false) })

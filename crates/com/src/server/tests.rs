@@ -9,19 +9,19 @@ use std::time::Duration;
 
 /// A relay that drops its window as soon as its alarm rings, and that calls `wake_all` when it is
 /// dropped, as an association's relay does.
-struct Leaving {
+struct ClosingRelay {
     clients: Arc<Clients>,
     window: Arc<Mutex<Option<Window>>>,
     ended: mpsc::Sender<()>,
 }
 
-impl std::fmt::Debug for Leaving {
+impl std::fmt::Debug for ClosingRelay {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Leaving")
+        f.write_str("ClosingRelay")
     }
 }
 
-impl Relay for Leaving {
+impl Relay for ClosingRelay {
     fn send(&self, _: Outgoing<'_>) -> Result<(), Error> {
         Ok(())
     }
@@ -41,7 +41,7 @@ impl Relay for Leaving {
     fn end(&self) {}
 }
 
-impl Drop for Leaving {
+impl Drop for ClosingRelay {
     fn drop(&mut self) {
         self.clients.wake_all();
         self.ended.send(()).unwrap();
@@ -54,7 +54,7 @@ fn who_rings_may_be_the_last_to_hold_a_connection() {
     let (ended, is_ended) = mpsc::channel();
     let clients = Arc::new(Clients::default());
     let window = Arc::new(Mutex::new(None));
-    let relay = Leaving { clients: Arc::clone(&clients), window: Arc::clone(&window), ended };
+    let relay = ClosingRelay { clients: Arc::clone(&clients), window: Arc::clone(&window), ended };
     let relayed = window::relayed(Box::new(relay), &window::Options::default()).unwrap();
     clients.watch(relayed.alarm());
     *window.lock().unwrap() = Some(relayed);

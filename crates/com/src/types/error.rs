@@ -301,7 +301,7 @@ impl From<HRESULT> for Error {
 thread_local! {
     /// The error that was left last on this thread. Through a vtable a method returns only an
     /// HRESULT. It leaves the rest of the error here, where the wrapper of the call finds it.
-    static LAST: RefCell<Option<Left>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<PendingError>> = const { RefCell::new(None) };
     /// The connection whose calls this thread performs, or performed last.
     static CONNECTION: RefCell<Option<ThreadConnection>> = const { RefCell::new(None) };
 }
@@ -334,7 +334,7 @@ fn current_call() -> Option<u64> {
 }
 
 /// An error that was left for a caller on this thread.
-struct Left {
+struct PendingError {
     error: Error,
     /// The call that the thread performed when the error was left.
     call: Option<u64>,
@@ -342,7 +342,7 @@ struct Left {
 
 /// Runs `look` with the error that was left. `None` on a thread that is ending and whose
 /// thread-local variable is destroyed.
-fn with_last<R>(look: impl FnOnce(&mut Option<Left>) -> R) -> Option<R> {
+fn with_last<R>(look: impl FnOnce(&mut Option<PendingError>) -> R) -> Option<R> {
     LAST.try_with(|last| look(&mut last.borrow_mut())).ok()
 }
 
@@ -352,7 +352,7 @@ pub(crate) fn leave(error: Error) -> HRESULT {
     let code = error.code;
     // Calls that succeed do not clear the error, since that would cost instructions in every call.
     let call = current_call();
-    with_last(|last| *last = Some(Left { error, call }));
+    with_last(|last| *last = Some(PendingError { error, call }));
     code
 }
 

@@ -24,7 +24,7 @@ use obvia_rpc::vi_call::{Answer, ServerCall, Words};
 use windows_core::{HRESULT, IUnknown};
 
 /// Returns the link, OID and target of a proxy; E_NOTIMPL for an object of this process.
-fn behind(object: &IUnknown) -> Result<Imported> {
+fn imported(object: &IUnknown) -> Result<Imported> {
     let here = || Error::new(code::E_NOTIMPL, "the object lives in this process, so it cannot be called by frames");
     look_behind(object).ok_or_else(here)
 }
@@ -40,7 +40,7 @@ fn behind(object: &IUnknown) -> Result<Imported> {
 /// E_NOTIMPL for an object of this process. If the server answers with a fault, the connection
 /// fails, or the deadline passes.
 pub fn call(object: &IUnknown, opnum: u16, request: &[u8], references: &[&[u8]]) -> Result<(HRESULT, Vec<u8>)> {
-    let Imported { link, target, .. } = behind(object)?;
+    let Imported { link, target, .. } = imported(object)?;
     let unsent = Unsent::of(references, link.oxid())?;
     exchange(&link, target, opnum, request, unsent)
 }
@@ -51,7 +51,7 @@ pub fn call(object: &IUnknown, opnum: u16, request: &[u8], references: &[&[u8]])
 ///
 /// As for [`call`].
 pub fn call_oneway(object: &IUnknown, opnum: u16, request: &[u8], references: &[&[u8]]) -> Result<()> {
-    let Imported { link, target, .. } = behind(object)?;
+    let Imported { link, target, .. } = imported(object)?;
     let mut unsent = Unsent::of(references, link.oxid())?;
     channels::with_channel(&link, |channel| {
         let length = put(channel, request, ThreadLimit)?;
@@ -76,7 +76,7 @@ pub fn query(object: &IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown
 ///
 /// If the object lacks the interface, or belongs to a process that is gone.
 pub fn reference(through: &IUnknown, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
-    reference_for(object, info, Client::Process(behind(through)?.link.oxid()))
+    reference_for(object, info, Client::Process(imported(through)?.link.oxid()))
 }
 
 /// Takes back references that were marshaled for a call through an interface pointer, where the
@@ -86,7 +86,7 @@ pub fn reference(through: &IUnknown, object: &IUnknown, info: &'static Interface
 ///
 /// As for [`reference()`], and if a reference is malformed.
 pub fn take_back(through: &IUnknown, references: &[&[u8]]) -> Result<()> {
-    Unsent::of(references, behind(through)?.link.oxid()).map(drop)
+    Unsent::of(references, imported(through)?.link.oxid()).map(drop)
 }
 
 /// Unmarshals a reference from the results of a call through another interface pointer.
@@ -95,7 +95,7 @@ pub fn take_back(through: &IUnknown, references: &[&[u8]]) -> Result<()> {
 ///
 /// If the reference is malformed, or its object cannot be reached.
 pub fn object(through: &IUnknown, reference: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
-    let peer = behind(through)?.link.oxid();
+    let peer = imported(through)?.link.oxid();
     let object = unmarshal(process::runtime()?, reference, Wanted::Known(info));
     settle_return(|| Some(Client::Process(peer)));
     object

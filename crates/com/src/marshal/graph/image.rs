@@ -2,7 +2,7 @@
 
 use super::Layout;
 use super::memory::Allocations;
-use super::private::{Private, Wide};
+use super::private::{PrivateFrame, Wide};
 use super::survey::{Reference, Root, Survey};
 use crate::client::proxy::Wanted;
 use crate::marshal::proxy_call::ProxyCall;
@@ -162,17 +162,17 @@ impl<'c> ProxyCall<'c> {
             self.reference(object, wanted(reference.iid).info()?)
         };
         let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
-        let laid = survey.lay_out(&references)?;
-        let frame = self.request(Measure::with_objects(block, laid.length))?;
+        let layout = survey.lay_out(&references)?;
+        let frame = self.request(Measure::with_objects(block, layout.length))?;
         // SAFETY: the root has just been surveyed and has not changed.
-        unsafe { survey.write(root, &references, &laid, &mut frame[..laid.length], &[]) };
-        Ok(laid.length)
+        unsafe { survey.write(root, &references, &layout, &mut frame[..layout.length], &[]) };
+        Ok(layout.length)
     }
 }
 
 /// The results of a call, in the caller's memory.
 pub struct Results {
-    private: Private,
+    private: PrivateFrame,
     copies: Allocations,
     /// Arrays whose elements were copied to the caller's own memory. [`Self::keep`] frees these
     /// arrays.
@@ -187,7 +187,7 @@ impl ReplyView<'_> {
     /// RPC_E_INVALID_DATA when the frame does not have the layout; the error of an object reference
     /// that cannot be unmarshaled.
     pub fn graph(&self, layout: Layout, outer: &[i64]) -> Result<Results> {
-        let (mut private, found) = Private::of(self.whole(), layout, outer)?;
+        let (mut private, found) = PrivateFrame::of(self.whole(), layout, outer)?;
         let copies = private.copy_objects(&found, layout.types, Some(Client::Process(self.peer())))?;
         Ok(Results { private, copies, spent: Vec::new() })
     }
@@ -262,7 +262,7 @@ impl Results {
 
 /// The arguments of a call, in the server's private memory.
 pub struct Arguments {
-    private: Private,
+    private: PrivateFrame,
     /// Copies of the objects that need more memory than they have in the frame.
     _wider: Vec<Wide>,
     /// The interface pointers that the arguments refer to.
@@ -289,7 +289,7 @@ impl StubCall<'_, '_> {
     /// object reference that cannot be unmarshaled.
     pub fn arguments(&mut self, layout: Layout) -> std::result::Result<Arguments, Status> {
         let made = (|| {
-            let (mut private, found) = Private::of(self.inner().frame, layout, &[])?;
+            let (mut private, found) = PrivateFrame::of(self.inner().frame, layout, &[])?;
             let (wider, references) = private.link(&found, layout.types)?;
             Ok(Arguments { private, _wider: wider, _references: references, owned: None })
         })();
@@ -304,7 +304,7 @@ impl StubCall<'_, '_> {
     /// As for [`Self::arguments`].
     pub fn arguments_to_change(&mut self, layout: Layout, kept: Layout) -> std::result::Result<Arguments, Status> {
         let made = (|| {
-            let (mut private, found) = Private::of(self.inner().frame, layout, &[])?;
+            let (mut private, found) = PrivateFrame::of(self.inner().frame, layout, &[])?;
             private.copy_objects(&found, layout.types, None)?.keep();
             let root = Root { base: private.base(), shape: &kept.block.shape };
             // SAFETY: the memory was made from a checked frame with the same layout.
@@ -370,13 +370,13 @@ impl StubCall<'_, '_> {
             response::reference(&caller, object, wanted(reference.iid).info()?)
         };
         let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
-        let laid = survey.lay_out(&references)?;
+        let layout = survey.lay_out(&references)?;
         let too_long = |_| Error::from(code::E_OUTOFMEMORY);
-        let measure = Measure::with_objects(block, laid.length);
+        let measure = Measure::with_objects(block, layout.length);
         let frame = self.inner().reply(measure.length(), measure.bulk()).map_err(too_long)?;
         // SAFETY: the caller's promise.
-        unsafe { survey.write(root, &references, &laid, &mut frame[..laid.length], outer) };
-        Ok(laid.length)
+        unsafe { survey.write(root, &references, &layout, &mut frame[..layout.length], outer) };
+        Ok(layout.length)
     }
 }
 
@@ -389,7 +389,7 @@ impl Arguments {
     /// that cannot be unmarshaled.
     #[doc(hidden)]
     pub fn of_bytes(frame: &[u8], layout: Layout) -> Result<Self> {
-        let (mut private, found) = Private::of_bytes(frame, layout, &[])?;
+        let (mut private, found) = PrivateFrame::of_bytes(frame, layout, &[])?;
         let (wider, references) = private.link(&found, layout.types)?;
         Ok(Self { private, _wider: wider, _references: references, owned: None })
     }

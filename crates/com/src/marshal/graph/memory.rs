@@ -76,23 +76,23 @@ impl Survey {
     }
 
     /// Lays out a frame with references of these lengths.
-    pub(crate) fn lay_out(&self, references: &[Vec<u8>]) -> Result<Laid> {
-        let mut laid = Laid { length: self.block, objects: Vec::new(), references: Vec::new() };
+    pub(crate) fn lay_out(&self, references: &[Vec<u8>]) -> Result<FrameLayout> {
+        let mut layout = FrameLayout { length: self.block, objects: Vec::new(), references: Vec::new() };
         let mut waiting = self.references.iter().zip(references).peekable();
         for index in 0..=self.objects.len() {
             while let Some((_, bytes)) = waiting.next_if(|(reference, _)| reference.before == index) {
-                let body = laid.add(bytes.len());
-                laid.references.push(body);
+                let body = layout.add(bytes.len());
+                layout.references.push(body);
             }
             if let Some(found) = self.objects.get(index) {
-                let body = laid.add(found.bytes);
-                laid.objects.push(body);
+                let body = layout.add(found.bytes);
+                layout.objects.push(body);
             }
         }
-        if laid.length > FRAME_MAX {
+        if layout.length > FRAME_MAX {
             return Err(Error::new(code::E_OUTOFMEMORY, "the parameters exceed the size of a frame"));
         }
-        Ok(laid)
+        Ok(layout)
     }
 
     /// Writes a frame: the block, the objects, and the references as bytes.
@@ -104,25 +104,25 @@ impl Survey {
         &self,
         root: Root,
         references: &[Vec<u8>],
-        laid: &Laid,
+        layout: &FrameLayout,
         frame: &mut [u8],
         outer: &[i64],
     ) {
         frame.fill(0);
         // SAFETY: the frame begins with the block, which is as long as its shape.
         unsafe { copy(root.base, frame.as_mut_ptr(), root.shape, outer) };
-        for (found, &at) in self.objects.iter().zip(&laid.objects) {
+        for (found, &at) in self.objects.iter().zip(&layout.objects) {
             let header = u64::from(kind(found.element)) | (found.count as u64) << 32;
             header.store(frame, at - OBJECT_HEADER);
             let body = frame[at..at + found.bytes].as_mut_ptr();
             // SAFETY: the caller's promise; the body has the object's bytes.
             unsafe { self.copy_object(found, body, outer) };
         }
-        let at = |place: Place| place.holder.map_or(0, |holder| laid.objects[holder]) + place.at;
+        let at = |place: Place| place.holder.map_or(0, |holder| layout.objects[holder]) + place.at;
         for (place, object) in &self.slots {
-            (laid.objects[*object] as u64).store(frame, at(*place));
+            (layout.objects[*object] as u64).store(frame, at(*place));
         }
-        for ((reference, bytes), body) in self.references.iter().zip(references).zip(&laid.references) {
+        for ((reference, bytes), body) in self.references.iter().zip(references).zip(&layout.references) {
             (*body as u64).store(frame, at(reference.place));
             (u64::from(KIND_INTERFACE) | (bytes.len() as u64) << 32).store(frame, body - OBJECT_HEADER);
             frame[*body..body + bytes.len()].copy_from_slice(bytes);
@@ -193,7 +193,7 @@ impl Survey {
 }
 
 /// The layout of a frame.
-pub(crate) struct Laid {
+pub(crate) struct FrameLayout {
     /// The length of the frame.
     pub(crate) length: usize,
     /// The offsets of the bodies of objects and of references.
@@ -201,7 +201,7 @@ pub(crate) struct Laid {
     references: Vec<usize>,
 }
 
-impl Laid {
+impl FrameLayout {
     /// Adds a body at the end and returns its offset.
     fn add(&mut self, bytes: usize) -> usize {
         let body = self.length + OBJECT_HEADER;

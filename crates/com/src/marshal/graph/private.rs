@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use windows_core::{GUID, IUnknown, Interface};
 
 /// A frame in private memory, aligned for its contents.
-pub(super) struct Private {
+pub(super) struct PrivateFrame {
     // Invariant: has at least `length` bytes.
     memory: Zeros,
     pub(super) length: usize,
@@ -41,7 +41,7 @@ impl Drop for Zeros {
     }
 }
 
-impl Private {
+impl PrivateFrame {
     /// Copies a frame and checks the copy.
     pub(super) fn of(frame: RegionView<'_>, layout: Layout, outer: &[i64]) -> Result<(Self, Checked)> {
         let mut private = Self::zeros(frame.len())?;

@@ -179,9 +179,9 @@ fn numbers_of_changes_begin_anew() {
 const SEEDS: u64 = if cfg!(miri) { 1 } else { 40 };
 
 /// SplitMix64.
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.0;
@@ -196,7 +196,7 @@ impl Dice {
 }
 
 /// An honest client.
-struct Person {
+struct HonestClient {
     client: Client,
     plan: PingPlan,
     /// The references that the client has, regardless of the client that received them first: IPID
@@ -209,7 +209,7 @@ struct Person {
     lost: u32,
 }
 
-impl Person {
+impl HonestClient {
     fn take(&mut self, ipid: GUID, oid: u64, count: u64, now: Instant) {
         self.owned.entry(ipid).or_insert_with(|| {
             self.plan.join(oid, now);
@@ -228,29 +228,29 @@ impl Person {
     }
 
     /// Returns one of its interface pointers, and some of the references.
-    fn some(&self, dice: &mut Dice) -> Option<(GUID, u64, u64)> {
+    fn some(&self, random: &mut Random) -> Option<(GUID, u64, u64)> {
         let mut all: Vec<_> = self.owned.iter().collect();
         all.sort_by_key(|(ipid, _)| ipid.to_u128());
-        let (ipid, (oid, count)) = all.get(dice.number() as usize % all.len().max(1))?;
-        Some((**ipid, *oid, if dice.below(2) == 0 { *count } else { 1 + dice.below(*count) }))
+        let (ipid, (oid, count)) = all.get(random.number() as usize % all.len().max(1))?;
+        Some((**ipid, *oid, if random.below(2) == 0 { *count } else { 1 + random.below(*count) }))
     }
 }
 
 /// A server, its clients and the network between them.
-struct World {
+struct Simulation {
     tables: References,
-    people: Vec<Person>,
+    people: Vec<HonestClient>,
     /// The objects of the server: their OID while they are exported, and their interface pointers.
     objects: Vec<(Option<u64>, [Option<GUID>; 2])>,
     numbers: u64,
     now: Instant,
-    dice: Dice,
+    random: Random,
 }
 
-impl World {
+impl Simulation {
     fn new(seed: u64) -> Self {
         let now = Instant::now();
-        let person = |number| Person {
+        let person = |number| HonestClient {
             // The first two are processes, which do not ping.
             client: if number < 3 { Client::Process(number) } else { Client::Peer(number) },
             plan: PingPlan::new(Pinging::default()),
@@ -265,7 +265,7 @@ impl World {
             objects: vec![(None, [None; 2]); 6],
             numbers: 0,
             now,
-            dice: Dice(seed),
+            random: Random(seed),
         }
     }
 
@@ -288,7 +288,8 @@ impl World {
 
     /// Lets the server pass references to a client, exporting the object where it is not exported.
     fn hand_out(&mut self, to: usize) {
-        let (at, interface, count) = (self.dice.below(6) as usize, self.dice.below(2) as usize, 1 + self.dice.below(5));
+        let (at, interface, count) =
+            (self.random.below(6) as usize, self.random.below(2) as usize, 1 + self.random.below(5));
         let numbers = (self.fresh(), self.fresh());
         let object = &mut self.objects[at];
         let oid = *object.0.get_or_insert(numbers.0);
@@ -299,36 +300,36 @@ impl World {
     }
 
     fn act(&mut self) {
-        let (who, other) = (self.dice.below(5) as usize, self.dice.below(5) as usize);
+        let (who, other) = (self.random.below(5) as usize, self.random.below(5) as usize);
         if !self.people[who].is_alive {
             return self.lie();
         }
         let (client, now) = (self.people[who].client, self.now);
-        match self.dice.below(12) {
+        match self.random.below(12) {
             0..4 => self.hand_out(who),
             4 => {
-                if let Some((ipid, oid, count)) = self.people[who].some(&mut self.dice) {
+                if let Some((ipid, oid, count)) = self.people[who].some(&mut self.random) {
                     assert_eq!(self.tables.add(&ipid, client, Refs::public(count), now), Some(Ok(())));
                     self.people[who].take(ipid, oid, count, now);
                 }
             }
             5..8 => {
-                if let Some((ipid, _, count)) = self.people[who].some(&mut self.dice) {
+                if let Some((ipid, _, count)) = self.people[who].some(&mut self.random) {
                     self.people[who].give(ipid, count);
                     let dropped = self.tables.release(&ipid, client, Refs::public(count));
                     self.note_dropped(dropped);
                 }
             }
             8 | 9 if other != who && self.people[other].is_alive => {
-                if let Some((ipid, oid, count)) = self.people[who].some(&mut self.dice) {
+                if let Some((ipid, oid, count)) = self.people[who].some(&mut self.random) {
                     self.hand_on(who, other, ipid, oid, count);
                 }
             }
             // A client that has passed a reference on lives until the receiver has pinged.
-            10 if self.people[who].handed_on.is_none_or(|at| at + seconds(300) < now) && self.dice.below(8) == 0 => {
+            10 if self.people[who].handed_on.is_none_or(|at| at + seconds(300) < now) && self.random.below(8) == 0 => {
                 self.people[who].is_alive = false;
                 let is_noticed = matches!(client, Client::Process(_));
-                if is_noticed || self.people[who].handed_on.is_none() && self.dice.below(2) == 0 {
+                if is_noticed || self.people[who].handed_on.is_none() && self.random.below(2) == 0 {
                     let dropped = self.tables.drop_client(client, now);
                     self.note_dropped(dropped);
                 }
@@ -356,14 +357,14 @@ impl World {
 
     /// Makes arbitrary calls as a client without references.
     fn lie(&mut self) {
-        let liar = Client::Peer(100 + self.dice.below(2));
-        let number = 1 + self.dice.below(self.numbers + 1);
-        let dropped = self.tables.release(&ipid(number), liar, Refs { public: self.dice.number(), private: 9 });
+        let liar = Client::Peer(100 + self.random.below(2));
+        let number = 1 + self.random.below(self.numbers + 1);
+        let dropped = self.tables.release(&ipid(number), liar, Refs { public: self.random.number(), private: 9 });
         assert_eq!(dropped, None);
-        let oids = [number, number + 1, self.dice.number()];
+        let oids = [number, number + 1, self.random.number()];
         let ping = ComplexPing {
-            set: self.dice.number() >> (1 + self.dice.below(63)),
-            sequence: self.dice.number() as u16,
+            set: self.random.number() >> (1 + self.random.below(63)),
+            sequence: self.random.number() as u16,
             added: oids.to_vec(),
             removed: oids[1..].to_vec(),
         };
@@ -382,7 +383,7 @@ impl World {
             while person.is_alive
                 && let Some(ping) = person.plan.next(now)
             {
-                let fate = if person.lost < 2 { self.dice.below(5) } else { 2 };
+                let fate = if person.lost < 2 { self.random.below(5) } else { 2 };
                 person.lost = if fate < 2 { person.lost + 1 } else { 0 };
                 if fate == 0 {
                     person.plan.answered(None, now);
@@ -402,7 +403,7 @@ impl World {
     }
 
     fn step(&mut self) {
-        self.now += Duration::from_millis(self.dice.below(20_000));
+        self.now += Duration::from_millis(self.random.below(20_000));
         self.ping();
         let dropped = self.tables.collect(self.now);
         self.note_dropped(dropped);
@@ -419,35 +420,35 @@ impl World {
 fn no_reference_is_lost_and_none_is_left() {
     for seed in 0..SEEDS {
         println!("seed {seed}");
-        let mut world = World::new(seed);
+        let mut simulation = Simulation::new(seed);
         for _ in 0..300 {
-            world.act();
-            world.step();
+            simulation.act();
+            simulation.step();
         }
         // At the end some clients release their references, and others just end.
-        for at in 0..world.people.len() {
-            while world.people[at].is_alive
-                && world.dice.below(50) != 0
-                && let Some((ipid, _, count)) = world.people[at].some(&mut world.dice)
+        for at in 0..simulation.people.len() {
+            while simulation.people[at].is_alive
+                && simulation.random.below(50) != 0
+                && let Some((ipid, _, count)) = simulation.people[at].some(&mut simulation.random)
             {
-                let client = world.people[at].client;
-                world.people[at].give(ipid, count);
-                let dropped = world.tables.release(&ipid, client, Refs::public(count));
-                world.note_dropped(dropped);
+                let client = simulation.people[at].client;
+                simulation.people[at].give(ipid, count);
+                let dropped = simulation.tables.release(&ipid, client, Refs::public(count));
+                simulation.note_dropped(dropped);
             }
-            let (client, now) = (world.people[at].client, world.now);
-            world.people[at].is_alive &= world.people[at].owned.is_empty();
+            let (client, now) = (simulation.people[at].client, simulation.now);
+            simulation.people[at].is_alive &= simulation.people[at].owned.is_empty();
             if matches!(client, Client::Process(_)) {
-                let dropped = world.tables.drop_client(client, now);
-                world.note_dropped(dropped);
+                let dropped = simulation.tables.drop_client(client, now);
+                simulation.note_dropped(dropped);
             }
         }
         // A set whose last ping has emptied it expires after the period of patience.
         for _ in 0..200 {
-            world.step();
+            simulation.step();
         }
-        assert!(world.tables.is_empty() && world.tables.due().is_none());
-        assert!(world.objects.iter().all(|object| *object == (None, [None; 2])));
+        assert!(simulation.tables.is_empty() && simulation.tables.due().is_none());
+        assert!(simulation.objects.iter().all(|object| *object == (None, [None; 2])));
     }
 }
 

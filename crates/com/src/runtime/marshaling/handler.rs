@@ -49,7 +49,7 @@ type Object = (u64, usize, u64);
 type Maker = Arc<dyn Fn(IUnknown) -> Result<IUnknown> + Send + Sync>;
 
 /// A handler that was made for an object, with the link to the object's process.
-struct Standing {
+struct ObjectHandler {
     handler: Weak<IUnknown>,
     identity: usize,
     class: GUID,
@@ -59,7 +59,7 @@ struct Standing {
 #[derive(Default)]
 struct Handlers {
     classes: HashMap<u128, Maker>,
-    standing: HashMap<Object, Standing>,
+    made: HashMap<Object, ObjectHandler>,
     /// The object of each handler, by the handler's identity.
     objects: HashMap<usize, Object>,
     /// The number of handlers at which the next sweep takes place.
@@ -115,24 +115,24 @@ pub fn register_handler(
 impl Handlers {
     /// Returns the handler of an object, if it is alive.
     fn find(&self, object: Object) -> Option<IUnknown> {
-        self.standing.get(&object)?.handler.upgrade()
+        self.made.get(&object)?.handler.upgrade()
     }
 
     /// Removes dead handlers once there are many. Returns the live ones, which must be dropped
     /// without the lock.
     fn sweep(&mut self) -> Vec<IUnknown> {
-        if self.standing.len() < self.room.max(64) {
+        if self.made.len() < self.room.max(64) {
             return Vec::new();
         }
         let mut alive = Vec::new();
-        self.standing.retain(|_, standing| {
-            let handler = standing.handler.upgrade();
+        self.made.retain(|_, made| {
+            let handler = made.handler.upgrade();
             let is_alive = handler.is_some();
             alive.extend(handler);
             is_alive
         });
-        self.objects.retain(|identity, object| self.standing.get(object).is_some_and(|s| s.identity == *identity));
-        self.room = self.standing.len() * 2;
+        self.objects.retain(|identity, object| self.made.get(object).is_some_and(|s| s.identity == *identity));
+        self.room = self.made.len() * 2;
         alive
     }
 }
@@ -143,7 +143,7 @@ fn identity_of(object: &IUnknown) -> Result<usize> {
 
 /// Returns the handler class that an object of this process names, or the class of a handler.
 pub(crate) fn class_of(object: &IUnknown, context: Context) -> Option<GUID> {
-    if let Some((class, _)) = standing_for(object) {
+    if let Some((class, _)) = handled_by(object) {
         return Some(class);
     }
     if is_proxy(object) {
@@ -156,20 +156,20 @@ pub(crate) fn class_of(object: &IUnknown, context: Context) -> Option<GUID> {
 }
 
 /// Returns the class of a handler and the proxy for its object; `None` for all other objects.
-fn standing_for(object: &IUnknown) -> Option<(GUID, IUnknown)> {
+fn handled_by(object: &IUnknown) -> Option<(GUID, IUnknown)> {
     let identity = identity_of(object).ok()?;
     let handlers = lock();
     let handlers = handlers.as_ref()?;
     let at = handlers.objects.get(&identity)?;
-    let standing = handlers.standing.get(at).filter(|standing| standing.identity == identity)?;
+    let made = handlers.made.get(at).filter(|made| made.identity == identity)?;
     // Another object may be at the address of a handler that is gone.
-    drop(standing.handler.upgrade()?);
-    Some((standing.class, proxy::find(&*standing.link.upgrade()?, at.2)?))
+    drop(made.handler.upgrade()?);
+    Some((made.class, proxy::find(&*made.link.upgrade()?, at.2)?))
 }
 
 /// Returns the object to marshal: the proxy behind a handler, or the object itself.
-pub(crate) fn behind(object: &IUnknown) -> IUnknown {
-    standing_for(object).map_or_else(|| object.clone(), |(_, proxy)| proxy)
+pub(crate) fn unwrapped(object: &IUnknown) -> IUnknown {
+    handled_by(object).map_or_else(|| object.clone(), |(_, proxy)| proxy)
 }
 
 /// Returns the handler for the object behind a proxy: the existing one, or a new one. Returns the
@@ -190,19 +190,19 @@ pub(crate) fn make(class: &GUID, proxy: IUnknown, info: &'static InterfaceInfo) 
             crate::types::agile::check(&made)?;
             let text = "the handler does not support weak references";
             let weak = made.cast::<IUnknown>()?.downgrade().map_err(|_| Error::new(code::E_NOTIMPL, text))?;
-            let standing = Standing {
+            let entry = ObjectHandler {
                 handler: weak,
                 identity: identity_of(&made)?,
                 class: *class,
                 link: Arc::downgrade(&imported.link),
             };
             let mut handlers = lock();
-            let handlers_there = handlers.get_or_insert_default();
-            let first = handlers_there.find(object);
-            let alive = handlers_there.sweep();
+            let table = handlers.get_or_insert_default();
+            let first = table.find(object);
+            let alive = table.sweep();
             if first.is_none() {
-                handlers_there.objects.insert(standing.identity, object);
-                handlers_there.standing.insert(object, standing);
+                table.objects.insert(entry.identity, object);
+                table.made.insert(object, entry);
             }
             drop(handlers);
             drop(alive);

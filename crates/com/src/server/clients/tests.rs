@@ -1,6 +1,6 @@
 //! Tests of lost clients, some of which come back, with made-up times instead of waiting.
 
-use super::{Clients, End, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, LinkEnd, OWED_MAX};
+use super::{Clients, End, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, LinkEnd, TO_RETURN_MAX};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
@@ -113,31 +113,31 @@ fn refs(count: u32) -> Vec<(TargetId, u32)> {
 
 /// Takes the references for a client over a link to `peer`, which reaches this process at `local`
 /// and was reached at `hosts`. Returns the number of references.
-fn take_owed(clients: &Clients, oxid: u64, peer: &Peer, local: Option<&str>, hosts: &[&str]) -> usize {
+fn take_references_to_return(clients: &Clients, oxid: u64, peer: &Peer, local: Option<&str>, hosts: &[&str]) -> usize {
     let ways = || hosts.iter().map(|host| StringBinding::new(ProtocolSequence::IpTcp, *host, "1")).collect();
-    clients.take_owed(oxid, &LinkEnd { peer, local, ways: &ways }).len()
+    clients.take_references_to_return(oxid, &LinkEnd { peer, local, ways: &ways }).len()
 }
 
 #[test]
 fn references_are_given_back_to_the_process_that_sent_them() {
     let clients = Clients::default();
-    let take = |oxid, peer: &Peer| take_owed(&clients, oxid, peer, None, &[]);
+    let take = |oxid, peer: &Peer| take_references_to_return(&clients, oxid, peer, None, &[]);
     // No client is there yet.
-    clients.owe(1, refs(3));
+    clients.add_references_to_return(1, refs(3));
     assert!(enter(&clients, 1, &process(7)) && enter(&clients, 2, &host("far")));
-    clients.owe(1, refs(3));
-    clients.owe(2, refs(2));
+    clients.add_references_to_return(1, refs(3));
+    clients.add_references_to_return(2, refs(2));
     for other in [process(8), host("far")] {
         assert_eq!(take(1, &other), 0);
     }
     assert_eq!((take(1, &process(7)), take(1, &process(7))), (3, 0));
     assert_eq!((take(2, &process(7)), take(2, &host("near")), take(2, &host("far"))), (0, 0, 2));
     for _ in 0..3 {
-        clients.owe(2, refs(1000));
+        clients.add_references_to_return(2, refs(1000));
     }
-    assert_eq!(take(2, &host("far")), OWED_MAX);
+    assert_eq!(take(2, &host("far")), TO_RETURN_MAX);
     // When a client is gone, its references are dropped.
-    clients.owe(2, refs(1));
+    clients.add_references_to_return(2, refs(1));
     assert_eq!(leave(&clients, 2, End::InOrder, 0), [2]);
     assert!(enter(&clients, 2, &host("far")));
     assert_eq!(take(2, &host("far")), 0);
@@ -146,12 +146,13 @@ fn references_are_given_back_to_the_process_that_sent_them() {
 #[test]
 fn references_are_given_back_over_a_link_of_another_transport_or_address() {
     let clients = Clients::default();
-    let take = |oxid, peer: &Peer, local, others: &[&str]| take_owed(&clients, oxid, peer, local, others);
+    let take =
+        |oxid, peer: &Peer, local, others: &[&str]| take_references_to_return(&clients, oxid, peer, local, others);
     // A client whose own address equals the one at which it reaches this process runs on this host.
     assert!(clients.enter(|| Ok(1), &host("127.0.0.1"), Some("127.0.0.1"), None).is_ok());
     assert!(clients.enter(|| Ok(2), &host("far"), Some("near"), None).is_ok() && enter(&clients, 3, &process(7)));
     for oxid in 1..=3 {
-        clients.owe(oxid, refs(1));
+        clients.add_references_to_return(oxid, refs(1));
     }
     assert_eq!((take(2, &process(7), None, &[]), take(1, &process(7), None, &[])), (0, 1));
     assert_eq!((take(2, &host("farther"), None, &["near"]), take(2, &host("farther"), None, &["far"])), (0, 1));

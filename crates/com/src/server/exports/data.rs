@@ -6,7 +6,7 @@
 //! marshaled data, which does not keep its object alive, has no entry: its number is outside of the
 //! object table.
 
-use super::{Books, Entry, Exported, Exports, query};
+use super::{Entry, Exported, Exports, Tables, query};
 use crate::orpc::{Client, Refs};
 use crate::types::agile::Agile;
 use crate::types::error::{Error, Result, code};
@@ -73,10 +73,10 @@ impl Exports {
             Keeping::Table => (Client::Table, Data::Table),
             Keeping::Weak => return self.keep_weakly(&interface, identity),
         };
-        let mut books = self.books();
-        let found = self.insert(&mut books, &interface, Entry { identity, info }, holder, Refs::public(refs))?;
-        books.data.insert(found.target, data);
-        drop(books);
+        let mut tables = self.tables();
+        let found = self.insert(&mut tables, &interface, Entry { identity, info }, holder, Refs::public(refs))?;
+        tables.data.insert(found.target, data);
+        drop(tables);
         // The references to the data may expire, and the janitor collects them.
         upkeep::wake();
         Ok(found)
@@ -87,61 +87,61 @@ impl Exports {
         let object = Agile::new(interface)?;
         let text = "the object does not support weak references, so it cannot be in a weak table";
         let weak = object.get().downgrade().map_err(|_| Error::new(code::E_NOTIMPL, text))?;
-        let mut books = self.books();
-        if books.data.len() >= WEAK_MAX {
+        let mut tables = self.tables();
+        if tables.data.len() >= WEAK_MAX {
             return Err(Error::new(code::E_OUTOFMEMORY, "the process has too much marshaled data"));
         }
-        let known = books.oids.get(&identity).map(|known| known.0);
-        let oid = known.unwrap_or(books.last_oid + 1);
-        books.last_oid = books.last_oid.max(oid);
-        let target = books.fresh_weak();
-        books.data.insert(target, Data::Weak(identity, weak));
+        let known = tables.oids.get(&identity).map(|known| known.0);
+        let oid = known.unwrap_or(tables.last_oid + 1);
+        tables.last_oid = tables.last_oid.max(oid);
+        let target = tables.fresh_weak();
+        tables.data.insert(target, Data::Weak(identity, weak));
         Ok(Exported { oid, target })
     }
 
     /// Returns the object of marshaled data. The data is consumed unless it is table-marshaled.
     pub(crate) fn unmarshal(&self, data: TargetId) -> Result<IUnknown> {
-        let books = self.books();
-        let is_spent = match books.data.get(&data).ok_or_else(spent)? {
+        let tables = self.tables();
+        let is_spent = match tables.data.get(&data).ok_or_else(spent)? {
             Data::Once(_) => true,
             Data::Table => false,
             Data::Weak(_, weak) => {
                 let weak = weak.clone();
                 // The upgrade runs the object's code, which must not run under the lock.
-                drop(books);
+                drop(tables);
                 return weak.upgrade().ok_or_else(spent);
             }
         };
         let object = self.get(data)?.object.get().clone();
         if is_spent {
-            self.let_go(books, data);
+            self.let_go(tables, data);
         }
         Ok(object)
     }
 
     /// Releases marshaled data.
     pub(crate) fn release_data(&self, data: TargetId) -> Result<()> {
-        if self.let_go(self.books(), data) { Ok(()) } else { Err(spent()) }
+        if self.let_go(self.tables(), data) { Ok(()) } else { Err(spent()) }
     }
 
     /// Releases marshaled data. Returns whether it existed.
-    fn let_go(&self, mut books: MutexGuard<'_, Books>, data: TargetId) -> bool {
-        let found = books.data.remove(&data);
+    fn let_go(&self, mut tables: MutexGuard<'_, Tables>, data: TargetId) -> bool {
+        let found = tables.data.remove(&data);
         let holder = match found {
             Some(Data::Once(holder)) => holder,
             Some(Data::Table) => Client::Table,
             Some(Data::Weak(..)) | None => {
-                drop(books);
+                drop(tables);
                 return found.is_some();
             }
         };
         let all = Refs { public: u64::MAX, private: u64::MAX };
         // Clients that are no obvia processes and call by the data's IPID have references of their
         // own.
-        let dropped = books.references.release(&self.ipid(data), holder, all);
-        let gone = books.forget_all(dropped);
+        let dropped = tables.references.release(&self.ipid(data), holder, all);
+        let gone = tables.forget_all(dropped);
         let gone = self.table.remove(gone);
-        drop(books);
+        drop(tables);
         drop(gone);
         true
     }
@@ -149,20 +149,20 @@ impl Exports {
     /// Drops all references to an object. The proxies of other processes fail at their next call.
     pub(crate) fn disconnect(&self, object: &IUnknown) -> Result<()> {
         let identity = identity_of(object)?;
-        let mut books = self.books();
+        let mut tables = self.tables();
         let is_its = |data: &Data| matches!(data, Data::Weak(of, _) if *of == identity);
-        let weak: Vec<_> = books.data.extract_if(|_, data| is_its(data)).collect();
-        let oid = books.oids.get(&identity).map(|known| known.0);
-        let dropped = oid.map(|oid| books.references.disconnect(oid)).unwrap_or_default();
-        let gone = books.forget_all(dropped);
+        let weak: Vec<_> = tables.data.extract_if(|_, data| is_its(data)).collect();
+        let oid = tables.oids.get(&identity).map(|known| known.0);
+        let dropped = oid.map(|oid| tables.references.disconnect(oid)).unwrap_or_default();
+        let gone = tables.forget_all(dropped);
         let gone = self.table.remove(gone);
-        drop(books);
+        drop(tables);
         drop((weak, gone));
         Ok(())
     }
 }
 
-impl Books {
+impl Tables {
     fn fresh_weak(&mut self) -> TargetId {
         loop {
             self.last_weak = self.last_weak.wrapping_add(1).max(WEAK_FIRST);

@@ -1,6 +1,6 @@
 //! Listening on sockets, for associations and for datagrams.
 
-use crate::server::association::Visitors;
+use crate::server::association::DatagramClients;
 use crate::server::{Exporter, Terms, accept_streams, serve_lane};
 use crate::transport::network::protection::{self, demanded};
 use crate::transport::network::sequence::{Wanted, complete, port};
@@ -90,10 +90,10 @@ pub(super) fn listen_for_datagrams(
     complete(binding);
     let socket = DatagramSocket::bind(&binding.address, port(binding)?)?;
     binding.endpoint = socket.port().to_string();
-    let visitors = Visitors::new(exporter, serve_lane, socket.local_host().map(|host| host.to_string()));
+    let clients = DatagramClients::new(exporter, serve_lane, socket.local_host().map(|host| host.to_string()));
     // The thread receives for other threads that perform the calls. Polling would take the
     // processor from them.
     let window = Options { waiting: Waiting::Block, ..exporter.options() };
-    let endpoint = Endpoint::new(socket, Arc::new(visitors), EndpointOptions { window, rundown });
+    let endpoint = Endpoint::new(socket, Arc::new(clients), EndpointOptions { window, rundown });
     attend("obvia-datagrams", move || endpoint.attend())
 }

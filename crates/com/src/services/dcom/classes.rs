@@ -54,7 +54,7 @@ pub(super) struct Table {
 /// An activated object. While this value lives, the process does not count as unused.
 pub(crate) struct Provided<'a> {
     object: Agile<IUnknown>,
-    _busy: Busy<'a>,
+    _busy: KeepAlive<'a>,
 }
 
 impl Provided<'_> {
@@ -64,9 +64,9 @@ impl Provided<'_> {
 }
 
 /// A reason for the process to stay alive.
-struct Busy<'a>(&'a Classes);
+struct KeepAlive<'a>(&'a Classes);
 
-impl Drop for Busy<'_> {
+impl Drop for KeepAlive<'_> {
     fn drop(&mut self) {
         let mut table = self.0.lock();
         table.busy -= 1;
@@ -78,7 +78,7 @@ impl Drop for Busy<'_> {
 /// value lives (CoAddRefServerProcess).
 #[must_use = "the process may end when this is dropped"]
 pub struct ServerLock {
-    _busy: Busy<'static>,
+    _busy: KeepAlive<'static>,
 }
 
 impl ServerLock {
@@ -103,9 +103,9 @@ impl Classes {
         lock(&self.0)
     }
 
-    fn stay(&self) -> Busy<'_> {
+    fn stay(&self) -> KeepAlive<'_> {
         self.lock().busy += 1;
-        Busy(self)
+        KeepAlive(self)
     }
 
     /// Whether this process makes objects of a class.
@@ -130,7 +130,7 @@ impl Classes {
         table.busy += 1;
         // The program's function must not run under the lock.
         drop(table);
-        let busy = Busy(self);
+        let busy = KeepAlive(self);
         let object = match wanted {
             Activated::Instance => Agile::new(&make()?)?,
             Activated::ClassObject => object,

@@ -112,25 +112,25 @@ pub(crate) fn activate(
 ) -> Result<IUnknown> {
     let runtime = process::runtime()?;
     registry::register_module(info);
-    let sought = Sought { runtime, class, wanted, info };
+    let request = ActivationRequest { runtime, class, wanted, info };
     if let Some(server) = server {
-        return deadline::together(|| sought.at(server));
+        return deadline::together(|| request.at(server));
     }
     match Classes::of(runtime).activate(&class, wanted) {
-        Err(error) if error.code() == code::REGDB_E_CLASSNOTREG => sought.registered(context),
+        Err(error) if error.code() == code::REGDB_E_CLASSNOTREG => request.registered(context),
         own => Ok(own?.get().clone()),
     }
 }
 
 /// An activation request.
-struct Sought {
+struct ActivationRequest {
     runtime: &'static Runtime,
     class: GUID,
     wanted: Activated,
     info: &'static InterfaceInfo,
 }
 
-impl Sought {
+impl ActivationRequest {
     /// Activates the class in the process at a name or a string binding.
     fn at(&self, server: &str) -> Result<IUnknown> {
         let link = self.runtime.link_at(server)?;

@@ -90,7 +90,7 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
 pub(crate) fn perform_forwarded(caller: &Arc<Caller>, call: &Forwarded) -> std::result::Result<Vec<u8>, Status> {
     let (own, _) = ALL.into_iter().find(|(_, known)| known.id == call.interface).ok_or(Status::UNK_IF)?;
     let heard: StringBinding = call.heard.parse().map_err(|_| Status::BAD_STUB_DATA)?;
-    let client = caller.behind(call, heard);
+    let client = caller.forwarded(call, heard);
     caller.act_for(&client, || {
         let from = &mut Decoder::new(&call.stub, ByteOrder::Little);
         let answered = match own {

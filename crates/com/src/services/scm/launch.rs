@@ -71,7 +71,7 @@ impl LastLine {
 
 /// The events that a wait has reported.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct Events {
     has_ended: bool,
     has_said: bool,
     /// Whether names were added to the directory.
@@ -162,7 +162,7 @@ fn spawn(program: &Program) -> io::Result<Launched> {
 
 impl Launched {
     /// Waits until an event arrives or the time is over.
-    fn wait(&self, names: Option<&OwnedFd>, span: Duration) -> Seen {
+    fn wait(&self, names: Option<&OwnedFd>, span: Duration) -> Events {
         let none = PollFlags::empty();
         let wanted = [Some(self.end.as_fd()), self.errors.as_ref().map(AsFd::as_fd), names.map(AsFd::as_fd)];
         let places: Vec<(usize, BorrowedFd<'_>)> =
@@ -178,7 +178,7 @@ impl Launched {
             seen[*at] = polled.revents() != none;
         }
         let [has_ended, has_said, has_named] = seen;
-        Seen { has_ended, has_said, has_named }
+        Events { has_ended, has_said, has_named }
     }
 
     /// Reads from the server's standard error and forwards the text. Returns the number of bytes.

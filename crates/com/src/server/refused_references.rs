@@ -13,7 +13,7 @@ pub(crate) fn return_references(call: &mut ServerCall<'_>) -> Answer {
         let caller = current_caller()?;
         if let Some(process) = caller.process() {
             let given = given.into_iter().map(|(target, refs)| (target, u32::try_from(refs).unwrap_or(u32::MAX)));
-            caller.exporter.clients().owe(process, given);
+            caller.exporter.clients().add_references_to_return(process, given);
             upkeep::wake();
         }
         Ok(no_results(code::S_OK))
