@@ -7,10 +7,13 @@
 
 use crate::activation::{pinging, register};
 use crate::answer::{Answer, done, number, word};
-use crate::bell::Bell;
 use crate::state::{CLASS, State, made};
+use crate::tally::Tally;
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
-use crate::{access, activation, begun, context, events, given, live, noticed, poll_path, sleeping, soak, wake, words};
+use crate::{
+    access, activation, begun, context, error_info, events, failed_calls, live, noticed, poll_path, sleeping, soak,
+    wake,
+};
 use obvia::dcom::{class_object, create_instance};
 use obvia::marshaling::{Context, Handled, IStdMarshalInfo};
 use obvia::security::{AccountTable, Credential, NtHash};
@@ -48,14 +51,14 @@ const ORDERS: &[(&str, Order)] = &[
     ("running", |_, _| activation::running()),
     ("activate-in", |state, words| activation::in_context(state, word(words, 0)?)),
     ("free-libraries", |_, _| obvia::dcom::free_unused_libraries().map(done)?),
-    ("disconnect", |state, _| given::disconnect(state)),
+    ("disconnect", |state, _| failed_calls::disconnect(state)),
     ("hide", |state, _| done((state.exports.clear(), state.exported = None).1)),
     ("access", |state, words| access::set(state, words)),
     ("audit", |_, _| access::audit()),
-    ("perform", access::perform),
-    ("guard", |state, words| access::guard(state, words)),
-    ("bind", access::bind),
-    ("ring", |state, words| access::ring(state, words)),
+    ("serve-tally", access::serve_tally),
+    ("set-tally-access", |state, words| access::set_tally_access(state, words)),
+    ("bind-tally", access::bind_tally),
+    ("tally", |state, words| access::add_to_tally(state, words)),
     ("refusals", |_, _| access::refusals()),
     ("announcer", |state, words| events::announcer(&mut state.events, words)),
     ("source", |state, words| events::source(&mut state.events, words)),
@@ -96,10 +99,10 @@ const ORDERS: &[(&str, Order)] = &[
     ("pass-own", |state, _| pass(state, &Counter::new())),
     ("keep", |state, _| state.factory()?.Keep(Some(state.counter()?)).map(done)?),
     ("keep-own", keep_own),
-    ("give", |state, words| given::give(state, word(words, 0)?)),
-    ("give-to-stopped", |state, words| given::give_to_stopped(state, number(words, 0)?, number(words, 1)?)),
-    ("export-careless", |state, names| words::export(state, word(names, 0)?)),
-    ("check-careless", |_, names| words::check(word(names, 0)?)),
+    ("give", |state, words| failed_calls::give(state, word(words, 0)?)),
+    ("give-to-stopped", |state, words| failed_calls::give_to_stopped(state, number(words, 0)?, number(words, 1)?)),
+    ("export-error-setter", |state, names| error_info::export(state, word(names, 0)?)),
+    ("check-error-info", |_, names| error_info::check(word(names, 0)?)),
     ("keep-none", |state, _| state.factory()?.Keep(None).map(done)?),
     ("kept", |state, _| done(state.counters = vec![state.factory()?.Kept()?])),
     ("add-to-kept", |state, words| Ok(state.factory()?.AddToKept(number(words, 0)?)?.to_string())),
@@ -524,7 +527,7 @@ fn cast(counter: &ICounter) -> Answer {
 /// Asks the endpoint mapper of a binding for an interface.
 fn cancellable_lookup(state: &mut State, binding: &str) -> Answer {
     let binding = binding.to_owned();
-    cancellably(state, move || obvia::bind::<Bell>(&binding).map(drop).and_then(done))
+    cancellably(state, move || obvia::bind::<Tally>(&binding).map(drop).and_then(done))
 }
 
 /// Cancels calls at about the time when they end. Calls without the canceller must all succeed.
