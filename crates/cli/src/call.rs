@@ -235,7 +235,7 @@ fn iids(arguments: &Arguments, method: &Method<'_>) -> Vec<String> {
     let mut given = arguments.arguments.clone();
     for (param, text) in request::given(&method.plan).into_iter().zip(&mut given) {
         let is_guid =
-            matches!(&param.passing, Passing::Value(ty) | Passing::Place(ty) if *ty == Type::Base(Base::Guid));
+            matches!(&param.passing, Passing::Value(ty) | Passing::RefPointer(ty) if *ty == Type::Base(Base::Guid));
         if !is_guid || guid(text.trim_matches('"')).is_some() {
             continue;
         }

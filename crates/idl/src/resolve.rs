@@ -17,9 +17,11 @@ mod types;
 mod unions;
 mod values;
 
-use crate::model::{Base, Brought, Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
+use crate::model::{
+    Base, Const, DeclarationCounts, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value,
+};
 use crate::syntax::ast::{Attribute, Expr, Ident, Item};
-use crate::text::diagnostic::{Diagnostic, TOLD_MAX, most_like};
+use crate::text::diagnostic::{DIAGNOSTICS_MAX, Diagnostic, most_like};
 use crate::text::preprocess::PREDEFINED;
 use crate::text::source::Span;
 use std::collections::{HashMap, HashSet};
@@ -212,9 +214,9 @@ impl<'a> Resolver<'a> {
     }
 
     /// Marks all declarations so far as built in. With `automation` they are Automation's types.
-    pub(crate) fn end_brought(&mut self, automation: bool) {
+    pub(crate) fn end_bundled(&mut self, automation: bool) {
         let model = &mut self.model;
-        model.brought = Brought {
+        model.bundled = DeclarationCounts {
             consts: model.consts.len(),
             structs: model.structs.len(),
             unions: model.unions.len(),
@@ -223,7 +225,7 @@ impl<'a> Resolver<'a> {
             typedefs: model.typedefs.len(),
         };
         if automation {
-            model.built_in = model.brought;
+            model.built_in = model.bundled;
         }
     }
 
@@ -239,7 +241,7 @@ impl<'a> Resolver<'a> {
             if !self.defined.contains(&interface_key(InterfaceId(id))) {
                 let text = format!("interface `{}` is announced but never declared", interface.name);
                 let error = Diagnostic::error("undeclared-interface", interface.span, text);
-                self.say(error.help("declare it, or import the file that does"));
+                self.report(error.help("declare it, or import the file that does"));
             }
         }
     }
@@ -261,24 +263,24 @@ impl<'a> Resolver<'a> {
             Item::Method(method) => {
                 let text = format!("method `{}` stands outside an interface", method.name.name);
                 let error = Diagnostic::error("stray-declaration", method.name.span, text);
-                self.say(error);
+                self.report(error);
             }
         }
     }
 
-    fn say(&mut self, diagnostic: Diagnostic) {
+    fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
     fn declare_type(&mut self, name: &Ident, what: Named) {
         if let Some(span) = self.made_up.remove(&name.name) {
-            return self.say(taken_by_member(&name.name, name.span, Some(span)));
+            return self.report(taken_by_member(&name.name, name.span, Some(span)));
         }
         if let Some(known) = self.types.get(&name.name) {
             let same = matches!((&known.what, &what), (Named::Opened(a) | Named::Type(a), Named::Type(b)) if a == b);
             if !same {
                 let error = declared_twice(name, known.span);
-                return self.say(error);
+                return self.report(error);
             }
         }
         self.types.insert(name.name.clone(), Entry { what, span: Some(name.span) });
@@ -287,23 +289,23 @@ impl<'a> Resolver<'a> {
     fn declare_value(&mut self, name: &Ident, value: Value) {
         if let Some(known) = self.values.get(&name.name) {
             let error = declared_twice(name, known.span);
-            return self.say(error);
+            return self.report(error);
         }
         self.values.insert(name.name.clone(), Entry { what: value, span: Some(name.span) });
     }
 
     /// Returns the known word that is most like `word`. `None` if no word is similar enough, or if
     /// so many errors have been found that further ones are not shown.
-    fn meant<'k>(&self, word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-        if self.diagnostics.len() < TOLD_MAX { most_like(word, known) } else { None }
+    fn most_similar<'k>(&self, word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+        if self.diagnostics.len() < DIAGNOSTICS_MAX { most_like(word, known) } else { None }
     }
 
     fn unknown_type(&mut self, name: &str, span: Span) {
         let bases = ["long", "short", "hyper", "boolean", "byte", "wchar_t", "double", "float", "HRESULT", "GUID"];
         let known = self.types.keys().map(String::as_str).chain(bases);
-        let like = self.meant(name, known).map(str::to_owned);
+        let like = self.most_similar(name, known).map(str::to_owned);
         let error = Diagnostic::error("unknown-type", span, format!("no type is called `{name}`"));
-        self.say(match like {
+        self.report(match like {
             Some(like) => error.label("not declared before this line").help(format!("did you mean `{like}`?")),
             None => error
                 .label("not declared before this line")
@@ -321,10 +323,12 @@ impl<'a> Resolver<'a> {
                 self.push_attribute_error(error);
             } else if ON_HANDLES.contains(&name) {
                 let text = format!("[{name}] has no meaning here: the interface pointer says which server is called");
-                self.say(Diagnostic::warning("ignored-attribute", span, text).help("it may stay, for other compilers"));
+                self.report(
+                    Diagnostic::warning("ignored-attribute", span, text).help("it may stay, for other compilers"),
+                );
             } else if !KNOWN.contains(&name) {
                 let error = Diagnostic::error("unknown-attribute", span, format!("[{name}] is not an attribute"));
-                let help = self.meant(name, KNOWN).map_or_else(
+                let help = self.most_similar(name, KNOWN).map_or_else(
                     || "attributes are listed in the language reference".to_owned(),
                     |like| format!("did you mean [{like}]?"),
                 );
@@ -340,7 +344,7 @@ impl<'a> Resolver<'a> {
         if self.permissive {
             error.severity = crate::text::diagnostic::Severity::Warning;
         }
-        self.say(error);
+        self.report(error);
     }
 
     fn constant(
@@ -360,7 +364,7 @@ impl<'a> Resolver<'a> {
             Some(_) => {
                 let error =
                     Diagnostic::error("bad-constant", spec.span, "a constant is a number, a character or a text");
-                return self.say(error.help("use long, double, char*, or wchar_t*"));
+                return self.report(error.help("use long, double, char*, or wchar_t*"));
             }
             None => return,
         };
@@ -377,7 +381,7 @@ impl<'a> Resolver<'a> {
         };
         if !fits {
             let error = Diagnostic::error("bad-constant", value.span, "the value does not fit the constant's type");
-            return self.say(error.help("choose a wider type, or another value"));
+            return self.report(error.help("choose a wider type, or another value"));
         }
         self.declare_value(&declarator.name, found.clone());
         let imported = self.imported;

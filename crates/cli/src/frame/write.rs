@@ -3,7 +3,7 @@
 use super::{Layout, Member, counted, evaluate, expected, integer};
 use crate::describe::nearest::did_you_mean;
 use crate::value::{self, Wrong};
-use obvia_idl::model::{Arith, Base, Extent, Field, Pointer, PointerClass, Type, Union, UnionId, round};
+use obvia_idl::model::{Arith, Base, Extent, Field, Pointer, PointerClass, Type, Union, UnionId, round_up};
 use obvia_idl::plan::{KIND_TEXT8, KIND_TEXT16, is_plain};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
@@ -356,7 +356,7 @@ impl<'a, 'v> Writer<'a, 'v> {
         let size = self.layout.size(&union.tag);
         self.put(at, &tag.to_le_bytes()[..size]);
         let (_, align) = model.union_body(union);
-        let body = at + round(size as u32, align) as usize;
+        let body = at + round_up(size as u32, align) as usize;
         field.map_or(Ok(()), |field| self.value(&field.ty, body, value))
     }
 }

@@ -38,7 +38,7 @@ impl Resolver<'_> {
         if self.model.dispinterfaces[at].members.is_some() {
             let text = format!("`{}` is declared twice", decl.name.name);
             let error = Diagnostic::error("duplicate-name", decl.name.span, text);
-            return self.say(error.help("give one of them another name"));
+            return self.report(error.help("give one of them another name"));
         }
         let allowed = ["uuid", "version", "helpstring", "helpcontext", "hidden", "restricted", "nonextensible"];
         self.check_attributes(&decl.attributes, &allowed, "an interface that is called by name");
@@ -46,7 +46,7 @@ impl Resolver<'_> {
         if find(&decl.attributes, "uuid").is_none() {
             let text = format!("interface `{}` has no uuid", decl.name.name);
             let error = Diagnostic::error("no-uuid", decl.name.span, text);
-            self.say(error.help("put [uuid(...)] before it, with a uuid of its own from `uuidgen`"));
+            self.report(error.help("put [uuid(...)] before it, with a uuid of its own from `uuidgen`"));
         }
         let members = match members {
             DispinterfaceMembers::Of(name) => match self.types.get(&name.name).map(|known| &known.what) {
@@ -54,7 +54,7 @@ impl Resolver<'_> {
                 Some(_) => {
                     let text = format!("`{}` has no members that are called by name", name.name);
                     let error = Diagnostic::error("not-automation", name.span, text);
-                    return self.say(error.help("name an interface that extends IUnknown"));
+                    return self.report(error.help("name an interface that extends IUnknown"));
                 }
                 None => return self.unknown_type(&name.name, name.span),
             },
@@ -79,7 +79,7 @@ impl Resolver<'_> {
         }
         if self.model.built_in.interfaces == 0 {
             let error = Diagnostic::error("unknown-type", name.span, "Automation's types are not declared here");
-            self.say(error.help(format!("write `import \"{FILE}\";` at the beginning of the file")));
+            self.report(error.help(format!("write `import \"{FILE}\";` at the beginning of the file")));
             return None;
         }
         // The only interface of Automation's built-in file is IDispatch.
@@ -94,7 +94,7 @@ impl Resolver<'_> {
     fn property(&mut self, property: &Property) -> Option<DispMember> {
         let declarator = property.declarator.as_ref()?;
         self.check_attributes(&property.attributes, &ON_PROPERTIES, "a property");
-        let (flags, help) = self.said(&property.attributes, &flags::ON_VARIABLES);
+        let (flags, help) = self.flags_and_help(&property.attributes, &flags::ON_VARIABLES);
         let id = self.dispid(&property.attributes, declarator.name.span);
         let member = Member { name: declarator.name.name.clone(), id, flags, help, ..Member::default() };
         let returns = self.value_of(&property.spec, declarator);
@@ -130,14 +130,14 @@ impl Resolver<'_> {
         if param.variant.is_none() {
             let text = format!("`{}` is of no type that calls by name have", param.name);
             let error = Diagnostic::error("not-automation", param.span, text);
-            self.say(error.help("use numbers, BSTR, VARIANT, SAFEARRAY and objects"));
+            self.report(error.help("use numbers, BSTR, VARIANT, SAFEARRAY and objects"));
         }
     }
 
     fn dispid(&mut self, attributes: &[Attribute], span: Span) -> Option<i32> {
         let Some(attribute) = find(attributes, "id") else {
             let error = Diagnostic::error("no-id", span, "a member that is called by name needs a DISPID");
-            self.say(error.help("put [id(1)] before it"));
+            self.report(error.help("put [id(1)] before it"));
             return None;
         };
         self.id(attribute)

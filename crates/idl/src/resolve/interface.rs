@@ -104,7 +104,7 @@ impl Resolver<'_> {
                 decl.name.span,
                 format!("interface `{}` is declared twice", decl.name.name),
             );
-            return self.say(
+            return self.report(
                 error
                     .related(self.model.interfaces[id.0].span, "first declared here")
                     .help("give one of them another name"),
@@ -113,7 +113,7 @@ impl Resolver<'_> {
         self.check_attributes(&decl.attributes, &ON_INTERFACES, "an interface");
         let plain = is_plain(decl);
         let endpoints = self.endpoints(decl);
-        let (flags, help) = self.said(&decl.attributes, &flags::ON_TYPES);
+        let (flags, help) = self.flags_and_help(&decl.attributes, &flags::ON_TYPES);
         let about = About { flags, help, ..About::default() };
         let outer_default = self.pointer_default;
         if let Some(attribute) = find(&decl.attributes, "pointer_default") {
@@ -187,7 +187,7 @@ impl Resolver<'_> {
             let text = format!("interface `{}` extends no other", decl.name.name);
             let error = Diagnostic::error("no-base", decl.name.span, text);
             let help = "an object's interface extends IUnknown: write `: IUnknown` behind its name, or remove [object]";
-            self.say(error.help(help));
+            self.report(error.help(help));
             return None;
         };
         match self.types.get(&base.name).map(|known| known.what.clone()) {
@@ -195,7 +195,7 @@ impl Resolver<'_> {
             Some(Named::Interface(id)) if self.model.interfaces[id.0].plain => {
                 let text = format!("interface `{}` has functions and no objects", base.name);
                 let error = Diagnostic::error("plain-base", base.span, text);
-                self.say(
+                self.report(
                     error.help(
                         "only interfaces of objects can be extended: declare both interfaces [object], or repeat the methods",
                     ),
@@ -206,7 +206,7 @@ impl Resolver<'_> {
                 let text = format!("the methods of interface `{}` exist in one process only", base.name);
                 let error = Diagnostic::error("local-base", base.span, text);
                 let help = "declare this interface [local], too, or extend one that other processes call";
-                self.say(
+                self.report(
                     error
                         .help(help)
                         .related(self.model.interfaces[id.0].span, "it is a [local] interface, or extends one"),
@@ -216,7 +216,7 @@ impl Resolver<'_> {
             Some(Named::Interface(id)) if self.model.lineage(id).len() >= BASES_MAX => {
                 let text = format!("interface `{}` extends too many others", decl.name.name);
                 let error = Diagnostic::error("too-deep", base.span, text);
-                self.say(error.help(format!("at most {BASES_MAX} interfaces extend one another")));
+                self.report(error.help(format!("at most {BASES_MAX} interfaces extend one another")));
                 None
             }
             Some(Named::Interface(id)) if self.defined.contains(&interface_key(id)) => Some(id),
@@ -226,7 +226,7 @@ impl Resolver<'_> {
                     base.span,
                     format!("interface `{}` has a forward declaration, but is not declared yet", base.name),
                 );
-                self.say(error.help("declare it before the interfaces that extend it"));
+                self.report(error.help("declare it before the interfaces that extend it"));
                 None
             }
             _ => {
@@ -250,7 +250,9 @@ impl Resolver<'_> {
             let error =
                 Diagnostic::error("no-uuid", decl.name.span, format!("interface `{}` has no uuid", decl.name.name));
             let object = if is_plain(decl) { "" } else { "object, " };
-            self.say(error.help(format!("put [{object}uuid(...)] before it, with a uuid of its own from `uuidgen`")));
+            self.report(
+                error.help(format!("put [{object}uuid(...)] before it, with a uuid of its own from `uuidgen`")),
+            );
             return None;
         };
         let uuid = self.uuid_of(attribute)?;
@@ -265,7 +267,7 @@ impl Resolver<'_> {
         let value = u128::from_str_radix(&digits, 16).ok();
         if digits.len() != 32 || dashes != [8, 13, 18, 23] || value.is_none() {
             let error = Diagnostic::error("bad-uuid", attribute.span, format!("`{text}` is not a uuid"));
-            self.say(error.help("a uuid is 8-4-4-4-12 hexadecimal digits, as `uuidgen` prints it"));
+            self.report(error.help("a uuid is 8-4-4-4-12 hexadecimal digits, as `uuidgen` prints it"));
             return None;
         }
         value
@@ -280,7 +282,7 @@ impl Resolver<'_> {
             let twin = &self.model.interfaces[twin.0];
             let text = format!("interfaces `{}` and `{}` have the same uuid", twin.name, own.name);
             let error = Diagnostic::error("duplicate-uuid", own.span, text).related(twin.span, "the other one");
-            self.say(error.help("each interface has a uuid of its own, from `uuidgen`"));
+            self.report(error.help("each interface has a uuid of its own, from `uuidgen`"));
         }
     }
 
@@ -294,7 +296,7 @@ impl Resolver<'_> {
             (Ok(major), Ok(minor)) => (major, minor),
             _ => {
                 let error = Diagnostic::error("bad-version", attribute.span, "a version is two numbers");
-                self.say(error.help("write [version(1.0)]"));
+                self.report(error.help("write [version(1.0)]"));
                 (0, 0)
             }
         }
@@ -316,7 +318,7 @@ impl Resolver<'_> {
                 method.name.span,
                 format!("interface `{}` has a method `{name}` already", self.model.interfaces[id.0].name),
             );
-            return self.say(error.help("methods have different names, inherited ones too"));
+            return self.report(error.help("methods have different names, inherited ones too"));
         }
         let Some((returns, returned)) = self.returned(method, self.model.interfaces[id.0].plain, local) else { return };
         let opnum = first + self.model.interfaces[id.0].methods.len();
@@ -326,12 +328,12 @@ impl Resolver<'_> {
                 method.name.span,
                 format!("an interface has at most {METHODS_MAX} methods"),
             );
-            return self.say(error.help("split it into several"));
+            return self.report(error.help("split it into several"));
         }
         if let Some(param) = method.params.get(PARAMETERS_MAX) {
             let text = format!("a method has at most {PARAMETERS_MAX} parameters");
             let error = Diagnostic::error("too-large", param.declarator.span, text);
-            return self.say(error.help("put some of them into a structure"));
+            return self.report(error.help("put some of them into a structure"));
         }
         let leads_to_const = leads_to_const(method, returned.as_ref());
         let mut params = self.params(&self.without_handles(&method.params, id), local);
@@ -380,7 +382,7 @@ impl Resolver<'_> {
                     format!("there are two parameters called `{}`", name.name),
                 )
                 .related(first.span, "the first one");
-                self.say(error.help("give one of them another name"));
+                self.report(error.help("give one of them another name"));
             }
             let Some(direction) = self.direction(param, local) else {
                 continue;
@@ -449,7 +451,7 @@ impl Resolver<'_> {
             (false, false) => {
                 let name = &param.declarator.name;
                 let error = Diagnostic::error("no-direction", name.span, format!("`{}` has no direction", name.name));
-                self.say(error.help("put [in], [out] or [in, out] before it"));
+                self.report(error.help("put [in], [out] or [in, out] before it"));
                 None
             }
         }
@@ -465,13 +467,13 @@ impl Resolver<'_> {
             Type::Pointer(pointer) if pointer.class != PointerClass::Ref => {
                 let error =
                     Diagnostic::error("out-not-ref", span, format!("[out] parameter `{name}` must not be null"));
-                self.say(error.help("remove [unique] or [ptr] from it; what it points to may be such a pointer"));
+                self.report(error.help("remove [unique] or [ptr] from it; what it points to may be such a pointer"));
             }
             Type::Pointer(_) | Type::Fixed(..) => {}
             _ => {
                 let error =
                     Diagnostic::error("out-not-pointer", span, format!("[out] parameter `{name}` is not a pointer"));
-                self.say(error.label("a value cannot come back through it").help("write `*` before the name"));
+                self.report(error.label("a value cannot come back through it").help("write `*` before the name"));
             }
         }
     }

@@ -91,7 +91,7 @@ impl Resolver<'_> {
             let error = Diagnostic::error("reserved-name", own.name.span, text);
             let help =
                 "these are an unsigned long, two unsigned shorts and eight bytes; or give this type another name";
-            self.say(error.help(help));
+            self.report(error.help(help));
         }
         Some(guid)
     }

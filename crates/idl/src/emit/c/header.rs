@@ -62,7 +62,7 @@ pub(super) fn includes(compilation: &Compilation) -> Vec<String> {
     let name_of = |file: &File| match file.role {
         Role::Idl => Some(file.path.file_name()?.to_string_lossy().into_owned()),
         // `ocidl.idl` is the only built-in file for which libobvia has a header.
-        Role::BuiltIn => compilation.is_brought(file, events::FILE).then(|| events::FILE.to_owned()),
+        Role::BuiltIn => compilation.is_bundled(file, events::FILE).then(|| events::FILE.to_owned()),
         Role::Included | Role::SideFile => None,
     };
     // Built-in imports need no header, unless a file of that name was read and declares types.

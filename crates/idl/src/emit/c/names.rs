@@ -25,9 +25,9 @@ static KEYWORDS: Words = Words::new(|| {
 });
 
 /// Names that the generated functions use themselves.
-const TAKEN: [&str; 16] = [
+const TAKEN: [&str; 17] = [
     "self", "proxy", "calls", "request", "reply", "results", "result", "call", "object", "length", "wrong", "at",
-    "prepared", "memcpy", "memset", "free",
+    "prepared", "selected", "memcpy", "memset", "free",
 ];
 
 /// The namespaces of C++'s headers, and the function of every program.
@@ -223,13 +223,13 @@ pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> Stri
     let constant = if plan.param.direction.is_out() { "" } else { "const " };
     match &plan.passing {
         Passing::Value(ty) => declare(model, ty, name),
-        Passing::Place(Type::Fixed(element, _)) if matches!(**element, Type::Fixed(..)) => {
-            declare(model, &place_type(plan.param), name)
+        Passing::RefPointer(Type::Fixed(element, _)) if matches!(**element, Type::Fixed(..)) => {
+            declare(model, &target_type(plan.param), name)
         }
-        Passing::Place(ty @ Type::Fixed(..)) => format!("{constant}{}", declare(model, ty, name)),
+        Passing::RefPointer(ty @ Type::Fixed(..)) => format!("{constant}{}", declare(model, ty, name)),
         Passing::Array { element: ty @ Type::Fixed(..), .. }
         | Passing::Reference { element: ty @ Type::Fixed(..), .. } => pointer_to(model, ty, name),
-        Passing::Place(ty)
+        Passing::RefPointer(ty)
         | Passing::Array { element: ty, .. }
         | Passing::Reference { element: ty, .. }
         | Passing::Optional(ty) => {
@@ -254,7 +254,7 @@ pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> Stri
 }
 
 /// Returns the type that the block holds for a parameter: a pointer's target.
-fn place_type(param: &Param) -> Type {
+fn target_type(param: &Param) -> Type {
     match &param.ty {
         Type::Pointer(pointer) => pointer.to.clone(),
         ty => ty.clone(),

@@ -25,7 +25,7 @@ static PRELUDE: Words = Words::new(|| {
 });
 
 /// The variables of generated functions.
-const TAKEN: [&str; 16] = [
+const TAKEN: [&str; 17] = [
     "this",
     "call",
     "frame",
@@ -42,12 +42,13 @@ const TAKEN: [&str; 16] = [
     "wires",
     "results",
     "arguments",
+    "selected",
 ];
 
 /// Further variables of generated functions, which hide types but no parameters.
-const BOUND: [&str; 21] = [
+const BOUND: [&str; 20] = [
     "_frame", "at", "count", "error", "f", "failed", "iid", "item", "items", "measure", "memory", "next", "returned",
-    "status", "tag", "text", "turned", "union", "used", "value", "wire",
+    "status", "tag", "text", "union", "used", "value", "wire",
 ];
 
 /// Returns a valid identifier for Rust after a type's path, which also differs from names that are

@@ -232,7 +232,7 @@ OBVIA_HAS_SIZE(struct IStubs_pfs_write_by_reference_reply, 4);
 OBVIA_LIES_AT(struct IStubs_pfs_write_by_reference_reply, pos, 0);
 
 static OBVIA_COLD HRESULT IStubs_pfs_write_by_reference_prepare(IStubs *self, int32_t handle, int32_t *pos, int32_t len, int32_t data_size, const int32_t *data);
-static OBVIA_COLD HRESULT IStubs_pfs_write_by_reference_elsewhere(IStubs *self, int32_t handle, int32_t *pos, int32_t len, int32_t data_size, const int32_t *data);
+static OBVIA_COLD HRESULT IStubs_pfs_write_by_reference_other_regions(IStubs *self, int32_t handle, int32_t *pos, int32_t len, int32_t data_size, const int32_t *data);
 
 static HRESULT IStubs_pfs_write_by_reference_proxy(IStubs *self, int32_t handle, int32_t *pos, int32_t len, int32_t data_size, const int32_t *data)
 {
@@ -240,7 +240,7 @@ static HRESULT IStubs_pfs_write_by_reference_proxy(IStubs *self, int32_t handle,
     OBVIA_BEGIN(proxy, calls, IStubs_pfs_write_by_reference_prepare(self, handle, pos, len, data_size, data))
     uint64_t data_reference;
     if (OBVIA_UNLIKELY(!obvia_refer(&calls->regions[0], data, &data_reference))) {
-        return IStubs_pfs_write_by_reference_elsewhere(self, handle, pos, len, data_size, data);
+        return IStubs_pfs_write_by_reference_other_regions(self, handle, pos, len, data_size, data);
     }
     struct IStubs_pfs_write_by_reference_request *request = (struct IStubs_pfs_write_by_reference_request *)calls->slot;
     OBVIA_STORE(int32_t, &request->handle, handle);
@@ -264,17 +264,17 @@ static HRESULT IStubs_pfs_write_by_reference_prepare(IStubs *self, int32_t handl
     return prepared < 0 ? prepared : IStubs_pfs_write_by_reference_proxy(self, handle, pos, len, data_size, data);
 }
 
-static HRESULT IStubs_pfs_write_by_reference_elsewhere(IStubs *self, int32_t handle, int32_t *pos, int32_t len, int32_t data_size, const int32_t *data)
+static HRESULT IStubs_pfs_write_by_reference_other_regions(IStubs *self, int32_t handle, int32_t *pos, int32_t len, int32_t data_size, const int32_t *data)
 {
-    int turned = 0;
-    turned |= obvia_turn(obvia_calls_at_hand, 0, data);
-    if (turned) {
+    int selected = 0;
+    selected |= obvia_select_region(obvia_calls_at_hand, 0, data);
+    if (selected) {
         return IStubs_pfs_write_by_reference_proxy(self, handle, pos, len, data_size, data);
     }
     return IStubs_pfs_write_proxy(self, handle, pos, len, data_size, data);
 }
 
-static OBVIA_COLD obvia_answer IStubs_pfs_write_by_reference_turn(void *object, obvia_call *call);
+static OBVIA_COLD obvia_answer IStubs_pfs_write_by_reference_select_regions(void *object, obvia_call *call);
 
 static obvia_answer IStubs_pfs_write_by_reference_stub(void *object, obvia_call *call)
 {
@@ -287,7 +287,7 @@ static obvia_answer IStubs_pfs_write_by_reference_stub(void *object, obvia_call 
     const uint64_t data_count = (uint64_t)data_size;
     const uint64_t data_reference = OBVIA_LOAD(uint64_t, &request->data);
     if (OBVIA_UNLIKELY(!obvia_is_in(&call->regions[0], data_reference, data_count, 4, 4))) {
-        return IStubs_pfs_write_by_reference_turn(object, call);
+        return IStubs_pfs_write_by_reference_select_regions(object, call);
     }
     const int32_t *data = (const int32_t *)obvia_resolve(&call->regions[0], data_reference);
     const int32_t handle = OBVIA_LOAD(int32_t, &request->handle);
@@ -299,12 +299,12 @@ static obvia_answer IStubs_pfs_write_by_reference_stub(void *object, obvia_call 
     return obvia_results(result, sizeof *results);
 }
 
-static obvia_answer IStubs_pfs_write_by_reference_turn(void *object, obvia_call *call)
+static obvia_answer IStubs_pfs_write_by_reference_select_regions(void *object, obvia_call *call)
 {
     const struct IStubs_pfs_write_by_reference_request *request = (const struct IStubs_pfs_write_by_reference_request *)call->frame;
-    int turned = 0;
-    turned |= obvia_turn_call(call, 0, OBVIA_LOAD(uint64_t, &request->data));
-    return turned ? IStubs_pfs_write_by_reference_stub(object, call) : OBVIA_BAD_STUB_DATA;
+    int selected = 0;
+    selected |= obvia_select_call_region(call, 0, OBVIA_LOAD(uint64_t, &request->data));
+    return selected ? IStubs_pfs_write_by_reference_stub(object, call) : OBVIA_BAD_STUB_DATA;
 }
 
 /* pfs_get_direntries: opnum 6
@@ -501,7 +501,7 @@ OBVIA_LIES_AT(struct IStubs_MoveData_by_reference_request, ArraySize, 0);
 OBVIA_LIES_AT(struct IStubs_MoveData_by_reference_request, pArray, 8);
 
 static OBVIA_COLD HRESULT IStubs_MoveData_by_reference_prepare(IStubs *self, uint32_t ArraySize, uint32_t *pArray);
-static OBVIA_COLD HRESULT IStubs_MoveData_by_reference_elsewhere(IStubs *self, uint32_t ArraySize, uint32_t *pArray);
+static OBVIA_COLD HRESULT IStubs_MoveData_by_reference_other_regions(IStubs *self, uint32_t ArraySize, uint32_t *pArray);
 
 static HRESULT IStubs_MoveData_by_reference_proxy(IStubs *self, uint32_t ArraySize, uint32_t *pArray)
 {
@@ -509,7 +509,7 @@ static HRESULT IStubs_MoveData_by_reference_proxy(IStubs *self, uint32_t ArraySi
     OBVIA_BEGIN(proxy, calls, IStubs_MoveData_by_reference_prepare(self, ArraySize, pArray))
     uint64_t pArray_reference;
     if (OBVIA_UNLIKELY(!obvia_refer(&calls->regions[OBVIA_REGION_CACHES + 0], pArray, &pArray_reference))) {
-        return IStubs_MoveData_by_reference_elsewhere(self, ArraySize, pArray);
+        return IStubs_MoveData_by_reference_other_regions(self, ArraySize, pArray);
     }
     struct IStubs_MoveData_by_reference_request *request = (struct IStubs_MoveData_by_reference_request *)calls->slot;
     OBVIA_STORE(uint32_t, &request->ArraySize, ArraySize);
@@ -527,17 +527,17 @@ static HRESULT IStubs_MoveData_by_reference_prepare(IStubs *self, uint32_t Array
     return prepared < 0 ? prepared : IStubs_MoveData_by_reference_proxy(self, ArraySize, pArray);
 }
 
-static HRESULT IStubs_MoveData_by_reference_elsewhere(IStubs *self, uint32_t ArraySize, uint32_t *pArray)
+static HRESULT IStubs_MoveData_by_reference_other_regions(IStubs *self, uint32_t ArraySize, uint32_t *pArray)
 {
-    int turned = 0;
-    turned |= obvia_turn(obvia_calls_at_hand, OBVIA_REGION_CACHES + 0, pArray);
-    if (turned) {
+    int selected = 0;
+    selected |= obvia_select_region(obvia_calls_at_hand, OBVIA_REGION_CACHES + 0, pArray);
+    if (selected) {
         return IStubs_MoveData_by_reference_proxy(self, ArraySize, pArray);
     }
     return IStubs_MoveData_proxy(self, ArraySize, pArray);
 }
 
-static OBVIA_COLD obvia_answer IStubs_MoveData_by_reference_turn(void *object, obvia_call *call);
+static OBVIA_COLD obvia_answer IStubs_MoveData_by_reference_select_regions(void *object, obvia_call *call);
 
 static obvia_answer IStubs_MoveData_by_reference_stub(void *object, obvia_call *call)
 {
@@ -550,19 +550,19 @@ static obvia_answer IStubs_MoveData_by_reference_stub(void *object, obvia_call *
     const uint64_t pArray_count = (uint64_t)ArraySize;
     const uint64_t pArray_reference = OBVIA_LOAD(uint64_t, &request->pArray);
     if (OBVIA_UNLIKELY(!obvia_is_in(&call->regions[OBVIA_REGION_CACHES + 0], pArray_reference, pArray_count, 4, 4))) {
-        return IStubs_MoveData_by_reference_turn(object, call);
+        return IStubs_MoveData_by_reference_select_regions(object, call);
     }
     uint32_t *pArray = (uint32_t *)obvia_resolve(&call->regions[OBVIA_REGION_CACHES + 0], pArray_reference);
     const HRESULT result = (self->lpVtbl->MoveData)(self, ArraySize, pArray);
     return obvia_results(result, 0);
 }
 
-static obvia_answer IStubs_MoveData_by_reference_turn(void *object, obvia_call *call)
+static obvia_answer IStubs_MoveData_by_reference_select_regions(void *object, obvia_call *call)
 {
     const struct IStubs_MoveData_by_reference_request *request = (const struct IStubs_MoveData_by_reference_request *)call->frame;
-    int turned = 0;
-    turned |= obvia_turn_call(call, OBVIA_REGION_CACHES + 0, OBVIA_LOAD(uint64_t, &request->pArray));
-    return turned ? IStubs_MoveData_by_reference_stub(object, call) : OBVIA_BAD_STUB_DATA;
+    int selected = 0;
+    selected |= obvia_select_call_region(call, OBVIA_REGION_CACHES + 0, OBVIA_LOAD(uint64_t, &request->pArray));
+    return selected ? IStubs_MoveData_by_reference_stub(object, call) : OBVIA_BAD_STUB_DATA;
 }
 
 /* copy_in: opnum 8
