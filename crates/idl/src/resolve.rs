@@ -2,6 +2,7 @@
 //! every rule of the language.
 
 mod aggregates;
+mod attributes;
 mod automation;
 mod codes;
 mod dispinterface;
@@ -77,87 +78,6 @@ pub(crate) struct Resolver<'a> {
     /// that declare these types.
     made_up: HashMap<String, Span>,
 }
-
-/// Attributes that the compiler understands, or accepts without a meaning.
-pub(crate) const KNOWN: [&str; 73] = [
-    "uuid",
-    "version",
-    "object",
-    "local",
-    "pointer_default",
-    "helpstring",
-    "in",
-    "out",
-    "retval",
-    "size_is",
-    "length_is",
-    "max_is",
-    "string",
-    "ref",
-    "unique",
-    "ptr",
-    "iid_is",
-    "range",
-    "switch_is",
-    "switch_type",
-    "case",
-    "default",
-    "oneway",
-    "v1_enum",
-    "open",
-    "endpoint",
-    "id",
-    "propget",
-    "propput",
-    "propputref",
-    "optional",
-    "defaultvalue",
-    "hidden",
-    "helpcontext",
-    "public",
-    "restricted",
-    "dual",
-    "oleautomation",
-    "nonextensible",
-    "annotation",
-    "ms_union",
-    "idempotent",
-    "zero_copy",
-    "map",
-    "lend",
-    "prealloc",
-    "max_value",
-    "maybe",
-    "context_handle",
-    "auto_handle",
-    "explicit_handle",
-    "implicit_handle",
-    "handle",
-    "source",
-    "noncreatable",
-    "appobject",
-    "control",
-    "aggregatable",
-    "licensed",
-    "proxy",
-    "readonly",
-    "lcid",
-    "helpfile",
-    "defaultvtable",
-    "bindable",
-    "requestedit",
-    "displaybind",
-    "defaultbind",
-    "defaultcollelem",
-    "uidefault",
-    "nonbrowsable",
-    "replaceable",
-    "immediatebind",
-];
-
-/// Attributes that select how C programs get their binding handles. An interface pointer is the
-/// binding, so they have no effect.
-pub(crate) const ON_HANDLES: [&str; 4] = ["auto_handle", "explicit_handle", "implicit_handle", "handle"];
 
 /// Attributes of other dialects, and the advice for each.
 const FOREIGN: [(&str, &str); 14] = [
@@ -314,27 +234,28 @@ impl<'a> Resolver<'a> {
     }
 
     /// Reports unknown attributes instead of dropping them silently.
-    fn check_attributes(&mut self, attributes: &[Attribute], allowed: &[&str], on: &str) {
+    fn check_attributes(&mut self, attributes: &[Attribute], place: &attributes::Place) {
         for attribute in attributes {
             let name = attribute.name.name.as_str();
             let span = attribute.name.span;
             if let Some((_, why)) = FOREIGN.iter().find(|(foreign, _)| *foreign == name) {
                 let error = Diagnostic::error("foreign-attribute", span, format!("[{name}] {why}"));
                 self.push_attribute_error(error);
-            } else if ON_HANDLES.contains(&name) {
+            } else if attributes::ON_HANDLES.contains(&name) {
                 let text = format!("[{name}] has no meaning here: the interface pointer says which server is called");
                 self.report(
                     Diagnostic::warning("ignored-attribute", span, text).help("it may stay, for other compilers"),
                 );
-            } else if !KNOWN.contains(&name) {
+            } else if !attributes::is_known(name) {
                 let error = Diagnostic::error("unknown-attribute", span, format!("[{name}] is not an attribute"));
-                let help = self.most_similar(name, KNOWN).map_or_else(
+                let help = self.most_similar(name, attributes::known()).map_or_else(
                     || "attributes are listed in the language reference".to_owned(),
                     |like| format!("did you mean [{like}]?"),
                 );
                 self.push_attribute_error(error.help(help));
-            } else if !allowed.contains(&name) {
-                let error = Diagnostic::error("misplaced-attribute", span, format!("[{name}] means nothing on {on}"));
+            } else if !place.permits(name) {
+                let error =
+                    Diagnostic::error("misplaced-attribute", span, format!("[{name}] means nothing on {}", place.name));
                 self.push_attribute_error(error.help("remove it"));
             }
         }

@@ -1,10 +1,9 @@
 //! Structures and enumerations, and the attributes of members.
 
-use super::library::ON_TYPES;
 use super::limits::MEMBERS_MAX;
 use super::types::{Context, Place, base_type};
 use super::values::Variable;
-use super::{Named, Resolver, enum_type, find, has, struct_type};
+use super::{Named, Resolver, attributes, enum_type, find, has, struct_type};
 use crate::model::typelib::flags;
 use crate::model::{
     About, Arith, Base, Direction, Enum, Extent, Field, Measure, Pointer, PointerClass, Struct, Type, Value,
@@ -18,14 +17,10 @@ use std::collections::HashMap;
 /// structure.
 const GUID_TAG: &str = "_GUID";
 
-/// Attributes of members.
-const ON_MEMBERS: [&str; 11] =
-    ["size_is", "length_is", "max_is", "string", "ref", "unique", "ptr", "iid_is", "range", "switch_is", "switch_type"];
-
 impl Resolver<'_> {
     pub(super) fn struct_type(&mut self, decl: &StructDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
         let declared = self.declaring.take();
-        self.check_attributes(&decl.attributes, &ON_TYPES, "a structure");
+        self.check_attributes(&decl.attributes, &attributes::STRUCTURE);
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let known = decl.tag.as_ref().and_then(|tag| self.types.get(&tag.name).map(|known| known.what.clone()));
         let ty = match known {
@@ -95,7 +90,7 @@ impl Resolver<'_> {
             let Some(declarator) = &member.declarator else {
                 continue;
             };
-            self.check_attributes(&member.attributes, &ON_MEMBERS, "a member");
+            self.check_attributes(&member.attributes, &attributes::MEMBER);
             let context = Context { variables: &variables, of: "the structure", local: false };
             let ty = self.full_type(&member.spec, declarator, &member.attributes, Place::Member, &context);
             let Some(ty) = ty else { continue };
@@ -279,7 +274,7 @@ impl Resolver<'_> {
 
     pub(super) fn enum_type(&mut self, decl: &EnumDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
         let declared = self.declaring.take();
-        self.check_attributes(&decl.attributes, &[&ON_TYPES[..], &["v1_enum", "open"]].concat(), "an enum");
+        self.check_attributes(&decl.attributes, &attributes::ENUMERATION);
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let Some(values) = &decl.values else {
             let tag = decl.tag.as_ref().map_or("", |tag| tag.name.as_str());

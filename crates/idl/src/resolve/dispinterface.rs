@@ -1,7 +1,7 @@
 //! Dispinterfaces: interfaces that are called by name only. Type libraries list them. No code is
 //! generated for them.
 
-use super::{Named, Resolver, find};
+use super::{Named, Resolver, attributes, find};
 use crate::model::automation::{FILE, Member};
 use crate::model::typelib::flags;
 use crate::model::{About, DispMember, DispMembers, Dispinterface, InterfaceId, Param};
@@ -12,25 +12,6 @@ use crate::syntax::ast::{Declarator, TypeKind, TypeSpec};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 
-/// Attributes of properties without methods.
-const ON_PROPERTIES: [&str; 15] = [
-    "id",
-    "helpstring",
-    "helpcontext",
-    "readonly",
-    "hidden",
-    "restricted",
-    "source",
-    "bindable",
-    "requestedit",
-    "displaybind",
-    "defaultbind",
-    "defaultcollelem",
-    "uidefault",
-    "nonbrowsable",
-    "immediatebind",
-];
-
 impl Resolver<'_> {
     pub(super) fn dispinterface(&mut self, decl: &DispinterfaceDecl) {
         let Some(at) = self.dispinterface_at(&decl.name) else { return };
@@ -40,8 +21,7 @@ impl Resolver<'_> {
             let error = Diagnostic::error("duplicate-name", decl.name.span, text);
             return self.report(error.help("give one of them another name"));
         }
-        let allowed = ["uuid", "version", "helpstring", "helpcontext", "hidden", "restricted", "nonextensible"];
-        self.check_attributes(&decl.attributes, &allowed, "an interface that is called by name");
+        self.check_attributes(&decl.attributes, &attributes::DISPINTERFACE);
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         if find(&decl.attributes, "uuid").is_none() {
             let text = format!("interface `{}` has no uuid", decl.name.name);
@@ -93,7 +73,7 @@ impl Resolver<'_> {
 
     fn property(&mut self, property: &Property) -> Option<DispMember> {
         let declarator = property.declarator.as_ref()?;
-        self.check_attributes(&property.attributes, &ON_PROPERTIES, "a property");
+        self.check_attributes(&property.attributes, &attributes::PROPERTY);
         let (flags, help) = self.flags_and_help(&property.attributes, &flags::ON_VARIABLES);
         let id = self.dispid(&property.attributes, declarator.name.span);
         let member = Member { name: declarator.name.name.clone(), id, flags, help, ..Member::default() };
@@ -102,7 +82,7 @@ impl Resolver<'_> {
     }
 
     fn method_by_name(&mut self, method: &Method) -> DispMember {
-        self.check_attributes(&method.attributes, &super::interface::ON_METHODS, "a method");
+        self.check_attributes(&method.attributes, &attributes::METHOD);
         self.dispid(&method.attributes, method.name.span);
         let member = self.member(method);
         let params: Vec<&ParamSyntax> = method.params.iter().collect();

@@ -5,7 +5,7 @@ use super::limits::{BASES_MAX, PARAMETERS_MAX};
 use super::plain::{is_plain, leads_to_const, returned_param};
 use super::types::{Context, Place};
 use super::values::Variable;
-use super::{Entry, Named, Resolver, find, has, interface_key};
+use super::{Entry, Named, Resolver, attributes, find, has, interface_key};
 use crate::model::typelib::flags;
 use crate::model::{About, Direction, Extent, Interface, InterfaceId, Method, Param, Pointer, PointerClass, Type};
 use crate::plan::FIRST_OPNUM;
@@ -13,79 +13,6 @@ use crate::syntax::ast::{Attribute, InterfaceDecl, Item, Method as MethodSyntax,
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 use std::collections::HashSet;
-
-/// Attributes of parameters.
-const ON_PARAMETERS: [&str; 23] = [
-    "in",
-    "out",
-    "retval",
-    "size_is",
-    "length_is",
-    "max_is",
-    "string",
-    "ref",
-    "unique",
-    "ptr",
-    "iid_is",
-    "range",
-    "max_value",
-    "switch_is",
-    "switch_type",
-    "optional",
-    "defaultvalue",
-    "annotation",
-    "zero_copy",
-    "map",
-    "lend",
-    "prealloc",
-    "context_handle",
-];
-
-/// Attributes of interfaces.
-const ON_INTERFACES: [&str; 16] = [
-    "uuid",
-    "version",
-    "object",
-    "local",
-    "pointer_default",
-    "helpstring",
-    "helpcontext",
-    "proxy",
-    "endpoint",
-    "dual",
-    "oleautomation",
-    "nonextensible",
-    "hidden",
-    "restricted",
-    "annotation",
-    "ms_union",
-];
-
-/// Attributes of methods.
-pub(super) const ON_METHODS: [&str; 22] = [
-    "oneway",
-    "helpstring",
-    "helpcontext",
-    "id",
-    "propget",
-    "propput",
-    "propputref",
-    "local",
-    "hidden",
-    "restricted",
-    "idempotent",
-    "maybe",
-    "source",
-    "bindable",
-    "requestedit",
-    "displaybind",
-    "defaultbind",
-    "defaultcollelem",
-    "uidefault",
-    "nonbrowsable",
-    "replaceable",
-    "immediatebind",
-];
 
 /// The maximum number of methods of an interface, inherited ones included.
 const METHODS_MAX: usize = 1024;
@@ -110,7 +37,7 @@ impl Resolver<'_> {
                     .help("give one of them another name"),
             );
         }
-        self.check_attributes(&decl.attributes, &ON_INTERFACES, "an interface");
+        self.check_attributes(&decl.attributes, &attributes::INTERFACE);
         let plain = is_plain(decl);
         let endpoints = self.endpoints(decl);
         let (flags, help) = self.flags_and_help(&decl.attributes, &flags::ON_TYPES);
@@ -303,7 +230,7 @@ impl Resolver<'_> {
     }
 
     fn method(&mut self, method: &MethodSyntax, id: InterfaceId, first: usize, names: &mut HashSet<String>) {
-        self.check_attributes(&method.attributes, &ON_METHODS, "a method");
+        self.check_attributes(&method.attributes, &attributes::METHOD);
         let local = self.model.interfaces[id.0].local;
         if let Some(attribute) = find(&method.attributes, "local").filter(|_| !local) {
             let text =
@@ -374,7 +301,7 @@ impl Resolver<'_> {
         let mut made: Vec<Param> = Vec::new();
         for param in params {
             let name = &param.declarator.name;
-            self.check_attributes(&param.attributes, &ON_PARAMETERS, "a parameter");
+            self.check_attributes(&param.attributes, &attributes::PARAMETER);
             if let Some(first) = made.iter().find(|other| other.name == name.name) {
                 let error = Diagnostic::error(
                     "duplicate-name",

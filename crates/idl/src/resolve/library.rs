@@ -1,18 +1,14 @@
 //! Libraries and classes, and the properties of declarations that type libraries record.
 
-use super::{Named, Resolver, find};
+use super::{Named, Resolver, attributes, find};
 use crate::model::typelib::flags;
 use crate::model::{About, Coclass, Declared, EnumId, Help, ImportLib, Library, Offered, StructId, UnionId, Value};
 use crate::syntax::ast::{Attribute, CoclassDecl, Item, LibraryDecl, TypeKind, TypeSpec};
 use crate::text::diagnostic::Diagnostic;
 
-/// Attributes of types that only type libraries record.
-pub(super) const ON_TYPES: [&str; 6] = ["uuid", "version", "helpstring", "helpcontext", "hidden", "restricted"];
-
 impl Resolver<'_> {
     pub(super) fn library(&mut self, decl: &LibraryDecl) {
-        let more = ["lcid", "helpfile", "control"];
-        self.check_attributes(&decl.attributes, &[&ON_TYPES[..], &more].concat(), "a library");
+        self.check_attributes(&decl.attributes, &attributes::LIBRARY);
         let first = self.model.libraries.iter().find(|library| library.imported == self.imported);
         if let (false, Some(first)) = (self.imported, first) {
             let error = Diagnostic::error("second-library", decl.name.span, "a file has one library");
@@ -69,15 +65,13 @@ impl Resolver<'_> {
 
     /// Resolves a class. No code is generated for it.
     pub(super) fn coclass(&mut self, decl: &CoclassDecl) {
-        let more = ["noncreatable", "appobject", "control", "aggregatable", "licensed"];
-        self.check_attributes(&decl.attributes, &[&ON_TYPES[..], &more].concat(), "a class");
+        self.check_attributes(&decl.attributes, &attributes::CLASS);
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let creatable = if find(&decl.attributes, "noncreatable").is_some() { 0 } else { flags::CAN_CREATE };
         let about = About { flags: about.flags | creatable, ..about };
         let mut interfaces = Vec::new();
         for (attributes, name) in &decl.interfaces {
-            let allowed = ["default", "source", "restricted", "defaultvtable"];
-            self.check_attributes(attributes, &allowed, "an interface of a class");
+            self.check_attributes(attributes, &attributes::CLASS_INTERFACE);
             let bits = bits(attributes, &flags::ON_INTERFACES);
             let by_name = self.dispinterfaces.get(&name.name).copied().map(Offered::Dispinterface);
             let offered = by_name.or_else(|| match self.types.get(&name.name)?.what {

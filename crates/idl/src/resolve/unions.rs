@@ -1,6 +1,6 @@
 //! Unions: their arms, their discriminants, and the expressions that select an arm.
 
-use super::library::ON_TYPES;
+use super::attributes;
 use super::limits::MEMBERS_MAX;
 use super::types::{Context, Place, base_type};
 use super::values::Variable;
@@ -59,8 +59,7 @@ impl Resolver<'_> {
 
     pub(super) fn union_type(&mut self, decl: &UnionDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
         let declared = self.declaring.take();
-        let more = ["switch_type", "ms_union", "switch_is", "in", "out", "ref", "unique", "ptr"];
-        self.check_attributes(&decl.attributes, &[&ON_TYPES[..], &more].concat(), "a union");
+        self.check_attributes(&decl.attributes, &attributes::UNION);
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let known = decl.tag.as_ref().and_then(|tag| self.types.get(&tag.name).map(|known| known.what.clone()));
         if decl.arms.is_none() {
@@ -150,7 +149,7 @@ impl Resolver<'_> {
                 let Some(declarator) = &member.declarator else {
                     return;
                 };
-                self.check_attributes(&member.attributes, &["string", "ref", "unique", "ptr"], "an arm");
+                self.check_attributes(&member.attributes, &attributes::ARM);
                 let Some(ty) = self.declared_type(&member.spec, declarator, &member.attributes, Place::Member) else {
                     return;
                 };
