@@ -28,7 +28,7 @@ pub use known::Known;
 pub(crate) use known::{CDeclared, CNames};
 pub use library::{Coclass, Declared, DispMember, DispMembers, Dispinterface, ImportLib, Library, Offered};
 pub use measure::{Measure, round_up};
-pub(crate) use names::{apart, stem};
+pub(crate) use names::{distinct, stem};
 pub(crate) use sizes::all_arms;
 pub use tables::{DeclarationCounts, Model};
 pub use types::{
