@@ -72,9 +72,9 @@ impl Extent {
         placement: Option<Placement>,
         start: impl FnOnce() -> anyhow::Result<Vec<Box<dyn Case>>>,
     ) -> anyhow::Result<ExitCode> {
-        let machine = Machine::look(placement);
+        let machine = Machine::read(placement);
         if self.cable {
-            cable::lay()?;
+            cable::set_up()?;
         }
         let mut cases = start()?;
         let mut progress = ProgressLine::new();
