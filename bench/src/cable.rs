@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// The namespace of the server's side.
 static SERVER: OnceLock<File> = OnceLock::new();
 /// The number of cables laid.
-static LAID: AtomicU8 = AtomicU8::new(0);
+static CABLES: AtomicU8 = AtomicU8::new(0);
 
 /// The link between both sides.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -75,7 +75,7 @@ impl Drop for Names {
 ///
 /// [`Error::Failed`] without CAP_SYS_ADMIN and CAP_NET_ADMIN, [`Error::System`] without iproute2's
 /// command `ip`, and [`Error::Usage`] if a cable was laid before.
-pub fn lay() -> Result<(), Error> {
+pub fn set_up() -> Result<(), Error> {
     let names = Names(["client", "server"].map(|side| format!("obvia-{}-bench-{side}", std::process::id())));
     let [client, server] = &names.0;
     ip(&["netns", "add", client])?;
@@ -101,7 +101,7 @@ pub(crate) fn further() -> Result<Link, Error> {
         return Err(Error::Usage { message: "that takes two hosts, or --cable, which stands for them".to_owned() });
     };
     let count = |laid: u8| (laid < CABLES_MAX).then_some(laid + 1);
-    let Ok(before) = LAID.fetch_update(Relaxed, Relaxed, count) else {
+    let Ok(before) = CABLES.fetch_update(Relaxed, Relaxed, count) else {
         return Err(Error::Usage { message: format!("more than {CABLES_MAX} cables: measure fewer cases at once") });
     };
     let link = Link::Cable(before + 1);

@@ -120,7 +120,7 @@ impl Remote {
         }
         // The first call takes a connection with the policy just set.
         object.Null().map_err(failed)?;
-        server.rest()?;
+        server.suspend()?;
         Ok(Self { object, server })
     }
 

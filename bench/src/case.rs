@@ -250,7 +250,7 @@ pub trait Case {
     fn resume(&mut self) -> Result<(), Error>;
 
     /// Suspends the server, so that it takes no processor time.
-    fn rest(&mut self) -> Result<(), Error>;
+    fn suspend(&mut self) -> Result<(), Error>;
 }
 
 /// A call and its server: all of a case except its identity and its loops.
@@ -261,7 +261,7 @@ pub trait Exchange {
     fn call(&mut self) -> Result<(), Error>;
 
     /// Waits for all outstanding operations. The last step of a batch, included in its time.
-    fn settle(&mut self) -> Result<(), Error> {
+    fn complete(&mut self) -> Result<(), Error> {
         Ok(())
     }
 
@@ -303,7 +303,7 @@ impl<E: Exchange> Case for Calls<E> {
         for _ in 0..calls {
             self.exchange.call()?;
         }
-        self.exchange.settle()?;
+        self.exchange.complete()?;
         Ok(before.elapsed())
     }
 
@@ -320,7 +320,7 @@ impl<E: Exchange> Case for Calls<E> {
             self.exchange.call()?;
             into.record(before.elapsed());
         }
-        self.exchange.settle()
+        self.exchange.complete()
     }
 
     fn verify(&mut self) -> Result<(), Error> {
@@ -331,8 +331,8 @@ impl<E: Exchange> Case for Calls<E> {
         self.exchange.server().map_or(Ok(()), ServerProcess::resume)
     }
 
-    fn rest(&mut self) -> Result<(), Error> {
-        self.exchange.server().map_or(Ok(()), ServerProcess::rest)
+    fn suspend(&mut self) -> Result<(), Error> {
+        self.exchange.server().map_or(Ok(()), ServerProcess::suspend)
     }
 }
 

@@ -70,7 +70,7 @@ pub struct Machine {
 impl Machine {
     /// Reads the machine's properties. The caller must not have pinned itself, since that hides
     /// processors.
-    pub fn look(placement: Option<Placement>) -> Self {
+    pub fn read(placement: Option<Placement>) -> Self {
         let read = |path| std::fs::read_to_string(path).unwrap_or_default();
         let cpuinfo = read("/proc/cpuinfo");
         let model = cpuinfo
@@ -113,10 +113,10 @@ mod tests {
 
     #[test]
     fn machine_knows_its_kernel() {
-        let machine = Machine::look(Some(Placement { client: 0, server: 0 }));
+        let machine = Machine::read(Some(Placement { client: 0, server: 0 }));
         assert!(machine.kernel.len() > 3 && machine.cores > 0);
         assert!(machine.to_string().contains(&machine.cpu));
         assert!(machine.to_string().ends_with("on CPU 0,0"), "{machine}");
-        assert!(Machine::look(None).to_string().ends_with("on any CPU"));
+        assert!(Machine::read(None).to_string().ends_with("on any CPU"));
     }
 }

@@ -118,7 +118,7 @@ pub fn cases(paths: &[Path], loads: &[Load], placement: Placement) -> Result<Vec
 }
 
 /// Starts the one-way baselines of these paths, for pieces of these sizes in `depth` places.
-pub fn flows(
+pub fn one_way_baselines(
     case: &'static str,
     paths: &[Path],
     sizes: &[usize],
@@ -149,7 +149,7 @@ fn start(kind: Kind, cpu: usize, fd: OwnedFd) -> Result<ServerProcess, Error> {
     let arguments = [bench, serve, &kind.to_string(), "--cpu", &cpu.to_string()];
     let mut server = ServerProcess::start(&arguments, Some(fd))?;
     // Rest at once: dozens of spinning servers would slow down the start of the next ones.
-    server.rest()?;
+    server.suspend()?;
     Ok(server)
 }
 
@@ -287,8 +287,8 @@ impl<T: Transport> Exchange for Sent<T> {
 }
 
 /// Runs the server process of a baseline: answers until the client ends. Standard input is the
-/// descriptor shared with the client, as [`cases`] or [`flows`] passes it. A process serves only
-/// once.
+/// descriptor shared with the client, as [`cases`] or [`one_way_baselines`] passes it. A process
+/// serves only once.
 pub fn serve(kind: Kind, cpu: usize, parent: u32) -> Result<Infallible, Error> {
     static SERVING: AtomicBool = AtomicBool::new(false);
     if SERVING.swap(true, Relaxed) {

@@ -85,7 +85,7 @@ impl Report {
             let Some(p50_ns) = median(&batches) else {
                 continue;
             };
-            warnings.extend(unsteady(&label, &batches));
+            warnings.extend(instability_warning(&label, &batches));
             rows.push(Row {
                 label,
                 p50_ns,
@@ -115,7 +115,7 @@ impl Report {
 /// Returns a warning if the time of the baseline with one cache line varied much between rounds. If
 /// a virtual machine's processors move to others, which share other caches, the times of all cases
 /// change, but not from the same batch on, so that ratios become unreliable.
-fn unsteady(label: &Label, batches: &[f64]) -> Option<String> {
+fn instability_warning(label: &Label, batches: &[f64]) -> Option<String> {
     if label.path != Path::RawLine {
         return None;
     }

@@ -211,7 +211,7 @@ impl Remote {
         let object: IReread = obvia::connect(&name).map_err(failed)?;
         // The first call takes a connection with the policy just set.
         object.pfs_read(HANDLE, 0, &mut []).map_err(failed)?;
-        server.rest()?;
+        server.suspend()?;
         Ok(Self { object, server })
     }
 }
@@ -235,7 +235,7 @@ fn start(
     let (path, cpu) = (source.path().to_string_lossy(), placement.server.to_string());
     let arguments = [&[bench, serve, &path, wait.name(), "--cpu", &cpu], more].concat();
     let mut server = ServerProcess::start(&arguments, stdin)?;
-    server.rest()?;
+    server.suspend()?;
     Ok(server)
 }
 

@@ -69,7 +69,7 @@ pub fn run(
     }
     // All cases rest before any runs: a spinning server takes a processor from the others.
     for turn in &mut turns {
-        turn.attempt(|turn| turn.case.rest());
+        turn.attempt(|turn| turn.case.suspend());
     }
     for round in 0..plan.rounds {
         for turn in turns.iter_mut().filter(|turn| turn.case.is_due(round)) {
@@ -94,7 +94,7 @@ impl Turn<'_> {
         self.measured.batches.push(took.as_nanos() as f64 / f64::from(self.calls));
         self.case.stamped((self.calls / 4).max(CALLS_MIN), &mut self.measured.stamped)?;
         self.case.verify()?;
-        self.case.rest()
+        self.case.suspend()
     }
 
     /// Makes calls that are not measured, to wake the server and to warm caches and pages. The
@@ -172,7 +172,7 @@ mod tests {
             Ok(())
         }
 
-        fn rest(&mut self) -> Result<(), Error> {
+        fn suspend(&mut self) -> Result<(), Error> {
             self.note("rest");
             Ok(())
         }

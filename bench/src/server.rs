@@ -158,7 +158,7 @@ impl ServerProcess {
     }
 
     /// Stops the process, so that it takes no processor time even if it spins.
-    pub fn rest(&mut self) -> Result<(), Error> {
+    pub fn suspend(&mut self) -> Result<(), Error> {
         kill_process(self.pid, Signal::STOP).map_err(Error::system("stopping the server process"))
     }
 }

@@ -160,7 +160,7 @@ fn start<T>(
         Ok(private)
     };
     let (mut server, private) = ServerProcess::start_with(&arguments, None, connect)?;
-    server.rest()?;
+    server.suspend()?;
     Ok((end, prepared, private, server))
 }
 

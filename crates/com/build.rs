@@ -2,5 +2,5 @@
 //! IClassFactory, and the interfaces of connection points.
 
 fn main() {
-    obvia_idl::build_brought();
+    obvia_idl::build_bundled();
 }

@@ -1,4 +1,4 @@
 fn main() {
     obvia_idl::build("victim.idl");
-    obvia_idl::build("hearing.idl");
+    obvia_idl::build("contexts.idl");
 }

@@ -1,5 +1,5 @@
 fn main() {
     obvia_idl::build("torture.idl");
-    obvia_idl::build("bell.idl");
+    obvia_idl::build("tally.idl");
     obvia_idl::build("events.idl");
 }

@@ -18,10 +18,10 @@ const NIGHTLY: &str = "nightly";
 pub(crate) const WIDL: &str = "x86_64-w64-mingw32-widl";
 
 /// The packages from PyPI that `testing/interop` uses.
-const PYTHON_JUDGES: [&str; 2] = ["impacket==0.13.1", "scapy==2.8.0"];
+const PYTHON_PACKAGES: [&str; 2] = ["impacket==0.13.1", "scapy==2.8.0"];
 
 /// The libraries from Maven's central repository: groups, names and versions.
-const JAVA_JUDGES: [[&str; 3]; 3] = [
+const JINTEROP_JARS: [[&str; 3]; 3] = [
     ["org.kohsuke.jinterop", "j-interop", "2.0.8-kohsuke-1"],
     ["org.kohsuke.jinterop", "j-interopdeps", "2.0.8-kohsuke-1"],
     ["org.samba.jcifs", "jcifs", "1.3.14-kohsuke-1"],
@@ -46,10 +46,10 @@ pub(crate) enum Tool {
     /// libfabric's headers and library.
     Libfabric,
     /// The programs and libraries that test the standard's protocols.
-    Judges,
+    InteropTools,
     /// The Java library that tests the standard's protocols, j-interop, with what it needs. Ordered
     /// after the JDK, whose Maven downloads the libraries.
-    JavaJudges,
+    JInterop,
     Widl,
     Wine,
     Jdk,
@@ -77,11 +77,13 @@ impl Tool {
             Self::Valgrind => &[("valgrind", "valgrind")],
             Self::Addr2line => &[("addr2line", "binutils")],
             Self::Nft => &[("nft", "nftables")],
-            Self::Judges => &[("smbtorture", "samba-testsuite"), ("tshark", "tshark"), ("rpcclient", "smbclient")],
+            Self::InteropTools => {
+                &[("smbtorture", "samba-testsuite"), ("tshark", "tshark"), ("rpcclient", "smbclient")]
+            }
             Self::Wine => &[("wine", "wine wine64"), ("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64-win32")],
             Self::Jdk => &[("mvn", "maven")],
             Self::StressNg => &[("stress-ng", "stress-ng")],
-            Self::Nextest | Self::JavaJudges | Self::Ip | Self::Libfabric | Self::Widl | Self::Nightly | Self::Miri => {
+            Self::Nextest | Self::JInterop | Self::Ip | Self::Libfabric | Self::Widl | Self::Nightly | Self::Miri => {
                 &[]
             }
         }
@@ -96,7 +98,7 @@ impl Tool {
             Self::Ip if !Program::new("ip", &["-Version"]).succeeds() => packages.push("iproute2"),
             Self::Libfabric if !has_libfabric() => packages.push("libfabric-dev"),
             Self::Widl | Self::Wine if !Program::new(WIDL, &["-V"]).succeeds() => packages.push("mingw-w64-tools"),
-            Self::Judges if !has_python_of_samba() => packages.extend(["python3-samba", "python3-venv"]),
+            Self::InteropTools if !has_python_of_samba() => packages.extend(["python3-samba", "python3-venv"]),
             Self::Jdk if find_jdk().is_none() => packages.push(JDK_PACKAGE),
             _ => {}
         }
@@ -107,8 +109,8 @@ impl Tool {
     fn install(self) -> Outcome {
         match self {
             Self::Nextest => nextest(),
-            Self::Judges => python_judges(),
-            Self::JavaJudges => java_judges(),
+            Self::InteropTools => install_python_tools(),
+            Self::JInterop => install_jinterop(),
             Self::Nightly => nightly(),
             Self::Miri => miri(),
             _ => Ok(()),
@@ -182,35 +184,35 @@ fn nextest() -> Outcome {
 }
 
 /// Installs impacket and scapy in an environment of the project's own.
-fn python_judges() -> Outcome {
-    let python = judges_python();
+fn install_python_tools() -> Outcome {
+    let python = interop_python();
     if Program::new(&python, &["-c", "import impacket, scapy"]).succeeds() {
         return Ok(());
     }
-    let folder = judges_folder().display().to_string();
+    let folder = interop_tools_folder().display().to_string();
     install_with("a Python environment", &Program::new("/usr/bin/python3", &["-m", "venv", &folder]), true)?;
-    let pip = Program::new(&python, &["-m", "pip", "install", "--quiet"]).with(&PYTHON_JUDGES);
+    let pip = Program::new(&python, &["-m", "pip", "install", "--quiet"]).with(&PYTHON_PACKAGES);
     install_with("impacket and scapy", &pip, true)
 }
 
-fn judges_folder() -> PathBuf {
+fn interop_tools_folder() -> PathBuf {
     target().join("tools/judges")
 }
 
 /// Returns the Python with the packages from PyPI.
-pub(crate) fn judges_python() -> String {
-    judges_folder().join("bin/python3").display().to_string()
+pub(crate) fn interop_python() -> String {
+    interop_tools_folder().join("bin/python3").display().to_string()
 }
 
 /// Downloads the Java libraries into a folder of the project's own.
-fn java_judges() -> Outcome {
-    let jars = java_judges_jars();
-    for ([group, name, version], jar) in JAVA_JUDGES.iter().zip(&jars) {
+fn install_jinterop() -> Outcome {
+    let jars = jinterop_jars();
+    for ([group, name, version], jar) in JINTEROP_JARS.iter().zip(&jars) {
         if jar.exists() {
             continue;
         }
         let artifact = format!("-Dartifact={group}:{name}:{version}");
-        let folder = format!("-DoutputDirectory={}", java_judges_folder().display());
+        let folder = format!("-DoutputDirectory={}", jinterop_folder().display());
         let home = find_jdk().ok_or_else(|| missing_package(JDK_PACKAGE))?;
         let copy = maven(&home).with(&["--quiet", "dependency:copy", &artifact, &folder]);
         install_with(&format!("{name} {version}"), &copy, true)?;
@@ -218,13 +220,13 @@ fn java_judges() -> Outcome {
     Ok(())
 }
 
-fn java_judges_folder() -> PathBuf {
+fn jinterop_folder() -> PathBuf {
     target().join("tools/java-judges")
 }
 
 /// Returns the paths of the Java libraries.
-pub(crate) fn java_judges_jars() -> [PathBuf; 3] {
-    JAVA_JUDGES.map(|[_, name, version]| java_judges_folder().join(format!("{name}-{version}.jar")))
+pub(crate) fn jinterop_jars() -> [PathBuf; 3] {
+    JINTEROP_JARS.map(|[_, name, version]| jinterop_folder().join(format!("{name}-{version}.jar")))
 }
 
 /// Returns cargo of the nightly toolchain.

@@ -76,7 +76,7 @@ pub(super) fn case(label: Label, placement: Placement) -> Result<Box<dyn Case>, 
     let client = start(&[programs.call, &name, label.case, &bytes], placement.client, Some(there.into()))?;
     let mut case = Other { label, client, server, wire: BufReader::new(here) };
     // Rest at once: spinning servers would slow down the start of the next ones.
-    case.rest()?;
+    case.suspend()?;
     Ok(Box::new(case))
 }
 
@@ -134,8 +134,8 @@ impl Case for Other {
         self.server.resume()
     }
 
-    fn rest(&mut self) -> Result<(), Error> {
-        self.server.rest()
+    fn suspend(&mut self) -> Result<(), Error> {
+        self.server.suspend()
     }
 }
 

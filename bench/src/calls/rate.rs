@@ -49,20 +49,20 @@ impl Rate {
         for caller in &mut callers {
             caller.result(&mut server)?;
         }
-        server.rest()?;
+        server.suspend()?;
         let label = Label { case: "null", bytes: 0, at_once: threads, path, wait };
         // Each thread makes its first call while connecting.
         Ok(Self { label, callers, server, unverified: 0, seen: threads.into() })
     }
 
     /// Distributes calls among the threads and waits for all of them.
-    fn share(&mut self, calls: u32, order: fn(u32) -> Order) -> Result<Vec<Done>, Error> {
+    fn share(&mut self, calls: u32, request: fn(u32) -> Request) -> Result<Vec<Done>, Error> {
         self.unverified += i64::from(calls);
         let threads = self.label.at_once;
         for (number, caller) in (0..threads).zip(&self.callers) {
             let share = calls / threads + u32::from(number < calls % threads);
             // The send fails if the thread has ended, which `result` reports.
-            let _ = caller.orders.send(order(share));
+            let _ = caller.requests.send(request(share));
         }
         // Wait for all threads even after a failure, so that no result is left over for the next
         // turn.
@@ -83,12 +83,12 @@ impl Case for Rate {
 
     fn batch(&mut self, calls: u32) -> Result<Duration, Error> {
         let before = Instant::now();
-        self.share(calls, Order::Batch)?;
+        self.share(calls, Request::Batch)?;
         Ok(before.elapsed())
     }
 
     fn stamped(&mut self, calls: u32, into: &mut Histogram) -> Result<(), Error> {
-        for done in self.share(calls, Order::Stamped)? {
+        for done in self.share(calls, Request::Stamped)? {
             if let Done::Stamped(histogram) = done {
                 into.add(&histogram);
             }
@@ -100,7 +100,7 @@ impl Case for Rate {
         let expected = self.seen + std::mem::take(&mut self.unverified);
         let Some(caller) = self.callers.first_mut() else { return Ok(()) };
         // The send fails if the thread has ended, which `result` reports.
-        let _ = caller.orders.send(Order::Ask);
+        let _ = caller.requests.send(Request::Ask);
         if let Done::Asked(seen) = caller.result(&mut self.server)? {
             self.seen = seen;
         }
@@ -114,8 +114,8 @@ impl Case for Rate {
         self.server.resume()
     }
 
-    fn rest(&mut self) -> Result<(), Error> {
-        self.server.rest()
+    fn suspend(&mut self) -> Result<(), Error> {
+        self.server.suspend()
     }
 }
 
@@ -124,21 +124,21 @@ impl Drop for Rate {
         // The server may have ended already.
         let _ = self.server.resume();
         for caller in self.callers.drain(..) {
-            drop((caller.orders, caller.results));
+            drop((caller.requests, caller.results));
             // The panic message of a thread was printed already.
             let _ = caller.thread.join();
         }
     }
 }
 
-/// An order for a thread.
-enum Order {
+/// A request to a thread.
+enum Request {
     Batch(u32),
     Stamped(u32),
     Ask,
 }
 
-/// The result of an order.
+/// The result of a request.
 enum Done {
     Connected,
     Called,
@@ -146,23 +146,23 @@ enum Done {
     Asked(i64),
 }
 
-/// A thread that executes orders, and ends once their sender is dropped.
+/// A thread that performs requests, and ends once their sender is dropped.
 struct Caller {
-    orders: Sender<Order>,
+    requests: Sender<Request>,
     results: Receiver<Result<Done, Error>>,
     thread: JoinHandle<()>,
 }
 
 impl Caller {
     fn start(number: u32, address: &str) -> Result<Self, Error> {
-        let (orders, ordered) = channel();
+        let (requests, ordered) = channel();
         let (resulted, results) = channel();
         let address = address.to_owned();
         let thread = std::thread::Builder::new()
             .name(format!("caller-{number}"))
             .spawn(move || call(&address, &ordered, &resulted))
             .map_err(Error::system("starting a thread"))?;
-        Ok(Self { orders, results, thread })
+        Ok(Self { requests, results, thread })
     }
 
     /// Waits for the result of the last order. A batch may take long, so the wait checks for an
@@ -185,7 +185,7 @@ impl Caller {
 }
 
 /// The thread's main function.
-fn call(address: &str, ordered: &Receiver<Order>, resulted: &Sender<Result<Done, Error>>) {
+fn call(address: &str, ordered: &Receiver<Request>, resulted: &Sender<Result<Done, Error>>) {
     let connected = || {
         let object: IBench = obvia::connect(address).map_err(failed)?;
         // The first call takes a connection.
@@ -202,11 +202,11 @@ fn call(address: &str, ordered: &Receiver<Order>, resulted: &Sender<Result<Done,
     };
     let mut done = Ok(Done::Connected);
     while resulted.send(done).is_ok() {
-        let Ok(order) = ordered.recv() else { return };
-        done = match order {
-            Order::Batch(calls) => (0..calls).try_for_each(|_| object.Null().map_err(failed)).map(|()| Done::Called),
-            Order::Stamped(calls) => stamped(&object, calls).map(Done::Stamped),
-            Order::Ask => object.Calls().map_err(failed).map(Done::Asked),
+        let Ok(request) = ordered.recv() else { return };
+        done = match request {
+            Request::Batch(calls) => (0..calls).try_for_each(|_| object.Null().map_err(failed)).map(|()| Done::Called),
+            Request::Stamped(calls) => stamped(&object, calls).map(Done::Stamped),
+            Request::Ask => object.Calls().map_err(failed).map(Done::Asked),
         };
     }
 }

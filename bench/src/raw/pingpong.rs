@@ -16,7 +16,7 @@ const PROGRAM: &str = "fi_pingpong";
 /// The number of rounds between two batches: starting both ends takes half a second.
 const EVERY: u32 = 5;
 /// The interval at which a started process is polled.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Creates the cases of these sizes, or returns `None` if the program is not installed.
 pub fn pingpongs(sizes: &[usize], placement: Placement) -> Result<Option<Vec<Box<dyn Case>>>, Error> {
@@ -84,7 +84,7 @@ fn poll<T>(mut look: impl FnMut() -> Result<Option<T>, Error>) -> Result<T, Erro
         if let Some(found) = look()? {
             return Ok(found);
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
     Err(Error::Stalled { after: 2 * PATIENCE })
 }
@@ -162,7 +162,7 @@ impl Case for Pingpong {
         Ok(())
     }
 
-    fn rest(&mut self) -> Result<(), Error> {
+    fn suspend(&mut self) -> Result<(), Error> {
         Ok(())
     }
 }

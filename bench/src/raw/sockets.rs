@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The number of system calls between two checks of the other side, when spinning.
 const SPINS: u32 = 1 << 12;
 /// The time between two checks of the other side, when blocking.
-const NAP: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// The longest message that a server accepts, in words: 64 MiB, which is only virtual memory until
 /// used.
 const WORDS_MAX: usize = 1 << 24;
@@ -47,8 +47,8 @@ impl Transport for Unix {
 
     fn set_waiting(&self, spinning: bool) -> io::Result<()> {
         self.0.set_nonblocking(spinning)?;
-        self.0.set_read_timeout(Some(NAP))?;
-        self.0.set_write_timeout(Some(NAP))
+        self.0.set_read_timeout(Some(POLL_INTERVAL))?;
+        self.0.set_write_timeout(Some(POLL_INTERVAL))
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -91,8 +91,8 @@ impl Transport for Udp {
 
     fn set_waiting(&self, spinning: bool) -> io::Result<()> {
         self.0.set_nonblocking(spinning)?;
-        self.0.set_read_timeout(Some(NAP))?;
-        self.0.set_write_timeout(Some(NAP))
+        self.0.set_read_timeout(Some(POLL_INTERVAL))?;
+        self.0.set_write_timeout(Some(POLL_INTERVAL))
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -139,8 +139,8 @@ impl Transport for Tcp {
     fn set_waiting(&self, spinning: bool) -> io::Result<()> {
         self.0.set_nodelay(true)?;
         self.0.set_nonblocking(spinning)?;
-        self.0.set_read_timeout(Some(NAP))?;
-        self.0.set_write_timeout(Some(NAP))
+        self.0.set_read_timeout(Some(POLL_INTERVAL))?;
+        self.0.set_write_timeout(Some(POLL_INTERVAL))
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

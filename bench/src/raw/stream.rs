@@ -30,7 +30,7 @@ pub(super) struct Streamed {
     start: usize,
     words: usize,
     next: usize,
-    unsettled: u32,
+    outstanding: u32,
 }
 
 impl Streamed {
@@ -38,7 +38,7 @@ impl Streamed {
         let count = places::count(bytes, depth);
         let source = source(bytes, count)?;
         let start = first_page(&source);
-        Ok(Self { wire, server, source, start, words: (bytes + HEADER) / 4, next: start, unsettled: 0 })
+        Ok(Self { wire, server, source, start, words: (bytes + HEADER) / 4, next: start, outstanding: 0 })
     }
 }
 
@@ -67,7 +67,7 @@ impl Exchange for Streamed {
     #[inline]
     fn call(&mut self) -> Result<(), Error> {
         self.wire.send(&self.source[self.next..self.next + self.words], &mut self.server)?;
-        self.unsettled += 1;
+        self.outstanding += 1;
         self.next += self.words;
         if self.next == self.source.len() {
             self.next = self.start;
@@ -75,9 +75,9 @@ impl Exchange for Streamed {
         Ok(())
     }
 
-    fn settle(&mut self) -> Result<(), Error> {
-        let sent = std::mem::take(&mut self.unsettled);
-        settle(&mut self.wire, sent, &mut self.server)
+    fn complete(&mut self) -> Result<(), Error> {
+        let sent = std::mem::take(&mut self.outstanding);
+        complete(&mut self.wire, sent, &mut self.server)
     }
 
     /// The system guarantees the stream's contents, and each batch has checked its count.
@@ -91,7 +91,7 @@ impl Exchange for Streamed {
 }
 
 /// Waits until the receiver has all pieces, and checks their number.
-fn settle(wire: &mut Wire<Tcp>, sent: u32, watch: &mut impl Watch) -> Result<(), Error> {
+fn complete(wire: &mut Wire<Tcp>, sent: u32, watch: &mut impl Watch) -> Result<(), Error> {
     wire.send(&[END, 0], watch)?;
     let (mut answer, mut done) = ([0; 4], 0);
     while done < answer.len() {
@@ -197,7 +197,7 @@ mod tests {
         for piece in source[first_page(&source)..].chunks((bytes + HEADER) / 4).cycle().take(sent as usize) {
             here.send(piece, &mut Patient).unwrap();
         }
-        let outcome = settle(&mut here, counted, &mut Patient);
+        let outcome = complete(&mut here, counted, &mut Patient);
         drop(here);
         receiver.join().unwrap();
         outcome

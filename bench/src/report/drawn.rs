@@ -27,7 +27,7 @@ pub fn drawn(title: &str, measured: &str) -> Result<String, Error> {
             }),
         }
     }
-    let origin = Machine::look(None).to_string();
+    let origin = Machine::read(None).to_string();
     let chart = Chart { title, origin: &origin, across: "bytes", value: &time, decade: &decade_name, lines };
     draw(chart).ok_or_else(|| Error::Usage { message: "there is nothing to draw".to_owned() })
 }

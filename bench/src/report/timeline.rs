@@ -59,7 +59,7 @@ pub fn timeline(title: &str, measured: &str) -> Result<String, Error> {
     let most = |pick: fn(&(f64, f64)) -> f64| lines.iter().flat_map(|line| &line.points).map(pick).fold(0.0, f64::max);
     let (across, up) = (Axis::up_to(most(|point| point.0)), Axis::up_to(most(|point| point.1)));
     let mut svg = String::new();
-    head(&mut svg, title, &Machine::look(None).to_string());
+    head(&mut svg, title, &Machine::read(None).to_string());
     grid(&mut svg, &across, &up);
     for (index, line) in lines.iter().enumerate() {
         curve(&mut svg, &across, &up, line, index);

@@ -115,7 +115,7 @@ impl Rdma {
         let mut rdma = Self { end, region, control, direction, bytes: ask.bytes, idle, posted: 0, seed: 0, server };
         rdma.server.resume()?;
         rdma.fill()?;
-        rdma.server.rest()?;
+        rdma.server.suspend()?;
         Ok(rdma)
     }
 
@@ -169,7 +169,7 @@ impl Exchange for Rdma {
         Ok(())
     }
 
-    fn settle(&mut self) -> Result<(), Error> {
+    fn complete(&mut self) -> Result<(), Error> {
         while self.posted > 0 {
             self.take()?;
         }
@@ -181,7 +181,7 @@ impl Exchange for Rdma {
         for _ in calls as usize..self.idle.len() {
             self.call()?;
         }
-        self.settle()?;
+        self.complete()?;
         match self.direction {
             Direction::Write => self.order(CHECK)?,
             Direction::Read => check(&self.region, self.seed)?,

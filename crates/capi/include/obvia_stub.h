@@ -339,7 +339,7 @@ OBVIA_HOT obvia_reply obvia_exchange(const obvia_calls *calls, uint64_t request,
 void obvia_send(const obvia_calls *calls, uint64_t request, uint64_t target);
 /* Selects the region that contains `address` for an array, and offers it to the peer. Returns 0 if
  * the array has to be copied, or the region is already selected. */
-int obvia_turn(const obvia_calls *calls, unsigned region, const void *address);
+int obvia_select_region(const obvia_calls *calls, unsigned region, const void *address);
 /* Whether this link can pass arrays by reference. */
 int obvia_shares_memory(const obvia_calls *calls);
 /* Returns the failure for an array that must lie in memory of obvia_share(), but does not. */
@@ -435,7 +435,7 @@ static inline void *obvia_reply_place(obvia_call *call, uint64_t length, uint64_
 }
 /* Selects the peer's region to which a reference leads, for an array. Returns 0 if there is no such
  * region, or it is already selected. */
-int obvia_turn_call(obvia_call *call, unsigned region, uint64_t reference);
+int obvia_select_call_region(obvia_call *call, unsigned region, uint64_t reference);
 /* Makes room for `length` bytes at call->area->next. 0 if the caller is gone or does not accept a
  * frame of this length. */
 int obvia_make_room(obvia_call *call, size_t length);

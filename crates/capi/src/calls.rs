@@ -154,32 +154,32 @@ pub unsafe extern "C" fn obvia_lend(
     }
 }
 
-/// `obvia_turn` in obvia_stub.h.
+/// `obvia_select_region` in obvia_stub.h.
 ///
 /// # Safety
 ///
 /// A channel must be at hand for this thread, and its slot must be free.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn obvia_turn(calls: *const Calls, region: u32, address: *const c_void) -> i32 {
+pub unsafe extern "C" fn obvia_select_region(calls: *const Calls, region: u32, address: *const c_void) -> i32 {
     // SAFETY: the caller's promise: the value belongs to this thread.
     let calls = unsafe { &*calls };
     let (at, is_written) = array_of(region);
     // SAFETY: as above.
-    let turn = || unsafe { calls.turn_region(at, is_written, address.addr()) };
-    i32::from(catch_unwind(AssertUnwindSafe(turn)).unwrap_or(false))
+    let select = || unsafe { calls.select_region(at, is_written, address.addr()) };
+    i32::from(catch_unwind(AssertUnwindSafe(select)).unwrap_or(false))
 }
 
-/// `obvia_turn_call` in obvia_stub.h.
+/// `obvia_select_call_region` in obvia_stub.h.
 ///
 /// # Safety
 ///
 /// `call` must be the call that the stub received.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn obvia_turn_call(call: *mut ServerCall<'_>, region: u32, reference: u64) -> i32 {
+pub unsafe extern "C" fn obvia_select_call_region(call: *mut ServerCall<'_>, region: u32, reference: u64) -> i32 {
     // SAFETY: the caller's promise.
     let call = unsafe { &mut *call };
     let (at, is_written) = array_of(region);
-    i32::from(call.turn_region(at, is_written, reference))
+    i32::from(call.select_region(at, is_written, reference))
 }
 
 /// Splits a region's index into the index of the method's array and whether the array is written.

@@ -1,8 +1,8 @@
 //! The subcommand `obvia call`: calls a method of an exported object, or a function of a server,
 //! without generated code.
 
+mod argument_text;
 mod by_name;
-mod given;
 mod library;
 mod reply;
 mod request;
@@ -73,7 +73,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn main(mut arguments: Arguments) -> anyhow::Result<ExitCode> {
     arguments.user.set()?;
-    given::fetch(&mut arguments.arguments)?;
+    argument_text::fetch(&mut arguments.arguments)?;
     arguments.limit.run(move || run(&arguments))
 }
 
@@ -117,7 +117,7 @@ fn follow(arguments: &Arguments, object: Option<dynamic::Object>, step: &str) ->
     let frame = object
         .call(method.plan.method.opnum, &request)
         .and_then(|(result, frame)| if result.is_err() { Err(result.into()) } else { Ok(frame) })
-        .map_err(|error| exit::told(&error, failure(&method, &error)))?;
+        .map_err(|error| exit::runtime_error(&error, failure(&method, &error)))?;
     let results = method.results(&object, &request, &frame)?;
     let found = results.into_iter().find_map(|(_, outcome)| match outcome {
         Outcome::Object(object) => Some(object),
@@ -138,7 +138,7 @@ fn open<'m>(
     let described = match (&object, &arguments.idl) {
         (Some(object), _) => Described::of_object(name, &object.iid())?,
         (None, Some(file)) => Described::in_file(file, interface)?,
-        (None, None) => Described::there(name, interface)?,
+        (None, None) => Described::at(name, interface)?,
     };
     let described = match interface {
         Some(other) if other != described.interface().name => Described::named(name, other)?,
@@ -234,9 +234,9 @@ impl<'a> Method<'a> {
 /// GUID.
 fn iids(arguments: &Arguments, method: &Method<'_>) -> Vec<String> {
     let mut given = arguments.arguments.clone();
-    for (param, text) in request::given(&method.plan).into_iter().zip(&mut given) {
+    for (param, text) in request::arguments_of(&method.plan).into_iter().zip(&mut given) {
         let is_guid =
-            matches!(&param.passing, Passing::Value(ty) | Passing::Place(ty) if *ty == Type::Base(Base::Guid));
+            matches!(&param.passing, Passing::Value(ty) | Passing::RefPointer(ty) if *ty == Type::Base(Base::Guid));
         if !is_guid || guid::parse(text.trim_matches('"')).is_some() {
             continue;
         }

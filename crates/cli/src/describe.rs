@@ -87,7 +87,7 @@ impl Described {
             return Err(exit::usage(text + &listed("it knows", &names)));
         };
         let text = dynamic::describe(name, &iid).map_err(|error| {
-            exit::told(&error, format!("the server of `{name}` does not describe `{interface}`: {error}"))
+            exit::runtime_error(&error, format!("the server of `{name}` does not describe `{interface}`: {error}"))
         })?;
         Self::of(name, text)
     }
@@ -95,7 +95,7 @@ impl Described {
     /// Fetches the description of the interface under which a name is exported. Where the name is a
     /// string binding without an exported object, the interface of functions named `interface` is
     /// described, or the only one that the server performs.
-    pub(crate) fn there(name: &str, interface: Option<&str>) -> anyhow::Result<Self> {
+    pub(crate) fn at(name: &str, interface: Option<&str>) -> anyhow::Result<Self> {
         let failure = match Self::exported(name) {
             Err(failure) if obvia::is_string_binding(name) => failure,
             found => return found,
@@ -150,7 +150,10 @@ impl Described {
     pub(crate) fn of_object(name: &str, iid: &GUID) -> anyhow::Result<Self> {
         let text = dynamic::describe(name, iid);
         let text = text.map_err(|error| {
-            exit::told(&error, format!("the server of `{name}` does not describe the object that it returned: {error}"))
+            exit::runtime_error(
+                &error,
+                format!("the server of `{name}` does not describe the object that it returned: {error}"),
+            )
         })?;
         Self::of(name, text)
     }
@@ -233,14 +236,17 @@ fn listed(what: &str, names: &[&str]) -> String {
 /// are.
 pub(crate) fn no_such_name(name: &str, error: obvia::Error) -> anyhow::Error {
     if error.code() != code::RPC_S_SERVER_UNAVAILABLE || obvia::is_string_binding(name) {
-        return exit::told(&error, format!("`{name}`: {error}"));
+        return exit::runtime_error(&error, format!("`{name}`: {error}"));
     }
     let listed = obvia::list().unwrap_or_default();
     if listed.is_empty() {
         let text = format!("no process exports `{name}` or any other name: is the server running, as this user?");
-        return exit::told(&error, text);
+        return exit::runtime_error(&error, text);
     }
     let names: Vec<&str> = listed.iter().map(|listed| listed.name.as_str()).collect();
     let meant = did_you_mean(name, names.iter().copied());
-    exit::told(&error, format!("no process exports `{name}`{meant}\nthe exported names are: {}", names.join(", ")))
+    exit::runtime_error(
+        &error,
+        format!("no process exports `{name}`{meant}\nthe exported names are: {}", names.join(", ")),
+    )
 }

@@ -48,7 +48,7 @@ pub(crate) fn timed_out(text: impl fmt::Display) -> anyhow::Error {
 }
 
 /// Returns an error with the kind of a runtime error, and with a more detailed text.
-pub(crate) fn told(error: &obvia::Error, text: impl fmt::Display) -> anyhow::Error {
+pub(crate) fn runtime_error(error: &obvia::Error, text: impl fmt::Display) -> anyhow::Error {
     Failure { kind: kind_of(error), text: text.to_string() }.into()
 }
 
@@ -72,8 +72,8 @@ pub(crate) fn code_of(error: &anyhow::Error) -> ExitCode {
 
 fn kind(error: &anyhow::Error) -> Kind {
     let known = error.chain().find_map(|cause| {
-        let told = cause.downcast_ref::<Failure>().map(|failure| failure.kind);
-        told.or_else(|| cause.downcast_ref::<obvia::Error>().map(kind_of))
+        let runtime_error = cause.downcast_ref::<Failure>().map(|failure| failure.kind);
+        runtime_error.or_else(|| cause.downcast_ref::<obvia::Error>().map(kind_of))
     });
     known.unwrap_or(Kind::Other)
 }
@@ -85,14 +85,14 @@ pub(crate) fn is_timeout(error: &anyhow::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, kind_of, told};
+    use super::{Kind, kind_of, runtime_error};
     use obvia::code;
 
     #[test]
     fn the_kind_is_that_of_the_error_however_it_is_told() {
         let gone = obvia::Error::from(code::RPC_S_SERVER_UNAVAILABLE);
         assert_eq!(kind_of(&gone), Kind::NobodyThere);
-        let wrapped = told(&gone, "no server").context("calling");
+        let wrapped = runtime_error(&gone, "no server").context("calling");
         let same = |code: std::process::ExitCode| format!("{code:?}");
         assert_eq!(same(super::code_of(&wrapped)), same(super::code_for(&gone)));
         assert_eq!(same(super::code_of(&anyhow::Error::from(gone))), same(std::process::ExitCode::from(3)));

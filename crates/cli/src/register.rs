@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let classes = match &arguments.class {
-        Some(class) => vec![told(class, arguments)?],
+        Some(class) => vec![class_of(class, arguments)?],
         None => arguments.files.iter().map(|path| read(path)).collect::<anyhow::Result<_>>()?,
     };
     // All registrations are parsed before the first is installed.
@@ -70,7 +70,7 @@ fn read(path: &Path) -> anyhow::Result<Class> {
 }
 
 /// Builds the registration that the arguments describe.
-fn told(class: &str, arguments: &Arguments) -> anyhow::Result<Class> {
+fn class_of(class: &str, arguments: &Arguments) -> anyhow::Result<Class> {
     let Arguments { name, library, host, environment, start_timeout, idle_timeout, remote, program, .. } = arguments;
     let absolute = |path: &Path| std::path::absolute(path).with_context(|| format!("{}", path.display()));
     let program = match program.split_first() {

@@ -9,7 +9,7 @@ use crate::syntax::ast::Item;
 use crate::syntax::parser::Parser;
 use crate::text::diagnostic::{Diagnostic, Failure, Severity, first_of};
 use crate::text::lexer::{Token, lex};
-use crate::text::preprocess::{Asked, Files, Macros, Preprocessor, preprocess};
+use crate::text::preprocess::{FileDirective, Files, Macros, Preprocessor, preprocess};
 use crate::text::source::{File, FileId, Role, Sources, Span};
 use std::collections::HashSet;
 use std::io::Read;
@@ -28,7 +28,7 @@ pub(crate) const BUILT_IN: [&str; 6] =
     ["unknwn.idl", "wtypes.idl", "objidl.idl", "wtypesbase.idl", "unknwnbase.idl", "obvia.idl"];
 
 /// Built-in files. Each imports those before it.
-const BROUGHT: [(&str, &str); 2] = [(automation::FILE, automation::TEXT), (events::FILE, events::TEXT)];
+const BUNDLED: [(&str, &str); 2] = [(automation::FILE, automation::TEXT), (events::FILE, events::TEXT)];
 
 /// A checked file with everything that it imports.
 #[derive(Debug)]
@@ -45,13 +45,13 @@ pub struct Compilation {
 
 impl Compilation {
     /// Whether a file is the built-in file of this name.
-    pub(crate) fn is_brought(&self, file: &File, name: &str) -> bool {
-        file.role == Role::BuiltIn && file.path == brought_path(name)
+    pub(crate) fn is_bundled(&self, file: &File, name: &str) -> bool {
+        file.role == Role::BuiltIn && file.path == bundled_path(name)
     }
 }
 
 /// Returns the path under which messages show a built-in file, which is not on disk.
-fn brought_path(name: &str) -> PathBuf {
+fn bundled_path(name: &str) -> PathBuf {
     PathBuf::from(format!("<{name}>"))
 }
 
@@ -156,7 +156,7 @@ impl Compiler {
             Ok(bytes) => self.check_bytes(path, bytes),
             Err(error) => {
                 let text = format!("{} cannot be read: {error}", path.display());
-                let diagnostic = Diagnostic::nowhere("unreadable", text);
+                let diagnostic = Diagnostic::without_place("unreadable", text);
                 Err(Failure { diagnostics: vec![diagnostic], sources: Sources::default() })
             }
         }
@@ -215,8 +215,8 @@ impl Reading<'_> {
                 continue;
             };
             let (name, span) = match preprocessor.token(&mut files, token) {
-                Some(Asked::Include(name, span)) => (name, span),
-                Some(Asked::Once) => {
+                Some(FileDirective::Include(name, span)) => (name, span),
+                Some(FileDirective::Once) => {
                     once.insert(*file);
                     continue;
                 }
@@ -287,7 +287,7 @@ impl Reading<'_> {
             let text = format!("{} is one file too many, or too long", path.display());
             let error = match span {
                 Some(span) => Diagnostic::error("too-large", span, text),
-                None => Diagnostic::nowhere("too-large", text),
+                None => Diagnostic::without_place("too-large", text),
             };
             self.diagnostics.push(error.help(format!("the files of a compilation have at most {BYTES_MAX} bytes")));
         }
@@ -298,7 +298,7 @@ impl Reading<'_> {
     /// than UTF-8 occur in old files, where they affect only comments and texts.
     fn text(&mut self, path: &Path, bytes: Vec<u8>) -> Option<String> {
         if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-            let error = Diagnostic::nowhere("not-text", format!("{} is in UTF-16", path.display()));
+            let error = Diagnostic::without_place("not-text", format!("{} is in UTF-16", path.display()));
             self.diagnostics.push(error.help("save it as UTF-8"));
             return None;
         }
@@ -317,12 +317,12 @@ impl Reading<'_> {
     }
 
     /// Adds a built-in file and those that it imports, before all other files.
-    fn brought(&mut self, at: usize) {
+    fn add_bundled(&mut self, at: usize) {
         if at > 0 {
-            self.brought(at - 1);
+            self.add_bundled(at - 1);
         }
-        let (name, text) = BROUGHT[at];
-        let path = brought_path(name);
+        let (name, text) = BUNDLED[at];
+        let path = bundled_path(name);
         if self.sources.find(&path).is_some() {
             return;
         }
@@ -353,7 +353,7 @@ impl Reading<'_> {
             Ok(text) => self.added(&path, text, Role::SideFile, None),
             Err(error) => {
                 let text = format!("{} cannot be read: {error}", path.display());
-                return self.diagnostics.push(Diagnostic::nowhere("unreadable", text));
+                return self.diagnostics.push(Diagnostic::without_place("unreadable", text));
             }
         };
         let Some(file) = file else { return };
@@ -386,8 +386,8 @@ impl Reading<'_> {
             return Some(path.clone());
         }
         let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
-        if let Some(at) = BROUGHT.iter().position(|(name, _)| *name == base) {
-            self.brought(at);
+        if let Some(at) = BUNDLED.iter().position(|(name, _)| *name == base) {
+            self.add_bundled(at);
         } else if !BUILT_IN.contains(&base) {
             let error = Diagnostic::error("no-such-file", span, format!("there is no file `{name}`"));
             let places: Vec<String> = places.iter().map(|path| format!("`{}`", path.display())).collect();
@@ -429,7 +429,7 @@ impl Reading<'_> {
         for (at, (file, items)) in self.parsed.iter().enumerate() {
             resolver.file(items, at != last);
             if self.sources.file(*file).role == Role::BuiltIn {
-                resolver.end_brought(at == 0);
+                resolver.end_bundled(at == 0);
             }
         }
         resolver.finish(self.bytes);

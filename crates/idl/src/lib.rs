@@ -76,7 +76,7 @@ pub fn build_with(compiler: &Compiler, file: impl AsRef<Path>) {
 
 /// Compiles the built-in IDL files, for the runtime's build script.
 #[doc(hidden)]
-pub fn build_brought() {
+pub fn build_bundled() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
     let check = |name, text| Compiler::new().check_text(Path::new(name), text);
     let write = |name, text| std::fs::write(out.join(name), text).map_err(|error| error.to_string());
@@ -176,7 +176,7 @@ pub fn compile_into(
         let _ = target.parent().map(std::fs::create_dir_all);
         if let Err(error) = std::fs::write(&target, content) {
             let diagnostic =
-                Diagnostic::nowhere("unwritable", format!("{} cannot be written: {error}", target.display()));
+                Diagnostic::without_place("unwritable", format!("{} cannot be written: {error}", target.display()));
             return Err(Failure { diagnostics: vec![diagnostic], sources: compilation.sources });
         }
         files.push(target);
@@ -200,11 +200,11 @@ fn contents(
         }
         Language::Java if compiler.writes_test() => {
             let text = "there is no test program in Java yet: Rust and C have them, which call servers in any language";
-            Err(vec![Diagnostic::nowhere("not-yet", text)])
+            Err(vec![Diagnostic::without_place("not-yet", text)])
         }
         Language::Java => {
             if let Some(name) = compiler.package().filter(|name| !emit::java::is_package(name)) {
-                return Err(vec![Diagnostic::nowhere("no-name", format!("`{name}` is no name of a package"))]);
+                return Err(vec![Diagnostic::without_place("no-name", format!("`{name}` is no name of a package"))]);
             }
             let made = emit::java::emit(compilation, stem, compiler.package())?;
             compilation.warnings.extend(made.left_out);

@@ -27,10 +27,10 @@ pub use dispatch::{About, Help, Kind, Member, Memory, Variant};
 pub use known::Known;
 pub(crate) use known::{CDeclared, CNames};
 pub use library::{Coclass, Declared, DispMember, DispMembers, Dispinterface, ImportLib, Library, Offered};
-pub use measure::{Measure, round};
-pub(crate) use names::{apart, stem};
+pub use measure::{Measure, round_up};
+pub(crate) use names::{distinct, stem};
 pub(crate) use sizes::all_arms;
-pub use tables::{Brought, Model};
+pub use tables::{DeclarationCounts, Model};
 pub use types::{
     Arith, EnumId, Extent, InterfaceId, Object, Operand, Pointer, PointerClass, StructId, Type, UnionId, Value,
 };

@@ -2,6 +2,7 @@
 //! every rule of the language.
 
 mod aggregates;
+mod attributes;
 mod automation;
 mod codes;
 mod dispinterface;
@@ -17,9 +18,11 @@ mod types;
 mod unions;
 mod values;
 
-use crate::model::{Base, Brought, Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
+use crate::model::{
+    Base, Const, DeclarationCounts, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value,
+};
 use crate::syntax::ast::{Attribute, Expr, Ident, Item};
-use crate::text::diagnostic::{Diagnostic, TOLD_MAX, most_like};
+use crate::text::diagnostic::{DIAGNOSTICS_MAX, Diagnostic, most_like};
 use crate::text::preprocess::PREDEFINED;
 use crate::text::source::Span;
 use std::collections::{HashMap, HashSet};
@@ -76,87 +79,6 @@ pub(crate) struct Resolver<'a> {
     made_up: HashMap<String, Span>,
 }
 
-/// Attributes that the compiler understands, or accepts without a meaning.
-pub(crate) const KNOWN: [&str; 73] = [
-    "uuid",
-    "version",
-    "object",
-    "local",
-    "pointer_default",
-    "helpstring",
-    "in",
-    "out",
-    "retval",
-    "size_is",
-    "length_is",
-    "max_is",
-    "string",
-    "ref",
-    "unique",
-    "ptr",
-    "iid_is",
-    "range",
-    "switch_is",
-    "switch_type",
-    "case",
-    "default",
-    "oneway",
-    "v1_enum",
-    "open",
-    "endpoint",
-    "id",
-    "propget",
-    "propput",
-    "propputref",
-    "optional",
-    "defaultvalue",
-    "hidden",
-    "helpcontext",
-    "public",
-    "restricted",
-    "dual",
-    "oleautomation",
-    "nonextensible",
-    "annotation",
-    "ms_union",
-    "idempotent",
-    "zero_copy",
-    "map",
-    "lend",
-    "prealloc",
-    "max_value",
-    "maybe",
-    "context_handle",
-    "auto_handle",
-    "explicit_handle",
-    "implicit_handle",
-    "handle",
-    "source",
-    "noncreatable",
-    "appobject",
-    "control",
-    "aggregatable",
-    "licensed",
-    "proxy",
-    "readonly",
-    "lcid",
-    "helpfile",
-    "defaultvtable",
-    "bindable",
-    "requestedit",
-    "displaybind",
-    "defaultbind",
-    "defaultcollelem",
-    "uidefault",
-    "nonbrowsable",
-    "replaceable",
-    "immediatebind",
-];
-
-/// Attributes that select how C programs get their binding handles. An interface pointer is the
-/// binding, so they have no effect.
-pub(crate) const ON_HANDLES: [&str; 4] = ["auto_handle", "explicit_handle", "implicit_handle", "handle"];
-
 /// Attributes of other dialects, and the advice for each.
 const FOREIGN: [(&str, &str); 14] = [
     ("charset", "is an attribute of Samba's pidl; write wchar_t or char with [string]"),
@@ -212,9 +134,9 @@ impl<'a> Resolver<'a> {
     }
 
     /// Marks all declarations so far as built in. With `automation` they are Automation's types.
-    pub(crate) fn end_brought(&mut self, automation: bool) {
+    pub(crate) fn end_bundled(&mut self, automation: bool) {
         let model = &mut self.model;
-        model.brought = Brought {
+        model.bundled = DeclarationCounts {
             consts: model.consts.len(),
             structs: model.structs.len(),
             unions: model.unions.len(),
@@ -223,7 +145,7 @@ impl<'a> Resolver<'a> {
             typedefs: model.typedefs.len(),
         };
         if automation {
-            model.built_in = model.brought;
+            model.built_in = model.bundled;
         }
     }
 
@@ -239,7 +161,7 @@ impl<'a> Resolver<'a> {
             if !self.defined.contains(&interface_key(InterfaceId(id))) {
                 let text = format!("interface `{}` is announced but never declared", interface.name);
                 let error = Diagnostic::error("undeclared-interface", interface.span, text);
-                self.say(error.help("declare it, or import the file that does"));
+                self.report(error.help("declare it, or import the file that does"));
             }
         }
     }
@@ -261,24 +183,24 @@ impl<'a> Resolver<'a> {
             Item::Method(method) => {
                 let text = format!("method `{}` stands outside an interface", method.name.name);
                 let error = Diagnostic::error("stray-declaration", method.name.span, text);
-                self.say(error);
+                self.report(error);
             }
         }
     }
 
-    fn say(&mut self, diagnostic: Diagnostic) {
+    fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
     fn declare_type(&mut self, name: &Ident, what: Named) {
         if let Some(span) = self.made_up.remove(&name.name) {
-            return self.say(taken_by_member(&name.name, name.span, Some(span)));
+            return self.report(taken_by_member(&name.name, name.span, Some(span)));
         }
         if let Some(known) = self.types.get(&name.name) {
             let same = matches!((&known.what, &what), (Named::Opened(a) | Named::Type(a), Named::Type(b)) if a == b);
             if !same {
                 let error = declared_twice(name, known.span);
-                return self.say(error);
+                return self.report(error);
             }
         }
         self.types.insert(name.name.clone(), Entry { what, span: Some(name.span) });
@@ -287,23 +209,23 @@ impl<'a> Resolver<'a> {
     fn declare_value(&mut self, name: &Ident, value: Value) {
         if let Some(known) = self.values.get(&name.name) {
             let error = declared_twice(name, known.span);
-            return self.say(error);
+            return self.report(error);
         }
         self.values.insert(name.name.clone(), Entry { what: value, span: Some(name.span) });
     }
 
     /// Returns the known word that is most like `word`. `None` if no word is similar enough, or if
     /// so many errors have been found that further ones are not shown.
-    fn meant<'k>(&self, word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-        if self.diagnostics.len() < TOLD_MAX { most_like(word, known) } else { None }
+    fn most_similar<'k>(&self, word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+        if self.diagnostics.len() < DIAGNOSTICS_MAX { most_like(word, known) } else { None }
     }
 
     fn unknown_type(&mut self, name: &str, span: Span) {
         let bases = ["long", "short", "hyper", "boolean", "byte", "wchar_t", "double", "float", "HRESULT", "GUID"];
         let known = self.types.keys().map(String::as_str).chain(bases);
-        let like = self.meant(name, known).map(str::to_owned);
+        let like = self.most_similar(name, known).map(str::to_owned);
         let error = Diagnostic::error("unknown-type", span, format!("no type is called `{name}`"));
-        self.say(match like {
+        self.report(match like {
             Some(like) => error.label("not declared before this line").help(format!("did you mean `{like}`?")),
             None => error
                 .label("not declared before this line")
@@ -312,25 +234,28 @@ impl<'a> Resolver<'a> {
     }
 
     /// Reports unknown attributes instead of dropping them silently.
-    fn check_attributes(&mut self, attributes: &[Attribute], allowed: &[&str], on: &str) {
+    fn check_attributes(&mut self, attributes: &[Attribute], place: &attributes::Place) {
         for attribute in attributes {
             let name = attribute.name.name.as_str();
             let span = attribute.name.span;
             if let Some((_, why)) = FOREIGN.iter().find(|(foreign, _)| *foreign == name) {
                 let error = Diagnostic::error("foreign-attribute", span, format!("[{name}] {why}"));
                 self.push_attribute_error(error);
-            } else if ON_HANDLES.contains(&name) {
+            } else if attributes::ON_HANDLES.contains(&name) {
                 let text = format!("[{name}] has no meaning here: the interface pointer says which server is called");
-                self.say(Diagnostic::warning("ignored-attribute", span, text).help("it may stay, for other compilers"));
-            } else if !KNOWN.contains(&name) {
+                self.report(
+                    Diagnostic::warning("ignored-attribute", span, text).help("it may stay, for other compilers"),
+                );
+            } else if !attributes::is_known(name) {
                 let error = Diagnostic::error("unknown-attribute", span, format!("[{name}] is not an attribute"));
-                let help = self.meant(name, KNOWN).map_or_else(
+                let help = self.most_similar(name, attributes::known()).map_or_else(
                     || "attributes are listed in the language reference".to_owned(),
                     |like| format!("did you mean [{like}]?"),
                 );
                 self.push_attribute_error(error.help(help));
-            } else if !allowed.contains(&name) {
-                let error = Diagnostic::error("misplaced-attribute", span, format!("[{name}] means nothing on {on}"));
+            } else if !place.permits(name) {
+                let error =
+                    Diagnostic::error("misplaced-attribute", span, format!("[{name}] means nothing on {}", place.name));
                 self.push_attribute_error(error.help("remove it"));
             }
         }
@@ -340,7 +265,7 @@ impl<'a> Resolver<'a> {
         if self.permissive {
             error.severity = crate::text::diagnostic::Severity::Warning;
         }
-        self.say(error);
+        self.report(error);
     }
 
     fn constant(
@@ -360,7 +285,7 @@ impl<'a> Resolver<'a> {
             Some(_) => {
                 let error =
                     Diagnostic::error("bad-constant", spec.span, "a constant is a number, a character or a text");
-                return self.say(error.help("use long, double, char*, or wchar_t*"));
+                return self.report(error.help("use long, double, char*, or wchar_t*"));
             }
             None => return,
         };
@@ -377,7 +302,7 @@ impl<'a> Resolver<'a> {
         };
         if !fits {
             let error = Diagnostic::error("bad-constant", value.span, "the value does not fit the constant's type");
-            return self.say(error.help("choose a wider type, or another value"));
+            return self.report(error.help("choose a wider type, or another value"));
         }
         self.declare_value(&declarator.name, found.clone());
         let imported = self.imported;

@@ -511,8 +511,8 @@ fn names_of_generated_code_are_refused_in_c_and_others_are_not() {
     let passed = "HRESULT Take([in] enum Kind kind, [in] struct Gap *gap);";
     for (attributes, more, other, said) in [
         ("", "HRESULT Own_prepare();", "", "`I_Own_prepare`"),
-        ("", "HRESULT Shared_by_reference_elsewhere();", "", "`I_Shared_by_reference_elsewhere`"),
-        ("", "HRESULT Shared_by_reference_turn();", "", "`I_Shared_by_reference_turn`"),
+        ("", "HRESULT Shared_by_reference_other_regions();", "", "`I_Shared_by_reference_other_regions`"),
+        ("", "HRESULT Shared_by_reference_select_regions();", "", "`I_Shared_by_reference_select_regions`"),
         ("", "HRESULT Shared_proxy();", "", "`I_Shared_proxy`"),
         ("", "HRESULT Lent_refill();", "", "`I_Lent_refill`"),
         ("", "HRESULT Tabled_invoke();", "", "`I_Tabled_invoke`"),
@@ -533,7 +533,11 @@ fn names_of_generated_code_are_refused_in_c_and_others_are_not() {
         ("local,", "HRESULT Own_proxy(); HRESULT Own_stub(); HRESULT Own_prepare();", "struct I_proxies { long a; };"),
         ("local,", passed, "struct I_INFO { long a; }; struct Kind_is_valid { long a; }; struct I_calls { long a; };"),
         ("", "", "struct Kind_is_valid { long a; }; struct Gap_store { long a; }; struct Padded_store { long a; };"),
-        ("", "HRESULT Own_turn(); HRESULT Own_refill(); HRESULT Own_elsewhere();", "struct I_Own_table { long a; };"),
+        (
+            "",
+            "HRESULT Own_select_regions(); HRESULT Own_refill(); HRESULT Own_other_regions();",
+            "struct I_Own_table { long a; };",
+        ),
         ("", "HRESULT Own_request(); HRESULT Own_reply(); HRESULT Tabled_table();", ""),
         ("", "HRESULT types(); HRESULT stubs(); HRESULT ndr(); HRESULT INFO(); HRESULT proxies();", ""),
         ("", "", "struct I_endpoints { long a; }; struct I_Own_results { long a; }; struct Open_clear { long a; };"),

@@ -7,6 +7,7 @@
 use crate::memory::InUse;
 use crate::notice::{Notice, poll_fds};
 use crate::spi::Sleep;
+use crate::sync::lock;
 use crate::vi::state::{Queue, ViId};
 use crate::wait::SpinBudget;
 use crate::{Deadline, Error, Waiting};
@@ -16,7 +17,7 @@ use rustix::fd::OwnedFd;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
 /// An entry of a completion queue: a work queue completed a descriptor.
@@ -95,11 +96,11 @@ struct Entry {
 
 impl CqCore {
     fn entries(&self) -> MutexGuard<'_, Entries> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.entries)
     }
 
     fn members(&self) -> MutexGuard<'_, Members> {
-        self.members.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.members)
     }
 
     /// Enters the completion of a descriptor.

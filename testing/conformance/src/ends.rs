@@ -81,7 +81,7 @@ impl Run {
 
     /// Makes two connected ends with these properties.
     pub fn pair_by(&self, plan: &Plan) -> Pair {
-        let mut pair = Pair { a: self.end(Side::Asks, plan), b: self.end(Side::Listens, plan) };
+        let mut pair = Pair { a: self.end(Side::Client, plan), b: self.end(Side::Server, plan) };
         self.connect(&mut pair);
         pair
     }

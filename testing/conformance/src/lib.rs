@@ -2,10 +2,10 @@
 //! provider.
 //!
 //! A [`Fixture`] opens NICs of a provider; [`conformance!`] makes a test of every statement for it.
-//! A fixture declares what its provider lacks ([`Lack`]), and the statement then checks that the
-//! provider refuses it with the documented error: no statement is skipped. [`reference`] is a
-//! minimal provider that keeps all statements, and, on request, one that breaks some, to test the
-//! suite.
+//! A fixture declares what its provider lacks ([`MissingFeature`]), and the statement then checks
+//! that the provider refuses it with the documented error: no statement is skipped. [`reference`]
+//! is a minimal provider that keeps all statements, and, on request, one that breaks some, to test
+//! the suite.
 
 pub mod ends;
 pub mod process;
@@ -41,14 +41,14 @@ pub fn set_patience(seconds: u64) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The NIC that requests connections.
-    Asks,
+    Client,
     /// The NIC that listens.
-    Listens,
+    Server,
 }
 
 /// A feature that a provider lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lack {
+pub enum MissingFeature {
     /// RDMA write.
     RdmaWrite,
     /// RDMA read.
@@ -85,7 +85,7 @@ pub trait Wire {
 /// A way to open NICs of a provider.
 pub trait Fixture: Sized + Send + Sync + 'static {
     /// The features that the provider lacks, as the NICs' attributes must say as well.
-    const LACKS: &'static [Lack];
+    const MISSING: &'static [MissingFeature];
     /// The maximum time in which an end notices that its peer is gone, with the fixture's
     /// configuration of its NICs.
     const SILENCE: Duration;
@@ -166,7 +166,7 @@ pub struct Run {
     /// same tests.
     module: &'static str,
     /// The constants of [`Fixture`].
-    lacks: &'static [Lack],
+    lacks: &'static [MissingFeature],
     silence: Duration,
     crosses_processes: bool,
     is_steady: bool,
@@ -179,7 +179,7 @@ impl Run {
         Self {
             fixture: Box::new(fixture),
             module,
-            lacks: F::LACKS,
+            lacks: F::MISSING,
             silence: F::SILENCE,
             crosses_processes: F::CROSSES_PROCESSES,
             is_steady: F::IS_STEADY,
@@ -187,21 +187,21 @@ impl Run {
     }
 
     /// Whether the provider lacks a feature.
-    pub fn lacks(&self, lack: Lack) -> bool {
+    pub fn lacks(&self, lack: MissingFeature) -> bool {
         self.lacks.contains(&lack)
     }
 
     /// Returns the reliable levels that the provider supports.
     pub fn reliable_levels(&self) -> Vec<Reliability> {
         let levels = [Reliability::ReliableDelivery, Reliability::ReliableReception];
-        let levels: Vec<_> = levels.into_iter().filter(|level| !self.lacks(Lack::Level(*level))).collect();
+        let levels: Vec<_> = levels.into_iter().filter(|level| !self.lacks(MissingFeature::Level(*level))).collect();
         assert!(!levels.is_empty(), "a provider without any reliability carries nothing that could be checked");
         levels
     }
 
     /// Returns all rights that regions of this provider can give.
     pub fn access(&self) -> Access {
-        Access { write: !self.lacks(Lack::RdmaWrite), read: !self.lacks(Lack::RdmaRead) }
+        Access { write: !self.lacks(MissingFeature::RdmaWrite), read: !self.lacks(MissingFeature::RdmaRead) }
     }
 }
 

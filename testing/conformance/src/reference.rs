@@ -65,7 +65,7 @@ pub enum Flaw {
 /// The state that the NICs of a fixture share.
 #[derive(Debug, Default)]
 pub(crate) struct Network {
-    listeners: Mutex<HashMap<String, Sender<Knock>>>,
+    listeners: Mutex<HashMap<String, Sender<ConnectRequest>>>,
     pub(crate) is_cut: Arc<AtomicBool>,
     connections: AtomicU64,
 }
@@ -93,7 +93,7 @@ pub(crate) fn attributes() -> Attributes {
 
 /// A connection request.
 #[derive(Debug)]
-struct Knock {
+struct ConnectRequest {
     offer: Offer,
     // Whether the requesting side has given up. Answers are given under this lock.
     gone: Arc<Mutex<bool>>,
@@ -116,10 +116,10 @@ impl Provider for Memory {
         if listeners.contains_key(discriminator) {
             return Err(Error::NameInUse { name: discriminator.to_owned(), pid: None });
         }
-        let (knock, knocks) = channel();
-        listeners.insert(discriminator.to_owned(), knock);
+        let (request, requests) = channel();
+        listeners.insert(discriminator.to_owned(), request);
         let (network, flaw) = (Arc::clone(&self.network), self.flaw);
-        Ok(Box::new(MemoryListener { name: discriminator.to_owned(), knocks, network, flaw }))
+        Ok(Box::new(MemoryListener { name: discriminator.to_owned(), requests, network, flaw }))
     }
 
     fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
@@ -129,7 +129,7 @@ impl Provider for Memory {
         drop(listeners);
         let gone = Arc::new(Mutex::new(false));
         let (answer, answers) = channel();
-        listener.send(Knock { offer: own.clone(), gone: Arc::clone(&gone), answer }).map_err(|_| nobody())?;
+        listener.send(ConnectRequest { offer: own.clone(), gone: Arc::clone(&gone), answer }).map_err(|_| nobody())?;
         let mut answer = answers.recv_timeout(deadline.remaining());
         if answer.is_err() {
             // An answer that the listening side is giving while it holds this lock counts as in
@@ -148,16 +148,16 @@ impl Provider for Memory {
 #[derive(Debug)]
 struct MemoryListener {
     name: String,
-    knocks: Receiver<Knock>,
+    requests: Receiver<ConnectRequest>,
     network: Arc<Network>,
     flaw: Flaw,
 }
 
 impl Listening for MemoryListener {
     fn accept(&mut self, deadline: Deadline) -> Result<Box<dyn Incoming>, Error> {
-        let knock = self.knocks.recv_timeout(deadline.remaining()).map_err(|_| Error::TimedOut)?;
+        let request = self.requests.recv_timeout(deadline.remaining()).map_err(|_| Error::TimedOut)?;
         let (network, flaw) = (Arc::clone(&self.network), self.flaw);
-        Ok(Box::new(MemoryIncoming { knock, network, flaw, is_answered: false }))
+        Ok(Box::new(MemoryIncoming { request, network, flaw, is_answered: false }))
     }
 
     fn address(&self) -> String {
@@ -168,15 +168,15 @@ impl Listening for MemoryListener {
 impl Drop for MemoryListener {
     fn drop(&mut self) {
         self.network.listeners.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
-        while let Ok(knock) = self.knocks.try_recv() {
-            let _ = knock.answer.send(Answer::Rejected("the listener is gone".to_owned()));
+        while let Ok(request) = self.requests.try_recv() {
+            let _ = request.answer.send(Answer::Rejected("the listener is gone".to_owned()));
         }
     }
 }
 
 #[derive(Debug)]
 struct MemoryIncoming {
-    knock: Knock,
+    request: ConnectRequest,
     network: Arc<Network>,
     flaw: Flaw,
     is_answered: bool,
@@ -184,7 +184,7 @@ struct MemoryIncoming {
 
 impl Incoming for MemoryIncoming {
     fn offer(&self) -> &Offer {
-        &self.knock.offer
+        &self.request.offer
     }
 
     fn peer(&self) -> String {
@@ -197,11 +197,18 @@ impl Incoming for MemoryIncoming {
         let (there, back) = (Direction::new()?, Direction::new()?);
         let port = |own: &Arc<Direction>, peers: &Arc<Direction>| {
             let is_cut = Arc::clone(&self.network.is_cut);
-            MemoryPort::new(Arc::clone(own), Arc::clone(peers), self.knock.offer.reliability, self.flaw, number, is_cut)
+            MemoryPort::new(
+                Arc::clone(own),
+                Arc::clone(peers),
+                self.request.offer.reliability,
+                self.flaw,
+                number,
+                is_cut,
+            )
         };
         let theirs = port(&there, &back);
-        let gone = self.knock.gone.lock().unwrap_or_else(PoisonError::into_inner);
-        if *gone || self.knock.answer.send(Answer::Accepted(theirs, own.clone())).is_err() {
+        let gone = self.request.gone.lock().unwrap_or_else(PoisonError::into_inner);
+        if *gone || self.request.answer.send(Answer::Accepted(theirs, own.clone())).is_err() {
             return Err(Error::TimedOut);
         }
         Ok(Box::new(port(&back, &there)))
@@ -209,14 +216,14 @@ impl Incoming for MemoryIncoming {
 
     fn reject(mut self: Box<Self>, why: &str) {
         self.is_answered = true;
-        let _ = self.knock.answer.send(Answer::Rejected(why.to_owned()));
+        let _ = self.request.answer.send(Answer::Rejected(why.to_owned()));
     }
 }
 
 impl Drop for MemoryIncoming {
     fn drop(&mut self) {
         if !self.is_answered {
-            let _ = self.knock.answer.send(Answer::Rejected("the listener did not want it".to_owned()));
+            let _ = self.request.answer.send(Answer::Rejected("the listener did not want it".to_owned()));
         }
     }
 }

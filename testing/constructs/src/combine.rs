@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// A construct that has a type.
-pub struct What {
+pub struct Construct {
     pub name: &'static str,
     /// The declarations that the construct needs. `@` stands for a unique name.
     declared: &'static str,
@@ -15,13 +15,13 @@ pub struct What {
     is_quick: bool,
 }
 
-const fn what(name: &'static str, declared: &'static str, ty: &'static str) -> What {
-    What { name, declared, attributes: "", ty, is_quick: true }
+const fn construct(name: &'static str, declared: &'static str, ty: &'static str) -> Construct {
+    Construct { name, declared, attributes: "", ty, is_quick: true }
 }
 
 /// Returns a construct that only a wide run includes.
-const fn wide(name: &'static str, declared: &'static str, ty: &'static str) -> What {
-    What { is_quick: false, ..what(name, declared, ty) }
+const fn wide(name: &'static str, declared: &'static str, ty: &'static str) -> Construct {
+    Construct { is_quick: false, ..construct(name, declared, ty) }
 }
 
 const UNION: &str = "typedef [switch_type(long)] union @ { [case(1)] long a; [case(2)] double b; [case(3)] ; } @;";
@@ -29,15 +29,15 @@ const POINTING_UNION: &str =
     "typedef [switch_type(long)] union @ { [case(1)] long *a; [case(2, 4)] short b; [default] ; } @;";
 
 /// All constructs.
-pub const WHATS: &[What] = &[
-    what("boolean", "", "boolean"),
+pub const CONSTRUCTS: &[Construct] = &[
+    construct("boolean", "", "boolean"),
     wide("byte", "", "byte"),
     wide("char", "", "char"),
     wide("small", "", "small"),
     wide("usmall", "", "unsigned small"),
     wide("short", "", "short"),
     wide("ushort", "", "unsigned short"),
-    what("long", "", "long"),
+    construct("long", "", "long"),
     wide("ulong", "", "unsigned long"),
     wide("hyper", "", "hyper"),
     wide("uhyper", "", "unsigned hyper"),
@@ -45,38 +45,42 @@ pub const WHATS: &[What] = &[
     wide("double", "", "double"),
     wide("wchar", "", "wchar_t"),
     wide("status", "", "HRESULT"),
-    what("guid", "", "GUID"),
-    what("enum", "enum @ { @_a, @_b = 5 };", "enum @"),
+    construct("guid", "", "GUID"),
+    construct("enum", "enum @ { @_a, @_b = 5 };", "enum @"),
     wide("v1_enum", "typedef [v1_enum] enum { @_a, @_b = -70000 } @;", "@"),
     wide("open_enum", "typedef [v1_enum, open] enum { @_a, @_b } @;", "@"),
     wide("name", "typedef long @;", "@"),
-    what("named_pointer", "typedef long *@;", "@"),
+    construct("named_pointer", "typedef long *@;", "@"),
     wide("named_array", "typedef long @[3];", "@"),
-    what("values", "struct @ { long a; double b; boolean c; };", "struct @"),
+    construct("values", "struct @ { long a; double b; boolean c; };", "struct @"),
     wide("padded", "struct @_in { byte a; hyper b; }; typedef struct { struct @_in c[2]; short d; } @;", "@"),
     wide("limited", "typedef struct { [range(1, 9)] long a; } @;", "@"),
-    what("pointing", "typedef struct @ { long n; [size_is(n)] long *a; struct @ *next; } @;", "@"),
-    what("circular", "typedef struct @ { [ptr] struct @ *next; long a; } @;", "@"),
+    construct("pointing", "typedef struct @ { long n; [size_is(n)] long *a; struct @ *next; } @;", "@"),
+    construct("circular", "typedef struct @ { [ptr] struct @ *next; long a; } @;", "@"),
     wide("texts", "typedef struct @ { [string] wchar_t *a; [string] char *b; } @;", "@"),
     wide("objects", "typedef struct @ { IOther *a; IUnknown *b; } @;", "@"),
-    what("open", "typedef struct @ { long n; [size_is(n)] short a[]; } @;", "@"),
+    construct("open", "typedef struct @ { long n; [size_is(n)] short a[]; } @;", "@"),
     wide("within", "typedef struct @ { struct { long a; } b; struct { long *a; } c; } @;", "@"),
-    what(
+    construct(
         "choosing",
         "typedef struct @ { long t; [switch_is(t)] union { [case(1)] long a; [case(2)] long *b; } u; } @;",
         "@",
     ),
-    what("tagged", "union @ switch (long t) u { case 1: long a; case 2: case 3: double b; default: ; };", "union @"),
+    construct(
+        "tagged",
+        "union @ switch (long t) u { case 1: long a; case 2: case 3: double b; default: ; };",
+        "union @",
+    ),
     wide("tagged_pointer", "typedef union @ switch (short t) u { case 1: long *a; case 2: short b; } @;", "@"),
-    What { attributes: "switch_is(t)", ..what("union", UNION, "@") },
-    What { attributes: "switch_is(t)", ..wide("pointing_union", POINTING_UNION, "@") },
-    What { attributes: "string", ..what("text", "", "wchar_t *") },
-    What { attributes: "string", ..wide("narrow_text", "", "char *") },
+    Construct { attributes: "switch_is(t)", ..construct("union", UNION, "@") },
+    Construct { attributes: "switch_is(t)", ..wide("pointing_union", POINTING_UNION, "@") },
+    Construct { attributes: "string", ..construct("text", "", "wchar_t *") },
+    Construct { attributes: "string", ..wide("narrow_text", "", "char *") },
     wide("known_text", "", "LPWSTR"),
-    what("object", "", "IOther *"),
+    construct("object", "", "IOther *"),
     wide("unknown", "", "IUnknown *"),
     wide("local_object", "", "ILocal *"),
-    what("bstr", "", "BSTR"),
+    construct("bstr", "", "BSTR"),
     wide("variant", "", "VARIANT"),
     wide("safe_array", "", "SAFEARRAY(long)"),
 ];
@@ -114,19 +118,19 @@ const fn arm(name: &'static str, attributes: &'static str, declarator: &'static 
 }
 
 /// Returns a place that only a wide run includes.
-const fn rarely(place: Place) -> Place {
+const fn in_wide_run(place: Place) -> Place {
     Place { is_quick: false, ..place }
 }
 
 /// All places.
 pub const PLACES: &[Place] = &[
     param("in", "", "in", "a"),
-    rarely(param("in_ref", "", "in, ref", "*a")),
+    in_wide_run(param("in_ref", "", "in, ref", "*a")),
     param("in_unique", "", "in, unique", "*a"),
     param("in_full", "", "in, ptr", "*a"),
     param("in_two", "", "in", "**a"),
     param("in_array", "[in] long n, ", "in, size_is(n)", "*a"),
-    rarely(param("in_open", "[in] long n, ", "in, size_is(n)", "a[]")),
+    in_wide_run(param("in_open", "[in] long n, ", "in, size_is(n)", "a[]")),
     param("in_unique_array", "[in] long n, ", "in, unique, size_is(n)", "*a"),
     param("in_varying", "[in] long n, [in] long m, ", "in, size_is(n), length_is(m)", "*a"),
     param("in_fixed", "", "in", "a[3]"),
@@ -147,7 +151,7 @@ pub const PLACES: &[Place] = &[
     member("member_full", "", "ptr", "*a"),
     member("member_fixed", "", "", "a[3]"),
     member("member_array", "long n; ", "size_is(n)", "*a"),
-    rarely(member("member_varying", "long n; long m; ", "size_is(n), length_is(m)", "*a")),
+    in_wide_run(member("member_varying", "long n; long m; ", "size_is(n), length_is(m)", "*a")),
     member("member_open", "long n; ", "size_is(n)", "a[]"),
     arm("arm", "", "a"),
     arm("arm_unique", "unique", "*a"),
@@ -160,7 +164,7 @@ const PASSED: [(&str, &str); 3] = [("in", "[in] @ *s"), ("out", "[out] @ *s"), (
 
 /// The kind of interface that the method belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Whose {
+pub enum InterfaceKind {
     /// An object's interface that other processes call.
     Remote,
     /// An object's interface that only its own process calls.
@@ -173,55 +177,62 @@ pub enum Whose {
 pub struct Case {
     /// The unique name of the case.
     pub name: String,
-    pub what: &'static str,
+    pub construct: &'static str,
     pub place: &'static str,
     /// The way in which the containing type is passed. Empty if the construct itself is passed.
     pub passed: &'static str,
-    pub whose: Whose,
+    pub kind: InterfaceKind,
     types: String,
     method: String,
 }
 
 /// Returns all combinations, or those of a quick run.
 pub fn cases(is_wide: bool) -> Vec<Case> {
-    let whats = || WHATS.iter().filter(|what| is_wide || what.is_quick);
+    let constructs = || CONSTRUCTS.iter().filter(|construct| is_wide || construct.is_quick);
     let places = || PLACES.iter().filter(|place| is_wide || place.is_quick);
     let mut cases = Vec::new();
-    for whose in [Whose::Remote, Whose::Local, Whose::Plain] {
-        for (what, place) in whats().flat_map(|what| places().map(move |place| (what, place))) {
+    for kind in [InterfaceKind::Remote, InterfaceKind::Local, InterfaceKind::Plain] {
+        for (construct, place) in constructs().flat_map(|construct| places().map(move |place| (construct, place))) {
             // Functions behave like methods, except for their results. Types behave in local
             // interfaces as they do in others.
             let is_other = !is_wide
-                && match whose {
-                    Whose::Remote => false,
-                    Whose::Local => place.kind != Kind::Param,
-                    Whose::Plain => place.kind != Kind::Returned,
+                && match kind {
+                    InterfaceKind::Remote => false,
+                    InterfaceKind::Local => place.kind != Kind::Param,
+                    InterfaceKind::Plain => place.kind != Kind::Returned,
                 };
-            if is_other || (place.kind == Kind::Returned) != (whose == Whose::Plain) && place.kind == Kind::Returned {
+            if is_other
+                || (place.kind == Kind::Returned) != (kind == InterfaceKind::Plain) && place.kind == Kind::Returned
+            {
                 continue;
             }
             let passed: &[(&str, &str)] =
                 if matches!(place.kind, Kind::Member | Kind::Arm) { &PASSED } else { &[("", "")] };
             let passed = &passed[..if is_wide || passed.len() == 1 { passed.len() } else { 2 }];
-            cases.extend(passed.iter().map(|passed| case(what, place, *passed, whose)));
+            cases.extend(passed.iter().map(|passed| case(construct, place, *passed, kind)));
         }
     }
     cases
 }
 
-fn case(what: &'static What, place: &'static Place, passed: (&'static str, &'static str), whose: Whose) -> Case {
-    let letter = match whose {
-        Whose::Remote => 'r',
-        Whose::Local => 'l',
-        Whose::Plain => 'p',
+fn case(
+    construct: &'static Construct,
+    place: &'static Place,
+    passed: (&'static str, &'static str),
+    kind: InterfaceKind,
+) -> Case {
+    let letter = match kind {
+        InterfaceKind::Remote => 'r',
+        InterfaceKind::Local => 'l',
+        InterfaceKind::Plain => 'p',
     };
-    let parts = [what.name, place.name, passed.0];
+    let parts = [construct.name, place.name, passed.0];
     let name =
         format!("{letter}_{}", parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("_"));
     let own = format!("{name}_t");
-    let ty = what.ty.replace('@', &own);
-    let switched = what.attributes.contains("switch_is");
-    let attributes = [place.attributes, what.attributes]
+    let ty = construct.ty.replace('@', &own);
+    let switched = construct.attributes.contains("switch_is");
+    let attributes = [place.attributes, construct.attributes]
         .iter()
         .filter(|text| !text.is_empty())
         .copied()
@@ -229,7 +240,7 @@ fn case(what: &'static What, place: &'static Place, passed: (&'static str, &'sta
         .join(", ");
     let attributes = if attributes.is_empty() { String::new() } else { format!("[{attributes}] ") };
     let stands = format!("{attributes}{ty} {}", place.declarator);
-    let mut types = what.declared.replace('@', &own);
+    let mut types = construct.declared.replace('@', &own);
     let holder = format!("{name}_h");
     let method = match place.kind {
         Kind::Param => {
@@ -246,7 +257,7 @@ fn case(what: &'static What, place: &'static Place, passed: (&'static str, &'sta
             format!("HRESULT {name}({});", passed.1.replace('@', &format!("union {holder}")))
         }
     };
-    Case { name, what: what.name, place: place.name, passed: passed.0, whose, types, method }
+    Case { name, construct: construct.name, place: place.name, passed: passed.0, kind, types, method }
 }
 
 /// Returns a file with these combinations. Each construct of each kind of interface gets an
@@ -255,19 +266,21 @@ pub fn file(cases: &[&Case]) -> String {
     let mut text = "import \"oaidl.idl\";\n\
         [object, uuid(c0135700-0000-4000-8000-000000000001)] interface IOther : IUnknown { HRESULT Other(); }\n"
         .to_owned();
-    if cases.iter().any(|case| case.what == "local_object") {
+    if cases.iter().any(|case| case.construct == "local_object") {
         text.push_str("[object, local, uuid(c0135700-0000-4000-8000-000000000002)] interface ILocal : IUnknown { HRESULT Here(); }\n");
     }
-    for (at, group) in cases.chunk_by(|one, other| one.what == other.what && one.whose == other.whose).enumerate() {
-        let (begin, base) = match group[0].whose {
-            Whose::Remote => ("object, ", ": IUnknown "),
-            Whose::Local => ("object, local, ", ": IUnknown "),
-            Whose::Plain => ("", ""),
+    for (at, group) in
+        cases.chunk_by(|one, other| one.construct == other.construct && one.kind == other.kind).enumerate()
+    {
+        let (begin, base) = match group[0].kind {
+            InterfaceKind::Remote => ("object, ", ": IUnknown "),
+            InterfaceKind::Local => ("object, local, ", ": IUnknown "),
+            InterfaceKind::Plain => ("", ""),
         };
         for case in group {
             let _ = writeln!(text, "{}", case.types);
         }
-        let name = format!("I{:?}_{}", group[0].whose, group[0].what);
+        let name = format!("I{:?}_{}", group[0].kind, group[0].construct);
         let _ = writeln!(text, "[{begin}uuid(c0135700-0000-4000-8000-{:012x})]\ninterface {name} {base}{{", at + 0x100);
         for case in group {
             let _ = writeln!(text, "    {}", case.method);

@@ -293,8 +293,14 @@ pub fn passing(name: &str, more: &str) -> String {
     )
 }
 
+/// Variables of generated functions, which parameters may have as names.
+const VARIABLES: &str = "\
+    at call count error failed found frame item length object outcome proxy reply request result results selected status \
+    text this value";
+
 /// Returns a file that declares each name that generated code makes of a parameter's name, with
-/// methods that pass such parameters in each way. Java lends no arrays.
+/// methods that pass such parameters, and parameters with the names of variables, in each way. Java
+/// lends no arrays.
 pub fn made_up(lends: bool) -> String {
     let mut text = TYPES_OF_WAYS.to_owned();
     let kinds = [4, 5, 3, 7, 0].map(|kind| (kind, format!("p{kind}")));
@@ -303,7 +309,8 @@ pub fn made_up(lends: bool) -> String {
             declaration(&mut text, 2000 + 100 * at + ending_at, *kind, &format!("{name}_{ending}"));
         }
     }
-    for (at, (_, name)) in kinds.iter().enumerate() {
+    let names = kinds.iter().map(|(_, name)| name.as_str()).chain(VARIABLES.split(' '));
+    for (at, name) in names.enumerate() {
         let methods = ways(name).into_iter().filter(|way| lends || !way.contains("lend"));
         let methods = methods.enumerate().map(|(at, way)| format!("    HRESULT M{at}({way});\n"));
         let _ = writeln!(
@@ -319,9 +326,9 @@ pub fn made_up(lends: bool) -> String {
 /// of a type's.
 const OF_INTERFACES: &str = "Vtbl _INFO _proxies _stubs _ndr _endpoints _types _types_words _calls _methods _adapter";
 const OF_METHODS: &str = "\
-    _proxy _prepare _elsewhere _stub _turn _refill _invoke _request _reply _table _table_words _results _by_reference \
-    _by_reference_proxy _by_reference_prepare _by_reference_elsewhere _by_reference_stub _by_reference_turn \
-    _by_reference_request";
+    _proxy _prepare _other_regions _stub _select_regions _refill _invoke _request _reply _table _table_words _results _by_reference \
+    _by_reference_proxy _by_reference_prepare _by_reference_other_regions _by_reference_stub \
+    _by_reference_select_regions _by_reference_request";
 const OF_TYPES: &str = "_is_valid _store _free _clear _copy";
 
 /// A kind of method. `$` is the number of the case.
@@ -350,8 +357,8 @@ static KINDS_OF_METHODS: [KindOfMethod; 4] = [
     KindOfMethod {
         name: "Shared",
         params: "[in] long n, [in, size_is(n), zero_copy] hyper *a",
-        functions: "_proxy _prepare _stub _by_reference_proxy _by_reference_prepare _by_reference_elsewhere \
-            _by_reference_stub _by_reference_turn",
+        functions: "_proxy _prepare _stub _by_reference_proxy _by_reference_prepare _by_reference_other_regions \
+            _by_reference_stub _by_reference_select_regions",
         objects: "_request _by_reference_request",
     },
     KindOfMethod {

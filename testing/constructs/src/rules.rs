@@ -1,11 +1,11 @@
 //! The combinations that are refused, by the language or by a back end without support for them.
 //! All other combinations must work.
 
-use crate::combine::{Case, Whose};
+use crate::combine::{Case, InterfaceKind};
 
 /// The part of the compiler that refuses a combination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Who {
+pub enum Stage {
     /// The first stages, for every language.
     Compiler,
     Rust,
@@ -18,20 +18,20 @@ type Names = &'static [&'static str];
 
 /// A rule that refuses combinations.
 pub struct Rule {
-    pub who: Who,
+    pub stage: Stage,
     /// The error's code, and a part of its message.
     pub code: &'static str,
-    pub says: &'static str,
-    whose: &'static [Whose],
-    whats: &'static [Names],
+    pub message: &'static str,
+    kind: &'static [InterfaceKind],
+    constructs: &'static [Names],
     places: &'static [Names],
     /// The ways in which the containing type is passed. Empty for all ways.
     passed: Names,
 }
 
-const ALL: &[Whose] = &[Whose::Remote, Whose::Local, Whose::Plain];
-const CALLED: &[Whose] = &[Whose::Remote, Whose::Plain];
-const REMOTE: &[Whose] = &[Whose::Remote];
+const ALL: &[InterfaceKind] = &[InterfaceKind::Remote, InterfaceKind::Local, InterfaceKind::Plain];
+const CALLED: &[InterfaceKind] = &[InterfaceKind::Remote, InterfaceKind::Plain];
+const REMOTE: &[InterfaceKind] = &[InterfaceKind::Remote];
 
 const NUMBERS: Names = &[
     "boolean",
@@ -92,41 +92,46 @@ const ARM_UNIQUE: Names = &["arm_unique"];
 const ARM_FIXED: Names = &["arm_fixed"];
 const RETURNED: Names = &["returned"];
 
-const fn rule(who: Who, says: &'static str, whats: &'static [Names], places: &'static [Names]) -> Rule {
-    Rule { who, code: "not-yet", says, whose: CALLED, whats, places, passed: &[] }
+const fn rule(stage: Stage, message: &'static str, constructs: &'static [Names], places: &'static [Names]) -> Rule {
+    Rule { stage, code: "not-yet", message, kind: CALLED, constructs, places, passed: &[] }
 }
 
 /// Returns a rule of the language, for interfaces of every kind.
-const fn language(code: &'static str, says: &'static str, whats: &'static [Names], places: &'static [Names]) -> Rule {
-    Rule { code, whose: ALL, ..rule(Who::Compiler, says, whats, places) }
+const fn language(
+    code: &'static str,
+    message: &'static str,
+    constructs: &'static [Names],
+    places: &'static [Names],
+) -> Rule {
+    Rule { code, kind: ALL, ..rule(Stage::Compiler, message, constructs, places) }
 }
 
-const fn rust(says: &'static str, whats: &'static [Names], places: &'static [Names]) -> Rule {
-    rule(Who::Rust, says, whats, places)
+const fn rust(message: &'static str, constructs: &'static [Names], places: &'static [Names]) -> Rule {
+    rule(Stage::Rust, message, constructs, places)
 }
 
-const fn java(says: &'static str, whats: &'static [Names], places: &'static [Names]) -> Rule {
-    Rule { whose: REMOTE, ..rule(Who::Java, says, whats, places) }
+const fn java(message: &'static str, constructs: &'static [Names], places: &'static [Names]) -> Rule {
+    Rule { kind: REMOTE, ..rule(Stage::Java, message, constructs, places) }
 }
 
 /// Extends a rule to [local] interfaces, which Rust treats like others.
 const fn and_local(rule: Rule) -> Rule {
-    Rule { whose: ALL, ..rule }
+    Rule { kind: ALL, ..rule }
 }
 
 /// Restricts a rule to types of `[out]` and `[in, out]` parameters.
-const fn coming_back(rule: Rule) -> Rule {
+const fn results(rule: Rule) -> Rule {
     Rule { passed: &["out", "inout"], ..rule }
 }
 
 /// Restricts a rule to types of `[in]` parameters.
-const fn going(rule: Rule) -> Rule {
+const fn arguments(rule: Rule) -> Rule {
     Rule { passed: &["in"], ..rule }
 }
 
 const SWITCHED: &str = "a union whose discriminant is not simply another member";
 const ENDS_OPEN: &str = "a structure that ends in an open array";
-const COMES_BACK: &str = "a union with pointers as a result";
+const UNION_RESULT: &str = "a union with pointers as a result";
 
 /// All rules.
 pub const RULES: &[Rule] = &[
@@ -156,29 +161,29 @@ pub const RULES: &[Rule] = &[
     ),
     // Rules of the C back end.
     rule(
-        Who::C,
+        Stage::C,
         "without a discriminant of its own",
         &[UNIONS],
         &[MAYBE, IN_ARRAYS, OUT_ARRAYS, INOUT_ARRAY, MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN],
     ),
-    and_local(rule(Who::C, "one of Automation's types", &[AUTOMATION], &[SINGLE])),
+    and_local(rule(Stage::C, "one of Automation's types", &[AUTOMATION], &[SINGLE])),
     // Rules of the Rust back end.
     and_local(rust(ENDS_OPEN, &[OPEN], &[&["in"], MAYBE, IN_ARRAYS, IN_FIXED])),
     rust(ENDS_OPEN, &[OPEN], &[IN_TWO]),
     rust(ENDS_OPEN, &[OPEN], &[MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN]),
-    going(rust(ENDS_OPEN, &[OPEN], &[ARM_UNIQUE])),
+    arguments(rust(ENDS_OPEN, &[OPEN], &[ARM_UNIQUE])),
     rust(ENDS_OPEN, &[NAMED_POINTER, LEADING, CIRCULAR, TAGGED, UNIONS, TEXTS, OBJECTS, LOCAL_OBJECT], &[MEMBER_OPEN]),
     and_local(rust(SWITCHED, &[UNIONS], &[IN_ARRAYS])),
     rust(SWITCHED, &[UNIONS], &[MEMBER_POINTERS, MEMBER_ARRAYS]),
-    going(rust("a union whose arms lead to [ptr] pointers", &[CIRCULAR], &[ARM, ARM_UNIQUE, ARM_FIXED])),
-    coming_back(rust(COMES_BACK, &[NUMBERS, VALUES, OPEN, NAMED_ARRAY], &[ARM_UNIQUE])),
-    coming_back(rust(
-        COMES_BACK,
+    arguments(rust("a union whose arms lead to [ptr] pointers", &[CIRCULAR], &[ARM, ARM_UNIQUE, ARM_FIXED])),
+    results(rust(UNION_RESULT, &[NUMBERS, VALUES, OPEN, NAMED_ARRAY], &[ARM_UNIQUE])),
+    results(rust(
+        UNION_RESULT,
         &[NAMED_POINTER, LEADING, CIRCULAR, TAGGED, TEXTS, OBJECTS, LOCAL_OBJECT],
         &[ARM, ARM_UNIQUE, ARM_FIXED],
     )),
-    rust(COMES_BACK, &[TAGGED], &[OUT_TWO]),
-    rust(COMES_BACK, &[&["tagged_pointer", "pointing_union"]], &[OUT_SINGLE]),
+    rust(UNION_RESULT, &[TAGGED], &[OUT_TWO]),
+    rust(UNION_RESULT, &[&["tagged_pointer", "pointing_union"]], &[OUT_SINGLE]),
     and_local(rust("an array of pointers", &[NAMED_POINTER], &[OUT_ARRAYS])),
     rust("an array of pointers", &[NAMED_POINTER], &[ALLOCATED]),
     and_local(rust("an array of unions", &[TAGGED, UNIONS], &[OUT_ARRAYS])),
@@ -193,7 +198,7 @@ pub const RULES: &[Rule] = &[
     rust("of fixed size that the method allocates", &[NAMED_ARRAY], &[OUT_TWO]),
     and_local(rust("of fixed size with interface pointers", &[OBJECTS, LOCAL_OBJECT], &[IN_FIXED])),
     rust("of fixed size with interface pointers", &[OBJECTS, LOCAL_OBJECT], &[MEMBER_FIXED]),
-    going(rust("of fixed size with interface pointers", &[OBJECTS, LOCAL_OBJECT], &[ARM_FIXED])),
+    arguments(rust("of fixed size with interface pointers", &[OBJECTS, LOCAL_OBJECT], &[ARM_FIXED])),
     and_local(rust(
         "of fixed size with pointers that comes back",
         &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, TEXTS, OBJECTS, LOCAL_OBJECT],
@@ -262,36 +267,36 @@ pub const RULES: &[Rule] = &[
 /// Rust's rules for data that [local] methods read. Data that they write is behind pointers for
 /// which callers are responsible.
 const LOCAL_READS: &[Rule] = &[
-    going(rust(ENDS_OPEN, &[OPEN], &[MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN])),
-    going(rust(
+    arguments(rust(ENDS_OPEN, &[OPEN], &[MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN])),
+    arguments(rust(
         ENDS_OPEN,
         &[NAMED_POINTER, LEADING, CIRCULAR, TAGGED, UNIONS, TEXTS, OBJECTS, LOCAL_OBJECT],
         &[MEMBER_OPEN],
     )),
-    going(rust(SWITCHED, &[UNIONS], &[MEMBER_POINTERS, MEMBER_ARRAYS])),
-    going(rust("of fixed size with interface pointers", &[OBJECTS, LOCAL_OBJECT], &[MEMBER_FIXED])),
+    arguments(rust(SWITCHED, &[UNIONS], &[MEMBER_POINTERS, MEMBER_ARRAYS])),
+    arguments(rust("of fixed size with interface pointers", &[OBJECTS, LOCAL_OBJECT], &[MEMBER_FIXED])),
     rust(
         "whose size or discriminant is behind a pointer",
         &[LEADING, CIRCULAR, OPEN, TEXTS, OBJECTS, LOCAL_OBJECT],
         &[&["out_varying"]],
     ),
-    rust(COMES_BACK, &[&["tagged_pointer", "pointing_union"]], &[&["retval"]]),
+    rust(UNION_RESULT, &[&["tagged_pointer", "pointing_union"]], &[&["retval"]]),
 ];
 
 /// Returns the rules by which a part of the compiler refuses a combination.
-pub fn of(case: &Case, who: Who) -> impl Iterator<Item = &'static Rule> {
+pub fn of(case: &Case, stage: Stage) -> impl Iterator<Item = &'static Rule> {
     let is_among = |all: &[Names], name: &str| all.iter().any(|names| names.contains(&name));
     let is_of = move |rule: &&Rule| {
-        rule.who == who
-            && is_among(rule.whats, case.what)
+        rule.stage == stage
+            && is_among(rule.constructs, case.construct)
             && is_among(rule.places, case.place)
             && (rule.passed.is_empty() || rule.passed.contains(&case.passed))
     };
-    let local = LOCAL_READS.iter().filter(move |rule| case.whose == Whose::Local && is_of(rule));
-    RULES.iter().filter(move |rule| rule.whose.contains(&case.whose) && is_of(rule)).chain(local)
+    let local = LOCAL_READS.iter().filter(move |rule| case.kind == InterfaceKind::Local && is_of(rule));
+    RULES.iter().filter(move |rule| rule.kind.contains(&case.kind) && is_of(rule)).chain(local)
 }
 
 /// Whether a combination must work in a language.
-pub fn is_accepted(case: &Case, who: Who) -> bool {
-    of(case, Who::Compiler).next().is_none() && of(case, who).next().is_none()
+pub fn is_accepted(case: &Case, stage: Stage) -> bool {
+    of(case, Stage::Compiler).next().is_none() && of(case, stage).next().is_none()
 }

@@ -2,7 +2,7 @@
 //! the output for all others without warnings.
 
 use constructs::combine::{Case, cases, file};
-use constructs::rules::{Who, is_accepted, of};
+use constructs::rules::{Stage, is_accepted, of};
 use constructs::{is_wide, names};
 use native_programs::java::Classes;
 use native_programs::{Workshop, cargo, folder};
@@ -55,22 +55,22 @@ const BY_NAME: &str = "\
 ";
 
 /// Returns the parts of the compiler that refuse a case, each with its first error.
-fn refusals(case: &Case) -> Vec<(Who, Diagnostic)> {
+fn refusals(case: &Case) -> Vec<(Stage, Diagnostic)> {
     let compilation = match Compiler::new().check_text(Path::new("x.idl"), &file(&[case])) {
         Ok(compilation) => compilation,
-        Err(failure) => return vec![(Who::Compiler, failure.diagnostics[0].clone())],
+        Err(failure) => return vec![(Stage::Compiler, failure.diagnostics[0].clone())],
     };
     let outcomes = [
-        (Who::Rust, emit::rust::emit(&compilation).err()),
-        (Who::C, emit::c::emit(&compilation, "x").err()),
-        (Who::Java, emit::java::emit(&compilation, "x", None).err()),
+        (Stage::Rust, emit::rust::emit(&compilation).err()),
+        (Stage::C, emit::c::emit(&compilation, "x").err()),
+        (Stage::Java, emit::java::emit(&compilation, "x", None).err()),
     ];
-    outcomes.into_iter().filter_map(|(who, refused)| Some((who, refused?.swap_remove(0)))).collect()
+    outcomes.into_iter().filter_map(|(stage, refused)| Some((stage, refused?.swap_remove(0)))).collect()
 }
 
 /// Whether some language must refuse a case.
 fn is_refused(case: &Case) -> bool {
-    [Who::Rust, Who::C, Who::Java].into_iter().any(|who| !is_accepted(case, who))
+    [Stage::Rust, Stage::C, Stage::Java].into_iter().any(|stage| !is_accepted(case, stage))
 }
 
 #[test]
@@ -82,19 +82,19 @@ fn what_is_refused_is_refused_by_a_rule_with_a_line() {
     assert!(refused.len() * 2 < all.len(), "{} of {} are refused", refused.len(), all.len());
     for case in refused {
         let found = refusals(case);
-        for who in [Who::Compiler, Who::Rust, Who::C, Who::Java] {
-            let said = found.iter().find(|(other, _)| *other == who).map(|(_, said)| said);
+        for stage in [Stage::Compiler, Stage::Rust, Stage::C, Stage::Java] {
+            let said = found.iter().find(|(other, _)| *other == stage).map(|(_, said)| said);
             // After an error of the first stages the back ends do not run.
-            let is_over = who != Who::Compiler && of(case, Who::Compiler).next().is_some();
-            let mut rules = of(case, who).filter(|_| !is_over).peekable();
+            let is_over = stage != Stage::Compiler && of(case, Stage::Compiler).next().is_some();
+            let mut rules = of(case, stage).filter(|_| !is_over).peekable();
             match (said, rules.peek().is_some()) {
                 (None, false) => {}
-                (None, true) => wrong.push(format!("{} is not refused: {who:?}", case.name)),
+                (None, true) => wrong.push(format!("{} is not refused: {stage:?}", case.name)),
                 (Some(said), _) => {
                     if said.span.is_none()
-                        || !rules.any(|rule| rule.code == said.code && said.message.contains(rule.says))
+                        || !rules.any(|rule| rule.code == said.code && said.message.contains(rule.message))
                     {
-                        wrong.push(format!("{} is refused: {who:?}, {said:?}", case.name));
+                        wrong.push(format!("{} is refused: {stage:?}, {said:?}", case.name));
                     }
                 }
             }
@@ -104,22 +104,22 @@ fn what_is_refused_is_refused_by_a_rule_with_a_line() {
 }
 
 /// Returns the files with the cases that must work in a language, in a folder of their own.
-fn files(who: Who, name: &str) -> (PathBuf, Vec<PathBuf>) {
+fn files(stage: Stage, name: &str) -> (PathBuf, Vec<PathBuf>) {
     let place = WORKSHOP.place(name);
     let all = cases(is_wide());
-    let accepted: Vec<&Case> = all.iter().filter(|case| is_accepted(case, who)).collect();
+    let accepted: Vec<&Case> = all.iter().filter(|case| is_accepted(case, stage)).collect();
     let mut texts = vec![("constructs.idl".to_owned(), file(&accepted)), ("names.idl".to_owned(), names::file())];
-    texts.push(("made_up.idl".to_owned(), names::made_up(who != Who::Java)));
+    texts.push(("made_up.idl".to_owned(), names::made_up(stage != Stage::Java)));
     // Every fifth name still declares things of each kind.
     let (turns, step) = if is_wide() { (names::KINDS, 1) } else { (1, 5) };
     texts.extend((0..turns).map(|turn| (format!("names{turn}.idl"), names::dangerous(turn, step))));
-    if who != Who::Java {
+    if stage != Stage::Java {
         texts.push(("direct.idl".to_owned(), DIRECT.to_owned()));
     }
-    if who == Who::Rust {
+    if stage == Stage::Rust {
         texts.push(("by_name.idl".to_owned(), BY_NAME.to_owned()));
     }
-    if who == Who::C {
+    if stage == Stage::C {
         texts.push(("made_of_names.idl".to_owned(), made_of_names()));
     }
     let written = texts.into_iter().map(|(file, text)| {
@@ -183,7 +183,7 @@ fn a_parameter_has_another_name_in_code_if_one_of_its_variables_would_be_called_
 
 #[test]
 fn rust_takes_all_of_it() {
-    let (place, files) = files(Who::Rust, "constructs-rust");
+    let (place, files) = files(Stage::Rust, "constructs-rust");
     let mut modules = "#![deny(warnings)]\n".to_owned();
     for idl in files {
         compile_into(&Compiler::new(), Language::Rust, &idl, &place).unwrap_or_else(|failure| panic!("{failure}"));
@@ -209,7 +209,7 @@ fn compilers() -> Vec<(&'static str, &'static str)> {
 
 #[test]
 fn c_and_cpp_take_all_of_it() {
-    let (place, files) = files(Who::C, "constructs-c");
+    let (place, files) = files(Stage::C, "constructs-c");
     let headers = ["crates/capi/include", "bindings/cpp/include"].map(folder);
     let compilers = compilers();
     for idl in files {
@@ -252,7 +252,7 @@ fn c_and_cpp_take_all_of_it() {
 
 #[test]
 fn java_takes_all_of_it() {
-    let (place, files) = files(Who::Java, "constructs-java");
+    let (place, files) = files(Stage::Java, "constructs-java");
     // A missing JDK has already been reported.
     let _ = Classes::build(&place.join("built"), &files, None);
 }

@@ -52,11 +52,11 @@ final class Visitor {
             round(Obvia.bind(IVictim.class, GOOD), 1);
         }
         try {
-            IVictim evil = Obvia.within(SHORT, () -> Obvia.bind(IVictim.class, words[0]));
+            IVictim hostile = Obvia.within(SHORT, () -> Obvia.bind(IVictim.class, words[0]));
             if (words.length > 2) {
-                repeat(evil, words[2]);
+                repeat(hostile, words[2]);
             } else {
-                abuse(evil);
+                abuse(hostile);
             }
         } catch (RpcException e) {
             tell("connect", e);
@@ -107,52 +107,52 @@ final class Visitor {
     }
 
     /** Calls every method. Results may be anything, and are read completely. */
-    private static void abuse(IVictim evil) {
-        tell("Add", () -> evil.add(1, 2));
-        tell("Sum", () -> evil.sum(new int[] {1, 2, 3}));
+    private static void abuse(IVictim hostile) {
+        tell("Add", () -> hostile.add(1, 2));
+        tell("Sum", () -> hostile.sum(new int[] {1, 2, 3}));
         tell("Reverse", () -> {
             int[] values = {1, 2, 3, 4};
-            evil.reverse(values);
+            hostile.reverse(values);
             return Arrays.toString(values);
         });
         tell("Fill", () -> {
             int[] values = new int[64];
-            evil.fill(values);
+            hostile.fill(values);
             return values.length;
         });
-        tell("Flip", () -> evil.flip(true) ? 1 : 0);
-        tell("Mix", () -> evil.mix(Color.RED).value());
-        tell("Shout", () -> evil.shout("x").length());
-        tell("Measure", () -> evil.measure("wide"));
-        tell("Weigh", () -> evil.weigh(new Mark[] {MARK, MARK}));
-        tell("Maybe", () -> evil.maybe(MARK));
-        tell("Visit", () -> evil.visit(new Things(9)));
-        tell("Make", () -> use(evil.make(3)));
-        tell("MakeAgain", () -> use(evil.make(4)));
+        tell("Flip", () -> hostile.flip(true) ? 1 : 0);
+        tell("Mix", () -> hostile.mix(Color.RED).value());
+        tell("Shout", () -> hostile.shout("x").length());
+        tell("Measure", () -> hostile.measure("wide"));
+        tell("Weigh", () -> hostile.weigh(new Mark[] {MARK, MARK}));
+        tell("Maybe", () -> hostile.maybe(MARK));
+        tell("Visit", () -> hostile.visit(new Things(9)));
+        tell("Make", () -> use(hostile.make(3)));
+        tell("MakeAgain", () -> use(hostile.make(4)));
         tell("Marks", () -> {
             Mark[] marks = new Mark[8];
             Arrays.fill(marks, MARK);
-            return "(" + evil.marks(marks) + ", " + count(marks) + ")";
+            return "(" + hostile.marks(marks) + ", " + count(marks) + ")";
         });
-        tell("All", () -> count(evil.all()));
+        tell("All", () -> count(hostile.all()));
         // When the hostile server no longer takes these oneway calls, the window fills up, and a
         // call waits until its deadline. The loop then ends.
         long began = System.nanoTime();
         for (int code = 0; code < 20 && System.nanoTime() - began < SHORT.toNanos(); code++) {
-            hint(evil, code);
+            hint(hostile, code);
         }
-        tell("Pair", () -> use(Obvia.as(evil, IPair.class)));
+        tell("Pair", () -> use(Obvia.as(hostile, IPair.class)));
     }
 
     /** Calls one method repeatedly for some time. */
-    private static void repeat(IVictim evil, String opnum) {
+    private static void repeat(IVictim hostile, String opnum) {
         long began = System.nanoTime();
         while (System.nanoTime() - began < 600_000_000) {
             try {
                 if (opnum.equals("9")) {
-                    check(evil.shout("text").length() < 64);
+                    check(hostile.shout("text").length() < 64);
                 } else {
-                    check(count(evil.all()) <= 8);
+                    check(count(hostile.all()) <= 8);
                 }
             } catch (RpcException e) {
                 // The call may fail.
@@ -160,10 +160,10 @@ final class Visitor {
         }
     }
 
-    private static void hint(IVictim evil, int code) {
+    private static void hint(IVictim hostile, int code) {
         try {
             Obvia.within(SHORT, () -> {
-                evil.hint(code);
+                hostile.hint(code);
                 return null;
             });
         } catch (RpcException e) {

@@ -109,13 +109,13 @@ int32_t use(const obvia::object<IThing> &thing)
 }
 
 // Calls every method. Results may be anything, and are read completely.
-void abuse(const obvia::object<IVictim> &evil)
+void abuse(const obvia::object<IVictim> &hostile)
 {
-    tell("Add", [&] { return evil.Add(1, 2); });
-    tell("Sum", [&] { return evil.Sum(std::array<int32_t, 3>{1, 2, 3}); });
+    tell("Add", [&] { return hostile.Add(1, 2); });
+    tell("Sum", [&] { return hostile.Sum(std::array<int32_t, 3>{1, 2, 3}); });
     tell("Reverse", [&] {
         std::array<int32_t, 4> values = {1, 2, 3, 4};
-        evil.Reverse(values);
+        hostile.Reverse(values);
         std::string text;
         for (const int32_t value : values) {
             text += (text.empty() ? "[" : ", ") + to_string(value);
@@ -124,47 +124,47 @@ void abuse(const obvia::object<IVictim> &evil)
     });
     tell("Fill", [&] {
         std::array<int32_t, 64> values = {};
-        evil.Fill(values);
+        hostile.Fill(values);
         return values.size();
     });
-    tell("Flip", [&] { return int{evil.Flip(true)}; });
-    tell("Mix", [&] { return static_cast<int>(evil.Mix(RED)); });
-    tell("Shout", [&] { return evil.Shout("x").size(); });
-    tell("Measure", [&] { return evil.Measure(u"wide"); });
-    tell("Weigh", [&] { return evil.Weigh(std::array<Mark, 2>{MARK, MARK}); });
-    tell("Maybe", [&] { return evil.Maybe(&MARK); });
-    tell("Visit", [&] { return evil.Visit(obvia::object<IThing>(obvia::make<Thing>(9))); });
-    tell("Make", [&] { return use(evil.Make(3)); });
-    tell("MakeAgain", [&] { return use(evil.Make(4)); });
+    tell("Flip", [&] { return int{hostile.Flip(true)}; });
+    tell("Mix", [&] { return static_cast<int>(hostile.Mix(RED)); });
+    tell("Shout", [&] { return hostile.Shout("x").size(); });
+    tell("Measure", [&] { return hostile.Measure(u"wide"); });
+    tell("Weigh", [&] { return hostile.Weigh(std::array<Mark, 2>{MARK, MARK}); });
+    tell("Maybe", [&] { return hostile.Maybe(&MARK); });
+    tell("Visit", [&] { return hostile.Visit(obvia::object<IThing>(obvia::make<Thing>(9))); });
+    tell("Make", [&] { return use(hostile.Make(3)); });
+    tell("MakeAgain", [&] { return use(hostile.Make(4)); });
     tell("Marks", [&] {
         std::array<Mark, 8> marks;
         marks.fill(MARK);
-        const uint32_t got = evil.Marks(marks);
+        const uint32_t got = hostile.Marks(marks);
         return "(" + to_string(got) + ", " + to_string(count(marks)) + ")";
     });
-    tell("All", [&] { return count(evil.All()); });
+    tell("All", [&] { return count(hostile.All()); });
     // When the hostile server no longer takes these oneway calls, the window fills up, and a call
     // waits until its deadline. The loop then ends.
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(SHORT_MILLISECONDS);
     for (int32_t code = 0; code < 20 && std::chrono::steady_clock::now() < end; code++) {
-        static_cast<void>(evil->Hint(code));
+        static_cast<void>(hostile->Hint(code));
     }
     tell("Pair", [&] {
-        const obvia::object<IPair> pair = evil.as<IPair>();
+        const obvia::object<IPair> pair = hostile.as<IPair>();
         return use(pair);
     });
 }
 
 // Calls one method repeatedly for some time.
-void repeat(const obvia::object<IVictim> &evil, std::string_view opnum)
+void repeat(const obvia::object<IVictim> &hostile, std::string_view opnum)
 {
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(SHORT_MILLISECONDS);
     while (std::chrono::steady_clock::now() < end) {
         try {
             if (opnum == "9") {
-                CHECK(evil.Shout("text").size() < 64);
+                CHECK(hostile.Shout("text").size() < 64);
             } else {
-                CHECK(count(evil.All()) <= 8);
+                CHECK(count(hostile.All()) <= 8);
             }
         } catch (const obvia::error &) {
             // The call may fail.
@@ -176,11 +176,11 @@ void attack(const std::string &name, const std::string &opnum)
 {
     const uint32_t before = obvia_set_timeout(SHORT_MILLISECONDS);
     try {
-        const obvia::object<IVictim> evil = connect(name.c_str());
+        const obvia::object<IVictim> hostile = connect(name.c_str());
         if (opnum.empty()) {
-            abuse(evil);
+            abuse(hostile);
         } else {
-            repeat(evil, opnum);
+            repeat(hostile, opnum);
         }
     } catch (const obvia::error &failure) {
         std::printf("connect 0x%08" PRIx32 "\n", static_cast<uint32_t>(failure.code()));

@@ -110,10 +110,10 @@ pub(crate) fn visit(arguments: &[String]) -> obvia::Result<()> {
     if how != ["first"] {
         round(&obvia::connect(NAME)?, 1)?;
     }
-    let evil = obvia::with_timeout(SHORT, || obvia::connect::<IVictim>(name));
-    match evil {
-        Ok(evil) if how.first().is_some_and(|how| how == "again") => repeat(&evil, &how[1]),
-        Ok(evil) => abuse(&evil),
+    let hostile = obvia::with_timeout(SHORT, || obvia::connect::<IVictim>(name));
+    match hostile {
+        Ok(hostile) if how.first().is_some_and(|how| how == "again") => repeat(&hostile, &how[1]),
+        Ok(hostile) => abuse(&hostile),
         Err(error) => println!("connect {:#010x}", error.code().0),
     }
     let good: IVictim = obvia::connect(NAME)?;
@@ -134,7 +134,7 @@ pub(crate) fn visit(arguments: &[String]) -> obvia::Result<()> {
 }
 
 /// Makes calls of a good server that fail, and reports their error information.
-pub(crate) fn hear(binding: &str) -> obvia::Result<()> {
+pub(crate) fn report_failures(binding: &str) -> obvia::Result<()> {
     let good: IVictim = obvia::connect(binding)?;
     for failed in [good.Visit(None).map(drop), good.Make(-1).map(drop)] {
         let error = failed.err().ok_or(obvia::code::E_UNEXPECTED)?;
@@ -144,52 +144,52 @@ pub(crate) fn hear(binding: &str) -> obvia::Result<()> {
 }
 
 /// Calls every method. Results may be anything, and are read completely.
-fn abuse(evil: &IVictim) {
+fn abuse(hostile: &IVictim) {
     let short = |work: &dyn Fn()| obvia::with_timeout(SHORT, work);
-    short(&|| tell("Add", evil.Add(1, 2)));
-    short(&|| tell("Sum", evil.Sum(&[1, 2, 3])));
+    short(&|| tell("Add", hostile.Add(1, 2)));
+    short(&|| tell("Sum", hostile.Sum(&[1, 2, 3])));
     short(&|| {
         let mut values = [1, 2, 3, 4];
-        tell("Reverse", evil.Reverse(&mut values).map(|()| values));
+        tell("Reverse", hostile.Reverse(&mut values).map(|()| values));
     });
     short(&|| {
         let mut values = vec![0; 64];
-        tell("Fill", evil.Fill(&mut values).map(|()| values.len()));
+        tell("Fill", hostile.Fill(&mut values).map(|()| values.len()));
     });
-    short(&|| tell("Flip", evil.Flip(true).map(u8::from)));
-    short(&|| tell("Mix", evil.Mix(Color::RED).map(|color| color.0)));
-    short(&|| tell("Shout", evil.Shout(c"x").map(|text| text.as_bytes().len())));
+    short(&|| tell("Flip", hostile.Flip(true).map(u8::from)));
+    short(&|| tell("Mix", hostile.Mix(Color::RED).map(|color| color.0)));
+    short(&|| tell("Shout", hostile.Shout(c"x").map(|text| text.as_bytes().len())));
     let wide = U16CString::from_str("wide").expect("no zero inside");
-    short(&|| tell("Measure", evil.Measure(&wide)));
-    short(&|| tell("Weigh", evil.Weigh(&[MARK; 2])));
-    short(&|| tell("Maybe", evil.Maybe(Some(&MARK))));
-    short(&|| tell("Visit", evil.Visit(Some(&IThing::from(Thing(9))))));
-    short(&|| tell("Make", evil.Make(3).and_then(|thing| use_thing(&thing))));
-    short(&|| tell("MakeAgain", evil.Make(4).and_then(|thing| use_thing(&thing))));
+    short(&|| tell("Measure", hostile.Measure(&wide)));
+    short(&|| tell("Weigh", hostile.Weigh(&[MARK; 2])));
+    short(&|| tell("Maybe", hostile.Maybe(Some(&MARK))));
+    short(&|| tell("Visit", hostile.Visit(Some(&IThing::from(Thing(9))))));
+    short(&|| tell("Make", hostile.Make(3).and_then(|thing| use_thing(&thing))));
+    short(&|| tell("MakeAgain", hostile.Make(4).and_then(|thing| use_thing(&thing))));
     short(&|| {
         let mut marks = [MARK; 8];
-        tell("Marks", evil.Marks(&mut marks).map(|got| (got, marks.iter().filter(|mark| mark.set).count())));
+        tell("Marks", hostile.Marks(&mut marks).map(|got| (got, marks.iter().filter(|mark| mark.set).count())));
     });
-    short(&|| tell("All", evil.All().map(|marks| marks.iter().filter(|mark| mark.set).count())));
+    short(&|| tell("All", hostile.All().map(|marks| marks.iter().filter(|mark| mark.set).count())));
     // When the hostile server no longer takes these oneway calls, the window fills up, and a call
     // waits until its deadline. The loop then ends.
     for code in 0..20 {
         let began = Instant::now();
-        short(&|| drop(evil.Hint(code)));
+        short(&|| drop(hostile.Hint(code)));
         if began.elapsed() >= SHORT {
             break;
         }
     }
-    short(&|| tell("Pair", evil.cast::<IPair>().map_err(obvia::Error::from).and_then(|pair| use_pair(&pair))));
+    short(&|| tell("Pair", hostile.cast::<IPair>().map_err(obvia::Error::from).and_then(|pair| use_pair(&pair))));
 }
 
 /// Calls one method repeatedly for some time.
-fn repeat(evil: &IVictim, opnum: &str) {
+fn repeat(hostile: &IVictim, opnum: &str) {
     let started = Instant::now();
     while started.elapsed() < SHORT {
         let _ = match opnum {
-            "9" => evil.Shout(c"text").map(|text| text.as_bytes().len()),
-            _ => evil.All().map(|marks| marks.iter().filter(|mark| mark.set && mark.color.0 < 8).count()),
+            "9" => hostile.Shout(c"text").map(|text| text.as_bytes().len()),
+            _ => hostile.All().map(|marks| marks.iter().filter(|mark| mark.set && mark.color.0 < 8).count()),
         };
     }
 }

@@ -3,6 +3,6 @@
 obvia::include_idl!("victim");
 
 /// The interface of an object that returns the context of its calls.
-pub mod hearing {
-    obvia::include_idl!("hearing");
+pub mod contexts {
+    obvia::include_idl!("contexts");
 }

@@ -4,13 +4,13 @@
 //! Each process ends when its standard input does, so that it does not outlive its test.
 
 mod client;
+mod contexts;
 mod fuse;
-mod hearing;
 mod objects;
 
 use obvia::Interface;
 use obvia_hostile::IVictim;
-use obvia_hostile::hearing::IHearer;
+use obvia_hostile::contexts::IContexts;
 use std::io::Read;
 
 /// The exported name of the good server.
@@ -20,13 +20,13 @@ fn main() -> obvia::Result<()> {
     let mut arguments = std::env::args().skip(1);
     match arguments.next().as_deref() {
         Some("server") => serve::<IVictim>(objects::Victim.into(), arguments.next()),
-        Some("hearer") => serve::<IHearer>(hearing::Hearer::default().into(), arguments.next()),
-        Some("hearing-client") => {
+        Some("context-server") => serve::<IContexts>(contexts::ContextServer::default().into(), arguments.next()),
+        Some("context-client") => {
             let servers: Vec<_> = arguments.collect();
-            hearing::listen(&servers[0], &servers[1])
+            contexts::run(&servers[0], &servers[1])
         }
         Some("client") => client::visit(&arguments.collect::<Vec<_>>()),
-        Some("listener") => client::hear(&arguments.next().unwrap_or_default()),
+        Some("failure-reporter") => client::report_failures(&arguments.next().unwrap_or_default()),
         Some("file-system") => {
             fuse::serve(&arguments.map(|number| number.parse().expect("an operation")).collect::<Vec<_>>());
             Ok(())
@@ -39,7 +39,9 @@ fn main() -> obvia::Result<()> {
             });
             if away.is_empty() { client::witness() } else { client::witness_from_away(&away) }
         }
-        _ => panic!("the first argument is server, client, listener, witness, hearer, hearing-client or file-system"),
+        _ => panic!(
+            "the first argument is server, client, failure-reporter, witness, context-server, context-client or file-system"
+        ),
     }
 }
 

@@ -10,8 +10,6 @@
 mod between;
 #[path = "hostile/by_name.rs"]
 mod by_name;
-#[path = "hostile/evil.rs"]
-mod evil;
 #[path = "hostile/file_systems.rs"]
 mod file_systems;
 #[path = "hostile/files.rs"]
@@ -20,6 +18,8 @@ mod files;
 mod floods;
 #[path = "hostile/greetings.rs"]
 mod greetings;
+#[path = "hostile/hostile_server.rs"]
+mod hostile_server;
 #[path = "hostile/messages.rs"]
 mod messages;
 #[path = "hostile/objects.rs"]

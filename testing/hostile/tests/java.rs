@@ -75,7 +75,7 @@ fn scene(name: &str) -> Option<(&'static Classes, Folder)> {
     static CLASSES: LazyLock<Option<Classes>> = LazyLock::new(|| {
         let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("java-calls");
         let home = folder("testing/hostile");
-        Classes::build(&place, &["victim.idl", "hearing.idl"].map(|file| home.join(file)), Some(&home.join("java")))
+        Classes::build(&place, &["victim.idl", "contexts.idl"].map(|file| home.join(file)), Some(&home.join("java")))
     });
     let classes = CLASSES.as_ref()?;
     // The directory's name is short, because a socket's path must be.
@@ -93,8 +93,8 @@ const GOOD: &str = "there is nothing to visit (victim, victim.chm 7)\ngood\n";
 
 /// Checks the error information that a client in Rust gets from the server in Java.
 #[track_caller]
-fn hear(binding: &str, names: &Folder) {
-    let said = Program::start(rust("listener").arg(binding), names.path()).finish();
+fn check_failures(binding: &str, names: &Folder) {
+    let said = Program::start(rust("failure-reporter").arg(binding), names.path()).finish();
     let visited = r#"there is nothing to visit (E_POINTER) Some("victim") Some(("victim.chm", 7))"#;
     // Over a network, the text for an exception is the name of its class alone.
     let message = if binding.starts_with("ncacn_") { "" } else { ": a thing has a number from 0 on" };
@@ -138,7 +138,7 @@ fn rust_calls_java() {
         assert!(said.lines().any(|line| line == answer), "{answer} is not in\n{said}");
     }
     assert_eq!(Program::start(classes.program("peer.Client").arg("victim"), names.path()).finish(), GOOD);
-    hear("victim", &names);
+    check_failures("victim", &names);
     witness.finish();
     server.finish();
 }
@@ -200,7 +200,7 @@ fn networks_lead_from_java_to_rust_and_back() {
         let said = Program::start(rust("client").args([&binding, "first"]), names.path()).finish();
         let failed: Vec<&str> = said.lines().filter(|line| !line.contains(" ok ")).collect();
         assert_eq!(failed, ["Pair 0x80004002", "good"], "{said}");
-        hear(&binding, &names);
+        check_failures(&binding, &names);
         server.finish();
     }
 }
@@ -221,20 +221,20 @@ fn networks_fail_in_time() {
 /// Makes clients in Rust and Java call one server, which calls the other one and has to pass on
 /// deadlines, traces and cancels.
 #[track_caller]
-fn listen(java: &mut Command, in_java: &str, in_rust: &str, names: &Folder) {
-    let said = Program::start(rust("hearing-client").args([in_java, in_rust]), names.path()).finish();
+fn check_contexts(java: &mut Command, in_java: &str, in_rust: &str, names: &Folder) {
+    let said = Program::start(rust("context-client").args([in_java, in_rust]), names.path()).finish();
     assert_eq!(said, "good\n", "{in_java}");
     assert_eq!(Program::start(java.args([in_java, in_rust]), names.path()).finish(), "good\n", "{in_java}");
-    let said = Program::start(rust("hearing-client").args([in_rust, in_java]), names.path()).finish();
+    let said = Program::start(rust("context-client").args([in_rust, in_java]), names.path()).finish();
     assert_eq!(said, "good\n", "{in_java}");
 }
 
 #[test]
-fn methods_hear_how_long_their_callers_wait_and_their_traces() {
+fn methods_read_their_callers_deadlines_and_traces() {
     let Some((classes, names)) = scene("java-hears") else { return };
-    let first = Program::ready(classes.program("peer.Hearer").arg("hearer"), names.path());
-    let last = Program::ready(&mut rust("hearer"), names.path());
-    listen(&mut classes.program("peer.HearingClient"), "hearer", "victim", &names);
+    let first = Program::ready(classes.program("peer.ContextServer").arg("context-server"), names.path());
+    let last = Program::ready(&mut rust("context-server"), names.path());
+    check_contexts(&mut classes.program("peer.ContextClient"), "context-server", "victim", &names);
     first.finish();
     last.finish();
 }
@@ -245,11 +245,12 @@ fn so_they_do_over_networks() {
     let library = WORKSHOP.java_library();
     for network in NETWORKS.iter().chain(&["ncacn_ip_tcp:127.0.0.1"]) {
         let java = |class| classes.networked(&library, class);
-        let (first, in_java) = Program::listening(java("peer.Hearer").args(["hearer", network]), names.path());
-        let (last, in_rust) = Program::listening(rust("hearer").arg(network), names.path());
+        let (first, in_java) =
+            Program::listening(java("peer.ContextServer").args(["context-server", network]), names.path());
+        let (last, in_rust) = Program::listening(rust("context-server").arg(network), names.path());
         let named = |binding: &str, name: &str| binding.replacen(']', &format!(",name={name}]"), 1);
-        let (in_java, in_rust) = (named(&in_java, "hearer"), named(&in_rust, "victim"));
-        listen(&mut java("peer.HearingClient"), &in_java, &in_rust, &names);
+        let (in_java, in_rust) = (named(&in_java, "context-server"), named(&in_rust, "victim"));
+        check_contexts(&mut java("peer.ContextClient"), &in_java, &in_rust, &names);
         first.finish();
         last.finish();
     }

@@ -24,14 +24,14 @@ final class Held {
 
     void run() {
         runCalled();
-        Judge.check("held by the library's own pings, gone without", () -> {
+        Suite.check("held by the library's own pings, gone without", () -> {
             made(client.session());
             var ping = ping();
             during(HELD_SECONDS, ping::run);
-            Judge.same(1, server.live());
+            Suite.same(1, server.live());
             server.becomes(0);
         });
-        Judge.check("gone after the end of a session", () -> {
+        Suite.check("gone after the end of a session", () -> {
             var session = client.session();
             made(session);
             JISession.destroySession(session);
@@ -42,18 +42,18 @@ final class Held {
     }
 
     void runCalled() {
-        Judge.check("held by calls, gone without", () -> {
+        Suite.check("held by calls, gone without", () -> {
             var object = made(client.session());
             during(HELD_SECONDS, () -> object.get("Title"));
-            Judge.same(1, server.live());
+            Suite.same(1, server.live());
             server.becomes(0);
         });
     }
 
     void runLong() {
-        Judge.check("held for eight minutes by the library's pings alone", () -> {
+        Suite.check("held for eight minutes by the library's pings alone", () -> {
             var object = made(client.session());
-            during(LONG_SECONDS, () -> Judge.same(1, server.live()));
+            during(LONG_SECONDS, () -> Suite.same(1, server.live()));
             object.get("Title");
         });
     }
@@ -64,7 +64,7 @@ final class Held {
     }
 
     /** Runs a check every 100 milliseconds, for some seconds. */
-    private static void during(long seconds, Judge.Check check) throws Exception {
+    private static void during(long seconds, Suite.Check check) throws Exception {
         var end = System.nanoTime() + seconds * 1_000_000_000;
         while (System.nanoTime() < end) {
             check.run();

@@ -38,16 +38,16 @@ final class Values {
 
     void run() throws Exception {
         var session = client.session();
-        Judge.check("activation by CLSID", () -> unknown = client.make(session));
-        Judge.check("IUnknown, IDispatch and its own interface", this::interfaces);
+        Suite.check("activation by CLSID", () -> unknown = client.make(session));
+        Suite.check("IUnknown, IDispatch and its own interface", this::interfaces);
         simple();
         arrays();
         calls();
         errors();
         objects();
-        Judge.check("texts of 64 KiB and more", this::texts);
-        Judge.check("what is no class, and who may not", this::refused);
-        Judge.check("given back by the end of a session", this::givenBack);
+        Suite.check("texts of 64 KiB and more", this::texts);
+        Suite.check("what is no class, and who may not", this::refused);
+        Suite.check("given back by the end of a session", this::givenBack);
         JISession.destroySession(session);
     }
 
@@ -58,19 +58,19 @@ final class Values {
         var before = server.live();
         var session = client.session();
         client.make(session);
-        Judge.same(before + 1, server.live());
+        Suite.same(before + 1, server.live());
         JISession.destroySession(session);
         server.becomes(before);
     }
 
     private void interfaces() throws Exception {
         object = Client.dispatch(unknown);
-        Judge.same(true, unknown.queryInterface(Client.UNKNOWN) != null);
-        Judge.same(true, unknown.queryInterface(Client.SCRIPT) != null);
-        Judge.fails(E_NOINTERFACE, () -> unknown.queryInterface("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2bfe"));
-        Judge.same(0, object.getTypeInfoCount());
-        Judge.same(1, object.getIDsOfNames("Echo"));
-        Judge.same(3, object.getIDsOfNames("SUBTRACT"));
+        Suite.same(true, unknown.queryInterface(Client.UNKNOWN) != null);
+        Suite.same(true, unknown.queryInterface(Client.SCRIPT) != null);
+        Suite.fails(E_NOINTERFACE, () -> unknown.queryInterface("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2bfe"));
+        Suite.same(0, object.getTypeInfoCount());
+        Suite.same(1, object.getIDsOfNames("Echo"));
+        Suite.same(3, object.getIDsOfNames("SUBTRACT"));
     }
 
     /** Returns the result of a method with one argument. */
@@ -83,45 +83,45 @@ final class Values {
     }
 
     private void simple() {
-        Judge.check("VT_EMPTY and VT_NULL", () -> {
-            Judge.same(JIVariant.VT_EMPTY, result("Echo", JIVariant.EMPTY()).getType());
-            Judge.same(JIVariant.VT_NULL, result("Echo", JIVariant.NULL()).getType());
+        Suite.check("VT_EMPTY and VT_NULL", () -> {
+            Suite.same(JIVariant.VT_EMPTY, result("Echo", JIVariant.EMPTY()).getType());
+            Suite.same(JIVariant.VT_NULL, result("Echo", JIVariant.NULL()).getType());
         });
-        Judge.check("VT_I2, VT_I4, VT_UI1 and unsigned ones", () -> {
-            Judge.same((short) -7, echo(new JIVariant((short) -7)));
-            Judge.same(Integer.MIN_VALUE, echo(new JIVariant(Integer.MIN_VALUE)));
+        Suite.check("VT_I2, VT_I4, VT_UI1 and unsigned ones", () -> {
+            Suite.same((short) -7, echo(new JIVariant((short) -7)));
+            Suite.same(Integer.MIN_VALUE, echo(new JIVariant(Integer.MIN_VALUE)));
             var large = (IJIUnsigned) echo(new JIVariant(JIUnsignedFactory.getUnsigned(4_000_000_000L, JIFlags.FLAG_REPRESENTATION_UNSIGNED_INT)));
-            Judge.same(4_000_000_000L, large.getValue().longValue());
+            Suite.same(4_000_000_000L, large.getValue().longValue());
             var small = (IJIUnsigned) echo(new JIVariant(JIUnsignedFactory.getUnsigned(60_000, JIFlags.FLAG_REPRESENTATION_UNSIGNED_SHORT)));
-            Judge.same(60_000L, small.getValue().longValue());
+            Suite.same(60_000L, small.getValue().longValue());
             var octet = (IJIUnsigned) echo(new JIVariant(JIUnsignedFactory.getUnsigned((short) 200, JIFlags.FLAG_REPRESENTATION_UNSIGNED_BYTE)));
-            Judge.same(200L, octet.getValue().longValue());
+            Suite.same(200L, octet.getValue().longValue());
         });
-        Judge.check("VT_I8", () -> Judge.same(1L << 40, echo(new JIVariant(1L << 40, false))));
-        Judge.check("VT_R4 and VT_R8", () -> {
-            Judge.same(1.5f, echo(new JIVariant(1.5f)));
-            Judge.same(-0.1, echo(new JIVariant(-0.1)));
+        Suite.check("VT_I8", () -> Suite.same(1L << 40, echo(new JIVariant(1L << 40, false))));
+        Suite.check("VT_R4 and VT_R8", () -> {
+            Suite.same(1.5f, echo(new JIVariant(1.5f)));
+            Suite.same(-0.1, echo(new JIVariant(-0.1)));
         });
-        Judge.check("VT_BOOL", () -> {
-            Judge.same(true, echo(new JIVariant(true)));
-            Judge.same(false, echo(new JIVariant(false)));
+        Suite.check("VT_BOOL", () -> {
+            Suite.same(true, echo(new JIVariant(true)));
+            Suite.same(false, echo(new JIVariant(false)));
         });
-        Judge.check("VT_BSTR", () -> {
-            Judge.same("Grüße, 世界", ((JIString) echo(new JIVariant("Grüße, 世界"))).getString());
-            Judge.same("", ((JIString) echo(new JIVariant(""))).getString());
+        Suite.check("VT_BSTR", () -> {
+            Suite.same("Grüße, 世界", ((JIString) echo(new JIVariant("Grüße, 世界"))).getString());
+            Suite.same("", ((JIString) echo(new JIVariant(""))).getString());
         });
-        Judge.check("VT_DATE", () -> {
+        Suite.check("VT_DATE", () -> {
             var day = new Date(1_700_000_000_000L);
-            Judge.same(day, echo(new JIVariant(day)));
+            Suite.same(day, echo(new JIVariant(day)));
         });
-        Judge.check("VT_CY", () -> {
+        Suite.check("VT_CY", () -> {
             var money = (JICurrency) echo(new JIVariant(new JICurrency(12, 3400)));
             // The library sends -12 with any fraction, and reads the answer as it is.
-            Judge.same(-12, money.getUnits());
+            Suite.same(-12, money.getUnits());
         });
-        Judge.check("VT_ERROR", () -> Judge.same(JIVariant.VT_ERROR, result("Kind", JIVariant.OPTIONAL_PARAM()).getObjectAsInt()));
-        Judge.check("types as they arrive", this::kinds);
-        Judge.check("typed arguments of each simple type", this::typed);
+        Suite.check("VT_ERROR", () -> Suite.same(JIVariant.VT_ERROR, result("Kind", JIVariant.OPTIONAL_PARAM()).getObjectAsInt()));
+        Suite.check("types as they arrive", this::kinds);
+        Suite.check("typed arguments of each simple type", this::typed);
     }
 
     private void kinds() throws JIException {
@@ -129,7 +129,7 @@ final class Values {
             new JIVariant(true), new JIVariant(new Date()), new JIVariant(1L, false), JIVariant.EMPTY(), JIVariant.NULL()};
         int[] kinds = {2, 3, 4, 5, 8, 11, 7, 20, 0, 1};
         for (var at = 0; at < values.length; at++) {
-            Judge.same(kinds[at], result("Kind", values[at]).getObjectAsInt());
+            Suite.same(kinds[at], result("Kind", values[at]).getObjectAsInt());
         }
     }
 
@@ -138,90 +138,90 @@ final class Values {
         var day = new JIVariant(2.0);
         Object[] arguments = {new JIVariant((short) -2), new JIVariant(-3), new JIVariant(1L << 40, false), new JIVariant(octet), new JIVariant(1.5f),
             new JIVariant(2.5), new JIVariant(true), day};
-        Judge.same("-2 -3 1099511627776 200 1.5 2.5 -1 2", result("Simple", arguments).getObjectAsString2());
+        Suite.same("-2 -3 1099511627776 200 1.5 2.5 -1 2", result("Simple", arguments).getObjectAsString2());
     }
 
     private void arrays() {
-        Judge.check("SAFEARRAY of VT_I4", () -> {
+        Suite.check("SAFEARRAY of VT_I4", () -> {
             var made = result("Numbers", new JIVariant(new JIArray(new Integer[] {1, -2, 300}, true))).getObjectAsArray();
-            Judge.same(new Object[] {2, -1, 301}, made.getArrayInstance());
+            Suite.same(new Object[] {2, -1, 301}, made.getArrayInstance());
         });
-        Judge.check("SAFEARRAY of VT_R8", () -> {
+        Suite.check("SAFEARRAY of VT_R8", () -> {
             var made = result("Halves", new JIVariant(new JIArray(new Double[] {1.0, 3.0}, true))).getObjectAsArray();
-            Judge.same(new Object[] {0.5, 1.5}, made.getArrayInstance());
+            Suite.same(new Object[] {0.5, 1.5}, made.getArrayInstance());
         });
-        Judge.check("SAFEARRAY of VT_BSTR", () -> {
+        Suite.check("SAFEARRAY of VT_BSTR", () -> {
             var texts = new JIString[] {new JIString("one"), new JIString(""), new JIString("zwölf")};
             var made = (JIString[]) result("Texts", new JIVariant(new JIArray(texts, true))).getObjectAsArray().getArrayInstance();
-            Judge.same(new Object[] {"eno", "", "flöwz"}, Arrays.stream(made).map(JIString::getString).toArray());
+            Suite.same(new Object[] {"eno", "", "flöwz"}, Arrays.stream(made).map(JIString::getString).toArray());
         });
-        Judge.check("SAFEARRAY of VT_VARIANT", () -> {
+        Suite.check("SAFEARRAY of VT_VARIANT", () -> {
             var values = new JIVariant[] {new JIVariant(1), new JIVariant("two"), new JIVariant(true)};
             var made = (JIVariant[]) result("Values", new JIVariant(new JIArray(values, true))).getObjectAsArray().getArrayInstance();
-            Judge.same(3, made.length);
-            Judge.same(true, made[0].getObjectAsBoolean());
-            Judge.same("two", made[1].getObjectAsString2());
-            Judge.same(1, made[2].getObjectAsInt());
+            Suite.same(3, made.length);
+            Suite.same(true, made[0].getObjectAsBoolean());
+            Suite.same("two", made[1].getObjectAsString2());
+            Suite.same(1, made[2].getObjectAsInt());
         });
-        Judge.check("empty SAFEARRAY", () -> {
+        Suite.check("empty SAFEARRAY", () -> {
             var made = result("Numbers", new JIVariant(new JIArray(new Integer[0], true))).getObjectAsArray();
-            Judge.same(0, made.getArrayInstance() == null ? 0 : ((Object[]) made.getArrayInstance()).length);
+            Suite.same(0, made.getArrayInstance() == null ? 0 : ((Object[]) made.getArrayInstance()).length);
         });
-        Judge.check("SAFEARRAYs in a VARIANT, one of two dimensions", () -> {
+        Suite.check("SAFEARRAYs in a VARIANT, one of two dimensions", () -> {
             var row = (Object[]) result("Echo", new JIVariant(new JIArray(new Short[] {1, 2}, true))).getObjectAsArray().getArrayInstance();
-            Judge.same(new Object[] {(short) 1, (short) 2}, row);
+            Suite.same(new Object[] {(short) 1, (short) 2}, row);
             var table = new JIArray(new Integer[][] {{1, 2, 3}, {4, 5, 6}}, true);
             var made = result("Echo", new JIVariant(table)).getObjectAsArray();
-            Judge.same(2, made.getDimensions());
-            Judge.same(new Object[][] {{1, 2, 3}, {4, 5, 6}}, made.getArrayInstance());
+            Suite.same(2, made.getDimensions());
+            Suite.same(new Object[][] {{1, 2, 3}, {4, 5, 6}}, made.getArrayInstance());
         });
     }
 
     private void calls() {
-        Judge.check("VARIANTs by reference", () -> {
+        Suite.check("VARIANTs by reference", () -> {
             Object[] arguments = {new JIVariant(41, true), new JIVariant("so", true), new JIVariant(new JIVariant(2.5)), JIVariant.EMPTY_BYREF()};
             var results = object.callMethodA("Change", arguments);
             // The changed arguments follow the result in the order of DISPPARAMS, the last first.
-            Judge.same(2.5, results[1].getObjectAsVariant().getObjectAsDouble());
-            Judge.same("changed", results[2].getObjectAsVariant().getObjectAsString2());
-            Judge.same("so!", results[3].getObjectAsString2());
-            Judge.same(42, results[4].getObjectAsInt());
+            Suite.same(2.5, results[1].getObjectAsVariant().getObjectAsDouble());
+            Suite.same("changed", results[2].getObjectAsVariant().getObjectAsString2());
+            Suite.same("so!", results[3].getObjectAsString2());
+            Suite.same(42, results[4].getObjectAsInt());
         });
-        Judge.check("arguments by place, by name, and left out", () -> {
-            Judge.same(7, result("Subtract", 10, 3).getObjectAsInt());
-            Judge.same(9, result("Subtract", 10).getObjectAsInt());
-            Judge.same(9, result("Subtract", 10, JIVariant.OPTIONAL_PARAM()).getObjectAsInt());
+        Suite.check("arguments by place, by name, and left out", () -> {
+            Suite.same(7, result("Subtract", 10, 3).getObjectAsInt());
+            Suite.same(9, result("Subtract", 10).getObjectAsInt());
+            Suite.same(9, result("Subtract", 10, JIVariant.OPTIONAL_PARAM()).getObjectAsInt());
             var named = object.callMethodA("Subtract", new Object[] {3, 10}, new String[] {"what", "from"});
-            Judge.same(7, named[0].getObjectAsInt());
+            Suite.same(7, named[0].getObjectAsInt());
         });
-        Judge.check("properties", () -> {
+        Suite.check("properties", () -> {
             object.put("Title", new JIVariant("a title"));
-            Judge.same("a title", object.get("Title").getObjectAsString2());
+            Suite.same("a title", object.get("Title").getObjectAsString2());
             object.put("Item", new Object[] {"key", 5});
-            Judge.same(5, object.get("Item", new Object[] {"key"})[0].getObjectAsInt());
-            Judge.same(5, object.get(0, new Object[] {"key"})[0].getObjectAsInt());
+            Suite.same(5, object.get("Item", new Object[] {"key"})[0].getObjectAsInt());
+            Suite.same(5, object.get(0, new Object[] {"key"})[0].getObjectAsInt());
         });
     }
 
     private void errors() {
-        Judge.check("EXCEPINFO of a method that fails", () -> {
-            var error = Judge.fails(DISP_E_EXCEPTION, () -> object.callMethodA("Fail", new Object[] {0x8004_1234, "it was asked to"}));
+        Suite.check("EXCEPINFO of a method that fails", () -> {
+            var error = Suite.fails(DISP_E_EXCEPTION, () -> object.callMethodA("Fail", new Object[] {0x8004_1234, "it was asked to"}));
             var info = ((JIAutomationException) error).getExcepInfo();
-            Judge.same("it was asked to", words(info));
-            Judge.same(0x8004_1234, info.getErrorCode());
+            Suite.same("it was asked to", words(info));
+            Suite.same(0x8004_1234, info.getErrorCode());
         });
-        Judge.check("EXCEPINFO of a property", () -> {
-            var error = Judge.fails(DISP_E_EXCEPTION, () -> object.get("Item", new Object[] {"nothing"}));
+        Suite.check("EXCEPINFO of a property", () -> {
+            var error = Suite.fails(DISP_E_EXCEPTION, () -> object.get("Item", new Object[] {"nothing"}));
             var info = ((JIAutomationException) error).getExcepInfo();
-            Judge.same("there is no nothing", words(info));
-            Judge.same(E_INVALIDARG, info.getErrorCode());
+            Suite.same("there is no nothing", words(info));
+            Suite.same(E_INVALIDARG, info.getErrorCode());
         });
-        Judge.check("HRESULTs of calls that are wrong", () -> {
-            Judge.fails(DISP_E_UNKNOWNNAME, () -> object.getIDsOfNames("Nothing"));
-            Judge.fails(DISP_E_TYPEMISMATCH, () -> object.callMethodA("Subtract", new Object[] {"no number", 1}));
-            Judge.fails(DISP_E_BADPARAMCOUNT, () -> object.callMethodA("Subtract", new Object[] {1, 2, 3}));
+        Suite.check("HRESULTs of calls that are wrong", () -> {
+            Suite.fails(DISP_E_UNKNOWNNAME, () -> object.getIDsOfNames("Nothing"));
+            Suite.fails(DISP_E_TYPEMISMATCH, () -> object.callMethodA("Subtract", new Object[] {"no number", 1}));
+            Suite.fails(DISP_E_BADPARAMCOUNT, () -> object.callMethodA("Subtract", new Object[] {1, 2, 3}));
         });
-        Judge.check("calls after those that failed", () -> Judge.same(1, result("Subtract", 2).getObjectAsInt()));
+        Suite.check("calls after those that failed", () -> Suite.same(1, result("Subtract", 2).getObjectAsInt()));
     }
 
     /**
@@ -233,31 +233,31 @@ final class Values {
     }
 
     private void objects() {
-        Judge.check("objects returned, called, and passed back", () -> {
+        Suite.check("objects returned, called, and passed back", () -> {
             var other = (IJIDispatch) JIObjectFactory.narrowObject(result("Make", "another").getObjectAsComObject().queryInterface(IJIDispatch.IID));
-            Judge.same("another", other.get("Title").getObjectAsString2());
-            Judge.same("another", result("TitleOf", new JIVariant(other)).getObjectAsString2());
+            Suite.same("another", other.get("Title").getObjectAsString2());
+            Suite.same("another", result("TitleOf", new JIVariant(other)).getObjectAsString2());
             object.putRef("Friend", new JIVariant(other));
             var friend = Client.dispatch(object.get("Friend").getObjectAsComObject());
-            Judge.same("another", friend.get("Title").getObjectAsString2());
-            Judge.same(2, server.live());
+            Suite.same("another", friend.get("Title").getObjectAsString2());
+            Suite.same(2, server.live());
         });
-        Judge.check("an object that is given itself", () -> {
+        Suite.check("an object that is given itself", () -> {
             object.putRef("Friend", new JIVariant(object, false));
-            Judge.same(2, object.get("Live").getObjectAsInt());
+            Suite.same(2, object.get("Live").getObjectAsInt());
         });
     }
 
     private void texts() throws JIException {
         for (var length : new int[] {1, 4095, 32 * 1024, 64 * 1024, 300_000}) {
-            Judge.same("x".repeat(length), result("Text", length).getObjectAsString2());
+            Suite.same("x".repeat(length), result("Text", length).getObjectAsString2());
             var text = "ä".repeat(length);
-            Judge.same(text, result("Echo", new JIVariant(text)).getObjectAsString2());
+            Suite.same(text, result("Echo", new JIVariant(text)).getObjectAsString2());
         }
     }
 
     private void refused() throws Exception {
-        Judge.fails(REGDB_E_CLASSNOTREG, () -> client.make(client.session(), "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2bff"));
-        Judge.fails(RPC_ACCESS_DENIED, () -> client.make(client.session("another secret")));
+        Suite.fails(REGDB_E_CLASSNOTREG, () -> client.make(client.session(), "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2bff"));
+        Suite.fails(RPC_ACCESS_DENIED, () -> client.make(client.session("another secret")));
     }
 }

@@ -3,8 +3,8 @@
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
 use crate::answer::{Answer, done, word};
-use crate::bell::{Bell, Bell_Impl};
 use crate::state::{CLASS, State};
+use crate::tally::{Tally, Tally_Impl};
 use obvia::code;
 use obvia::security::{
     Access, Callers, Level, admit_other_users, clear_access, set_access, set_audit, set_class_access,
@@ -14,39 +14,39 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use windows_core::implement;
 
-/// The implementation of the functions, with the number of strokes so far.
-#[implement(Bell)]
-struct Tower(AtomicU32);
+/// The implementation of the functions, with the total so far.
+#[implement(Tally)]
+struct TallyServer(AtomicU32);
 
-impl Bell_Impl for Tower_Impl {
-    fn Ring(&self, times: u32) -> obvia::Result<u32> {
-        Ok(self.0.fetch_add(times, Ordering::SeqCst) + times)
+impl Tally_Impl for TallyServer_Impl {
+    fn Add(&self, number: u32) -> obvia::Result<u32> {
+        Ok(self.0.fetch_add(number, Ordering::SeqCst) + number)
     }
 }
 
 /// Serves the functions, with access for the named callers.
-pub(crate) fn perform(state: &mut State, words: &[&str]) -> Answer {
-    let tower = Bell::from(Tower(AtomicU32::new(0)));
-    set_access(&tower, callers(words)?)?;
-    state.tower = Some((tower.clone(), obvia::serve_interface(tower)?));
+pub(crate) fn serve_tally(state: &mut State, words: &[&str]) -> Answer {
+    let tally = Tally::from(TallyServer(AtomicU32::new(0)));
+    set_access(&tally, callers(words)?)?;
+    state.served_tally = Some((tally.clone(), obvia::serve_interface(tally)?));
     done(())
 }
 
 /// Sets the callers that may call the functions.
-pub(crate) fn guard(state: &State, words: &[&str]) -> Answer {
-    let (tower, _) = state.tower.as_ref().ok_or(code::E_POINTER)?;
-    done(set_access(tower, callers(words)?)?)
+pub(crate) fn set_tally_access(state: &State, words: &[&str]) -> Answer {
+    let (tally, _) = state.served_tally.as_ref().ok_or(code::E_POINTER)?;
+    done(set_access(tally, callers(words)?)?)
 }
 
 /// Binds to the functions of another process.
-pub(crate) fn bind(state: &mut State, words: &[&str]) -> Answer {
-    done(state.bell = Some(obvia::bind(word(words, 0)?)?))
+pub(crate) fn bind_tally(state: &mut State, words: &[&str]) -> Answer {
+    done(state.bound_tally = Some(obvia::bind(word(words, 0)?)?))
 }
 
 /// Calls the bound functions.
-pub(crate) fn ring(state: &State, words: &[&str]) -> Answer {
-    let bell = state.bell.as_ref().ok_or(code::E_POINTER)?;
-    Ok(bell.Ring(word(words, 0)?.parse().map_err(|_| code::E_INVALIDARG)?)?.to_string())
+pub(crate) fn add_to_tally(state: &State, words: &[&str]) -> Answer {
+    let tally = state.bound_tally.as_ref().ok_or(code::E_POINTER)?;
+    Ok(tally.Add(word(words, 0)?.parse().map_err(|_| code::E_INVALIDARG)?)?.to_string())
 }
 
 /// The audit lines of refused callers.

@@ -5,7 +5,7 @@
 use crate::answer::{Answer, done, number, word};
 use obvia::events::{
     AnyPoint, Connection, ConnectionPoint, ConnectionPoints, IConnectionPoint, IConnectionPointContainer,
-    IConnectionPointContainer_Impl as _, Limits, advise,
+    IConnectionPointContainer_Impl as _, Limits,
 };
 use obvia::{Interface, OwnedSlice, code};
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ mod interfaces {
     obvia::include_idl!("events");
 }
 
-use interfaces::{CONNECTDATA, IAnnouncer, IAnnouncer_Impl, IHearer, IHearer_Impl};
+use interfaces::{CONNECTDATA, IAnnouncer, IAnnouncer_Impl, IEventSink, IEventSink_Impl};
 
 /// Small limits that tests reach. Only the timeout is long, because no live sink may exceed it.
 const LIMITS: Limits = Limits { sinks: 4, timeout: Duration::from_secs(25), unanswered: 2, queued: 3 };
@@ -27,12 +27,12 @@ pub(crate) struct Events {
     announcer: Option<(ComObject<Announcer>, obvia::Export)>,
     source: Option<IAnnouncer>,
     connections: Arc<Mutex<Vec<Connection>>>,
-    heard: Arc<Mutex<Vec<i32>>>,
+    received: Arc<Mutex<Vec<i32>>>,
 }
 
 impl Events {
-    fn own(&self) -> obvia::Result<&ConnectionPoint<IHearer>> {
-        Ok(self.announcer.as_ref().map(|(announcer, _)| &announcer.hearers).ok_or(code::E_POINTER)?)
+    fn own(&self) -> obvia::Result<&ConnectionPoint<IEventSink>> {
+        Ok(self.announcer.as_ref().map(|(announcer, _)| &announcer.sinks).ok_or(code::E_POINTER)?)
     }
 
     fn source(&self) -> obvia::Result<&IAnnouncer> {
@@ -42,37 +42,37 @@ impl Events {
 
 #[implement(IAnnouncer, IConnectionPointContainer)]
 struct Announcer {
-    hearers: ConnectionPoint<IHearer>,
+    sinks: ConnectionPoint<IEventSink>,
 }
 
 impl ConnectionPoints for Announcer_Impl {
     fn connection_points(&self) -> Vec<&dyn AnyPoint> {
-        vec![&self.hearers]
+        vec![&self.sinks]
     }
 }
 
 impl IAnnouncer_Impl for Announcer_Impl {
     fn Announce(&self, value: i32) -> obvia::Result<u32> {
-        Ok(self.hearers.fire(|hearer| hearer.Announced(value)) as u32)
+        Ok(self.sinks.fire(|sink| sink.Announced(value)) as u32)
     }
 
     fn Point(&self) -> obvia::Result<(IConnectionPoint, OwnedSlice<CONNECTDATA<'static>>)> {
-        let point = self.FindConnectionPoint(&IHearer::IID)?;
-        let (connections, _) = point.EnumConnections()?.Next(self.hearers.sinks() as u32)?;
+        let point = self.FindConnectionPoint(&IEventSink::IID)?;
+        let (connections, _) = point.EnumConnections()?.Next(self.sinks.sinks() as u32)?;
         Ok((point, connections))
     }
 }
 
-#[implement(IHearer)]
-struct Hearer {
-    heard: Arc<Mutex<Vec<i32>>>,
+#[implement(IEventSink)]
+struct EventSink {
+    received: Arc<Mutex<Vec<i32>>>,
     /// The connections of a sink that ends one when it is called: the last one in this list.
     ends: Option<Arc<Mutex<Vec<Connection>>>>,
 }
 
-impl IHearer_Impl for Hearer_Impl {
+impl IEventSink_Impl for EventSink_Impl {
     fn Announced(&self, value: i32) -> obvia::Result<()> {
-        self.heard.lock().unwrap().push(value);
+        self.received.lock().unwrap().push(value);
         let ended = self.ends.as_ref().and_then(|connections| connections.lock().unwrap().pop());
         ended.map_or(Ok(()), Connection::unadvise)
     }
@@ -81,7 +81,7 @@ impl IHearer_Impl for Hearer_Impl {
 /// Exports an announcer under a name. The second word is its timeout in milliseconds.
 pub(crate) fn announcer(events: &mut Events, words: &[&str]) -> Answer {
     let timeout = number(words, 1).map_or(LIMITS.timeout, Duration::from_millis);
-    let announcer = ComObject::new(Announcer { hearers: ConnectionPoint::with_limits(Limits { timeout, ..LIMITS }) });
+    let announcer = ComObject::new(Announcer { sinks: ConnectionPoint::with_limits(Limits { timeout, ..LIMITS }) });
     let export = obvia::export(word(words, 0)?, announcer.to_interface::<IAnnouncer>())?;
     done(events.announcer = Some((announcer, export)))
 }
@@ -92,23 +92,23 @@ pub(crate) fn source(events: &mut Events, words: &[&str]) -> Answer {
 }
 
 /// Connects a sink to the announcer. With a word, the sink ends a connection when it is called.
-pub(crate) fn hear(events: &mut Events, words: &[&str]) -> Answer {
+pub(crate) fn advise(events: &mut Events, words: &[&str]) -> Answer {
     let ends = words.first().map(|_| Arc::clone(&events.connections));
-    let hearer: IHearer = Hearer { heard: Arc::clone(&events.heard), ends }.into();
-    let connection = advise(events.source()?, &hearer)?;
+    let sink: IEventSink = EventSink { received: Arc::clone(&events.received), ends }.into();
+    let connection = obvia::events::advise(events.source()?, &sink)?;
     done(events.connections.lock().unwrap().push(connection))
 }
 
 /// Ends all connections.
-pub(crate) fn unhear(events: &mut Events) -> Answer {
+pub(crate) fn unadvise(events: &mut Events) -> Answer {
     let connections = std::mem::take(&mut *events.connections.lock().unwrap());
     connections.into_iter().try_for_each(Connection::unadvise).map(done)?
 }
 
 /// Returns the announcements since the last query.
-pub(crate) fn heard(events: &Events) -> Answer {
-    let heard = std::mem::take(&mut *events.heard.lock().unwrap());
-    Ok(heard.iter().map(i32::to_string).collect::<Vec<_>>().join(" "))
+pub(crate) fn received(events: &Events) -> Answer {
+    let received = std::mem::take(&mut *events.received.lock().unwrap());
+    Ok(received.iter().map(i32::to_string).collect::<Vec<_>>().join(" "))
 }
 
 /// Calls the sinks of this process's announcer, or makes the connected announcer call its sinks.
@@ -116,7 +116,7 @@ pub(crate) fn heard(events: &Events) -> Answer {
 pub(crate) fn announce(events: &Events, words: &[&str]) -> Answer {
     let value = number(words, 0)?;
     match &events.announcer {
-        Some((announcer, _)) => Ok(announcer.hearers.fire(|hearer| hearer.Announced(value)).to_string()),
+        Some((announcer, _)) => Ok(announcer.sinks.fire(|sink| sink.Announced(value)).to_string()),
         None => Ok(events.source()?.Announce(value)?.to_string()),
     }
 }
@@ -125,11 +125,11 @@ pub(crate) fn announce(events: &Events, words: &[&str]) -> Answer {
 /// lost a call because of it.
 pub(crate) fn post(events: &Events, words: &[&str]) -> Answer {
     let value = number(words, 0)?;
-    Ok(events.own()?.post(move |hearer| hearer.Announced(value)).to_string())
+    Ok(events.own()?.post(move |sink| sink.Announced(value)).to_string())
 }
 
 /// Returns the number of sinks of this process's announcer.
-pub(crate) fn hearers(events: &Events) -> Answer {
+pub(crate) fn sinks(events: &Events) -> Answer {
     Ok(events.own()?.sinks().to_string())
 }
 
@@ -140,13 +140,14 @@ pub(crate) fn points(events: &Events) -> Answer {
     let all = source.cast::<IConnectionPointContainer>()?.EnumConnectionPoints()?;
     let (points, count) = all.Next(10)?;
     let found: Vec<IConnectionPoint> = points.with(|points| points.iter().flatten().cloned().collect());
-    let is_of_hearers = found.iter().all(|point| point.GetConnectionInterface().is_ok_and(|iid| iid == IHearer::IID));
+    let is_sink_interface =
+        found.iter().all(|point| point.GetConnectionInterface().is_ok_and(|iid| iid == IEventSink::IID));
     let (point, data) = source.Point()?;
-    let given = data.with(|data| data.iter().map(CONNECTDATA::dwCookie).collect::<Vec<_>>());
+    let returned = data.with(|data| data.iter().map(CONNECTDATA::dwCookie).collect::<Vec<_>>());
     let (data, number) = point.EnumConnections()?.Next(10)?;
-    let told = data.with(|data| data.iter().map(CONNECTDATA::dwCookie).take(number as usize).collect::<Vec<_>>());
+    let enumerated = data.with(|data| data.iter().map(CONNECTDATA::dwCookie).take(number as usize).collect::<Vec<_>>());
     // The container of a connection point is the object itself.
     let is_its_own = point.GetConnectionPointContainer()?.cast::<IAnnouncer>()? == *source;
-    let is_right = is_of_hearers && is_its_own && found.len() == count as usize && given == told;
+    let is_right = is_sink_interface && is_its_own && found.len() == count as usize && returned == enumerated;
     Ok(format!("{count} {number}{}", if is_right { "" } else { ", but they differ" }))
 }

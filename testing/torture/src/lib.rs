@@ -6,8 +6,9 @@ mod activation;
 pub mod allocations;
 mod answer;
 mod context;
+mod error_info;
 mod events;
-mod given;
+mod failed_calls;
 pub mod hosts;
 pub mod lockdown;
 pub mod orders;
@@ -16,13 +17,11 @@ pub mod process;
 pub mod registered;
 mod soak;
 mod state;
-mod words;
 
 pub use state::CLASS;
 
-/// An interface of functions.
-mod bell {
-    obvia::include_idl!("bell");
+mod tally {
+    obvia::include_idl!("tally");
 }
 
 obvia::include_idl!("torture");
@@ -130,8 +129,8 @@ impl ICounter_Impl for Counter_Impl {
 
     fn Fail(&self, code: i32) -> obvia::Result<()> {
         assert!(code != 0, "the counter was told to panic");
-        let words = format!("the counter was told to fail by {code}");
-        Err(obvia::Error::new(obvia::HRESULT(code), words).with_source("counter").with_help("counter.chm", 7))
+        let text = format!("the counter was told to fail by {code}");
+        Err(obvia::Error::new(obvia::HRESULT(code), text).with_source("counter").with_help("counter.chm", 7))
     }
 
     fn Sleep(&self, milliseconds: u32) -> obvia::Result<()> {

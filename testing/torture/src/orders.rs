@@ -5,18 +5,21 @@
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
+mod cancellation;
+mod lent;
+
 use crate::activation::{pinging, register};
 use crate::answer::{Answer, done, number, word};
-use crate::bell::Bell;
 use crate::state::{CLASS, State, made};
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
-use crate::{access, activation, begun, context, events, given, live, noticed, poll_path, sleeping, soak, wake, words};
+use crate::{
+    access, activation, begun, context, error_info, events, failed_calls, live, noticed, poll_path, sleeping, soak,
+    wake,
+};
 use obvia::dcom::{class_object, create_instance};
-use obvia::marshaling::{Context, Handled, IStdMarshalInfo};
 use obvia::security::{AccountTable, Credential, NtHash};
-use obvia::{Agile, Canceller, GUID, Waiting, code};
+use obvia::{Agile, Waiting, code};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use std::cell::RefCell;
 use std::io::BufRead;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -49,23 +52,23 @@ const ORDERS: &[(&str, Order)] = &[
     ("running", |_, _| activation::running()),
     ("activate-in", |state, words| activation::in_context(state, word(words, 0)?)),
     ("free-libraries", |_, _| obvia::dcom::free_unused_libraries().map(done)?),
-    ("disconnect", |state, _| given::disconnect(state)),
+    ("disconnect", |state, _| failed_calls::disconnect(state)),
     ("hide", |state, _| done((state.exports.clear(), state.exported = None).1)),
     ("access", |state, words| access::set(state, words)),
     ("audit", |_, _| access::audit()),
-    ("perform", access::perform),
-    ("guard", |state, words| access::guard(state, words)),
-    ("bind", access::bind),
-    ("ring", |state, words| access::ring(state, words)),
+    ("serve-tally", access::serve_tally),
+    ("set-tally-access", |state, words| access::set_tally_access(state, words)),
+    ("bind-tally", access::bind_tally),
+    ("tally", |state, words| access::add_to_tally(state, words)),
     ("refusals", |_, _| access::refusals()),
     ("announcer", |state, words| events::announcer(&mut state.events, words)),
     ("source", |state, words| events::source(&mut state.events, words)),
-    ("hear", |state, words| events::hear(&mut state.events, words)),
-    ("unhear", |state, _| events::unhear(&mut state.events)),
-    ("heard", |state, _| events::heard(&state.events)),
+    ("advise", |state, words| events::advise(&mut state.events, words)),
+    ("unadvise", |state, _| events::unadvise(&mut state.events)),
+    ("received", |state, _| events::received(&state.events)),
     ("announce", |state, words| events::announce(&state.events, words)),
     ("post", |state, words| events::post(&state.events, words)),
-    ("hearers", |state, _| events::hearers(&state.events)),
+    ("sinks", |state, _| events::sinks(&state.events)),
     ("points", |state, _| events::points(&state.events)),
     ("list", |_, _| list()),
     ("list-at", |_, words| list_at(word(words, 0)?)),
@@ -88,8 +91,8 @@ const ORDERS: &[(&str, Order)] = &[
     ("add", |state, words| Ok(state.counter()?.Add(number(words, 0)?)?.to_string())),
     ("adds", |state, words| adds(state.counter()?, number(words, 0)?, number(words, 1)?)),
     ("echo", |state, words| echo(state.counter()?, number(words, 0)?)),
-    ("keep-lent", |state, words| keep_lent(state, number(words, 0)?)),
-    ("keep-lent-to-end", |state, _| keep_lent_to_end(state)),
+    ("keep-lent", |state, words| lent::keep_lent(state, number(words, 0)?)),
+    ("keep-lent-to-end", |state, _| lent::keep_lent_to_end(state)),
     ("sleep", |state, words| state.counter()?.Sleep(number(words, 0)?).map(done)?),
     ("cast", |state, _| cast(state.counter()?)),
     ("halve", |state, words| halve(state.counter()?, number(words, 0)?)),
@@ -98,10 +101,10 @@ const ORDERS: &[(&str, Order)] = &[
     ("pass-own", |state, _| pass(state, &Counter::new())),
     ("keep", |state, _| state.factory()?.Keep(Some(state.counter()?)).map(done)?),
     ("keep-own", keep_own),
-    ("give", |state, words| given::give(state, word(words, 0)?)),
-    ("give-to-stopped", |state, words| given::give_to_stopped(state, number(words, 0)?, number(words, 1)?)),
-    ("export-careless", |state, names| words::export(state, word(names, 0)?)),
-    ("check-careless", |_, names| words::check(word(names, 0)?)),
+    ("give", |state, words| failed_calls::give(state, word(words, 0)?)),
+    ("give-to-stopped", |state, words| failed_calls::give_to_stopped(state, number(words, 0)?, number(words, 1)?)),
+    ("export-error-setter", |state, names| error_info::export(state, word(names, 0)?)),
+    ("check-error-info", |_, names| error_info::check(word(names, 0)?)),
     ("keep-none", |state, _| state.factory()?.Keep(None).map(done)?),
     ("kept", |state, _| done(state.counters = vec![state.factory()?.Kept()?])),
     ("add-to-kept", |state, words| Ok(state.factory()?.AddToKept(number(words, 0)?)?.to_string())),
@@ -110,16 +113,16 @@ const ORDERS: &[(&str, Order)] = &[
     ("wait", wait),
     ("calls", calls),
     ("lend", lend),
-    ("cancellable", cancellable),
-    ("cancellable-sleep", |state, words| cancellable_sleep(state, word(words, 0)?)),
-    ("cancellable-callback", cancellable_callback),
-    ("cancellable-connect", |state, words| cancellable_connect(state, word(words, 0)?)),
-    ("cancellable-cast", cancellable_cast),
-    ("cancellable-create", |state, words| cancellable_create(state, words.first().copied())),
-    ("cancellable-lookup", |state, words| cancellable_lookup(state, word(words, 0)?)),
+    ("cancellable", cancellation::cancellable),
+    ("cancellable-sleep", |state, words| cancellation::cancellable_sleep(state, word(words, 0)?)),
+    ("cancellable-callback", cancellation::cancellable_callback),
+    ("cancellable-connect", |state, words| cancellation::cancellable_connect(state, word(words, 0)?)),
+    ("cancellable-cast", cancellation::cancellable_cast),
+    ("cancellable-create", |state, words| cancellation::cancellable_create(state, words.first().copied())),
+    ("cancellable-lookup", |state, words| cancellation::cancellable_lookup(state, word(words, 0)?)),
     ("cancel", |state, _| done(state.canceller.cancel())),
-    ("cancel-race", |state, words| cancel_race(state.counter()?, number(words, 0)?)),
-    ("cancel-late", |state, words| cancel_late(state.counter()?, number(words, 0)?)),
+    ("cancel-race", |state, words| cancellation::cancel_race(state.counter()?, number(words, 0)?)),
+    ("cancel-late", |state, words| cancellation::cancel_late(state.counter()?, number(words, 0)?)),
     ("soak", |state, words| soak::run(state, number(words, 0)?, number(words, 1)?)),
     ("measure", |state, words| poll_path::measure(state, number(words, 0)?, words.get(1).copied())),
     ("locked", |state, words| poll_path::locked(state, number(words, 0)?, words.get(1).copied())),
@@ -339,60 +342,6 @@ fn echo(counter: &ICounter, count: i32) -> Answer {
     if counter.Echo(&values)? == values { done(()) } else { Err(code::E_UNEXPECTED.into()) }
 }
 
-fn is_lent(lent: &obvia::Lent<i32>, first: i32, count: u32) -> bool {
-    lent.to_vec() == (0..count as i32).map(|at| first + at).collect::<Vec<_>>()
-}
-
-/// Keeps lent results while further calls are made, and drops them in another order.
-fn keep_lent(state: &State, results: i32) -> Answer {
-    let counter = state.counter()?;
-    // Some results exceed a slot.
-    let count = |result: i32| 40 * (result as u32 % 3) + 1;
-    let mut lent = Vec::new();
-    for result in 0..results {
-        lent.push((result, counter.Lend(result, count(result))?));
-        counter.Nothing()?;
-    }
-    while !lent.is_empty() {
-        if let Some((result, _)) = lent.iter().find(|(result, lent)| !is_lent(lent, *result, count(*result))) {
-            return Err(obvia::Error::new(code::E_UNEXPECTED, format!("result {result} is no longer what it was")));
-        }
-        drop(lent.swap_remove(lent.len() / 2));
-        counter.Nothing()?;
-        drop(counter.Lend(-1, 64)?);
-    }
-    done(())
-}
-
-thread_local! {
-    /// Lent results that the thread's end drops, before its channels or after them.
-    static TO_THE_END: RefCell<Vec<obvia::Lent<i32>>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Starts threads that end with lent results, some of which are not of the connection that was used
-/// last.
-fn keep_lent_to_end(state: &State) -> Answer {
-    for keeps_first in [true, false] {
-        let factory = Agile::new(state.factory()?)?;
-        let thread = std::thread::spawn(move || -> obvia::Result<bool> {
-            if keeps_first {
-                TO_THE_END.with(|_| ());
-            }
-            let counter = factory.get().Make()?;
-            for first in [7, 8] {
-                let lent = counter.Lend(first, 3)?;
-                TO_THE_END.with_borrow_mut(|kept| kept.push(lent));
-            }
-            Ok(TO_THE_END.with_borrow(|kept| is_lent(&kept[0], 7, 3) && is_lent(&kept[1], 8, 3)))
-        });
-        let fine = thread.join().map_err(|_| code::E_UNEXPECTED)??;
-        if !fine {
-            return Err(code::E_UNEXPECTED.into());
-        }
-    }
-    done(())
-}
-
 fn in_threads(state: &State, words: &[&str], work: fn(&IFactory)) -> Answer {
     for _ in 0..number(words, 0)? {
         let factory = Agile::new(state.factory()?)?;
@@ -426,154 +375,7 @@ fn lend(state: &mut State, words: &[&str]) -> Answer {
     })
 }
 
-/// Starts a thread with a cancellable sleep, another cancellable call, and a call that cannot be
-/// cancelled.
-fn cancellable(state: &mut State, _: &[&str]) -> Answer {
-    state.canceller = Canceller::new();
-    let (canceller, counter) = (state.canceller.clone(), Agile::new(state.counter()?)?);
-    std::thread::spawn(move || {
-        let counter = counter.get();
-        let outcome = canceller.run(|| counter.Sleep(600_000));
-        println!("ended {}", text(outcome.map(done).and_then(|done| done)));
-        let later = canceller.run(|| counter.Nothing());
-        println!("later {}", text(later.map(done).and_then(|done| done)));
-        println!("after {}", text(counter.Add(1).map(|total| total.to_string())));
-    });
-    done(())
-}
-
-/// Runs `work` with a new canceller on a thread of its own, which prints how that ended. Returns
-/// once the thread waits, so that a later cancellation has a wait to end.
-fn cancellably(state: &mut State, work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
-    state.canceller = Canceller::new();
-    let (canceller, timeout) = (state.canceller.clone(), state.timeout);
-    let (sender, number) = channel();
-    let thread = std::thread::spawn(move || {
-        let _ = sender.send(ground::thread_number());
-        let outcome = canceller.run(|| match timeout {
-            Some(timeout) => obvia::with_timeout(timeout, work),
-            None => work(),
-        });
-        println!("ended {}", text(outcome));
-    });
-    let number = number.recv().map_err(|_| code::E_UNEXPECTED)?;
-    ground::until("the thread waits", || ground::is_asleep(number) || thread.is_finished());
-    done(())
-}
-
-/// Sleeps inside a scope of another canceller, or behind one.
-fn cancellable_sleep(state: &mut State, place: &str) -> Answer {
-    let (counter, is_inside) = (Agile::new(state.counter()?)?, place == "inside");
-    cancellably(state, move || {
-        let (counter, inner) = (counter.get(), Canceller::new());
-        let sleep = || counter.Sleep(600_000);
-        if is_inside {
-            return inner.run(sleep).map(done)?;
-        }
-        inner.run(|| counter.Nothing())?;
-        sleep().map(done)?
-    })
-}
-
-/// A listener that calls while it is marshaled, in a scope of its own, and keeps its caller
-/// waiting.
-#[implement(IListener, IStdMarshalInfo)]
-struct Calling(Agile<ICounter>);
-
-impl IListener_Impl for Calling_Impl {
-    fn Heard(&self, _: i32) -> obvia::Result<i32> {
-        keep_waiting()
-    }
-}
-
-impl Handled for Calling_Impl {
-    fn handler(&self, _: Context) -> obvia::Result<GUID> {
-        Canceller::new().run(|| self.0.get().Nothing())?;
-        Err(code::E_NOTIMPL.into())
-    }
-}
-
-/// Passes such a listener.
-fn cancellable_callback(state: &mut State, _: &[&str]) -> Answer {
-    let counter = Agile::new(state.counter()?)?;
-    cancellably(state, move || {
-        let listener = IListener::from(Calling(counter.clone()));
-        counter.get().Callback(Some(&listener), 1).map(|answer| answer.to_string())
-    })
-}
-
-fn cancellable_connect(state: &mut State, name: &str) -> Answer {
-    let name = name.to_owned();
-    cancellably(state, move || obvia::connect::<IFactory>(&name).map(drop).and_then(done))
-}
-
-fn cancellable_cast(state: &mut State, _: &[&str]) -> Answer {
-    let counter = Agile::new(state.counter()?)?;
-    cancellably(state, move || cast(counter.get()))
-}
-
-/// Has a factory made by the process at a name or binding, or by the registered server.
-fn cancellable_create(state: &mut State, server: Option<&str>) -> Answer {
-    let server = server.map(str::to_owned);
-    cancellably(state, move || create_instance::<IFactory>(CLASS, server.as_deref()).map(drop).and_then(done))
-}
-
 /// Asks the server for an interface that the counter does not have.
 fn cast(counter: &ICounter) -> Answer {
     counter.cast::<IListener>().map(drop).map_err(obvia::Error::from).and_then(done)
-}
-
-/// Asks the endpoint mapper of a binding for an interface.
-fn cancellable_lookup(state: &mut State, binding: &str) -> Answer {
-    let binding = binding.to_owned();
-    cancellably(state, move || obvia::bind::<Bell>(&binding).map(drop).and_then(done))
-}
-
-/// Cancels calls at about the time when they end. Calls without the canceller must all succeed.
-fn cancel_race(counter: &ICounter, turns: u32) -> Answer {
-    let mut cancelled = 0;
-    for turn in 0..turns {
-        let canceller = Canceller::new();
-        let other = {
-            let canceller = canceller.clone();
-            std::thread::spawn(move || {
-                std::thread::sleep(Duration::from_micros(u64::from(turn % 50)));
-                canceller.cancel();
-                canceller.cancel();
-            })
-        };
-        while !other.is_finished() {
-            match canceller.run(|| counter.Nothing()) {
-                Err(error) if error.code() == code::RPC_E_CALL_CANCELED => cancelled += 1,
-                outcome => outcome?,
-            }
-            counter.Nothing()?;
-        }
-        counter.Nothing()?;
-        let _ = other.join();
-    }
-    Ok(cancelled.to_string())
-}
-
-/// Uses a canceller after its thread's last call, when the thread's channel may belong to another
-/// thread.
-fn cancel_late(counter: &ICounter, turns: u32) -> Answer {
-    let agile = Agile::new(counter)?;
-    for _ in 0..turns {
-        let (canceller, counter) = (Canceller::new(), agile.clone());
-        canceller.cancel();
-        let refused = {
-            let canceller = canceller.clone();
-            let call = move || canceller.run(|| counter.get().Nothing()).map_err(|error| error.code());
-            std::thread::spawn(call).join()
-        };
-        if !matches!(refused, Ok(Err(code::RPC_E_CALL_CANCELED))) {
-            return Err(code::E_UNEXPECTED.into());
-        }
-        canceller.cancel();
-        let counter = agile.clone();
-        let later = std::thread::spawn(move || counter.get().Nothing()).join();
-        later.map_err(|_| code::E_UNEXPECTED)??;
-    }
-    done(())
 }

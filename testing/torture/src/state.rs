@@ -1,7 +1,7 @@
 //! The state that orders work on.
 
-use crate::bell::Bell;
 use crate::events::Events;
+use crate::tally::Tally;
 use crate::{Factory, ICounter, IFactory};
 use obvia::dcom::{ClassRegistration, IClassFactory};
 use obvia::{Canceller, GUID, code};
@@ -24,8 +24,8 @@ pub(crate) struct State {
     pub(crate) exports: Vec<obvia::Export>,
     /// The factory that was exported last.
     pub(crate) exported: Option<IFactory>,
-    pub(crate) tower: Option<(Bell, obvia::Serving)>,
-    pub(crate) bell: Option<Bell>,
+    pub(crate) served_tally: Option<(Tally, obvia::Serving)>,
+    pub(crate) bound_tally: Option<Tally>,
     pub(crate) events: Events,
     pub(crate) classes: Vec<ClassRegistration>,
     pub(crate) class_factory: Option<IClassFactory>,

@@ -178,19 +178,19 @@ fn functions_have_rules_as_objects_do() {
         let (mut server, binding) = serve(&directory, listening);
         let binding = binding.replace(",name=thing", "");
         println!("{binding}");
-        server.good("perform everybody");
+        server.good("serve-tally everybody");
         let mut client = client(&directory, "anna");
-        client.good(&format!("bind {binding}"));
-        assert_eq!(client.number("ring 2"), 2);
-        server.good("guard nobody");
-        denied(&mut client, "ring 3");
+        client.good(&format!("bind-tally {binding}"));
+        assert_eq!(client.number("tally 2"), 2);
+        server.good("set-tally-access nobody");
+        denied(&mut client, "tally 3");
         let refusals = server.good("refusals");
-        let is_one = ["refused method 3 of Bell to ", "refused method 0 of Bell to "]
+        let is_one = ["refused method 3 of Tally to ", "refused method 0 of Tally to "]
             .iter()
             .any(|line| refusals.starts_with(line));
         assert!(is_one && refusals.matches("refused").count() == 1, "{refusals}");
-        server.good("guard everybody");
-        assert_eq!(client.number("ring 1"), 3, "no function ran that was refused");
+        server.good("set-tally-access everybody");
+        assert_eq!(client.number("tally 1"), 3, "no function ran that was refused");
     }
 }
 

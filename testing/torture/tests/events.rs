@@ -50,20 +50,20 @@ impl Source {
     }
 
     /// Starts a client with a connected sink.
-    fn hearer(&self) -> Process {
+    fn sink(&self) -> Process {
         let mut client = self.client();
-        client.good("hear");
+        client.good("advise");
         client
     }
 }
 
 /// Waits until a process's sinks have received these announcements.
 #[track_caller]
-fn hears(process: &mut Process, wanted: &str) {
-    let mut heard = Vec::new();
+fn receives(process: &mut Process, wanted: &str) {
+    let mut received = Vec::new();
     within(DROPPED, || {
-        heard.extend(process.good("heard").split_whitespace().map(str::to_owned));
-        same(heard.join(" ").as_str(), wanted)
+        received.extend(process.good("received").split_whitespace().map(str::to_owned));
+        same(received.join(" ").as_str(), wanted)
     });
 }
 
@@ -74,19 +74,19 @@ fn sinks_are_called_by_every_way() {
         let mut source = Source::start(way);
         let mut client = source.client();
         assert_eq!(client.good("points"), "1 0");
-        client.good("hear");
-        client.good("hear");
+        client.good("advise");
+        client.good("advise");
         assert_eq!(client.good("points"), "1 2");
         assert_eq!(source.process.number("announce 5"), 2);
         // The sinks are called while their process waits for its own call.
         assert_eq!(client.number("announce 6"), 2);
-        assert_eq!(client.good("heard"), "5 5 6 6");
+        assert_eq!(client.good("received"), "5 5 6 6");
         assert_eq!(source.process.number("post 7"), 0);
-        hears(&mut client, "7 7");
-        client.good("unhear");
-        assert_eq!(source.process.number("hearers"), 0);
+        receives(&mut client, "7 7");
+        client.good("unadvise");
+        assert_eq!(source.process.number("sinks"), 0);
         assert_eq!(source.process.number("announce 8"), 0);
-        assert_eq!(client.good("heard"), "");
+        assert_eq!(client.good("received"), "");
         // The announcer stays exported, by two interfaces.
         source.process.becomes(DROPPED, "exported", 2);
         client.becomes(DROPPED, "exported", 0);
@@ -98,15 +98,15 @@ fn there_are_as_many_sinks_as_the_point_takes() {
     let source = Source::start("");
     let mut client = source.client();
     for _ in 0..4 {
-        client.good("hear");
+        client.good("advise");
     }
-    let refused = client.bad("hear");
+    let refused = client.bad("advise");
     assert!(refused.contains("CONNECT_E_ADVISELIMIT"), "{refused}");
     // Sinks of ended processes make room, even without a call in between.
     client.kill();
     let mut next = source.client();
     within(DROPPED, || {
-        next.order("hear");
+        next.order("advise");
         same(next.line().trim_end(), "ok")
     });
     assert_eq!(next.good("points"), "1 1");
@@ -116,32 +116,32 @@ fn there_are_as_many_sinks_as_the_point_takes() {
 fn a_sink_ends_its_connection_from_another_process_in_its_event() {
     let mut source = Source::start("");
     let mut client = source.client();
-    client.good("hear once");
+    client.good("advise once");
     assert_eq!(source.process.number("announce 1"), 1);
-    assert_eq!(source.process.number("hearers"), 0);
+    assert_eq!(source.process.number("sinks"), 0);
     assert_eq!(source.process.number("announce 2"), 0);
-    assert_eq!(client.good("heard"), "1");
+    assert_eq!(client.good("received"), "1");
 }
 
 #[test]
 fn a_killed_sink_is_dropped_and_the_others_are_called() {
     for way in ["", "ncacn_ip_tcp:127.0.0.1[0]"] {
         let mut source = Source::start(way);
-        let mut first = source.hearer();
+        let mut first = source.sink();
         let before = source.process.number("exported");
-        let (mut killed, mut last) = (source.hearer(), source.hearer());
+        let (mut killed, mut last) = (source.sink(), source.sink());
         assert_eq!(source.process.number("announce 1"), 3);
         killed.kill();
         assert_eq!(source.process.number("announce 2"), 2);
-        assert_eq!(source.process.number("hearers"), 2);
+        assert_eq!(source.process.number("sinks"), 2);
         assert_eq!(source.process.number("announce 3"), 2);
-        assert_eq!((first.good("heard"), last.good("heard")), ("1 2 3".to_owned(), "1 2 3".to_owned()));
-        last.good("unhear");
+        assert_eq!((first.good("received"), last.good("received")), ("1 2 3".to_owned(), "1 2 3".to_owned()));
+        last.good("unadvise");
         last.end();
         source.process.becomes(DROPPED, "exported", before);
         first.kill();
         assert_eq!(source.process.number("announce 4"), 0);
-        assert_eq!(source.process.number("hearers"), 0);
+        assert_eq!(source.process.number("sinks"), 0);
     }
 }
 
@@ -149,32 +149,32 @@ fn a_killed_sink_is_dropped_and_the_others_are_called() {
 fn a_sink_that_hangs_holds_nobody_up_and_is_dropped_after_a_while() {
     // Five seconds: short enough to wait for, and long enough for a live sink on a busy machine.
     let mut source = Source::announce("", "announcer events 5000");
-    let (hung, mut well) = (source.hearer(), source.hearer());
+    let (hung, mut well) = (source.sink(), source.sink());
     hung.stop();
     let start = Instant::now();
     for value in 1..=6 {
         source.process.good(&format!("post {value}"));
-        hears(&mut well, &value.to_string());
+        receives(&mut well, &value.to_string());
     }
     println!("posting took {:?}", start.elapsed());
     // The second unanswered event ends the sink's connection.
-    source.process.becomes(DROPPED, "hearers", 1);
+    source.process.becomes(DROPPED, "sinks", 1);
     assert_eq!(source.process.number("announce 7"), 1);
-    assert_eq!(well.good("heard"), "7");
+    assert_eq!(well.good("received"), "7");
     hung.go_on();
-    let mut again = source.hearer();
+    let mut again = source.sink();
     assert_eq!(source.process.number("announce 8"), 2);
-    assert_eq!(again.good("heard"), "8");
+    assert_eq!(again.good("received"), "8");
 }
 
 #[test]
 fn connections_end_with_a_killed_source() {
     for way in ["", "ncacn_ip_tcp:127.0.0.1[0]"] {
         let mut source = Source::start(way);
-        let mut client = source.hearer();
+        let mut client = source.sink();
         source.process.kill();
         let start = Instant::now();
-        let gone = client.bad("unhear");
+        let gone = client.bad("unadvise");
         assert!(gone.contains("RPC_E_DISCONNECTED") || gone.contains("RPC_S_SERVER_UNAVAILABLE"), "{gone}");
         client.good("leave");
         println!("{way}: it took {:?}", start.elapsed());

@@ -449,10 +449,10 @@ mod tests {
         let files: Vec<_> = repo.files.iter().collect();
         let arrows = Modules::read(&files, "src/").arrows();
         let name = |number: usize| files[number].path.trim_start_matches("src/").trim_end_matches(".rs").to_owned();
-        let mut told: Vec<_> =
+        let mut described: Vec<_> =
             arrows.iter().map(|arrow| format!("{} -> {}", name(arrow.from), name(arrow.to))).collect();
-        told.sort();
-        told
+        described.sort();
+        described
     }
 
     #[test]

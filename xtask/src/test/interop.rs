@@ -44,7 +44,7 @@ const ASLEEP: &str = "TestSleep";
 const QUICK: [&str; 2] = ["rpc.echo", "--option=torture:quick=yes"];
 
 pub(super) fn run() -> Outcome {
-    tools::ensure(&[Tool::Judges, Tool::JavaJudges, Tool::Widl])?;
+    tools::ensure(&[Tool::InteropTools, Tool::JInterop, Tool::Widl])?;
     workspace::build()?;
     libraries::run()?;
     objects()?;
@@ -60,7 +60,7 @@ pub(super) fn run() -> Outcome {
 
 /// Runs the tests that take minutes.
 pub(super) fn run_long() -> Outcome {
-    tools::ensure(&[Tool::JavaJudges])?;
+    tools::ensure(&[Tool::JInterop])?;
     workspace::build()?;
     jinterop::run_long()
 }
@@ -98,7 +98,7 @@ fn script(name: &str) -> String {
 
 /// Returns a script that runs with the Python of the packages from PyPI.
 fn python(name: &str, arguments: &[&str]) -> Program {
-    Program::new(&tools::judges_python(), &[&script(name)]).with(arguments)
+    Program::new(&tools::interop_python(), &[&script(name)]).with(arguments)
 }
 
 /// Returns smbtorture for a server at a port; `options` are appended to its binding, each behind a

@@ -20,12 +20,12 @@ const LINES_MAX: usize = 300;
 /// The maximum number of displayed characters of a running part's line.
 const WIDTH_MAX: usize = 110;
 /// The interval at which a part is polled for its end.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The interval of progress messages.
-const SIGN: Duration = Duration::from_secs(60);
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The parts that have not begun.
-struct Left {
+struct PendingParts {
     parts: Vec<&'static Part>,
     /// Whether the build of the workspace succeeded, once it is done; true for a run without a
     /// build.
@@ -41,7 +41,7 @@ enum Next {
     End,
 }
 
-impl Left {
+impl PendingParts {
     fn new(parts: &[&'static Part], shuffle: Option<Seed>) -> Self {
         let parts = parts.iter().copied().filter(|part| part.name != BUILD);
         let mut parts = shuffle.map_or_else(|| parts.clone().collect(), |seed| seed.shuffle(parts.clone()));
@@ -67,7 +67,7 @@ impl Left {
 
 /// The state shared by the lanes.
 struct Run {
-    left: Mutex<Left>,
+    pending: Mutex<PendingParts>,
     built: Condvar,
     ran: Mutex<Vec<Ran>>,
     runner: Runner,
@@ -80,9 +80,9 @@ pub(super) fn run(parts: &[&'static Part], shuffle: Option<Seed>) -> Outcome<Vec
         return Ok(vec![runner.show(one)]);
     }
     println!("The parts print to {}/PART.log", runner.folder.display());
-    let left = Left::new(parts, shuffle);
-    let order: Vec<_> = left.parts.iter().map(|part| part.name).collect();
-    let run = Run { left: Mutex::new(left), built: Condvar::new(), ran: Mutex::new(Vec::new()), runner };
+    let pending = PendingParts::new(parts, shuffle);
+    let order: Vec<_> = pending.parts.iter().map(|part| part.name).collect();
+    let run = Run { pending: Mutex::new(pending), built: Condvar::new(), ran: Mutex::new(Vec::new()), runner };
     std::thread::scope(|scope| {
         scope.spawn(|| run.work(Lane::Waits));
         scope.spawn(|| run.work(Lane::Idles));
@@ -101,28 +101,28 @@ impl Run {
     /// Runs parts for a lane until none are left.
     fn work(&self, lane: Lane) {
         loop {
-            let mut left = locked(&self.left);
-            let next = left.next(lane);
-            let is_built = left.build == Some(true);
+            let mut pending = locked(&self.pending);
+            let next = pending.next(lane);
+            let is_built = pending.build == Some(true);
             let ran = match next {
                 Next::End => return,
                 Next::Wait => {
-                    drop(self.built.wait(left));
+                    drop(self.built.wait(pending));
                     continue;
                 }
                 Next::Run(part) => {
-                    drop(left);
+                    drop(pending);
                     println!("==> {}: {}", part.name, part.about);
                     self.runner.run(part, part.name, is_built)
                 }
                 Next::Refuse(Part { name, .. }) => {
-                    drop(left);
+                    drop(pending);
                     let verdict = Verdict::Failed("the workspace was not built".to_owned());
                     Ran { name, verdict, took: Duration::ZERO, work: Duration::ZERO }
                 }
             };
             if ran.name == BUILD {
-                locked(&self.left).build = Some(ran.verdict == Verdict::Passed);
+                locked(&self.pending).build = Some(ran.verdict == Verdict::Passed);
                 self.built.notify_all();
             }
             locked(&self.ran).push(ran);
@@ -233,14 +233,14 @@ fn wait(name: &str, program: &Program, log: &Path) -> std::io::Result<ExitStatus
     let out = File::create(log)?;
     let err = out.try_clone()?;
     let mut child = program.command().stdout(out).stderr(err).spawn()?;
-    let mut said = Instant::now();
+    let mut reported = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        std::thread::sleep(LOOK);
-        if said.elapsed() >= SIGN {
-            said = Instant::now();
+        std::thread::sleep(POLL_INTERVAL);
+        if reported.elapsed() >= PROGRESS_INTERVAL {
+            reported = Instant::now();
             println!("    {name} goes on: {}", last_line(log));
         }
     }
@@ -273,7 +273,7 @@ fn last_line(log: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::Lane::{Computes, Idles, Waits};
-    use super::{LINES_MAX, Lane, Left, Next, last_line, shown};
+    use super::{LINES_MAX, Lane, Next, PendingParts, last_line, shown};
     use crate::temporary::Folder;
     use crate::test::parts::{BUILD, PARTS};
     use crate::test::report::Verdict;
@@ -297,40 +297,40 @@ mod tests {
     }
 
     /// Returns the lanes' next steps, one after the other.
-    fn next(left: &mut Left, lanes: &[Lane]) -> Vec<String> {
+    fn next(pending: &mut PendingParts, lanes: &[Lane]) -> Vec<String> {
         let written = |next| match next {
             Next::Run(part) => part.name.to_owned(),
             Next::Refuse(part) => format!("not {}", part.name),
             Next::Wait => "wait".to_owned(),
             Next::End => "end".to_owned(),
         };
-        lanes.iter().map(|lane| written(left.next(*lane))).collect()
+        lanes.iter().map(|lane| written(pending.next(*lane))).collect()
     }
 
-    fn left(names: &[&str]) -> Left {
+    fn pending(names: &[&str]) -> PendingParts {
         let parts: Vec<_> = PARTS.iter().filter(|part| names.contains(&part.name)).collect();
         assert_eq!(parts.len(), names.len());
-        Left::new(&parts, None)
+        PendingParts::new(&parts, None)
     }
 
     #[test]
     fn the_build_comes_first_and_others_wait_for_it() {
-        let mut left = left(&["unit", "loom", "kill"]);
-        assert_eq!(next(&mut left, &[Computes, Waits, Waits]), [BUILD, "loom", "wait"]);
-        left.build = Some(true);
-        assert_eq!(next(&mut left, &[Idles, Waits, Waits]), ["kill", "unit", "end"]);
+        let mut pending = pending(&["unit", "loom", "kill"]);
+        assert_eq!(next(&mut pending, &[Computes, Waits, Waits]), [BUILD, "loom", "wait"]);
+        pending.build = Some(true);
+        assert_eq!(next(&mut pending, &[Idles, Waits, Waits]), ["kill", "unit", "end"]);
     }
 
     #[test]
     fn nothing_runs_on_a_workspace_that_was_not_built() {
-        let mut left = left(&["unit", "loom", "kill"]);
-        assert_eq!(next(&mut left, &[Computes]), [BUILD]);
-        left.build = Some(false);
-        assert_eq!(next(&mut left, &[Waits, Waits, Waits, Waits]), ["loom", "not kill", "not unit", "end"]);
+        let mut pending = pending(&["unit", "loom", "kill"]);
+        assert_eq!(next(&mut pending, &[Computes]), [BUILD]);
+        pending.build = Some(false);
+        assert_eq!(next(&mut pending, &[Waits, Waits, Waits, Waits]), ["loom", "not kill", "not unit", "end"]);
     }
 
     #[test]
     fn a_part_that_needs_no_workspace_does_not_wait() {
-        assert_eq!(next(&mut left(&["loom"]), &[Waits, Waits]), ["loom", "end"]);
+        assert_eq!(next(&mut pending(&["loom"]), &[Waits, Waits]), ["loom", "end"]);
     }
 }

@@ -128,7 +128,7 @@ pub(super) const PARTS: &[Part] = &[
         about: "runs Samba, impacket, scapy, j-interop and tshark against the standard's protocols",
         lane: Lane::Idles,
         needs_network: true,
-        tools: &[Tool::Judges, Tool::JavaJudges, Tool::Widl, Tool::Jdk, Tool::Ip],
+        tools: &[Tool::InteropTools, Tool::JInterop, Tool::Widl, Tool::Jdk, Tool::Ip],
         run: interop::run,
         ..PART
     },
@@ -268,7 +268,7 @@ pub(super) const GROUPS: &[Part] = &[
         name: "dcom",
         about: "has a foreign DCOM client hold an object for eight minutes by its pings alone",
         needs_network: true,
-        tools: &[Tool::JavaJudges, Tool::Jdk, Tool::Ip],
+        tools: &[Tool::JInterop, Tool::Jdk, Tool::Ip],
         run: interop::run_long,
         ..GROUP
     },
@@ -290,7 +290,7 @@ pub(super) const GROUPS: &[Part] = &[
     Part {
         name: "wine",
         about: "runs programs with stubs of widl under Wine (installs a gigabyte)",
-        tools: &[Tool::Judges, Tool::Wine],
+        tools: &[Tool::InteropTools, Tool::Wine],
         run: || super::run_wine(&[]),
         ..GROUP
     },

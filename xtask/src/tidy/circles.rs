@@ -13,26 +13,26 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
         let files: Vec<&File> = repo.rust().filter(|file| file.path.starts_with(&folder)).collect();
         let modules = Modules::read(&files, &folder);
         let arrows = modules.arrows();
-        let found = strangers(&files, &arrows);
-        found.iter().for_each(|circle| findings.push(told(circle, &files, &arrows)));
+        let found = forbidden_cycles(&files, &arrows);
+        found.iter().for_each(|cycle| findings.push(finding(cycle, &files, &arrows)));
     }
     findings
 }
 
 /// Returns the cycles that are not permitted. If one file of a cycle is the parent of all its other
 /// files, only the cycles that remain without that file are returned.
-fn strangers(files: &[&File], arrows: &[Arrow]) -> Vec<Vec<usize>> {
+fn forbidden_cycles(files: &[&File], arrows: &[Arrow]) -> Vec<Vec<usize>> {
     let mut found = Vec::new();
-    for circle in circles(files.len(), arrows) {
+    for cycle in circles(files.len(), arrows) {
         let is_parent =
-            |&parent: &usize| circle.iter().all(|&file| file == parent || is_above(files[parent], files[file]));
-        let Some(parent) = circle.iter().copied().find(is_parent) else {
-            found.push(circle);
+            |&parent: &usize| cycle.iter().all(|&file| file == parent || is_above(files[parent], files[file]));
+        let Some(parent) = cycle.iter().copied().find(is_parent) else {
+            found.push(cycle);
             continue;
         };
-        let is_of_the_others = |file: usize| file != parent && circle.contains(&file);
-        let others = arrows.iter().filter(|arrow| is_of_the_others(arrow.from) && is_of_the_others(arrow.to));
-        found.extend(strangers(files, &others.copied().collect::<Vec<_>>()));
+        let is_other = |file: usize| file != parent && cycle.contains(&file);
+        let others = arrows.iter().filter(|arrow| is_other(arrow.from) && is_other(arrow.to));
+        found.extend(forbidden_cycles(files, &others.copied().collect::<Vec<_>>()));
     }
     found
 }
@@ -46,14 +46,14 @@ fn is_above(above: &File, below: &File) -> bool {
 }
 
 /// Describes a cycle: each file, with the files that it depends on.
-fn told(circle: &[usize], files: &[&File], arrows: &[Arrow]) -> Finding {
+fn finding(cycle: &[usize], files: &[&File], arrows: &[Arrow]) -> Finding {
     let inside: Vec<_> =
-        arrows.iter().filter(|arrow| circle.contains(&arrow.from) && circle.contains(&arrow.to)).collect();
+        arrows.iter().filter(|arrow| cycle.contains(&arrow.from) && cycle.contains(&arrow.to)).collect();
     let lines = inside
         .iter()
         .map(|arrow| format!("\n    {}:{} names {}", files[arrow.from].path, arrow.line, files[arrow.to].path));
-    let message = format!("{} files name each other in a circle:{}", circle.len(), lines.collect::<String>());
-    Finding::new(files[circle[0]], 1, message)
+    let message = format!("{} files name each other in a circle:{}", cycle.len(), lines.collect::<String>());
+    Finding::new(files[cycle[0]], 1, message)
 }
 
 #[cfg(test)]

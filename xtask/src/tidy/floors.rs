@@ -10,98 +10,98 @@ struct Floor {
     package: &'static str,
     /// The packages of this workspace on which the crate may depend. Every build script may depend
     /// on `obvia-idl`.
-    may_know: &'static [&'static str],
+    dependencies: &'static [&'static str],
     /// The packages on which not even the crate's tests may depend.
-    stranger_to: &'static [&'static str],
+    forbidden: &'static [&'static str],
 }
 
 const FLOORS: &[Floor] = &[
     Floor {
         folder: "crates/via",
         package: "obvia-via",
-        may_know: &[],
-        stranger_to: &["obvia-ndr", "obvia-rpc", "obvia", "obvia-idl", "obvia-bench"],
+        dependencies: &[],
+        forbidden: &["obvia-ndr", "obvia-rpc", "obvia", "obvia-idl", "obvia-bench"],
     },
     Floor {
         folder: "crates/ndr",
         package: "obvia-ndr",
-        may_know: &[],
-        stranger_to: &["obvia-via", "obvia-rpc", "obvia", "obvia-bench"],
+        dependencies: &[],
+        forbidden: &["obvia-via", "obvia-rpc", "obvia", "obvia-bench"],
     },
     Floor {
         folder: "crates/rpc",
         package: "obvia-rpc",
-        may_know: &["obvia-ndr", "obvia-via"],
-        stranger_to: &["obvia", "obvia-bench"],
+        dependencies: &["obvia-ndr", "obvia-via"],
+        forbidden: &["obvia", "obvia-bench"],
     },
     Floor {
         folder: "crates/com",
         package: "obvia",
-        may_know: &["obvia-ndr", "obvia-rpc", "obvia-via"],
-        stranger_to: &["obvia-cli"],
+        dependencies: &["obvia-ndr", "obvia-rpc", "obvia-via"],
+        forbidden: &["obvia-cli"],
     },
-    Floor { folder: "crates/capi", package: "obvia-capi", may_know: &["obvia"], stranger_to: &["obvia-cli"] },
+    Floor { folder: "crates/capi", package: "obvia-capi", dependencies: &["obvia"], forbidden: &["obvia-cli"] },
     Floor {
         folder: "crates/java",
         package: "obvia-java",
-        may_know: &["obvia", "obvia-idl"],
-        stranger_to: &["obvia-cli"],
+        dependencies: &["obvia", "obvia-idl"],
+        forbidden: &["obvia-cli"],
     },
     Floor {
         folder: "crates/idl",
         package: "obvia-idl",
-        may_know: &["obvia-ndr"],
-        stranger_to: &["obvia-via", "obvia-rpc"],
+        dependencies: &["obvia-ndr"],
+        forbidden: &["obvia-via", "obvia-rpc"],
     },
     Floor {
         folder: "crates/cli",
         package: "obvia-cli",
-        may_know: &["obvia", "obvia-bench", "obvia-idl"],
-        stranger_to: &[],
+        dependencies: &["obvia", "obvia-bench", "obvia-idl"],
+        forbidden: &[],
     },
-    Floor { folder: "bench", package: "obvia-bench", may_know: &["obvia", "obvia-via"], stranger_to: &["obvia-cli"] },
-    Floor { folder: "bench/counted", package: "obvia-icount", may_know: &["obvia"], stranger_to: &["obvia-bench"] },
-    Floor { folder: "testing/matrix", package: "matrix", may_know: &["obvia"], stranger_to: &[] },
+    Floor { folder: "bench", package: "obvia-bench", dependencies: &["obvia", "obvia-via"], forbidden: &["obvia-cli"] },
+    Floor { folder: "bench/counted", package: "obvia-icount", dependencies: &["obvia"], forbidden: &["obvia-bench"] },
+    Floor { folder: "testing/matrix", package: "matrix", dependencies: &["obvia"], forbidden: &[] },
     Floor {
         folder: "testing/fuzz-targets",
         package: "obvia-fuzz-targets",
-        may_know: &["obvia", "obvia-idl", "obvia-ndr", "obvia-rpc", "obvia-via"],
-        stranger_to: &[],
+        dependencies: &["obvia", "obvia-idl", "obvia-ndr", "obvia-rpc", "obvia-via"],
+        forbidden: &[],
     },
-    Floor { folder: "testing/ground", package: "ground", may_know: &[], stranger_to: &[] },
+    Floor { folder: "testing/ground", package: "ground", dependencies: &[], forbidden: &[] },
     Floor {
         folder: "testing/native-programs",
         package: "native-programs",
-        may_know: &["obvia-idl", "ground"],
-        stranger_to: &[],
+        dependencies: &["obvia-idl", "ground"],
+        forbidden: &[],
     },
     Floor {
         folder: "testing/interop",
         package: "interop",
-        may_know: &["obvia", "native-programs", "ground"],
-        stranger_to: &[],
+        dependencies: &["obvia", "native-programs", "ground"],
+        forbidden: &[],
     },
     Floor {
         folder: "testing/constructs",
         package: "constructs",
-        may_know: &["obvia-idl", "native-programs"],
-        stranger_to: &[],
+        dependencies: &["obvia-idl", "native-programs"],
+        forbidden: &[],
     },
-    Floor { folder: "testing/soundness", package: "soundness", may_know: &["obvia", "ground"], stranger_to: &[] },
-    Floor { folder: "testing/torture", package: "torture", may_know: &["obvia", "ground"], stranger_to: &[] },
+    Floor { folder: "testing/soundness", package: "soundness", dependencies: &["obvia", "ground"], forbidden: &[] },
+    Floor { folder: "testing/torture", package: "torture", dependencies: &["obvia", "ground"], forbidden: &[] },
     Floor {
         folder: "testing/hostile",
         package: "obvia-hostile",
-        may_know: &["obvia"],
-        stranger_to: &["obvia-via", "obvia-rpc"],
+        dependencies: &["obvia"],
+        forbidden: &["obvia-via", "obvia-rpc"],
     },
-    Floor { folder: "testing/conformance", package: "obvia-conformance", may_know: &["obvia-via"], stranger_to: &[] },
-    Floor { folder: "xtask", package: "xtask", may_know: &[], stranger_to: &[] },
+    Floor { folder: "testing/conformance", package: "obvia-conformance", dependencies: &["obvia-via"], forbidden: &[] },
+    Floor { folder: "xtask", package: "xtask", dependencies: &[], forbidden: &[] },
 ];
 
 /// Examples are users: they may depend on `obvia` and nothing below.
 const EXAMPLES: &str = "examples/";
-const EXAMPLES_MAY_KNOW: &[&str] = &["obvia"];
+const EXAMPLES_DEPENDENCIES: &[&str] = &["obvia"];
 
 /// Modules of the standard library that a crate's source must not name, with the invariant that
 /// this preserves.
@@ -123,17 +123,17 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
             continue;
         }
         let floor = FLOORS.iter().find(|floor| floor.folder == folder);
-        let may_know = match floor {
-            Some(floor) => floor.may_know,
-            None if folder.starts_with(EXAMPLES) => EXAMPLES_MAY_KNOW,
+        let dependencies = match floor {
+            Some(floor) => floor.dependencies,
+            None if folder.starts_with(EXAMPLES) => EXAMPLES_DEPENDENCIES,
             None => {
-                let message = "this crate is on no floor; say in xtask/src/tidy/floors.rs whom it may know";
+                let message = "this crate is on no floor; add it to FLOORS in xtask/src/tidy/floors.rs";
                 findings.push(Finding::new(manifest, 1, message));
                 continue;
             }
         };
-        let stranger_to = floor.map_or(&[][..], |floor| floor.stranger_to);
-        let bounds = Bounds { folder, may_know, stranger_to };
+        let forbidden = floor.map_or(&[][..], |floor| floor.forbidden);
+        let bounds = Bounds { folder, dependencies, forbidden };
         bounds.check_manifest(manifest, &mut findings);
         let inside = format!("{folder}/");
         for file in repo.rust().filter(|file| file.path.starts_with(&inside)) {
@@ -149,8 +149,8 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
 /// The permitted dependencies of one crate.
 struct Bounds<'a> {
     folder: &'a str,
-    may_know: &'a [&'a str],
-    stranger_to: &'a [&'a str],
+    dependencies: &'a [&'a str],
+    forbidden: &'a [&'a str],
 }
 
 impl Bounds<'_> {
@@ -160,9 +160,9 @@ impl Bounds<'_> {
                 continue;
             }
             let allowed = match section {
-                "build-dependencies" => name == "obvia-idl" || self.may_know.contains(&name),
-                "dev-dependencies" => !self.stranger_to.contains(&name),
-                _ => self.may_know.contains(&name),
+                "build-dependencies" => name == "obvia-idl" || self.dependencies.contains(&name),
+                "dev-dependencies" => !self.forbidden.contains(&name),
+                _ => self.dependencies.contains(&name),
             };
             if !allowed {
                 findings.push(Finding::new(manifest, line, self.complaint(name)));
@@ -184,9 +184,9 @@ impl Bounds<'_> {
             }
             let is_test = file.is_test() || is_in(&test_lines, token.line);
             let allowed = if is_test {
-                !self.stranger_to.contains(&name.as_str())
+                !self.forbidden.contains(&name.as_str())
             } else {
-                self.may_know.contains(&name.as_str())
+                self.dependencies.contains(&name.as_str())
                     || self.is_itself(&name)
                     || (file.name() == "build.rs" && name == "obvia-idl")
             };
@@ -203,12 +203,12 @@ impl Bounds<'_> {
     }
 
     fn complaint(&self, name: &str) -> String {
-        let may_know = match self.may_know {
-            [] => "no other crate of this workspace".to_owned(),
+        let dependencies = match self.dependencies {
+            [] => "crates outside this workspace".to_owned(),
             names => names.join(", "),
         };
         let folder = self.folder;
-        format!("{folder} may not know {name}; it may know {may_know}")
+        format!("{folder} must not depend on {name}, only on {dependencies}")
     }
 }
 
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_floor_may_not_know_the_one_above() {
+    fn a_floor_must_not_depend_on_the_one_above() {
         let files = [
             ("crates/ndr/Cargo.toml", "[dependencies]\nserde = \"1\"\nobvia-via.workspace = true\n"),
             ("crates/ndr/src/lib.rs", "//! x\nuse core::fmt;\npub use obvia_rpc::Call;\n"),
@@ -301,14 +301,14 @@ mod tests {
         assert_eq!(
             said(check, &files),
             [
-                "crates/ndr/Cargo.toml:3: error: crates/ndr may not know obvia-via; it may know no other crate of this workspace",
-                "crates/ndr/src/lib.rs:3: error: crates/ndr may not know obvia-rpc; it may know no other crate of this workspace",
+                "crates/ndr/Cargo.toml:3: error: crates/ndr must not depend on obvia-via, only on crates outside this workspace",
+                "crates/ndr/src/lib.rs:3: error: crates/ndr must not depend on obvia-rpc, only on crates outside this workspace",
             ]
         );
     }
 
     #[test]
-    fn build_scripts_know_the_compiler_and_tests_know_more() {
+    fn build_scripts_may_depend_on_the_compiler_and_tests_on_more() {
         let files = [
             (
                 "examples/x/Cargo.toml",
@@ -320,8 +320,8 @@ mod tests {
         assert_eq!(
             said(check, &files),
             [
-                "examples/x/Cargo.toml:3: error: examples/x may not know obvia-idl; it may know obvia",
-                "crates/rpc/Cargo.toml:3: error: crates/rpc may not know obvia; it may know obvia-ndr, obvia-via",
+                "examples/x/Cargo.toml:3: error: examples/x must not depend on obvia-idl, only on obvia",
+                "crates/rpc/Cargo.toml:3: error: crates/rpc must not depend on obvia, only on obvia-ndr, obvia-via",
             ]
         );
     }

@@ -19,7 +19,7 @@ fn who_may_not_call_is_refused_and_logged() {
     assert_eq!(client.line(), "ok");
     let own = std::fs::metadata("/proc/self").expect("there is this process").uid();
     let from = format!("to process {} of user {own}", client.pid());
-    for what in ["method 3 of IDoor", "method 3 of IDoor", "the object front", "the object back"] {
+    for what in ["method 3 of ICounted", "method 3 of ICounted", "the object front", "the object back"] {
         assert_eq!(server.line(), format!("refused {what} {from}"));
     }
     server.order("n");

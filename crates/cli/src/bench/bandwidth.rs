@@ -47,7 +47,7 @@ impl Arguments {
     fn cases(&self, direction: Direction, placement: Placement) -> anyhow::Result<Vec<Box<dyn Case>>> {
         let sizes = self.extent.sizes(self.sizes.as_deref());
         let baseline = if self.provider.path().is_network() { Path::TcpStream } else { Path::Memcpy };
-        let mut cases = raw::flows(direction.name(), &[baseline], &sizes, self.depth, placement)?;
+        let mut cases = raw::one_way_baselines(direction.name(), &[baseline], &sizes, self.depth, placement)?;
         let waits: Vec<_> = self.wait.iter().map(|policy| policy.wait()).collect();
         cases.extend(vi::transfers(self.provider, direction, &sizes, self.depth, &waits, placement)?);
         Ok(cases)

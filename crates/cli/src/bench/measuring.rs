@@ -72,10 +72,10 @@ impl Extent {
         placement: Option<Placement>,
         start: impl FnOnce() -> anyhow::Result<Vec<Box<dyn Case>>>,
     ) -> anyhow::Result<ExitCode> {
-        let machine = Machine::look(placement);
+        let machine = Machine::read(placement);
         end_on_signal()?;
         if self.cable {
-            cable::lay()?;
+            cable::set_up()?;
         }
         let mut cases = start()?;
         let mut progress = ProgressLine::new();

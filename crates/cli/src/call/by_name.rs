@@ -1,7 +1,7 @@
 //! Calls by name, through IDispatch: of objects whose interface extends it, and of objects without
 //! a description.
 
-use super::{Arguments, given, readable};
+use super::{Arguments, argument_text, readable};
 use crate::describe::{Described, no_such_name};
 use crate::{exit, print, tlb};
 use anyhow::{anyhow, bail};
@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &Arguments, object: IDispatch) -> anyhow::Result<Ex
     let mut object = object;
     for step in path.split('/').filter(|step| !step.is_empty()) {
         let found = ids(&object, library, step, &[])?.and_then(|ids| call(&object, &ids, step, &[], &[]));
-        let found = found.map_err(|error| exit::told(&error, failure(step, &error)))?;
+        let found = found.map_err(|error| exit::runtime_error(&error, failure(step, &error)))?;
         let found = found.object().ok_or_else(|| anyhow!("{} returned no object for the next call", member(step)))?;
         object = found
             .cast()
@@ -82,7 +82,7 @@ pub(super) fn run(arguments: &Arguments, object: IDispatch) -> anyhow::Result<Ex
             print::document(&json!({ "error": told }))?;
             Ok(exit::code_for(&error))
         }
-        Err(error) => Err(exit::told(&error, failure(last, &error))),
+        Err(error) => Err(exit::runtime_error(&error, failure(last, &error))),
     }
 }
 
@@ -124,7 +124,7 @@ fn call(object: &IDispatch, ids: &[i32], name: &str, given: &[Variant], named: &
 /// Parses an argument as JSON. Text that is no JSON is a string, among them numbers that are not
 /// finite.
 fn argument(typed: &str) -> Value {
-    given::json(typed).unwrap_or_else(|| Value::String(typed.to_owned()))
+    argument_text::json(typed).unwrap_or_else(|| Value::String(typed.to_owned()))
 }
 
 /// Converts a JSON value to a VARIANT; the callee coerces it to the parameter's type.
@@ -132,7 +132,7 @@ fn variant(value: &Value) -> anyhow::Result<Variant> {
     Ok(match value {
         Value::Null => Variant::null(),
         Value::Bool(value) => (*value).into(),
-        Value::String(text) => given::number(text).map_or_else(|| text.as_str().into(), Variant::from),
+        Value::String(text) => argument_text::number(text).map_or_else(|| text.as_str().into(), Variant::from),
         Value::Number(number) => match (number.as_i64(), number.as_u64()) {
             (Some(value), _) => i32::try_from(value).map_or_else(|_| value.into(), Variant::from),
             (None, Some(value)) => value.into(),

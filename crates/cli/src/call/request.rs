@@ -1,6 +1,6 @@
 //! Layout of a request's frame from JSON arguments.
 
-use super::{Method, given};
+use super::{Method, argument_text};
 use crate::frame::{Writer, block};
 use crate::value::Wrong;
 use obvia_idl::model::{Extent, Type};
@@ -8,7 +8,7 @@ use obvia_idl::plan::{MethodPlan, ParamPlan, element_counts, in_place};
 use serde_json::{Map, Value};
 
 /// Returns the parameters that take arguments: the `[in]` ones without the counts of arrays.
-pub(crate) fn given<'p, 'a>(plan: &'p MethodPlan<'a>) -> Vec<&'p ParamPlan<'a>> {
+pub(crate) fn arguments_of<'p, 'a>(plan: &'p MethodPlan<'a>) -> Vec<&'p ParamPlan<'a>> {
     let is_given = |at: usize, param: &ParamPlan<'_>| param.param.direction.is_in() && !is_counted(plan, at);
     plan.params.iter().enumerate().filter(|(at, param)| is_given(*at, param)).map(|(_, param)| param).collect()
 }
@@ -27,7 +27,7 @@ fn is_counted(plan: &MethodPlan<'_>, count: usize) -> bool {
 /// stay as typed.
 fn argument(method: &Method<'_>, param: &ParamPlan<'_>, typed: &str) -> Value {
     let is_text = matches!(in_place(&method.described.model, param.param), Type::Pointer(pointer) if pointer.extent == Extent::Text);
-    match given::json(typed) {
+    match argument_text::json(typed) {
         Some(Value::Number(_) | Value::Bool(_)) if is_text => Value::String(typed.to_owned()),
         Some(value) => value,
         None => Value::String(typed.to_owned()),
@@ -37,7 +37,7 @@ fn argument(method: &Method<'_>, param: &ParamPlan<'_>, typed: &str) -> Value {
 /// Lays out the frame of a request.
 pub(crate) fn frame(method: &Method<'_>, typed: &[String]) -> Result<Vec<u8>, Wrong> {
     let plan = &method.plan;
-    let wanted = given(plan);
+    let wanted = arguments_of(plan);
     if wanted.len() != typed.len() {
         let names: Vec<&str> = wanted.iter().map(|param| param.param.name.as_str()).collect();
         let list = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };

@@ -4,7 +4,7 @@
 use super::{Layout, Member, counted, evaluate, integer};
 use crate::value;
 use obvia::dynamic::Checked;
-use obvia_idl::model::{Arith, Base, Extent, Pointer, PointerClass, Type, UnionId, round};
+use obvia_idl::model::{Arith, Base, Extent, Pointer, PointerClass, Type, UnionId, round_up};
 use obvia_idl::plan::is_plain;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
                 let base = if let Type::Base(base) = union.tag { base } else { Base::I32 };
                 let tag = integer(self.frame, at, base)?;
                 let (_, align) = model.union_body(union);
-                self.union(*id, tag, at + round(base.size(), align) as usize)
+                self.union(*id, tag, at + round_up(base.size(), align) as usize)
             }
             Type::Fixed(element, count) => self.elements(element, *count as usize, at),
             Type::Pointer(pointer) => self.pointer(pointer, at),

@@ -3,7 +3,7 @@
 use super::{Layout, Member, counted, evaluate, expected, integer};
 use crate::describe::nearest::did_you_mean;
 use crate::value::{self, Wrong};
-use obvia_idl::model::{Arith, Base, Extent, Field, Pointer, PointerClass, Type, Union, UnionId, round};
+use obvia_idl::model::{Arith, Base, Extent, Field, Pointer, PointerClass, Type, Union, UnionId, round_up};
 use obvia_idl::plan::{KIND_TEXT8, KIND_TEXT16, is_plain};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
@@ -32,12 +32,12 @@ pub(crate) struct Writer<'a, 'v> {
 struct Empty<'a, 'v> {
     ty: &'a Type,
     body: usize,
-    given: Given<'v>,
+    given: Contents<'v>,
     path: String,
 }
 
 /// The JSON value of an object: one value, or the elements of an array.
-enum Given<'v> {
+enum Contents<'v> {
     One(&'v Value),
     Many(&'v [Value]),
 }
@@ -69,8 +69,8 @@ impl<'a, 'v> Writer<'a, 'v> {
         while let Some(Empty { ty, body, given, path }) = self.empty.pop_front() {
             self.path = path;
             match given {
-                Given::One(value) => self.value(ty, body, value)?,
-                Given::Many(items) => self.elements(ty, body, items)?,
+                Contents::One(value) => self.value(ty, body, value)?,
+                Contents::Many(items) => self.elements(ty, body, items)?,
             }
         }
         Ok(())
@@ -86,7 +86,7 @@ impl<'a, 'v> Writer<'a, 'v> {
     }
 
     /// Queues an object, to be written in its turn.
-    fn later(&mut self, ty: &'a Type, body: usize, given: Given<'v>) {
+    fn later(&mut self, ty: &'a Type, body: usize, given: Contents<'v>) {
         self.empty.push_back(Empty { ty, body, given, path: self.path.clone() });
     }
 
@@ -202,7 +202,7 @@ impl<'a, 'v> Writer<'a, 'v> {
                 let bytes = items.len() * self.layout.size(element);
                 let body = self.object(self.layout.kind(element), items.len(), bytes)?;
                 self.put(at, &(body as u64).to_le_bytes());
-                self.later(element, body, Given::Many(items));
+                self.later(element, body, Contents::Many(items));
                 Ok(())
             }
             (Type::Union(id), _) if self.layout.model.unions[id.0].encapsulated.is_none() => {
@@ -291,7 +291,7 @@ impl<'a, 'v> Writer<'a, 'v> {
             self.named.insert(name.to_owned(), body);
         }
         if pointer.extent != Extent::Text {
-            self.later(&pointer.to, body, Given::One(given));
+            self.later(&pointer.to, body, Contents::One(given));
         }
         Ok(())
     }
@@ -356,7 +356,7 @@ impl<'a, 'v> Writer<'a, 'v> {
         let size = self.layout.size(&union.tag);
         self.put(at, &tag.to_le_bytes()[..size]);
         let (_, align) = model.union_body(union);
-        let body = at + round(size as u32, align) as usize;
+        let body = at + round_up(size as u32, align) as usize;
         field.map_or(Ok(()), |field| self.value(&field.ty, body, value))
     }
 }

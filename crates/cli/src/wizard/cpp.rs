@@ -174,7 +174,9 @@ fn expected(component: &Component) -> String {
     indented(lines.iter().map(String::as_str), 1)
 }
 
-/// Returns a call as a lambda, the last argument of the call that begins with `begin`.
+/// Returns the lines of a statement: a function call whose last argument is a lambda with the call
+/// of the method. `begin` is the text before the lambda, `result` the text before the method's
+/// call.
 fn around(begin: &str, Call { before, text }: &Call, result: &str) -> Vec<String> {
     let call = format!("{result}object.{text};");
     if before.is_empty() {

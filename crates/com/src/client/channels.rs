@@ -195,7 +195,7 @@ impl Calls {
     /// A channel must be at hand, and its slot free.
     #[cold]
     #[inline(never)]
-    pub unsafe fn turn_region(&self, at: usize, is_written: bool, address: usize) -> bool {
+    pub unsafe fn select_region(&self, at: usize, is_written: bool, address: usize) -> bool {
         let Some(region) = shared::find(address).filter(|region| region.is_writable() || !is_written) else {
             return false;
         };

@@ -112,7 +112,7 @@ impl Proxy {
         Calls::with(|calls| calls.prepare(&self.link)).err().map(leave)
     }
 
-    /// Selects the region that contains an array: see [`Calls::turn_region`].
+    /// Selects the region that contains an array: see [`Calls::select_region`].
     ///
     /// # Safety
     ///
@@ -120,16 +120,16 @@ impl Proxy {
     /// been made yet.
     #[cold]
     #[inline(never)]
-    pub unsafe fn turn_region(&self, at: usize, is_written: bool, address: usize) -> bool {
+    pub unsafe fn select_region(&self, at: usize, is_written: bool, address: usize) -> bool {
         // SAFETY: the caller's promise.
-        Calls::with(|calls| unsafe { calls.turn_region(at, is_written, address) })
+        Calls::with(|calls| unsafe { calls.select_region(at, is_written, address) })
     }
 
     /// Whether arrays can be passed by reference to this peer.
     ///
     /// # Safety
     ///
-    /// As for [`Self::turn_region`].
+    /// As for [`Self::select_region`].
     #[cold]
     pub unsafe fn shares_memory(&self) -> bool {
         // SAFETY: the caller's promise. If the channel was dropped meanwhile, the next one is of

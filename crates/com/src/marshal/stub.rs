@@ -90,7 +90,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
             |call: &ServerCall<'_>| call.regions().cache(array, is_written).address(reference, count, size, align);
         let found = match find(self.call) {
             Some(address) => Some(address),
-            None if self.call.turn_region(array, is_written, reference) => find(self.call),
+            None if self.call.select_region(array, is_written, reference) => find(self.call),
             None => None,
         };
         found.map(std::ptr::with_exposed_provenance_mut).ok_or(Status::BAD_STUB_DATA)

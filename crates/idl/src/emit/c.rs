@@ -154,7 +154,7 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     out.unindented("#endif");
     let remote: Vec<InterfaceId> = own.iter().copied().filter(|id| !model.interfaces[id.0].local).collect();
     let methods = || remote.iter().flat_map(|id| model.all_methods(*id)).map(|method| plan(model, method));
-    let has_tables = structures::are_there(model) || methods().any(|plan| table::is_by_table(&plan));
+    let has_tables = structures::has_structures(model) || methods().any(|plan| table::is_by_table(&plan));
     let runtime = if has_tables { "obvia_table.h" } else { "obvia_stub.h" };
     out.line(format!("#include \"{runtime}\""));
     out.line("");

@@ -1,8 +1,8 @@
 //! Random calls: the values of a method's calls, for test programs in every language.
 //!
 //! A seed, a method and a number identify a call. From these the caller and the object draw the
-//! same values, in the order of [`Trial::fields`]. The caller sends the arguments and knows the
-//! results. The object knows the arguments and returns the results. Each side thus checks the
+//! same values, in the order of [`TestedMethod::fields`]. The caller sends the arguments and knows
+//! the results. The object knows the arguments and returns the results. Each side thus checks the
 //! peer's values, whatever languages the programs are in. `random_calls.hh` and
 //! `random_calls.rs.in` contain the generator.
 
@@ -17,14 +17,14 @@ const ARRAY_BYTES: i64 = 8192;
 const VALUE_BYTES: u32 = 0x1_0000;
 
 /// A method with the values of its calls in test programs.
-pub(super) struct Trial<'a> {
+pub(super) struct TestedMethod<'a> {
     /// The method.
     pub(super) plan: MethodPlan<'a>,
     /// The values of a call, in the order in which they are drawn. Whether the method fails is
     /// drawn before the first result.
     pub(super) fields: Vec<Field>,
     /// The reason why the method is omitted, if it is.
-    pub(super) left_out: Option<String>,
+    pub(super) omission_reason: Option<String>,
 }
 
 /// A value of a call.
@@ -32,13 +32,13 @@ pub(super) struct Field {
     /// The field's name: the parameter's name with the direction.
     pub(super) name: String,
     /// The kind of value, and the way in which it is drawn.
-    pub(super) what: What,
+    pub(super) kind: FieldKind,
     /// Whether the value is a result.
     pub(super) is_result: bool,
 }
 
 /// The way in which a value is drawn.
-pub(super) enum What {
+pub(super) enum FieldKind {
     /// Any value of its type, within a range.
     Value(Type, Option<(i64, i64)>),
     /// A count of elements. The numbers are the least count, the count whose elements just fit into
@@ -47,7 +47,7 @@ pub(super) enum What {
     /// A count of used elements: at most the room in each of these arrays.
     Used(Base, Vec<Arith>),
     /// The value of the argument with this name.
-    Kept(Type, String),
+    SameAsArgument(Type, String),
     /// A value or null.
     Optional(Type),
     /// A number of elements.
@@ -58,10 +58,11 @@ pub(super) enum What {
 
 /// Returns the file's interfaces that test programs call, with their methods, inherited ones
 /// included.
-pub(super) fn trials(model: &Model) -> Vec<(InterfaceId, Vec<Trial<'_>>)> {
+pub(super) fn tested_methods(model: &Model) -> Vec<(InterfaceId, Vec<TestedMethod<'_>>)> {
     let all = (0..model.interfaces.len()).map(InterfaceId);
     let own = all.filter(|id| !model.interfaces[id.0].imported && !model.interfaces[id.0].local);
-    let methods = |id| model.all_methods(id).into_iter().map(|method| trial(model, plan(model, method))).collect();
+    let methods =
+        |id| model.all_methods(id).into_iter().map(|method| tested_method(model, plan(model, method))).collect();
     own.map(|id| (id, methods(id))).collect()
 }
 
@@ -97,17 +98,17 @@ pub(super) fn limits(base: Base, range: Option<(i64, i64)>) -> [i64; 2] {
     }
 }
 
-fn trial<'a>(model: &Model, plan: MethodPlan<'a>) -> Trial<'a> {
-    let left_out = plan.params.iter().find_map(|param| {
-        let why = why_not(model, &plan, param)?;
+fn tested_method<'a>(model: &Model, plan: MethodPlan<'a>) -> TestedMethod<'a> {
+    let omission_reason = plan.params.iter().find_map(|param| {
+        let why = unsupported_reason(model, &plan, param)?;
         Some(format!("`{}` is {why}", param.param.name))
     });
-    let fields = if left_out.is_some() { Vec::new() } else { fields(model, &plan) };
-    Trial { plan, fields, left_out }
+    let fields = if omission_reason.is_some() { Vec::new() } else { fields(model, &plan) };
+    TestedMethod { plan, fields, omission_reason }
 }
 
 /// Returns the reason why test programs do not support a parameter. `None` if they do.
-fn why_not(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<&'static str> {
+fn unsupported_reason(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<&'static str> {
     if model.layout(in_place(model, param.param)).0 > VALUE_BYTES {
         return Some("too large for a stack");
     }
@@ -116,9 +117,11 @@ fn why_not(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Optio
     }
     match &param.passing {
         Passing::Optional(Type::Fixed(..)) => Some("an array of fixed size that may be null"),
-        Passing::Value(_) | Passing::Place(_) | Passing::Optional(_) | Passing::Text { .. } | Passing::OutText(_) => {
-            None
-        }
+        Passing::Value(_)
+        | Passing::RefPointer(_)
+        | Passing::Optional(_)
+        | Passing::Text { .. }
+        | Passing::OutText(_) => None,
         Passing::Array { element: Type::Fixed(..), .. } => Some("an array of arrays"),
         Passing::Array { size, .. } if !is_simple(plan, size) => {
             Some("an array whose size is no sum or multiple of arguments")
@@ -147,7 +150,7 @@ fn is_simple(plan: &MethodPlan<'_>, size: &Arith) -> bool {
         Arith::Operand(operand) => {
             let param = &plan.params[operand.index];
             param.param.direction.is_in()
-                && matches!(param.passing, Passing::Value(Type::Base(_)) | Passing::Place(Type::Base(_)))
+                && matches!(param.passing, Passing::Value(Type::Base(_)) | Passing::RefPointer(Type::Base(_)))
         }
         Arith::Binary(operator, left, right) => {
             let constant = matches!(**left, Arith::Const(_)) || matches!(**right, Arith::Const(_));
@@ -185,8 +188,8 @@ fn fields(model: &Model, plan: &MethodPlan<'_>) -> Vec<Field> {
             for param in plan.params.iter().filter(|param| param.passing.in_block() == in_block) {
                 let travels = if is_result { param.param.direction.is_out() } else { param.param.direction.is_in() };
                 if travels {
-                    let what = what(model, plan, param, is_result);
-                    fields.extend(what.map(|what| Field { name: field_name(param, is_result), what, is_result }));
+                    let kind = kind(model, plan, param, is_result);
+                    fields.extend(kind.map(|kind| Field { name: field_name(param, is_result), kind, is_result }));
                 }
             }
         }
@@ -194,26 +197,32 @@ fn fields(model: &Model, plan: &MethodPlan<'_>) -> Vec<Field> {
     fields
 }
 
-fn what(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, is_result: bool) -> Option<What> {
+fn kind(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, is_result: bool) -> Option<FieldKind> {
     Some(match &param.passing {
-        Passing::Value(ty) | Passing::Place(ty) => match (ty, counted(plan, param)) {
-            (Type::Base(_), Counted::Rooms(_)) if is_result => What::Kept(ty.clone(), field_name(param, false)),
-            (Type::Base(base), Counted::Rooms(arrays)) => What::Count(*base, edges(model, plan, param, *base, &arrays)),
-            (Type::Base(base), Counted::Used(rooms)) => What::Used(*base, rooms),
-            (Type::Base(base), Counted::Made(arrays)) => What::Count(*base, edges(model, plan, param, *base, &arrays)),
-            _ => What::Value(ty.clone(), param.param.range),
+        Passing::Value(ty) | Passing::RefPointer(ty) => match (ty, counted(plan, param)) {
+            (Type::Base(_), Counted::Rooms(_)) if is_result => {
+                FieldKind::SameAsArgument(ty.clone(), field_name(param, false))
+            }
+            (Type::Base(base), Counted::Rooms(arrays)) => {
+                FieldKind::Count(*base, edges(model, plan, param, *base, &arrays))
+            }
+            (Type::Base(base), Counted::Used(rooms)) => FieldKind::Used(*base, rooms),
+            (Type::Base(base), Counted::Made(arrays)) => {
+                FieldKind::Count(*base, edges(model, plan, param, *base, &arrays))
+            }
+            _ => FieldKind::Value(ty.clone(), param.param.range),
         },
-        Passing::Optional(ty) => What::Optional(ty.clone()),
+        Passing::Optional(ty) => FieldKind::Optional(ty.clone()),
         Passing::Array { element, size, length } => {
-            What::Array { element: element.clone(), count: length.as_ref().unwrap_or(size).clone() }
+            FieldKind::Array { element: element.clone(), count: length.as_ref().unwrap_or(size).clone() }
         }
         Passing::Text { base, optional } => {
-            What::Text { wide: base.size() == 2, optional: *optional, fit: text_fit(plan.request_block, *base) }
+            FieldKind::Text { wide: base.size() == 2, optional: *optional, fit: text_fit(plan.request_block, *base) }
         }
         Passing::OutText(base) => {
-            What::Text { wide: base.size() == 2, optional: false, fit: text_fit(plan.reply_block, *base) }
+            FieldKind::Text { wide: base.size() == 2, optional: false, fit: text_fit(plan.reply_block, *base) }
         }
-        Passing::OutArray { element, size } => What::Array { element: element.clone(), count: size.clone() },
+        Passing::OutArray { element, size } => FieldKind::Array { element: element.clone(), count: size.clone() },
         Passing::Lent { .. }
         | Passing::Reference { .. }
         | Passing::Object(_)

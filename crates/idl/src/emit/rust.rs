@@ -74,7 +74,7 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
         compilation.name
     ));
     out.line("");
-    if model.brought != model.built_in {
+    if model.bundled != model.built_in {
         out.line("pub use obvia::events::idl::*;");
         out.line("");
     }
@@ -87,7 +87,7 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
         out.line(format!("// `{}` is left out: {why}.", model.interfaces[id.0].name));
     }
     let is_here = |id: &InterfaceId| !left_out.contains_key(id);
-    (model.brought.interfaces..model.interfaces.len()).map(InterfaceId).filter(is_here).for_each(|id| {
+    (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId).filter(is_here).for_each(|id| {
         interface::interface(&mut out, model, id);
     });
     let own = (model.built_in.interfaces..model.interfaces.len()).map(InterfaceId);
@@ -111,7 +111,7 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
 /// supported.
 fn left_out(model: &Model) -> Result<BTreeMap<InterfaceId, String>, Vec<crate::Diagnostic>> {
     let (mut left_out, mut refused) = (BTreeMap::new(), Vec::new());
-    for id in (model.brought.interfaces..model.interfaces.len()).map(InterfaceId) {
+    for id in (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId) {
         let found = interface::refusals(model, id);
         if !model.interfaces[id.0].imported {
             refused.extend(found);
@@ -138,7 +138,7 @@ fn left_out(model: &Model) -> Result<BTreeMap<InterfaceId, String>, Vec<crate::D
 /// Writes the code that registers the linked interfaces when the program is loaded, so that two
 /// different interfaces with the same IID are noticed.
 fn declared(out: &mut Writer, model: &Model, left_out: &BTreeMap<InterfaceId, String>) {
-    let own = (model.brought.interfaces..model.interfaces.len()).map(InterfaceId);
+    let own = (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId);
     let own = own.filter(|id| !left_out.contains_key(id));
     let meaning = |id: InterfaceId| {
         let (found, fingerprint) = (&model.interfaces[id.0], canonical::fingerprint(model, id));

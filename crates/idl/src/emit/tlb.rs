@@ -35,7 +35,7 @@ const HRESULT: u16 = 25;
 pub fn library(compilation: &Compilation) -> Result<(TypeLibrary, Vec<Diagnostic>), Vec<Diagnostic>> {
     let own = compilation.model.libraries.iter().find(|library| !library.imported);
     let Some(library) = own else {
-        let error = Diagnostic::nowhere("no-library", format!("{} has no library", compilation.name));
+        let error = Diagnostic::without_place("no-library", format!("{} has no library", compilation.name));
         return Err(vec![error.help("put the file's declarations into `[uuid(...)] library NAME { ... };`")]);
     };
     let mut emitter = Emitter {
@@ -64,7 +64,7 @@ pub fn emit(compilation: &Compilation) -> Result<(Vec<u8>, Vec<Diagnostic>), Vec
     let (library, warnings) = library(compilation)?;
     match typelib::write(&library) {
         Ok(bytes) => Ok((bytes, warnings)),
-        Err(error) => Err(vec![Diagnostic::nowhere("unwritable", error.to_string())]),
+        Err(error) => Err(vec![Diagnostic::without_place("unwritable", error.to_string())]),
     }
 }
 
@@ -81,7 +81,7 @@ struct Emitter<'a> {
 }
 
 impl Emitter<'_> {
-    fn say(&mut self, diagnostic: Diagnostic) {
+    fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
@@ -96,7 +96,7 @@ impl Emitter<'_> {
             Some(uuid) => made.uuid = uuid,
             None => {
                 let error = Diagnostic::error("no-uuid", library.span, "a type library has a uuid");
-                self.say(error.help("put [uuid(...)] before `library`, with a uuid of its own from `uuidgen`"));
+                self.report(error.help("put [uuid(...)] before `library`, with a uuid of its own from `uuidgen`"));
             }
         }
         for import in &library.imports {
@@ -104,7 +104,7 @@ impl Emitter<'_> {
             if !matches!(file.as_str(), "stdole2.tlb" | "stdole32.tlb") {
                 let text = format!("nothing of `{}` is known", import.file);
                 let warning = Diagnostic::warning("ignored-importlib", import.span, text);
-                self.say(
+                self.report(
                     warning
                         .help("import types from IDL files by `import`; IUnknown and IDispatch come from stdole2.tlb"),
                 );
@@ -175,7 +175,7 @@ impl Emitter<'_> {
                 interface.name
             );
             let error = Diagnostic::error("not-in-library", interface.span, text);
-            self.say(error.help("declare it outside the library"));
+            self.report(error.help("declare it outside the library"));
         }
         // The base interface comes first.
         let base = match interface.base {
@@ -275,7 +275,7 @@ impl Emitter<'_> {
         if found.members.is_none() {
             let text = format!("interface `{}` is announced but never declared", found.name);
             let error = Diagnostic::error("undeclared-interface", found.span, text);
-            self.say(error.help("declare it, or import the file that does"));
+            self.report(error.help("declare it, or import the file that does"));
         }
         self.reserve(Declared::Dispinterface(at), info)
     }
@@ -347,7 +347,7 @@ impl Emitter<'_> {
         if made.is_none() {
             let warning =
                 Diagnostic::warning("no-default", span, "a type library has no default of this kind for this type");
-            self.say(warning.help("callers that use its description must pass the argument"));
+            self.report(warning.help("callers that use its description must pass the argument"));
         }
         made
     }
@@ -357,7 +357,7 @@ impl Emitter<'_> {
         let info = TypeInfo { size: POINTER.into(), align: POINTER as u8, ..with_about(about, name, Kind::Coclass) };
         if about.uuid.is_none() {
             let error = Diagnostic::error("no-uuid", *span, format!("class `{name}` has no uuid"));
-            self.say(error.help("put [uuid(...)] before it, with a uuid of its own from `uuidgen`"));
+            self.report(error.help("put [uuid(...)] before it, with a uuid of its own from `uuidgen`"));
         }
         self.reserve(Declared::Coclass(at), info)
     }

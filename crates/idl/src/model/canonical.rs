@@ -99,7 +99,7 @@ impl Closure {
     }
 
     fn add<'m>(&mut self, model: &'m Model, types: impl Iterator<Item = &'m Type>) {
-        for ty in model.reached_from(types) {
+        for ty in model.reachable_from(types) {
             match ty {
                 Type::Base(base) => self.contexts |= *base == Base::Context,
                 Type::Enum(id) => _ = self.enums.insert(*id),

@@ -54,6 +54,6 @@ impl Measure {
 pub(super) const NOTHING: Measure = Measure { weight: 1, ..Measure::value(0, 1) };
 
 /// Rounds up to a multiple of an alignment.
-pub fn round(value: u32, align: u32) -> u32 {
+pub fn round_up(value: u32, align: u32) -> u32 {
     value.div_ceil(align.max(1)).saturating_mul(align.max(1))
 }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 
 /// An iterator over a type and all types that it leads to. Each structure and union comes once,
 /// before its contents.
-pub(crate) struct Reached<'m> {
+pub(crate) struct ReachableTypes<'m> {
     model: &'m Model,
     /// The types still to visit, the next one last. A stack on the heap: chains of types may be as
     /// long as a file.
@@ -20,15 +20,15 @@ pub(crate) struct Reached<'m> {
 
 impl Model {
     /// Returns an iterator over a type and all types that it leads to.
-    pub(crate) fn reached<'m>(&'m self, ty: &'m Type) -> Reached<'m> {
-        self.reached_from([ty])
+    pub(crate) fn reachable<'m>(&'m self, ty: &'m Type) -> ReachableTypes<'m> {
+        self.reachable_from([ty])
     }
 
     /// Returns an iterator over the given types and all types that they lead to.
-    pub(crate) fn reached_from<'m>(&'m self, types: impl IntoIterator<Item = &'m Type>) -> Reached<'m> {
+    pub(crate) fn reachable_from<'m>(&'m self, types: impl IntoIterator<Item = &'m Type>) -> ReachableTypes<'m> {
         let next = types.into_iter().collect();
         let (structs, unions) = (vec![false; self.structs.len()], vec![false; self.unions.len()]);
-        Reached { model: self, next, structs, unions }
+        ReachableTypes { model: self, next, structs, unions }
     }
 
     /// Returns the type behind all arrays and pointers.
@@ -100,7 +100,7 @@ impl Model {
     }
 }
 
-impl<'m> Iterator for Reached<'m> {
+impl<'m> Iterator for ReachableTypes<'m> {
     type Item = &'m Type;
 
     fn next(&mut self) -> Option<&'m Type> {

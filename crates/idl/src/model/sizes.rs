@@ -2,7 +2,7 @@
 
 use super::base::Base;
 use super::declarations::{Field, Struct, Union};
-use super::measure::{Measure, NOTHING, round};
+use super::measure::{Measure, NOTHING, round_up};
 use super::tables::Model;
 use super::types::{StructId, Type, UnionId};
 
@@ -78,7 +78,7 @@ impl Model {
             let (own, own_align) = self.layout(&field.ty);
             (size.max(own), align.max(own_align))
         });
-        (round(size, align), align)
+        (round_up(size, align), align)
     }
 
     /// Returns the members' offsets, and the size and alignment of a structure. The last offset is
@@ -87,12 +87,12 @@ impl Model {
         let (mut offsets, mut at, mut most) = (Vec::new(), 0_u32, 1);
         let conformant = of.conformant.iter().map(|(element, ..)| (0, self.layout(element).1));
         for (size, align) in of.fields.iter().map(|field| self.layout(&field.ty)).chain(conformant) {
-            at = round(at, align);
+            at = round_up(at, align);
             offsets.push(at);
             at = at.saturating_add(size);
             most = most.max(align);
         }
-        (offsets, round(at, most), most)
+        (offsets, round_up(at, most), most)
     }
 }
 

@@ -29,10 +29,10 @@ pub struct Model {
     pub libraries: Vec<Library>,
     /// The number of leading entries of each table that Automation's file declares: see
     /// [`automation`](super::automation).
-    pub built_in: Brought,
+    pub built_in: DeclarationCounts,
     /// The number of leading entries of each table that built-in files declare, those of
     /// `built_in` included. The runtime has the code for them.
-    pub brought: Brought,
+    pub bundled: DeclarationCounts,
     /// Structures whose members are not declared, and the types that lead to one. The value is that
     /// structure. Only `[local]` methods may use these types.
     pub opaque: HashMap<Type, StructId>,
@@ -42,7 +42,7 @@ pub struct Model {
 
 /// The number of entries of each kind that built-in files declare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Brought {
+pub struct DeclarationCounts {
     /// Constants.
     pub consts: usize,
     /// Structures.

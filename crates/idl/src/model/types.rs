@@ -136,8 +136,8 @@ impl Arith {
 
     /// Returns the same expression with each operand replaced by `f`.
     #[must_use]
-    pub fn over(&self, f: &impl Fn(&Operand) -> Operand) -> Self {
-        let of = |value: &Self| Box::new(value.over(f));
+    pub fn map_operands(&self, f: &impl Fn(&Operand) -> Operand) -> Self {
+        let of = |value: &Self| Box::new(value.map_operands(f));
         match self {
             Self::Const(value) => Self::Const(*value),
             Self::Operand(operand) => Self::Operand(f(operand)),

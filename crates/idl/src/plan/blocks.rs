@@ -67,7 +67,7 @@ impl<'a> MethodPlan<'a> {
             let is_changed = self.params[operand.index].param.direction == Direction::InOut;
             Operand { index: operand.index + if is_changed { self.params.len() } else { 0 }, ..operand.clone() }
         };
-        let extent = Extent::Counted { size: size.over(&asked), length: length.clone() };
+        let extent = Extent::Counted { size: size.map_operands(&asked), length: length.clone() };
         Cow::Owned(Type::Pointer(Box::new(Pointer { class: pointer.class, to: pointer.to.clone(), extent })))
     }
 }

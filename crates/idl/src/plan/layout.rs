@@ -3,7 +3,7 @@
 use super::method::{FIRST_OPNUM, MethodPlan, ParamPlan, Passing};
 use super::passing::{local, passing};
 use super::types::{element_counts, in_place, is_scalar};
-use crate::model::{Arith, Direction, Method, Model, Param, Transfer, Type, round};
+use crate::model::{Arith, Direction, Method, Model, Param, Transfer, Type, round_up};
 
 /// Returns the plan of a method.
 pub fn plan<'a>(model: &Model, method: &'a Method) -> MethodPlan<'a> {
@@ -75,7 +75,7 @@ fn lay_out<'a>(
             |plan: &&mut ParamPlan<'a>| plan.travels == direction && !matches!(plan.passing, Passing::Lent { .. });
         for plan in params.iter_mut().filter(has_place) {
             let (size, align) = model.layout(in_place(model, plan.param));
-            at = round(at, align);
+            at = round_up(at, align);
             set(plan, at);
             at = at.saturating_add(size);
             most = most.max(align);
@@ -89,7 +89,7 @@ fn only_counts(params: &[ParamPlan<'_>], at: usize) -> bool {
     let candidate = &params[at];
     let inwards = matches!(candidate.passing, Passing::Value(Type::Base(base)) if base.is_integer());
     let outwards =
-        candidate.param.direction == Direction::Out && matches!(candidate.passing, Passing::Place(Type::Base(_)));
+        candidate.param.direction == Direction::Out && matches!(candidate.passing, Passing::RefPointer(Type::Base(_)));
     if !(inwards || outwards) {
         return false;
     }

@@ -49,7 +49,7 @@ pub enum Passing {
     /// In the block: a value that is passed by value.
     Value(Type),
     /// In the block: a value that is passed by a pointer that is never null.
-    Place(Type),
+    RefPointer(Type),
     /// Behind the block: elements in memory that the caller provides.
     Array {
         /// The element type.
@@ -226,6 +226,6 @@ impl Passing {
 
     /// Whether the whole parameter is in the block.
     pub const fn in_block(&self) -> bool {
-        matches!(self, Self::Value(_) | Self::Place(_) | Self::Reference { .. })
+        matches!(self, Self::Value(_) | Self::RefPointer(_) | Self::Reference { .. })
     }
 }

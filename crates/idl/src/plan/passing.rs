@@ -12,7 +12,7 @@ pub(super) fn passing(model: &Model, param: &Param) -> Passing {
     let Type::Pointer(pointer) = &param.ty else {
         return match &param.ty {
             Type::Interface(object) if param.direction == Direction::In => Passing::Object(object.clone()),
-            Type::Fixed(..) if is_plain(model, &param.ty) => Passing::Place(param.ty.clone()),
+            Type::Fixed(..) if is_plain(model, &param.ty) => Passing::RefPointer(param.ty.clone()),
             ty if is_plain(model, ty) => Passing::Value(ty.clone()),
             _ => Passing::Graph,
         };
@@ -46,7 +46,7 @@ pub(super) fn passing(model: &Model, param: &Param) -> Passing {
         (Extent::One, Type::Interface(object), Direction::Out) if pointer.class == Ref => {
             Passing::OutObject(object.clone())
         }
-        (Extent::One, ty, _) if pointer.class == Ref && is_plain(model, ty) => Passing::Place(ty.clone()),
+        (Extent::One, ty, _) if pointer.class == Ref && is_plain(model, ty) => Passing::RefPointer(ty.clone()),
         (Extent::One, ty, Direction::In) if pointer.class == Unique && is_plain(model, ty) => {
             Passing::Optional(ty.clone())
         }

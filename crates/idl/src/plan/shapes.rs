@@ -8,7 +8,7 @@ pub mod flat;
 
 use crate::model::{
     Arith, Base, Enum, Extent, Field, Model, Object, Operand, Param, Pointer, PointerClass, Type, UnionId, Varying,
-    round,
+    round_up,
 };
 use crate::plan::Numbers;
 
@@ -305,7 +305,7 @@ impl Walk<'_> {
                 if base == Base::Boolean {
                     shape.parts.push((0, What::Boolean));
                 }
-                shape.parts.push((round(tag, align), self.union(*id, Expr::Member(0, base))));
+                shape.parts.push((round_up(tag, align), self.union(*id, Expr::Member(0, base))));
                 shape
             }
             other => self.block(&[(0, other, About::default())], NOWHERE),

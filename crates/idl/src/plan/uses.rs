@@ -19,11 +19,11 @@ impl Uses {
         Self { member, is_implied: false, is_needed: false }
     }
 
-    /// Records the uses in an expression. With `is_told`, programs pass the expression's value in
-    /// another form, such as an array's length. The value of a member that is the whole expression
-    /// then follows.
-    pub(crate) fn note(&mut self, expression: &Arith, is_told: bool) {
-        let is_implied = is_told && expression.plain().is_some();
+    /// Records the uses in an expression. With `is_derivable`, programs pass the expression's value
+    /// in another form, such as an array's length. The value of a member that is the whole
+    /// expression then follows.
+    pub(crate) fn note(&mut self, expression: &Arith, is_derivable: bool) {
+        let is_implied = is_derivable && expression.plain().is_some();
         expression.operands(&mut |operand| {
             if operand.index == self.member {
                 self.is_implied |= is_implied;

@@ -1,10 +1,9 @@
 //! Structures and enumerations, and the attributes of members.
 
-use super::library::ON_TYPES;
 use super::limits::MEMBERS_MAX;
 use super::types::{Context, Place, base_type};
 use super::values::Variable;
-use super::{Named, Resolver, enum_type, find, has, struct_type};
+use super::{Named, Resolver, attributes, enum_type, find, has, struct_type};
 use crate::model::typelib::flags;
 use crate::model::{
     About, Arith, Base, Direction, Enum, Extent, Field, Measure, Pointer, PointerClass, Struct, Type, Value,
@@ -18,14 +17,10 @@ use std::collections::HashMap;
 /// structure.
 const GUID_TAG: &str = "_GUID";
 
-/// Attributes of members.
-const ON_MEMBERS: [&str; 11] =
-    ["size_is", "length_is", "max_is", "string", "ref", "unique", "ptr", "iid_is", "range", "switch_is", "switch_type"];
-
 impl Resolver<'_> {
     pub(super) fn struct_type(&mut self, decl: &StructDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
         let declared = self.declaring.take();
-        self.check_attributes(&decl.attributes, &ON_TYPES, "a structure");
+        self.check_attributes(&decl.attributes, &attributes::STRUCTURE);
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let known = decl.tag.as_ref().and_then(|tag| self.types.get(&tag.name).map(|known| known.what.clone()));
         let ty = match known {
@@ -95,11 +90,11 @@ impl Resolver<'_> {
             let Some(declarator) = &member.declarator else {
                 continue;
             };
-            self.check_attributes(&member.attributes, &ON_MEMBERS, "a member");
+            self.check_attributes(&member.attributes, &attributes::MEMBER);
             let context = Context { variables: &variables, of: "the structure", local: false };
             let ty = self.full_type(&member.spec, declarator, &member.attributes, Place::Member, &context);
             let Some(ty) = ty else { continue };
-            if !self.by_value(&ty, declarator.span) {
+            if !self.check_by_value(&ty, declarator.span) {
                 continue;
             }
             let open = matches!(declarator.dimensions.first(), Some(Dimension::Open(_)));
@@ -107,10 +102,10 @@ impl Resolver<'_> {
                 if at + 1 != members.len() {
                     let error =
                         Diagnostic::error("open-array-inside", declarator.span, "an open array is the last member");
-                    self.say(error.help("move it to the end, or declare it as a pointer with [size_is]"));
+                    self.report(error.help("move it to the end, or declare it as a pointer with [size_is]"));
                 } else if let Type::Pointer(pointer) = ty
                     && let Extent::Counted { size, length } = pointer.extent
-                    && self.is_complete(&pointer.to, declarator.span)
+                    && self.check_complete(&pointer.to, declarator.span)
                 {
                     conformant = Some((pointer.to, size, length));
                     // The array's name is kept as a field of type void, which takes no space.
@@ -142,7 +137,7 @@ impl Resolver<'_> {
         }
         if members.is_empty() {
             let error = Diagnostic::error("empty-struct", span, "a structure has at least one member");
-            self.say(error);
+            self.report(error);
         }
         (fields, conformant)
     }
@@ -155,13 +150,13 @@ impl Resolver<'_> {
             if at == MEMBERS_MAX {
                 let text = format!("there are more than {MEMBERS_MAX} {what}");
                 let error = Diagnostic::error("too-large", declarator.span, text);
-                self.say(error.help("put some of them into a structure of their own"));
+                self.report(error.help("put some of them into a structure of their own"));
                 return false;
             }
             if let Some(first) = known.insert(declarator.name.name.as_str(), declarator.name.span) {
                 let text = format!("there are two {what} called `{}`", declarator.name.name);
                 let error = Diagnostic::error("duplicate-name", declarator.name.span, text);
-                self.say(error.related(first, "the first one").help("give one of them another name"));
+                self.report(error.related(first, "the first one").help("give one of them another name"));
             }
         }
         true
@@ -190,20 +185,22 @@ impl Resolver<'_> {
 
     /// Whether a type has a size: a structure or a union, also as the element of an array, has one
     /// once its members are known. Reports an error if not.
-    pub(super) fn is_complete(&mut self, ty: &Type, span: Span) -> bool {
+    pub(super) fn check_complete(&mut self, ty: &Type, span: Span) -> bool {
         let inner = array_of(ty);
-        let is_complete = !matches!(inner, Type::Struct(_) | Type::Union(_)) || self.defined.contains(inner);
-        if !is_complete {
+        let check_complete = !matches!(inner, Type::Struct(_) | Type::Union(_)) || self.defined.contains(inner);
+        if !check_complete {
             let error = Diagnostic::error("incomplete-type", span, "this type is not complete here, so it has no size");
-            self.say(error.help("a structure cannot contain itself; use a pointer, or declare the other type before"));
+            self.report(
+                error.help("a structure cannot contain itself; use a pointer, or declare the other type before"),
+            );
         }
-        is_complete
+        check_complete
     }
 
     /// Whether a type may be that of a member.
-    pub(super) fn by_value(&mut self, ty: &Type, span: Span) -> bool {
+    pub(super) fn check_by_value(&mut self, ty: &Type, span: Span) -> bool {
         let inner = array_of(ty);
-        if !self.is_complete(ty, span) {
+        if !self.check_complete(ty, span) {
             return false;
         }
         if let Type::Struct(id) = inner
@@ -214,12 +211,12 @@ impl Resolver<'_> {
                 span,
                 "a structure that ends in an open array cannot be contained in another",
             );
-            self.say(error.help("use a pointer to it"));
+            self.report(error.help("use a pointer to it"));
             return false;
         }
         if matches!(inner, Type::Void) {
             let error = Diagnostic::error("void-member", span, "void has no values");
-            self.say(error);
+            self.report(error);
             return false;
         }
         true
@@ -231,7 +228,7 @@ impl Resolver<'_> {
         let [Some(least), Some(most)] = attribute.arguments.as_slice() else {
             let error =
                 Diagnostic::error("bad-range", attribute.span, "[range] needs the least and the greatest value");
-            self.say(error.help("write [range(0, 100)]"));
+            self.report(error.help("write [range(0, 100)]"));
             return None;
         };
         let (least, most) = (self.evaluate_int(least)?, self.evaluate_int(most)?);
@@ -243,7 +240,7 @@ impl Resolver<'_> {
         if least > most || !integer {
             let text = if integer { "the least value is greater than the greatest" } else { "[range] is for integers" };
             let error = Diagnostic::error("bad-range", attribute.span, text);
-            self.say(error.help("write [range(least, greatest)] on an integer"));
+            self.report(error.help("write [range(least, greatest)] on an integer"));
             return None;
         }
         Some((least, most))
@@ -261,7 +258,7 @@ impl Resolver<'_> {
             [Some(most)] if integer && !has(attributes, "range") => self.evaluate_int(most)?,
             _ if has(attributes, "range") => {
                 let error = Diagnostic::error("bad-max-value", attribute.span, "[range] limits this parameter already");
-                self.say(error.help("remove one of them"));
+                self.report(error.help("remove one of them"));
                 return range;
             }
             _ => -1,
@@ -269,7 +266,7 @@ impl Resolver<'_> {
         if most < 0 {
             let text = "[max_value] needs the greatest value of an integer that goes [in]";
             let error = Diagnostic::error("bad-max-value", attribute.span, text);
-            self.say(error.help("write [max_value(1024)] on the parameter that counts elements"));
+            self.report(error.help("write [max_value(1024)] on the parameter that counts elements"));
             return None;
         }
         Some((0, most))
@@ -277,7 +274,7 @@ impl Resolver<'_> {
 
     pub(super) fn enum_type(&mut self, decl: &EnumDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
         let declared = self.declaring.take();
-        self.check_attributes(&decl.attributes, &[&ON_TYPES[..], &["v1_enum", "open"]].concat(), "an enum");
+        self.check_attributes(&decl.attributes, &attributes::ENUMERATION);
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let Some(values) = &decl.values else {
             let tag = decl.tag.as_ref().map_or("", |tag| tag.name.as_str());
@@ -291,7 +288,7 @@ impl Resolver<'_> {
             }
             let Ok(small) = i32::try_from(next) else {
                 let error = Diagnostic::error("overflow", ident.span, "the values of an enum have 32 bits");
-                self.say(error);
+                self.report(error);
                 return None;
             };
             self.declare_value(ident, Value::Int(next));
@@ -300,7 +297,7 @@ impl Resolver<'_> {
         }
         if made.is_empty() {
             let error = Diagnostic::error("empty-enum", span, "an enum has at least one value");
-            self.say(error);
+            self.report(error);
             return None;
         }
         let name = name.or_else(|| values.first().map(|(first, _)| first));
@@ -308,7 +305,7 @@ impl Resolver<'_> {
         let v1 = has(&decl.attributes, "v1_enum");
         if let Some((value, _)) = made.iter().find(|(_, value)| !v1 && i16::try_from(*value).is_err()) {
             let text = format!("`{value}` does not fit the 16 bits that `{name}` has in NDR");
-            self.say(
+            self.report(
                 Diagnostic::warning("wide-enum", span, text)
                     .help("write [v1_enum] before `enum`, which gives it 32 bits"),
             );

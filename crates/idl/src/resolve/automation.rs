@@ -38,7 +38,7 @@ impl Resolver<'_> {
         };
         if found.is_none() {
             let error = Diagnostic::error("bad-element", spec.span, "a SAFEARRAY cannot have elements of this type");
-            self.say(error.help("elements are numbers, BSTR, VARIANT, CURRENCY, DECIMAL or pointers to objects"));
+            self.report(error.help("elements are numbers, BSTR, VARIANT, CURRENCY, DECIMAL or pointers to objects"));
         }
         found
     }
@@ -50,14 +50,14 @@ impl Resolver<'_> {
             return Some(ty);
         }
         let error = Diagnostic::error("unknown-type", spec.span, "Automation's types are not declared here");
-        self.say(error.help(format!("write `import \"{FILE}\";` at the beginning of the file")));
+        self.report(error.help(format!("write `import \"{FILE}\";` at the beginning of the file")));
         None
     }
 
     /// Reports a type of Automation's that is not a parameter's.
     pub(super) fn stray_automation(&mut self, spec: &TypeSpec) -> Option<Type> {
         let error = Diagnostic::error("unsupported", spec.span, "Automation's types are for parameters only");
-        self.say(error.help("strings, structures and arrays with size_is carry the same data"));
+        self.report(error.help("strings, structures and arrays with size_is carry the same data"));
         None
     }
 
@@ -70,7 +70,7 @@ impl Resolver<'_> {
         if is_more {
             let text = "a type of Automation's is passed as a value, or by a pointer that is never null";
             let error = Diagnostic::error("unsupported", param.declarator.span, text);
-            self.say(error.help("pass several values in a SAFEARRAY(VARIANT)"));
+            self.report(error.help("pass several values in a SAFEARRAY(VARIANT)"));
         }
     }
 
@@ -100,7 +100,7 @@ impl Resolver<'_> {
             () => Kind::Method,
         };
         let id = find(&method.attributes, "id").and_then(|attribute| self.id(attribute));
-        let (flags, help) = self.said(&method.attributes, &flags::ON_FUNCTIONS);
+        let (flags, help) = self.flags_and_help(&method.attributes, &flags::ON_FUNCTIONS);
         Member { name: method.name.name.clone(), id, kind, restricted: of("restricted"), flags, help }
     }
 
@@ -110,7 +110,7 @@ impl Resolver<'_> {
         let id = i32::try_from(value).ok().or_else(|| u32::try_from(value).ok().map(u32::cast_signed));
         if id.is_none() {
             let error = Diagnostic::error("bad-id", attribute.span, "a DISPID has 32 bits");
-            self.say(error.help("write [id(1)]"));
+            self.report(error.help("write [id(1)]"));
         }
         id
     }
@@ -122,7 +122,7 @@ impl Resolver<'_> {
         let is_dual = base.is_some_and(|base| self.model.is_dispatch(base));
         if let (false, Some(attribute)) = (is_dual, find(&decl.attributes, "dual")) {
             let error = Diagnostic::error("dual-base", attribute.span, "a [dual] interface extends IDispatch");
-            return self.say(error.help(format!("write `: IDispatch`, and `import \"{FILE}\";`")));
+            return self.report(error.help(format!("write `: IDispatch`, and `import \"{FILE}\";`")));
         }
         self.model.interfaces[id.0].dual = is_dual;
         if !is_dual {
@@ -141,11 +141,11 @@ impl Resolver<'_> {
             if method.returns_directly() {
                 let text = format!("`{}` returns no HRESULT, by which calls by name report failures", method.name);
                 let help = "return HRESULT, and the value through an [out, retval] parameter, or extend IUnknown";
-                self.say(Diagnostic::error("not-automation", span, text).help(help));
+                self.report(Diagnostic::error("not-automation", span, text).help(help));
             } else if let Some(param) = stranger {
                 let text = format!("parameter `{}` is of no type that calls by name have", param.name);
                 let error = Diagnostic::error("not-automation", param.span, text);
-                self.say(
+                self.report(
                     error.help(
                         "use numbers, BSTR, VARIANT, SAFEARRAY and objects, or an interface that extends IUnknown",
                     ),
@@ -162,7 +162,7 @@ impl Resolver<'_> {
             if let Some(other) = clash {
                 let text = format!("calls by name cannot tell `{}` from `{}`", member.name, other.name);
                 let error = Diagnostic::error("duplicate-id", span, text);
-                self.say(
+                self.report(
                     error.help("each member has its own name and DISPID; only the accessors of a property share them"),
                 );
             }

@@ -1,7 +1,7 @@
 //! Dispinterfaces: interfaces that are called by name only. Type libraries list them. No code is
 //! generated for them.
 
-use super::{Named, Resolver, find};
+use super::{Named, Resolver, attributes, find};
 use crate::model::automation::{FILE, Member};
 use crate::model::typelib::flags;
 use crate::model::{About, DispMember, DispMembers, Dispinterface, InterfaceId, Param};
@@ -12,25 +12,6 @@ use crate::syntax::ast::{Declarator, TypeKind, TypeSpec};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 
-/// Attributes of properties without methods.
-const ON_PROPERTIES: [&str; 15] = [
-    "id",
-    "helpstring",
-    "helpcontext",
-    "readonly",
-    "hidden",
-    "restricted",
-    "source",
-    "bindable",
-    "requestedit",
-    "displaybind",
-    "defaultbind",
-    "defaultcollelem",
-    "uidefault",
-    "nonbrowsable",
-    "immediatebind",
-];
-
 impl Resolver<'_> {
     pub(super) fn dispinterface(&mut self, decl: &DispinterfaceDecl) {
         let Some(at) = self.dispinterface_at(&decl.name) else { return };
@@ -38,15 +19,14 @@ impl Resolver<'_> {
         if self.model.dispinterfaces[at].members.is_some() {
             let text = format!("`{}` is declared twice", decl.name.name);
             let error = Diagnostic::error("duplicate-name", decl.name.span, text);
-            return self.say(error.help("give one of them another name"));
+            return self.report(error.help("give one of them another name"));
         }
-        let allowed = ["uuid", "version", "helpstring", "helpcontext", "hidden", "restricted", "nonextensible"];
-        self.check_attributes(&decl.attributes, &allowed, "an interface that is called by name");
+        self.check_attributes(&decl.attributes, &attributes::DISPINTERFACE);
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         if find(&decl.attributes, "uuid").is_none() {
             let text = format!("interface `{}` has no uuid", decl.name.name);
             let error = Diagnostic::error("no-uuid", decl.name.span, text);
-            self.say(error.help("put [uuid(...)] before it, with a uuid of its own from `uuidgen`"));
+            self.report(error.help("put [uuid(...)] before it, with a uuid of its own from `uuidgen`"));
         }
         let members = match members {
             DispinterfaceMembers::Of(name) => match self.types.get(&name.name).map(|known| &known.what) {
@@ -54,7 +34,7 @@ impl Resolver<'_> {
                 Some(_) => {
                     let text = format!("`{}` has no members that are called by name", name.name);
                     let error = Diagnostic::error("not-automation", name.span, text);
-                    return self.say(error.help("name an interface that extends IUnknown"));
+                    return self.report(error.help("name an interface that extends IUnknown"));
                 }
                 None => return self.unknown_type(&name.name, name.span),
             },
@@ -79,7 +59,7 @@ impl Resolver<'_> {
         }
         if self.model.built_in.interfaces == 0 {
             let error = Diagnostic::error("unknown-type", name.span, "Automation's types are not declared here");
-            self.say(error.help(format!("write `import \"{FILE}\";` at the beginning of the file")));
+            self.report(error.help(format!("write `import \"{FILE}\";` at the beginning of the file")));
             return None;
         }
         // The only interface of Automation's built-in file is IDispatch.
@@ -93,8 +73,8 @@ impl Resolver<'_> {
 
     fn property(&mut self, property: &Property) -> Option<DispMember> {
         let declarator = property.declarator.as_ref()?;
-        self.check_attributes(&property.attributes, &ON_PROPERTIES, "a property");
-        let (flags, help) = self.said(&property.attributes, &flags::ON_VARIABLES);
+        self.check_attributes(&property.attributes, &attributes::PROPERTY);
+        let (flags, help) = self.flags_and_help(&property.attributes, &flags::ON_VARIABLES);
         let id = self.dispid(&property.attributes, declarator.name.span);
         let member = Member { name: declarator.name.name.clone(), id, flags, help, ..Member::default() };
         let returns = self.value_of(&property.spec, declarator);
@@ -102,7 +82,7 @@ impl Resolver<'_> {
     }
 
     fn method_by_name(&mut self, method: &Method) -> DispMember {
-        self.check_attributes(&method.attributes, &super::interface::ON_METHODS, "a method");
+        self.check_attributes(&method.attributes, &attributes::METHOD);
         self.dispid(&method.attributes, method.name.span);
         let member = self.member(method);
         let params: Vec<&ParamSyntax> = method.params.iter().collect();
@@ -130,14 +110,14 @@ impl Resolver<'_> {
         if param.variant.is_none() {
             let text = format!("`{}` is of no type that calls by name have", param.name);
             let error = Diagnostic::error("not-automation", param.span, text);
-            self.say(error.help("use numbers, BSTR, VARIANT, SAFEARRAY and objects"));
+            self.report(error.help("use numbers, BSTR, VARIANT, SAFEARRAY and objects"));
         }
     }
 
     fn dispid(&mut self, attributes: &[Attribute], span: Span) -> Option<i32> {
         let Some(attribute) = find(attributes, "id") else {
             let error = Diagnostic::error("no-id", span, "a member that is called by name needs a DISPID");
-            self.say(error.help("put [id(1)] before it"));
+            self.report(error.help("put [id(1)] before it"));
             return None;
         };
         self.id(attribute)

@@ -5,7 +5,7 @@ use super::limits::{BASES_MAX, PARAMETERS_MAX};
 use super::plain::{is_plain, leads_to_const, returned_param};
 use super::types::{Context, Place};
 use super::values::Variable;
-use super::{Entry, Named, Resolver, find, has, interface_key};
+use super::{Entry, Named, Resolver, attributes, find, has, interface_key};
 use crate::model::typelib::flags;
 use crate::model::{About, Direction, Extent, Interface, InterfaceId, Method, Param, Pointer, PointerClass, Type};
 use crate::plan::FIRST_OPNUM;
@@ -13,79 +13,6 @@ use crate::syntax::ast::{Attribute, InterfaceDecl, Item, Method as MethodSyntax,
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 use std::collections::HashSet;
-
-/// Attributes of parameters.
-const ON_PARAMETERS: [&str; 23] = [
-    "in",
-    "out",
-    "retval",
-    "size_is",
-    "length_is",
-    "max_is",
-    "string",
-    "ref",
-    "unique",
-    "ptr",
-    "iid_is",
-    "range",
-    "max_value",
-    "switch_is",
-    "switch_type",
-    "optional",
-    "defaultvalue",
-    "annotation",
-    "zero_copy",
-    "map",
-    "lend",
-    "prealloc",
-    "context_handle",
-];
-
-/// Attributes of interfaces.
-const ON_INTERFACES: [&str; 16] = [
-    "uuid",
-    "version",
-    "object",
-    "local",
-    "pointer_default",
-    "helpstring",
-    "helpcontext",
-    "proxy",
-    "endpoint",
-    "dual",
-    "oleautomation",
-    "nonextensible",
-    "hidden",
-    "restricted",
-    "annotation",
-    "ms_union",
-];
-
-/// Attributes of methods.
-pub(super) const ON_METHODS: [&str; 22] = [
-    "oneway",
-    "helpstring",
-    "helpcontext",
-    "id",
-    "propget",
-    "propput",
-    "propputref",
-    "local",
-    "hidden",
-    "restricted",
-    "idempotent",
-    "maybe",
-    "source",
-    "bindable",
-    "requestedit",
-    "displaybind",
-    "defaultbind",
-    "defaultcollelem",
-    "uidefault",
-    "nonbrowsable",
-    "replaceable",
-    "immediatebind",
-];
 
 /// The maximum number of methods of an interface, inherited ones included.
 const METHODS_MAX: usize = 1024;
@@ -104,16 +31,16 @@ impl Resolver<'_> {
                 decl.name.span,
                 format!("interface `{}` is declared twice", decl.name.name),
             );
-            return self.say(
+            return self.report(
                 error
                     .related(self.model.interfaces[id.0].span, "first declared here")
                     .help("give one of them another name"),
             );
         }
-        self.check_attributes(&decl.attributes, &ON_INTERFACES, "an interface");
+        self.check_attributes(&decl.attributes, &attributes::INTERFACE);
         let plain = is_plain(decl);
         let endpoints = self.endpoints(decl);
-        let (flags, help) = self.said(&decl.attributes, &flags::ON_TYPES);
+        let (flags, help) = self.flags_and_help(&decl.attributes, &flags::ON_TYPES);
         let about = About { flags, help, ..About::default() };
         let outer_default = self.pointer_default;
         if let Some(attribute) = find(&decl.attributes, "pointer_default") {
@@ -187,7 +114,7 @@ impl Resolver<'_> {
             let text = format!("interface `{}` extends no other", decl.name.name);
             let error = Diagnostic::error("no-base", decl.name.span, text);
             let help = "an object's interface extends IUnknown: write `: IUnknown` behind its name, or remove [object]";
-            self.say(error.help(help));
+            self.report(error.help(help));
             return None;
         };
         match self.types.get(&base.name).map(|known| known.what.clone()) {
@@ -195,7 +122,7 @@ impl Resolver<'_> {
             Some(Named::Interface(id)) if self.model.interfaces[id.0].plain => {
                 let text = format!("interface `{}` has functions and no objects", base.name);
                 let error = Diagnostic::error("plain-base", base.span, text);
-                self.say(
+                self.report(
                     error.help(
                         "only interfaces of objects can be extended: declare both interfaces [object], or repeat the methods",
                     ),
@@ -206,7 +133,7 @@ impl Resolver<'_> {
                 let text = format!("the methods of interface `{}` exist in one process only", base.name);
                 let error = Diagnostic::error("local-base", base.span, text);
                 let help = "declare this interface [local], too, or extend one that other processes call";
-                self.say(
+                self.report(
                     error
                         .help(help)
                         .related(self.model.interfaces[id.0].span, "it is a [local] interface, or extends one"),
@@ -216,7 +143,7 @@ impl Resolver<'_> {
             Some(Named::Interface(id)) if self.model.lineage(id).len() >= BASES_MAX => {
                 let text = format!("interface `{}` extends too many others", decl.name.name);
                 let error = Diagnostic::error("too-deep", base.span, text);
-                self.say(error.help(format!("at most {BASES_MAX} interfaces extend one another")));
+                self.report(error.help(format!("at most {BASES_MAX} interfaces extend one another")));
                 None
             }
             Some(Named::Interface(id)) if self.defined.contains(&interface_key(id)) => Some(id),
@@ -226,7 +153,7 @@ impl Resolver<'_> {
                     base.span,
                     format!("interface `{}` has a forward declaration, but is not declared yet", base.name),
                 );
-                self.say(error.help("declare it before the interfaces that extend it"));
+                self.report(error.help("declare it before the interfaces that extend it"));
                 None
             }
             _ => {
@@ -250,7 +177,9 @@ impl Resolver<'_> {
             let error =
                 Diagnostic::error("no-uuid", decl.name.span, format!("interface `{}` has no uuid", decl.name.name));
             let object = if is_plain(decl) { "" } else { "object, " };
-            self.say(error.help(format!("put [{object}uuid(...)] before it, with a uuid of its own from `uuidgen`")));
+            self.report(
+                error.help(format!("put [{object}uuid(...)] before it, with a uuid of its own from `uuidgen`")),
+            );
             return None;
         };
         let uuid = self.uuid_of(attribute)?;
@@ -265,7 +194,7 @@ impl Resolver<'_> {
         let value = u128::from_str_radix(&digits, 16).ok();
         if digits.len() != 32 || dashes != [8, 13, 18, 23] || value.is_none() {
             let error = Diagnostic::error("bad-uuid", attribute.span, format!("`{text}` is not a uuid"));
-            self.say(error.help("a uuid is 8-4-4-4-12 hexadecimal digits, as `uuidgen` prints it"));
+            self.report(error.help("a uuid is 8-4-4-4-12 hexadecimal digits, as `uuidgen` prints it"));
             return None;
         }
         value
@@ -280,7 +209,7 @@ impl Resolver<'_> {
             let twin = &self.model.interfaces[twin.0];
             let text = format!("interfaces `{}` and `{}` have the same uuid", twin.name, own.name);
             let error = Diagnostic::error("duplicate-uuid", own.span, text).related(twin.span, "the other one");
-            self.say(error.help("each interface has a uuid of its own, from `uuidgen`"));
+            self.report(error.help("each interface has a uuid of its own, from `uuidgen`"));
         }
     }
 
@@ -294,14 +223,14 @@ impl Resolver<'_> {
             (Ok(major), Ok(minor)) => (major, minor),
             _ => {
                 let error = Diagnostic::error("bad-version", attribute.span, "a version is two numbers");
-                self.say(error.help("write [version(1.0)]"));
+                self.report(error.help("write [version(1.0)]"));
                 (0, 0)
             }
         }
     }
 
     fn method(&mut self, method: &MethodSyntax, id: InterfaceId, first: usize, names: &mut HashSet<String>) {
-        self.check_attributes(&method.attributes, &ON_METHODS, "a method");
+        self.check_attributes(&method.attributes, &attributes::METHOD);
         let local = self.model.interfaces[id.0].local;
         if let Some(attribute) = find(&method.attributes, "local").filter(|_| !local) {
             let text =
@@ -316,7 +245,7 @@ impl Resolver<'_> {
                 method.name.span,
                 format!("interface `{}` has a method `{name}` already", self.model.interfaces[id.0].name),
             );
-            return self.say(error.help("methods have different names, inherited ones too"));
+            return self.report(error.help("methods have different names, inherited ones too"));
         }
         let Some((returns, returned)) = self.returned(method, self.model.interfaces[id.0].plain, local) else { return };
         let opnum = first + self.model.interfaces[id.0].methods.len();
@@ -326,12 +255,12 @@ impl Resolver<'_> {
                 method.name.span,
                 format!("an interface has at most {METHODS_MAX} methods"),
             );
-            return self.say(error.help("split it into several"));
+            return self.report(error.help("split it into several"));
         }
         if let Some(param) = method.params.get(PARAMETERS_MAX) {
             let text = format!("a method has at most {PARAMETERS_MAX} parameters");
             let error = Diagnostic::error("too-large", param.declarator.span, text);
-            return self.say(error.help("put some of them into a structure"));
+            return self.report(error.help("put some of them into a structure"));
         }
         let leads_to_const = leads_to_const(method, returned.as_ref());
         let mut params = self.params(&self.without_handles(&method.params, id), local);
@@ -372,7 +301,7 @@ impl Resolver<'_> {
         let mut made: Vec<Param> = Vec::new();
         for param in params {
             let name = &param.declarator.name;
-            self.check_attributes(&param.attributes, &ON_PARAMETERS, "a parameter");
+            self.check_attributes(&param.attributes, &attributes::PARAMETER);
             if let Some(first) = made.iter().find(|other| other.name == name.name) {
                 let error = Diagnostic::error(
                     "duplicate-name",
@@ -380,7 +309,7 @@ impl Resolver<'_> {
                     format!("there are two parameters called `{}`", name.name),
                 )
                 .related(first.span, "the first one");
-                self.say(error.help("give one of them another name"));
+                self.report(error.help("give one of them another name"));
             }
             let Some(direction) = self.direction(param, local) else {
                 continue;
@@ -449,7 +378,7 @@ impl Resolver<'_> {
             (false, false) => {
                 let name = &param.declarator.name;
                 let error = Diagnostic::error("no-direction", name.span, format!("`{}` has no direction", name.name));
-                self.say(error.help("put [in], [out] or [in, out] before it"));
+                self.report(error.help("put [in], [out] or [in, out] before it"));
                 None
             }
         }
@@ -465,13 +394,13 @@ impl Resolver<'_> {
             Type::Pointer(pointer) if pointer.class != PointerClass::Ref => {
                 let error =
                     Diagnostic::error("out-not-ref", span, format!("[out] parameter `{name}` must not be null"));
-                self.say(error.help("remove [unique] or [ptr] from it; what it points to may be such a pointer"));
+                self.report(error.help("remove [unique] or [ptr] from it; what it points to may be such a pointer"));
             }
             Type::Pointer(_) | Type::Fixed(..) => {}
             _ => {
                 let error =
                     Diagnostic::error("out-not-pointer", span, format!("[out] parameter `{name}` is not a pointer"));
-                self.say(error.label("a value cannot come back through it").help("write `*` before the name"));
+                self.report(error.label("a value cannot come back through it").help("write `*` before the name"));
             }
         }
     }

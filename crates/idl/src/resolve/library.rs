@@ -1,26 +1,22 @@
 //! Libraries and classes, and the properties of declarations that type libraries record.
 
-use super::{Named, Resolver, find};
+use super::{Named, Resolver, attributes, find};
 use crate::model::typelib::flags;
 use crate::model::{About, Coclass, Declared, EnumId, Help, ImportLib, Library, Offered, StructId, UnionId, Value};
 use crate::syntax::ast::{Attribute, CoclassDecl, Item, LibraryDecl, TypeKind, TypeSpec};
 use crate::text::diagnostic::Diagnostic;
 
-/// Attributes of types that only type libraries record.
-pub(super) const ON_TYPES: [&str; 6] = ["uuid", "version", "helpstring", "helpcontext", "hidden", "restricted"];
-
 impl Resolver<'_> {
     pub(super) fn library(&mut self, decl: &LibraryDecl) {
-        let more = ["lcid", "helpfile", "control"];
-        self.check_attributes(&decl.attributes, &[&ON_TYPES[..], &more].concat(), "a library");
+        self.check_attributes(&decl.attributes, &attributes::LIBRARY);
         let first = self.model.libraries.iter().find(|library| library.imported == self.imported);
         if let (false, Some(first)) = (self.imported, first) {
             let error = Diagnostic::error("second-library", decl.name.span, "a file has one library");
-            self.say(error.related(first.span, "the first one").help("put the other one into a file of its own"));
+            self.report(error.related(first.span, "the first one").help("put the other one into a file of its own"));
         }
         let about = self.about(&decl.attributes, &flags::ON_LIBRARIES);
         let lcid = self.number(&decl.attributes, "lcid");
-        let help_file = self.words(&decl.attributes, "helpfile");
+        let help_file = self.text_attribute(&decl.attributes, "helpfile");
         let (mut declared, mut announced, mut imports) = (Vec::new(), Vec::new(), Vec::new());
         for item in &decl.items {
             if let Item::ImportLib(file, span) = item {
@@ -69,15 +65,13 @@ impl Resolver<'_> {
 
     /// Resolves a class. No code is generated for it.
     pub(super) fn coclass(&mut self, decl: &CoclassDecl) {
-        let more = ["noncreatable", "appobject", "control", "aggregatable", "licensed"];
-        self.check_attributes(&decl.attributes, &[&ON_TYPES[..], &more].concat(), "a class");
+        self.check_attributes(&decl.attributes, &attributes::CLASS);
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let creatable = if find(&decl.attributes, "noncreatable").is_some() { 0 } else { flags::CAN_CREATE };
         let about = About { flags: about.flags | creatable, ..about };
         let mut interfaces = Vec::new();
         for (attributes, name) in &decl.interfaces {
-            let allowed = ["default", "source", "restricted", "defaultvtable"];
-            self.check_attributes(attributes, &allowed, "an interface of a class");
+            self.check_attributes(attributes, &attributes::CLASS_INTERFACE);
             let bits = bits(attributes, &flags::ON_INTERFACES);
             let by_name = self.dispinterfaces.get(&name.name).copied().map(Offered::Dispinterface);
             let offered = by_name.or_else(|| match self.types.get(&name.name)?.what {
@@ -98,25 +92,25 @@ impl Resolver<'_> {
     pub(super) fn about(&mut self, attributes: &[Attribute], names: &[(&str, u32)]) -> About {
         let uuid = find(attributes, "uuid").and_then(|attribute| self.uuid_of(attribute));
         let version = find(attributes, "version").map_or((0, 0), |attribute| self.version_of(attribute));
-        let (flags, help) = self.said(attributes, names);
+        let (flags, help) = self.flags_and_help(attributes, names);
         About { uuid, version, flags, help }
     }
 
     /// Returns the flags and the help text of a declaration, from its attributes.
-    pub(super) fn said(&mut self, attributes: &[Attribute], names: &[(&str, u32)]) -> (u32, Help) {
-        let text = self.words(attributes, "helpstring");
+    pub(super) fn flags_and_help(&mut self, attributes: &[Attribute], names: &[(&str, u32)]) -> (u32, Help) {
+        let text = self.text_attribute(attributes, "helpstring");
         (bits(attributes, names), Help { text, context: self.number(attributes, "helpcontext") })
     }
 
     /// Returns the text of an attribute.
-    fn words(&mut self, attributes: &[Attribute], name: &str) -> Option<String> {
+    fn text_attribute(&mut self, attributes: &[Attribute], name: &str) -> Option<String> {
         let attribute = find(attributes, name)?;
         let value = attribute.arguments.first().and_then(Option::as_ref).and_then(|value| self.evaluate(value));
         if let Some(Value::Text(text)) = value {
             return Some(text);
         }
         let error = Diagnostic::error("not-a-text", attribute.span, format!("[{name}] needs a text"));
-        self.say(error.help(format!("write [{name}(\"...\")]")));
+        self.report(error.help(format!("write [{name}(\"...\")]")));
         None
     }
 
@@ -126,7 +120,7 @@ impl Resolver<'_> {
         let value = attribute.arguments.first().and_then(Option::as_ref).and_then(|value| self.evaluate_int(value));
         value.and_then(|value| u32::try_from(value).ok()).unwrap_or_else(|| {
             let error = Diagnostic::error("bad-number", attribute.span, format!("[{name}] needs a number of 32 bits"));
-            self.say(error.help(format!("write [{name}(1)]")));
+            self.report(error.help(format!("write [{name}(1)]")));
             0
         })
     }

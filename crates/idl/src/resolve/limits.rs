@@ -58,20 +58,20 @@ impl Resolver<'_> {
         // Only the first type is reported: the types that contain it would be too large because of
         // it.
         if !std::mem::replace(&mut self.is_too_large, true) {
-            self.say(refused);
+            self.report(refused);
         }
         Measure::default()
     }
 
     /// Whether the texts of all constants and default values so far, with `value` added, are within
     /// the limit. Reports an error at the first value that exceeds the limit.
-    pub(super) fn is_short(&mut self, value: &Value, span: Span) -> bool {
+    pub(super) fn check_text_length(&mut self, value: &Value, span: Span) -> bool {
         let Value::Text(text) = value else { return true };
         let is_first = self.texts <= TEXTS_MAX;
         self.texts = self.texts.saturating_add(text.len());
         if is_first && self.texts > TEXTS_MAX {
             let error = Diagnostic::error("too-large", span, "the texts of the constants up to here are too long");
-            self.say(error.help(format!(
+            self.report(error.help(format!(
                 "all constants and default values have at most {TEXTS_MAX} bytes of text, and each use of a text counts"
             )));
         }
@@ -79,17 +79,17 @@ impl Resolver<'_> {
     }
 
     /// Whether a type's size and depth are within the limits. Reports an error if not.
-    pub(super) fn is_within_limits(&mut self, ty: &Type, span: Span) -> bool {
+    pub(super) fn check_type_limits(&mut self, ty: &Type, span: Span) -> bool {
         if levels(ty) > LEVELS_MAX {
             let error = Diagnostic::error("too-deep", span, "this type has too many levels");
-            self.say(
+            self.report(
                 error.help(format!("a type has at most {LEVELS_MAX} arrays and pointers, those of typedefs counted")),
             );
             return false;
         }
         let is_small = self.model.measure(ty).is_some_and(|found| found.size <= SIZE_MAX);
         if !is_small {
-            self.say(too_large(span));
+            self.report(too_large(span));
         }
         is_small
     }
@@ -140,14 +140,14 @@ impl Resolver<'_> {
         if let Some(span) = first_beyond(most, weights(model)) {
             let text = "the types and methods of the file have too many members up to here";
             let error = Diagnostic::error("too-large", span, text);
-            return self.say(error.help(format!(
+            return self.report(error.help(format!(
                 "they have at most {most}, where members of contained types count each time; split the file into several that do \
                  not import one another"
             )));
         }
-        if let Some(span) = first_beyond(REACH_MAX, reaches(model)) {
+        if let Some(span) = first_beyond(REACH_MAX, reach_counts(model)) {
             let error = Diagnostic::error("too-large", span, "the types up to here refer to too many other types");
-            self.say(error.help(format!(
+            self.report(error.help(format!(
                 "all types together may refer to {REACH_MAX} types, directly or indirectly; let fewer types point to one another"
             )));
         }
@@ -209,6 +209,6 @@ fn weights(model: &Model) -> impl Iterator<Item = (usize, Span)> {
 }
 
 /// Returns the number of types that each structure and union leads to.
-fn reaches(model: &Model) -> impl Iterator<Item = (usize, Span)> {
-    aggregates(model).map(|(ty, span)| (model.reached(&ty).count(), span))
+fn reach_counts(model: &Model) -> impl Iterator<Item = (usize, Span)> {
+    aggregates(model).map(|(ty, span)| (model.reachable(&ty).count(), span))
 }

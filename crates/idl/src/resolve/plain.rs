@@ -65,7 +65,7 @@ impl Resolver<'_> {
                     attribute.span,
                     "an endpoint consists of a protocol sequence and an address",
                 );
-                self.say(error.help("write [endpoint(\"ncacn_ip_tcp:[135]\")], with commas between several"));
+                self.report(error.help("write [endpoint(\"ncacn_ip_tcp:[135]\")], with commas between several"));
                 Vec::new()
             }
         }
@@ -89,7 +89,7 @@ impl Resolver<'_> {
         if !plain {
             let text = format!("method `{}` does not return HRESULT", method.name.name);
             let error = Diagnostic::error("not-hresult", spec.span, text);
-            self.say(
+            self.report(
                 error
                     .label("a call can fail on the way, and this type cannot say so")
                     .help("return HRESULT, and the value through an [out, retval] parameter"),
@@ -97,7 +97,7 @@ impl Resolver<'_> {
             return None;
         }
         let ty = if *stars == 0 { Some(self.spec_type(spec, None)?) } else { None };
-        if ty.as_ref().is_some_and(|ty| !self.is_complete(ty, spec.span)) {
+        if ty.as_ref().is_some_and(|ty| !self.check_complete(ty, spec.span)) {
             return None;
         }
         match ty {
@@ -108,7 +108,7 @@ impl Resolver<'_> {
             _ => {
                 let text = format!("`{}` returns something that is not simply a value", method.name.name);
                 let error = Diagnostic::error("bad-return", spec.span, text);
-                self.say(error.help("return a status or a number, and this through an [out] parameter"));
+                self.report(error.help("return a status or a number, and this through an [out] parameter"));
                 None
             }
         }
@@ -118,7 +118,7 @@ impl Resolver<'_> {
     fn returned_here(&mut self, method: &MethodSyntax) -> Option<(Returns, Option<Type>)> {
         let (spec, stars) = &method.returns;
         let ty = self.spec_type(spec, None)?;
-        if *stars == 0 && !self.is_complete(&ty, spec.span) {
+        if *stars == 0 && !self.check_complete(&ty, spec.span) {
             return None;
         }
         // A star behind an interface's name is a part of the type.
@@ -137,7 +137,7 @@ impl Resolver<'_> {
                 let text =
                     format!("`{name}` returns neither a pointer nor a number, an enumeration or a structure of these");
                 let error = Diagnostic::error("bad-return", spec.span, text);
-                self.say(error.help("return a pointer to it, or pass it through an [out] parameter"));
+                self.report(error.help("return a pointer to it, or pass it through an [out] parameter"));
                 None
             }
         }
@@ -162,7 +162,7 @@ impl Resolver<'_> {
             return;
         };
         let error = Diagnostic::error("oneway-out", span, text).related(oneway.span, "nobody waits");
-        self.say(error.help(help));
+        self.report(error.help(help));
     }
 
     /// Returns a function's parameters without binding handles, since the proxy chooses the server.
@@ -178,7 +178,7 @@ impl Resolver<'_> {
             span,
             "`handle_t` is a parameter of functions in interfaces without [object]",
         );
-        self.say(error.label("it does not travel").help("remove it: the interface pointer identifies the object"));
+        self.report(error.label("it does not travel").help("remove it: the interface pointer identifies the object"));
         None
     }
 
@@ -214,7 +214,7 @@ impl Resolver<'_> {
 
     fn bad_context(&mut self, span: Span) {
         let error = Diagnostic::error("bad-context", span, "[context_handle] is for pointers to void");
-        self.say(
+        self.report(
             error.help("declare it as `typedef [context_handle] void *X;`: only the server interprets the pointer"),
         );
     }

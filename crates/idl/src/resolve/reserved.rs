@@ -37,6 +37,6 @@ impl Resolver<'_> {
         let (Some(whose), Some(attribute)) = (whose, find(&decl.attributes, "uuid")) else { return };
         let text = format!("the uuid of interface `{}` belongs to {whose}", decl.name.name);
         let error = Diagnostic::error("reserved-uuid", attribute.span, text);
-        self.say(error.help("each interface has a uuid of its own, from `uuidgen`"));
+        self.report(error.help("each interface has a uuid of its own, from `uuidgen`"));
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! Side files thus are only another spelling: resolution decides the attributes' meaning.
 
-use crate::resolve::{KNOWN, ON_HANDLES, method_name};
+use crate::resolve::attributes::{ON_HANDLES, is_known};
+use crate::resolve::method_name;
 use crate::syntax::ast::{Attribute, Ident, InterfaceDecl, Item, Method, SideInterface, SideMethod};
 use crate::text::diagnostic::{Diagnostic, most_like};
 use crate::text::source::Sources;
@@ -143,7 +144,7 @@ impl Merging<'_> {
                 let error = Diagnostic::error("foreign-attribute", span, text);
                 self.diagnostics
                     .push(error.help("remove it; it concerns memory and encodings that objects do not have"));
-            } else if KNOWN.contains(&name.as_str()) && ![&OWN[..], &ON_HANDLES].concat().contains(&name.as_str()) {
+            } else if is_known(name) && ![&OWN[..], &ON_HANDLES].concat().contains(&name.as_str()) {
                 let error = Diagnostic::error("idl-attribute", span, format!("[{name}] is for the IDL file only"));
                 let error = error.label("every compiler must see it");
                 self.diagnostics

@@ -28,7 +28,7 @@ impl Resolver<'_> {
             ["zero_copy"] => self.by_reference("zero_copy", Transfer::ZeroCopy, span, ty),
             _ => {
                 let text = format!("[{}] say different things of one array", chosen.join("] and ["));
-                self.say(Diagnostic::error("bad-transfer", span, text).help("keep one of them"));
+                self.report(Diagnostic::error("bad-transfer", span, text).help("keep one of them"));
                 Transfer::Frame
             }
         };
@@ -36,7 +36,7 @@ impl Resolver<'_> {
             && let Some(attribute) = find(attributes, "prealloc")
         {
             let error = Diagnostic::error("bad-transfer", attribute.span, "[prealloc] is for [lend] parameters");
-            self.say(error.help("write [lend] with it, or remove it"));
+            self.report(error.help("write [lend] with it, or remove it"));
         }
         transfer
     }
@@ -70,14 +70,14 @@ impl Resolver<'_> {
                 Some(room) if (1..=LENT_MAX).contains(&room) => Transfer::Lend(room as u32),
                 Some(_) => {
                     let text = format!("[prealloc] is a number of elements between 1 and {LENT_MAX}");
-                    self.say(Diagnostic::error("bad-transfer", attribute.span, text));
+                    self.report(Diagnostic::error("bad-transfer", attribute.span, text));
                     Transfer::Lend(usual)
                 }
                 None => Transfer::Lend(usual),
             },
             _ => {
                 let error = Diagnostic::error("bad-transfer", attribute.span, "[prealloc] needs a number of elements");
-                self.say(error.help("write [prealloc(1024)]"));
+                self.report(error.help("write [prealloc(1024)]"));
                 Transfer::Lend(usual)
             }
         }
@@ -85,7 +85,7 @@ impl Resolver<'_> {
 
     fn refuse_transfer(&mut self, name: &str, span: Span, why: &str) -> Transfer {
         let text = format!("[{name}] cannot be: this parameter {why}");
-        self.say(Diagnostic::error("bad-transfer", span, text).help(format!("remove [{name}]")));
+        self.report(Diagnostic::error("bad-transfer", span, text).help(format!("remove [{name}]")));
         Transfer::Frame
     }
 
@@ -96,7 +96,9 @@ impl Resolver<'_> {
             if let Some(param) = referred.filter(|param| param.direction.is_out() == is_written).nth(REFERENCES_MAX) {
                 let what = if is_written { "written" } else { "read" };
                 let text = format!("a method has at most {REFERENCES_MAX} arrays by reference that are {what}");
-                self.say(Diagnostic::error("bad-transfer", param.span, text).help("remove [zero_copy] or [map] here"));
+                self.report(
+                    Diagnostic::error("bad-transfer", param.span, text).help("remove [zero_copy] or [map] here"),
+                );
             }
         }
         let transferred = params.iter().find(|param| param.transfer != Transfer::Frame);
@@ -107,7 +109,7 @@ impl Resolver<'_> {
                 transferred.name, other.name
             );
             let help = "put interface pointers and structures with pointers into a method of their own";
-            self.say(Diagnostic::error("bad-transfer", other.span, text).help(help));
+            self.report(Diagnostic::error("bad-transfer", other.span, text).help(help));
         }
         let Some(lent) = params.iter().find(|param| matches!(param.transfer, Transfer::Lend(_))) else { return };
         let is_behind = |param: &&Param| {
@@ -116,7 +118,7 @@ impl Resolver<'_> {
         if let Some(other) = params.iter().find(is_behind) {
             let text = format!("`{}` is lent, and does not go together with `{}`", lent.name, other.name);
             let help = "the other results of a method that lends are values";
-            self.say(Diagnostic::error("bad-transfer", other.span, text).help(help));
+            self.report(Diagnostic::error("bad-transfer", other.span, text).help(help));
         }
     }
 }

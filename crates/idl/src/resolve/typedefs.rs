@@ -1,6 +1,6 @@
 //! Typedefs, also those that declare the type GUID.
 
-use super::library::ON_TYPES;
+use super::attributes::{self, ON_TYPES};
 use super::types::CLASSES;
 use super::{Named, Resolver, has};
 use crate::model::typelib::flags;
@@ -14,20 +14,7 @@ const GUIDS: [&str; 4] = ["GUID", "IID", "CLSID", "UUID"];
 impl Resolver<'_> {
     /// Resolves a `typedef`: new names for a type, and the name of a type that has only a tag.
     pub(super) fn typedef(&mut self, attributes: &[Attribute], spec: &TypeSpec, declarators: &[Declarator]) {
-        let allowed = [
-            "string",
-            "unique",
-            "ref",
-            "ptr",
-            "v1_enum",
-            "open",
-            "switch_type",
-            "public",
-            "ms_union",
-            "range",
-            "context_handle",
-        ];
-        self.check_attributes(attributes, &[&ON_TYPES[..], &allowed].concat(), "a typedef");
+        self.check_attributes(attributes, &attributes::TYPEDEF);
         let own = declarators.iter().find(|declarator| declarator.pointers == 0 && declarator.dimensions.is_empty());
         let mut spec = spec.clone();
         // Some of the typedef's attributes belong to the type that it declares.
@@ -77,7 +64,7 @@ impl Resolver<'_> {
         let guid = Type::Base(Base::Guid);
         let members = match &spec.kind {
             TypeKind::Struct(StructDecl { tag, members: Some(members), attributes, .. }) => {
-                self.check_attributes(attributes, &ON_TYPES, "a structure");
+                self.check_attributes(attributes, &attributes::STRUCTURE);
                 if let Some(tag) = tag {
                     self.declare_type(tag, Named::Type(guid.clone()));
                 }
@@ -91,7 +78,7 @@ impl Resolver<'_> {
             let error = Diagnostic::error("reserved-name", own.name.span, text);
             let help =
                 "these are an unsigned long, two unsigned shorts and eight bytes; or give this type another name";
-            self.say(error.help(help));
+            self.report(error.help(help));
         }
         Some(guid)
     }

@@ -96,7 +96,7 @@ impl Resolver<'_> {
                 declarator.span,
                 "more sizes are given than the type has pointers and dimensions",
             );
-            self.say(error.help("give one size for each `*` and `[]`, the outermost first"));
+            self.report(error.help("give one size for each `*` and `[]`, the outermost first"));
         }
         let mut level = levels;
         while stars > 0 {
@@ -113,7 +113,7 @@ impl Resolver<'_> {
             ty = self.dimension(dimension, ty, &sizes, level, text && level + 1 == levels, place, context)?;
         }
         self.check_text(text, &ty, declarator);
-        self.is_within_limits(&ty, declarator.span).then_some(ty)
+        self.check_type_limits(&ty, declarator.span).then_some(ty)
     }
 
     /// Returns the pointer that a type's name stands for, with the class if the typedef gives it.
@@ -145,7 +145,7 @@ impl Resolver<'_> {
                 || matches!(&spec.kind, TypeKind::Named(name) if matches!(self.types.get(name).map(|known| &known.what), Some(Named::IUnknown | Named::Interface(_))));
             if !is_object || stars == 0 {
                 let error = Diagnostic::error("bad-iid-is", declarator.span, "[iid_is] is for interface pointers");
-                self.say(error.help("declare it as `IUnknown *` or `void *`, with one more `*` for [out]"));
+                self.report(error.help("declare it as `IUnknown *` or `void *`, with one more `*` for [out]"));
                 return None;
             }
             return Some((Type::Interface(Object::IidIs(operand)), stars - 1));
@@ -158,7 +158,7 @@ impl Resolver<'_> {
             Type::Interface(_) if stars == 0 => {
                 let error =
                     Diagnostic::error("interface-by-value", declarator.span, "an interface needs a pointer here");
-                self.say(error.help("write `*` before the name"));
+                self.report(error.help("write `*` before the name"));
                 None
             }
             Type::Interface(object) => Some((Type::Interface(object), stars - 1)),
@@ -168,7 +168,7 @@ impl Resolver<'_> {
                     declarator.span,
                     "the number of bytes behind this pointer is unknown",
                 );
-                self.say(error.help("use `byte *` with [size_is], or an interface pointer with [iid_is]"));
+                self.report(error.help("use `byte *` with [size_is], or an interface pointer with [iid_is]"));
                 None
             }
             ty => Some((ty, stars)),
@@ -196,7 +196,7 @@ impl Resolver<'_> {
         if guid.is_none() {
             let text = format!("{} has no IID called `{name}`", context.of);
             let error = Diagnostic::error("bad-iid-is", expr.span, text);
-            self.say(error.help("[iid_is] names a parameter or member of type REFIID, IID or GUID"));
+            self.report(error.help("[iid_is] names a parameter or member of type REFIID, IID or GUID"));
         }
         guid
     }
@@ -280,17 +280,17 @@ impl Resolver<'_> {
                 if !(1..=FIXED_MAX).contains(&count) {
                     let error =
                         Diagnostic::error("bad-dimension", expr.span, format!("an array cannot have {count} elements"));
-                    self.say(error.help(format!("the number of elements is at least 1 and at most {FIXED_MAX}")));
+                    self.report(error.help(format!("the number of elements is at least 1 and at most {FIXED_MAX}")));
                     return None;
                 }
                 // As in C, an array's element type must already have a size.
-                self.is_complete(&element, expr.span).then(|| Type::Fixed(Box::new(element), count as u32))
+                self.check_complete(&element, expr.span).then(|| Type::Fixed(Box::new(element), count as u32))
             }
             Dimension::Open(span) => {
                 let extent = self.extent(sizes, level, text, &element, context)?;
                 if extent == Extent::One {
                     let error = Diagnostic::error("no-size", *span, "this array has no number of elements");
-                    self.say(
+                    self.report(
                         error.help("add [size_is(n)], where n is a parameter or member beside it, or write the number"),
                     );
                     return None;
@@ -315,7 +315,7 @@ impl Resolver<'_> {
         }
         if text && !has_text(ty) {
             let error = Diagnostic::error("bad-string", declarator.span, "[string] is for pointers to characters");
-            self.say(error.help("use `char *` or `wchar_t *`; for other elements use [size_is]"));
+            self.report(error.help("use `char *` or `wchar_t *`; for other elements use [size_is]"));
         }
     }
 
@@ -359,14 +359,14 @@ impl Resolver<'_> {
             (None, None) => {
                 let text = format!("this {kind} has no name, so nothing can be of it");
                 let error = Diagnostic::error("nameless-type", span, text);
-                self.say(error.help(format!("write a tag after `{kind}`, or remove it")));
+                self.report(error.help(format!("write a tag after `{kind}`, or remove it")));
                 return String::new();
             }
         };
         let span = name.map_or(span, |name| name.span);
         let declared = self.types.get(&made).map(|known| known.span);
         if let Some(other) = declared.or_else(|| self.made_up.get(&made).map(|span| Some(*span))) {
-            self.say(taken_by_member(&made, span, other));
+            self.report(taken_by_member(&made, span, other));
         }
         self.made_up.insert(made.clone(), span);
         made
@@ -391,7 +391,7 @@ impl Resolver<'_> {
             let context = Context { variables: &[], of: "a typedef", local: false };
             full = self.dimension(dimension, full, &none, 0, text, Place::Typedef, &context)?;
         }
-        self.is_within_limits(&full, declarator.span).then_some(full)
+        self.check_type_limits(&full, declarator.span).then_some(full)
     }
 }
 

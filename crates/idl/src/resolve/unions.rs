@@ -1,6 +1,6 @@
 //! Unions: their arms, their discriminants, and the expressions that select an arm.
 
-use super::library::ON_TYPES;
+use super::attributes;
 use super::limits::MEMBERS_MAX;
 use super::types::{Context, Place, base_type};
 use super::values::Variable;
@@ -36,13 +36,13 @@ impl Resolver<'_> {
             }
             (true, None) => {
                 let error = Diagnostic::error("no-switch", declarator.span, "nothing selects the arm of this union");
-                self.say(error.help("add [switch_is(n)], where n is the discriminant beside it"));
+                self.report(error.help("add [switch_is(n)], where n is the discriminant beside it"));
                 None
             }
             (false, Some(attribute)) if is_union_behind(inner) => {
                 let text = "a union without a discriminant of its own cannot be behind two pointers";
                 let error = Diagnostic::error("unsupported", attribute.span, text);
-                self.say(error.help("put it and its discriminant into a structure, and point to that"));
+                self.report(error.help("put it and its discriminant into a structure, and point to that"));
                 None
             }
             (false, Some(attribute)) => {
@@ -51,7 +51,7 @@ impl Resolver<'_> {
                     attribute.span,
                     "[switch_is] is for unions without a discriminant of their own",
                 );
-                self.say(error.help("remove it"));
+                self.report(error.help("remove it"));
                 None
             }
         }
@@ -59,8 +59,7 @@ impl Resolver<'_> {
 
     pub(super) fn union_type(&mut self, decl: &UnionDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
         let declared = self.declaring.take();
-        let more = ["switch_type", "ms_union", "switch_is", "in", "out", "ref", "unique", "ptr"];
-        self.check_attributes(&decl.attributes, &[&ON_TYPES[..], &more].concat(), "a union");
+        self.check_attributes(&decl.attributes, &attributes::UNION);
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let known = decl.tag.as_ref().and_then(|tag| self.types.get(&tag.name).map(|known| known.what.clone()));
         if decl.arms.is_none() {
@@ -96,7 +95,7 @@ impl Resolver<'_> {
         if has_few_names && decl.arms.as_ref().is_some_and(|arms| arms.len() > MEMBERS_MAX) {
             // Arms without members have no place of their own.
             let error = Diagnostic::error("too-large", span, format!("there are more than {MEMBERS_MAX} arms"));
-            self.say(error.help("put some of them into a union of their own"));
+            self.report(error.help("put some of them into a union of their own"));
         } else if has_few_names {
             decl.arms.iter().flatten().for_each(|arm| self.arm(arm, id, &mut taken));
         }
@@ -114,10 +113,10 @@ impl Resolver<'_> {
         let ty = if let Some((spec, tag, _)) = &decl.switch {
             self.spec_type(spec, Some(tag))?
         } else if let Some(attribute) = find(&decl.attributes, "switch_type") {
-            let words: Vec<&str> = attribute.raw.split_whitespace().collect();
-            match words.as_slice() {
+            let text_attribute: Vec<&str> = attribute.raw.split_whitespace().collect();
+            match text_attribute.as_slice() {
                 [word] if self.types.contains_key(*word) => self.named_type(word, attribute.span)?,
-                words => base_type(match *words {
+                text_attribute => base_type(match *text_attribute {
                     ["unsigned", "char"] | ["UCHAR"] => "unsigned char",
                     ["unsigned", "small"] => "unsigned small",
                     ["unsigned", "short"] | ["USHORT" | "WORD"] => "unsigned short",
@@ -139,7 +138,7 @@ impl Resolver<'_> {
             return Some(ty);
         }
         let error = Diagnostic::error("bad-switch", span, "the discriminant is neither an integer nor an enumeration");
-        self.say(error.help("use an integer type or an enum"));
+        self.report(error.help("use an integer type or an enum"));
         None
     }
 
@@ -150,11 +149,11 @@ impl Resolver<'_> {
                 let Some(declarator) = &member.declarator else {
                     return;
                 };
-                self.check_attributes(&member.attributes, &["string", "ref", "unique", "ptr"], "an arm");
+                self.check_attributes(&member.attributes, &attributes::ARM);
                 let Some(ty) = self.declared_type(&member.spec, declarator, &member.attributes, Place::Member) else {
                     return;
                 };
-                if !self.by_value(&ty, declarator.span) {
+                if !self.check_by_value(&ty, declarator.span) {
                     return;
                 }
                 let varying = self.varying(
@@ -174,7 +173,7 @@ impl Resolver<'_> {
             };
             if !taken.insert(value) {
                 let error = Diagnostic::error("duplicate-case", case.span, format!("two arms have the value {value}"));
-                self.say(error.help("each value selects one arm"));
+                self.report(error.help("each value selects one arm"));
                 continue;
             }
             cases.push(value);
@@ -187,7 +186,7 @@ impl Resolver<'_> {
         if arm.default {
             if union.default.is_some() {
                 let error = Diagnostic::error("duplicate-case", arm.span, "there are two default arms");
-                return self.say(error.help("remove one"));
+                return self.report(error.help("remove one"));
             }
             union.default = Some(field.clone());
         }

@@ -17,8 +17,8 @@ impl Resolver<'_> {
     /// Evaluates a constant expression. Reports an error and returns `None` if it has no value.
     pub(super) fn evaluate(&mut self, expr: &Expr) -> Option<Value> {
         let outcome = self.constant_value(expr, true);
-        let value = outcome.map_err(|error| self.say(*error)).ok()?;
-        self.is_short(&value, expr.span).then_some(value)
+        let value = outcome.map_err(|error| self.report(*error)).ok()?;
+        self.check_text_length(&value, expr.span).then_some(value)
     }
 
     /// Evaluates a constant expression that must be an integer.
@@ -27,7 +27,7 @@ impl Resolver<'_> {
             Value::Int(value) => Some(value),
             _ => {
                 let error = Diagnostic::error("not-an-integer", expr.span, "an integer is needed here");
-                self.say(error);
+                self.report(error);
                 None
             }
         }
@@ -83,7 +83,7 @@ impl Resolver<'_> {
 
     fn unknown_value(&self, name: &str, expr: &Expr) -> Diagnostic {
         let error = Diagnostic::error("unknown-value", expr.span, format!("no constant is called `{name}`"));
-        match self.meant(name, self.values.keys().map(String::as_str)) {
+        match self.most_similar(name, self.values.keys().map(String::as_str)) {
             Some(like) => error.help(format!("did you mean `{like}`?")),
             None => error.help("declare it above with `const`, `enum` or `#define`"),
         }
@@ -92,7 +92,7 @@ impl Resolver<'_> {
     /// Resolves an expression over parameters or members, as in `size_is(n * 2)`.
     pub(super) fn arith(&mut self, expr: &Expr, variables: &[Variable], of: &str) -> Option<Arith> {
         let outcome = self.arith_value(expr, variables, of);
-        outcome.map_err(|error| self.say(*error)).ok()
+        outcome.map_err(|error| self.report(*error)).ok()
     }
 
     fn arith_value(&self, expr: &Expr, variables: &[Variable], of: &str) -> Result<Arith, Box<Diagnostic>> {

@@ -40,7 +40,7 @@ pub fn parse(text: &str) -> (Tree, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let mut sources = Sources::default();
     let Some(file) = sources.add(Path::new(""), text.to_owned(), Role::Idl) else {
-        let error = Diagnostic::nowhere("unreadable", "the text is too long");
+        let error = Diagnostic::without_place("unreadable", "the text is too long");
         return (build::unread(text), vec![error]);
     };
     let tokens = lex(text, file, &mut diagnostics);

@@ -9,7 +9,7 @@ use std::fmt;
 
 /// The maximum number of findings of one kind that are shown. Later ones mostly follow from the
 /// first.
-pub(crate) const TOLD_MAX: usize = 100;
+pub(crate) const DIAGNOSTICS_MAX: usize = 100;
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Diagnostic {
     }
 
     /// Returns an error without a place.
-    pub fn nowhere(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn without_place(code: &'static str, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
             code,
@@ -129,14 +129,14 @@ impl Failure {
     }
 }
 
-/// Limits a list of findings to [`TOLD_MAX`], and appends one that gives the number of the omitted
-/// ones.
+/// Limits a list of findings to [`DIAGNOSTICS_MAX`], and appends one that gives the number of the
+/// omitted ones.
 pub(crate) fn first_of(mut diagnostics: Vec<Diagnostic>, what: &str) -> Vec<Diagnostic> {
-    let more = diagnostics.len().saturating_sub(TOLD_MAX);
+    let more = diagnostics.len().saturating_sub(DIAGNOSTICS_MAX);
     if more > 0 {
         let severity = diagnostics[0].severity;
-        diagnostics.truncate(TOLD_MAX);
-        let rest = Diagnostic::nowhere("and-more", format!("and {more} more {what}, which are not shown"));
+        diagnostics.truncate(DIAGNOSTICS_MAX);
+        let rest = Diagnostic::without_place("and-more", format!("and {more} more {what}, which are not shown"));
         diagnostics.push(Diagnostic { severity, ..rest });
     }
     diagnostics

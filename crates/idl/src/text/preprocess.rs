@@ -24,7 +24,7 @@ pub(crate) struct Output {
 }
 
 /// A directive that the file reader has to execute.
-pub(crate) enum Asked {
+pub(crate) enum FileDirective {
     /// Insert the text of a file here.
     Include(String, Span),
     /// Do not insert this file again.
@@ -85,7 +85,7 @@ pub(crate) fn preprocess(
         if token.kind != TokenKind::Directive && !this.is_active() {
             output.skipped.push(at);
         }
-        if let Some(Asked::Include(name, span)) = this.token(&mut files, *token) {
+        if let Some(FileDirective::Include(name, span)) = this.token(&mut files, *token) {
             output.includes.push((name, span));
         }
         output.origins.resize(this.tokens.len(), at);
@@ -102,7 +102,7 @@ impl<'a> Preprocessor<'a> {
     }
 
     /// Processes a token.
-    pub(crate) fn token(&mut self, files: &mut Files<'_>, token: Token) -> Option<Asked> {
+    pub(crate) fn token(&mut self, files: &mut Files<'_>, token: Token) -> Option<FileDirective> {
         match token.kind {
             TokenKind::Directive => return self.directive(files, token),
             _ if !self.is_active() || token.is_trivia() => {}
@@ -162,7 +162,7 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    fn directive(&mut self, files: &mut Files<'_>, token: Token) -> Option<Asked> {
+    fn directive(&mut self, files: &mut Files<'_>, token: Token) -> Option<FileDirective> {
         let sources = files.sources;
         let text = sources.text(token.span);
         let mut ignored = Vec::new();
@@ -201,7 +201,7 @@ impl<'a> Preprocessor<'a> {
             }
             "include" | "import" => return include(files, text, token.span),
             "pragma" if words.first().is_some_and(|word| sources.text(word.span) == "once") => {
-                return Some(Asked::Once);
+                return Some(FileDirective::Once);
             }
             "pragma" | "line" => {}
             other => {
@@ -286,7 +286,7 @@ impl<'a> Preprocessor<'a> {
             }));
         }
         let text: Vec<&str> = resolved.iter().map(String::as_str).collect();
-        match (Arithmetic { words: &text, at: 0, depth: 0 }).whole() {
+        match (Arithmetic { words: &text, at: 0, depth: 0 }).evaluate() {
             Some(value) => value != 0,
             None => {
                 let error = Diagnostic::error("bad-condition", span, "this condition cannot be evaluated");
@@ -304,7 +304,7 @@ fn stray(files: &mut Files<'_>, span: Span, what: &str) {
     files.diagnostics.push(error.help("remove it, or add the #if; an #else is the last branch of its #if"));
 }
 
-fn include(files: &mut Files<'_>, text: &str, span: Span) -> Option<Asked> {
+fn include(files: &mut Files<'_>, text: &str, span: Span) -> Option<FileDirective> {
     let quoted = text.find(['"', '<']).and_then(|start| {
         let end = text[start + 1..].find(['"', '>'])?;
         Some(text[start + 1..start + 1 + end].to_owned())
@@ -312,7 +312,7 @@ fn include(files: &mut Files<'_>, text: &str, span: Span) -> Option<Asked> {
     if quoted.is_none() {
         files.diagnostics.push(Diagnostic::error("bad-include", span, "#include needs a file name in quotes"));
     }
-    quoted.map(|name| Asked::Include(name, span))
+    quoted.map(|name| FileDirective::Include(name, span))
 }
 
 /// The maximum depth of nested operations in a condition.
@@ -320,7 +320,7 @@ const OPERATIONS_MAX: usize = 64;
 
 /// The value of an expression. `None` for a division by zero and for an overflow, which are errors
 /// only if the condition depends on the value.
-type Worth = Option<i64>;
+type ConditionValue = Option<i64>;
 
 /// The integer arithmetic of conditions, by precedence climbing. The functions return `None` for
 /// words that are no expression.
@@ -332,7 +332,7 @@ struct Arithmetic<'a> {
 
 impl<'a> Arithmetic<'a> {
     /// Returns the value of all words.
-    fn whole(mut self) -> Worth {
+    fn evaluate(mut self) -> ConditionValue {
         let value = self.choice()?;
         if self.at == self.words.len() { value } else { None }
     }
@@ -348,8 +348,8 @@ impl<'a> Arithmetic<'a> {
     }
 
     /// Parses `a ? b : c` or a binary expression.
-    fn choice(&mut self) -> Option<Worth> {
-        self.deeper(|this| {
+    fn choice(&mut self) -> Option<ConditionValue> {
+        self.nested(|this| {
             let condition = this.binary(0)?;
             if this.words.get(this.at) != Some(&"?") {
                 return Some(condition);
@@ -362,7 +362,7 @@ impl<'a> Arithmetic<'a> {
         })
     }
 
-    fn binary(&mut self, least: u8) -> Option<Worth> {
+    fn binary(&mut self, least: u8) -> Option<ConditionValue> {
         let mut left = self.unary()?;
         while let Some(&operator) = self.words.get(self.at) {
             let Some(precedence) = precedence(operator).filter(|&precedence| precedence >= least) else {
@@ -375,8 +375,8 @@ impl<'a> Arithmetic<'a> {
         Some(left)
     }
 
-    fn unary(&mut self) -> Option<Worth> {
-        self.deeper(|this| {
+    fn unary(&mut self) -> Option<ConditionValue> {
+        self.nested(|this| {
             Some(match this.next()? {
                 "!" => this.unary()?.map(|value| i64::from(value == 0)),
                 "-" => this.unary()?.and_then(i64::checked_neg),
@@ -392,7 +392,7 @@ impl<'a> Arithmetic<'a> {
         })
     }
 
-    fn deeper(&mut self, parse: impl FnOnce(&mut Self) -> Option<Worth>) -> Option<Worth> {
+    fn nested(&mut self, parse: impl FnOnce(&mut Self) -> Option<ConditionValue>) -> Option<ConditionValue> {
         self.depth += 1;
         if self.depth > OPERATIONS_MAX {
             return None;

@@ -122,7 +122,7 @@ impl ServerCall<'_> {
     /// Selects the region of a reference: see [`PeerRegions::select`].
     #[cold]
     #[inline(never)]
-    pub fn turn_region(&mut self, at: usize, is_written: bool, reference: u64) -> bool {
+    pub fn select_region(&mut self, at: usize, is_written: bool, reference: u64) -> bool {
         self.turns = self.turns.saturating_add(1);
         self.turns <= TURNS_MAX && self.regions.select(at, is_written, reference)
     }

@@ -4,11 +4,12 @@
 use crate::Deadline;
 use crate::notice::poll_fds;
 use crate::spi::Sleep;
+use crate::sync::lock;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 /// The pause after a failed poll.
@@ -62,7 +63,7 @@ impl Attendant {
     }
 
     pub(crate) fn add(&self, vi: Weak<dyn Attended>) {
-        let mut vis = self.shared.vis.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut vis = lock(&self.shared.vis);
         vis.retain(|other| other.strong_count() > 0 && !other.ptr_eq(&vi));
         vis.push(vi);
         drop(vis);
@@ -94,7 +95,7 @@ impl Shared {
     /// Serves every VI once, and sleeps until one of them is due.
     fn round(&self) {
         let vis: Vec<_> = {
-            let mut vis = self.vis.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut vis = lock(&self.vis);
             vis.retain(|vi| vi.strong_count() > 0);
             vis.iter().filter_map(Weak::upgrade).collect()
         };

@@ -26,6 +26,7 @@ use crate::deadline::Deadline;
 use crate::memory::{MemoryHandle, Region};
 use crate::nic::Nic;
 use crate::spi::{Listening, Offer, Port, Provider};
+use crate::sync::lock;
 use crate::{Error, Memory};
 use endpoint::PIECES_MAX;
 use ffi::Capabilities;
@@ -33,7 +34,7 @@ use objects::{Domain, Fabric, Info, Query};
 use registration::TagDomain;
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 /// The options of a fabric.
@@ -173,7 +174,7 @@ impl NicState {
 
     /// Returns the domain of a protection tag.
     fn domain(&self, tag: u64) -> Result<Arc<TagDomain>, Error> {
-        let mut domains = self.domains.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut domains = lock(&self.domains);
         if let Some(found) = domains.get(&tag).and_then(Weak::upgrade) {
             return Ok(found);
         }

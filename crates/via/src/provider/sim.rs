@@ -40,12 +40,13 @@ use crate::memory::{MemoryHandle, Region};
 use crate::notice::poll_fds;
 use crate::reliable::{Answer, Link, Requesting, Settings};
 use crate::spi::{Listening, Offer, Port, Provider};
+use crate::sync::lock;
 use crate::wrap::{Capture, Conditions, Counts, Random};
 use crate::{Deadline, Error, Reliability};
 use listener::{Inbox, Listeners};
 use net::{Clock, Net, SimLink};
 use port::{SimPort, nanoseconds};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The maximum speed of the clock relative to real time, while all ends wait for it.
@@ -91,7 +92,7 @@ impl Network {
 
     /// Sets the conditions of existing and future wires.
     pub fn set_conditions(&self, conditions: &Conditions) {
-        let mut own = self.core.conditions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut own = lock(&self.core.conditions);
         *own = Conditions { seed: own.seed, ..conditions.clone() };
         self.core.net.set_conditions(&own);
     }
@@ -159,12 +160,12 @@ impl Core {
     }
 
     fn word(&self) -> u64 {
-        self.random.lock().unwrap_or_else(PoisonError::into_inner).word()
+        lock(&self.random).word()
     }
 
     /// Lays a wire, and returns its ends in the order of `nics`.
     fn wire(&self, nics: [usize; 2]) -> Result<[SimLink; 2], Error> {
-        let conditions = self.conditions.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let conditions = lock(&self.conditions).clone();
         self.net.wire(nics, [conditions.clone(), conditions], MTU)
     }
 }
@@ -238,7 +239,7 @@ impl Provider for Sim {
 
     fn register(&self, _: &Region) -> Result<Option<MemoryHandle>, Error> {
         // Handles are the same from run to run.
-        let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut handles = lock(&self.handles);
         *handles += 1;
         Ok(Some(MemoryHandle([*handles, Random::stream(self.nic as u64, *handles).word()])))
     }

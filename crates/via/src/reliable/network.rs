@@ -9,6 +9,7 @@ use super::{Answering, Link, Settings, accept, connect};
 use crate::attributes::Attributes;
 use crate::notice::poll_fds;
 use crate::spi::{Incoming, Listening, Offer, Port, Provider};
+use crate::sync::lock;
 use crate::wrap::{Conditions, FaultLink};
 use crate::{Deadline, Error};
 use rustix::fd::OwnedFd;
@@ -16,7 +17,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use std::collections::VecDeque;
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The maximum number of requests that a listener remembers, to recognize repetitions.
 const SEEN_MAX: usize = 1024;
@@ -228,10 +229,6 @@ struct Listener<N: Network> {
     address: SocketAddr,
     file: Option<Arc<OwnedFd>>,
     datagram: Vec<u8>,
-}
-
-fn lock<S>(queue: &Mutex<RequestQueue<S>>) -> MutexGuard<'_, RequestQueue<S>> {
-    queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<S: DatagramSocket> RequestQueue<S> {

@@ -12,11 +12,12 @@ use crate::nic::attendant::{Attended, Attention};
 use crate::notice::poll_fds;
 use crate::reliable::Guard;
 use crate::spi::{Port, Sleep};
+use crate::sync::lock;
 use crate::{Deadline, Error};
 use rustix::fd::OwnedFd;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
 /// A VI, shared by its queues, its completion queues and its NIC's attendant.
@@ -146,7 +147,7 @@ impl ViCore {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner)
     }
 
     /// Returns the completion queues that announce completions of this VI, each once.

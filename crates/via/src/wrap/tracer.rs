@@ -23,10 +23,11 @@ pub use provider::TracedProvider;
 use crate::descriptor::{Operation, RemoteAddress, Status};
 use crate::error::Ended;
 use crate::spi::{Intent, Refusal};
+use crate::sync::lock;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::Write;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// The latest events. Clones record into the same log.
@@ -187,7 +188,7 @@ impl Trace {
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.log)
     }
 
     /// Records an event.

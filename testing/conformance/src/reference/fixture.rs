@@ -1,7 +1,7 @@
 //! Fixtures for the reference provider and its wrong variants.
 
 use super::{Flaw, Memory, Network, attributes};
-use crate::{Faults, Fixture, Lack, Side, Wire};
+use crate::{Faults, Fixture, MissingFeature, Side, Wire};
 use obvia_via::{Attributes, Nic, Reliability};
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,7 +14,7 @@ pub trait Wrong: fmt::Debug + Send + Sync + 'static {
     /// The flaw.
     const FLAW: Flaw;
     /// The features that it lacks.
-    const LACKS: &'static [Lack] = &[];
+    const MISSING: &'static [MissingFeature] = &[];
 }
 
 /// Opens NICs of the reference provider with the flaw of `W`.
@@ -29,7 +29,7 @@ pub struct Flawed<W> {
 pub type Reference = Flawed<flaws::None>;
 
 impl<W: Wrong> Fixture for Flawed<W> {
-    const LACKS: &'static [Lack] = W::LACKS;
+    const MISSING: &'static [MissingFeature] = W::MISSING;
     const SILENCE: Duration = Duration::from_millis(500);
     const CROSSES_PROCESSES: bool = false;
 
@@ -39,11 +39,15 @@ impl<W: Wrong> Fixture for Flawed<W> {
 
     fn nic(&self, _: Side) -> Nic {
         let all = attributes();
-        let has = |lack| !W::LACKS.contains(&lack);
+        let has = |lack| !W::MISSING.contains(&lack);
         let levels: &'static [Reliability] =
-            if has(Lack::Level(Reliability::Unreliable)) { all.reliability } else { &all.reliability[1..] };
-        let attributes =
-            Attributes { rdma_write: has(Lack::RdmaWrite), rdma_read: has(Lack::RdmaRead), reliability: levels, ..all };
+            if has(MissingFeature::Level(Reliability::Unreliable)) { all.reliability } else { &all.reliability[1..] };
+        let attributes = Attributes {
+            rdma_write: has(MissingFeature::RdmaWrite),
+            rdma_read: has(MissingFeature::RdmaRead),
+            reliability: levels,
+            ..all
+        };
         Nic::open(Box::new(Memory { attributes, network: Arc::clone(&self.network), flaw: W::FLAW }))
     }
 
@@ -68,7 +72,7 @@ impl<W: Wrong> Wire for Flawed<W> {
 
 /// A type for each [`Flaw`].
 pub mod flaws {
-    use super::{Flaw, Lack, Reliability, Wrong};
+    use super::{Flaw, MissingFeature, Reliability, Wrong};
 
     macro_rules! flaws {
         ($($name:ident)*) => {$(
@@ -93,6 +97,7 @@ pub mod flaws {
 
     impl Wrong for Plain {
         const FLAW: Flaw = Flaw::None;
-        const LACKS: &'static [Lack] = &[Lack::RdmaWrite, Lack::RdmaRead, Lack::Level(Reliability::Unreliable)];
+        const MISSING: &'static [MissingFeature] =
+            &[MissingFeature::RdmaWrite, MissingFeature::RdmaRead, MissingFeature::Level(Reliability::Unreliable)];
     }
 }

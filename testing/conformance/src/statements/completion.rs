@@ -1,7 +1,7 @@
 //! Statements 7 to 12: learning of completions.
 
 use crate::ends::{LATE, Plan, drain, entry, next, pattern, timed, until, well, within_ms};
-use crate::{Lack, Run, Side, soon};
+use crate::{MissingFeature, Run, Side, soon};
 use obvia_via::{Completion, Deadline, Descriptor, Error, PostFault, Queue, State, Status, Waiting};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -87,8 +87,8 @@ pub fn s09_completion_queues_tell_all_once(run: &Run) {
     const EACH: usize = 20;
     for level in run.reliable_levels() {
         let plan = Plan::of(level);
-        let nic = run.fixture.nic(Side::Listens);
-        let asking = run.fixture.nic(Side::Asks);
+        let nic = run.fixture.nic(Side::Server);
+        let asking = run.fixture.nic(Side::Client);
         let mut queue = nic.completion_queue(1024);
         let mut pairs: Vec<_> = (0..VIS)
             .map(|_| crate::ends::Pair {
@@ -136,14 +136,14 @@ pub fn s09_completion_queues_tell_all_once(run: &Run) {
 ///     use none.
 pub fn s10_queues_choose_their_completion_queues(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
-    let nic = run.fixture.nic(Side::Listens);
+    let nic = run.fixture.nic(Side::Server);
     let (mut one, mut other) = (nic.completion_queue(64), nic.completion_queue(64));
     for (send_to, receive_to) in [(Some(0), Some(1)), (Some(0), Some(0)), (None, Some(1)), (Some(1), None)] {
         let b = {
             let pick = |which: Option<i32>| which.map(|which| if which == 0 { &one } else { &other });
             run.end_of(&nic, &plan, pick(send_to), pick(receive_to))
         };
-        let mut pair = crate::ends::Pair { a: run.end(Side::Asks, &plan), b };
+        let mut pair = crate::ends::Pair { a: run.end(Side::Client, &plan), b };
         run.connect(&mut pair);
         let id = pair.b.vi.id();
         pair.b.receive(0, 100);
@@ -173,10 +173,10 @@ pub fn s10_queues_choose_their_completion_queues(run: &Run) {
 ///     descriptors are in their VIs' queues.
 pub fn s11_a_full_completion_queue_says_so(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
-    let nic = run.fixture.nic(Side::Listens);
+    let nic = run.fixture.nic(Side::Server);
     let mut queue = nic.completion_queue(2);
     let b = run.end_of(&nic, &plan, None, Some(&queue));
-    let mut pair = crate::ends::Pair { a: run.end(Side::Asks, &plan), b };
+    let mut pair = crate::ends::Pair { a: run.end(Side::Client, &plan), b };
     run.connect(&mut pair);
     for round in 0..3 {
         for number in 0..5 {
@@ -210,7 +210,7 @@ pub fn s11_a_full_completion_queue_says_so(run: &Run) {
 pub fn s12_idle_vis_take_receives_and_fail_sends(run: &Run) {
     for level in run.reliable_levels() {
         let plan = Plan::of(level);
-        let mut pair = crate::ends::Pair { a: run.end(Side::Asks, &plan), b: run.end(Side::Listens, &plan) };
+        let mut pair = crate::ends::Pair { a: run.end(Side::Client, &plan), b: run.end(Side::Server, &plan) };
         for (number, end) in [&mut pair.a, &mut pair.b].into_iter().enumerate() {
             assert_eq!(end.vi.state(), State::Idle);
             for receive in 0..3 {
@@ -227,7 +227,9 @@ pub fn s12_idle_vis_take_receives_and_fail_sends(run: &Run) {
             let write = Descriptor::rdma_write(nowhere).with_segment(&end.area, 0, 10);
             match end.vi.send.post(write) {
                 Ok(()) => assert_eq!(next(&mut end.vi.send).status(), Status::NotConnected),
-                Err(error) => assert!(run.lacks(Lack::RdmaWrite) && error.fault == PostFault::Unsupported, "{error:?}"),
+                Err(error) => {
+                    assert!(run.lacks(MissingFeature::RdmaWrite) && error.fault == PostFault::Unsupported, "{error:?}")
+                }
             }
             assert_eq!(end.vi.receive.posted(), 3, "receives stay posted");
             assert!(end.vi.receive.done().is_none());

@@ -11,11 +11,11 @@ use std::time::Duration;
 ///     ends at its deadline. Both sides exchange private data.
 pub fn s40_connections_are_asked_for_and_answered(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
-    let mut pair = Pair { a: run.end(Side::Asks, &plan), b: run.end(Side::Listens, &plan) };
+    let mut pair = Pair { a: run.end(Side::Client, &plan), b: run.end(Side::Server, &plan) };
     let discriminator = run.fixture.discriminator();
     let mut listener = pair.b.nic.listen(&discriminator).expect("the discriminator is free");
     let address = run.fixture.address(&listener);
-    let again = run.fixture.nic(Side::Listens).listen(&discriminator);
+    let again = run.fixture.nic(Side::Server).listen(&discriminator);
     // If the discriminator leaves the choice of an address to the provider, like "any", two
     // listeners get two addresses.
     assert!(again.as_ref().map_or(true, |again| run.fixture.address(again) != address), "two listen at one place");
@@ -85,8 +85,8 @@ fn asks_in_vain(run: &Run, pair: &mut Pair, listener: obvia_via::Listener, addre
 pub fn s41_transfer_sizes_are_settled(run: &Run) {
     for level in run.reliable_levels() {
         for (one, other) in [(1000, 4096), (4096, 1000), (0, 1000), (1000, 0)] {
-            let a = run.end(Side::Asks, &Plan { max_transfer: one, ..Plan::of(level) });
-            let b = run.end(Side::Listens, &Plan { max_transfer: other, ..Plan::of(level) });
+            let a = run.end(Side::Client, &Plan { max_transfer: one, ..Plan::of(level) });
+            let b = run.end(Side::Server, &Plan { max_transfer: other, ..Plan::of(level) });
             let mut pair = Pair { a, b };
             run.connect(&mut pair);
             assert_eq!((pair.a.vi.max_transfer(), pair.b.vi.max_transfer()), (1000, 1000), "{level}");
@@ -151,7 +151,7 @@ pub fn s42_disconnecting_tells_the_peer(run: &Run) {
 pub fn s44_vis_can_be_connected_again(run: &Run) {
     for level in run.reliable_levels() {
         let plan = Plan::of(level);
-        let mut pair = Pair { a: run.end(Side::Asks, &plan), b: run.end(Side::Listens, &plan) };
+        let mut pair = Pair { a: run.end(Side::Client, &plan), b: run.end(Side::Server, &plan) };
         for round in 0..6 {
             let mut listener = pair.b.nic.listen(&run.fixture.discriminator()).expect("the discriminator is free");
             let address = run.fixture.address(&listener);

@@ -89,12 +89,12 @@ pub fn s26_vis_in_use_stay(run: &Run) {
 ///     queue, which still works. When the VI is gone, the queue can be destroyed at once.
 pub fn s27_completion_queues_in_use_stay(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
-    let nic = run.fixture.nic(Side::Listens);
+    let nic = run.fixture.nic(Side::Server);
     for _ in 0..20 {
         let queue = nic.completion_queue(8);
         let b = run.end_of(&nic, &plan, None, Some(&queue));
         let InUse(queue) = queue.destroy().expect_err("a VI has it");
-        let mut pair = Pair { a: run.end(Side::Asks, &plan), b };
+        let mut pair = Pair { a: run.end(Side::Client, &plan), b };
         run.connect(&mut pair);
         let InUse(mut queue) = queue.destroy().expect_err("a VI has it");
         pair.b.receive(0, 100);

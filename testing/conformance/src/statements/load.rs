@@ -70,7 +70,7 @@ pub fn s46_a_thread_for_each_queue(run: &Run) {
 pub fn s47_fast_senders_are_held(run: &Run) {
     const COUNT: usize = 100;
     for level in run.reliable_levels() {
-        let length = (run.fixture.nic(Side::Asks).attributes().max_transfer as usize).min(32 << 10);
+        let length = (run.fixture.nic(Side::Client).attributes().max_transfer as usize).min(32 << 10);
         let mut pair = run.pair_by(&Plan { area: COUNT * length, ..Plan::of(level) });
         let count = COUNT.min(pair.a.nic.attributes().queue_depth);
         for round in 0..3 {
@@ -102,7 +102,7 @@ pub fn s48_many_vis_get_their_turn(run: &Run) {
     const VIS: usize = 256;
     const ROUNDS: usize = 12;
     let plan = Plan { area: 4096, ..Plan::of(run.reliable_levels()[0]) };
-    let (asking, listening) = (run.fixture.nic(Side::Asks), run.fixture.nic(Side::Listens));
+    let (asking, listening) = (run.fixture.nic(Side::Client), run.fixture.nic(Side::Server));
     let mut queue = listening.completion_queue(VIS * 8);
     let mut pairs: Vec<_> = (0..VIS)
         .map(|_| {
@@ -171,7 +171,7 @@ pub fn rate(took: Duration) -> String {
 /// Sends `bytes` bytes through one connection, each message with a content of its own.
 pub fn volume(run: &Run, bytes: u64) {
     const POSTED: u64 = 16;
-    let length = run.fixture.nic(Side::Asks).attributes().max_transfer.min(64 << 10);
+    let length = run.fixture.nic(Side::Client).attributes().max_transfer.min(64 << 10);
     let area = length as usize * POSTED as usize;
     let level = *run.reliable_levels().last().expect("there is one");
     let mut pair = run.pair_by(&Plan { area, ..Plan::of(level) });
@@ -228,8 +228,8 @@ pub fn s50_all_ways_to_wait_are_alike(run: &Run) {
     let level = run.reliable_levels()[0];
     let mut expected: Option<Vec<Seen>> = None;
     for (asks, listens) in ways.into_iter().flat_map(|one| ways.map(|other| (one, other))) {
-        let a = run.end(Side::Asks, &Plan { waiting: asks, ..Plan::of(level) });
-        let b = run.end(Side::Listens, &Plan { waiting: listens, ..Plan::of(level) });
+        let a = run.end(Side::Client, &Plan { waiting: asks, ..Plan::of(level) });
+        let b = run.end(Side::Server, &Plan { waiting: listens, ..Plan::of(level) });
         let mut pair = Pair { a, b };
         run.connect(&mut pair);
         let seen = conversation(run, &mut pair);

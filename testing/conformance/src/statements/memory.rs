@@ -1,7 +1,7 @@
 //! Statements 16 to 23: the memory that descriptors and peers may reach.
 
 use crate::ends::{AREA, End, Pair, drain, next, pattern, place, read, region, settle, until, well, write};
-use crate::{Lack, Run};
+use crate::{MissingFeature, Run};
 use obvia_via::{
     Access, Descriptor, Ended, Error, MemoryHandle, MemoryRegion, PostFault, Reliability, RemoteAddress, State, Status,
 };
@@ -11,10 +11,10 @@ use obvia_via::{
 fn uses(run: &Run, peer: &End) -> Vec<Box<Descriptor>> {
     let there = place(&peer.area, 0);
     let mut uses = vec![Descriptor::receive(), Descriptor::send()];
-    if !run.lacks(Lack::RdmaWrite) {
+    if !run.lacks(MissingFeature::RdmaWrite) {
         uses.push(Descriptor::rdma_write(there));
     }
-    if !run.lacks(Lack::RdmaRead) {
+    if !run.lacks(MissingFeature::RdmaRead) {
         uses.push(Descriptor::rdma_read(there));
     }
     uses
@@ -82,7 +82,7 @@ pub fn s18_deregistered_handles_fail(run: &Run) {
             refused(&mut pair.a, descriptor, PostFault::Protection);
         }
         pair.check_both(18);
-        if run.lacks(Lack::RdmaWrite) {
+        if run.lacks(MissingFeature::RdmaWrite) {
             continue;
         }
         let gone = region(&pair.b.nic, &pair.b.tag, 4096, run.access());
@@ -111,7 +111,7 @@ pub fn s18_deregistered_handles_fail(run: &Run) {
 fn breaks(run: &Run, pair: &mut Pair, level: Reliability, status: Status, what: &str) {
     let ended = (pair.a.ended(), pair.b.ended());
     let found = next(&mut pair.a.vi.send);
-    if run.lacks(Lack::Reasons) && ended == (Ended::Silent, Ended::Silent) {
+    if run.lacks(MissingFeature::Reasons) && ended == (Ended::Silent, Ended::Silent) {
         assert_eq!(found.status(), Status::ConnectionLost, "{level}: {what}");
         assert!(drain(&mut pair.a.vi.send).is_empty());
         return;
@@ -133,7 +133,7 @@ const REACH: usize = 70_000;
 /// Asserts that writes to forbidden addresses are refused: no byte of any memory changes, and both
 /// ends notice.
 fn refuses_writes(run: &Run, forbidden: Forbidden) {
-    if run.lacks(Lack::RdmaWrite) {
+    if run.lacks(MissingFeature::RdmaWrite) {
         return lacks_rdma_write(run);
     }
     for level in run.reliable_levels() {
@@ -158,7 +158,7 @@ fn refuses_writes(run: &Run, forbidden: Forbidden) {
             }
         }
     }
-    if !run.lacks(Lack::Level(Reliability::Unreliable)) {
+    if !run.lacks(MissingFeature::Level(Reliability::Unreliable)) {
         let mut pair = run.pair(Reliability::Unreliable);
         let (there, regions) = forbidden(&pair, 0).expect("there is a first case");
         let before = everything(&pair, &regions);
@@ -276,7 +276,7 @@ pub fn s22_writes_to_other_tags_are_refused(run: &Run) {
 
 /// 23. RDMA reads are refused for the same reasons, and return no bytes.
 pub fn s23_reads_are_checked_alike(run: &Run) {
-    if run.lacks(Lack::RdmaRead) {
+    if run.lacks(MissingFeature::RdmaRead) {
         return super::rdma::lacks_rdma_read(run);
     }
     for level in run.reliable_levels() {

@@ -17,8 +17,8 @@ const CYCLES: usize = 1000;
 pub fn s43_dead_peers_are_noticed(run: &Run) {
     assert!(run.crosses_processes || run.fixture.wire().is_some(), "a fixture can kill its peers or cut the wire");
     if run.crosses_processes {
-        for manner in [Manner::Waits, Manner::Sends, Manner::Sleeps] {
-            is_killed(run, manner);
+        for activity in [Activity::Waits, Activity::Sends, Activity::Sleeps] {
+            check_killed_peer(run, activity);
         }
     }
     if let Some(wire) = run.fixture.wire() {
@@ -47,15 +47,15 @@ pub fn s43_dead_peers_are_noticed(run: &Run) {
 
 /// The survivor's activity when its peer is killed.
 #[derive(Clone, Copy, Debug)]
-enum Manner {
+enum Activity {
     Waits,
     Sends,
     Sleeps,
 }
 
-fn is_killed(run: &Run, manner: Manner) {
+fn check_killed_peer(run: &Run, activity: Activity) {
     let plan = Plan { waiting: Waiting::Block, ..Plan::of(run.reliable_levels()[0]) };
-    let mut end = run.end(Side::Listens, &plan);
+    let mut end = run.end(Side::Server, &plan);
     let mut listener = end.nic.listen(&run.fixture.discriminator()).expect("the discriminator is free");
     let task = Task::Stay { place: run.fixture.place(), address: run.fixture.address(&listener) };
     let mut other = Other::start(run.module, &task);
@@ -69,9 +69,9 @@ fn is_killed(run: &Run, manner: Manner) {
     end.receive(0, 100);
     other.kill();
     let killed = Instant::now();
-    match manner {
-        Manner::Waits => assert_eq!(next(&mut end.vi.receive).status(), Status::Flushed),
-        Manner::Sends => {
+    match activity {
+        Activity::Waits => assert_eq!(next(&mut end.vi.receive).status(), Status::Flushed),
+        Activity::Sends => {
             // The loop ends with an error. A send may fail at once, or only when the send queue is
             // full.
             let deadline = soon().start();
@@ -82,18 +82,18 @@ fn is_killed(run: &Run, manner: Manner) {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
-        Manner::Sleeps => {
+        Activity::Sleeps => {
             std::thread::sleep(run.silence);
             until("it is noticed", || end.vi.receive.posted() == 0);
         }
     }
-    println!("{manner:?}: of {:?} it took {:?}", run.silence, killed.elapsed());
-    let State::Broken(why) = end.vi.state() else { panic!("{manner:?}: {:?}", end.vi.state()) };
-    assert!(matches!(why, Ended::Silent | Ended::ByPeer), "{manner:?}: {why:?}");
+    println!("{activity:?}: of {:?} it took {:?}", run.silence, killed.elapsed());
+    let State::Broken(why) = end.vi.state() else { panic!("{activity:?}: {:?}", end.vi.state()) };
+    assert!(matches!(why, Ended::Silent | Ended::ByPeer), "{activity:?}: {why:?}");
     // The survivor can go on.
     end.vi.disconnect();
     while end.vi.receive.done().is_some() || end.vi.send.done().is_some() {}
-    let mut pair = Pair { a: run.end(Side::Asks, &plan), b: end };
+    let mut pair = Pair { a: run.end(Side::Client, &plan), b: end };
     run.connect(&mut pair);
     pair.check_both(43);
 }
@@ -101,7 +101,7 @@ fn is_killed(run: &Run, manner: Manner) {
 /// Does the work of the other process of statement 43: connects, sends a message, and stays until
 /// it is killed.
 pub fn stay(run: &Run, address: &str) {
-    let mut end = run.end_of(&run.fixture.nic(Side::Asks), &Plan::of(run.reliable_levels()[0]), None, None);
+    let mut end = run.end_of(&run.fixture.nic(Side::Client), &Plan::of(run.reliable_levels()[0]), None, None);
     for _ in 0..100 {
         end.vi.receive.post(Descriptor::receive()).expect("it can be posted");
     }
@@ -148,10 +148,10 @@ impl Holdings {
 /// Does the work of the other process of statement 45, which does nothing else.
 pub fn cycles(run: &Run) {
     // The first NIC may load a library, which stays loaded and is not counted.
-    drop(run.fixture.nic(Side::Asks));
+    drop(run.fixture.nic(Side::Client));
     let before = Holdings::now();
     assert!(before.files > 0 && before.threads > 0 && before.mappings > 0, "the system says what a process has");
-    let (asking, listening) = (run.fixture.nic(Side::Asks), run.fixture.nic(Side::Listens));
+    let (asking, listening) = (run.fixture.nic(Side::Client), run.fixture.nic(Side::Server));
     let plan = Plan { area: 8192, ..Plan::of(run.reliable_levels()[0]) };
     // A completion queue opens a file at its first sleep, and keeps it. The wait blocks at once,
     // because a wait that polls first might reach its deadline before it sleeps.

@@ -1,7 +1,7 @@
 //! Statements 1 to 6: work queues, and the contents of their descriptors.
 
 use crate::ends::{Plan, drain, pattern, place, settle, well};
-use crate::{Lack, Run};
+use crate::{MissingFeature, Run};
 use obvia_via::{Descriptor, Operation, Reliability, Segment, Status};
 
 /// 1. Descriptors of one work queue complete in the order in which they were posted, whatever they
@@ -48,8 +48,8 @@ pub fn s01_work_queues_complete_in_order(run: &Run) {
 #[expect(clippy::vec_box, reason = "descriptors are posted in boxes")]
 fn rdma_of_all_kinds(run: &Run, target: &crate::ends::End) -> Vec<Box<Descriptor>> {
     let there = place(&target.area, 400 << 10);
-    let write = (!run.lacks(Lack::RdmaWrite)).then(|| Descriptor::rdma_write(there));
-    let read = (!run.lacks(Lack::RdmaRead)).then(|| Descriptor::rdma_read(there));
+    let write = (!run.lacks(MissingFeature::RdmaWrite)).then(|| Descriptor::rdma_write(there));
+    let read = (!run.lacks(MissingFeature::RdmaRead)).then(|| Descriptor::rdma_read(there));
     write.into_iter().chain(read).collect()
 }
 
@@ -136,7 +136,7 @@ pub fn s04_immediate_data_arrives_or_is_absent(run: &Run) {
                 assert_eq!((receive.immediate(), receive.length()), (value, length), "{level}");
                 send_again = pair.a.sent();
                 assert_eq!(send_again.immediate(), value, "{level}: the sender's stays as it is");
-                if value.is_some() && !run.lacks(Lack::RdmaWrite) {
+                if value.is_some() && !run.lacks(MissingFeature::RdmaWrite) {
                     pair.b.vi.receive.post(receive).expect("a receive can be posted again");
                     let mut write = Descriptor::rdma_write(place(&pair.b.area, 100_000));
                     write.set_immediate(value);
@@ -166,10 +166,10 @@ pub fn s05_gather_and_scatter(run: &Run) {
                 continue;
             }
             gather_and_scatter(&mut pair, sends, receives, None);
-            if !run.lacks(Lack::RdmaWrite) {
+            if !run.lacks(MissingFeature::RdmaWrite) {
                 gather_and_scatter(&mut pair, sends, receives, Some(Operation::RdmaWrite));
             }
-            if !run.lacks(Lack::RdmaRead) {
+            if !run.lacks(MissingFeature::RdmaRead) {
                 gather_and_scatter(&mut pair, sends, receives, Some(Operation::RdmaRead));
             }
         }
@@ -280,7 +280,7 @@ pub fn s06_an_empty_send_takes_a_receive(run: &Run) {
             well(pair.a.sent());
         }
     }
-    if !run.lacks(Lack::Level(Reliability::Unreliable)) {
+    if !run.lacks(MissingFeature::Level(Reliability::Unreliable)) {
         let mut pair = run.pair(Reliability::Unreliable);
         pair.b.receive(0, 100);
         crate::ends::until("an empty datagram arrives", || {

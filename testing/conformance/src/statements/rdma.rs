@@ -1,7 +1,7 @@
 //! Statements 28 to 32: RDMA.
 
 use crate::ends::{Pair, drain, next, pattern, place, read, region, settle, until, well};
-use crate::{Lack, Run};
+use crate::{MissingFeature, Run};
 use obvia_via::{Access, Descriptor, Ended, Error, PostFault, Reliability, Status};
 
 /// Waits until the peer has performed everything that was sent before. A send behind that shows
@@ -15,7 +15,7 @@ fn behind(pair: &mut Pair) {
 /// 28. An RDMA write without immediate data takes no receive descriptor, and nothing completes at
 ///     the target.
 pub fn s28_writes_pass_unnoticed(run: &Run) {
-    if run.lacks(Lack::RdmaWrite) {
+    if run.lacks(MissingFeature::RdmaWrite) {
         return without_rdma(run);
     }
     for level in run.reliable_levels() {
@@ -45,7 +45,7 @@ pub fn s28_writes_pass_unnoticed(run: &Run) {
 ///     write; the receive's own segments stay as they are. Without a receive, the write fails as a
 ///     send would.
 pub fn s29_writes_with_immediate_data_take_one_receive(run: &Run) {
-    if run.lacks(Lack::RdmaWrite) {
+    if run.lacks(MissingFeature::RdmaWrite) {
         return without_rdma(run);
     }
     for level in run.reliable_levels() {
@@ -81,7 +81,7 @@ pub fn s29_writes_with_immediate_data_take_one_receive(run: &Run) {
 
 /// 30. All bytes of an RDMA write are in place when a send behind it on the same VI is received.
 pub fn s30_writes_are_there_before_later_sends(run: &Run) {
-    if run.lacks(Lack::RdmaWrite) {
+    if run.lacks(MissingFeature::RdmaWrite) {
         return without_rdma(run);
     }
     for level in run.reliable_levels() {
@@ -104,7 +104,7 @@ pub fn s30_writes_are_there_before_later_sends(run: &Run) {
 /// 31. An RDMA read returns the target's current bytes, which are in place when it completes, in
 ///     its turn among the sends.
 pub fn s31_reads_bring_what_is_there(run: &Run) {
-    if run.lacks(Lack::RdmaRead) {
+    if run.lacks(MissingFeature::RdmaRead) {
         return lacks_rdma_read(run);
     }
     for level in run.reliable_levels() {
@@ -137,10 +137,13 @@ pub fn s32_absent_rdma_read_is_an_error(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     for end in [&pair.a, &pair.b] {
         let can = end.nic.attributes();
-        assert_eq!((can.rdma_read, can.rdma_write), (!run.lacks(Lack::RdmaRead), !run.lacks(Lack::RdmaWrite)));
+        assert_eq!(
+            (can.rdma_read, can.rdma_write),
+            (!run.lacks(MissingFeature::RdmaRead), !run.lacks(MissingFeature::RdmaWrite))
+        );
         assert!(!can.provider.is_empty() && can.queue_depth > 0 && can.max_transfer > 0 && can.max_segments > 0);
     }
-    if run.lacks(Lack::RdmaRead) {
+    if run.lacks(MissingFeature::RdmaRead) {
         lacks_rdma_read(run);
     } else {
         let source = region(&pair.b.nic, &pair.b.tag, 64, Access::READ);
@@ -148,7 +151,7 @@ pub fn s32_absent_rdma_read_is_an_error(run: &Run) {
         well(next(&mut pair.a.vi.send));
         assert_eq!(read(&source, 0, 64), [0; 64]);
     }
-    if !run.lacks(Lack::Level(Reliability::Unreliable)) {
+    if !run.lacks(MissingFeature::Level(Reliability::Unreliable)) {
         let mut pair = run.pair(Reliability::Unreliable);
         let read = Descriptor::rdma_read(place(&pair.b.area, 0)).with_segment(&pair.a.area, 0, 8);
         assert_eq!(pair.a.vi.send.post(read).expect_err("a lost answer hangs").fault, PostFault::Unsupported);

@@ -1,7 +1,7 @@
 //! Statements 33 and 35 to 39: the promises of the reliability levels, and the effects of errors.
 
 use crate::ends::{AREA, Pair, Plan, drain, next, pattern, place, settle, until, well, within_ms};
-use crate::{Lack, Run, Side};
+use crate::{MissingFeature, Run, Side};
 use obvia_via::{Descriptor, Ended, Error, Reliability, RemoteAddress, State, Status, ViAttributes};
 
 const LEVELS: [Reliability; 3] =
@@ -10,8 +10,9 @@ const LEVELS: [Reliability; 3] =
 /// 33. VIs of different reliability levels are not connected: both sides get the reason, and both
 ///     VIs stay idle and usable. A level that the provider lacks is refused when the VI is made.
 pub fn s33_levels_must_agree(run: &Run) {
-    let (asking, listening) = (run.fixture.nic(Side::Asks), run.fixture.nic(Side::Listens));
-    let (has, lacks): (Vec<_>, Vec<_>) = LEVELS.into_iter().partition(|level| !run.lacks(Lack::Level(*level)));
+    let (asking, listening) = (run.fixture.nic(Side::Client), run.fixture.nic(Side::Server));
+    let (has, lacks): (Vec<_>, Vec<_>) =
+        LEVELS.into_iter().partition(|level| !run.lacks(MissingFeature::Level(*level)));
     assert!(has.iter().all(|level| asking.attributes().reliability.contains(level)));
     for reliability in lacks {
         assert!(!asking.attributes().reliability.contains(&reliability));
@@ -41,7 +42,7 @@ pub fn s33_levels_must_agree(run: &Run) {
 /// 35. With reliable reception, a send or an RDMA write is complete only when its bytes are in the
 ///     target's memory.
 pub fn s35_reception_means_in_memory(run: &Run) {
-    if run.lacks(Lack::Level(Reliability::ReliableReception)) {
+    if run.lacks(MissingFeature::Level(Reliability::ReliableReception)) {
         return s33_levels_must_agree(run);
     }
     let mut pair = run.pair(Reliability::ReliableReception);
@@ -56,7 +57,7 @@ pub fn s35_reception_means_in_memory(run: &Run) {
         well(next(&mut pair.a.vi.send));
         assert!(pair.b.bytes(100_000, length) == bytes, "round {round}: the send was complete too early");
         pair.b.received();
-        if !run.lacks(Lack::RdmaWrite) {
+        if !run.lacks(MissingFeature::RdmaWrite) {
             pair.a.send_as(Descriptor::rdma_write(place(&pair.b.area, 0)), 0, length);
             well(next(&mut pair.a.vi.send));
             assert!(pair.b.bytes(0, length) == bytes, "round {round}: the RDMA write was complete too early");
@@ -67,7 +68,7 @@ pub fn s35_reception_means_in_memory(run: &Run) {
 /// 36. Unreliable delivery delivers a message at most once and as it was sent, over any wire. A
 ///     lost message, or one without a receive, is lost silently, and the connection goes on.
 pub fn s36_unreliable_means_at_most_once(run: &Run) {
-    if run.lacks(Lack::Level(Reliability::Unreliable)) {
+    if run.lacks(MissingFeature::Level(Reliability::Unreliable)) {
         return s33_levels_must_agree(run);
     }
     const COUNT: u32 = 300;
@@ -204,11 +205,11 @@ pub fn s38_errors_flush_in_order(run: &Run) {
 
 /// 39. With reliable reception, nothing behind the failed descriptor is done.
 pub fn s39_nothing_behind_an_error_is_done(run: &Run) {
-    if run.lacks(Lack::Level(Reliability::ReliableReception)) {
+    if run.lacks(MissingFeature::Level(Reliability::ReliableReception)) {
         return s33_levels_must_agree(run);
     }
     let mut pair = run.pair(Reliability::ReliableReception);
-    if run.lacks(Lack::RdmaWrite) {
+    if run.lacks(MissingFeature::RdmaWrite) {
         pair.b.receive(0, 10);
         pair.b.receive(100, 10);
         pair.a.set(0, &[7; 100]);

@@ -1,7 +1,7 @@
 //! Statements 13 to 15: the maximum length of messages, and the maximum number of segments.
 
 use crate::ends::{Pair, Plan, drain, next, pattern, place, region, settle, until, well};
-use crate::{Lack, Run};
+use crate::{MissingFeature, Run};
 use obvia_via::{Access, Descriptor, Ended, PostFault, Reliability, State, Status};
 
 /// The maximum length that the test uses, for providers that take more.
@@ -11,7 +11,7 @@ const LONGEST: u32 = 16 << 20;
 ///     more is refused when it is posted, and nothing of it is sent.
 pub fn s13_the_longest_transfer_and_one_byte_more(run: &Run) {
     for level in run.reliable_levels() {
-        let most = run.fixture.nic(crate::Side::Asks).attributes().max_transfer;
+        let most = run.fixture.nic(crate::Side::Client).attributes().max_transfer;
         assert!(most >= 1);
         for max_transfer in [1.min(most), 5000.min(most), most.min(LONGEST)] {
             let longest = max_transfer as usize;
@@ -28,7 +28,7 @@ pub fn s13_the_longest_transfer_and_one_byte_more(run: &Run) {
             pair.a.sent();
             pair.b.receive(0, area);
             refuses_too_long(&mut pair, Descriptor::send(), longest + 1);
-            if !run.lacks(Lack::RdmaWrite) {
+            if !run.lacks(MissingFeature::RdmaWrite) {
                 pair.b.set(0, &vec![0; area]);
                 let write = Descriptor::rdma_write(place(&pair.b.area, 0));
                 refuses_too_long(&mut pair, write, longest + 1);
@@ -40,7 +40,7 @@ pub fn s13_the_longest_transfer_and_one_byte_more(run: &Run) {
                 pair.a.sent();
                 pair.b.receive(0, area);
             }
-            if !run.lacks(Lack::RdmaRead) {
+            if !run.lacks(MissingFeature::RdmaRead) {
                 pair.b.set(0, &bytes);
                 let read = Descriptor::rdma_read(place(&pair.b.area, 0));
                 refuses_too_long(&mut pair, read, longest + 1);
@@ -87,7 +87,7 @@ pub fn s14_too_long_for_the_receive(run: &Run) {
             assert_eq!(pair.b.bytes(room, 70_000 - room), vec![0xEE; 70_000 - room], "{level}");
         }
     }
-    if run.lacks(Lack::Level(Reliability::Unreliable)) {
+    if run.lacks(MissingFeature::Level(Reliability::Unreliable)) {
         return;
     }
     let mut pair = run.pair(Reliability::Unreliable);
@@ -136,10 +136,10 @@ pub fn s15_malformed_descriptors_are_refused(run: &Run) {
         (aimed, PostFault::Malformed),
         (with_segments(Descriptor::send(), &pair.a, most + 1), PostFault::TooManySegments),
     ];
-    if !run.lacks(Lack::RdmaRead) {
+    if !run.lacks(MissingFeature::RdmaRead) {
         refused_sends.push((Descriptor::rdma_read(there).with_immediate(1), PostFault::Malformed));
     }
-    if !run.lacks(Lack::RdmaWrite) {
+    if !run.lacks(MissingFeature::RdmaWrite) {
         let write = with_segments(Descriptor::rdma_write(there), &pair.a, most + 1);
         refused_sends.push((write, PostFault::TooManySegments));
     }

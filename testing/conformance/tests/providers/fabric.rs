@@ -1,6 +1,6 @@
 //! libfabric's `tcp` and `shm` keep the statements, as far as `docs/fabric.md` says.
 
-use obvia_conformance::{Fixture, Lack, Side, conformance};
+use obvia_conformance::{Fixture, MissingFeature, Side, conformance};
 use obvia_via::provider::fabric::{Options, open};
 use obvia_via::{Nic, Reliability};
 use std::path::PathBuf;
@@ -10,8 +10,8 @@ use std::time::Duration;
 /// The maximum silence of a peer. A live peer must not count as dead, so this is longer than a busy
 /// machine keeps a thread waiting.
 const SILENCE: Duration = Duration::from_secs(10);
-const UNRELIABLE: Lack = Lack::Level(Reliability::Unreliable);
-const RECEPTION: Lack = Lack::Level(Reliability::ReliableReception);
+const UNRELIABLE: MissingFeature = MissingFeature::Level(Reliability::Unreliable);
+const RECEPTION: MissingFeature = MissingFeature::Level(Reliability::ReliableReception);
 
 fn nic(options: Options) -> Nic {
     open(&Options { silence: SILENCE, max_transfer: 1 << 20, ..options }).expect("the NIC is opened")
@@ -21,7 +21,7 @@ fn nic(options: Options) -> Nic {
 struct Tcp;
 
 impl Fixture for Tcp {
-    const LACKS: &'static [Lack] = &[UNRELIABLE, RECEPTION, Lack::Reasons];
+    const MISSING: &'static [MissingFeature] = &[UNRELIABLE, RECEPTION, MissingFeature::Reasons];
     const SILENCE: Duration = SILENCE;
     const CROSSES_PROCESSES: bool = true;
 
@@ -46,7 +46,7 @@ struct Shm {
 }
 
 impl Fixture for Shm {
-    const LACKS: &'static [Lack] = &[UNRELIABLE, RECEPTION];
+    const MISSING: &'static [MissingFeature] = &[UNRELIABLE, RECEPTION];
     const SILENCE: Duration = SILENCE;
     const CROSSES_PROCESSES: bool = true;
 

@@ -1,6 +1,6 @@
 //! Shared memory keeps the statements, with rings of the default size and with the smallest.
 
-use obvia_conformance::{Fixture, Lack, Side, conformance};
+use obvia_conformance::{Fixture, MissingFeature, Side, conformance};
 use obvia_via::Nic;
 use obvia_via::provider::shm::{Directory, NicOptions, open};
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ struct Shm<const TINY: bool> {
 }
 
 impl<const TINY: bool> Fixture for Shm<TINY> {
-    const LACKS: &'static [Lack] = &[];
+    const MISSING: &'static [MissingFeature] = &[];
     // A peer notices at once when the connection's socket is closed.
     const SILENCE: Duration = Duration::from_millis(200);
     const CROSSES_PROCESSES: bool = true;

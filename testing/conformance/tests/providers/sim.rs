@@ -1,7 +1,7 @@
 //! VIs over a simulated network keep the statements, on a good network and on one that is always
 //! bad.
 
-use obvia_conformance::{Faults, Fixture, Lack, Side, Wire, conformance};
+use obvia_conformance::{Faults, Fixture, MissingFeature, Side, Wire, conformance};
 use obvia_via::Nic;
 use obvia_via::provider::sim::{Network, network};
 use obvia_via::wrap::Conditions;
@@ -24,7 +24,7 @@ fn conditions(faults: Faults) -> Conditions {
 }
 
 impl<const BAD: bool> Fixture for Sim<BAD> {
-    const LACKS: &'static [Lack] = &[];
+    const MISSING: &'static [MissingFeature] = &[];
     // Virtual time runs faster.
     const SILENCE: Duration = Duration::from_secs(5);
     const CROSSES_PROCESSES: bool = false;

@@ -2,10 +2,10 @@
 
 mod relay;
 
-use obvia_conformance::{Faults, Fixture, Lack, Side, Wire, conformance, one_test, tasks};
+use obvia_conformance::{Faults, Fixture, MissingFeature, Side, Wire, conformance, one_test, tasks};
 use obvia_via::provider::udp;
 use obvia_via::{Listener, Nic};
-use relay::Weather;
+use relay::NetworkConditions;
 use std::net::UdpSocket;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -22,7 +22,7 @@ fn nic() -> Nic {
 struct Udp;
 
 impl Fixture for Udp {
-    const LACKS: &'static [Lack] = &[];
+    const MISSING: &'static [MissingFeature] = &[];
     const SILENCE: Duration = SILENCE;
     const CROSSES_PROCESSES: bool = true;
 
@@ -41,17 +41,17 @@ impl Fixture for Udp {
 
 /// UDP with a relay between the two sides.
 struct Relayed {
-    weather: Arc<Weather>,
+    conditions: Arc<NetworkConditions>,
     relays: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Fixture for Relayed {
-    const LACKS: &'static [Lack] = &[];
+    const MISSING: &'static [MissingFeature] = &[];
     const SILENCE: Duration = SILENCE;
     const CROSSES_PROCESSES: bool = true;
 
     fn new() -> Self {
-        Self { weather: Arc::default(), relays: Mutex::default() }
+        Self { conditions: Arc::default(), relays: Mutex::default() }
     }
 
     fn nic(&self, _: Side) -> Nic {
@@ -64,7 +64,7 @@ impl Fixture for Relayed {
 
     fn address(&self, listener: &Listener) -> String {
         let listener = listener.address().parse().expect("the address is one of the Internet");
-        let (address, thread) = relay::start(listener, &self.weather);
+        let (address, thread) = relay::start(listener, &self.conditions);
         self.relays.lock().unwrap().push(thread);
         address.to_string()
     }
@@ -76,17 +76,17 @@ impl Fixture for Relayed {
 
 impl Wire for Relayed {
     fn disturb(&self, faults: Faults) {
-        self.weather.disturb(faults);
+        self.conditions.disturb(faults);
     }
 
     fn cut(&self) {
-        self.weather.cut();
+        self.conditions.cut();
     }
 }
 
 impl Drop for Relayed {
     fn drop(&mut self) {
-        self.weather.end();
+        self.conditions.end();
         for relay in self.relays.lock().unwrap().drain(..) {
             let _ = relay.join();
         }
@@ -99,7 +99,7 @@ conformance!(direct, Udp);
 struct Faulty;
 
 impl Fixture for Faulty {
-    const LACKS: &'static [Lack] = &[];
+    const MISSING: &'static [MissingFeature] = &[];
     // No peer dies in these tests, and many VIs share a machine and a bad network.
     const SILENCE: Duration = Duration::from_secs(60);
     const CROSSES_PROCESSES: bool = true;
@@ -147,9 +147,9 @@ mod relayed {
     fn the_network_is_bad() {
         let (sender, receiver) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
         receiver.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
-        let weather = Arc::new(Weather::default());
-        weather.disturb(Faults { lost: 100, doubled: 100, delayed: 100, corrupted: 100 });
-        let (address, thread) = relay::start(receiver.local_addr().unwrap(), &weather);
+        let conditions = Arc::new(NetworkConditions::default());
+        conditions.disturb(Faults { lost: 100, doubled: 100, delayed: 100, corrupted: 100 });
+        let (address, thread) = relay::start(receiver.local_addr().unwrap(), &conditions);
         let mut arrived = Vec::new();
         let mut buffer = [0; 64];
         for number in 0..500_u32 {
@@ -169,10 +169,10 @@ mod relayed {
         assert!(arrived.len() > intact.len() + 10, "some are corrupted: {}", arrived.len());
         let first_bytes = |one: &[u8]| u32::from_le_bytes([one[0], one[1], one[2], one[3]]);
         assert!(!intact.is_sorted_by_key(|one| first_bytes(one)), "some are late");
-        weather.cut();
+        conditions.cut();
         sender.send_to(&[1], address).unwrap();
         assert!(receiver.recv(&mut buffer).is_err(), "a cut wire brings nothing");
-        weather.end();
+        conditions.end();
         thread.join().unwrap();
     }
 }

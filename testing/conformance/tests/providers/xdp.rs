@@ -5,7 +5,7 @@
 #[expect(dead_code, reason = "other programs use more of it")]
 mod rig;
 
-use obvia_conformance::{Fixture, Lack, Side, for_each_statement, statements, tasks, watchdog};
+use obvia_conformance::{Fixture, MissingFeature, Side, for_each_statement, statements, tasks, watchdog};
 use obvia_via::provider::xdp::{Options, Xdp};
 use obvia_via::spi::{Incoming, Listening, Offer, Port, Provider};
 use obvia_via::{Attributes, Deadline, Error, Nic};
@@ -25,7 +25,7 @@ struct Wired {
 }
 
 impl Fixture for Wired {
-    const LACKS: &'static [Lack] = &[];
+    const MISSING: &'static [MissingFeature] = &[];
     // A live peer must not count as dead, so this is longer than a busy machine keeps a thread
     // waiting.
     const SILENCE: Duration = Duration::from_secs(10);
@@ -46,8 +46,8 @@ impl Fixture for Wired {
 
     fn nic(&self, side: Side) -> Nic {
         let (end, opened) = match side {
-            Side::Asks => (&self.cable.left, &self.opened[0]),
-            Side::Listens => (&self.cable.right, &self.opened[1]),
+            Side::Client => (&self.cable.left, &self.opened[0]),
+            Side::Server => (&self.cable.right, &self.opened[1]),
         };
         let options = Options { silence: Self::SILENCE - Duration::from_secs(1), ..Options::new(INTERFACE) };
         let mut opened = opened.lock().expect("nobody failed here");

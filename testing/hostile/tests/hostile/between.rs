@@ -55,19 +55,19 @@ fn under_a_key(level: &str) {
     let mut hosts = Hosts::new(&options);
     let relay = hosts.relay();
     let (mut witness, _place) = Hosts::witness(relay.port(), &options);
-    relay.turn_evil();
-    await_that("much is said that nobody is to believe", || {
+    relay.begin_attack();
+    await_that("the relay has forged many datagrams", || {
         witness.assert_alive();
         relay.forged() > FORGED
     });
     // The exit code of the witness says whether all of its calls succeeded.
     witness.end();
-    let heard = relay.heard();
+    let received = relay.received();
     drop(relay);
     // The recorded datagrams, sent again from another socket, make no call and authenticate no
     // client.
     let again = UdpSocket::bind("127.0.0.1:0").unwrap();
-    for datagram in &heard {
+    for datagram in &received {
         let _ = again.send_to(datagram, ("127.0.0.1", hosts.port));
     }
     let (mut other, _place) = Hosts::witness(hosts.port, &options);
@@ -92,7 +92,7 @@ fn without_a_key_the_same_words_are_believed() {
     let hosts = Hosts::new("");
     let relay = hosts.relay();
     let (mut witness, _place) = Hosts::witness(relay.port(), "");
-    relay.turn_evil();
+    relay.begin_attack();
     let status = witness.await_end();
     assert!(!status.success() && relay.forged() > 0, "{status}");
 }

@@ -1,6 +1,6 @@
 //! Tests of wrong bytes in calls: targets, opnums, frames, references, and the runtime's own calls.
 
-use crate::evil::{Evil, endpoint_of};
+use crate::hostile_server::{HostileServer, endpoint_of};
 use crate::peer::{Message, Peer};
 use crate::scene::{PATIENCE, Scene, Server, against_every_server, await_that};
 use crate::wire::{self, BAD_DATA, BAD_PROTOCOL, Frame, NOT_FOUND, OP_RANGE, Reference, SYSTEM, mark};
@@ -408,7 +408,7 @@ fn lists_of_references_do_not_add_up_where_none_are_taken(server: Server) {
     };
     // The server connects to the client's endpoint, and the first release there is not answered.
     let (tell, told) = channel();
-    let silent = Evil::start_as(&scene.directory, oxid, std::slice::from_ref(&endpoint), move |_, message| {
+    let silent = HostileServer::start_as(&scene.directory, oxid, std::slice::from_ref(&endpoint), move |_, message| {
         message.kind == wire::REQUEST && is_release(message) && {
             let _ = tell.send(());
             true
@@ -431,7 +431,7 @@ fn lists_of_references_do_not_add_up_where_none_are_taken(server: Server) {
     drop(listener);
     // The endpoint accepts connections again, and counts the lists of references that arrive.
     let (tell, told) = channel();
-    let taking = Evil::start_as(&scene.directory, oxid, &[endpoint], move |_, message| {
+    let taking = HostileServer::start_as(&scene.directory, oxid, &[endpoint], move |_, message| {
         if message.kind == wire::REQUEST && is_release(message) {
             let _ = tell.send(message.frame.clone());
         }
@@ -461,12 +461,13 @@ fn lists_of_references_outlive_the_link_of_their_call(server: Server) {
     let (tell, told) = channel();
     let (end, ended) = channel::<()>();
     let ended = Mutex::new(ended);
-    let first = Evil::start_as(&scene.directory, peer.oxid, std::slice::from_ref(&endpoint), move |_, message| {
-        is_release(message) && {
-            let _ = tell.send(());
-            ended.lock().unwrap().recv_timeout(PATIENCE) == Err(RecvTimeoutError::Disconnected)
-        }
-    });
+    let first =
+        HostileServer::start_as(&scene.directory, peer.oxid, std::slice::from_ref(&endpoint), move |_, message| {
+            is_release(message) && {
+                let _ = tell.send(());
+                ended.lock().unwrap().recv_timeout(PATIENCE) == Err(RecvTimeoutError::Disconnected)
+            }
+        });
     peer.good(object, VISIT, &own);
     told.recv_timeout(PATIENCE).unwrap();
     // If the release times out, the server cannot connect again, and sends no list there.
@@ -484,7 +485,7 @@ fn lists_of_references_outlive_the_link_of_their_call(server: Server) {
         (answer.kind, answer.first) != (wire::RESPONSE, 0)
     });
     let (tell, told) = channel();
-    let second = Evil::start_as(&scene.directory, peer.oxid, &[endpoint], move |_, message| {
+    let second = HostileServer::start_as(&scene.directory, peer.oxid, &[endpoint], move |_, message| {
         if is_release(message) {
             let _ = tell.send(message.frame.clone());
         }

@@ -47,7 +47,7 @@ struct Direction {
 }
 
 impl Direction {
-    fn hear(&mut self, datagram: &[u8]) {
+    fn record(&mut self, datagram: &[u8]) {
         // The first data packets are unprotected.
         if self.id.is_none() && datagram.get(5) == Some(&DATA) {
             self.id = datagram[ID].try_into().ok();
@@ -93,16 +93,16 @@ impl Direction {
 struct Shared {
     front: UdpSocket,
     server: SocketAddr,
-    is_evil: AtomicBool,
+    is_attacking: AtomicBool,
     is_over: AtomicBool,
     forged: AtomicUsize,
-    heard: Mutex<Vec<Vec<u8>>>,
+    received: Mutex<Vec<Vec<u8>>>,
 }
 
 impl Shared {
     fn pass(&self, direction: &mut Direction, datagram: &[u8], say: impl Fn(&[u8])) {
-        direction.hear(datagram);
-        if self.is_evil.load(Ordering::Relaxed) {
+        direction.record(datagram);
+        if self.is_attacking.load(Ordering::Relaxed) {
             for forgery in direction.forgeries(datagram) {
                 say(&forgery);
                 self.forged.fetch_add(1, Ordering::Relaxed);
@@ -129,10 +129,10 @@ impl Relay {
         let shared = Arc::new(Shared {
             front,
             server,
-            is_evil: AtomicBool::new(false),
+            is_attacking: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
             forged: AtomicUsize::new(0),
-            heard: Mutex::default(),
+            received: Mutex::default(),
         });
         let of_thread = Arc::clone(&shared);
         Self { shared, thread: Some(std::thread::spawn(move || run(&of_thread))) }
@@ -142,8 +142,8 @@ impl Relay {
         self.shared.front.local_addr().unwrap().port()
     }
 
-    pub(crate) fn turn_evil(&self) {
-        self.shared.is_evil.store(true, Ordering::Relaxed);
+    pub(crate) fn begin_attack(&self) {
+        self.shared.is_attacking.store(true, Ordering::Relaxed);
     }
 
     /// Returns the number of forged datagrams.
@@ -152,8 +152,8 @@ impl Relay {
     }
 
     /// Returns all datagrams of clients.
-    pub(crate) fn heard(&self) -> Vec<Vec<u8>> {
-        self.shared.heard.lock().unwrap().clone()
+    pub(crate) fn received(&self) -> Vec<Vec<u8>> {
+        self.shared.received.lock().unwrap().clone()
     }
 }
 
@@ -172,7 +172,7 @@ fn run(shared: &Arc<Shared>) {
     while !shared.is_over() {
         let Ok((length, from)) = shared.front.recv_from(&mut datagram) else { continue };
         let datagram = &datagram[..length];
-        shared.heard.lock().unwrap().push(datagram.to_vec());
+        shared.received.lock().unwrap().push(datagram.to_vec());
         let (back, direction, _) = clients.entry(from).or_insert_with(|| {
             let back = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap());
             back.connect(shared.server).unwrap();

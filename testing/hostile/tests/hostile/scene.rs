@@ -292,7 +292,7 @@ static CPP_CLIENT: LazyLock<PathBuf> = LazyLock::new(|| native("hostile-visitor"
 static JAVA: LazyLock<Option<Classes>> = LazyLock::new(|| {
     let home = folder("testing/hostile");
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostile-java");
-    Classes::build(&place, &["victim.idl", "hearing.idl"].map(|file| home.join(file)), Some(&home.join("java")))
+    Classes::build(&place, &["victim.idl", "contexts.idl"].map(|file| home.join(file)), Some(&home.join("java")))
 });
 
 thread_local! {

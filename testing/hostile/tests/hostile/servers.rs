@@ -1,7 +1,7 @@
 //! Tests of hostile servers: a call to one fails or returns wrong values, and the client's other
 //! calls succeed.
 
-use crate::evil::{EVIL, Evil, respond};
+use crate::hostile_server::{HOSTILE, HostileServer, respond};
 use crate::peer::{AREA, AREA_LENGTH, CONSUMED, Message, Peer, first_word, send};
 use crate::races::flip;
 use crate::scene::{Client, Scene, by_every_client};
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 by_every_client! {
-    a_server_of_this_kind_can_behave,
+    a_hostile_server_can_answer_correctly,
     greetings_of_servers_are_checked,
     servers_that_fall_silent_cost_a_deadline,
     servers_that_hang_up_in_a_call_end_it,
@@ -35,10 +35,10 @@ by_every_client! {
 
 /// Runs the client against a hostile server, and returns its output.
 #[track_caller]
-fn visit(scene: &Scene, behave: impl Fn(&mut Peer, &Message) -> bool + Send + Sync + 'static) -> Vec<String> {
-    let evil = Evil::start(&scene.directory, behave);
-    let said = scene.visit(&[EVIL]);
-    drop(evil);
+fn visit(scene: &Scene, handle: impl Fn(&mut Peer, &Message) -> bool + Send + Sync + 'static) -> Vec<String> {
+    let server = HostileServer::start(&scene.directory, handle);
+    let said = scene.visit(&[HOSTILE]);
+    drop(server);
     said
 }
 
@@ -79,7 +79,7 @@ const CALLS: [&str; 15] = [
 ];
 
 /// The control for the tests below: with correct answers, the calls succeed.
-fn a_server_of_this_kind_can_behave(client: Client) {
+fn a_hostile_server_can_answer_correctly(client: Client) {
     let scene = Scene::with(client);
     let lines = visit(&scene, |_, _| false);
     assert_eq!(
@@ -130,21 +130,21 @@ fn greetings_of_servers_are_checked(client: Client) {
         },
     ];
     for act in acts {
-        let evil = Evil::greeting(&scene.directory, move |socket| {
+        let server = HostileServer::greeting(&scene.directory, move |socket| {
             Peer::greeting_of_peer(socket);
             act(socket, greeting(), good());
         });
-        assert_failed(&scene.visit(&[EVIL]), &["connect"]);
-        drop(evil);
+        assert_failed(&scene.visit(&[HOSTILE]), &["connect"]);
+        drop(server);
     }
     scene.assert_unharmed();
 }
 
 fn servers_that_fall_silent_cost_a_deadline(client: Client) {
     let scene = Scene::with(client);
-    let evil = Evil::greeting(&scene.directory, |_| ());
-    assert_failed(&scene.visit(&[EVIL]), &["connect"]);
-    drop(evil);
+    let server = HostileServer::greeting(&scene.directory, |_| ());
+    assert_failed(&scene.visit(&[HOSTILE]), &["connect"]);
+    drop(server);
     assert_failed(&visit(&scene, |_, message| message.kind == wire::PDU), &["connect"]);
     assert_failed(&visit(&scene, |_, message| message.kind == wire::REQUEST), &["connect"]);
     let lines = visit(&scene, |_, message| is_call(message) && message.opnum <= 5);
@@ -423,14 +423,14 @@ fn credit_that_is_false_ends_one_way_calls(client: Client) {
 fn a_server_does_not_take_another_ones_place(client: Client) {
     let scene = Scene::with(client);
     let good = scene.oxid_of("victim");
-    let evil = Evil::start(&scene.directory, move |peer, message| {
+    let server = HostileServer::start(&scene.directory, move |peer, message| {
         let is_bind = message.kind == wire::PDU && message.frame[2] == 11;
         is_bind && peer.post(wire::PDU, 0, (0, 0), &wire::ack(12, 1, wire::process(good), &[0, 3])) > 0
     });
-    assert_failed(&scene.visit(&[EVIL]), &["connect"]);
+    assert_failed(&scene.visit(&[HOSTILE]), &["connect"]);
     scene.forget_visits();
-    assert_failed(&scene.visit(&[EVIL, "first"]), &["connect"]);
-    drop(evil);
+    assert_failed(&scene.visit(&[HOSTILE, "first"]), &["connect"]);
+    drop(server);
     scene.assert_unharmed();
 }
 
@@ -439,7 +439,7 @@ fn answers_on_moving_ground(client: Client, opnum: u16, frame: &Frame, words: &[
     let scene = Scene::with(client);
     let frame = frame.bytes.clone();
     let words: Vec<_> = words.iter().map(|(at, values)| (AREA + at, values.to_vec())).collect();
-    let evil = Evil::start(&scene.directory, move |peer: &mut Peer, message: &Message| {
+    let server = HostileServer::start(&scene.directory, move |peer: &mut Peer, message: &Message| {
         if message.kind != wire::REQUEST || message.first != 7 {
             return false;
         }
@@ -456,9 +456,9 @@ fn answers_on_moving_ground(client: Client, opnum: u16, frame: &Frame, words: &[
         true
     });
     for _ in 0..3 {
-        scene.visit(&[EVIL, "again", &opnum.to_string()]);
+        scene.visit(&[HOSTILE, "again", &opnum.to_string()]);
     }
-    drop(evil);
+    drop(server);
     scene.assert_unharmed();
 }
 

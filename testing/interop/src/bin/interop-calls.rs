@@ -77,7 +77,7 @@ fn source_data(echo: &rpcecho) -> obvia::Result<usize> {
 }
 
 fn test_call(echo: &rpcecho) -> obvia::Result<usize> {
-    let text = obvia::u16cstr!("judges");
+    let text = obvia::u16cstr!("a text");
     expect("TestCall", echo.TestCall(text)?.as_ucstr(), text)
 }
 

@@ -64,7 +64,7 @@ pub(super) fn run() -> Outcome {
         let server: Vec<&str> = server.iter().map(String::as_str).collect();
         let obvia = built("obvia");
         let traced = [&[&obvia, "trace", "--pcap", &capture, "--"], &server[..]].concat();
-        judge(&classes, level, checks, &traced)?.run()?;
+        suite(&classes, level, checks, &traced)?.run()?;
         nothing(&capture, WRONG)?;
         if let Some((_, filter)) = PROTECTED.iter().find(|(protected, _)| *protected == level) {
             finds(&capture, filter, &format!("call at the level {level}"))?;
@@ -82,7 +82,7 @@ pub(super) fn run_long() -> Outcome {
     let classes = compile(folder.path())?;
     let server = server("none", &["ncacn_ip_tcp:127.0.0.1[135]"], None);
     let server: Vec<&str> = server.iter().map(String::as_str).collect();
-    judge(&classes, "none", "long", &server)?.run()
+    suite(&classes, "none", "long", &server)?.run()
 }
 
 /// Returns the command of a server with a ping period.
@@ -99,7 +99,7 @@ fn server(level: &str, bindings: &[&str], period: Option<&str>) -> Vec<String> {
 fn compile(folder: &Path) -> Outcome<PathBuf> {
     let classes = folder.join("classes");
     let sources = root().join("testing/interop/java-dcom");
-    let files = ["Client", "Held", "Judge", "Server", "Values"].map(|name| sources.join(format!("{name}.java")));
+    let files = ["Client", "Held", "Suite", "Server", "Values"].map(|name| sources.join(format!("{name}.java")));
     let javac = java("javac")?.with(&["-d", &classes.display().to_string(), "-Xlint:all", "-Werror"]);
     let javac = javac.with(&["--class-path", &class_path(&[])]);
     files.iter().fold(javac, |javac, file| javac.argument(file.display().to_string())).run()?;
@@ -108,16 +108,16 @@ fn compile(folder: &Path) -> Outcome<PathBuf> {
 
 /// Returns the Java test program, which starts the server itself: the server reports the number of
 /// objects to it.
-fn judge(classes: &Path, level: &str, checks: &str, server: &[&str]) -> Outcome<Program> {
+fn suite(classes: &Path, level: &str, checks: &str, server: &[&str]) -> Outcome<Program> {
     let [user, password] = USER;
     // The working folder is `target`, since the library opens only its own files and resolves only
     // the host's name.
     let java = java("java")?.with(&["-XX:TieredStopAtLevel=1", "--class-path", &class_path(&[classes])]);
-    Ok(java.with(&["Judge", "127.0.0.1", user, password, level, checks]).with(server).folder(target()))
+    Ok(java.with(&["Suite", "127.0.0.1", user, password, level, checks]).with(server).folder(target()))
 }
 
 fn class_path(more: &[&Path]) -> String {
-    let jars = tools::java_judges_jars();
+    let jars = tools::jinterop_jars();
     let paths = jars.iter().map(PathBuf::as_path).chain(more.iter().copied());
     paths.map(|path| path.display().to_string()).collect::<Vec<_>>().join(":")
 }

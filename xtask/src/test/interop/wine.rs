@@ -20,7 +20,7 @@ const PATIENCE: &str = "120";
 const LEFT_OUT: [&str; 3] = ["TestCall", "TestEnum", super::ASLEEP];
 
 pub(super) fn run() -> Outcome {
-    tools::ensure(&[Tool::Judges, Tool::Wine])?;
+    tools::ensure(&[Tool::InteropTools, Tool::Wine])?;
     workspace::build()?;
     let folder = Folder::new()?;
     let made = ["client", "server"].map(|name| folder.path().join(format!("{name}.exe")).display().to_string());

@@ -21,13 +21,13 @@ static void fail(const char *what, int line)
 
 namespace {
 
-std::atomic<int> knocks{0};
+std::atomic<int> calls{0};
 
-class Door final : public obvia::implements<Door, IDoor> {
+class Counted final : public obvia::implements<Counted, ICounted> {
 public:
-    HRESULT Knock() override
+    HRESULT Call() override
     {
-        ++knocks;
+        ++calls;
         return S_OK;
     }
 };
@@ -49,14 +49,14 @@ struct Token {
 void rules_are_given_back()
 {
     static std::atomic<int> kept{0};
-    const obvia::com_ptr<IDoor> door = obvia::make<Door>();
-    obvia::set_access(door.get(), [token = Token(kept)](const obvia::caller &) { return true; });
+    const obvia::com_ptr<ICounted> object = obvia::make<Counted>();
+    obvia::set_access(object.get(), [token = Token(kept)](const obvia::caller &) { return true; });
     CHECK(kept == 1);
-    obvia::set_access(door.get(), [token = Token(kept)](const obvia::caller &) { return false; });
+    obvia::set_access(object.get(), [token = Token(kept)](const obvia::caller &) { return false; });
     CHECK(kept == 1);
     // The rule does not apply to calls of this process.
-    CHECK(door->Knock() == S_OK && knocks == 1);
-    obvia::clear_access(door.get());
+    CHECK(object->Call() == S_OK && calls == 1);
+    obvia::clear_access(object.get());
     CHECK(kept == 0);
     try {
         obvia::set_access(nullptr, [token = Token(kept)](const obvia::caller &) { return true; });
@@ -66,7 +66,7 @@ void rules_are_given_back()
     }
     CHECK(kept == 0);
     const obvia_callers nothing = {nullptr, nullptr, nullptr};
-    CHECK(obvia_set_access(door.get(), &nothing) == E_POINTER && obvia_set_access(nullptr, nullptr) == E_POINTER);
+    CHECK(obvia_set_access(object.get(), &nothing) == E_POINTER && obvia_set_access(nullptr, nullptr) == E_POINTER);
     CHECK(obvia_set_default_access(nullptr) == E_POINTER && obvia_set_audit(nullptr, nullptr, nullptr) == E_POINTER);
     // Without a default rule the call would admit every user, so it is refused.
     CHECK(obvia_admit_other_users() == E_INVALIDARG);
@@ -76,7 +76,7 @@ int serve()
 {
     rules_are_given_back();
     obvia::set_audit([](const char *line) { say(std::strstr(line, "refused")); });
-    const obvia::com_ptr<IDoor> front = obvia::make<Door>(), back = obvia::make<Door>();
+    const obvia::com_ptr<ICounted> front = obvia::make<Counted>(), back = obvia::make<Counted>();
     const uint32_t own = geteuid();
     obvia::set_default_access([own](const obvia::caller &caller) { return caller.uid == own && caller.process != 0; });
     const obvia::served one = obvia::serve("front", front), other = obvia::serve("back", back);
@@ -87,19 +87,19 @@ int serve()
             obvia::set_access(back.get(), [](const obvia::caller &) -> bool { throw 1; });
             say("closed");
         } else if (order == 'n') {
-            say(std::to_string(knocks).c_str());
+            say(std::to_string(calls).c_str());
         }
     return 0;
 }
 
 int call()
 {
-    const obvia::com_ptr<IDoor> front = obvia::connect<IDoor>("front"), back = obvia::connect<IDoor>("back");
-    CHECK(front->Knock() == S_OK && back->Knock() == S_OK);
+    const obvia::com_ptr<ICounted> front = obvia::connect<ICounted>("front"), back = obvia::connect<ICounted>("back");
+    CHECK(front->Call() == S_OK && back->Call() == S_OK);
     say("called");
     std::getchar();
-    CHECK(front->Knock() == E_ACCESSDENIED && back->Knock() == E_ACCESSDENIED);
-    obvia::com_ptr<IDoor> again;
+    CHECK(front->Call() == E_ACCESSDENIED && back->Call() == E_ACCESSDENIED);
+    obvia::com_ptr<ICounted> again;
     CHECK(obvia::try_connect("front", again) == E_ACCESSDENIED && obvia::try_connect("back", again) == E_ACCESSDENIED);
     say("ok");
     std::getchar();

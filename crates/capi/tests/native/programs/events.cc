@@ -23,7 +23,7 @@ namespace {
 // Returns a connection point of a container, and its connections.
 HRESULT point_of(IConnectionPointContainer *container, IConnectionPoint **found, uint32_t *count, CONNECTDATA **connections)
 {
-    HRESULT result = container->FindConnectionPoint(&obvia::iid_of<IHearer>(), found);
+    HRESULT result = container->FindConnectionPoint(&obvia::iid_of<IEventSink>(), found);
     if (result >= 0) {
         obvia::com_ptr<IEnumConnections> all;
         obvia::check((*found)->EnumConnections(all.put()));
@@ -35,21 +35,21 @@ HRESULT point_of(IConnectionPointContainer *container, IConnectionPoint **found,
     return result;
 }
 
-class Speaker final : public obvia::implements<Speaker, ISpeaker, obvia::connection_points<IHearer>> {
+class EventSource final : public obvia::implements<EventSource, IEventSource, obvia::connection_points<IEventSink>> {
 public:
-    HRESULT Say(int32_t value, uint32_t *heard) override
+    HRESULT Fire(int32_t value, uint32_t *received) override
     {
-        *heard = fire<IHearer>([&](const obvia::com_ptr<IHearer> &hearer) { return hearer->Said(value); });
+        *received = fire<IEventSink>([&](const obvia::com_ptr<IEventSink> &sink) { return sink->OnEvent(value); });
         return S_OK;
     }
-    HRESULT Whisper(int32_t value, uint32_t *lost) override
+    HRESULT Post(int32_t value, uint32_t *dropped) override
     {
-        *lost = post<IHearer>([value](const obvia::com_ptr<IHearer> &hearer) { return hearer->Said(value); });
+        *dropped = post<IEventSink>([value](const obvia::com_ptr<IEventSink> &sink) { return sink->OnEvent(value); });
         return S_OK;
     }
-    HRESULT Hearers(uint32_t *count) override
+    HRESULT Sinks(uint32_t *count) override
     {
-        *count = point<IHearer>().sinks();
+        *count = point<IEventSink>().sinks();
         return S_OK;
     }
     HRESULT Point(IConnectionPoint **found, uint32_t *count, CONNECTDATA **connections) override
@@ -58,20 +58,20 @@ public:
     }
 };
 
-class Valued : public obvia::implementation<ISpeaker, obvia::connection_points<IHearer>> {
+class EventSourceWithValues : public obvia::implementation<IEventSource, obvia::connection_points<IEventSink>> {
 public:
-    uint32_t Say(int32_t value) override
+    uint32_t Fire(int32_t value) override
     {
-        return fire<IHearer>([&](const obvia::object<IHearer> &hearer) { hearer.Said(value); });
+        return fire<IEventSink>([&](const obvia::object<IEventSink> &sink) { sink.OnEvent(value); });
     }
-    uint32_t Whisper(int32_t value) override
+    uint32_t Post(int32_t value) override
     {
-        return post<IHearer>([value](const obvia::object<IHearer> &hearer) { hearer.Said(value); });
+        return post<IEventSink>([value](const obvia::object<IEventSink> &sink) { sink.OnEvent(value); });
     }
-    uint32_t Hearers() override { return point<IHearer>().sinks(); }
-    ISpeaker_Point_results Point() override
+    uint32_t Sinks() override { return point<IEventSink>().sinks(); }
+    IEventSource_Point_results Point() override
     {
-        ISpeaker_Point_results results;
+        IEventSource_Point_results results;
         obvia::owned_array<CONNECTDATA> connections;
         const auto container = self().as<IConnectionPointContainer>();
         obvia::check(point_of(container.get(), results.point.put(), connections.count(), connections.put()));
@@ -81,17 +81,17 @@ public:
 };
 
 // Records events. If the sink has its own connection, the event ends that connection.
-class Hearer final : public obvia::implements<Hearer, IHearer> {
+class EventSink final : public obvia::implements<EventSink, IEventSink> {
 public:
-    explicit Hearer(std::atomic<int32_t> &heard, obvia::connection *own = nullptr) : heard_(heard), own_(own) {}
-    HRESULT Said(int32_t value) override
+    explicit EventSink(std::atomic<int32_t> &received, obvia::connection *own = nullptr) : received_(received), own_(own) {}
+    HRESULT OnEvent(int32_t value) override
     {
-        heard_ = value;
+        received_ = value;
         return own_ ? own_->try_unadvise() : S_OK;
     }
 
 private:
-    std::atomic<int32_t> &heard_;
+    std::atomic<int32_t> &received_;
     obvia::connection *own_;
 };
 
@@ -111,9 +111,9 @@ uint32_t connections_of(IConnectionPoint *point)
     return count;
 }
 
-void points_are_told(const obvia::object<ISpeaker> &speaker, uint32_t connected)
+void check_points(const obvia::object<IEventSource> &source, uint32_t connected)
 {
-    const auto container = speaker.as<IConnectionPointContainer>();
+    const auto container = source.as<IConnectionPointContainer>();
     obvia::com_ptr<IEnumConnectionPoints> all;
     obvia::check(container->EnumConnectionPoints(all.put()));
     obvia::com_ptr<IConnectionPoint> point;
@@ -121,49 +121,49 @@ void points_are_told(const obvia::object<ISpeaker> &speaker, uint32_t connected)
     CHECK(all->Next(1, point.put(), &fetched) == S_OK && fetched == 1);
     GUID iid;
     obvia::check(point->GetConnectionInterface(&iid));
-    CHECK(obvia_is_equal(&iid, &obvia::iid_of<IHearer>()));
+    CHECK(obvia_is_equal(&iid, &obvia::iid_of<IEventSink>()));
     CHECK(connections_of(point.get()) == connected);
     obvia::com_ptr<IConnectionPoint> none;
     CHECK(all->Next(1, none.put(), &fetched) == S_FALSE && fetched == 0 && !none);
     obvia::com_ptr<IConnectionPointContainer> owner;
     obvia::check(point->GetConnectionPointContainer(owner.put()));
-    CHECK(owner.as<ISpeaker>() == speaker);
-    CHECK(container->FindConnectionPoint(&obvia::iid_of<ISpeaker>(), none.put()) == CONNECT_E_NOCONNECTION);
+    CHECK(owner.as<IEventSource>() == source);
+    CHECK(container->FindConnectionPoint(&obvia::iid_of<IEventSource>(), none.put()) == CONNECT_E_NOCONNECTION);
     CHECK(point->Advise(container.get(), &fetched) == CONNECT_E_CANNOTCONNECT);
     CHECK(point->Unadvise(0) == CONNECT_E_NOCONNECTION);
 }
 
-void becomes(const std::atomic<int32_t> &heard, int32_t wanted)
+void becomes(const std::atomic<int32_t> &received, int32_t wanted)
 {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (heard != wanted) {
+    while (received != wanted) {
         CHECK(std::chrono::steady_clock::now() < end);
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
 }
 
-void hears(const obvia::object<ISpeaker> &speaker)
+void check_events(const obvia::object<IEventSource> &source)
 {
     std::atomic<int32_t> first{0}, second{0}, once{0};
-    points_are_told(speaker, 0);
-    obvia::connection kept = obvia::advise(speaker, obvia::make<Hearer>(first));
+    check_points(source, 0);
+    obvia::connection kept = obvia::advise(source, obvia::make<EventSink>(first));
     {
-        const obvia::connection other = obvia::advise(speaker, obvia::make<Hearer>(second));
+        const obvia::connection other = obvia::advise(source, obvia::make<EventSink>(second));
         obvia::connection ends;
-        ends = obvia::advise(speaker, obvia::make<Hearer>(once, &ends));
-        CHECK(speaker.Hearers() == 3);
-        points_are_told(speaker, 3);
-        CHECK(speaker.Say(5) == 3);
+        ends = obvia::advise(source, obvia::make<EventSink>(once, &ends));
+        CHECK(source.Sinks() == 3);
+        check_points(source, 3);
+        CHECK(source.Fire(5) == 3);
         CHECK(first == 5 && second == 5 && once == 5);
-        CHECK(speaker.Say(6) == 2 && once == 5);
+        CHECK(source.Fire(6) == 2 && once == 5);
     }
-    CHECK(speaker.Say(7) == 1 && first == 7 && second == 6);
-    CHECK(speaker.Whisper(8) == 0);
+    CHECK(source.Fire(7) == 1 && first == 7 && second == 6);
+    CHECK(source.Post(8) == 0);
     becomes(first, 8);
-    const auto [point, connections] = speaker.Point();
+    const auto [point, connections] = source.Point();
     CHECK(connections.size() == 1 && connections_of(point.get()) == 1);
     kept.unadvise();
-    CHECK(speaker.Say(9) == 0 && speaker.Hearers() == 0 && first == 8);
+    CHECK(source.Fire(9) == 0 && source.Sinks() == 0 && first == 8);
 }
 
 } // namespace
@@ -172,8 +172,8 @@ int main(int count, char **words)
 {
     if (count == 2 && std::string(words[1]) == "serve") {
         const obvia::served served[] = {
-            obvia::serve<ISpeaker>("plain", obvia::make<Speaker>()),
-            obvia::serve<ISpeaker>("valued", obvia::make<Valued>()),
+            obvia::serve<IEventSource>("plain", obvia::make<EventSource>()),
+            obvia::serve<IEventSource>("valued", obvia::make<EventSourceWithValues>()),
         };
         std::puts("serving");
         std::fflush(stdout);
@@ -182,10 +182,10 @@ int main(int count, char **words)
         return 0;
     }
     for (const char *name : {"plain", "valued"}) {
-        hears(obvia::connect<ISpeaker>(name));
+        check_events(obvia::connect<IEventSource>(name));
     }
     // The same test in one process.
-    hears(obvia::make<Speaker>());
-    hears(obvia::make<Valued>());
+    check_events(obvia::make<EventSource>());
+    check_events(obvia::make<EventSourceWithValues>());
     std::puts("ok");
 }

@@ -5,7 +5,7 @@ use super::context::{Context, leave};
 use super::expression::{Side, count};
 use super::names::{binding, local, pointer_to};
 use super::stub_state::Stub;
-use super::suffix::{ELSEWHERE, PROXY, TURN};
+use super::suffix::{OTHER_REGIONS, PROXY, SELECT_REGIONS};
 use super::values::refuse;
 use crate::model::Transfer;
 use crate::plan::{MethodPlan, ParamPlan, Passing};
@@ -20,26 +20,32 @@ pub(super) fn references<'p, 'a>(plan: &'p MethodPlan<'a>) -> impl Iterator<Item
 }
 
 /// Converts the addresses of arrays to references.
-pub(super) fn refer(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, given: &str) {
+pub(super) fn convert_addresses(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, given: &str) {
     for (param, region) in references(plan) {
         let reference = local(plan, param, "reference");
         out.line(format!("uint64_t {reference};"));
         let test = format!("!obvia_refer(&calls->regions[{region}], {}, &{reference})", binding(&param.param.code));
-        refuse(out, &test, &leave(&format!("{}(self{given})", context.made(plan, ELSEWHERE))));
+        refuse(out, &test, &leave(&format!("{}(self{given})", context.made(plan, OTHER_REGIONS))));
     }
 }
 
 /// Writes the proxy's function for a call whose arrays are in other regions than those in their
 /// hands, or in no region.
-pub(super) fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, params: &str, given: &str) {
-    out.line(format!("static HRESULT {}({params})", context.made(plan, ELSEWHERE)));
+pub(super) fn write_other_regions(
+    out: &mut Writer,
+    context: &Context<'_>,
+    plan: &MethodPlan<'_>,
+    params: &str,
+    given: &str,
+) {
+    out.line(format!("static HRESULT {}({params})", context.made(plan, OTHER_REGIONS)));
     out.line("{");
-    out.line("int turned = 0;");
+    out.line("int selected = 0;");
     for (param, region) in references(plan) {
         let name = binding(&param.param.code);
-        out.line(format!("turned |= obvia_turn(obvia_calls_at_hand, {region}, {name});"));
+        out.line(format!("selected |= obvia_select_region(obvia_calls_at_hand, {region}, {name});"));
     }
-    out.line("if (turned) {");
+    out.line("if (selected) {");
     out.line(format!("return {}(self{given});", context.proxy(plan)));
     out.line("}");
     if plan.params.iter().any(|param| param.param.transfer == Transfer::Map) {
@@ -57,25 +63,25 @@ pub(super) fn check_used(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in &plan.params {
         let Passing::Reference { size, length: Some(length), .. } = &param.passing else { continue };
         let (used, room) = (local(plan, param, "used"), local(plan, param, "count"));
-        count(out, plan, &room, size, Side::Proxy);
-        count(out, plan, &used, length, Side::Came);
+        count(out, plan, &room, size, Side::BeforeCall);
+        count(out, plan, &used, length, Side::AfterCall);
         refuse(out, &format!("{used} > {room}"), &leave("RPC_E_INVALID_DATA"));
     }
 }
 
 /// Writes the stub's function for a call whose arrays are in other regions of the caller than those
 /// in their hands.
-pub(super) fn turn(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+pub(super) fn write_region_selection(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let block = context.block(plan, true);
-    out.line(format!("static obvia_answer {}(void *object, obvia_call *call)", context.made(plan, TURN)));
+    out.line(format!("static obvia_answer {}(void *object, obvia_call *call)", context.made(plan, SELECT_REGIONS)));
     out.line("{");
     out.line(format!("const {block} *request = (const {block} *)call->frame;"));
-    out.line("int turned = 0;");
+    out.line("int selected = 0;");
     for (param, region) in references(plan) {
         let reference = format!("OBVIA_LOAD(uint64_t, &request->{})", binding(&param.param.code));
-        out.line(format!("turned |= obvia_turn_call(call, {region}, {reference});"));
+        out.line(format!("selected |= obvia_select_call_region(call, {region}, {reference});"));
     }
-    out.line(format!("return turned ? {}(object, call) : OBVIA_BAD_STUB_DATA;", context.stub(plan)));
+    out.line(format!("return selected ? {}(object, call) : OBVIA_BAD_STUB_DATA;", context.stub(plan)));
     out.line("}");
     out.line("");
 }
@@ -104,7 +110,7 @@ impl Stub<'_> {
         let reference = local(self.plan, param, "reference");
         out.line(format!("const uint64_t {reference} = OBVIA_LOAD(uint64_t, &request->{name});"));
         let test = format!("!obvia_is_in(&call->regions[{region}], {reference}, {counted}, {size}, {align})");
-        refuse(out, &test, &self.leave(&format!("{}(object, call)", self.context.made(self.plan, TURN))));
+        refuse(out, &test, &self.leave(&format!("{}(object, call)", self.context.made(self.plan, SELECT_REGIONS))));
         out.line(format!(
             "{constant}{array} = ({constant}{pointer})obvia_resolve(&call->regions[{region}], {reference});"
         ));

@@ -43,7 +43,7 @@ struct Names<'m> {
 /// Returns errors for the file's declarations whose names are taken.
 pub(super) fn clashes(model: &Model) -> Vec<Diagnostic> {
     let mut names = Names::default();
-    let all = || model.interfaces.iter().enumerate().skip(model.brought.interfaces).map(|(at, _)| InterfaceId(at));
+    let all = || model.interfaces.iter().enumerate().skip(model.bundled.interfaces).map(|(at, _)| InterfaceId(at));
     let is_remote = |id: &InterfaceId| !model.interfaces[id.0].imported && !model.interfaces[id.0].local;
     types(model, &mut names);
     values(model, &mut names);
@@ -96,14 +96,14 @@ impl<'m> Names<'m> {
 }
 
 fn error(name: &str, first: &Owner<'_>, second: &Owner<'_>) -> Diagnostic {
-    let text = format!("{} and {} are both `{name}` in C", second.said(), first.said());
+    let text = format!("{} and {} are both `{name}` in C", second.describe(), first.describe());
     Diagnostic::error("taken-name", second.span, text)
         .related(first.span, "the other one")
         .help("give one of them another name; other languages keep them apart")
 }
 
 impl Owner<'_> {
-    fn said(&self) -> String {
+    fn describe(&self) -> String {
         let of = self.of.map_or_else(String::new, |of| format!(" of `{of}`"));
         format!("{} `{}`{of}", self.kind, self.name)
     }
@@ -112,12 +112,12 @@ impl Owner<'_> {
 /// Adds the names of types. The same name of two types is not an error here: a typedef may repeat
 /// the name of its type.
 fn types<'m>(model: &'m Model, names: &mut Names<'m>) {
-    let brought = model.brought;
-    let structs = model.structs.iter().skip(brought.structs).map(|found| (&found.name, found.span, found.imported));
-    let unions = model.unions.iter().skip(brought.unions).map(|found| (&found.name, found.span, found.imported));
-    let enums = model.enums.iter().skip(brought.enums).map(|found| (&found.name, found.span, found.imported));
-    let typedefs = model.typedefs.iter().skip(brought.typedefs).map(|found| (&found.name, found.span, found.imported));
-    let interfaces = model.interfaces.iter().skip(brought.interfaces);
+    let bundled = model.bundled;
+    let structs = model.structs.iter().skip(bundled.structs).map(|found| (&found.name, found.span, found.imported));
+    let unions = model.unions.iter().skip(bundled.unions).map(|found| (&found.name, found.span, found.imported));
+    let enums = model.enums.iter().skip(bundled.enums).map(|found| (&found.name, found.span, found.imported));
+    let typedefs = model.typedefs.iter().skip(bundled.typedefs).map(|found| (&found.name, found.span, found.imported));
+    let interfaces = model.interfaces.iter().skip(bundled.interfaces);
     let interfaces = interfaces.map(|found| (&found.name, found.span, found.imported));
     for (name, span, imported) in structs.chain(unions).chain(enums).chain(typedefs).chain(interfaces) {
         let owner = Owner { kind: "type", name, of: None, span, imported };
@@ -130,11 +130,11 @@ fn types<'m>(model: &'m Model, names: &mut Names<'m>) {
 
 /// Adds the names of constants and of the values of enumerations.
 fn values<'m>(model: &'m Model, names: &mut Names<'m>) {
-    for found in model.consts.iter().skip(model.brought.consts) {
+    for found in model.consts.iter().skip(model.bundled.consts) {
         let (name, span, imported) = (found.name.as_str(), found.span, found.imported);
         names.add(value(model, name, imported), &Owner { kind: "constant", name, of: None, span, imported });
     }
-    for found in model.enums.iter().skip(model.brought.enums) {
+    for found in model.enums.iter().skip(model.bundled.enums) {
         for (name, _) in &found.values {
             let owner = Owner { kind: "value", name, of: None, span: found.span, imported: found.imported };
             names.add(value(model, name, found.imported), &owner);
@@ -204,8 +204,8 @@ fn of_method<'m>(names: &mut Names<'m>, interface: &str, plan: &MethodPlan<'_>, 
     }
     function(suffix::PREPARE);
     if plan.refers() {
-        function(suffix::ELSEWHERE);
-        function(suffix::TURN);
+        function(suffix::OTHER_REGIONS);
+        function(suffix::SELECT_REGIONS);
     }
     if plan.lent().is_some() {
         function(suffix::REFILL);

@@ -91,9 +91,9 @@ pub(super) fn arrays<'p, 'a>(plan: &'p MethodPlan<'a>, request: bool) -> Vec<Arr
 }
 
 /// Returns the type of the value that a block holds for a parameter.
-pub(super) fn placed<'p>(param: &'p ParamPlan<'_>) -> Option<&'p Type> {
+pub(super) fn block_type<'p>(param: &'p ParamPlan<'_>) -> Option<&'p Type> {
     match &param.passing {
-        Passing::Value(ty) | Passing::Place(ty) => Some(ty),
+        Passing::Value(ty) | Passing::RefPointer(ty) => Some(ty),
         _ => None,
     }
 }
@@ -132,7 +132,7 @@ pub(super) fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &Metho
         let request = what == "request";
         let place = |param: &ParamPlan<'_>| {
             let at = if request { param.request } else { param.reply }?;
-            let ty = placed(param).map_or_else(|| "->".to_owned(), |ty| type_name(context.model, ty));
+            let ty = block_type(param).map_or_else(|| "->".to_owned(), |ty| type_name(context.model, ty));
             Some(format!("{at} {} {ty}", param.param.name))
         };
         let places: Vec<String> = plan.ordered(request).into_iter().filter_map(place).collect();

@@ -9,9 +9,9 @@ use crate::text::writer::Writer;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     /// The proxy before the call.
-    Proxy,
+    BeforeCall,
     /// The proxy after it received the reply.
-    Came,
+    AfterCall,
     /// The stub, where the arguments are local values.
     Stub,
 }
@@ -39,19 +39,21 @@ pub(super) fn count(out: &mut Writer, plan: &MethodPlan<'_>, name: &str, size: &
 pub(super) fn value(plan: &MethodPlan<'_>, operand: &Operand, side: Side) -> String {
     let param = &plan.params[operand.index];
     let name = binding(&param.param.code);
-    let is_place = matches!(param.passing, Passing::Place(_));
+    let is_pointer = matches!(param.passing, Passing::RefPointer(_));
     let text = match side {
-        Side::Proxy if is_place => format!("*{name}"),
-        Side::Came if is_place && param.param.direction.is_out() => local(plan, param, "value"),
-        Side::Came if is_place => format!("*{name}"),
+        Side::BeforeCall if is_pointer => format!("*{name}"),
+        Side::AfterCall if is_pointer && param.param.direction.is_out() => local(plan, param, "value"),
+        Side::AfterCall if is_pointer => format!("*{name}"),
         Side::Stub if !param.param.direction.is_in() => format!("results->{name}"),
         _ => name,
     };
     match &param.passing {
         // IDL's characters are unsigned.
-        Passing::Value(Type::Base(Base::Char)) | Passing::Place(Type::Base(Base::Char)) => format!("(uint8_t){text}"),
+        Passing::Value(Type::Base(Base::Char)) | Passing::RefPointer(Type::Base(Base::Char)) => {
+            format!("(uint8_t){text}")
+        }
         // The C type of an enumeration may be unsigned.
-        Passing::Value(Type::Enum(_)) | Passing::Place(Type::Enum(_)) => format!("(int32_t){text}"),
+        Passing::Value(Type::Enum(_)) | Passing::RefPointer(Type::Enum(_)) => format!("(int32_t){text}"),
         _ => text,
     }
 }

@@ -1,6 +1,6 @@
 //! `NAME.h`: a file's declarations, for programs in C and in C++.
 
-use super::names::{apart, interface as name_of, method as method_name, object, signature, type_ident};
+use super::names::{distinct, interface as name_of, method as method_name, object, signature, type_ident};
 use super::suffix::{INFORMATION, VTABLE};
 use super::{structures, types};
 use crate::compile::{BUILT_IN, Compilation};
@@ -62,7 +62,7 @@ pub(super) fn includes(compilation: &Compilation) -> Vec<String> {
     let name_of = |file: &File| match file.role {
         Role::Idl => Some(file.path.file_name()?.to_string_lossy().into_owned()),
         // `ocidl.idl` is the only built-in file for which libobvia has a header.
-        Role::BuiltIn => compilation.is_brought(file, events::FILE).then(|| events::FILE.to_owned()),
+        Role::BuiltIn => compilation.is_bundled(file, events::FILE).then(|| events::FILE.to_owned()),
         Role::Included | Role::SideFile => None,
     };
     // Built-in imports need no header, unless a file of that name was read and declares types.
@@ -173,7 +173,7 @@ fn macros(out: &mut Writer, model: &Model, id: InterfaceId) {
 /// Returns names for a macro's parameters that do not occur elsewhere in the macro's text.
 fn macro_parameters(method: &Method) -> Vec<String> {
     let name = method_name(&method.code);
-    let own = |param: &str| apart(param, |used| ["self", "lpVtbl", stem(&name)].contains(&used));
+    let own = |param: &str| distinct(param, |used| ["self", "lpVtbl", stem(&name)].contains(&used));
     let count = method.params.len() - usize::from(method.direct_result().is_some());
     method.params[..count].iter().map(|param| own(&param.code)).collect()
 }

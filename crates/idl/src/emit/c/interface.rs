@@ -1,12 +1,12 @@
 //! The stub code of an interface: its methods' blocks, its proxies and stubs, and its description.
 
-use super::context::{Context, layout_table, placed};
+use super::context::{Context, block_type, layout_table};
 use super::names::{binding, declare, guid, integer, interface as name_of, quoted, type_ident};
 use super::suffix::{ENDPOINTS, INFORMATION, NDR, PROXIES, STUBS, VTABLE};
 use super::{proxy, stub, table};
 use crate::compile::Compilation;
 use crate::model::canonical;
-use crate::model::{Base, InterfaceId, Model, Type, round};
+use crate::model::{Base, InterfaceId, Model, Type, round_up};
 use crate::plan::ndr;
 use crate::plan::{FIRST_OPNUM, MethodPlan, in_place, kinds, plans, stub_table_length};
 use crate::text::writer::Writer;
@@ -102,12 +102,12 @@ fn block(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, request
     for param in &params {
         let field = binding(&param.param.code);
         align = align.max(model.layout(in_place(model, param.param)).1);
-        let text = placed(param).map_or_else(|| format!("uint64_t {field}"), |ty| declare(model, ty, &field));
+        let text = block_type(param).map_or_else(|| format!("uint64_t {field}"), |ty| declare(model, ty, &field));
         out.line(format!("{text};"));
     }
     out.line("};");
     let length = if request { plan.request_block } else { plan.reply_block };
-    out.line(format!("OBVIA_HAS_SIZE({name}, {});", round(length, align)));
+    out.line(format!("OBVIA_HAS_SIZE({name}, {});", round_up(length, align)));
     for param in params {
         let at = if request { param.request } else { param.reply };
         out.line(format!("OBVIA_LIES_AT({name}, {}, {});", binding(&param.param.code), at.unwrap_or(0)));

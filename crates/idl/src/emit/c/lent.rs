@@ -14,7 +14,7 @@ pub(super) fn check(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     let Some(lent) = plan.lent() else { return };
     let Passing::Lent { element, size, .. } = &lent.passing else { return };
     let used = local(plan, lent, "used");
-    count(out, plan, &used, size, Side::Came);
+    count(out, plan, &used, size, Side::AfterCall);
     let invalid = leave("RPC_E_INVALID_DATA");
     let (end, element) = (block_end(&context.block(plan, false)), type_name(context.model, element));
     // With a count of at most 32 bits the length cannot overflow.

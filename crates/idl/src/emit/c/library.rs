@@ -1,7 +1,7 @@
 //! Names of the standard headers and of libobvia.
 
 use crate::emit::Words;
-use crate::model::apart;
+use crate::model::distinct;
 
 /// Functions, types, variables and enumerators of the standard headers and of those headers of
 /// POSIX that most programs include: `arpa/inet.h`, `dirent.h`, `fcntl.h`, `netdb.h`, `poll.h`,
@@ -235,10 +235,12 @@ const TAKEN: [&str; 14] = [
     "try_as",
 ];
 
-/// The parameter of the template `calls`. [`apart`] gives no name of the IDL its prefix.
+/// The parameter of the template `calls`. [`names::distinct`] gives no name of the IDL its prefix.
+///
+/// [`names::distinct`]: super::names::distinct
 pub(super) const HOLDER: &str = "obvia_holder";
 
 /// Returns the name of a method that differs from these members.
 pub(super) fn name_of_method(raw: &str) -> String {
-    apart(raw, |stem| TAKEN.contains(&stem))
+    distinct(raw, |stem| TAKEN.contains(&stem))
 }

@@ -1,7 +1,7 @@
 //! The names and types of IDL in C.
 
 use super::library::{LIBRARY, name_of_method};
-use super::macros::MACROS;
+use super::macros::is_macro;
 use crate::emit::Words;
 use crate::model::{self, Base, CDeclared, CNames, InterfaceId, Model, Object, Param, Type, Union, all_arms};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
@@ -25,31 +25,31 @@ static KEYWORDS: Words = Words::new(|| {
 });
 
 /// Names that the generated functions use themselves.
-const TAKEN: [&str; 16] = [
+const TAKEN: [&str; 17] = [
     "self", "proxy", "calls", "request", "reply", "results", "result", "call", "object", "length", "wrong", "at",
-    "prepared", "memcpy", "memset", "free",
+    "prepared", "selected", "memcpy", "memset", "free",
 ];
 
 /// The namespaces of C++'s headers, and the function of every program.
 const GLOBAL: [&str; 3] = ["std", "obvia", "main"];
 
 /// Returns a valid identifier for C and C++, which also differs from names that are in use.
-pub(super) fn apart(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
+pub(super) fn distinct(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
     let is_runtimes = |stem: &str| stem.starts_with("obvia_") || stem.starts_with("OBVIA_");
-    let is_keyword = |stem: &str| is_runtimes(stem) || KEYWORDS.contains(stem) || MACROS.contains(stem);
-    model::apart(name, |stem| is_keyword(stem) || is_meant(stem))
+    let is_keyword = |stem: &str| is_runtimes(stem) || KEYWORDS.contains(stem) || is_macro(stem);
+    model::distinct(name, |stem| is_keyword(stem) || is_meant(stem))
 }
 
 /// Returns a valid identifier for C and C++.
 pub(super) fn ident(name: &str) -> String {
-    apart(name, |_| false)
+    distinct(name, |_| false)
 }
 
 /// Returns the name of a type, which no variable of a generated function hides, and which is not
 /// that of a namespace or of `main`.
 pub(super) fn type_ident(name: &str) -> String {
     let is_hidden = |stem: &str| TAKEN.contains(&stem) || ["arguments", "count", "first", "implements"].contains(&stem);
-    apart(name, |stem| is_hidden(stem) || GLOBAL.contains(&stem) || LIBRARY.contains(stem))
+    distinct(name, |stem| is_hidden(stem) || GLOBAL.contains(&stem) || LIBRARY.contains(stem))
 }
 
 /// Returns the name of a constant or of an enumeration's value, which must differ from types: C and
@@ -67,7 +67,7 @@ pub(super) fn value(model: &Model, name: &str, imported: bool) -> String {
 
 /// Returns the name of a value that differs from the names of libraries.
 fn beside_library(name: &str) -> String {
-    apart(name, |stem| LIBRARY.contains(stem) || GLOBAL.contains(&stem))
+    distinct(name, |stem| LIBRARY.contains(stem) || GLOBAL.contains(&stem))
 }
 
 /// Returns the names in C that a file and its imports declare.
@@ -120,12 +120,12 @@ pub fn is_name(text: &str) -> bool {
 
 /// Returns a parameter's name in a declaration, which differs from the object's.
 pub(super) fn declared(name: &str) -> String {
-    apart(name, |stem| stem == "self")
+    distinct(name, |stem| stem == "self")
 }
 
 /// Returns a parameter's name, which differs from the variables of generated functions.
 pub(super) fn binding(name: &str) -> String {
-    apart(name, |stem| TAKEN.contains(&stem))
+    distinct(name, |stem| TAKEN.contains(&stem))
 }
 
 /// Returns a name for a variable that belongs to a parameter. No parameter has the same name.
@@ -223,13 +223,13 @@ pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> Stri
     let constant = if plan.param.direction.is_out() { "" } else { "const " };
     match &plan.passing {
         Passing::Value(ty) => declare(model, ty, name),
-        Passing::Place(Type::Fixed(element, _)) if matches!(**element, Type::Fixed(..)) => {
-            declare(model, &place_type(plan.param), name)
+        Passing::RefPointer(Type::Fixed(element, _)) if matches!(**element, Type::Fixed(..)) => {
+            declare(model, &target_type(plan.param), name)
         }
-        Passing::Place(ty @ Type::Fixed(..)) => format!("{constant}{}", declare(model, ty, name)),
+        Passing::RefPointer(ty @ Type::Fixed(..)) => format!("{constant}{}", declare(model, ty, name)),
         Passing::Array { element: ty @ Type::Fixed(..), .. }
         | Passing::Reference { element: ty @ Type::Fixed(..), .. } => pointer_to(model, ty, name),
-        Passing::Place(ty)
+        Passing::RefPointer(ty)
         | Passing::Array { element: ty, .. }
         | Passing::Reference { element: ty, .. }
         | Passing::Optional(ty) => {
@@ -254,7 +254,7 @@ pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> Stri
 }
 
 /// Returns the type that the block holds for a parameter: a pointer's target.
-fn place_type(param: &Param) -> Type {
+fn target_type(param: &Param) -> Type {
     match &param.ty {
         Type::Pointer(pointer) => pointer.to.clone(),
         ty => ty.clone(),

@@ -1,6 +1,6 @@
 //! Proxies: the functions in the vtable of interface proxies.
 
-use super::context::{Array, Context, Named, arrays, block_end, leave, place, placed, position};
+use super::context::{Array, Context, Named, arrays, block_end, block_type, leave, place, position};
 use super::expression::{Side, count};
 use super::names::{binding, local, parameters, pointer_to, type_name};
 use super::values::{
@@ -17,7 +17,7 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     let (name, prepare) = (context.proxy(plan), context.made(plan, suffix::PREPARE));
     out.line(format!("static OBVIA_COLD HRESULT {prepare}({params});"));
     if plan.refers() {
-        out.line(format!("static OBVIA_COLD HRESULT {}({params});", context.made(plan, suffix::ELSEWHERE)));
+        out.line(format!("static OBVIA_COLD HRESULT {}({params});", context.made(plan, suffix::OTHER_REGIONS)));
     }
     out.line("");
     out.line(format!("static HRESULT {name}({params})"));
@@ -28,7 +28,7 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
         out.line(format!("*{} = NULL;", binding(&array.param.param.code)));
     }
     out.line(format!("OBVIA_BEGIN(proxy, calls, {prepare}(self{given}))"));
-    by_reference::refer(out, context, plan, &given);
+    by_reference::convert_addresses(out, context, plan, &given);
     let length = request(out, context, plan);
     let opnum = plan.opnum;
     if plan.method.oneway {
@@ -50,7 +50,7 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     out.line("}");
     out.line("");
     if plan.refers() {
-        by_reference::elsewhere(out, context, plan, &params, &given);
+        by_reference::write_other_regions(out, context, plan, &params, &given);
     }
 }
 
@@ -63,7 +63,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
         let name = local(plan, array.param, "count");
         let too_many = leave(&format!("obvia_too_many({name})"));
         if let Some(size) = array.size {
-            count(out, plan, &name, size, Side::Proxy);
+            count(out, plan, &name, size, Side::BeforeCall);
             check_count(out, context.model, array.element, size, &name, &too_many);
         } else {
             text_count(out, context, array, &name, &too_many);
@@ -96,9 +96,9 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
         "length".to_owned()
     };
     for param in plan.ordered(true) {
-        if let Some(ty) = placed(param) {
+        if let Some(ty) = block_type(param) {
             let name = binding(&param.param.code);
-            let by_pointer = matches!(param.passing, Passing::Place(_)) && !matches!(ty, Type::Fixed(..));
+            let by_pointer = matches!(param.passing, Passing::RefPointer(_)) && !matches!(ty, Type::Fixed(..));
             let from = if by_pointer { format!("*{name}") } else { name.clone() };
             if is_loaded(ty) {
                 out.line(format!("OBVIA_STORE({}, &request->{name}, {from});", type_name(context.model, ty)));
@@ -184,7 +184,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         if matches!(param.passing, Passing::OutText(_)) {
             out.line(format!("*{name} = {value};"));
         }
-        let Some(ty) = placed(param) else { continue };
+        let Some(ty) = block_type(param) else { continue };
         let is_array = matches!(ty, Type::Fixed(..));
         if is_array && is_checked(context.model, ty) {
             out.line(format!("memcpy({name}, {value}, sizeof {value});"));
@@ -199,7 +199,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 
 /// Copies a result that has to be checked, and checks it.
 fn load(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
-    let Some(ty) = placed(param) else { return };
+    let Some(ty) = block_type(param) else { return };
     let model = context.model;
     let name = binding(&param.param.code);
     let value = local(plan, param, "value");
@@ -229,13 +229,13 @@ fn find_arrays<'p>(
     let mut found = Vec::new();
     for array in behind {
         let room = local(plan, array.param, "count");
-        let mut came = room.clone();
+        let mut used_count = room.clone();
         if let Some(length) = array.length {
-            came = local(plan, array.param, "used");
-            count(out, plan, &came, length, Side::Came);
-            refuse(out, &format!("{came} > {room}"), &invalid);
+            used_count = local(plan, array.param, "used");
+            count(out, plan, &used_count, length, Side::AfterCall);
+            refuse(out, &format!("{used_count} > {room}"), &invalid);
         }
-        found.push((local(plan, array.param, "from"), came, array.element));
+        found.push((local(plan, array.param, "from"), used_count, array.element));
     }
     if behind.is_empty() {
         return found;

@@ -5,7 +5,7 @@ use super::names::{
     base as base_name, declare, ident, interface, method as method_name, parameters, type_ident, type_name,
 };
 use crate::compile::Compilation;
-use crate::emit::random_calls::{Field, Trial, What, count, field_name, trials};
+use crate::emit::random_calls::{Field, FieldKind, TestedMethod, count, field_name, tested_methods};
 use crate::model::{Base, InterfaceId, Model, StructId, Type};
 use crate::plan::{ParamPlan, Passing, is_plain};
 use crate::text::writer::Writer;
@@ -51,11 +51,11 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
         out.line("");
     }
     structs.iter().for_each(|id| structure(&mut out, model, *id));
-    let trials = trials(model);
-    for (id, methods) in &trials {
+    let tested_methods = tested_methods(model);
+    for (id, methods) in &tested_methods {
         one_interface(&mut out, model, *id, methods);
     }
-    main(&mut out, model, &trials);
+    main(&mut out, model, &tested_methods);
     out.finish()
 }
 
@@ -118,14 +118,14 @@ fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> String {
     }
 }
 
-fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Trial<'_>]) {
+fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[TestedMethod<'_>]) {
     let name = interface(model, id);
-    for trial in methods {
-        match &trial.left_out {
-            Some(why) => out.line(format!("// {name}::{} is left out: {why}.", trial.plan.method.name)),
+    for tested in methods {
+        match &tested.omission_reason {
+            Some(why) => out.line(format!("// {name}::{} is left out: {why}.", tested.plan.method.name)),
             None => {
-                call(out, model, &name, trial);
-                try_call(out, model, &name, trial);
+                call(out, model, &name, tested);
+                try_call(out, model, &name, tested);
             }
         }
         out.line("");
@@ -135,10 +135,10 @@ fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Tr
         "class obvia_test_{name}_object final : public obvia::implements<obvia_test_{name}_object, {name}> {{"
     ));
     out.line("public:");
-    for trial in methods {
-        method(out, model, &name, trial);
+    for tested in methods {
+        method(out, model, &name, tested);
     }
-    if methods.iter().any(|trial| trial.left_out.is_none()) {
+    if methods.iter().any(|tested| tested.omission_reason.is_none()) {
         out.line("private:");
         out.line(format!("std::atomic<uint64_t> obvia_test_calls_[{}] = {{}};", methods.len()));
     }
@@ -147,16 +147,16 @@ fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Tr
 }
 
 /// Writes the structure of a call's values.
-fn call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
-    let name = format!("obvia_test_{interface}_{}_call", trial.plan.method.name);
+fn call(out: &mut Writer, model: &Model, interface: &str, tested: &TestedMethod<'_>) {
+    let name = format!("obvia_test_{interface}_{}_call", tested.plan.method.name);
     out.line(format!("struct {name} {{"));
-    for field in &trial.fields {
-        let text = match &field.what {
-            What::Value(ty, _) | What::Kept(ty, _) => declare(model, ty, &field.name),
-            What::Count(base, _) | What::Used(base, _) => format!("{} {}", base_name(*base), field.name),
-            What::Optional(ty) => format!("std::optional<{}> {}", type_name(model, ty), field.name),
-            What::Array { element, .. } => format!("std::vector<{}> {}", type_name(model, element), field.name),
-            What::Text { wide, .. } => format!("std::optional<{}> {}", string(*wide), field.name),
+    for field in &tested.fields {
+        let text = match &field.kind {
+            FieldKind::Value(ty, _) | FieldKind::SameAsArgument(ty, _) => declare(model, ty, &field.name),
+            FieldKind::Count(base, _) | FieldKind::Used(base, _) => format!("{} {}", base_name(*base), field.name),
+            FieldKind::Optional(ty) => format!("std::optional<{}> {}", type_name(model, ty), field.name),
+            FieldKind::Array { element, .. } => format!("std::vector<{}> {}", type_name(model, element), field.name),
+            FieldKind::Text { wide, .. } => format!("std::optional<{}> {}", string(*wide), field.name),
         };
         out.line(format!("{text};"));
     }
@@ -164,12 +164,12 @@ fn call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
     out.line("");
     out.line(format!("explicit {name}(uint64_t call)"));
     out.line("{");
-    out.line(format!("obvia_test_values obvia_test_from(obvia_test_seed, {}, call);", trial.plan.method.opnum));
-    let (arguments, results): (Vec<&Field>, Vec<&Field>) = trial.fields.iter().partition(|field| !field.is_result);
-    arguments.iter().for_each(|field| draw_field(out, model, trial, field));
-    let fails = if trial.plan.method.oneway { "S_OK" } else { "obvia_test_from.one_in(16) ? E_FAIL : S_OK" };
+    out.line(format!("obvia_test_values obvia_test_from(obvia_test_seed, {}, call);", tested.plan.method.opnum));
+    let (arguments, results): (Vec<&Field>, Vec<&Field>) = tested.fields.iter().partition(|field| !field.is_result);
+    arguments.iter().for_each(|field| draw_field(out, model, tested, field));
+    let fails = if tested.plan.method.oneway { "S_OK" } else { "obvia_test_from.one_in(16) ? E_FAIL : S_OK" };
     out.line(format!("result = {fails};"));
-    results.iter().for_each(|field| draw_field(out, model, trial, field));
+    results.iter().for_each(|field| draw_field(out, model, tested, field));
     out.line("}");
     out.line("};");
     out.line("");
@@ -180,40 +180,40 @@ fn string(wide: bool) -> &'static str {
 }
 
 /// Returns the text of a count expression.
-fn elements(trial: &Trial<'_>, value: &crate::model::Arith, prefix: &str) -> String {
-    count(&trial.plan, value, &|name| format!("static_cast<uint64_t>({prefix}{name})"))
+fn elements(tested: &TestedMethod<'_>, value: &crate::model::Arith, prefix: &str) -> String {
+    count(&tested.plan, value, &|name| format!("static_cast<uint64_t>({prefix}{name})"))
 }
 
-fn draw_field(out: &mut Writer, model: &Model, trial: &Trial<'_>, field: &Field) {
+fn draw_field(out: &mut Writer, model: &Model, tested: &TestedMethod<'_>, field: &Field) {
     let name = &field.name;
-    match &field.what {
-        What::Value(ty, range) => draw(out, model, ty, *range, name, 0),
-        What::Count(base, [least, fit, most]) => {
+    match &field.kind {
+        FieldKind::Value(ty, range) => draw(out, model, ty, *range, name, 0),
+        FieldKind::Count(base, [least, fit, most]) => {
             out.line(format!(
                 "{name} = static_cast<{}>(obvia_test_from.length({least}, {fit}, {most}));",
                 base_name(*base)
             ));
         }
-        What::Used(base, rooms) => {
-            out.line(format!("uint64_t {name}_most = {};", elements(trial, &rooms[0], "")));
+        FieldKind::Used(base, rooms) => {
+            out.line(format!("uint64_t {name}_most = {};", elements(tested, &rooms[0], "")));
             for other in &rooms[1..] {
-                let other = elements(trial, other, "");
+                let other = elements(tested, other, "");
                 out.line(format!("{name}_most = {other} < {name}_most ? {other} : {name}_most;"));
             }
             let most = format!("{name}_most");
             out.line(format!("{name} = static_cast<{}>(obvia_test_from.length(0, {most}, {most}));", base_name(*base)));
         }
-        What::Kept(_, argument) => out.line(format!("{name} = {argument};")),
-        What::Optional(ty) => {
+        FieldKind::SameAsArgument(_, argument) => out.line(format!("{name} = {argument};")),
+        FieldKind::Optional(ty) => {
             out.line("if (!obvia_test_from.one_in(4)) {");
             out.line(format!("{name} = {};", value(model, ty, None)));
             out.line("}");
         }
-        What::Array { element, count, .. } => {
-            out.line(format!("obvia_test_room({name}, {});", elements(trial, count, "")));
+        FieldKind::Array { element, count, .. } => {
+            out.line(format!("obvia_test_room({name}, {});", elements(tested, count, "")));
             draw(out, model, &Type::Fixed(Box::new(element.clone()), 0), None, name, 0);
         }
-        What::Text { wide, optional, fit } => {
+        FieldKind::Text { wide, optional, fit } => {
             let drawn = format!(
                 "{name} = obvia_test_from.text<{}>({}, {fit});",
                 string(*wide),
@@ -231,28 +231,32 @@ fn draw_field(out: &mut Writer, model: &Model, trial: &Trial<'_>, field: &Field)
 }
 
 /// Returns the field of a parameter's argument or result.
-fn field<'t>(trial: &'t Trial<'_>, param: &ParamPlan<'_>, is_result: bool) -> Option<&'t Field> {
+fn field<'t>(tested: &'t TestedMethod<'_>, param: &ParamPlan<'_>, is_result: bool) -> Option<&'t Field> {
     let name = field_name(param, is_result);
-    trial.fields.iter().find(|field| field.name == name && field.is_result == is_result)
+    tested.fields.iter().find(|field| field.name == name && field.is_result == is_result)
 }
 
 /// Writes the function that makes a call and checks its results.
-fn try_call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
-    let method = &trial.plan.method.name;
+fn try_call(out: &mut Writer, model: &Model, interface: &str, tested: &TestedMethod<'_>) {
+    let method = &tested.plan.method.name;
     out.line(format!("static void obvia_test_{interface}_{method}_try({interface} *object, uint64_t call)"));
     out.line("{");
     out.line(format!("const obvia_test_{interface}_{method}_call obvia_test_want(call);"));
     out.line(format!("const obvia_test_place obvia_test_here = {{\"{interface}::{method}\", call}};"));
-    for param in trial.plan.params.iter().filter(|param| param.param.direction.is_out()) {
-        got(out, model, trial, param);
+    for param in tested.plan.params.iter().filter(|param| param.param.direction.is_out()) {
+        got(out, model, tested, param);
     }
-    let given: Vec<String> = trial.plan.params.iter().map(given).collect();
-    out.line(format!("const HRESULT result = object->{}({});", method_name(&trial.plan.method.code), given.join(", ")));
+    let arguments: Vec<String> = tested.plan.params.iter().map(argument).collect();
+    out.line(format!(
+        "const HRESULT result = object->{}({});",
+        method_name(&tested.plan.method.code),
+        arguments.join(", ")
+    ));
     out.line("if (result != obvia_test_want.result) {");
     out.line("obvia_test_fails(obvia_test_here, obvia_error_text(result));");
     out.line("}");
     let results: Vec<_> =
-        trial.plan.params.iter().filter_map(|param| Some((param, field(trial, param, true)?))).collect();
+        tested.plan.params.iter().filter_map(|param| Some((param, field(tested, param, true)?))).collect();
     if !results.is_empty() {
         out.line("if (result < 0) {");
         out.line("return;");
@@ -260,9 +264,9 @@ fn try_call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>)
     }
     for (param, field) in results {
         let (got, want) = (format!("{}_got", param.param.name), format!("obvia_test_want.{}", field.name));
-        let same = match &field.what {
-            What::Array { .. } => format!("obvia_test_same_elements({got}, {want}, {want}.size())"),
-            What::Text { .. } => format!("obvia_test_same_text({got}, {want})"),
+        let same = match &field.kind {
+            FieldKind::Array { .. } => format!("obvia_test_same_elements({got}, {want}, {want}.size())"),
+            FieldKind::Text { .. } => format!("obvia_test_same_text({got}, {want})"),
             _ => format!("obvia_test_same({got}, {want})"),
         };
         out.line(format!("obvia_test_expect({same}, obvia_test_here, \"the result `{}` differs\");", param.param.name));
@@ -274,23 +278,23 @@ fn try_call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>)
 }
 
 /// Declares the variable for a result.
-fn got(out: &mut Writer, model: &Model, trial: &Trial<'_>, param: &ParamPlan<'_>) {
+fn got(out: &mut Writer, model: &Model, tested: &TestedMethod<'_>, param: &ParamPlan<'_>) {
     let name = format!("{}_got", param.param.name);
-    let argument = field(trial, param, false).map(|field| format!("obvia_test_want.{}", field.name));
+    let argument = field(tested, param, false).map(|field| format!("obvia_test_want.{}", field.name));
     match &param.passing {
-        Passing::Place(ty @ Type::Fixed(..)) => {
+        Passing::RefPointer(ty @ Type::Fixed(..)) => {
             out.line(format!("{} = {{}};", declare(model, ty, &name)));
             if let Some(argument) = argument {
                 out.line(format!("std::memcpy({name}, {argument}, sizeof {name});"));
             }
         }
-        Passing::Place(ty) => {
+        Passing::RefPointer(ty) => {
             let first = argument.unwrap_or_else(|| "{}".to_owned());
             out.line(format!("{} = {first};", declare(model, ty, &name)));
         }
         Passing::Array { element, size, .. } => {
             out.line(format!("std::vector<{}> {name};", type_name(model, element)));
-            out.line(format!("obvia_test_room({name}, {});", elements(trial, size, "obvia_test_want.")));
+            out.line(format!("obvia_test_room({name}, {});", elements(tested, size, "obvia_test_want.")));
             if let Some(argument) = argument {
                 out.line(format!("std::copy({argument}.begin(), {argument}.end(), {name}.begin());"));
             }
@@ -302,19 +306,19 @@ fn got(out: &mut Writer, model: &Model, trial: &Trial<'_>, param: &ParamPlan<'_>
 }
 
 /// Returns the argument for a parameter.
-fn given(param: &ParamPlan<'_>) -> String {
+fn argument(param: &ParamPlan<'_>) -> String {
     let (got, argument) =
         (format!("{}_got", param.param.name), format!("obvia_test_want.{}", field_name(param, false)));
     match (&param.passing, param.param.direction.is_out()) {
-        (Passing::Place(Type::Fixed(..)), true) => got,
+        (Passing::RefPointer(Type::Fixed(..)), true) => got,
         // The targets of arrays of arrays are not const: see `parameters`.
-        (Passing::Place(Type::Fixed(element, _)), false) if matches!(**element, Type::Fixed(..)) => {
+        (Passing::RefPointer(Type::Fixed(element, _)), false) if matches!(**element, Type::Fixed(..)) => {
             format!("obvia_test_changeable({argument})")
         }
         (Passing::Array { .. }, true) => format!("{got}.data()"),
         (_, true) => format!("&{got}"),
-        (Passing::Place(Type::Fixed(..)) | Passing::Value(_), false) => argument,
-        (Passing::Place(_), false) => format!("&{argument}"),
+        (Passing::RefPointer(Type::Fixed(..)) | Passing::Value(_), false) => argument,
+        (Passing::RefPointer(_), false) => format!("&{argument}"),
         (Passing::Array { .. }, false) => format!("{argument}.data()"),
         (Passing::Optional(_), false) => format!("{argument} ? &*{argument} : nullptr"),
         _ => format!("{argument} ? {argument}->c_str() : nullptr"),
@@ -322,33 +326,41 @@ fn given(param: &ParamPlan<'_>) -> String {
 }
 
 /// Writes a method of the object.
-fn method(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
-    let name = &trial.plan.method.name;
+fn method(out: &mut Writer, model: &Model, interface: &str, tested: &TestedMethod<'_>) {
+    let name = &tested.plan.method.name;
     let named: fn(&str) -> String =
-        if trial.left_out.is_some() { |_| String::new() } else { |code| format!("{code}_given") };
-    let params = parameters(model, &trial.plan, named);
-    out.line(format!("HRESULT {}({}) override", method_name(&trial.plan.method.code), params.trim_start_matches(", ")));
+        if tested.omission_reason.is_some() { |_| String::new() } else { |code| format!("{code}_given") };
+    let params = parameters(model, &tested.plan, named);
+    out.line(format!(
+        "HRESULT {}({}) override",
+        method_name(&tested.plan.method.code),
+        params.trim_start_matches(", ")
+    ));
     out.line("{");
-    if trial.left_out.is_some() {
+    if tested.omission_reason.is_some() {
         out.line("return E_NOTIMPL;");
         return out.line("}");
     }
-    out.line(format!("const uint64_t call = obvia_test_calls_[{}]++;", trial.plan.method.opnum - 3));
+    out.line(format!("const uint64_t call = obvia_test_calls_[{}]++;", tested.plan.method.opnum - 3));
     out.line(format!("const obvia_test_{interface}_{name}_call obvia_test_want(call);"));
     let arguments: Vec<_> =
-        trial.plan.params.iter().filter_map(|param| Some((param, field(trial, param, false)?))).collect();
+        tested.plan.params.iter().filter_map(|param| Some((param, field(tested, param, false)?))).collect();
     if !arguments.is_empty() {
         out.line(format!("const obvia_test_place obvia_test_here = {{\"{interface}::{name}\", call}};"));
     }
     for (param, field) in arguments {
-        let (given, want) = (format!("{}_given", param.param.code), format!("obvia_test_want.{}", field.name));
-        let same = match &field.what {
-            What::Array { .. } => format!("obvia_test_same_elements({given}, {want}, {want}.size())"),
-            What::Text { .. } => format!("obvia_test_same_text({given}, {want})"),
-            What::Optional(_) => format!("({given} ? {want} && obvia_test_same(*{given}, *{want}) : !{want})"),
-            What::Value(Type::Fixed(_, count), _) => format!("obvia_test_same_elements({given}, {want}, {count})"),
-            _ if matches!(param.passing, Passing::Place(_)) => format!("obvia_test_same(*{given}, {want})"),
-            _ => format!("obvia_test_same({given}, {want})"),
+        let (argument, want) = (format!("{}_given", param.param.code), format!("obvia_test_want.{}", field.name));
+        let same = match &field.kind {
+            FieldKind::Array { .. } => format!("obvia_test_same_elements({argument}, {want}, {want}.size())"),
+            FieldKind::Text { .. } => format!("obvia_test_same_text({argument}, {want})"),
+            FieldKind::Optional(_) => {
+                format!("({argument} ? {want} && obvia_test_same(*{argument}, *{want}) : !{want})")
+            }
+            FieldKind::Value(Type::Fixed(_, count), _) => {
+                format!("obvia_test_same_elements({argument}, {want}, {count})")
+            }
+            _ if matches!(param.passing, Passing::RefPointer(_)) => format!("obvia_test_same(*{argument}, {want})"),
+            _ => format!("obvia_test_same({argument}, {want})"),
         };
         out.line(format!(
             "obvia_test_expect({same}, obvia_test_here, \"the argument `{}` differs\");",
@@ -356,22 +368,22 @@ fn method(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
         ));
     }
     let results: Vec<_> =
-        trial.plan.params.iter().filter_map(|param| Some((param, field(trial, param, true)?))).collect();
+        tested.plan.params.iter().filter_map(|param| Some((param, field(tested, param, true)?))).collect();
     if !results.is_empty() {
         out.line("if (obvia_test_want.result < 0) {");
         out.line("return obvia_test_want.result;");
         out.line("}");
     }
     for (param, field) in results {
-        let (given, want) = (format!("{}_given", param.param.code), format!("obvia_test_want.{}", field.name));
-        out.line(match &field.what {
-            What::Array { .. } if matches!(param.passing, Passing::OutArray { .. }) => {
-                format!("*{given} = obvia_test_copy({want}.data(), {want}.size());")
+        let (argument, want) = (format!("{}_given", param.param.code), format!("obvia_test_want.{}", field.name));
+        out.line(match &field.kind {
+            FieldKind::Array { .. } if matches!(param.passing, Passing::OutArray { .. }) => {
+                format!("*{argument} = obvia_test_copy({want}.data(), {want}.size());")
             }
-            What::Array { .. } => format!("std::copy({want}.begin(), {want}.end(), {given});"),
-            What::Text { .. } => format!("*{given} = obvia_test_copy({want}->c_str(), {want}->size() + 1);"),
-            What::Value(Type::Fixed(..), _) => format!("std::memcpy({given}, {want}, sizeof {want});"),
-            _ => format!("*{given} = {want};"),
+            FieldKind::Array { .. } => format!("std::copy({want}.begin(), {want}.end(), {argument});"),
+            FieldKind::Text { .. } => format!("*{argument} = obvia_test_copy({want}->c_str(), {want}->size() + 1);"),
+            FieldKind::Value(Type::Fixed(..), _) => format!("std::memcpy({argument}, {want}, sizeof {want});"),
+            _ => format!("*{argument} = {want};"),
         });
     }
     out.line("return obvia_test_want.result;");
@@ -379,7 +391,7 @@ fn method(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
     out.line("");
 }
 
-fn main(out: &mut Writer, model: &Model, trials: &[(InterfaceId, Vec<Trial<'_>>)]) {
+fn main(out: &mut Writer, model: &Model, tested_methods: &[(InterfaceId, Vec<TestedMethod<'_>>)]) {
     out.line("int main(int obvia_test_argc, char **obvia_test_argv)");
     out.line("{");
     out.line("const std::string obvia_test_what = obvia_test_argc > 3 ? obvia_test_argv[1] : \"\", obvia_test_name = obvia_test_argc > 3 ? obvia_test_argv[2] : \"\";");
@@ -389,7 +401,7 @@ fn main(out: &mut Writer, model: &Model, trials: &[(InterfaceId, Vec<Trial<'_>>)
     out.line("}");
     out.line("obvia_test_seed = std::strtoull(obvia_test_argv[3], nullptr, 10);");
     out.line("if (obvia_test_what == \"serve\") {");
-    let names: Vec<String> = trials.iter().map(|(id, _)| interface(model, *id)).collect();
+    let names: Vec<String> = tested_methods.iter().map(|(id, _)| interface(model, *id)).collect();
     for (at, name) in names.iter().enumerate() {
         out.line(format!(
             "const obvia::served obvia_test_entry{at} = obvia::serve(obvia_test_name + \"-{name}\", obvia::make<obvia_test_{name}_object>());"
@@ -401,14 +413,14 @@ fn main(out: &mut Writer, model: &Model, trials: &[(InterfaceId, Vec<Trial<'_>>)
     out.line("return 0;");
     out.line("}");
     out.line("[[maybe_unused]] const uint64_t calls = std::strtoull(obvia_test_argv[4], nullptr, 10);");
-    for ((_, methods), name) in trials.iter().zip(&names) {
+    for ((_, methods), name) in tested_methods.iter().zip(&names) {
         out.line("{");
         out.line(format!(
             "const obvia::com_ptr<{name}> object = obvia::connect<{name}>(obvia_test_name + \"-{name}\");"
         ));
         out.line("for (uint64_t call = 0; call < calls; call++) {");
-        for trial in methods.iter().filter(|trial| trial.left_out.is_none()) {
-            out.line(format!("obvia_test_{name}_{}_try(object.get(), call);", trial.plan.method.name));
+        for tested in methods.iter().filter(|tested| tested.omission_reason.is_none()) {
+            out.line(format!("obvia_test_{name}_{}_try(object.get(), call);", tested.plan.method.name));
         }
         out.line("}");
         out.line("}");

@@ -22,14 +22,15 @@ struct Structure {
 }
 
 /// Whether values of a type contain pointers.
-fn leads(model: &Model, ty: &Type) -> bool {
-    let any = |fields: Vec<&Field>| fields.iter().any(|field| leads(model, &field.ty));
+fn has_pointers(model: &Model, ty: &Type) -> bool {
+    let any = |fields: Vec<&Field>| fields.iter().any(|field| has_pointers(model, &field.ty));
     match ty {
         Type::Pointer(_) | Type::Interface(_) => true,
-        Type::Fixed(element, _) => leads(model, element),
+        Type::Fixed(element, _) => has_pointers(model, element),
         Type::Struct(StructId(id)) => {
             let found = &model.structs[*id];
-            any(found.fields.iter().collect()) || found.conformant.iter().any(|(element, ..)| leads(model, element))
+            any(found.fields.iter().collect())
+                || found.conformant.iter().any(|(element, ..)| has_pointers(model, element))
         }
         Type::Union(UnionId(id)) => {
             let found = &model.unions[*id];
@@ -57,15 +58,15 @@ fn structures(model: &Model) -> Vec<Structure> {
 /// Whether a structure or an encapsulated union contains pointers and can be freed by tables, so
 /// that it has these functions.
 pub(super) fn is_owned(model: &Model, ty: &Type) -> bool {
-    leads(model, ty) && limits::is_possible(model, ty)
+    has_pointers(model, ty) && limits::is_possible(model, ty)
 }
 
 /// Returns the names of all functions. Each comes with the name of its structure, the structure's
 /// place in the source, and whether an imported file declares the structure.
 pub(super) fn made<'m>(model: &'m Model) -> Vec<(String, &'m str, Span, bool)> {
-    let structs = model.structs.iter().enumerate().skip(model.brought.structs);
+    let structs = model.structs.iter().enumerate().skip(model.bundled.structs);
     let structs = structs.map(|(at, one)| (Type::Struct(StructId(at)), &one.name, one.span, one.imported));
-    let unions = model.unions.iter().enumerate().skip(model.brought.unions);
+    let unions = model.unions.iter().enumerate().skip(model.bundled.unions);
     let unions = unions.filter(|(_, one)| one.encapsulated.is_some());
     let unions = unions.map(|(at, one)| (Type::Union(UnionId(at)), &one.name, one.span, one.imported));
     let owned = structs.chain(unions).filter(|(ty, ..)| is_owned(model, ty));
@@ -78,7 +79,7 @@ pub(super) fn made<'m>(model: &'m Model) -> Vec<(String, &'m str, Span, bool)> {
 }
 
 /// Whether the file has structures with these functions.
-pub(super) fn are_there(model: &Model) -> bool {
+pub(super) fn has_structures(model: &Model) -> bool {
     !structures(model).is_empty()
 }
 

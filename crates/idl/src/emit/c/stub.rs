@@ -1,6 +1,6 @@
 //! Stubs: check the request, call the method, and answer.
 
-use super::context::{Array, Context, Named, arrays, block_end, place, placed, position, positions};
+use super::context::{Array, Context, Named, arrays, block_end, block_type, place, position, positions};
 use super::expression::{Side, count};
 use super::names::{binding, declare, local, method as method_name, pointer_to, type_name};
 use super::stub_state::Stub;
@@ -8,13 +8,13 @@ use super::values::{
     check, check_count, check_elements, is_checked, is_loaded, is_padded, range, refuse, store, store_elements,
 };
 use super::{by_reference, lent, suffix};
-use crate::model::{Direction, Type, round};
+use crate::model::{Direction, Type, round_up};
 use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
 use crate::text::writer::Writer;
 
 /// The place of a parameter's value during the call.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Home {
+enum Storage {
     /// A local variable.
     Local,
     /// The block of the request, which the caller may change during the call.
@@ -26,7 +26,7 @@ enum Home {
 pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let mut stub = Stub { context, plan, allocated: Vec::new() };
     let name = &context.name;
-    for (is_there, what) in [(plan.refers(), suffix::TURN), (plan.lent().is_some(), suffix::REFILL)] {
+    for (is_there, what) in [(plan.refers(), suffix::SELECT_REGIONS), (plan.lent().is_some(), suffix::REFILL)] {
         if is_there {
             let name = context.made(plan, what);
             out.line(format!("static OBVIA_COLD obvia_answer {name}(void *object, obvia_call *call);"));
@@ -43,8 +43,8 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
         stub.reply(out);
     }
     stub.private_arrays(out);
-    let given: String = plan.params.iter().map(|param| format!(", {}", stub.given(param))).collect();
-    let call = format!("(self->lpVtbl->{})(self{given});", method_name(&plan.method.code));
+    let arguments: String = plan.params.iter().map(|param| format!(", {}", stub.argument(param))).collect();
+    let call = format!("(self->lpVtbl->{})(self{arguments});", method_name(&plan.method.code));
     out.line(format!("const HRESULT result = {call}"));
     // Any method may look up the state of a context handle, even a method without such a parameter:
     // the object may have kept the handle from an earlier call of the same client.
@@ -55,7 +55,7 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     out.line("}");
     out.line("");
     if plan.refers() {
-        by_reference::turn(out, context, plan);
+        by_reference::write_region_selection(out, context, plan);
     }
     if let Some(lent) = plan.lent() {
         lent::refill(out, &stub, lent);
@@ -91,14 +91,14 @@ impl Stub<'_> {
         }
     }
 
-    fn home(&self, param: &ParamPlan<'_>, ty: &Type) -> Home {
+    fn storage(&self, param: &ParamPlan<'_>, ty: &Type) -> Storage {
         let model = self.context.model;
         let is_array = matches!(ty, Type::Fixed(..));
         match param.param.direction {
-            Direction::In if is_array && !is_checked(model, ty) => Home::Request,
-            Direction::In => Home::Local,
-            _ if is_padded(model, ty) || self.is_late() => Home::Local,
-            _ => Home::Reply,
+            Direction::In if is_array && !is_checked(model, ty) => Storage::Request,
+            Direction::In => Storage::Local,
+            _ if is_padded(model, ty) || self.is_late() => Storage::Local,
+            _ => Storage::Reply,
         }
     }
 
@@ -172,7 +172,7 @@ impl Stub<'_> {
 
     /// Loads an argument once, and checks it.
     fn load(&self, out: &mut Writer, param: &ParamPlan<'_>) {
-        let Some(ty) = placed(param) else { return };
+        let Some(ty) = block_type(param) else { return };
         let model = self.context.model;
         let name = binding(&param.param.code);
         let is_array = matches!(ty, Type::Fixed(..));
@@ -180,7 +180,7 @@ impl Stub<'_> {
             let text = type_name(model, ty);
             let constant = if self.is_late() && param.param.direction.is_out() { "" } else { "const " };
             out.line(format!("{constant}{text} {name} = OBVIA_LOAD({text}, &request->{name});"));
-        } else if self.home(param, ty) == Home::Local {
+        } else if self.storage(param, ty) == Storage::Local {
             let address = if is_array { "" } else { "&" };
             out.line(format!("{};", declare(model, ty, &name)));
             out.line(format!("obvia_copy({address}{name}, {address}request->{name}, sizeof {name});"));
@@ -246,25 +246,25 @@ impl Stub<'_> {
             // The slot's first 8 bytes are zero already.
             return false;
         }
-        let size = |param: &ParamPlan<'_>| placed(param).map_or(8, |ty| model.layout(ty).0);
-        params.iter().map(|param| size(param)).sum::<u32>() != round(self.plan.reply_block, 8)
+        let size = |param: &ParamPlan<'_>| block_type(param).map_or(8, |ty| model.layout(ty).0);
+        params.iter().map(|param| size(param)).sum::<u32>() != round_up(self.plan.reply_block, 8)
             || params.iter().any(|param| !param.param.direction.is_in() && param.passing.in_block())
     }
 
     fn begin_result(&self, out: &mut Writer, param: &ParamPlan<'_>) {
-        let Some(ty) = placed(param) else { return };
+        let Some(ty) = block_type(param) else { return };
         let model = self.context.model;
         let name = binding(&param.param.code);
         let address = if matches!(ty, Type::Fixed(..)) { "" } else { "&" };
-        match (self.home(param, ty), param.param.direction.is_in()) {
-            (Home::Reply, true) if is_loaded(ty) => out.line(format!("results->{name} = {name};")),
-            (Home::Reply, true) => {
+        match (self.storage(param, ty), param.param.direction.is_in()) {
+            (Storage::Reply, true) if is_loaded(ty) => out.line(format!("results->{name} = {name};")),
+            (Storage::Reply, true) => {
                 out.line(format!(
                     "obvia_copy({address}results->{name}, {address}request->{name}, sizeof results->{name});"
                 ));
                 check(out, model, ty, &format!("results->{name}"), &self.bad());
             }
-            (Home::Local, false) => {
+            (Storage::Local, false) => {
                 out.line(format!("{};", declare(model, ty, &name)));
                 out.line(format!("memset({address}{name}, 0, sizeof {name});"));
             }
@@ -296,8 +296,8 @@ impl Stub<'_> {
     fn private_arrays(&mut self, out: &mut Writer) {
         let plan = self.plan;
         let model = self.context.model;
-        let given = |array: &&Array<'_, '_>| array.size.is_some() || array.param.param.direction.is_in();
-        for array in arrays(plan, true).iter().chain(&arrays(plan, false)).filter(given) {
+        let argument = |array: &&Array<'_, '_>| array.size.is_some() || array.param.param.direction.is_in();
+        for array in arrays(plan, true).iter().chain(&arrays(plan, false)).filter(argument) {
             let (at, count, element) = self.named(array, "at", "count");
             let own = local(plan, array.param, "own");
             if !self.is_private(array) || self.allocated.iter().any(|(name, _)| *name == own) {
@@ -336,7 +336,7 @@ impl Stub<'_> {
     }
 
     /// Returns the argument for a parameter of the method.
-    fn given(&self, param: &ParamPlan<'_>) -> String {
+    fn argument(&self, param: &ParamPlan<'_>) -> String {
         let name = binding(&param.param.code);
         if let Some(array) = arrays(self.plan, true)
             .into_iter()
@@ -356,16 +356,16 @@ impl Stub<'_> {
         if matches!(param.passing, Passing::Lent { .. }) {
             return format!("&{name}.array");
         }
-        let Some(ty) = placed(param) else { return name };
+        let Some(ty) = block_type(param) else { return name };
         let is_array = matches!(ty, Type::Fixed(..));
-        let place = match (self.home(param, ty), ty) {
-            (Home::Local, _) => name,
+        let place = match (self.storage(param, ty), ty) {
+            (Storage::Local, _) => name,
             // C does not convert an array of arrays to an array of const arrays.
-            (Home::Request, Type::Fixed(element, _)) if matches!(**element, Type::Fixed(..)) => {
+            (Storage::Request, Type::Fixed(element, _)) if matches!(**element, Type::Fixed(..)) => {
                 format!("({})request->{name}", pointer_to(self.context.model, element, ""))
             }
-            (Home::Request, _) => format!("request->{name}"),
-            (Home::Reply, _) => format!("results->{name}"),
+            (Storage::Request, _) => format!("request->{name}"),
+            (Storage::Reply, _) => format!("results->{name}"),
         };
         if is_array || matches!(param.passing, Passing::Value(_)) { place } else { format!("&{place}") }
     }
@@ -398,7 +398,7 @@ impl Stub<'_> {
     fn store_results(&self, out: &mut Writer) {
         for param in self.plan.ordered(false) {
             let name = binding(&param.param.code);
-            if let Some(ty) = placed(param).filter(|ty| self.home(param, ty) == Home::Local) {
+            if let Some(ty) = block_type(param).filter(|ty| self.storage(param, ty) == Storage::Local) {
                 store(out, self.context.model, ty, &format!("results->{name}"), &name);
             }
         }

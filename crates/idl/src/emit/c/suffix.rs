@@ -17,9 +17,9 @@ pub(super) const ADAPTER: &str = "_adapter";
 /// Appended to the names of an interface and of its method, `INTERFACE_METHOD`.
 pub(super) const PROXY: &str = "_proxy";
 pub(super) const PREPARE: &str = "_prepare";
-pub(super) const ELSEWHERE: &str = "_elsewhere";
+pub(super) const OTHER_REGIONS: &str = "_other_regions";
 pub(super) const STUB: &str = "_stub";
-pub(super) const TURN: &str = "_turn";
+pub(super) const SELECT_REGIONS: &str = "_select_regions";
 pub(super) const REFILL: &str = "_refill";
 pub(super) const INVOKE: &str = "_invoke";
 pub(super) const REQUEST: &str = "_request";

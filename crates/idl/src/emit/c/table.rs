@@ -25,7 +25,7 @@ pub(super) fn is_by_table(plan: &MethodPlan<'_>) -> bool {
     let allocates = plan.params.iter().any(|param| matches!(param.passing, Passing::OutText(_)));
     plan.params.iter().any(|param| match &param.passing {
         Passing::Value(_)
-        | Passing::Place(_)
+        | Passing::RefPointer(_)
         | Passing::Text { .. }
         | Passing::OutText(_)
         | Passing::Lent { .. }

@@ -155,7 +155,7 @@ impl Functions {
     pub(super) fn of_plans<'a>(out: &mut Writer, model: &Model, plans: impl Iterator<Item = MethodPlan<'a>>) -> Self {
         let mut functions = Self::default();
         for param in plans.flat_map(|plan| plan.params) {
-            if let Passing::Value(ty) | Passing::Place(ty) | Passing::Array { element: ty, .. } = &param.passing {
+            if let Passing::Value(ty) | Passing::RefPointer(ty) | Passing::Array { element: ty, .. } = &param.passing {
                 functions.of(out, model, ty);
             }
         }
@@ -259,7 +259,7 @@ pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
         let name = binding(&param.param.code);
         match &param.passing {
             Passing::Value(ty) => range(out, param, ty, &name, &leave("E_INVALIDARG")),
-            Passing::Place(ty) => range(out, param, ty, &format!("*{name}"), &leave("E_INVALIDARG")),
+            Passing::RefPointer(ty) => range(out, param, ty, &format!("*{name}"), &leave("E_INVALIDARG")),
             _ => {}
         }
     }

@@ -27,7 +27,7 @@ pub(super) fn widened(method: &Method<'_>, operand: &Operand, side: Side) -> Str
         return text;
     }
     match &param.passing {
-        Passing::Value(Type::Enum(_)) | Passing::Place(Type::Enum(_)) => format!("{text}.value()"),
+        Passing::Value(Type::Enum(_)) | Passing::RefPointer(Type::Enum(_)) => format!("{text}.value()"),
         _ => match operand.base {
             Base::Boolean => format!("({text} ? 1 : 0)"),
             Base::Byte | Base::Char | Base::U8 => format!("Byte.toUnsignedLong({text})"),

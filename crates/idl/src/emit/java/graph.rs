@@ -32,7 +32,7 @@ fn open(out: &mut Writer, method: &Method<'_>, request: bool) -> &'static str {
             Type::Base(base) => *base,
             _ => Base::I32,
         };
-        (widened(method, &Operand { index: outer[number], deref: false, base }, Side::Given), base)
+        (widened(method, &Operand { index: outer[number], deref: false, base }, Side::BeforeCall), base)
     };
     Check { context, kinds: method.kinds, reader: name, outer: &outer }.shape(out, &shape, "", 0);
     out.line(format!("{name}.verify();"));
@@ -52,11 +52,13 @@ fn write(out: &mut Writer, method: &Method<'_>, request: bool, name: &str, value
         let at = if request { param.request } else { param.reply }.unwrap_or(0);
         let (value, place) = (value(param), at.to_string());
         match &param.passing {
-            Passing::Value(ty) | Passing::Place(ty) if matches!(ty, Type::Fixed(..) | Type::Struct(_)) => {
+            Passing::Value(ty) | Passing::RefPointer(ty) if matches!(ty, Type::Fixed(..) | Type::Struct(_)) => {
                 let memory = format!("{name}.memory()");
                 store(out, context, ty, &value, Target { memory: &memory, at: "" }, at);
             }
-            Passing::Value(ty) | Passing::Place(ty) => members::write(out, context, ty, (name, &place), &value, NO_IID),
+            Passing::Value(ty) | Passing::RefPointer(ty) => {
+                members::write(out, context, ty, (name, &place), &value, NO_IID)
+            }
             Passing::Array { element, .. } | Passing::OutArray { element, .. } => {
                 let ty = members::graph_type(context, element);
                 out.line(if is_number(element) {
@@ -85,7 +87,7 @@ pub(super) fn request(out: &mut Writer, method: &Method<'_>) {
     write(out, method, true, "arguments", &|param| {
         let at = method.index(param);
         match (method.elided_by(at), &param.passing) {
-            (Some(array), Passing::Value(ty) | Passing::Place(ty)) => {
+            (Some(array), Passing::Value(ty) | Passing::RefPointer(ty)) => {
                 narrowed(ty, &method.length(array, &method.given[array]))
             }
             _ => method.given[at].clone(),
@@ -105,7 +107,7 @@ pub(super) fn answer(out: &mut Writer, method: &Method<'_>) {
     write(out, method, false, "results", &|param| {
         let value = method.result(method.index(param));
         match &param.passing {
-            Passing::Place(ty) if param.counts => narrowed(ty, &value),
+            Passing::RefPointer(ty) if param.counts => narrowed(ty, &value),
             _ => value,
         }
     });
@@ -124,8 +126,8 @@ fn check_lengths(out: &mut Writer, method: &Method<'_>) {
         if !in_room(param) && size.plain().is_some_and(is_counted) {
             continue;
         }
-        let size = count(method, size, if in_room(param) { Side::Given } else { Side::Came });
-        let length = length.map(|length| count(method, length, Side::Came));
+        let size = count(method, size, if in_room(param) { Side::BeforeCall } else { Side::AfterCall });
+        let length = length.map(|length| count(method, length, Side::AfterCall));
         members::check_lengths(out, (&method.result(at), is_optional(model, ty)), &size, length);
     }
 }
@@ -133,7 +135,7 @@ fn check_lengths(out: &mut Writer, method: &Method<'_>) {
 /// Whether a parameter or a result must not be `null` although its Java type permits `null`.
 pub(super) fn is_needed(method: &Method<'_>, param: &ParamPlan<'_>) -> bool {
     match &param.passing {
-        Passing::Value(ty) | Passing::Place(ty) => !param.counts && super::values::is_object(ty),
+        Passing::Value(ty) | Passing::RefPointer(ty) => !param.counts && super::values::is_object(ty),
         Passing::Graph => !is_optional(method.context.model, in_place(method.context.model, param.param)),
         _ => false,
     }
@@ -195,7 +197,7 @@ fn value(
 ) -> Option<(String, String)> {
     let (context, stem) = (method.context, method.stem(param));
     Some(match &param.passing {
-        Passing::Value(ty) | Passing::Place(ty) => {
+        Passing::Value(ty) | Passing::RefPointer(ty) => {
             let text = if let Type::Fixed(..) = ty {
                 load(out, context, ty, &format!("{reader}.frame().values()"), place, &format!("{stem}Value"))
             } else {
@@ -247,7 +249,7 @@ fn which(method: &Method<'_>, (tag, switch): (&Type, &Arith), reader: &str, requ
         let ty = in_place(method.context.model, method.plan.params[operand.index].param);
         return match place(operand.index) {
             Some(at) => loaded_tag(ty, reader, &at.to_string()),
-            None => tag_number(ty, &method.operand(operand, Side::Given)),
+            None => tag_number(ty, &method.operand(operand, Side::BeforeCall)),
         };
     }
     let known = expr(switch, &|operand| Expr::Member(operand.index as u32, operand.base));
@@ -256,7 +258,7 @@ fn which(method: &Method<'_>, (tag, switch): (&Type, &Arith), reader: &str, requ
         let index = *index as usize;
         match place(index) {
             Some(at) => widened_number(*base, &loaded(reader, *base, &at.to_string())),
-            None => widened(method, &Operand { index, deref: false, base: *base }, Side::Given),
+            None => widened(method, &Operand { index, deref: false, base: *base }, Side::BeforeCall),
         }
     })
 }
@@ -268,9 +270,9 @@ fn check_unions(out: &mut Writer, method: &Method<'_>, request: bool) {
         let ty = in_place(model, param.param);
         if let (Ok(Seen::Union(id)), Some(switch)) = (seen(model, ty), &param.param.switch) {
             let (value, side) = if request {
-                (method.given(param).to_owned(), Side::Given)
+                (method.given(param).to_owned(), Side::BeforeCall)
             } else {
-                (method.result(method.index(param)), Side::Came)
+                (method.result(method.index(param)), Side::AfterCall)
             };
             let which = which_of(model, id, &value);
             out.line(format!("Frames.checkCase({which}, {});", count(method, switch, side)));

@@ -56,7 +56,7 @@ fn doc(method: &Method<'_>) -> Doc {
 /// Returns the documentation of a parameter or a result.
 fn said_of(model: &Model, param: &crate::plan::ParamPlan<'_>) -> String {
     let mut said = match &param.passing {
-        Passing::Value(ty) | Passing::Place(ty) | Passing::Optional(ty) => of_value(ty),
+        Passing::Value(ty) | Passing::RefPointer(ty) | Passing::Optional(ty) => of_value(ty),
         Passing::Array { element, .. } if can_refer(param) => {
             Some(format!("elements of {} each", size_of(model.layout(element).0)))
         }

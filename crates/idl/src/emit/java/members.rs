@@ -152,7 +152,7 @@ pub(super) fn is_shared(model: &Model, ty: &Type) -> bool {
 
 /// Whether object references may travel in values of these types.
 pub(super) fn has_objects<'m>(model: &'m Model, types: impl Iterator<Item = &'m Type>) -> bool {
-    model.reached_from(types).any(|ty| matches!(ty, Type::Interface(_)))
+    model.reachable_from(types).any(|ty| matches!(ty, Type::Interface(_)))
 }
 
 /// Returns the runtime's name of a base type.

@@ -110,7 +110,7 @@ impl<'a> Method<'a> {
         let context = self.context;
         Some(match &param.passing {
             Passing::Value(ty) => java(context, ty),
-            Passing::Place(ty) if param.param.direction.is_in() => java(context, ty),
+            Passing::RefPointer(ty) if param.param.direction.is_in() => java(context, ty),
             _ if can_refer(param) => "MemorySegment".to_owned(),
             Passing::Array { element, .. } => format!("{}[]", java(context, element)),
             Passing::Optional(ty) => nullable(context, ty),
@@ -157,7 +157,7 @@ impl<'a> Method<'a> {
                 return None;
             }
             let ty = match &param.passing {
-                Passing::Place(ty) => java(context, ty),
+                Passing::RefPointer(ty) => java(context, ty),
                 Passing::OutText(_) => "String".to_owned(),
                 Passing::OutArray { element, .. } => format!("{}[]", java(context, element)),
                 Passing::OutObject(object) => object_class(context, object).to_owned(),
@@ -263,7 +263,7 @@ impl<'a> Method<'a> {
         if let (true, Some(array)) = (self.is_proxy, self.elided_by(operand.index)) {
             return self.length(array, &self.given[array]);
         }
-        if side == Side::Came && param.param.direction.is_out() {
+        if side == Side::AfterCall && param.param.direction.is_out() {
             return self.result(operand.index);
         }
         self.given[operand.index].clone()
@@ -274,10 +274,10 @@ impl<'a> Method<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     /// Before the method runs, when an expression reads the arguments.
-    Given,
+    BeforeCall,
     /// After the method has run, when an expression reads the results, and the arguments that have
     /// no result.
-    Came,
+    AfterCall,
 }
 
 /// Writes the return of the results.

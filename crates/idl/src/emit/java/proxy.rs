@@ -81,7 +81,7 @@ fn checks(out: &mut Writer, method: &Method<'_>) {
     for (at, param) in method.plan.params.iter().enumerate() {
         let (name, stem) = (&method.given[at], method.stem(param));
         let value = match &param.passing {
-            Passing::Value(ty) | Passing::Place(ty) if param.param.direction.is_in() && !param.counts => {
+            Passing::Value(ty) | Passing::RefPointer(ty) if param.param.direction.is_in() && !param.counts => {
                 match ty {
                     Type::Fixed(..) => {
                         out.line(format!("Frames.checkLength({name}.length, {});", flat(ty).1));
@@ -109,7 +109,7 @@ fn checks(out: &mut Writer, method: &Method<'_>) {
                     out.line(format!("Objects.requireNonNull({name}, \"{name}\");"));
                 }
                 if size.plain().is_none_or(|operand| method.elided_by(operand.index).is_none()) {
-                    let meant = count(method, size, Side::Given);
+                    let meant = count(method, size, Side::BeforeCall);
                     let length = method.length(at, name);
                     out.line(format!("Frames.checkLength({length}, Frames.count({meant}));"));
                 }
@@ -127,15 +127,15 @@ fn checks(out: &mut Writer, method: &Method<'_>) {
                     && (length.is_some()
                         || size.plain().is_none_or(|operand| method.elided_by(operand.index).is_none()))
                 {
-                    let length = length.map(|length| count(method, length, Side::Given));
+                    let length = length.map(|length| count(method, length, Side::BeforeCall));
                     let optional = is_optional(method.context.model, in_place(method.context.model, param.param));
-                    members::check_lengths(out, (name, optional), &count(method, size, Side::Given), length);
+                    members::check_lengths(out, (name, optional), &count(method, size, Side::BeforeCall), length);
                 }
                 continue;
             }
             Passing::Graph if in_room(param) => {
                 if let Some((size, _)) = method.graph_counts(param) {
-                    out.line(format!("Frames.count({});", count(method, size, Side::Given)));
+                    out.line(format!("Frames.count({});", count(method, size, Side::BeforeCall)));
                 }
                 continue;
             }
@@ -150,7 +150,7 @@ fn checks(out: &mut Writer, method: &Method<'_>) {
 /// Returns a parameter as a number.
 fn operand(method: &Method<'_>, at: usize, ty: &Type) -> String {
     let Type::Base(base) = ty else { return method.given[at].clone() };
-    widened(method, &crate::model::Operand { index: at, deref: false, base: *base }, Side::Given)
+    widened(method, &crate::model::Operand { index: at, deref: false, base: *base }, Side::BeforeCall)
 }
 
 /// Writes checks that arrays have the same length, and that the count's type can hold it.
@@ -173,7 +173,7 @@ fn source(method: &Method<'_>, param: &ParamPlan<'_>) -> String {
     let name = method.given(param);
     let copied = match &param.passing {
         Passing::Array { element, .. } => is_object(element) && !can_refer(param),
-        Passing::Value(ty) | Passing::Place(ty) => matches!(ty, Type::Fixed(..)) && is_object(flat(ty).0),
+        Passing::Value(ty) | Passing::RefPointer(ty) => matches!(ty, Type::Fixed(..)) && is_object(flat(ty).0),
         _ => false,
     };
     if copied { format!("{}Copy", method.stem(param)) } else { name.to_owned() }
@@ -238,7 +238,7 @@ fn frame(out: &mut Writer, method: &Method<'_>) {
         let at = param.request.unwrap_or(0);
         pad(out, CALL, end, at);
         end = at + 8;
-        if let Passing::Value(ty) | Passing::Place(ty) = &param.passing {
+        if let Passing::Value(ty) | Passing::RefPointer(ty) = &param.passing {
             end = at + method.context.model.layout(ty).0;
             let value = match method.elided_by(method.index(param)) {
                 Some(array) => narrowed(ty, &method.length(array, &method.given[array])),
@@ -314,7 +314,7 @@ pub(super) fn put_array(
 /// Whether a block contains only numbers without limits, so that it is read in place.
 pub(super) fn is_simple(method: &Method<'_>, request: bool) -> bool {
     let plain = |param: &&ParamPlan<'_>| match &param.passing {
-        Passing::Value(ty) | Passing::Place(ty) => is_number(ty) && param.param.range.is_none(),
+        Passing::Value(ty) | Passing::RefPointer(ty) => is_number(ty) && param.param.range.is_none(),
         _ => false,
     };
     method.plan.ordered(request).iter().all(plain)
@@ -330,7 +330,7 @@ fn reply(out: &mut Writer, method: &Method<'_>) {
     if is_simple(method, false) && !plan.params.iter().any(says_used) {
         out.line(format!("call.expect({});", block(plan.reply_block)));
         for param in plan.ordered(false) {
-            let Passing::Place(ty) = &param.passing else { continue };
+            let Passing::RefPointer(ty) = &param.passing else { continue };
             let (name, place) = (method.came(method.index(param)), plus("call.replyAt", param.reply.unwrap_or(0)));
             out.line(format!(
                 "{} {name} = call.replyMemory.get(Flat.{}, {place});",
@@ -382,7 +382,7 @@ fn is_reference(param: &ParamPlan<'_>) -> bool {
 
 /// Writes the statement that reads a value in the block.
 fn fetch_value(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, declared: bool) {
-    let Passing::Place(ty) = &param.passing else { return };
+    let Passing::RefPointer(ty) = &param.passing else { return };
     let at = method.index(param);
     let (name, stem) = (method.came(at), method.stem(param));
     let text = load(out, method.context, ty, "results", &param.reply.unwrap_or(0).to_string(), &format!("{stem}Value"));
@@ -390,7 +390,7 @@ fn fetch_value(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, dec
     out.line(format!("{class}{name} = {text};"));
     if let (Some((least, most)), Type::Base(base)) = (param.param.range, ty) {
         let operand = crate::model::Operand { index: at, deref: false, base: *base };
-        let value = widened(method, &operand, Side::Came);
+        let value = widened(method, &operand, Side::AfterCall);
         out.line(format!("results.checkRange({value}, {least}L, {most}L);"));
     }
 }
@@ -399,7 +399,7 @@ fn fetch_value(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, dec
 /// length.
 fn used(method: &Method<'_>, param: &ParamPlan<'_>) -> Option<String> {
     let (Passing::Array { length, .. } | Passing::Reference { length, .. }) = &param.passing else { return None };
-    let said = count(method, length.as_ref()?, Side::Came);
+    let said = count(method, length.as_ref()?, Side::AfterCall);
     Some(format!("results.used({said}, {}, {})", method.given(param), method.element_size(param)))
 }
 
@@ -416,7 +416,7 @@ fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, declared:
         }
         Passing::Array { element, length, .. } => {
             let name = &method.given[at];
-            let used = length.as_ref().map(|length| count(method, length, Side::Came));
+            let used = length.as_ref().map(|length| count(method, length, Side::AfterCall));
             let count = match used {
                 Some(used) => {
                     out.line(format!("int {stem}Used = results.used({used}, {name}.length);"));
@@ -437,7 +437,7 @@ fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, declared:
             out.line(format!("{}{name} = results.{function}({slot});", class("String")));
         }
         Passing::OutArray { element, size } => {
-            let count = count(method, size, Side::Came);
+            let count = count(method, size, Side::AfterCall);
             let java = java(method.context, element);
             let class = class(&format!("{java}[]"));
             out.line(format!("int {stem}Count = results.count({count});"));

@@ -56,7 +56,7 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
         return Some("an [out] array in the caller's room beside structures with pointers");
     }
     match &param.passing {
-        Passing::Value(ty) | Passing::Place(ty) => has_handle(model, ty).then_some("a context handle"),
+        Passing::Value(ty) | Passing::RefPointer(ty) => has_handle(model, ty).then_some("a context handle"),
         Passing::Optional(Type::Fixed(..)) => Some("an array of fixed size that may be missing"),
         Passing::Optional(ty) => has_handle(model, ty).then_some("a context handle"),
         Passing::Array { size, element, .. } => {
@@ -128,13 +128,13 @@ fn pointed_to(model: &Model, ty: &Type) -> Option<&'static str> {
 
 /// Returns the reason why a structure or a union, or a type that it leads to, is not supported.
 pub(super) fn members(model: &Model, ty: &Type) -> Option<&'static str> {
-    let refused = model.known.java.get_or_init(|| model.refusals(|ty| itself(model, ty)));
+    let refused = model.known.java.get_or_init(|| model.refusals(|ty| refusal_of_members(model, ty)));
     refused.get(model.innermost(ty)).copied()
 }
 
 /// Returns the reason why a structure or a union itself is not supported, without the types that it
 /// leads to.
-fn itself(model: &Model, ty: &Type) -> Option<&'static str> {
+fn refusal_of_members(model: &Model, ty: &Type) -> Option<&'static str> {
     let objects = model.inner(ty).into_iter().find_map(|inner| match model.innermost(inner) {
         Type::Interface(object) => refuse_object(model, object),
         _ => None,

@@ -57,7 +57,7 @@ fn request(out: &mut Writer, method: &Method<'_>) {
     if is_simple(method, true) && plan.params.iter().all(|param| !is_filled(param)) {
         out.line(format!("call.expect({});", block(plan.request_block)));
         for param in &ordered {
-            let (Passing::Value(ty) | Passing::Place(ty)) = &param.passing else { continue };
+            let (Passing::Value(ty) | Passing::RefPointer(ty)) = &param.passing else { continue };
             let place = plus("call.at", param.request.unwrap_or(0));
             let (class, name) = (java(method.context, ty), method.given(param));
             out.line(format!("{class} {name} = call.memory.get(Flat.{}, {place});", layout(ty)));
@@ -66,13 +66,13 @@ fn request(out: &mut Writer, method: &Method<'_>) {
     }
     out.line(format!("FrameReader arguments = new FrameReader(call, {});", block(plan.request_block)));
     for param in &ordered {
-        let (Passing::Value(ty) | Passing::Place(ty)) = &param.passing else { continue };
+        let (Passing::Value(ty) | Passing::RefPointer(ty)) = &param.passing else { continue };
         let (name, stem, place) = (method.given(param), method.stem(param), param.request.unwrap_or(0).to_string());
         let text = load(out, method.context, ty, "arguments", &place, &format!("{stem}Value"));
         out.line(format!("{} {name} = {text};", java(method.context, ty)));
         if let (Some((least, most)), Type::Base(base)) = (param.param.range, ty) {
             let operand = Operand { index: method.index(param), deref: false, base: *base };
-            let value = super::expression::widened(method, &operand, Side::Given);
+            let value = super::expression::widened(method, &operand, Side::BeforeCall);
             out.line(format!("arguments.checkRange({value}, {least}L, {most}L);"));
         }
     }
@@ -102,7 +102,7 @@ fn room(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
     let Passing::Array { element, size, .. } = &param.passing else { return };
     let (name, class, bytes) =
         (method.given(param), java(method.context, element), method.context.model.layout(element).0);
-    let size = count(method, size, Side::Given);
+    let size = count(method, size, Side::BeforeCall);
     if can_refer(param) {
         let room = format!("Frames.room(arguments.room(arguments.count({size}), {bytes}), {bytes})");
         return out.line(format!("MemorySegment {name} = {room};"));
@@ -117,12 +117,12 @@ fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
         Passing::Array { element, size, .. } => {
             let (class, kind) = (java(method.context, element), method.kind(element));
             if can_refer(param) {
-                let (size, bytes) = (count(method, size, Side::Given), method.element_size(param));
+                let (size, bytes) = (count(method, size, Side::BeforeCall), method.element_size(param));
                 let end = if param.param.direction.is_out() { "" } else { ".asReadOnly()" };
                 let copy = format!("arguments.segment({slot}, {kind}, arguments.count({size}), {bytes}){end}");
                 return out.line(format!("MemorySegment {name} = {copy};"));
             }
-            out.line(format!("int {stem}Count = arguments.count({});", count(method, size, Side::Given)));
+            out.line(format!("int {stem}Count = arguments.count({});", count(method, size, Side::BeforeCall)));
             if is_number(element) {
                 let function = format!("{}s", in_name(element).to_ascii_lowercase());
                 return out.line(format!("{class}[] {name} = arguments.{function}({slot}, {kind}, {stem}Count);"));
@@ -134,7 +134,7 @@ fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
         }
         Passing::Reference { element, size, is_written, .. } => {
             let (bytes, align) = method.context.model.layout(element);
-            let count = count(method, size, Side::Given);
+            let count = count(method, size, Side::BeforeCall);
             let count = if count.starts_with('(') { format!("arguments.count({count})") } else { count };
             let found = format!("call.shared(arguments.getLong({slot}), {is_written}, {count}, {bytes}, {align})");
             out.line(format!("MemorySegment {name} = {found};"));
@@ -183,7 +183,7 @@ fn reply(out: &mut Writer, method: &Method<'_>) {
         let at = param.reply.unwrap_or(0);
         pad(out, REPLY, end, at);
         end = at + 8;
-        if let Passing::Place(ty) = &param.passing {
+        if let Passing::RefPointer(ty) = &param.passing {
             end = at + method.context.model.layout(ty).0;
             let value = method.result(method.index(param));
             let value = if param.counts { narrowed(ty, &value) } else { value };
@@ -204,7 +204,7 @@ fn reply(out: &mut Writer, method: &Method<'_>) {
 /// length.
 fn used(method: &Method<'_>, param: &ParamPlan<'_>) -> Option<String> {
     let (Passing::Array { length, .. } | Passing::Reference { length, .. }) = &param.passing else { return None };
-    let said = count(method, length.as_ref()?, Side::Came);
+    let said = count(method, length.as_ref()?, Side::AfterCall);
     Some(format!("Frames.used({said}, {}, {})", method.given(param), method.element_size(param)))
 }
 
@@ -214,7 +214,7 @@ fn measure(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, length:
     let at = method.index(param);
     let (name, stem, value) = (&method.given[at], method.stem(param), method.result(at));
     match &param.passing {
-        Passing::Place(ty) => {
+        Passing::RefPointer(ty) => {
             if let Type::Fixed(..) = ty {
                 out.line(format!("Frames.checkLength({value}.length, {});", flat(ty).1));
             } else if is_object(ty) {
@@ -232,7 +232,7 @@ fn measure(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, length:
         Passing::Array { element, length: used, .. } => {
             let (mut count, size) = (format!("{name}.length"), method.context.model.layout(element).0);
             if let Some(used) = used {
-                let said = super::expression::count(method, used, Side::Came);
+                let said = super::expression::count(method, used, Side::AfterCall);
                 out.line(format!("int {stem}Used = Frames.used({said}, {name}.length);"));
                 count = format!("{stem}Used");
             }
@@ -252,7 +252,7 @@ fn measure(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, length:
         Passing::OutArray { element, size } => {
             let bytes = method.context.model.layout(element).0;
             if size.plain().is_none_or(|operand| !method.plan.params[operand.index].counts) {
-                let said = count(method, size, Side::Came);
+                let said = count(method, size, Side::AfterCall);
                 out.line(format!("Frames.checkLength({value}.length, Frames.count({said}));"));
             }
             if is_object(element) {

@@ -8,7 +8,7 @@ use super::members::{self, NO_IID, is_optional, shown};
 use super::names::{members_of, pascal};
 use super::types::call;
 use super::values::java;
-use crate::model::{Base, Field, Model, Type, Union, UnionId, round};
+use crate::model::{Base, Field, Model, Type, Union, UnionId, round_up};
 use crate::text::writer::Writer;
 
 /// An arm.
@@ -40,7 +40,7 @@ type Made<'a> = &'a dyn Fn(&Arm<'_>) -> Vec<String>;
 
 /// Returns the offset of the union after its discriminant.
 fn body(model: &Model, union: &Union) -> u32 {
-    round(model.layout(&union.tag).0, model.union_body(union).1)
+    round_up(model.layout(&union.tag).0, model.union_body(union).1)
 }
 
 fn numbers(union: &Union, cases: &[i64]) -> String {

@@ -120,7 +120,7 @@ pub(super) fn prepare(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
 }
 
 /// Returns the argument for the method.
-pub(super) fn given(param: &ParamPlan<'_>, memory: Memory) -> String {
+pub(super) fn method_argument(param: &ParamPlan<'_>, memory: Memory) -> String {
     let raw = &param.param.code;
     match param.param.direction {
         Direction::In if memory.is_by_value(param.param) => format!("obvia::rt::lent_value(&{raw}_value)"),

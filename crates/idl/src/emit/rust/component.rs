@@ -46,9 +46,9 @@ fn sample(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Result
     let reference = if param.param.direction.is_out() { "&mut " } else { "&" };
     match &param.passing {
         Passing::Value(Type::Base(Base::Context)) => Err(HANDLE),
-        Passing::Place(Type::Base(Base::Context)) if param.param.direction == Direction::In => Err(HANDLE),
+        Passing::RefPointer(Type::Base(Base::Context)) if param.param.direction == Direction::In => Err(HANDLE),
         Passing::Value(ty) => value(model, ty, range),
-        Passing::Place(ty) => Ok(format!("{reference}{}", value(model, ty, range)?)),
+        Passing::RefPointer(ty) => Ok(format!("{reference}{}", value(model, ty, range)?)),
         Passing::Array { .. } if param.param.transfer == Transfer::Map => Err(SHARED),
         Passing::Array { element, size, .. } => {
             let count = sample::count(plan, size)?;

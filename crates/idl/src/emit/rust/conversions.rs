@@ -5,7 +5,7 @@ use super::context::{counted_by, counted_by_elided};
 use super::expression::{Side, size_text, switch_text};
 use super::form::{self, Form, form};
 use super::names::{base as base_name, binding, type_name};
-use super::unions::may_lie;
+use super::unions::has_ambiguous_discriminant;
 use crate::model::{Arith, Direction, Model, Param, UnionId};
 use crate::plan::{MethodPlan, ParamPlan, Passing, element_counts};
 use crate::text::writer::Writer;
@@ -228,7 +228,7 @@ fn union_memory(model: &Model, id: UnionId) -> String {
 fn into_memory(model: &Model, id: UnionId, value: &str, side: Side) -> String {
     let union = &model.unions[id.0];
     let name = type_name(&union.name);
-    match (&union.encapsulated, may_lie(union)) {
+    match (&union.encapsulated, has_ambiguous_discriminant(union)) {
         (None, _) => format!("{name}::raw({value})"),
         (Some(_), false) => format!("{name}Memory::from({value})"),
         (Some(_), true) if side == Side::Caller => format!("{name}Memory::try_from({value})?"),
@@ -311,7 +311,7 @@ pub(super) fn give(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
 /// The number of elements of a result.
 pub(super) enum Elements {
     /// The number that an expression over the parameters gives.
-    Said(Arith),
+    Counted(Arith),
     /// The number that the caller has room for.
     Room,
     /// At most the number that the caller has room for. Zeros fill the rest.
@@ -322,9 +322,9 @@ pub(super) enum Elements {
 /// memory.
 pub(super) fn elements_of_result(model: &Model, param: &Param) -> Option<Elements> {
     Some(match form_of(model, param)? {
-        Form::ReturnedSlice { size, .. } => Elements::Said(size),
+        Form::ReturnedSlice { size, .. } => Elements::Counted(size),
         Form::Filled { .. } => match element_counts(param) {
-            Some((_, Some(length))) => Elements::Said(length.clone()),
+            Some((_, Some(length))) => Elements::Counted(length.clone()),
             _ if form::is_never_null(model, param) => Elements::Room,
             _ => Elements::AtMostRoom,
         },

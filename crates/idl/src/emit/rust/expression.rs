@@ -40,11 +40,11 @@ pub(super) fn operand_text(plan: &MethodPlan<'_>, index: usize, side: Side) -> S
     let param = &plan.params[index];
     let name = binding(&param.param.code);
     let name = match (side, &param.passing) {
-        (Side::Abi, Passing::Place(_)) => format!("(unsafe {{ *{name} }})"),
-        (Side::Caller, Passing::Place(_)) if param.param.direction.is_in() => format!("(*{name})"),
+        (Side::Abi, Passing::RefPointer(_)) => format!("(unsafe {{ *{name} }})"),
+        (Side::Caller, Passing::RefPointer(_)) if param.param.direction.is_in() => format!("(*{name})"),
         _ => name,
     };
-    let is_enum = matches!(&param.passing, Passing::Value(Type::Enum(_)) | Passing::Place(Type::Enum(_)));
+    let is_enum = matches!(&param.passing, Passing::Value(Type::Enum(_)) | Passing::RefPointer(Type::Enum(_)));
     if is_enum { format!("{name}.0") } else { name }
 }
 

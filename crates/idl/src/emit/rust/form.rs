@@ -166,7 +166,7 @@ pub(super) fn memory_for(model: &Model, ty: &Type, lifetime: &str) -> Result<Str
 
 /// Checks that Rust supports a structure and everything that it leads to.
 pub(super) fn structure(model: &Model, id: StructId) -> Result<(), Refusal> {
-    everything(model, &Type::Struct(id))
+    check_reachable(model, &Type::Struct(id))
 }
 
 /// Whether a structure ends in a conformant array, and has neither pointers nor values that depend
@@ -202,17 +202,17 @@ pub(super) fn is_plain_union(model: &Model, union: &Union) -> bool {
 
 /// Checks that Rust supports a union and everything that it leads to.
 pub(super) fn union(model: &Model, id: UnionId) -> Result<(), Refusal> {
-    everything(model, &Type::Union(id))
+    check_reachable(model, &Type::Union(id))
 }
 
 /// Checks that Rust supports a structure or a union and everything that it leads to.
-fn everything(model: &Model, ty: &Type) -> Result<(), Refusal> {
-    let refused = model.known.rust.get_or_init(|| model.refusals(|ty| itself(model, ty).err()));
+fn check_reachable(model: &Model, ty: &Type) -> Result<(), Refusal> {
+    let refused = model.known.rust.get_or_init(|| model.refusals(|ty| check_members(model, ty).err()));
     refused.get(ty).map_or(Ok(()), |why| Err(*why))
 }
 
 /// Checks that Rust supports a structure or a union itself, without the types that it leads to.
-fn itself(model: &Model, ty: &Type) -> Result<(), Refusal> {
+fn check_members(model: &Model, ty: &Type) -> Result<(), Refusal> {
     match ty {
         Type::Struct(id) if model.opaque.get(ty) == Some(id) => Err(OPAQUE),
         Type::Struct(id) if model.structs[id.0].conformant.is_some() => Err(OPEN),

@@ -36,10 +36,10 @@ pub(super) fn method(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<
         let kept =
             |param: &ParamPlan<'_>| param.param.direction == Direction::In || automation::memory(param).is_some();
         block(out, context, plan, "KEPT", kept);
-        let given = |param: &ParamPlan<'_>| {
+        let argument = |param: &ParamPlan<'_>| {
             !kept(param) && param.param.direction.is_in() && is_place(context.model, param.param)
         };
-        block(out, context, plan, "GIVEN", given);
+        block(out, context, plan, "GIVEN", argument);
     }
     graph_proxy(out, context, plan, &outer);
     graph_stub(out, context, plan, &outer);
@@ -182,8 +182,8 @@ fn graph_stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, ou
     for param in &plan.params {
         prepare(out, model, plan, param);
     }
-    let given: String = plan.params.iter().map(|param| format!(", {}", given(model, param))).collect();
-    stub::invoke(out, context, plan, &given);
+    let arguments: String = plan.params.iter().map(|param| format!(", {}", argument(model, param))).collect();
+    stub::invoke(out, context, plan, &arguments);
     if plan.method.oneway {
         out.line("Ok(obvia::rt::no_results(result))");
     } else {
@@ -241,9 +241,9 @@ fn prepare(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param
 }
 
 /// Returns the argument for a parameter of the method.
-fn given(model: &Model, param: &ParamPlan<'_>) -> String {
+fn argument(model: &Model, param: &ParamPlan<'_>) -> String {
     if let Some(memory) = automation::memory(param) {
-        return automation::given(param, memory);
+        return automation::method_argument(param, memory);
     }
     let (name, raw) = (binding(&param.param.code), &param.param.code);
     let place = is_place(model, param.param) || matches!(param.param.ty, Type::Fixed(..));

@@ -214,8 +214,8 @@ fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Opti
     let name = binding(&param.param.code);
     let (inwards, outwards) = (param.param.direction.is_in(), param.param.direction.is_out());
     Some(match &param.passing {
-        Passing::Place(_) if inwards && outwards => format!("&mut *{name}"),
-        Passing::Place(_) if inwards => format!("&*{name}"),
+        Passing::RefPointer(_) if inwards && outwards => format!("&mut *{name}"),
+        Passing::RefPointer(_) if inwards => format!("&*{name}"),
         Passing::Array { size, .. } if param.param.transfer != Transfer::Frame => {
             let count = format!("{}.unwrap_or(0)", size_text(plan, size, Side::Abi));
             let what = if outwards { "ElementsMut" } else { "Elements" };
@@ -248,7 +248,7 @@ fn lengths(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&Pa
     let mut counted: BTreeMap<usize, String> = BTreeMap::new();
     for param in values {
         let elements = match &param.passing {
-            Passing::OutArray { size, .. } => Some(Elements::Said(size.clone())),
+            Passing::OutArray { size, .. } => Some(Elements::Counted(size.clone())),
             Passing::Graph => conversions::elements_of_result(model, param.param),
             _ => None,
         };
@@ -259,7 +259,7 @@ fn lengths(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&Pa
                 let room = format!("std::option::Option::Some({}_room)", param.param.code);
                 refuse_unless(out, &format!("obvia::rt::check_length({length}, {room})"));
             }
-            Some(Elements::Said(size)) => match size.plain().filter(|operand| plan.params[operand.index].counts) {
+            Some(Elements::Counted(size)) => match size.plain().filter(|operand| plan.params[operand.index].counts) {
                 None => {
                     let wanted = result_size(plan, &size, values);
                     refuse_unless(out, &format!("obvia::rt::check_length({length}, {wanted})"));
@@ -291,7 +291,7 @@ fn lengths(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&Pa
 fn result_size(plan: &MethodPlan<'_>, size: &Arith, values: &[&ParamPlan<'_>]) -> String {
     let operand = |operand: &Operand| {
         let param = &plan.params[operand.index];
-        let number = if matches!(&param.passing, Passing::Value(Type::Enum(_)) | Passing::Place(Type::Enum(_))) {
+        let number = if matches!(&param.passing, Passing::Value(Type::Enum(_)) | Passing::RefPointer(Type::Enum(_))) {
             ".0"
         } else {
             ""

@@ -181,7 +181,7 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             count_of(out, model, plan, at, &name);
         } else if !param.param.direction.is_in() {
             match &param.passing {
-                Passing::Place(_) => out.line(format!("let mut {name} = obvia::rt::zero();")),
+                Passing::RefPointer(_) => out.line(format!("let mut {name} = obvia::rt::zero();")),
                 Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => {
                     out.line(format!("let mut {name} = std::ptr::null_mut();"));
                 }
@@ -259,8 +259,8 @@ fn to_abi(model: &Model, param: &ParamPlan<'_>) -> String {
     let inwards = param.param.direction.is_in();
     match &param.passing {
         Passing::Value(_) | Passing::Raw(_) => name,
-        Passing::Place(_) if inwards => name,
-        Passing::Place(_)
+        Passing::RefPointer(_) if inwards => name,
+        Passing::RefPointer(_)
         | Passing::OutText(_)
         | Passing::OutArray { .. }
         | Passing::Lent { .. }

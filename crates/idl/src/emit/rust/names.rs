@@ -25,7 +25,7 @@ static PRELUDE: Words = Words::new(|| {
 });
 
 /// The variables of generated functions.
-const TAKEN: [&str; 16] = [
+const TAKEN: [&str; 17] = [
     "this",
     "call",
     "frame",
@@ -42,37 +42,38 @@ const TAKEN: [&str; 16] = [
     "wires",
     "results",
     "arguments",
+    "selected",
 ];
 
 /// Further variables of generated functions, which hide types but no parameters.
-const BOUND: [&str; 21] = [
+const BOUND: [&str; 20] = [
     "_frame", "at", "count", "error", "f", "failed", "iid", "item", "items", "measure", "memory", "next", "returned",
-    "status", "tag", "text", "turned", "union", "used", "value", "wire",
+    "status", "tag", "text", "union", "used", "value", "wire",
 ];
 
 /// Returns a valid identifier for Rust after a type's path, which also differs from names that are
 /// in use.
-fn apart(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
+fn distinct(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
     if KEYWORDS.contains(&name) && !is_meant(name) {
         return format!("r#{name}");
     }
-    model::apart(name, |stem| is_meant(stem) || matches!(stem, "self" | "Self" | "super" | "crate" | ""))
+    model::distinct(name, |stem| is_meant(stem) || matches!(stem, "self" | "Self" | "super" | "crate" | ""))
 }
 
 /// Returns a valid identifier for Rust, even in patterns.
 pub(super) fn ident(name: &str) -> String {
-    apart(name, |stem| matches!(stem, "Some" | "None" | "Ok" | "Err"))
+    distinct(name, |stem| matches!(stem, "Some" | "None" | "Ok" | "Err"))
 }
 
 /// Returns a valid identifier for Rust after a type's path.
 pub(super) fn associated(name: &str) -> String {
-    apart(name, |_| false)
+    distinct(name, |_| false)
 }
 
 /// Returns the name of a type.
 pub(super) fn type_name(name: &str) -> String {
     let is_bound = |stem: &str| BOUND.contains(&stem) && name.len() > stem.len() + 1;
-    apart(name, |stem| TAKEN.contains(&stem) || is_bound(stem) || is_known(stem))
+    distinct(name, |stem| TAKEN.contains(&stem) || is_bound(stem) || is_known(stem))
 }
 
 /// Returns the name of a constant, an enumeration or an interface.
@@ -95,7 +96,7 @@ fn is_taken(stem: &str) -> bool {
 
 /// Returns the name of a member's getter, which differs from the constructor.
 pub(super) fn getter(name: &str) -> String {
-    apart(name, |stem| stem == "new")
+    distinct(name, |stem| stem == "new")
 }
 
 /// Whether a name in code is that of a constant, an enumeration or an interface, which no pattern
@@ -110,12 +111,12 @@ pub(super) fn is_item(model: &Model, code: &str) -> bool {
 
 /// Whether a text may be used as a name in Rust.
 pub fn is_name(text: &str) -> bool {
-    crate::text::lexer::is_name(text) && text != "_" && apart(text, is_known) == text
+    crate::text::lexer::is_name(text) && text != "_" && distinct(text, is_known) == text
 }
 
 /// Returns a parameter's name, which differs from the variables of generated functions.
 pub(super) fn binding(name: &str) -> String {
-    apart(name, |stem| is_taken(stem) || matches!(stem, "Some" | "None" | "Ok" | "Err"))
+    distinct(name, |stem| is_taken(stem) || matches!(stem, "Some" | "None" | "Ok" | "Err"))
 }
 
 /// Returns the Rust type of a base type.

@@ -10,7 +10,7 @@ pub(super) fn abi(model: &Model, plan: &ParamPlan<'_>) -> String {
     let constant = if plan.param.direction.is_out() { "*mut" } else { "*const" };
     match &plan.passing {
         Passing::Value(ty) => value(model, ty),
-        Passing::Place(ty)
+        Passing::RefPointer(ty)
         | Passing::Array { element: ty, .. }
         | Passing::Reference { element: ty, .. }
         | Passing::Optional(ty) => {
@@ -66,9 +66,9 @@ pub(super) fn argument(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
     let inwards = plan.param.direction.is_in();
     Some(match &plan.passing {
         Passing::Value(ty) => value(model, ty),
-        Passing::Place(_) if !inwards => return None,
-        Passing::Place(ty) if outwards => format!("&mut {}", value(model, ty)),
-        Passing::Place(ty) => format!("&{}", value(model, ty)),
+        Passing::RefPointer(_) if !inwards => return None,
+        Passing::RefPointer(ty) if outwards => format!("&mut {}", value(model, ty)),
+        Passing::RefPointer(ty) => format!("&{}", value(model, ty)),
         Passing::Array { element, .. } if plan.param.transfer != Transfer::Frame => {
             format!("obvia::{}<'_, {}>", if outwards { "ElementsMut" } else { "Elements" }, value(model, element))
         }
@@ -95,7 +95,7 @@ pub(super) fn result(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
         return None;
     }
     Some(match &plan.passing {
-        Passing::Place(ty) => value(model, ty),
+        Passing::RefPointer(ty) => value(model, ty),
         Passing::OutText(Base::WChar | Base::U16) => "obvia::U16CString".to_owned(),
         Passing::OutText(_) => "std::ffi::CString".to_owned(),
         Passing::OutArray { element, .. } => format!("Vec<{}>", value(model, element)),

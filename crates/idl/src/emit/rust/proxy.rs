@@ -29,7 +29,7 @@ pub(super) fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &Metho
 fn describe(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
     let name = &param.param.code;
     match &param.passing {
-        Passing::Value(ty) | Passing::Place(ty) => format!("{name} {}", value(context.model, ty)),
+        Passing::Value(ty) | Passing::RefPointer(ty) => format!("{name} {}", value(context.model, ty)),
         _ => format!("{name} ->"),
     }
 }
@@ -48,13 +48,13 @@ pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     out.line("// SAFETY: the call is made immediately.");
     out.line("let Some(call) = (unsafe { obvia::rt::PlainCall::begin(proxy) }) else {");
     out.line("// SAFETY: these are the arguments of this function.");
-    out.line(format!("return unsafe {{ {}_prepare(this{}) }};", context.stem(plan), given(plan)));
+    out.line(format!("return unsafe {{ {}_prepare(this{}) }};", context.stem(plan), arguments(plan)));
     out.line("};");
     for (param, array, is_written) in plan.references() {
         let (raw, name) = (&param.param.code, binding(&param.param.code));
         out.line(format!("let Some({raw}_reference) = call.refer({array}, {is_written}, {name}.addr()) else {{"));
         out.line("// SAFETY: these are the arguments of this function.");
-        out.line(format!("return unsafe {{ {}_elsewhere(this{}) }};", context.stem(plan), given(plan)));
+        out.line(format!("return unsafe {{ {}_other_regions(this{}) }};", context.stem(plan), arguments(plan)));
         out.line("};");
     }
     out.line("call.make(|call| {");
@@ -66,7 +66,7 @@ fn has_objects(plan: &MethodPlan<'_>) -> bool {
 }
 
 /// Returns a method's parameters, each after a comma.
-fn given(plan: &MethodPlan<'_>) -> String {
+fn arguments(plan: &MethodPlan<'_>) -> String {
     plan.params.iter().map(|param| format!(", {}", binding(&param.param.code))).collect()
 }
 
@@ -85,30 +85,30 @@ pub(super) fn end(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>
         out.line("return failed;");
         out.line("}");
         out.line("// SAFETY: these are the arguments of this function.");
-        out.line(format!("unsafe {{ {}_proxy(this{}) }}", context.stem(plan), given(plan)));
+        out.line(format!("unsafe {{ {}_proxy(this{}) }}", context.stem(plan), arguments(plan)));
     }
     out.line("}");
     out.line("");
     if plan.refers() {
-        elsewhere(out, context, plan);
+        other_regions(out, context, plan);
     }
 }
 
 /// Writes the function for arrays that are in other regions than before, or in no region.
-fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+fn other_regions(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("#[cold]");
-    out.line(head(context, plan, "elsewhere"));
+    out.line(head(context, plan, "other_regions"));
     out.line(format!("// SAFETY: as in `{}_proxy`.", context.stem(plan)));
     out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
-    out.line("let mut turned = false;");
+    out.line("let mut selected = false;");
     for (param, array, is_written) in plan.references() {
         let name = binding(&param.param.code);
         out.line("// SAFETY: the proxy has begun a call, and has not made it.");
-        out.line(format!("turned |= unsafe {{ proxy.turn_region({array}, {is_written}, {name}.addr()) }};"));
+        out.line(format!("selected |= unsafe {{ proxy.select_region({array}, {is_written}, {name}.addr()) }};"));
     }
-    out.line("if turned {");
+    out.line("if selected {");
     out.line("// SAFETY: these are the arguments of this function.");
-    out.line(format!("return unsafe {{ {}_proxy(this{}) }};", context.stem(plan), given(plan)));
+    out.line(format!("return unsafe {{ {}_proxy(this{}) }};", context.stem(plan), arguments(plan)));
     out.line("}");
     if plan.params.iter().any(|param| param.param.transfer == Transfer::Map) {
         out.line("// SAFETY: as above.");
@@ -117,7 +117,7 @@ fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         out.line("}");
     }
     out.line("// SAFETY: these are the arguments of this function.");
-    out.line(format!("unsafe {{ {}_{}_proxy(this{}) }}", context.name, plan.method.name, given(plan)));
+    out.line(format!("unsafe {{ {}_{}_proxy(this{}) }}", context.name, plan.method.name, arguments(plan)));
     out.line("}");
     out.line("");
 }
@@ -158,7 +158,7 @@ pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
         let name = binding(&param.param.code);
         let value = match &param.passing {
             Passing::Value(_) => name,
-            Passing::Place(_) => {
+            Passing::RefPointer(_) => {
                 out.line("// SAFETY: by COM's rules, the caller's pointer is readable.");
                 out.line(format!("let {}_given = unsafe {{ *{name} }};", param.param.code));
                 format!("{}_given", param.param.code)
@@ -229,7 +229,7 @@ fn measure(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param
             out.line("// SAFETY: by COM's rules, an interface pointer is null, or its object is alive.");
             out.line(format!(
                 "let {raw}_reference = unsafe {{ obvia::rt::reference_for_peer({name}, {}, call) }}?;",
-                wanted(context, plan, object, true)
+                interface_text(context, plan, object, true)
             ));
         }
         _ => {}
@@ -237,7 +237,7 @@ fn measure(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param
 }
 
 /// Returns the description of an object's interface, which is fixed or looked up by the given IID.
-pub(super) fn wanted(context: &Context<'_>, plan: &MethodPlan<'_>, object: &Object, abi: bool) -> String {
+pub(super) fn interface_text(context: &Context<'_>, plan: &MethodPlan<'_>, object: &Object, abi: bool) -> String {
     match object {
         Object::Known(id) => {
             let name = item_name(&context.model.interfaces[id.0].name);
@@ -320,7 +320,7 @@ fn reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
     out.line(format!("let frame = reply.{}({})?;", if block { "block" } else { "frame" }, plan.reply_block));
     for param in all.iter().filter(|param| param.passing.in_block()) {
-        if let Passing::Place(ty) | Passing::Value(ty) = &param.passing {
+        if let Passing::RefPointer(ty) | Passing::Value(ty) = &param.passing {
             out.line(format!(
                 "let {}_value: {} = obvia::rt::value(frame, {})?;",
                 param.param.code,
@@ -346,7 +346,7 @@ fn reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     for param in &all {
         let name = binding(&param.param.code);
         let text = match &param.passing {
-            Passing::Place(_) | Passing::Value(_) => format!("{}_value", param.param.code),
+            Passing::RefPointer(_) | Passing::Value(_) => format!("{}_value", param.param.code),
             Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => {
                 format!("{}_value.into_raw()", param.param.code)
             }
@@ -363,11 +363,11 @@ fn used(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &
         Passing::Reference { size, length: Some(length), .. } => {
             let room = size_text(plan, size, Side::Abi);
             let room = format!("{room}.ok_or(obvia::rt::code::E_INVALIDARG)?");
-            out.line(format!("obvia::rt::at_most({}, {room})?;", came(plan, length)));
+            out.line(format!("obvia::rt::at_most({}, {room})?;", received_count(plan, length)));
         }
         Passing::Lent { element, size, .. } => {
             let (name, element) = (binding(&param.param.code), value(context.model, element));
-            let first = format!("reply.lent::<{element}>({}, {})?", plan.reply_block, came(plan, size));
+            let first = format!("reply.lent::<{element}>({}, {})?", plan.reply_block, received_count(plan, size));
             out.line(format!("let {}_value = {first};", param.param.code));
             out.line("// SAFETY: by COM's rules, the caller's pointer is writable.");
             out.line(format!("unsafe {{ {name}.write({}_value) }};", param.param.code));
@@ -378,7 +378,7 @@ fn used(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &
 
 /// Returns the received number of elements. Expressions use the received results, and otherwise the
 /// arguments.
-fn came(plan: &MethodPlan<'_>, expression: &crate::model::Arith) -> String {
+fn received_count(plan: &MethodPlan<'_>, expression: &crate::model::Arith) -> String {
     let text = size_text(plan, expression, Side::Abi);
     let mut text = text;
     expression.operands(&mut |operand| {
@@ -405,7 +405,7 @@ fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: 
             }
             let used = match length {
                 None => format!("{raw}_count"),
-                Some(length) => format!("obvia::rt::at_most({}, {raw}_count)?", came(plan, length)),
+                Some(length) => format!("obvia::rt::at_most({}, {raw}_count)?", received_count(plan, length)),
             };
             let function = if is_scalar(element) { "copy_out" } else { "copy_values" };
             out.line("// SAFETY: by COM's rules, the caller's array has room for the given number of elements.");
@@ -420,7 +420,7 @@ fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: 
             text_kind(*base)
         )),
         Passing::OutArray { element, size } => {
-            let count = came(plan, size);
+            let count = received_count(plan, size);
             out.line(format!(
                 "let {raw}_value = reply.take_array::<{}>(&mut arrays, {at}, {}, {count})?;",
                 value(context.model, element),
@@ -429,7 +429,7 @@ fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: 
         }
         Passing::OutObject(object) => out.line(format!(
             "let {raw}_value = reply.take_object(&mut arrays, {at}, {KIND_INTERFACE}, {})?;",
-            wanted(context, plan, object, true)
+            interface_text(context, plan, object, true)
         )),
         _ => {}
     }

@@ -4,7 +4,7 @@
 use super::names::{base as base_name, ident, item_name, tuple, type_name, value as value_type};
 use super::parameters::{argument, result};
 use crate::compile::Compilation;
-use crate::emit::random_calls::{Field, Trial, What, count, field_name, limits, trials};
+use crate::emit::random_calls::{Field, FieldKind, TestedMethod, count, field_name, limits, tested_methods};
 use crate::model::{Arith, Base, Direction, InterfaceId, Model, StructId, Type};
 use crate::plan::{ParamPlan, Passing, is_plain};
 use crate::text::writer::Writer;
@@ -44,11 +44,11 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
             out.line("");
         }
     }
-    let trials = trials(model);
-    for (id, methods) in &trials {
+    let tested_methods = tested_methods(model);
+    for (id, methods) in &tested_methods {
         one_interface(&mut out, model, *id, methods);
     }
-    main(&mut out, model, &trials);
+    main(&mut out, model, &tested_methods);
     out.line("}");
     out.line("");
     out.line("fn main() -> obvia::Result<()> {");
@@ -85,14 +85,14 @@ fn cast(text: &str, base: Base) -> String {
     format!("{text} as {}", base_name(base))
 }
 
-fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Trial<'_>]) {
+fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[TestedMethod<'_>]) {
     let name = item_name(&model.interfaces[id.0].name);
-    for trial in methods {
-        match &trial.left_out {
-            Some(why) => out.line(format!("// {name}::{} is left out: {why}.", trial.plan.method.name)),
+    for tested in methods {
+        match &tested.omission_reason {
+            Some(why) => out.line(format!("// {name}::{} is left out: {why}.", tested.plan.method.name)),
             None => {
-                call(out, model, &name, trial);
-                try_call(out, model, &name, trial);
+                call(out, model, &name, tested);
+                try_call(out, model, &name, tested);
             }
         }
         out.line("");
@@ -108,7 +108,7 @@ fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Tr
         let found = &model.interfaces[base.0];
         let (own, others) = rest.split_at(found.methods.len());
         out.line(format!("impl {}_Impl for {name}_test_Impl {{", item_name(&found.name)));
-        own.iter().for_each(|trial| method(out, model, &name, trial));
+        own.iter().for_each(|tested| method(out, model, &name, tested));
         out.line("}");
         out.line("");
         rest = others;
@@ -116,10 +116,10 @@ fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Tr
 }
 
 /// Writes the structure of a call's values.
-fn call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
-    let name = format!("{interface}_{}_call", trial.plan.method.name);
+fn call(out: &mut Writer, model: &Model, interface: &str, tested: &TestedMethod<'_>) {
+    let name = format!("{interface}_{}_call", tested.plan.method.name);
     out.line(format!("struct {name} {{"));
-    for field in &trial.fields {
+    for field in &tested.fields {
         out.line(format!("{}: {},", field.name, field_type(model, field)));
     }
     out.line("fails: bool,");
@@ -127,13 +127,13 @@ fn call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
     out.line("");
     out.line(format!("impl {name} {{"));
     out.line("fn new(call: u64) -> Self {");
-    out.line(format!("let random = &mut TestValues::new({}, call);", trial.plan.method.opnum));
-    let (arguments, results): (Vec<&Field>, Vec<&Field>) = trial.fields.iter().partition(|field| !field.is_result);
-    let draw = |field: &&Field| format!("let {} = {};", field.name, drawn(model, trial, field));
+    out.line(format!("let random = &mut TestValues::new({}, call);", tested.plan.method.opnum));
+    let (arguments, results): (Vec<&Field>, Vec<&Field>) = tested.fields.iter().partition(|field| !field.is_result);
+    let draw = |field: &&Field| format!("let {} = {};", field.name, drawn(model, tested, field));
     arguments.iter().for_each(|field| out.line(draw(field)));
-    out.line(format!("let fails = {};", if trial.plan.method.oneway { "false" } else { "random.one_in(16)" }));
+    out.line(format!("let fails = {};", if tested.plan.method.oneway { "false" } else { "random.one_in(16)" }));
     results.iter().for_each(|field| out.line(draw(field)));
-    let names: String = trial.fields.iter().map(|field| format!("{}, ", field.name)).collect();
+    let names: String = tested.fields.iter().map(|field| format!("{}, ", field.name)).collect();
     out.line(format!("Self {{ {names}fails }}"));
     out.line("}");
     out.line("}");
@@ -141,12 +141,12 @@ fn call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
 }
 
 fn field_type(model: &Model, field: &Field) -> String {
-    match &field.what {
-        What::Value(ty, _) | What::Kept(ty, _) => value_type(model, ty),
-        What::Count(base, _) | What::Used(base, _) => base_name(*base).to_owned(),
-        What::Optional(ty) => format!("Option<{}>", value_type(model, ty)),
-        What::Array { element, .. } => format!("Vec<{}>", value_type(model, element)),
-        What::Text { wide, optional, .. } => {
+    match &field.kind {
+        FieldKind::Value(ty, _) | FieldKind::SameAsArgument(ty, _) => value_type(model, ty),
+        FieldKind::Count(base, _) | FieldKind::Used(base, _) => base_name(*base).to_owned(),
+        FieldKind::Optional(ty) => format!("Option<{}>", value_type(model, ty)),
+        FieldKind::Array { element, .. } => format!("Vec<{}>", value_type(model, element)),
+        FieldKind::Text { wide, optional, .. } => {
             let text = if *wide { "obvia::U16CString" } else { "CString" };
             if *optional { format!("Option<{text}>") } else { text.to_owned() }
         }
@@ -154,26 +154,26 @@ fn field_type(model: &Model, field: &Field) -> String {
 }
 
 /// Returns the text of a count expression.
-fn elements(trial: &Trial<'_>, value: &Arith, prefix: &str) -> String {
-    let text = count(&trial.plan, value, &|name| format!("({prefix}{name} as u64)"));
+fn elements(tested: &TestedMethod<'_>, value: &Arith, prefix: &str) -> String {
+    let text = count(&tested.plan, value, &|name| format!("({prefix}{name} as u64)"));
     if matches!(value, Arith::Const(_)) { format!("{text}_u64") } else { text }
 }
 
-fn drawn(model: &Model, trial: &Trial<'_>, field: &Field) -> String {
-    match &field.what {
-        What::Value(ty, range) => value(model, ty, *range),
-        What::Count(base, [least, fit, most]) => cast(&format!("random.length({least}, {fit}, {most})"), *base),
-        What::Used(base, rooms) => {
-            let rooms: Vec<String> = rooms.iter().map(|room| elements(trial, room, "")).collect();
+fn drawn(model: &Model, tested: &TestedMethod<'_>, field: &Field) -> String {
+    match &field.kind {
+        FieldKind::Value(ty, range) => value(model, ty, *range),
+        FieldKind::Count(base, [least, fit, most]) => cast(&format!("random.length({least}, {fit}, {most})"), *base),
+        FieldKind::Used(base, rooms) => {
+            let rooms: Vec<String> = rooms.iter().map(|room| elements(tested, room, "")).collect();
             let most = rooms.join(").min(");
             format!("{{ let most = ({most}); random.length(0, most, most) as {} }}", base_name(*base))
         }
-        What::Kept(_, argument) => argument.clone(),
-        What::Optional(ty) => format!("(!random.one_in(4)).then(|| {})", value(model, ty, None)),
-        What::Array { element, count, .. } => {
-            format!("(0..{}).map(|_| {}).collect()", elements(trial, count, ""), value(model, element, None))
+        FieldKind::SameAsArgument(_, argument) => argument.clone(),
+        FieldKind::Optional(ty) => format!("(!random.one_in(4)).then(|| {})", value(model, ty, None)),
+        FieldKind::Array { element, count, .. } => {
+            format!("(0..{}).map(|_| {}).collect()", elements(tested, count, ""), value(model, element, None))
         }
-        What::Text { wide, optional, fit } => {
+        FieldKind::Text { wide, optional, fit } => {
             let text = format!("random.text{}({fit})", if *wide { 16 } else { 8 });
             if *optional { format!("(!random.one_in(4)).then(|| {text})") } else { text }
         }
@@ -181,33 +181,33 @@ fn drawn(model: &Model, trial: &Trial<'_>, field: &Field) -> String {
 }
 
 /// Returns the field of a parameter's argument or result.
-fn field<'t>(trial: &'t Trial<'_>, param: &ParamPlan<'_>, is_result: bool) -> Option<&'t Field> {
+fn field<'t>(tested: &'t TestedMethod<'_>, param: &ParamPlan<'_>, is_result: bool) -> Option<&'t Field> {
     let name = field_name(param, is_result);
-    trial.fields.iter().find(|field| field.name == name && field.is_result == is_result)
+    tested.fields.iter().find(|field| field.name == name && field.is_result == is_result)
 }
 
 /// Returns the parameters that are results of a call in Rust.
-fn returned<'t, 'a>(model: &Model, trial: &'t Trial<'a>) -> Vec<&'t ParamPlan<'a>> {
-    trial.plan.params.iter().filter(|param| result(model, param).is_some()).collect()
+fn returned<'t, 'a>(model: &Model, tested: &'t TestedMethod<'a>) -> Vec<&'t ParamPlan<'a>> {
+    tested.plan.params.iter().filter(|param| result(model, param).is_some()).collect()
 }
 
 /// Writes the function that makes a call and checks its results.
-fn try_call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
-    let method = &trial.plan.method.name;
+fn try_call(out: &mut Writer, model: &Model, interface: &str, tested: &TestedMethod<'_>) {
+    let method = &tested.plan.method.name;
     out.line(format!("fn {interface}_{method}_try(object: &{interface}, call: u64) {{"));
     out.line(format!("let want = {interface}_{method}_call::new(call);"));
     out.line(format!("let place = (\"{interface}::{method}\", call);"));
     let mut given = Vec::new();
-    for param in trial.plan.params.iter().filter(|param| argument(model, param).is_some()) {
+    for param in tested.plan.params.iter().filter(|param| argument(model, param).is_some()) {
         let (name, want) = (format!("{}_got", param.param.name), format!("want.{}", field_name(param, false)));
         let changes = param.param.direction.is_out();
         match &param.passing {
             Passing::Array { element, size, .. } if param.param.direction == Direction::Out => {
-                let room = elements(trial, size, "want.");
+                let room = elements(tested, size, "want.");
                 let element = value_type(model, element);
                 out.line(format!("let mut {name}: Vec<{element}> = vec![obvia::rt::zero(); {room} as usize];"));
             }
-            Passing::Place(_) | Passing::Array { .. } if changes => {
+            Passing::RefPointer(_) | Passing::Array { .. } if changes => {
                 out.line(format!("let mut {name} = {want}.clone();"))
             }
             _ => {}
@@ -220,19 +220,20 @@ fn try_call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>)
             _ => format!("&{want}"),
         });
     }
-    let results: Vec<String> = returned(model, trial).iter().map(|param| format!("{}_got", param.param.name)).collect();
+    let results: Vec<String> =
+        returned(model, tested).iter().map(|param| format!("{}_got", param.param.name)).collect();
     out.line(format!("match object.{}({}) {{", ident(method), given.join(", ")));
     out.line("Err(error) => {");
     out.line("test_expect(want.fails && error.code() == obvia::code::E_FAIL, place, &error.to_string());");
     out.line("}");
     out.line(format!("Ok({}) => {{", tuple(&results)));
     out.line("test_expect(!want.fails, place, \"a method that failed is said to have done well\");");
-    for param in trial.plan.params.iter().filter(|param| !param.counts) {
-        let Some(field) = field(trial, param, true) else { continue };
+    for param in tested.plan.params.iter().filter(|param| !param.counts) {
+        let Some(field) = field(tested, param, true) else { continue };
         let (got, want) = (format!("{}_got", param.param.name), format!("want.{}", field.name));
-        let same = match field.what {
+        let same = match field.kind {
             // The rest of the room behind the used elements is unspecified.
-            What::Array { .. } if !matches!(param.passing, Passing::OutArray { .. }) => {
+            FieldKind::Array { .. } if !matches!(param.passing, Passing::OutArray { .. }) => {
                 format!("{got}[..{want}.len()] == {want}[..]")
             }
             _ => format!("{got} == {want}"),
@@ -245,26 +246,28 @@ fn try_call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>)
 }
 
 /// Writes a method of the object.
-fn method(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
-    let name = &trial.plan.method.name;
-    let params = trial.plan.params.iter();
+fn method(out: &mut Writer, model: &Model, interface: &str, tested: &TestedMethod<'_>) {
+    let name = &tested.plan.method.name;
+    let params = tested.plan.params.iter();
     let params = params.filter_map(|param| Some(format!(", {}_given: {}", param.param.name, argument(model, param)?)));
-    let results: Vec<String> = trial.plan.params.iter().filter_map(|param| result(model, param)).collect();
+    let results: Vec<String> = tested.plan.params.iter().filter_map(|param| result(model, param)).collect();
     let (params, results) = (params.collect::<String>(), tuple(&results));
     out.line(format!("fn {}(&self{params}) -> obvia::Result<{results}> {{", ident(name)));
-    if trial.left_out.is_some() {
+    if tested.omission_reason.is_some() {
         out.line("Err(obvia::code::E_NOTIMPL.into())");
         return out.line("}");
     }
-    out.line(format!("let call = self.calls[{}].fetch_add(1, Ordering::Relaxed);", trial.plan.method.opnum - 3));
+    out.line(format!("let call = self.calls[{}].fetch_add(1, Ordering::Relaxed);", tested.plan.method.opnum - 3));
     out.line(format!("let want = {interface}_{name}_call::new(call);"));
     out.line(format!("let place = (\"{interface}::{name}\", call);"));
-    for param in trial.plan.params.iter().filter(|param| argument(model, param).is_some()) {
+    for param in tested.plan.params.iter().filter(|param| argument(model, param).is_some()) {
         let given = format!("{}_given", param.param.name);
-        let same = match field(trial, param, false) {
+        let same = match field(tested, param, false) {
             Some(field) => same_argument(param, &given, &format!("want.{}", field.name)),
             None => match &param.passing {
-                Passing::Array { size, .. } => format!("{given}.len() as u64 == {}", elements(trial, size, "want.")),
+                Passing::Array { size, .. } => {
+                    format!("{given}.len() as u64 == {}", elements(tested, size, "want."))
+                }
                 _ => continue,
             },
         };
@@ -273,16 +276,16 @@ fn method(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
     out.line("if want.fails {");
     out.line("return Err(obvia::code::E_FAIL.into());");
     out.line("}");
-    for param in trial.plan.params.iter().filter(|param| argument(model, param).is_some()) {
-        let Some(field) = field(trial, param, true) else { continue };
+    for param in tested.plan.params.iter().filter(|param| argument(model, param).is_some()) {
+        let Some(field) = field(tested, param, true) else { continue };
         let (given, want) = (format!("{}_given", param.param.name), format!("want.{}", field.name));
-        out.line(match field.what {
-            What::Array { .. } => format!("{given}[..{want}.len()].copy_from_slice(&{want});"),
+        out.line(match field.kind {
+            FieldKind::Array { .. } => format!("{given}[..{want}.len()].copy_from_slice(&{want});"),
             _ => format!("*{given} = {want};"),
         });
     }
     let results: Vec<String> =
-        returned(model, trial).iter().map(|param| format!("want.{}", field_name(param, true))).collect();
+        returned(model, tested).iter().map(|param| format!("want.{}", field_name(param, true))).collect();
     out.line(format!("Ok({})", tuple(&results)));
     out.line("}");
     out.line("");
@@ -295,12 +298,12 @@ fn same_argument(param: &ParamPlan<'_>, given: &str, want: &str) -> String {
         Passing::Text { optional: true, .. } => format!("{given} == {want}.as_deref()"),
         Passing::Optional(_) => format!("{given} == {want}.as_ref()"),
         Passing::Text { .. } => format!("*{given} == *{want}"),
-        Passing::Place(_) => format!("*{given} == {want}"),
+        Passing::RefPointer(_) => format!("*{given} == {want}"),
         _ => format!("{given} == {want}"),
     }
 }
 
-fn main(out: &mut Writer, model: &Model, trials: &[(InterfaceId, Vec<Trial<'_>>)]) {
+fn main(out: &mut Writer, model: &Model, tested_methods: &[(InterfaceId, Vec<TestedMethod<'_>>)]) {
     out.line("pub fn main() -> obvia::Result<()> {");
     out.line("let arguments: Vec<String> = std::env::args().skip(1).collect();");
     out.line("let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();");
@@ -308,7 +311,7 @@ fn main(out: &mut Writer, model: &Model, trials: &[(InterfaceId, Vec<Trial<'_>>)
     out.line("match arguments[..] {");
     out.line("[\"serve\", name, seed] => {");
     out.line("TEST_SEED.store(number(seed), Ordering::Relaxed);");
-    for (at, (id, methods)) in trials.iter().enumerate() {
+    for (at, (id, methods)) in tested_methods.iter().enumerate() {
         let name = item_name(&model.interfaces[id.0].name);
         let calls = format!("[const {{ AtomicU64::new(0) }}; {}]", methods.len());
         out.line(format!("let object: {name} = {name}_test {{ calls: {calls} }}.into();"));
@@ -319,12 +322,12 @@ fn main(out: &mut Writer, model: &Model, trials: &[(InterfaceId, Vec<Trial<'_>>)
     out.line("}");
     out.line("[\"call\", name, seed, calls] => {");
     out.line("TEST_SEED.store(number(seed), Ordering::Relaxed);");
-    for (id, methods) in trials {
+    for (id, methods) in tested_methods {
         let name = item_name(&model.interfaces[id.0].name);
         out.line(format!("let object = obvia::connect::<{name}>(&format!(\"{{name}}-{name}\"))?;"));
         out.line("for call in 0..number(calls) {");
-        for trial in methods.iter().filter(|trial| trial.left_out.is_none()) {
-            out.line(format!("{name}_{}_try(&object, call);", trial.plan.method.name));
+        for tested in methods.iter().filter(|tested| tested.omission_reason.is_none()) {
+            out.line(format!("{name}_{}_try(&object, call);", tested.plan.method.name));
         }
         out.line("}");
     }

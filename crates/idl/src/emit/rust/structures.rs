@@ -52,7 +52,7 @@ fn seen<'a>(model: &Model, field: &'a Field) -> Seen<'a> {
 
 /// Writes every structure and union with pointers, and the implementations for owned types.
 pub(super) fn structures(out: &mut Writer, model: &Model) {
-    for (at, found) in model.structs.iter().enumerate().skip(model.brought.structs) {
+    for (at, found) in model.structs.iter().enumerate().skip(model.bundled.structs) {
         if form::is_open(model, StructId(at)) {
             open::structure(out, model, found);
         }
@@ -61,7 +61,7 @@ pub(super) fn structures(out: &mut Writer, model: &Model) {
             structure(out, model, found);
         }
     }
-    for id in (model.brought.unions..model.unions.len()).map(UnionId) {
+    for id in (model.bundled.unions..model.unions.len()).map(UnionId) {
         if form::union(model, id).is_ok() {
             super::unions::union(out, model, id);
         }
@@ -73,7 +73,7 @@ pub(super) fn structures(out: &mut Writer, model: &Model) {
 fn ownership(out: &mut Writer, model: &Model) {
     let is_ownable = |id: &StructId| form::structure(model, *id).is_ok() || form::is_open(model, *id);
     let is_there = |id: &StructId| {
-        id.0 >= model.brought.structs || id.0 < model.built_in.structs && is_plain(model, &Type::Struct(*id))
+        id.0 >= model.bundled.structs || id.0 < model.built_in.structs && is_plain(model, &Type::Struct(*id))
     };
     let structs = (0..model.structs.len()).map(StructId).filter(is_there).filter(is_ownable);
     let types: Vec<Type> =
@@ -244,9 +244,9 @@ fn may_fail(model: &Model, found: &Struct) -> bool {
     found.fields.iter().any(|field| match seen(model, field) {
         Seen::Array { .. } => true,
         Seen::Union { id, tag } => {
-            let is_told_twice = tag.is_some_and(|tag| tags.contains(&tag) || !elided(model, found, tag));
+            let is_discriminant_repeated = tag.is_some_and(|tag| tags.contains(&tag) || !elided(model, found, tag));
             tags.extend(tag);
-            is_told_twice || super::unions::may_lie(&model.unions[id.0])
+            is_discriminant_repeated || super::unions::has_ambiguous_discriminant(&model.unions[id.0])
         }
         _ => false,
     })
@@ -272,7 +272,7 @@ fn implied(out: &mut Writer, model: &Model, found: &Struct, at: usize) {
                 if !is_said {
                     out.line(format!("let {name} = {other}.tag();"));
                 }
-                if is_said || super::unions::may_lie(&model.unions[id.0]) {
+                if is_said || super::unions::has_ambiguous_discriminant(&model.unions[id.0]) {
                     check_arm(out, &other, own);
                 }
                 is_said = true;
@@ -309,7 +309,9 @@ fn from_shown(model: &Model, field: &Field) -> String {
         Seen::Array { .. } => format!("obvia::rt::Array::optional({name})"),
         Seen::Object(_) => format!("obvia::rt::object_of({name})"),
         Seen::Union { tag: Some(_), .. } => format!("{name}.raw()"),
-        Seen::Union { id, .. } if super::unions::may_lie(&model.unions[id.0]) => format!("{name}.try_into()?"),
+        Seen::Union { id, .. } if super::unions::has_ambiguous_discriminant(&model.unions[id.0]) => {
+            format!("{name}.try_into()?")
+        }
         Seen::Union { .. } => format!("{name}.into()"),
         _ => name,
     }

@@ -3,7 +3,7 @@
 use super::context::{Context, declared_in};
 use super::expression::{Side, claim_text, size_text};
 use super::names::{base as base_name, binding, ident, value};
-use super::proxy::wanted;
+use super::proxy::interface_text;
 use crate::model::Arith;
 use crate::plan::{INLINE_MAX, KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar, text_kind};
 use crate::text::writer::Writer;
@@ -16,8 +16,8 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     }
     check_end(out, plan);
     results(out, context, plan);
-    let given: String = plan.params.iter().map(|param| format!(", {}", given(plan, param))).collect();
-    invoke(out, context, plan, &given);
+    let arguments: String = plan.params.iter().map(|param| format!(", {}", argument(plan, param))).collect();
+    invoke(out, context, plan, &arguments);
     used(out, plan);
     if plan.method.oneway {
         out.line("Ok(obvia::rt::no_results(result))");
@@ -94,10 +94,10 @@ pub(super) fn end(out: &mut Writer) {
 }
 
 /// Writes the call of the method. The arguments are expressions, each after a comma.
-pub(super) fn invoke(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, given: &str) {
+pub(super) fn invoke(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, argument: &str) {
     out.line("// SAFETY: the object has this interface, and the pointers lead to data that was checked above.");
     out.line(format!(
-        "let result = unsafe {{ (obvia::rt::vtable::<{}_Vtbl>(object).{})(object{given}) }};",
+        "let result = unsafe {{ (obvia::rt::vtable::<{}_Vtbl>(object).{})(object{argument}) }};",
         declared_in(context, plan),
         ident(&plan.method.name)
     ));
@@ -110,9 +110,12 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let function = if block { "block" } else { "frame" };
     out.line(format!("{}call.{function}({})?;", if read { "let frame = " } else { "" }, plan.request_block));
     for param in all.iter().filter(|param| param.passing.in_block()) {
-        if let Passing::Value(ty) | Passing::Place(ty) = &param.passing {
-            let mutable =
-                if matches!(param.passing, Passing::Place(_)) && param.param.direction.is_out() { "mut " } else { "" };
+        if let Passing::Value(ty) | Passing::RefPointer(ty) = &param.passing {
+            let mutable = if matches!(param.passing, Passing::RefPointer(_)) && param.param.direction.is_out() {
+                "mut "
+            } else {
+                ""
+            };
             let name = binding(&param.param.code);
             let at = param.request.unwrap_or(0);
             out.line(format!("let {mutable}{name}: {} = obvia::rt::argument(frame, {at})?;", value(context.model, ty)));
@@ -189,7 +192,7 @@ fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: 
         }
         Passing::Object(object) => out.line(format!(
             "let {raw}_data = call.object_in(&mut request, {at}, {KIND_INTERFACE}, {})?;",
-            wanted(context, plan, object, false)
+            interface_text(context, plan, object, false)
         )),
         _ => {}
     }
@@ -250,7 +253,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         }
         let name = binding(&param.param.code);
         match &param.passing {
-            Passing::Place(ty) => {
+            Passing::RefPointer(ty) => {
                 out.line(format!("let mut {name}: {} = obvia::rt::zero();", value(context.model, ty)))
             }
             Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => {
@@ -270,14 +273,14 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 }
 
 /// Returns the argument for a parameter of the method.
-fn given(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
+fn argument(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
     let name = binding(&param.param.code);
     let raw = &param.param.code;
     let outwards = param.param.direction.is_out();
     match &param.passing {
         Passing::Value(_) => name,
-        Passing::Place(_) if outwards => format!("&mut {name}"),
-        Passing::Place(_) => format!("&{name}"),
+        Passing::RefPointer(_) if outwards => format!("&mut {name}"),
+        Passing::RefPointer(_) => format!("&{name}"),
         Passing::Array { .. } if outwards && plan.early_reply => format!("{raw}_data"),
         Passing::Array { element, .. } if outwards => {
             let scalar_in = is_scalar(element) && param.param.direction.is_in();
@@ -392,7 +395,7 @@ fn own(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &P
             out.line("// SAFETY: by COM's rules, the method returned null or an interface pointer that the caller owns.");
             out.line(format!(
                 "let {raw}_reference = unsafe {{ obvia::rt::reference_for_caller({name}, {}, result) }}?;",
-                wanted(context, plan, object, false)
+                interface_text(context, plan, object, false)
             ));
         }
         _ => {}

@@ -190,7 +190,7 @@ fn methods(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'
 }
 
 /// Whether a value of the enumeration may hold a discriminant that does not match its arm.
-pub(super) fn may_lie(union: &Union) -> bool {
+pub(super) fn has_ambiguous_discriminant(union: &Union) -> bool {
     union.default.is_some() || union.arms.iter().any(|arm| arm.cases.len() != 1)
 }
 
@@ -321,7 +321,7 @@ fn with_tag(out: &mut Writer, model: &Model, found: &Union) {
     out.line("}");
     let write = if tag == "bool" { "u8::from(tag)" } else { "tag" };
     let make = format!("Self {{ tag: {write}, body: union.raw() }}");
-    if may_lie(found) {
+    if has_ambiguous_discriminant(found) {
         out.line(format!("impl<'a> TryFrom<{name}<'a>> for {name}Memory<'a> {{"));
         out.line("type Error = obvia::Error;");
         out.line("/// Fails with E_INVALIDARG if the discriminant selects another arm.");

@@ -67,7 +67,7 @@ impl Emitter<'_> {
         let info = TypeInfo { size, align: align as u8, ..with_about(&found.about, &found.name, kind) };
         let warning =
             Diagnostic::warning("no-discriminant", found.span, "a type library cannot describe how an arm is selected");
-        self.say(warning.help("callers that use its description need that"));
+        self.report(warning.help("callers that use its description need that"));
         self.reserve(Declared::Union(id), info)
     }
 
@@ -88,7 +88,7 @@ impl Emitter<'_> {
             let body = TypeDesc::Named(TypeRef::Own(self.made.types.len()));
             self.made.types.push(info);
             let tag_type = self.described(&found.tag, None, found.span);
-            let place = crate::model::round(self.model.layout(&found.tag).0, align);
+            let place = crate::model::round_up(self.model.layout(&found.tag).0, align);
             members = vec![
                 Variable { place: Place::Member(0), ..variable(tag, 0, tag_type) },
                 Variable { place: Place::Member(place), ..variable(inner, 1, body) },
@@ -172,7 +172,7 @@ impl Emitter<'_> {
                 (None, Type::Struct(id)) => TypeDesc::Named(self.declared(Declared::Struct(*id))),
                 _ => {
                     let error = Diagnostic::error("not-in-library", span, "type libraries have no such type");
-                    self.say(error.help("move the declaration that uses this type out of the library"));
+                    self.report(error.help("move the declaration that uses this type out of the library"));
                     TypeDesc::Simple(VOID)
                 }
             },
@@ -182,7 +182,7 @@ impl Emitter<'_> {
     fn without_size(&mut self, span: Span) {
         let text = "a type library does not say how many elements there are";
         let warning = Diagnostic::warning("no-size-in-library", span, text);
-        self.say(warning.help("a SAFEARRAY contains its own size"));
+        self.report(warning.help("a SAFEARRAY contains its own size"));
     }
 
     /// Returns the structure of GUIDs.

@@ -8,22 +8,22 @@ use obvia_ndr::flat::shape::{
     Binary, Block, Class, Element, ElementType, Expr, Extent, Iid, Int, Part, Shape, Tail, Unary, What,
 };
 
-fn kept<T>(value: T) -> &'static T {
+fn leak<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }
 
-fn all<T>(values: Vec<T>) -> &'static [T] {
+fn leak_all<T>(values: Vec<T>) -> &'static [T] {
     Vec::leak(values)
 }
 
 /// Returns a block of `size` bytes.
 pub fn block(size: u32, found: &shapes::Shape) -> &'static Block {
-    kept(Block { size, shape: shape(found) })
+    leak(Block { size, shape: shape(found) })
 }
 
 /// Returns the types of all objects, in the order of their numbers.
 pub fn types(shapes: Shapes<'_>) -> &'static [ElementType] {
-    all(shapes.element_types().iter().map(element_type).collect())
+    leak_all(shapes.element_types().iter().map(element_type).collect())
 }
 
 fn element_type(found: &shapes::ElementType) -> ElementType {
@@ -39,13 +39,13 @@ fn element_type(found: &shapes::ElementType) -> ElementType {
 
 fn shape(found: &shapes::Shape) -> Shape {
     let part = |(at, found): &(u32, shapes::What)| Part { at: *at, what: what(found) };
-    Shape { runs: all(found.runs.clone()), parts: all(found.parts.iter().map(part).collect()) }
+    Shape { runs: leak_all(found.runs.clone()), parts: leak_all(found.parts.iter().map(part).collect()) }
 }
 
 fn what(found: &shapes::What) -> What {
     match found {
         shapes::What::Boolean => What::Boolean,
-        shapes::What::Enum(values) => What::Enum(all(values.clone())),
+        shapes::What::Enum(values) => What::Enum(leak_all(values.clone())),
         shapes::What::Range(base, least, most) => What::Range(int(*base), *least, *most),
         shapes::What::Pointer(class, to, count) => What::Pointer {
             class: match class {
@@ -75,7 +75,7 @@ fn what(found: &shapes::What) -> What {
         }
         shapes::What::Union(_, tag, arms, default) => What::Union {
             tag: expr(tag),
-            arms: all(arms.iter().map(|(cases, arm)| (all(cases.clone()), shape(arm))).collect()),
+            arms: leak_all(arms.iter().map(|(cases, arm)| (leak_all(cases.clone()), shape(arm))).collect()),
             default: default.as_ref().map(shape),
         },
     }
@@ -95,7 +95,7 @@ pub(crate) fn int(base: Base) -> Int {
 }
 
 fn expr(found: &shapes::Expr) -> Expr {
-    let of = |inner: &shapes::Expr| kept(expr(inner));
+    let of = |inner: &shapes::Expr| leak(expr(inner));
     match found {
         shapes::Expr::Const(value) => Expr::Const(*value),
         shapes::Expr::Member(at, base) => Expr::Member(*at, int(*base)),

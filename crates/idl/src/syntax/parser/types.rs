@@ -195,11 +195,11 @@ impl Parser<'_> {
                 break;
             }
             // Only the first member declares the type.
-            let Some(mention) = mention(&spec) else {
+            let Some(reference_to) = reference_to(&spec) else {
                 let error = Diagnostic::error("no-tag", spec.span, "the type of these members has no name");
                 return self.fail(error.help("write a tag before its `{`"));
             };
-            spec = mention;
+            spec = reference_to;
         }
         self.expect(";", "after the member")?;
         Ok(())
@@ -295,7 +295,7 @@ impl Parser<'_> {
 }
 
 /// Returns a type in the form that refers to an earlier declaration. `None` if the type has no tag.
-fn mention(spec: &TypeSpec) -> Option<TypeSpec> {
+fn reference_to(spec: &TypeSpec) -> Option<TypeSpec> {
     let attributes = Vec::new();
     let kind = match &spec.kind {
         TypeKind::Struct(StructDecl { tag, members: Some(_), .. }) => {
@@ -307,7 +307,7 @@ fn mention(spec: &TypeSpec) -> Option<TypeSpec> {
         TypeKind::Enum(EnumDecl { tag, values: Some(_), .. }) => {
             TypeKind::Enum(EnumDecl { tag: Some(tag.clone()?), values: None, attributes })
         }
-        mentioned => mentioned.clone(),
+        other => other.clone(),
     };
     Some(TypeSpec { kind, constant: spec.constant, span: spec.span })
 }

@@ -9,8 +9,9 @@
 use super::endpoint::Endpoint;
 use super::ffi::Done;
 use crate::Error;
+use crate::sync::lock;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// The maximum number of completions kept for a port whose endpoint was closed: more than the port
 /// can have posted operations.
@@ -39,7 +40,7 @@ pub(super) struct EndpointHandle {
 static CONNECTING: Mutex<Vec<(Vec<u8>, Weak<EndpointPair>)>> = Mutex::new(Vec::new());
 
 fn connecting() -> MutexGuard<'static, Vec<(Vec<u8>, Weak<EndpointPair>)>> {
-    CONNECTING.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&CONNECTING)
 }
 
 impl EndpointHandle {
@@ -74,7 +75,7 @@ impl EndpointHandle {
     }
 
     fn sides(&self) -> MutexGuard<'_, [Side; 2]> {
-        self.pair.sides.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.pair.sides)
     }
 
     /// Calls `work` with the endpoint. Returns `None` if the endpoint was closed.

@@ -5,11 +5,12 @@
 
 use super::ffi::{self, Capabilities, Done, Event, Handle};
 use crate::Error;
+use crate::sync::lock;
 use rustix::fd::{BorrowedFd, OwnedFd};
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::io;
 use std::ptr::{null, null_mut};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 /// An object of libfabric that is closed with its owner.
 #[derive(Debug)]
@@ -197,17 +198,17 @@ impl Domain {
     /// Keeps a deregistered region until the open endpoints are closed: an RDMA that has begun may
     /// still be running, and libfabric does not say when it ends.
     pub(super) fn retire(&self, region: &Arc<crate::Region>) {
-        let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut endpoints = lock(&self.endpoints);
         endpoints.retain(|endpoint| endpoint.strong_count() > 0);
         for endpoint in endpoints.iter().filter_map(Weak::upgrade) {
-            endpoint.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(region));
+            lock(&endpoint).push(Arc::clone(region));
         }
     }
 
     /// Returns the list of regions that a new endpoint keeps.
     pub(super) fn enter(&self) -> Arc<Retired> {
         let retired = Arc::new(Mutex::default());
-        let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut endpoints = lock(&self.endpoints);
         endpoints.retain(|endpoint| endpoint.strong_count() > 0);
         endpoints.push(Arc::downgrade(&retired));
         retired

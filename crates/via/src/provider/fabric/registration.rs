@@ -4,8 +4,9 @@ use super::endpoint::Piece;
 use super::ffi::{Handle, Iovec};
 use super::handle;
 use super::objects::{Domain, Registration};
+use crate::sync::lock;
 use crate::{Access, Error, Memory, MemoryHandle, Region};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The registrations of a region.
 #[derive(Debug)]
@@ -63,7 +64,7 @@ fn keys(region: &Region) -> Option<&Keys> {
 /// Ends the peers' access to a region.
 pub(super) fn deregister(region: &Arc<Region>) {
     let Some(keys) = keys(region) else { return };
-    let remote = keys.remote.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let remote = lock(&keys.remote).take();
     if remote.is_some() {
         keys.tag.domain.retire(region);
     }

@@ -4,6 +4,7 @@ use super::directory::local_peer;
 use super::socket::{receive_with_fd, send_with_fd};
 use super::{futex, mapping, named, pulse};
 use crate::doorbell::{end_sleep, prepare_sleep};
+use crate::sync::lock;
 use crate::window::{Carrier, Mapping, OwnRegion, Peer, PeerRegion, REGION_MAX, Wire};
 use crate::{Deadline, Error, Violation, layout};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
@@ -11,7 +12,7 @@ use rustix::fd::OwnedFd;
 use rustix::net::{RecvFlags, SendFlags, Shutdown};
 use rustix::time::Timespec;
 use std::mem::MaybeUninit;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The length of a note, which announces a file on the socket: u32 number, u32 kind, u64 length.
@@ -123,7 +124,7 @@ impl Socket {
 
     /// Returns the area or region with this number, of at most `most` bytes.
     fn take(&self, number: u32, is_area: bool, most: u64) -> Result<Note, Error> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = lock(&self.waiting);
         let is_it = |note: &Note| note.number == number && (note.kind == FileKind::Area) == is_area;
         let note = loop {
             if let Some(at) = waiting.iter().position(is_it) {
@@ -233,7 +234,7 @@ impl Carrier for Socket {
                 self.name(number, FileKind::Area, length, &fd)?;
                 // The peer has taken all frames of the previous area, so it has opened that area's
                 // file.
-                *area.lock().unwrap_or_else(PoisonError::into_inner) = Some(fd);
+                *lock(area) = Some(fd);
             }
         }
         Ok(mapping)

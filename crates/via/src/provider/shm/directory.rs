@@ -18,6 +18,7 @@ mod tests;
 
 use super::greeting::Outgoing;
 use crate::error::doing;
+use crate::sync::lock;
 use crate::window::{Options, Window};
 use crate::{Deadline, Error};
 use listener::Held;
@@ -32,7 +33,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 /// The maximum number of dead names that one listing of the directory removes. The next listing
 /// removes more.
@@ -149,15 +150,14 @@ impl Directory {
 
     /// Returns the opened directory. Opens the path again when the directory was removed.
     fn place(&self) -> Result<Arc<Place>, Error> {
-        let lock = || self.place.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = Arc::clone(&lock());
+        let known = Arc::clone(&lock(&self.place));
         if !known.is_removed() {
             return Ok(known);
         }
         // The open is made without the lock. If a file system hangs, threads then wait for it at
         // the same time, and not one after the other.
         let opened = Place::open(&self.path)?;
-        let mut place = lock();
+        let mut place = lock(&self.place);
         // Another thread may have opened the directory meanwhile.
         if place.is_removed() {
             *place = Arc::new(opened);
@@ -206,7 +206,7 @@ impl Directory {
         if files.answers() {
             return Err(Error::NameInUse { name: name.to_owned(), pid: files.owner() });
         }
-        let lock = files.lock(LOCK_TIMEOUT)?;
+        let file_lock = files.lock(LOCK_TIMEOUT)?;
         let file = files.socket_file();
         // The lock is held here and no server answered: the server that made this file is dead.
         files.place.remove_dead_socket(&file)?;
@@ -219,8 +219,8 @@ impl Directory {
             files.place.open_to_everybody(&file)?;
         }
         rustix::net::listen(&listener, BACKLOG).map_err(&binding)?;
-        let held = Arc::new(Held { files, made, lock, is_nameless: AtomicBool::new(false) });
-        let mut known = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = Arc::new(Held { files, made, lock: file_lock, is_nameless: AtomicBool::new(false) });
+        let mut known = lock(&self.held);
         known.retain(|held| held.strong_count() > 0);
         known.push(Arc::downgrade(&held));
         Ok(Listener { listener, is_open, held })
@@ -229,7 +229,7 @@ impl Directory {
     /// Gives up every name that is served through this value and its clones, whatever listens
     /// behind the name. No file of these names remains in the directory. A process calls this last.
     pub fn give_up_names(&self) {
-        let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
+        let held = std::mem::take(&mut *lock(&self.held));
         held.iter().filter_map(Weak::upgrade).for_each(|held| held.give_up());
     }
 

@@ -2,6 +2,7 @@
 //! that wait for that peer.
 
 use crate::Error;
+use crate::sync::lock;
 use crate::window::Wire;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
@@ -9,7 +10,7 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 /// The number by which the pulse thread knows a connection. The number of its socket would not do:
 /// an event may be handled after its connection has gone, when the next connection has that number.
@@ -33,7 +34,7 @@ struct Watch {
 impl Watch {
     /// Closes a connection whose peer has hung up, unless it has been forgotten meanwhile.
     fn close(&self, number: Number) {
-        let wires = self.wires.lock().unwrap_or_else(PoisonError::into_inner);
+        let wires = lock(&self.wires);
         let wire = wires.get(&number).and_then(Weak::upgrade);
         // Dropping the last reference closes the socket, which must not happen under the lock.
         drop(wires);
@@ -58,7 +59,7 @@ fn watch_of_process() -> Result<&'static Watch, Error> {
 /// Has the pulse thread call [`Wire::close`] when the peer hangs up.
 pub(super) fn watch(socket: &OwnedFd, number: Number, wire: &Arc<Wire>) -> Result<(), Error> {
     let watch = watch_of_process()?;
-    let mut wires = watch.wires.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut wires = lock(&watch.wires);
     wires.insert(number, Arc::downgrade(wire));
     drop(wires);
     // Without `IN`: larger areas arrive on the socket, and the threads that need them receive them.
@@ -71,7 +72,7 @@ pub(super) fn watch(socket: &OwnedFd, number: Number, wire: &Arc<Wire>) -> Resul
 pub(super) fn forget(socket: &OwnedFd, number: Number) {
     if let Ok(watch) = watch_of_process() {
         let _ = epoll::delete(&watch.epoll, socket.as_fd());
-        watch.wires.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
+        lock(&watch.wires).remove(&number);
     }
 }
 

@@ -7,9 +7,10 @@
 
 use super::mapping::{self, Mapping};
 use crate::Error;
+use crate::sync::lock;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Mutex;
 use std::sync::atomic::{Ordering, fence};
-use std::sync::{Mutex, PoisonError};
 
 /// The length of a table, in bytes: 16384 regions. Further regions are only reached by their
 /// owner's own copies.
@@ -67,7 +68,7 @@ impl Table {
 
     /// Assigns a word to a region. `None` when all words are in use.
     pub(super) fn enter(&self) -> Option<Entry> {
-        let mut unused = self.unused.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unused = lock(&self.unused);
         let index = unused.returned.pop().or_else(|| {
             let next = unused.next;
             ((next as usize) < LENGTH / 4).then(|| {
@@ -86,7 +87,7 @@ impl Table {
         // Later accesses of the owner to the region's bytes must come after the change of the word.
         fence(Ordering::SeqCst);
         if value != u32::MAX {
-            self.unused.lock().unwrap_or_else(PoisonError::into_inner).returned.push(entry.index);
+            lock(&self.unused).returned.push(entry.index);
         }
     }
 }

@@ -7,11 +7,12 @@ use super::port::{SimPort, nanoseconds};
 use crate::notice::poll_fds;
 use crate::reliable::{Answering, Link};
 use crate::spi::{Incoming, Listening, Offer, Port};
+use crate::sync::lock;
 use crate::{Deadline, Error};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// The maximum number of wires that wait for one listener.
 const PENDING_MAX: usize = 1024;
@@ -52,14 +53,14 @@ struct SimRequest {
 
 impl Listeners {
     pub(super) fn find(&self, nic: usize, name: &str) -> Option<Arc<Inbox>> {
-        let listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let listeners = lock(&self.0);
         listeners.get(&(nic, name.to_owned()))?.upgrade()
     }
 
     fn open(&self, nic: usize, name: &str) -> Result<Arc<Inbox>, Error> {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
             .map_err(Error::system("making an event counter"))?;
-        let mut listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listeners = lock(&self.0);
         listeners.retain(|_, inbox| inbox.strong_count() > 0);
         if listeners.contains_key(&(nic, name.to_owned())) {
             return Err(Error::NameInUse { name: name.to_owned(), pid: None });
@@ -72,7 +73,7 @@ impl Listeners {
 
 impl Inbox {
     fn pending(&self) -> MutexGuard<'_, Vec<PendingWire>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.pending)
     }
 
     /// Adds the end of a wire to those that wait for the listener.

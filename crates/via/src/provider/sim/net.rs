@@ -5,11 +5,12 @@ mod trial_hooks;
 
 use crate::Error;
 use crate::reliable::Link;
+use crate::sync::lock;
 use crate::wrap::{Capture, Channel, Conditions, Counts, Ends};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use trial_hooks::{TrialHooks, describe, fate};
 
@@ -109,7 +110,7 @@ impl Net {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shared)
     }
 
     /// Returns the virtual time since the network was made.

@@ -6,13 +6,14 @@ use super::link::UdpLink;
 use crate::notice::poll_fds;
 use crate::reliable::{Answering, accept, packet};
 use crate::spi::{Incoming, Listening, Offer, Port};
+use crate::sync::lock;
 use crate::wrap::FaultLink;
 use crate::{Deadline, Error};
 use rustix::fd::OwnedFd;
 use rustix::net::sockopt;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The time for which a request is remembered, to recognize its repetitions: longer than any peer
@@ -63,7 +64,7 @@ impl UdpListener {
 impl Shared {
     /// Whether a request is new. Repetitions of a rejected request are rejected again.
     fn is_new(&self, from: SocketAddr, id: u64) -> bool {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         if let Some(before) = known.get(&(from, id)) {
             if let Some(rejection) = &before.rejection {
                 let _ = self.socket.send_to(rejection, from);
@@ -84,7 +85,7 @@ impl Shared {
         let rejection = answering.reject(why);
         // If the rejection gets lost, the next repetition of the request is answered.
         let _ = self.socket.send_to(&rejection, from);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         if let Some(request) = known.get_mut(&(from, answering.id())) {
             request.rejection = Some(rejection);
         }

@@ -9,6 +9,7 @@ use super::interface::Interface;
 use super::rings::{ConsumerRing, FrameDescriptor, Peek, ProducerRing};
 use super::watch::Watchers;
 use super::{Mode, Options, Refused, Statistics};
+use crate::sync::lock;
 use crate::{Error, Memory};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::io::Errno;
@@ -19,7 +20,7 @@ use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddrV4;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 // The offsets at which the rings are mapped: linux/if_xdp.h.
@@ -164,7 +165,7 @@ impl Queue {
     }
 
     fn lock(&self) -> MutexGuard<'_, Rings> {
-        self.rings.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.rings)
     }
 
     /// Has frames to `port` delivered to the inbox that notifies `delivery` from now on.

@@ -7,10 +7,11 @@
 //! When the steward goes to sleep, or its NIC's attendant finds that its thread stopped, the other
 //! files watch again.
 
+use crate::sync::lock;
 use rustix::event::epoll;
 use rustix::fd::{BorrowedFd, OwnedFd};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The files of a queue's sockets, by their ports.
 #[derive(Debug, Default)]
@@ -35,7 +36,7 @@ struct File {
 
 impl Watchers {
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner)
     }
 
     /// Adds a socket's file, on which no thread sleeps yet.

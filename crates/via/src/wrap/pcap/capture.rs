@@ -2,12 +2,13 @@
 
 use super::packet::{Ends, Layer, PACKET_MAX, PAYLOAD_MAX, headers};
 use crate::Error;
+use crate::sync::lock;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 const MAGIC_NANOSECONDS: u32 = 0xa1b2_3c4d;
@@ -87,7 +88,7 @@ impl Capture {
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.file)
     }
 
     /// Captures a datagram that this side sent. `at` is the time since 1970.

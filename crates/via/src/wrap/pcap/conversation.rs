@@ -3,9 +3,10 @@
 use super::packet::{ACK, FIN, Layer, PAYLOAD_MAX, PUSH, SYN};
 use super::{Ends, SharedCapture, now};
 use crate::Error;
+use crate::sync::lock;
 use rustix::fd::OwnedFd;
 use std::net::UdpSocket;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// A stream, or datagrams to and from one peer, in a shared capture.
 ///
@@ -101,7 +102,7 @@ impl Conversation {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Captures bytes before this side sends them.

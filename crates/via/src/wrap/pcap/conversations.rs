@@ -2,9 +2,10 @@
 
 use super::{Conversation, Ends, SharedCapture};
 use crate::Error;
+use crate::sync::lock;
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The maximum number of peers remembered: each takes a file. A peer that forces the others out
 /// only gets some packets captured twice.
@@ -44,7 +45,7 @@ impl Conversations {
 
     /// Returns the conversation with a peer; `None` where the process has no file for it.
     fn with(&self, peer: SocketAddr) -> Option<Arc<Conversation>> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         if let Some(conversation) = known.get(&peer) {
             return Some(Arc::clone(conversation));
         }

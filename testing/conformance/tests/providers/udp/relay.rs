@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 
 /// The state that a fixture's relays share.
 #[derive(Debug, Default)]
-pub(crate) struct Weather {
+pub(crate) struct NetworkConditions {
     faults: Mutex<Faults>,
     is_cut: AtomicBool,
     is_over: AtomicBool,
 }
 
-impl Weather {
+impl NetworkConditions {
     pub(crate) fn disturb(&self, faults: Faults) {
         *self.faults.lock().unwrap() = faults;
     }
@@ -42,21 +42,27 @@ struct Delayed {
 }
 
 /// Starts a relay to a listener. Returns its address, and its thread, which ends when the fixture
-/// sets `is_over` in `weather`, the state that its relays share.
-pub(crate) fn start(listener: SocketAddr, weather: &Arc<Weather>) -> (SocketAddr, JoinHandle<()>) {
+/// sets `is_over` in `conditions`, the state that its relays share.
+pub(crate) fn start(listener: SocketAddr, conditions: &Arc<NetworkConditions>) -> (SocketAddr, JoinHandle<()>) {
     let front = UdpSocket::bind("127.0.0.1:0").unwrap();
     front.set_nonblocking(true).unwrap();
     let address = front.local_addr().unwrap();
-    let weather = Arc::clone(weather);
-    let mut relay =
-        Relay { front, listener, weather, clients: HashMap::new(), delayed: Vec::new(), dice: 0x9e37_79b9_7f4a_7c15 };
+    let conditions = Arc::clone(conditions);
+    let mut relay = Relay {
+        front,
+        listener,
+        conditions,
+        clients: HashMap::new(),
+        delayed: Vec::new(),
+        dice: 0x9e37_79b9_7f4a_7c15,
+    };
     (address, std::thread::spawn(move || relay.run()))
 }
 
 struct Relay {
     front: UdpSocket,
     listener: SocketAddr,
-    weather: Arc<Weather>,
+    conditions: Arc<NetworkConditions>,
     // A socket for each client, whose address the listener sees in place of the client's.
     clients: HashMap<SocketAddr, UdpSocket>,
     delayed: Vec<Delayed>,
@@ -66,7 +72,7 @@ struct Relay {
 impl Relay {
     fn run(&mut self) {
         let mut buffer = vec![0; 1 << 16];
-        while !self.weather.is_over.load(Ordering::SeqCst) {
+        while !self.conditions.is_over.load(Ordering::SeqCst) {
             self.sleep();
             while let Ok((length, client)) = self.front.recv_from(&mut buffer) {
                 if !self.clients.contains_key(&client) {
@@ -111,8 +117,8 @@ impl Relay {
     }
 
     fn pass(&mut self, from_client: bool, client: SocketAddr, mut bytes: Vec<u8>) {
-        let faults = *self.weather.faults.lock().unwrap();
-        if self.weather.is_cut.load(Ordering::SeqCst) || self.happens(faults.lost) {
+        let faults = *self.conditions.faults.lock().unwrap();
+        if self.conditions.is_cut.load(Ordering::SeqCst) || self.happens(faults.lost) {
             return;
         }
         if self.happens(faults.corrupted) && !bytes.is_empty() {

@@ -72,13 +72,13 @@ impl Viewer<'_> {
         let name = binding(&param.param.code);
         let is_result = !param.param.direction.is_in();
         Ok(match &param.passing {
-            Passing::Value(ty) | Passing::Place(ty) if param.counts => self.count(param, ty),
+            Passing::Value(ty) | Passing::RefPointer(ty) if param.counts => self.count(param, ty),
             Passing::Value(ty) => self.value(ty, &name, &name, &name),
-            Passing::Place(ty @ Type::Fixed(element, _)) => self.fixed(param, ty, element),
-            Passing::Place(Type::Base(Base::Boolean)) => self.boolean(param),
-            Passing::Place(ty) if is_result => self.place(ty, &name),
-            Passing::Place(ty) if param.param.direction.is_out() => self.changed(type_name(self.model, ty), &name),
-            Passing::Place(ty) => self.value(ty, &name, &format!("&{name}"), &format!("*{name}")),
+            Passing::RefPointer(ty @ Type::Fixed(element, _)) => self.fixed(param, ty, element),
+            Passing::RefPointer(Type::Base(Base::Boolean)) => self.boolean(param),
+            Passing::RefPointer(ty) if is_result => self.place(ty, &name),
+            Passing::RefPointer(ty) if param.param.direction.is_out() => self.changed(type_name(self.model, ty), &name),
+            Passing::RefPointer(ty) => self.value(ty, &name, &format!("&{name}"), &format!("*{name}")),
             Passing::Array { element, .. } | Passing::Reference { element, .. } => {
                 self.elements(param, type_name(self.model, element), element, false)
             }
@@ -242,7 +242,7 @@ impl Viewer<'_> {
             view.before.push(format!("obvia::check_length{or_none}({name}.size(), {count});"));
         }
         let function = if is_owner && !param.param.direction.is_in() { "room" } else { "elements" };
-        let count = self.room(param, size, Side::Proxy, &mut view.prepared);
+        let count = self.room(param, size, Side::BeforeCall, &mut view.prepared);
         view.given = format!("obvia::{function}<{seen}>({name}, {count})");
         view
     }
@@ -303,7 +303,7 @@ impl Viewer<'_> {
         let Type::Pointer(counted) = &counter.param.ty else { return Err(COUNT) };
         let taken = local(self.plan, param, "taken");
         Ok(View {
-            before: vec![self.nowhere(element, &name)?],
+            before: vec![self.returned_pointer(element, &name)?],
             argument: format!("&{name}"),
             after: vec![format!("auto {taken} = {array}::attach({name}, {count});")],
             returned: taken,
@@ -322,7 +322,7 @@ impl Viewer<'_> {
     }
 
     /// Returns the declaration of a pointer to elements that the method provides.
-    fn nowhere(&self, element: &Type, name: &str) -> Result<String, Reason> {
+    fn returned_pointer(&self, element: &Type, name: &str) -> Result<String, Reason> {
         if matches!(element, Type::Fixed(..)) {
             return Err(ARRAYS);
         }
@@ -341,7 +341,7 @@ impl Viewer<'_> {
         let count = binding(&self.counter(size).ok_or(COUNT)?.param.code);
         let span = format!("obvia::span<const {}>", type_name(self.model, element));
         Ok(View {
-            before: vec![self.nowhere(element, &name)?],
+            before: vec![self.returned_pointer(element, &name)?],
             argument: format!("&{name}"),
             returned: format!("{span}({name}, {count})"),
             result: Some(span),

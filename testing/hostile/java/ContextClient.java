@@ -1,6 +1,6 @@
 package peer;
 
-import hearing.IHearer;
+import contexts.IContexts;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -11,9 +11,9 @@ import obvia.Trace;
 
 /**
  * Calls a server from a thread of each kind, and makes it call another server, which has to notice
- * cancelled calls: the same as {@code hearing.rs}.
+ * cancelled calls: the same as {@code contexts.rs}.
  */
-final class HearingClient {
+final class ContextClient {
     /**
      * The deadline that this client sets: more than twice the default timeout, and less than half
      * of {@link #PASSED}.
@@ -22,7 +22,7 @@ final class HearingClient {
     /** The deadline that a server sets when it calls another one. */
     private static final Duration PASSED = Duration.ofHours(1);
     /**
-     * The first timeout of a lingering call. On a busy machine, the call may not have begun by
+     * The first timeout of a waiting call. On a busy machine, the call may not have begun by
      * then.
      */
     private static final Duration SHORT = Duration.ofMillis(500);
@@ -30,29 +30,29 @@ final class HearingClient {
     private static final Trace TRACE = new Trace("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
     private static final Trace LONGEST = new Trace(TRACE.traceparent(), "s".repeat(512));
 
-    private HearingClient() {}
+    private ContextClient() {}
 
     /** The call context that a method saw. */
-    private record Heard(long left, String trace) {
-        static Heard by(IHearer hearer) {
-            IHearer.HearResult heard = hearer.hear();
-            return new Heard(heard.left(), heard.trace());
+    private record Context(long left, String trace) {
+        static Context first(IContexts object) {
+            IContexts.ContextResult context = object.context();
+            return new Context(context.left(), context.trace());
         }
 
-        static Heard through(IHearer by, IHearer other) {
-            IHearer.PassResult heard = by.pass(other);
-            return new Heard(heard.left(), heard.trace());
+        static Context passedOn(IContexts first, IContexts other) {
+            IContexts.ContextOfResult context = first.contextOf(other);
+            return new Context(context.left(), context.trace());
         }
     }
 
     public static void main(String[] arguments) throws Exception {
-        IHearer by = find(arguments[0]);
-        IHearer last = find(arguments[1]);
+        IContexts first = find(arguments[0]);
+        IContexts last = find(arguments[1]);
         for (Thread.Builder thread : new Thread.Builder[] {Thread.ofPlatform(), Thread.ofVirtual()}) {
             CompletableFuture<Void> done = new CompletableFuture<>();
             thread.start(() -> {
                 try {
-                    checkAll(by, last);
+                    checkAll(first, last);
                     done.complete(null);
                 } catch (Throwable e) {
                     done.completeExceptionally(e);
@@ -65,34 +65,34 @@ final class HearingClient {
     }
 
     /** Connects to an object by a string binding with a name, or by a name. */
-    private static IHearer find(String where) {
+    private static IContexts find(String where) {
         int name = where.indexOf(",name=");
         Endpoint there = Obvia.connect(name < 0 ? "" : where.substring(0, name) + "]");
-        return there.bind(IHearer.class, name < 0 ? where : where.substring(name + 6, where.length() - 1));
+        return there.bind(IContexts.class, name < 0 ? where : where.substring(name + 6, where.length() - 1));
     }
 
-    private static void checkAll(IHearer by, IHearer last) throws InterruptedException {
-        check(null, () -> Heard.by(by));
-        check(PASSED, () -> Heard.through(by, last));
-        check(PASSED, () -> Heard.through(last, by));
-        int before = last.lingered();
+    private static void checkAll(IContexts first, IContexts last) throws InterruptedException {
+        check(null, () -> Context.first(first));
+        check(PASSED, () -> Context.passedOn(first, last));
+        check(PASSED, () -> Context.passedOn(last, first));
+        int before = last.cancelled();
         long until = System.nanoTime() + PATIENCE_NANOS;
-        for (Duration time = SHORT; last.lingered() == before; time = time.multipliedBy(2)) {
+        for (Duration time = SHORT; last.cancelled() == before; time = time.multipliedBy(2)) {
             if (System.nanoTime() > until) {
-                throw new AssertionError("it does not hear that nobody waits");
+                throw new AssertionError("the cancelled call was not noticed");
             }
-            giveUp(by, last, time);
+            giveUp(first, last, time);
             long moment = System.nanoTime() + 2 * time.toNanos();
-            while (last.lingered() == before && System.nanoTime() < moment) {
+            while (last.cancelled() == before && System.nanoTime() < moment) {
                 Thread.sleep(10);
             }
         }
     }
 
-    private static void giveUp(IHearer by, IHearer last, Duration time) {
+    private static void giveUp(IContexts first, IContexts last, Duration time) {
         try {
-            Obvia.within(time, () -> by.linger(last));
-            throw new AssertionError("nobody lingers");
+            Obvia.within(time, () -> first.awaitCancel(last));
+            throw new AssertionError("the call did not time out");
         } catch (CallTimeoutException e) {
             // The timeout is expected.
         }
@@ -103,16 +103,16 @@ final class HearingClient {
      * and with the trace. A default timeout is not transmitted, so the callee reports no deadline
      * for it.
      */
-    private static void check(Duration said, Trace trace, Heard heard) {
-        boolean isSo = said == null ? heard.left == -1 : heard.left >= said.toMillis() / 2 && heard.left <= said.toMillis();
-        String meant = trace == null ? "" : trace.traceparent() + " " + trace.tracestate();
-        if (!isSo || !heard.trace.equals(meant)) {
-            throw new AssertionError(heard + " where the time is " + said + ", and the trace " + meant);
+    private static void check(Duration expected, Trace trace, Context context) {
+        boolean isRight = expected == null ? context.left == -1 : context.left >= expected.toMillis() / 2 && context.left <= expected.toMillis();
+        String expectedTrace = trace == null ? "" : trace.traceparent() + " " + trace.tracestate();
+        if (!isRight || !context.trace.equals(expectedTrace)) {
+            throw new AssertionError(context + " where the time is " + expected + ", and the trace " + expectedTrace);
         }
     }
 
     /** @param otherwise the deadline that the callee reports if this client sets none */
-    private static void check(Duration otherwise, Supplier<Heard> call) {
+    private static void check(Duration otherwise, Supplier<Context> call) {
         for (int turn = 0; turn < 3; turn++) {
             check(otherwise, null, call.get());
             check(TIME, null, Obvia.within(TIME, call::get));

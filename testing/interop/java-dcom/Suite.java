@@ -8,12 +8,12 @@ import org.jinterop.dcom.common.JISystem;
 /**
  * Tests of interop-script with j-interop, a client of DCOM and Automation.
  *
- * <p>{@code Judge HOST USER PASSWORD LEVEL values|held|called|long COMMAND ...} starts the server
+ * <p>{@code Suite HOST USER PASSWORD LEVEL values|held|called|long COMMAND ...} starts the server
  * with the command. The server prints its bindings, and the number of objects for each line that
  * it reads. The program checks values, errors and objects, or the lifetime of objects; {@code
  * long} takes ten minutes.
  */
-public final class Judge {
+public final class Suite {
     /** The body of a check. */
     interface Check {
         void run() throws Exception;
@@ -21,7 +21,7 @@ public final class Judge {
 
     private static final List<String> failed = new ArrayList<>();
 
-    private Judge() {}
+    private Suite() {}
 
     public static void main(String[] arguments) throws Exception {
         // The library would log to a file of the machine, and to the error output.

@@ -11,35 +11,36 @@ use obvia::{Error, GUID, HRESULT, code};
 use std::ffi::c_void;
 use windows_core::implement;
 
-const OWN: &str = "the words of this call";
+/// The error text of the failed call.
+const FAILURE: &str = "the text of this call";
 
 /// The object is agile, because an interface from an IDL file is.
 #[implement(IClassFactory, IListener)]
-struct Careless;
+struct ErrorSetter;
 
-impl IListener_Impl for Careless_Impl {
+impl IListener_Impl for ErrorSetter_Impl {
     fn Heard(&self, value: i32) -> obvia::Result<i32> {
         Ok(value)
     }
 }
 
-impl IClassFactory_Impl for Careless_Impl {
+impl IClassFactory_Impl for ErrorSetter_Impl {
     unsafe fn CreateInstance(&self, _: *mut c_void, _: *const GUID, _: *mut *mut c_void) -> HRESULT {
-        obvia::rt::fail(Error::new(code::E_FAIL, OWN))
+        obvia::rt::fail(Error::new(code::E_FAIL, FAILURE))
     }
 
     unsafe fn LockServer(&self, stays: i32) -> HRESULT {
         if stays == 0 {
             return code::E_FAIL;
         }
-        let _ = obvia::rt::fail(Error::new(code::E_FAIL, "words of a call that has succeeded"));
+        let _ = obvia::rt::fail(Error::new(code::E_FAIL, "the text of a call that has succeeded"));
         code::S_OK
     }
 }
 
 /// Exports the object.
 pub(crate) fn export(state: &mut State, name: &str) -> Answer {
-    done(state.exports.push(obvia::export(name, IClassFactory::from(Careless))?))
+    done(state.exports.push(obvia::export(name, IClassFactory::from(ErrorSetter))?))
 }
 
 /// Calls the object, and checks that the error information belongs to the failed call.
@@ -47,14 +48,14 @@ pub(crate) fn check(place: &str) -> Answer {
     let object: IClassFactory = obvia::connect(place)?;
     for _ in 0..3 {
         object.lock_server(true)?;
-        for told in [None, Some(OWN), None] {
-            let failed = match told {
+        for expected in [None, Some(FAILURE), None] {
+            let failed = match expected {
                 Some(_) => object.create_instance::<IClassFactory>().map(drop),
                 None => object.lock_server(false),
             };
-            let heard = failed.err().filter(|error| error.code() == code::E_FAIL).ok_or(code::E_UNEXPECTED)?;
-            if heard.detail() != told {
-                return Err(Error::new(code::E_UNEXPECTED, format!("{:?} instead of {told:?}", heard.detail())));
+            let error = failed.err().filter(|error| error.code() == code::E_FAIL).ok_or(code::E_UNEXPECTED)?;
+            if error.detail() != expected {
+                return Err(Error::new(code::E_UNEXPECTED, format!("{:?} instead of {expected:?}", error.detail())));
             }
         }
     }

@@ -189,8 +189,9 @@ fn the_end_of_a_network_connection_is_not_the_end_of_the_process() {
     server.kill();
     let told = client.line();
     assert!(told.contains("RPC_E_DISCONNECTED"), "{told}");
-    // Each time that the janitor gives back references to another server, it also checks the link
-    // to the killed one, before or after that.
+    // Each pass of the janitor sends the releases and checks every link, in either order. When the
+    // third release has arrived, two passes are complete, so the janitor has checked the link to
+    // the killed server.
     let mut other = directories[1].start(PROGRAM, &[]);
     other.good("export other");
     client.good("connect other");

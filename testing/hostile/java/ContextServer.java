@@ -1,6 +1,6 @@
 package peer;
 
-import hearing.IHearer;
+import contexts.IContexts;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -13,18 +13,18 @@ import obvia.RpcException;
  * Exports an object that returns the context of its calls, like the one in Rust, until the
  * standard input ends.
  */
-final class Hearer implements IHearer {
+final class ContextServer implements IContexts {
     private static final Duration HOUR = Duration.ofHours(1);
 
-    /** The time after which a lingering call fails because its cancellation was not noticed. */
-    private static final long LINGERS_NANOS = 60_000_000_000L;
+    /** The time after which a waiting call fails because its cancellation was not noticed. */
+    private static final long WAIT_NANOS_MAX = 60_000_000_000L;
 
-    private final AtomicInteger lingered = new AtomicInteger();
+    private final AtomicInteger cancelled = new AtomicInteger();
 
-    private Hearer() {}
+    private ContextServer() {}
 
     public static void main(String[] arguments) throws Exception {
-        try (var _ = Obvia.export(new Hearer(), IHearer.class, arguments[0])) {
+        try (var _ = Obvia.export(new ContextServer(), IContexts.class, arguments[0])) {
             System.out.println(arguments.length > 1 ? "ready " + Obvia.listen(arguments[1]) : "ready");
             System.in.readAllBytes();
         }
@@ -32,35 +32,35 @@ final class Hearer implements IHearer {
     }
 
     @Override
-    public HearResult hear() {
+    public ContextResult context() {
         long left = Obvia.callerDeadline().map(end -> Math.max(0, Duration.between(Instant.now(), end).toMillis())).orElse(-1L);
-        return new HearResult(left, Obvia.trace().map(trace -> trace.traceparent() + " " + trace.tracestate()).orElse(""));
+        return new ContextResult(left, Obvia.trace().map(trace -> trace.traceparent() + " " + trace.tracestate()).orElse(""));
     }
 
     @Override
-    public PassResult pass(IHearer other) {
-        HearResult heard = Obvia.within(HOUR, other::hear);
-        return new PassResult(heard.left(), heard.trace());
+    public ContextOfResult contextOf(IContexts other) {
+        ContextResult context = Obvia.within(HOUR, other::context);
+        return new ContextOfResult(context.left(), context.trace());
     }
 
     @Override
-    public void linger(IHearer other) {
+    public void awaitCancel(IContexts other) {
         if (other != null) {
-            Obvia.within(HOUR, () -> other.linger(null));
+            Obvia.within(HOUR, () -> other.awaitCancel(null));
             return;
         }
-        long until = System.nanoTime() + LINGERS_NANOS;
+        long until = System.nanoTime() + WAIT_NANOS_MAX;
         while (!Obvia.isCancelled()) {
             if (System.nanoTime() > until) {
                 throw new RpcException(Hresult.E_FAIL);
             }
             LockSupport.parkNanos(1_000_000);
         }
-        lingered.incrementAndGet();
+        cancelled.incrementAndGet();
     }
 
     @Override
-    public int lingered() {
-        return lingered.get();
+    public int cancelled() {
+        return cancelled.get();
     }
 }

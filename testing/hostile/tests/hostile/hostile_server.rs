@@ -11,26 +11,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The exported name of the hostile server.
-pub(crate) const EVIL: &str = "evil";
+pub(crate) const HOSTILE: &str = "hostile";
 /// The time between checks for the end, while the server waits for a message.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A server that runs until it is dropped.
-pub(crate) struct Evil {
+pub(crate) struct HostileServer {
     stop: Arc<AtomicBool>,
     _accepting: Vec<Meanwhile>,
     sockets: Vec<std::path::PathBuf>,
 }
 
-impl Evil {
-    /// Serves a name and an endpoint. `behave` returns whether it has handled a message; other
+impl HostileServer {
+    /// Serves a name and an endpoint. `handle` returns whether it has handled a message; other
     /// messages are answered correctly.
     pub(crate) fn start(
         directory: &Directory,
-        behave: impl Fn(&mut Peer, &Message) -> bool + Send + Sync + 'static,
+        handle: impl Fn(&mut Peer, &Message) -> bool + Send + Sync + 'static,
     ) -> Self {
         let oxid = fresh_oxid();
-        Self::start_as(directory, oxid, &[EVIL.to_owned(), endpoint_of(oxid)], behave)
+        Self::start_as(directory, oxid, &[HOSTILE.to_owned(), endpoint_of(oxid)], handle)
     }
 
     /// Like [`Self::start`], but under these names, and with the OXID of the process that they
@@ -39,15 +39,15 @@ impl Evil {
         directory: &Directory,
         oxid: u64,
         names: &[String],
-        behave: impl Fn(&mut Peer, &Message) -> bool + Send + Sync + 'static,
+        handle: impl Fn(&mut Peer, &Message) -> bool + Send + Sync + 'static,
     ) -> Self {
-        let behave = Arc::new(behave);
+        let handle = Arc::new(handle);
         Self::accept(directory, names, move |socket, stop| {
             let Some(mut peer) = Peer::accept(socket) else { return };
             peer.oxid = oxid;
             while !stop.load(Ordering::Relaxed) && !has_ended(&peer.socket) {
                 let Some(message) = peer.message_within(LOOK) else { continue };
-                if !behave(&mut peer, &message) {
+                if !handle(&mut peer, &message) {
                     answer(&mut peer, &message);
                 }
             }
@@ -56,7 +56,7 @@ impl Evil {
 
     /// Serves a name with `greet`, and then leaves the connection open without answers.
     pub(crate) fn greeting(directory: &Directory, greet: impl Fn(&UnixStream) + Send + Sync + 'static) -> Self {
-        Self::accept(directory, &[EVIL.to_owned()], move |socket, stop| {
+        Self::accept(directory, &[HOSTILE.to_owned()], move |socket, stop| {
             greet(&socket);
             while !stop.load(Ordering::Relaxed) && !has_ended(&socket) {
                 std::thread::sleep(LOOK);
@@ -99,7 +99,7 @@ fn await_client(listener: &UnixListener) {
     let _ = poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: LOOK.subsec_nanos().into() }));
 }
 
-impl Drop for Evil {
+impl Drop for HostileServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         for socket in &self.sockets {
@@ -108,7 +108,7 @@ impl Drop for Evil {
     }
 }
 
-/// Answers a request with results. Returns true, so that a `behave` function can end with it.
+/// Answers a request with results. Returns true, so that a `handle` function can end with it.
 pub(crate) fn respond(peer: &mut Peer, request: &Message, frame: &[u8]) -> bool {
     peer.post(wire::RESPONSE, request.opnum, (0, request.sequence), frame);
     true

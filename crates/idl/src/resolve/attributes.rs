@@ -1,0 +1,214 @@
+//! The attributes, and the declarations that may have them.
+
+/// A kind of declaration with the attributes that it may have.
+pub(super) struct Place {
+    /// The declaration, as messages call it.
+    pub(super) name: &'static str,
+    attributes: &'static [&'static [&'static str]],
+}
+
+impl Place {
+    /// Whether the declaration may have the attribute.
+    pub(super) fn permits(&self, attribute: &str) -> bool {
+        self.attributes.iter().any(|some| some.contains(&attribute))
+    }
+}
+
+/// Attributes of types that only type libraries record.
+pub(super) const ON_TYPES: [&str; 6] = ["uuid", "version", "helpstring", "helpcontext", "hidden", "restricted"];
+
+/// Attributes that select how C programs get their binding handles. An interface pointer is the
+/// binding, so they have no effect.
+pub(super) const ON_HANDLES: [&str; 4] = ["auto_handle", "explicit_handle", "implicit_handle", "handle"];
+
+pub(super) const INTERFACE: Place = Place {
+    name: "an interface",
+    attributes: &[&[
+        "uuid",
+        "version",
+        "object",
+        "local",
+        "pointer_default",
+        "helpstring",
+        "helpcontext",
+        "proxy",
+        "endpoint",
+        "dual",
+        "oleautomation",
+        "nonextensible",
+        "hidden",
+        "restricted",
+        "annotation",
+        "ms_union",
+    ]],
+};
+
+pub(super) const PARAMETER: Place = Place {
+    name: "a parameter",
+    attributes: &[&[
+        "in",
+        "out",
+        "retval",
+        "size_is",
+        "length_is",
+        "max_is",
+        "string",
+        "ref",
+        "unique",
+        "ptr",
+        "iid_is",
+        "range",
+        "max_value",
+        "switch_is",
+        "switch_type",
+        "optional",
+        "defaultvalue",
+        "annotation",
+        "zero_copy",
+        "map",
+        "lend",
+        "prealloc",
+        "context_handle",
+    ]],
+};
+
+pub(super) const MEMBER: Place = Place {
+    name: "a member",
+    attributes: &[&[
+        "size_is",
+        "length_is",
+        "max_is",
+        "string",
+        "ref",
+        "unique",
+        "ptr",
+        "iid_is",
+        "range",
+        "switch_is",
+        "switch_type",
+    ]],
+};
+
+pub(super) const METHOD: Place = Place {
+    name: "a method",
+    attributes: &[&[
+        "oneway",
+        "helpstring",
+        "helpcontext",
+        "id",
+        "propget",
+        "propput",
+        "propputref",
+        "local",
+        "hidden",
+        "restricted",
+        "idempotent",
+        "maybe",
+        "source",
+        "bindable",
+        "requestedit",
+        "displaybind",
+        "defaultbind",
+        "defaultcollelem",
+        "uidefault",
+        "nonbrowsable",
+        "replaceable",
+        "immediatebind",
+    ]],
+};
+
+pub(super) const PROPERTY: Place = Place {
+    name: "a property",
+    attributes: &[&[
+        "id",
+        "helpstring",
+        "helpcontext",
+        "readonly",
+        "hidden",
+        "restricted",
+        "source",
+        "bindable",
+        "requestedit",
+        "displaybind",
+        "defaultbind",
+        "defaultcollelem",
+        "uidefault",
+        "nonbrowsable",
+        "immediatebind",
+    ]],
+};
+
+pub(super) const STRUCTURE: Place = Place { name: "a structure", attributes: &[&ON_TYPES] };
+
+pub(super) const UNION: Place = Place {
+    name: "a union",
+    attributes: &[&ON_TYPES, &["switch_type", "ms_union", "switch_is", "in", "out", "ref", "unique", "ptr"]],
+};
+
+pub(super) const ARM: Place =
+    Place { name: "an arm", attributes: &[&["case", "default", "string", "ref", "unique", "ptr"]] };
+
+pub(super) const ENUMERATION: Place = Place { name: "an enum", attributes: &[&ON_TYPES, &["v1_enum", "open"]] };
+
+pub(super) const TYPEDEF: Place = Place {
+    name: "a typedef",
+    attributes: &[
+        &ON_TYPES,
+        &[
+            "string",
+            "unique",
+            "ref",
+            "ptr",
+            "v1_enum",
+            "open",
+            "switch_type",
+            "public",
+            "ms_union",
+            "range",
+            "context_handle",
+        ],
+    ],
+};
+
+pub(super) const LIBRARY: Place =
+    Place { name: "a library", attributes: &[&ON_TYPES, &["lcid", "helpfile", "control"]] };
+
+pub(super) const CLASS: Place = Place {
+    name: "a class",
+    attributes: &[&ON_TYPES, &["noncreatable", "appobject", "control", "aggregatable", "licensed"]],
+};
+
+pub(super) const CLASS_INTERFACE: Place =
+    Place { name: "an interface of a class", attributes: &[&["default", "source", "restricted", "defaultvtable"]] };
+
+pub(super) const DISPINTERFACE: Place =
+    Place { name: "an interface that is called by name", attributes: &[&ON_TYPES, &["nonextensible"]] };
+
+/// All kinds of declarations.
+const PLACES: [&Place; 14] = [
+    &INTERFACE,
+    &PARAMETER,
+    &MEMBER,
+    &METHOD,
+    &PROPERTY,
+    &STRUCTURE,
+    &UNION,
+    &ARM,
+    &ENUMERATION,
+    &TYPEDEF,
+    &LIBRARY,
+    &CLASS,
+    &CLASS_INTERFACE,
+    &DISPINTERFACE,
+];
+
+/// Returns the attributes that the compiler understands, or accepts without a meaning.
+pub(super) fn known() -> impl Iterator<Item = &'static str> {
+    let of_places = PLACES.iter().flat_map(|place| place.attributes.iter().copied().flatten());
+    of_places.chain(&ON_HANDLES).copied()
+}
+
+/// Whether the compiler understands the attribute, or accepts it without a meaning.
+pub(super) fn is_known(attribute: &str) -> bool {
+    known().any(|known| known == attribute)
+}
