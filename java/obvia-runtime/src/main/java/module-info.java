@@ -10,6 +10,6 @@ module obvia.runtime {
 
     uses obvia.runtime.Network;
 
-    provides obvia.spi.Runtime with
+    provides obvia.ObviaRuntime with
             obvia.runtime.ProcessRuntime;
 }

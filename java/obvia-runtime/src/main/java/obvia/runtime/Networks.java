@@ -116,7 +116,7 @@ final class Networks {
         }
     }
 
-    /** See {@link obvia.spi.Runtime#setAccess}. */
+    /** See {@link obvia.ObviaRuntime#setAccess}. */
     synchronized void setAccess(Object object, Access rule) {
         if (network != null) {
             network.setAccess(object, rule);
@@ -124,7 +124,7 @@ final class Networks {
         rules.setAccess(object, rule);
     }
 
-    /** See {@link obvia.spi.Runtime#setClassAccess}. */
+    /** See {@link obvia.ObviaRuntime#setClassAccess}. */
     synchronized void setClassAccess(Guid id, Access rule) {
         if (network != null) {
             network.setClassAccess(id, rule);

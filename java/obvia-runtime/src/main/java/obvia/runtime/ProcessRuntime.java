@@ -33,7 +33,7 @@ import obvia.Trace;
 import obvia.Waiting;
 
 /** The runtime of this process: its OXID, its exports, and its connections to other processes. */
-public final class ProcessRuntime implements obvia.spi.Runtime {
+public final class ProcessRuntime implements obvia.ObviaRuntime {
     /** IUnknown, which every object implements. */
     static final InterfaceInfo<Remote> UNKNOWN = new InterfaceInfo<>(
             Remote.class,

@@ -17,7 +17,7 @@ final class Rules {
     private final Map<Object, Access> objects = new IdentityHashMap<>();
     private final Map<Guid, Access> classes = new HashMap<>();
 
-    /** See {@link obvia.spi.Runtime#setAccess}. */
+    /** See {@link obvia.ObviaRuntime#setAccess}. */
     synchronized void setAccess(Object object, Access rule) {
         if (rule == null) {
             objects.remove(object);
@@ -26,7 +26,7 @@ final class Rules {
         }
     }
 
-    /** See {@link obvia.spi.Runtime#setClassAccess}. */
+    /** See {@link obvia.ObviaRuntime#setClassAccess}. */
     synchronized void setClassAccess(Guid id, Access rule) {
         classes.put(id, rule);
     }

@@ -92,7 +92,7 @@ class AccessTest {
 
         @Override
         public int held() {
-            return ((ProcessRuntime) obvia.spi.Runtime.instance()).exports().count();
+            return ((ProcessRuntime) obvia.ObviaRuntime.instance()).exports().count();
         }
 
         @Override

@@ -56,7 +56,7 @@ final class Calcs {
     }
 
     private static ProcessRuntime runtime() {
-        return (ProcessRuntime) obvia.spi.Runtime.instance();
+        return (ProcessRuntime) obvia.ObviaRuntime.instance();
     }
 
     private static long timeLeft() {

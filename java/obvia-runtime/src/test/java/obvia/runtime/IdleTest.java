@@ -31,7 +31,7 @@ class IdleTest {
         Idle.cold = cold;
         Idle.close = close;
         // The janitor sleeps by the previous limit.
-        ((ProcessRuntime) obvia.spi.Runtime.instance()).wakeJanitor();
+        ((ProcessRuntime) obvia.ObviaRuntime.instance()).wakeJanitor();
     }
 
     @Test

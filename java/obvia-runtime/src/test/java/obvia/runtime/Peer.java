@@ -450,7 +450,7 @@ final class Peer implements AutoCloseable {
 
         @Override
         public int held() {
-            return ((ProcessRuntime) obvia.spi.Runtime.instance()).exports().count();
+            return ((ProcessRuntime) obvia.ObviaRuntime.instance()).exports().count();
         }
 
         @Override

@@ -82,7 +82,7 @@ class ProcessesTest {
     void anObjectThatComesHomeIsItself() throws Exception {
         try (Peer peer = Peer.server()) {
             ITest there = Obvia.bind(ITest.class, peer.name);
-            Exports exports = ((ProcessRuntime) obvia.spi.Runtime.instance()).exports();
+            Exports exports = ((ProcessRuntime) obvia.ObviaRuntime.instance()).exports();
             Peer.Subject own = new Peer.Subject();
             for (int turn = 0; turn < 20; turn++) {
                 assertEquals(24, there.visit(own));

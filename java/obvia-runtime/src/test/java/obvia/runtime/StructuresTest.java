@@ -364,7 +364,7 @@ class StructuresTest {
             Trees here = new Trees();
             ITrees gone = bind(peer);
             Obvia.release(gone);
-            Exports own = ((ProcessRuntime) obvia.spi.Runtime.instance()).exports();
+            Exports own = ((ProcessRuntime) obvia.ObviaRuntime.instance()).exports();
             int before = own.count();
             RpcException released = assertThrows(RpcException.class, () -> there.meet(Pair.of(here, "word", gone), here));
             assertEquals(Hresult.RPC_E_DISCONNECTED, released.result());

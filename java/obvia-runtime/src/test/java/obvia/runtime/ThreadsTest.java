@@ -167,7 +167,7 @@ class ThreadsTest {
     void referencesOfACallThatFailsAreTakenBack() throws Exception {
         try (Peer peer = Peer.calc("old")) {
             var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
-            Exports own = ((ProcessRuntime) obvia.spi.Runtime.instance()).exports();
+            Exports own = ((ProcessRuntime) obvia.ObviaRuntime.instance()).exports();
             for (Thread.Builder builder : List.of(Thread.ofPlatform(), Thread.ofVirtual())) {
                 var unknown = new Calcs.Old();
                 assertFails(builder, () -> there.visit(99, unknown, 0));
@@ -199,7 +199,7 @@ class ThreadsTest {
 
     @Test
     void referencesAreTakenBackWhereWhatTheCallSaysCannotBeSaid() throws Exception {
-        Exports own = ((ProcessRuntime) obvia.spi.Runtime.instance()).exports();
+        Exports own = ((ProcessRuntime) obvia.ObviaRuntime.instance()).exports();
         for (Thread.Builder builder : List.of(Thread.ofPlatform(), Thread.ofVirtual())) {
             try (Peer peer = Peer.calc("old")) {
                 var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
