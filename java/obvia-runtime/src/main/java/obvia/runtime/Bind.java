@@ -216,7 +216,7 @@ final class Bind {
         if (context.abstractSyntax.equals(RUNTIME) || iid.equals(Guid.IUNKNOWN)) {
             return hasFlat ? new Outcome(ACCEPTED, 0, FLAT) : Outcome.refused(NO_TRANSFER_SYNTAX);
         }
-        List<Syntax> own = Known.all(iid).stream().map(Syntax::fingerprint).toList();
+        List<Syntax> own = Interfaces.all(iid).stream().map(Syntax::fingerprint).toList();
         if (own.isEmpty()) {
             return Outcome.refused(UNKNOWN_INTERFACE);
         }

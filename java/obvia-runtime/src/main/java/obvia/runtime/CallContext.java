@@ -5,8 +5,11 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.Optional;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
 import obvia.Trace;
 
@@ -33,6 +36,9 @@ public final class CallContext {
 
     private static final ScopedValue<CallContext> OF_WORK = ScopedValue.newInstance();
 
+    // The references are weak: an idle thread keeps neither a channel nor its targets alive.
+    private static final ThreadLocal<Set<Cached>> CACHED = ThreadLocal.withInitial(() -> Collections.newSetFromMap(new WeakHashMap<>()));
+
     /** The deadline of calls; {@code null} for the default. */
     private final Deadline deadline;
     /**
@@ -41,6 +47,12 @@ public final class CallContext {
      */
     private final Deadline callers;
     private final Trace trace;
+
+    /** The result of a look-up by a thread that is valid while the thread's calls have no context. */
+    public interface Cached {
+        /** Makes the thread perform the look-up for its next call. */
+        void invalidate();
+    }
 
     private static CallContext with(Deadline deadline, Deadline callers, Trace trace) {
         return deadline == null && callers == null && trace == null ? NONE : new CallContext(deadline, callers, trace);
@@ -88,13 +100,26 @@ public final class CallContext {
 
     /** Performs work whose calls have this context. */
     public <R, E extends Throwable> R during(ScopedValue.CallableOp<? extends R, E> work) throws E {
-        Link.putAway();
+        invalidateCached();
         try {
             return ScopedValue.where(OF_WORK, this).call(work);
         } finally {
             // Work without a context may run within work with one. The outer work must not use the
             // channels of the inner one, since it has to send its own context first.
-            Link.putAway();
+            invalidateCached();
+        }
+    }
+
+    /** Adds a result to be invalidated when this thread's calls begin to have another context. */
+    public static void add(Cached cached) {
+        CACHED.get().add(cached);
+    }
+
+    private static void invalidateCached() {
+        if (!Thread.currentThread().isVirtual()) {
+            Set<Cached> all = CACHED.get();
+            all.forEach(Cached::invalidate);
+            all.clear();
         }
     }
 

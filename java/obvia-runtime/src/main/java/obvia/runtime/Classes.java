@@ -114,7 +114,7 @@ final class Classes {
             }
             try {
                 networks.registerClass(id, info, () -> provide(id, false, Function.identity()), classObject);
-                own.name = ProcessRuntime.directory().bind(endpoint(id));
+                own.name = Directory.own().bind(endpoint(id));
             } catch (RpcException e) {
                 if (e.result() != Hresult.RPC_S_DUPLICATE_ENDPOINT) {
                     own.close();
@@ -161,7 +161,7 @@ final class Classes {
         if (has(id)) {
             return runtime.as(provide(id, wantsClass, Function.identity()), type);
         }
-        InterfaceInfo<T> info = Known.of(type);
+        InterfaceInfo<T> info = InterfaceInfo.of(type);
         Deadline deadline = Deadline.ofCall();
         return CallContext.current().by(deadline).during(() -> createBy(id, info, wantsClass, deadline));
     }

@@ -146,8 +146,7 @@ final class Connection implements Runnable {
      * new ones.
      */
     private static void clearPools() {
-        GraphReader.clearPool();
-        GraphWriter.clearPool();
+        Graphs.clearPools();
     }
 
     private void close() {
@@ -205,7 +204,7 @@ final class Connection implements Runnable {
             }
             case Window.PDU -> {
                 window.takenAll();
-                bind(Channel.bytes(window.frame, window.at, window.length));
+                bind(window.bytes());
             }
             // The cancelled call has been answered: this thread serves one call at a time.
             case Window.CANCEL -> window.release();
@@ -298,7 +297,7 @@ final class Connection implements Runnable {
             fail(callId, opnum, answer);
             return;
         }
-        int length = call.replyLength;
+        int length = call.replyLength();
         if (length == 0) {
             window.place(0);
         }
@@ -321,7 +320,7 @@ final class Connection implements Runnable {
                 throw e;
             }
             // The area lacks room for a long description as well.
-            frame = Words.beginning(frame);
+            frame = Words.beginning(frame, Layout.INLINE_MAX);
             at = window.place(frame.length);
         }
         MemorySegment.copy(MemorySegment.ofArray(frame), 0, window.memory(), at, frame.length);
@@ -341,7 +340,7 @@ final class Connection implements Runnable {
                 }
                 entry.perform(call);
             }
-            return Integer.toUnsignedLong(call.result);
+            return Integer.toUnsignedLong(call.result());
         } catch (Elsewhere e) {
             throw e;
         } catch (Throwable e) {
@@ -400,7 +399,7 @@ final class Connection implements Runnable {
             last = former;
         }
         if (entry == null) {
-            return noteRefusal(InCall.FAULT | Integer.toUnsignedLong(client == 0 ? Fault.PROTOCOL_ERROR : Fault.OBJECT_NOT_FOUND));
+            return noteRefusal(Fault.answer(client == 0 ? Fault.PROTOCOL_ERROR : Fault.OBJECT_NOT_FOUND));
         }
         // The caller of a call without response does not wait, so its deadline does not apply.
         CallContext heard = said == null || window.kind() == Window.REQUEST ? said : said.withoutTime();
@@ -412,7 +411,7 @@ final class Connection implements Runnable {
                 return null;
             });
         }
-        return Integer.toUnsignedLong(call.result);
+        return Integer.toUnsignedLong(call.result());
     }
 
     /** Stores the context of the next call, which therefore bypasses the cached entry. */
@@ -420,7 +419,7 @@ final class Connection implements Runnable {
         aside = last != null ? last : aside;
         last = null;
         context = null;
-        CallContext said = call.length > CallContext.LENGTH_MAX ? null : CallContext.read(Channel.bytes(call.memory, call.at, call.length));
+        CallContext said = call.length > CallContext.LENGTH_MAX ? null : CallContext.read(window.bytes());
         if (said == null) {
             throw call.bad("a context has " + call.length + " bytes");
         }
@@ -443,7 +442,7 @@ final class Connection implements Runnable {
         if (entry != null && !runtime.rules().permitsCall(entry.object(), peer())) {
             last = null;
             Rules.logRefusal("method " + call.opnum + " of " + entry.info().name(), peer());
-            throw new InCall.Refused(Fault.ACCESS_DENIED);
+            throw new Fault.Refused(Fault.ACCESS_DENIED);
         }
         if (entry != null && entry.isVirtual() != isVirtual) {
             last = null;

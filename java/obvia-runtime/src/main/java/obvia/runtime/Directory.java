@@ -52,6 +52,9 @@ final class Directory {
      */
     private static final long SWEEP = 1_000_000_000;
 
+    /** The opened directory of this process's user. */
+    private static volatile Directory own;
+
     private final Path path;
     private final UserPrincipal user;
     private final AtomicLong swept = new AtomicLong(System.nanoTime() - SWEEP);
@@ -62,8 +65,17 @@ final class Directory {
         this.user = user;
     }
 
-    /** Opens the directory of this process's user; creates it if it is missing. */
-    static Directory ofUser() {
+    /** Returns the directory of this process's user; creates it if it is missing. */
+    static Directory own() {
+        Directory known = own;
+        if (known == null) {
+            known = ofUser();
+            own = known;
+        }
+        return known;
+    }
+
+    private static Directory ofUser() {
         int user;
         try {
             user = Lock.user();

@@ -119,7 +119,7 @@ final class Exports {
      */
     synchronized Entry query(long target, Guid iid, long client, int refs) {
         Entry entry = get(target);
-        InterfaceInfo<?> info = Known.find(iid, entry.object);
+        InterfaceInfo<?> info = Interfaces.find(iid, entry.object);
         info.check(entry.object);
         return add(entry.object, info, client, refs, entry.isVirtual());
     }
@@ -148,8 +148,8 @@ final class Exports {
             throw RpcException.of(Hresult.E_INVALIDARG, "the new object already has references of its own, so it cannot take over those of the former one");
         }
         // The new object's class loader may be another one, with interfaces of its own.
-        identity.entries.keySet().forEach(iid -> Known.find(iid, object).check(object));
-        identity.entries.replaceAll((iid, entry) -> new Entry(object, Known.find(iid, object), entry.target, identity, entry.holders));
+        identity.entries.keySet().forEach(iid -> Interfaces.find(iid, object).check(object));
+        identity.entries.replaceAll((iid, entry) -> new Entry(object, Interfaces.find(iid, object), entry.target, identity, entry.holders));
         identity.entries.values().forEach(entry -> table.set((int) entry.target, entry));
         objects.remove(former);
         objects.put(object, identity);

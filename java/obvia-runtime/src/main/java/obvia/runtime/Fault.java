@@ -15,6 +15,29 @@ final class Fault {
 
     private Fault() {}
 
+    /** Rejects a call with a fault before its method is called. */
+    static final class Refused extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        private final int status;
+
+        /** Creates an exception for a call that is answered with this status. */
+        Refused(int status) {
+            super("the call is refused", null, false, false);
+            this.status = status;
+        }
+
+        /** Returns the status of the fault. */
+        int status() {
+            return status;
+        }
+    }
+
+    /** Returns the answer to a call that is rejected: the status, with bit 32 set. */
+    static long answer(int status) {
+        return 1L << 32 | Integer.toUnsignedLong(status);
+    }
+
     /**
      * Whether the fault was raised before the server read the arguments, so that it has not taken
      * over the references in them.

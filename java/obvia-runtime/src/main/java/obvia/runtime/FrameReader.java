@@ -145,8 +145,8 @@ public final class FrameReader {
 
     /** Checks that the area can hold the elements as results, and refuses the call otherwise. */
     public int room(int count, int size) {
-        if ((long) count * size > Segments.AREA_MAX) {
-            throw new InCall.Refused(Fault.NO_MEMORY);
+        if ((long) count * size > Frames.AREA_MAX) {
+            throw new Fault.Refused(Fault.NO_MEMORY);
         }
         return count;
     }

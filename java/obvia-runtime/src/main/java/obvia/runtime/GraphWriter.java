@@ -46,7 +46,7 @@ public final class GraphWriter extends Pool.Member {
     /** The initial number of words. */
     private static final int WORDS = 512;
 
-    private static final int WORDS_MAX = (int) (Segments.AREA_MAX / 8);
+    private static final int WORDS_MAX = (int) (Frames.AREA_MAX / 8);
     private static final int HEADER = Frames.HEADER / 8;
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(LITTLE_ENDIAN);
 
@@ -154,7 +154,7 @@ public final class GraphWriter extends Pool.Member {
                 types[at].write(this, value, places[at]);
             }
         }
-        if (length() > Segments.AREA_MAX) {
+        if (length() > Frames.AREA_MAX) {
             throw tooLong(length());
         }
         return length();
@@ -256,12 +256,12 @@ public final class GraphWriter extends Pool.Member {
     }
 
     private static RpcException tooLong(long length) {
-        return RpcException.of(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes is longer than the limit of " + Segments.AREA_MAX + " bytes");
+        return RpcException.of(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes is longer than the limit of " + Frames.AREA_MAX + " bytes");
     }
 
     /** Appends an object to which the slot leads, and returns the offset of its body. */
     private int object(int slot, int number, int count, long length) {
-        if (length > Segments.AREA_MAX) {
+        if (length > Frames.AREA_MAX) {
             throw tooLong(length);
         }
         int body = claim(HEADER + words(length)) + HEADER;
@@ -497,7 +497,7 @@ public final class GraphWriter extends Pool.Member {
             return;
         }
         object(slot, kinds.number(type), count, 0);
-        if (length() + length > Segments.AREA_MAX) {
+        if (length() + length > Frames.AREA_MAX) {
             throw tooLong(length() + length);
         }
         if (farCount == far.length) {

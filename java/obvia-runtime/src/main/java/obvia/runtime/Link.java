@@ -1,12 +1,11 @@
 package obvia.runtime;
 
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -39,10 +38,6 @@ final class Link extends Way {
      * janitor begins no further batch in a round that has taken this time.
      */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
-
-    /** The channels that a thread finds without a lookup. */
-    // The references are weak: an idle thread keeps neither a channel nor its targets alive.
-    private static final ThreadLocal<Set<WindowChannel>> AT_HAND = ThreadLocal.withInitial(() -> Collections.newSetFromMap(new WeakHashMap<>()));
 
     private final ProcessRuntime runtime;
     private final long oxid;
@@ -111,7 +106,7 @@ final class Link extends Way {
      */
     static Link reach(ProcessRuntime runtime, String name) {
         Deadline deadline = Deadline.ofCall();
-        Window window = Window.connect(ProcessRuntime.directory(), name, Waiting.ADAPTIVE, true, deadline);
+        Window window = Window.connect(Directory.own(), name, Waiting.ADAPTIVE, true, deadline);
         long oxid;
         try {
             oxid = Bind.introduce(new Link(runtime, 0, window).home, runtime.oxid());
@@ -147,6 +142,11 @@ final class Link extends Way {
     @Override
     protected boolean takesReferences() {
         return takesReferences;
+    }
+
+    @Override
+    protected boolean isShared(MemorySegment array, boolean isWritten) {
+        return takesReferences && OwnRegion.of(array, isWritten) != null;
     }
 
     @Override
@@ -196,19 +196,8 @@ final class Link extends Way {
      */
     private void keepAtHand(WindowChannel channel) {
         if (channel.user == null) {
-            AT_HAND.get().add(channel);
+            CallContext.add(channel);
             channel.user = channel.owner;
-        }
-    }
-
-    /**
-     * Makes this thread look for a channel on each call, as its calls have a context from now on.
-     */
-    static void putAway() {
-        if (!Thread.currentThread().isVirtual()) {
-            Set<WindowChannel> all = AT_HAND.get();
-            all.forEach(channel -> channel.user = null);
-            all.clear();
         }
     }
 
@@ -269,7 +258,7 @@ final class Link extends Way {
     private WindowChannel connect(Waiting waiting, boolean isQuiet) {
         Window window;
         try {
-            window = Window.connect(ProcessRuntime.directory(), endpoint(oxid), waiting, isQuiet, Deadline.ofCall());
+            window = Window.connect(Directory.own(), endpoint(oxid), waiting, isQuiet, Deadline.ofCall());
         } catch (RpcException e) {
             throw e.result() == Hresult.RPC_S_SERVER_UNAVAILABLE ? gone(e) : e;
         }
@@ -379,7 +368,7 @@ final class Link extends Way {
     protected byte[] reference(long through, Object object, InterfaceInfo<?> info) {
         Sent sent = Sent.with(this);
         try {
-            return Marshal.marshal(runtime, oxid, object, info, sent, false);
+            return sent.marshal(runtime, oxid, object, info, false);
         } catch (RuntimeException | Error e) {
             sent.takeBack();
             throw e;

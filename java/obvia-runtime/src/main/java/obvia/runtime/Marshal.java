@@ -2,7 +2,6 @@ package obvia.runtime;
 
 import static java.lang.ref.Reference.reachabilityFence;
 
-import java.util.List;
 import obvia.Hresult;
 import obvia.RpcException;
 
@@ -56,34 +55,7 @@ public final class Marshal {
             // RPC_E_DISCONNECTED means that the called object is gone and the arguments were not
             // read.
             boolean isGone = e.result() == Hresult.RPC_E_DISCONNECTED;
-            throw new InCall.Refused(isGone ? Hresult.CO_E_OBJNOTCONNECTED : e.result());
+            throw new Fault.Refused(isGone ? Hresult.CO_E_OBJNOTCONNECTED : e.result());
         }
-    }
-
-    /** Marshals a reference for another process of this host. */
-    static byte[] marshal(ProcessRuntime runtime, long to, Object object, InterfaceInfo<?> info, Sent sent, boolean isVirtual) {
-        // Calls of objects that are reached over a network go through this process.
-        if (!(object instanceof Proxy proxy) || !(proxy.way() instanceof Link home)) {
-            ObjRef reference = runtime.marshalOwn(object, info, to, isVirtual);
-            sent.addOwn(runtime.exports(), to, reference);
-            return reference.toBytes();
-        }
-        proxy.check();
-        int refs = RuntimeCalls.REFS_PER_QUERY;
-        long target;
-        try {
-            target = RuntimeCalls.query(home, proxy.target(), info);
-        } finally {
-            reachabilityFence(proxy);
-        }
-        if (home.oxid() == to) {
-            sent.add(() -> home.releaseLater(target, refs));
-        } else {
-            // The object's process counts the references for the receiver, and this process
-            // releases its own.
-            RuntimeCalls.transfer(home, target, to, refs);
-            home.releaseLater(target, refs);
-        }
-        return new ObjRef(info.iid(), refs, home.oxid(), proxy.oid(), target, List.of(Link.endpoint(home.oxid()))).toBytes();
     }
 }

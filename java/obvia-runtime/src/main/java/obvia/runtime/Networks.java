@@ -65,12 +65,12 @@ final class Networks {
         return new Reached() {
             @Override
             <T> T find(Class<T> type, String name) {
-                return network.bind(binding, credentials, Known.of(type), name);
+                return network.bind(binding, credentials, InterfaceInfo.of(type), name);
             }
 
             @Override
             <T> T create(Guid classId, Class<T> type, boolean wantsClass) {
-                return network.create(binding, credentials, classId, Known.of(type), wantsClass);
+                return network.create(binding, credentials, classId, InterfaceInfo.of(type), wantsClass);
             }
         };
     }

@@ -66,7 +66,7 @@ final class OwnRegion implements SharedMemory {
 
     /** Returns the offset of the mark in the file of a region of {@code bytes} bytes. */
     static long markAt(long bytes) {
-        return Frames.aligned(bytes);
+        return bytes + 7 & -8;
     }
 
     /**

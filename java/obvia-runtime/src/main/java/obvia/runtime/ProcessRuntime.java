@@ -25,7 +25,6 @@ import obvia.Endpoint;
 import obvia.Export;
 import obvia.Guid;
 import obvia.Hresult;
-import obvia.Remote;
 import obvia.RpcException;
 import obvia.SharedMemory;
 import obvia.Threading;
@@ -34,22 +33,6 @@ import obvia.Waiting;
 
 /** The runtime of this process: its OXID, its exports, and its connections to other processes. */
 public final class ProcessRuntime implements obvia.ObviaRuntime {
-    /** IUnknown, which every object implements. */
-    static final InterfaceInfo<Remote> UNKNOWN = new InterfaceInfo<>(
-            Remote.class,
-            "IUnknown",
-            Guid.IUNKNOWN,
-            0,
-            0,
-            0,
-            null,
-            UnknownProxy::new,
-            (object, call) -> {
-                throw call.noMethod();
-            },
-            "",
-            List::of);
-
     private static final LimitedLog GREETINGS = new LimitedLog();
 
     /** The time limit of a client's greeting, which occupies a thread. */
@@ -74,8 +57,6 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
      */
     private ProcessRuntime outside;
 
-    private static volatile Directory directory;
-
     /** For {@link java.util.ServiceLoader}. */
     public ProcessRuntime() {
         this(new Rules());
@@ -89,13 +70,6 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         classes = new Classes(this, networks);
         if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
             throw new UnsupportedOperationException("obvia supports little-endian machines only");
-        }
-    }
-
-    /** A proxy of an object with an unknown interface. */
-    private static final class UnknownProxy extends Proxy {
-        UnknownProxy(Reference reference) {
-            super(reference);
         }
     }
 
@@ -116,7 +90,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
          * one.
          */
         private InterfaceInfo<?> infoFor(Object other) {
-            return Known.find(info.iid(), other);
+            return Interfaces.find(info.iid(), other);
         }
     }
 
@@ -126,15 +100,6 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
             drawn = new SecureRandom().nextLong();
         } while (drawn == 0);
         return drawn;
-    }
-
-    static Directory directory() {
-        Directory known = directory;
-        if (known == null) {
-            known = Directory.ofUser();
-            directory = known;
-        }
-        return known;
     }
 
     long oxid() {
@@ -198,9 +163,9 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
     @Override
     public <T> Export export(T object, Class<T> type, String name, Threading threading) {
         refuseProxy(requireNonNull(object, "object"));
-        Named named = new Named(type.cast(object), Known.of(type), threading == Threading.VIRTUAL);
+        Named named = new Named(type.cast(object), InterfaceInfo.of(type), threading == Threading.VIRTUAL);
         serve();
-        Directory.Name bound = directory().bind(name);
+        Directory.Name bound = Directory.own().bind(name);
         try {
             synchronized (names) {
                 networks.export(object, named.info, name);
@@ -241,13 +206,13 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
         @Override
         public <T> void replace(T object, Class<T> type) {
-            put(type.cast(object), Known.of(type));
+            put(type.cast(object), InterfaceInfo.of(type));
         }
 
         @Override
         public <T> void rebind(T object, Class<T> type) {
             refuseProxy(requireNonNull(object, "object"));
-            InterfaceInfo<T> info = Known.of(type);
+            InterfaceInfo<T> info = InterfaceInfo.of(type);
             synchronized (names) {
                 checkOpen();
                 networks.rebind(object, info, name);
@@ -294,7 +259,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
     /** Opens the endpoint of this process, which its object references lead to. */
     private synchronized void serve() {
         if (ownEndpoint == null) {
-            ownEndpoint = directory().bind(Link.endpoint(oxid));
+            ownEndpoint = Directory.own().bind(Link.endpoint(oxid));
             accept(ownEndpoint, "own", true);
             Runtime.getRuntime().addShutdownHook(new Thread(ownEndpoint::close));
         }
@@ -309,7 +274,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         Window window;
         boolean isOwnUser;
         try {
-            isOwnUser = directory().checkPeer(socket);
+            isOwnUser = Directory.own().checkPeer(socket);
             window = Window.accept(socket, waiting, Deadline.in(GREETING));
         } catch (IOException | RpcException e) {
             Directory.close(socket);
@@ -359,7 +324,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
                 throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "nothing is exported as `" + name + "`");
             }
             rules.admit(named.object, name, to.peer());
-            return marshalOwn(named.object, Known.find(iid, named.object), to.client(), named.isVirtual);
+            return marshalOwn(named.object, Interfaces.find(iid, named.object), to.client(), named.isVirtual);
         }
     }
 
@@ -384,7 +349,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
     @Override
     public <T> ClassRegistration registerClass(Guid classId, Class<T> type, Supplier<? extends T> make, Object classObject) {
         serve();
-        return classes.register(classId, Known.of(type), make, classObject);
+        return classes.register(classId, InterfaceInfo.of(type), make, classObject);
     }
 
     @Override
@@ -448,12 +413,12 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
     @Override
     public <T> byte[] marshal(T object, Class<T> type) {
-        return networks.marshal(type.cast(object), Known.of(type));
+        return networks.marshal(type.cast(object), InterfaceInfo.of(type));
     }
 
     @Override
     public <T> T unmarshal(byte[] reference, Class<T> type) {
-        return networks.network("references as bytes").unmarshal(reference, Known.of(type));
+        return networks.network("references as bytes").unmarshal(reference, InterfaceInfo.of(type));
     }
 
     @Override
@@ -506,7 +471,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
     }
 
     private <T> T bind(Class<T> type, String name) {
-        InterfaceInfo<T> info = Known.of(type);
+        InterfaceInfo<T> info = InterfaceInfo.of(type);
         Named own = names.get(name);
         if (own != null) {
             return as(own.object, type);
@@ -638,15 +603,14 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         if (type.isInstance(object)) {
             return type.cast(object);
         }
-        if (!(object instanceof Proxy proxy)) {
+        Reference reference = Reference.of(object);
+        if (reference == null) {
             throw RpcException.of(Hresult.E_NOINTERFACE, "the object is not a " + type.getName());
         }
-        proxy.check();
-        InterfaceInfo<T> info = Known.of(type);
         try {
-            return info.proxy().apply(proxy.way().query(proxy.target(), proxy.oid(), info));
+            return reference.query(InterfaceInfo.of(type));
         } finally {
-            java.lang.ref.Reference.reachabilityFence(proxy);
+            java.lang.ref.Reference.reachabilityFence(object);
         }
     }
 
@@ -657,8 +621,9 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
     @Override
     public void release(Object object) {
-        if (object instanceof Proxy proxy) {
-            proxy.release();
+        Reference reference = Reference.of(object);
+        if (reference != null) {
+            reference.release();
         }
     }
 

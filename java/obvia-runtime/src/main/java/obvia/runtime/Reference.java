@@ -1,17 +1,25 @@
 package obvia.runtime;
 
+import java.lang.ref.Cleaner;
+import obvia.Hresult;
+import obvia.RpcException;
+
 /**
  * An interface pointer of another process, with references that belong to this process: the content
  * of a proxy.
  */
 public final class Reference {
-    final Way way;
-    final long target;
-    final long oid;
-    final Owned owned;
+    private static final Cleaner CLEANER = Cleaner.create();
+
+    private final Way way;
+    private final long target;
+    private final long oid;
+    private final Owned owned;
+    /** The release of the references when the proxy is collected. */
+    private Cleaner.Cleanable release;
 
     /** The references to be released. */
-    static final class Owned implements Runnable {
+    private static final class Owned implements Runnable {
         private final Way way;
         private final long target;
         private int refs;
@@ -48,5 +56,60 @@ public final class Reference {
         this.target = target;
         this.oid = oid;
         owned = new Owned(way, target, refs);
+    }
+
+    /**
+     * Returns the content of a proxy; {@code null} for any other object. The interface pointer is
+     * valid as long as the proxy is reachable.
+     */
+    public static Reference of(Object object) {
+        return object instanceof Proxy proxy ? proxy.reference() : null;
+    }
+
+    /** Returns the way to the object. */
+    public Way way() {
+        return way;
+    }
+
+    /** Returns the interface pointer, a number that is only meaningful to its way. */
+    public long target() {
+        return target;
+    }
+
+    /** Returns the OID. */
+    public long oid() {
+        return oid;
+    }
+
+    /** Throws RPC_E_DISCONNECTED if the references were released. */
+    public void check() {
+        if (owned.isReleased()) {
+            throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "the reference was released");
+        }
+    }
+
+    /** Queries the object for another interface, and returns a proxy. */
+    public <T> T query(InterfaceInfo<T> info) {
+        check();
+        return info.proxy().apply(way.query(target, oid, info));
+    }
+
+    /** Releases the references of a proxy. */
+    public void release() {
+        release.clean();
+    }
+
+    /** Lets the references be released when the proxy is collected. */
+    void releaseWith(Proxy proxy) {
+        release = CLEANER.register(proxy, owned);
+    }
+
+    /** Whether the other interface pointer is one of the same object. */
+    boolean isSame(Reference other) {
+        return other.oid == oid && other.way.oxid() == way.oxid();
+    }
+
+    int identity() {
+        return Long.hashCode(oid * 31 + way.oxid());
     }
 }

@@ -1,6 +1,7 @@
 package obvia.runtime;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.CharacterCodingException;
@@ -70,11 +71,11 @@ final class RuntimeCalls {
         channel.request(padded);
         channel.memory.asSlice(channel.at, padded).fill((byte) 0);
         MemorySegment.copy(MemorySegment.ofBuffer(request), 0, channel.memory, channel.at, length);
-        channel.call(0, opnum, padded);
+        channel.callRuntime(opnum, padded);
         if (channel.length > ANSWER_MAX) {
             throw channel.bad("the response has " + channel.length + " bytes");
         }
-        byte[] answer = Channel.bytes(channel.replyMemory, channel.replyAt, channel.length);
+        byte[] answer = channel.window().bytes();
         channel.end();
         return answer;
     }
@@ -218,11 +219,11 @@ final class RuntimeCalls {
             case LIST -> answer(call, connection.runtime().listNames());
             case DESCRIBE -> {
                 call.expect(16);
-                answer(call, Known.find(guid(call, 0)).idl());
+                answer(call, Interfaces.find(guid(call, 0)).idl());
             }
             case INTERFACES -> {
                 StringBuilder lines = new StringBuilder();
-                Known.all().forEach(info -> lines.append(info.name() + "\t" + text(info.iid()) + "\n"));
+                Interfaces.all().forEach(info -> lines.append(info.name() + "\t" + text(info.iid()) + "\n"));
                 answer(call, lines.toString());
             }
             case BINDINGS -> answer(call, "ncacn_vi_shm:[" + Link.endpoint(connection.runtime().oxid()) + "]\n");
@@ -331,7 +332,7 @@ final class RuntimeCalls {
 
     private static String name(InCall call, int length) {
         try {
-            byte[] bytes = Channel.bytes(call.memory, call.at + 24, length);
+            byte[] bytes = call.memory.asSlice(call.at + 24, length).toArray(ValueLayout.JAVA_BYTE);
             return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
         } catch (CharacterCodingException e) {
             throw call.bad("a name is not UTF-8");
@@ -358,7 +359,7 @@ final class RuntimeCalls {
             throw call.bad("the activation asks neither for an object nor for a class object");
         }
         connection.runtime().rules().admitToClass(id, connection.peer());
-        byte[] reference = connection.runtime().classes().provide(id, wanted == 1, object -> call.reference(object, Known.find(iid)));
+        byte[] reference = connection.runtime().classes().provide(id, wanted == 1, object -> call.reference(object, Interfaces.find(iid)));
         answer(call, reference);
     }
 }

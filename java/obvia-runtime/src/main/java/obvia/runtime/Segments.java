@@ -51,12 +51,6 @@ record Segments(
     private static final int BY_NAME = 4;
     private static final byte MAPPED = 1;
 
-    /**
-     * The maximum length of a frame, and the size of this side's area, in bytes. The area has its
-     * full size from the start, since a larger one cannot follow; unused parts take no memory.
-     */
-    static final long AREA_MAX = 256L << 20;
-
     static final Path MEMORY = Path.of("/dev/shm");
 
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -65,7 +59,9 @@ record Segments(
     record Greeting(long area, int flags) {
         static Greeting of(Waiting waiting, boolean isQuiet) {
             int maySleep = waiting == Waiting.POLL ? 0 : MAY_SLEEP;
-            return new Greeting(AREA_MAX, BY_NAME | maySleep | (isQuiet ? QUIET : 0));
+            // The area has its full size from the start, since a larger one cannot follow; unused
+            // parts take no memory.
+            return new Greeting(Frames.AREA_MAX, BY_NAME | maySleep | (isQuiet ? QUIET : 0));
         }
 
         ByteBuffer put(ByteBuffer to) {
@@ -75,7 +71,7 @@ record Segments(
         static Greeting read(ByteBuffer from) {
             boolean isOne = from.getInt() == MAGIC && from.getInt() == VERSION && from.getInt() == Layout.SLOT_COUNT;
             Greeting greeting = new Greeting(from.getLong(16), from.getInt(12));
-            boolean isPossible = greeting.area > 0 && greeting.area <= AREA_MAX && greeting.area % 4096 == 0;
+            boolean isPossible = greeting.area > 0 && greeting.area <= Frames.AREA_MAX && greeting.area % 4096 == 0;
             if (!isOne || !isPossible || (greeting.flags & ~(MAY_SLEEP | QUIET | BY_NAME)) != 0) {
                 throw Line.broken("its greeting does not belong to this protocol");
             }
@@ -157,7 +153,7 @@ record Segments(
     /** Segments that the peer has created. */
     private record Opened(MemorySegment own, MemorySegment peer, Room room) implements AutoCloseable {
         static Opened of(Arena arena, Names names, Greeting theirs) throws IOException {
-            long ownLength = Layout.AREA + AREA_MAX;
+            long ownLength = Layout.AREA + Frames.AREA_MAX;
             long peerLength = Layout.AREA + theirs.area;
             // A virtual machine that creates a segment allocates only the pages of its first part.
             // This side allocates the others before it writes to them.
@@ -188,7 +184,7 @@ record Segments(
      * @param arena the lifetime of the mapping
      */
     static MemorySegment area(Arena arena, Notes.Note note) {
-        if (note.length() <= 0 || note.length() > AREA_MAX + 4096) {
+        if (note.length() <= 0 || note.length() > Frames.AREA_MAX + 4096) {
             throw Line.broken("an area has an invalid size, " + note.length() + " bytes");
         }
         return map(arena, note, false, note.length());
@@ -226,12 +222,12 @@ record Segments(
         Arena arena = Arena.ofShared();
         Room room = null;
         boolean isDone = false;
-        try (Made mine = Made.of(Layout.AREA + AREA_MAX);
+        try (Made mine = Made.of(Layout.AREA + Frames.AREA_MAX);
                 Made others = Made.of(Layout.AREA + theirs.area)) {
             mine.file.write(buffer((int) Layout.AREA), 0);
             others.file.write(buffer((int) Layout.AREA), 0);
-            room = Room.in(new RandomAccessFile(mine.path().toFile(), "rw"), Layout.AREA + AREA_MAX, Layout.AREA);
-            MemorySegment ownMemory = mine.file.map(MapMode.READ_WRITE, 0, Layout.AREA + AREA_MAX, arena);
+            room = Room.in(new RandomAccessFile(mine.path().toFile(), "rw"), Layout.AREA + Frames.AREA_MAX, Layout.AREA);
+            MemorySegment ownMemory = mine.file.map(MapMode.READ_WRITE, 0, Layout.AREA + Frames.AREA_MAX, arena);
             ownMemory.set(Flat.LONG, Layout.MARK, mark);
             others.file.write(buffer(8).putLong(mark).flip(), Layout.MARK);
             MemorySegment peer = others.file.map(MapMode.READ_ONLY, 0, Layout.AREA + theirs.area, arena);
@@ -254,7 +250,7 @@ record Segments(
 
     /** Returns a folder for memory files. */
     static Path folder() {
-        return Files.isWritable(MEMORY) ? MEMORY : ProcessRuntime.directory().path();
+        return Files.isWritable(MEMORY) ? MEMORY : Directory.own().path();
     }
 
     /** Draws a random number that identifies a file. */

@@ -56,14 +56,41 @@ final class Sent {
         return sent;
     }
 
-    /** Adds the action that takes references back. */
-    void add(Runnable takeBack) {
-        returns.add(takeBack);
+    /**
+     * Marshals a reference for another process of this host.
+     *
+     * @param to the OXID of the process
+     * @param isVirtual whether virtual threads call the methods of an object that is new to peers
+     */
+    byte[] marshal(ProcessRuntime runtime, long to, Object object, InterfaceInfo<?> info, boolean isVirtual) {
+        Reference proxied = Reference.of(object);
+        // Calls of objects that are reached over a network go through this process.
+        if (proxied == null || !(proxied.way() instanceof Link home)) {
+            ObjRef reference = runtime.marshalOwn(object, info, to, isVirtual);
+            addOwn(runtime.exports(), to, reference);
+            return reference.toBytes();
+        }
+        proxied.check();
+        int refs = RuntimeCalls.REFS_PER_QUERY;
+        long target;
+        try {
+            target = RuntimeCalls.query(home, proxied.target(), info);
+        } finally {
+            java.lang.ref.Reference.reachabilityFence(object);
+        }
+        if (home.oxid() == to) {
+            returns.add(() -> home.releaseLater(target, refs));
+        } else {
+            // The object's process counts the references for the receiver, and this process
+            // releases its own.
+            RuntimeCalls.transfer(home, target, to, refs);
+            home.releaseLater(target, refs);
+        }
+        return new ObjRef(info.iid(), refs, home.oxid(), proxied.oid(), target, List.of(Link.endpoint(home.oxid()))).toBytes();
     }
 
-    /** Adds references of a client to an object of this process. */
-    void addOwn(Exports exports, long client, ObjRef reference) {
-        add(() -> exports.release(client, reference.target(), reference.refs()));
+    private void addOwn(Exports exports, long client, ObjRef reference) {
+        returns.add(() -> exports.release(client, reference.target(), reference.refs()));
         own.add(new RuntimeCalls.Returned(reference.target(), reference.refs()));
     }
 

@@ -1,5 +1,7 @@
 package obvia.runtime;
 
+import java.lang.foreign.MemorySegment;
+
 /**
  * The way to objects elsewhere: a {@link Link} through shared memory, or a {@link Network} for
  * everything else.
@@ -15,6 +17,14 @@ public abstract class Way {
 
     /** Whether the peer accepts arrays by reference: see {@link Channel#refer}. */
     protected boolean takesReferences() {
+        return false;
+    }
+
+    /**
+     * Whether an array can be passed by reference: it lies in shared memory with the access that
+     * the method needs.
+     */
+    protected boolean isShared(MemorySegment array, boolean isWritten) {
         return false;
     }
 
@@ -57,10 +67,11 @@ public abstract class Way {
      * @throws obvia.RpcException with RPC_E_DISCONNECTED if the reference was released
      */
     protected final long targetOf(Object object) {
-        if (!(object instanceof Proxy proxy) || proxy.way() != this) {
+        Reference reference = Reference.of(object);
+        if (reference == null || reference.way() != this) {
             return 0;
         }
-        proxy.check();
-        return proxy.target();
+        reference.check();
+        return reference.target();
     }
 }

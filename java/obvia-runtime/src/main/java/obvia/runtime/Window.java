@@ -3,6 +3,7 @@ package obvia.runtime;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
@@ -192,12 +193,12 @@ final class Window implements AutoCloseable {
 
     private long placeInArea(long length) {
         long needed = length + Layout.LINE;
-        if (needed > Segments.AREA_MAX) {
-            throw RpcException.of(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes is longer than the limit of " + Segments.AREA_MAX + " bytes");
+        if (needed > Frames.AREA_MAX) {
+            throw RpcException.of(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes is longer than the limit of " + Frames.AREA_MAX + " bytes");
         }
         if (Layout.AREA + needed > end) {
             awaitCredit(true, lastInArea);
-            end = Layout.AREA + Math.min(Segments.AREA_MAX, Math.max(2 * (end - Layout.AREA), Long.highestOneBit(needed) * 2));
+            end = Layout.AREA + Math.min(Frames.AREA_MAX, Math.max(2 * (end - Layout.AREA), Long.highestOneBit(needed) * 2));
             cursor = Layout.AREA;
         }
         if (cursor + length > end) {
@@ -349,6 +350,11 @@ final class Window implements AutoCloseable {
         }
     }
 
+    /** Returns a copy of the frame of the message that was received last. */
+    byte[] bytes() {
+        return frame.asSlice(at, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
     private void findInArea(long note, int inline) {
         if (inline != Layout.IN_AREA) {
             throw Line.broken("an in-line frame of " + inline + " bytes does not fit a slot");
@@ -362,7 +368,7 @@ final class Window implements AutoCloseable {
         hasUsedArea |= offset + bytes > AREA_LITTLE;
         long base = areaNumber == 0 ? Layout.AREA : 0;
         MemorySegment memory = areaNumber == 0 ? peer : area;
-        if (offset % 8 != 0 || bytes > Segments.AREA_MAX || base + offset + bytes > memory.byteSize()) {
+        if (offset % 8 != 0 || bytes > Frames.AREA_MAX || base + offset + bytes > memory.byteSize()) {
             throw Line.broken("a frame of " + bytes + " bytes at offset " + offset + " lies outside its area");
         }
         frame = memory;

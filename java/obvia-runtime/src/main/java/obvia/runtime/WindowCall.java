@@ -29,6 +29,16 @@ final class WindowCall extends InCall {
         result = 0;
     }
 
+    /** Returns the HRESULT of a successful method. */
+    int result() {
+        return result;
+    }
+
+    /** Returns the length of the results' frame in bytes. */
+    int replyLength() {
+        return replyLength;
+    }
+
     Connection connection() {
         return connection;
     }
@@ -62,7 +72,7 @@ final class WindowCall extends InCall {
 
     @Override
     protected byte[] reference(Object object, InterfaceInfo<?> info) {
-        return Marshal.marshal(connection.runtime(), connection.client(), object, info, sent(), connection.isVirtual());
+        return sent().marshal(connection.runtime(), connection.client(), object, info, connection.isVirtual());
     }
 
     @Override

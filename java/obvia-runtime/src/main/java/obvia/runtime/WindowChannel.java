@@ -10,7 +10,7 @@ import obvia.RpcException;
  * A channel through shared memory: calls neither allocate, nor lock, nor enter the kernel unless
  * the thread has to sleep.
  */
-final class WindowChannel extends Channel {
+final class WindowChannel extends Channel implements CallContext.Cached {
     /**
      * The time in nanoseconds after an answer for which the connection counts as open. If it has
      * ended within that time, the call fails with RPC_E_DISCONNECTED.
@@ -34,8 +34,8 @@ final class WindowChannel extends Channel {
      *
      * <p>Invariant: while this field is the owner, the owner's {@link CallContext#current} is
      * {@link CallContext#NONE}, and the peer was told no other context for the next call.
-     * {@link CallContext#during} changes the owner's context, so it puts the channels of its thread
-     * away before and after its work.
+     * {@link CallContext#during} changes the owner's context, so it invalidates the channels of its
+     * thread before and after its work.
      */
     Thread user;
 
@@ -67,6 +67,11 @@ final class WindowChannel extends Channel {
 
     Window window() {
         return window;
+    }
+
+    @Override
+    public void invalidate() {
+        user = null;
     }
 
     @Override
@@ -103,6 +108,11 @@ final class WindowChannel extends Channel {
         replyAt = window.at;
         this.length = window.length;
         return (int) answer;
+    }
+
+    /** Makes a call of the peer's runtime. */
+    void callRuntime(int opnum, int length) {
+        call(0, opnum, length);
     }
 
     @Override
@@ -200,10 +210,10 @@ final class WindowChannel extends Channel {
     }
 
     @Override
-    protected Words takeWords() {
+    protected RpcException failure(int result) {
         Words taken = words;
         words = null;
-        return taken;
+        return taken == null ? RpcException.of(result) : taken.toException(result);
     }
 
     @Override
@@ -273,7 +283,7 @@ final class WindowChannel extends Channel {
             if (window.kind() != Window.PDU) {
                 throw Line.broken("its response to a protocol data unit is not one");
             }
-            byte[] answer = bytes(window.frame, window.at, window.length);
+            byte[] answer = window.bytes();
             window.takenThrough(callId);
             isBroken = false;
             return answer;
@@ -334,7 +344,7 @@ final class WindowChannel extends Channel {
             return null;
         }
         try {
-            return Words.read(bytes(window.frame, window.at, window.length));
+            return Words.read(window.bytes());
         } catch (InternalError | IllegalStateException e) {
             // The server's memory is gone, or this side has closed it.
             isBroken = true;

@@ -67,10 +67,13 @@ public record Words(String description, String source, String helpFile, int help
         }
     }
 
-    /** Returns a frame that fits a slot, with the beginning of another frame's description. */
-    static byte[] beginning(byte[] frame) {
+    /**
+     * Returns a frame of at most {@code most} bytes, with the beginning of another frame's
+     * description.
+     */
+    static byte[] beginning(byte[] frame, int most) {
         Words words = read(frame);
-        return words == null ? NONE : new Words(words.description, "", "", 0).toFrame(Layout.INLINE_MAX - HEADER);
+        return words == null ? NONE : new Words(words.description, "", "", 0).toFrame(most - HEADER);
     }
 
     private boolean isEmpty() {

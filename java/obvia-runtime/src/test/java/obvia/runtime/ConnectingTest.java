@@ -35,7 +35,7 @@ class ConnectingTest {
     /** A name whose process does not accept, with a full queue. */
     private static final class Busy implements AutoCloseable {
         final String name = "busy-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
-        private final Path socket = ProcessRuntime.directory().path().resolve(name + ".sock");
+        private final Path socket = Directory.own().path().resolve(name + ".sock");
         private final ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         private final List<SocketChannel> queue = new ArrayList<>();
 
@@ -123,7 +123,7 @@ class ConnectingTest {
         var failing = new ArrayList<>(failures);
         var greeted = new CompletableFuture<SocketChannel>();
         Thread accepting;
-        try (Directory.Name bound = ProcessRuntime.directory().bind(name)) {
+        try (Directory.Name bound = Directory.own().bind(name)) {
             accepting = Rounds.start("accepting", true, "accepting", new Acceptor(bound.listener(), socket -> {
                 if (!failing.isEmpty()) {
                     throw ConnectingTest.<RuntimeException>sneak(failing.removeFirst());

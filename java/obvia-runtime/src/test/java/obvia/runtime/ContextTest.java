@@ -233,7 +233,7 @@ class ContextTest {
      */
     private record Stranger(Window window, WindowChannel channel, Proxy proxy) implements AutoCloseable {
         static Stranger at(Peer peer) {
-            Window window = Window.connect(ProcessRuntime.directory(), peer.name, Waiting.BLOCK, false, Wires.patience());
+            Window window = Window.connect(Directory.own(), peer.name, Waiting.BLOCK, false, Wires.patience());
             WindowChannel channel = new WindowChannel(null, window);
             channel.owner = Thread.currentThread();
             Bind.introduce(channel, 4711);

@@ -47,9 +47,9 @@ class HostileTest {
     /** Connects to a hostile server, and runs both sides. */
     private static <R> R against(Waiting waiting, Function<Window, R> client, java.util.function.Consumer<Evil> server) throws Exception {
         String name = "evil-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
-        try (Directory.Name bound = ProcessRuntime.directory().bind(name)) {
+        try (Directory.Name bound = Directory.own().bind(name)) {
             var called = CompletableFuture.supplyAsync(() -> {
-                try (Window window = Window.connect(ProcessRuntime.directory(), name, waiting, false, Wires.patience())) {
+                try (Window window = Window.connect(Directory.own(), name, waiting, false, Wires.patience())) {
                     return client.apply(window);
                 }
             });
@@ -169,7 +169,7 @@ class HostileTest {
         try (Peer peer = Peer.server()) {
             ITest witness = Obvia.bind(ITest.class, peer.name);
             for (int turn = 0; turn < 150; turn++) {
-                try (Window window = Window.connect(ProcessRuntime.directory(), peer.name, Waiting.BLOCK, false, Wires.patience())) {
+                try (Window window = Window.connect(Directory.own(), peer.name, Waiting.BLOCK, false, Wires.patience())) {
                     // Half of the clients have introduced themselves, so that the runtime's own
                     // calls and the object get their data.
                     if (turn % 2 == 0) {
@@ -204,7 +204,7 @@ class HostileTest {
         try (Peer peer = Peer.server()) {
             ITest witness = Obvia.bind(ITest.class, peer.name);
             for (int turn = 0; turn < 100; turn++) {
-                try (var socket = ProcessRuntime.directory().connect(peer.name, Wires.patience())) {
+                try (var socket = Directory.own().connect(peer.name, Wires.patience())) {
                     byte[] bytes = new byte[random.nextInt(60)];
                     random.nextBytes(bytes);
                     if (turn % 2 == 0 && bytes.length >= 24) {

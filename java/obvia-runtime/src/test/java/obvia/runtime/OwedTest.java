@@ -29,7 +29,7 @@ class OwedTest {
     /** A target that leads to no object. */
     private static final long NONE = 0x7fff_ffff_0000_7fffL;
 
-    private static final InterfaceInfo<ITest> TEST = Known.of(ITest.class);
+    private static final InterfaceInfo<ITest> TEST = InterfaceInfo.of(ITest.class);
 
     private final ProcessRuntime server = new ProcessRuntime();
     private final ProcessRuntime client = new ProcessRuntime();
@@ -77,7 +77,7 @@ class OwedTest {
     @Test
     void anotherProcessMakesTheServerGiveNothingBack() throws Exception {
         try (Export export = export();
-                Window window = Window.connect(ProcessRuntime.directory(), Link.endpoint(server.oxid()), Waiting.ADAPTIVE, false, Wires.patience())) {
+                Window window = Window.connect(Directory.own(), Link.endpoint(server.oxid()), Waiting.ADAPTIVE, false, Wires.patience())) {
             long held = give();
             server.linkAt(Link.endpoint(client.oxid()));
             WindowChannel channel = client.linkAt(export.name()).ownChannel();
@@ -136,7 +136,7 @@ class OwedTest {
         Slow(long oxid, Long... delays) {
             this.oxid = oxid;
             this.delays = new ConcurrentLinkedQueue<>(List.of(delays));
-            name = ProcessRuntime.directory().bind(Link.endpoint(oxid));
+            name = Directory.own().bind(Link.endpoint(oxid));
             Rounds.start("slow", true, "accepting", new Acceptor(name.listener(), socket -> Thread.ofPlatform().daemon().start(() -> serve(socket))));
         }
 

@@ -269,7 +269,7 @@ final class Peer implements AutoCloseable {
                 return;
             }
             if (arguments[1].equals("lock")) {
-                Path path = ProcessRuntime.directory().path().resolve(arguments[2] + ".lock");
+                Path path = Directory.own().path().resolve(arguments[2] + ".lock");
                 var file = java.nio.channels.FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                 Files.setPosixFilePermissions(path, java.nio.file.attribute.PosixFilePermissions.fromString("rw-------"));
                 file.lock();

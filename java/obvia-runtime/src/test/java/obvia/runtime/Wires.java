@@ -32,9 +32,9 @@ final class Wires {
     /** Returns two windows with the given modes of waiting. */
     static Pair pair(Waiting client, Waiting server) throws Exception {
         String name = "test-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
-        try (Directory.Name bound = ProcessRuntime.directory().bind(name)) {
+        try (Directory.Name bound = Directory.own().bind(name)) {
             var connecting = CompletableFuture.supplyAsync(
-                    () -> Window.connect(ProcessRuntime.directory(), name, client, false, patience()));
+                    () -> Window.connect(Directory.own(), name, client, false, patience()));
             SocketChannel socket = bound.listener().accept();
             Window accepted = Window.accept(socket, server, patience());
             return new Pair(connecting.get(), accepted);
