@@ -23,7 +23,7 @@ import obvia.Hresult;
 import obvia.RpcException;
 import obvia.SecurityLevel;
 import obvia.runtime.InterfaceInfo;
-import obvia.runtime.Words;
+import obvia.runtime.call.Words;
 
 /**
  * The functions of the native library, documented in {@code crates/java}. {@link Library#load}

@@ -15,7 +15,7 @@ import obvia.RpcException;
 import obvia.runtime.InCall;
 import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Interfaces;
-import obvia.runtime.Words;
+import obvia.runtime.call.Words;
 
 /**
  * The objects of this process that the library holds, by number, and the library's upcalls, which

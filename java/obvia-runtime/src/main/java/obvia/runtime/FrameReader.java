@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.LongSupplier;
 import obvia.BadMessageException;
 import obvia.Guid;
+import obvia.runtime.call.Fault;
 
 /**
  * Reads a frame in the peer's memory. Each word is read once, since the peer may change it at any

@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 import obvia.BadMessageException;
 import obvia.Hresult;
 import obvia.RpcException;
+import obvia.runtime.call.Fault;
+import obvia.runtime.call.LimitedLog;
 
 /**
  * A call in its server: the request, and the destination of the reply.

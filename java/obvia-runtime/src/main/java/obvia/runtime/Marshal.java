@@ -4,6 +4,7 @@ import static java.lang.ref.Reference.reachabilityFence;
 
 import obvia.Hresult;
 import obvia.RpcException;
+import obvia.runtime.call.Fault;
 
 /**
  * Marshaling of interface pointers in frames.

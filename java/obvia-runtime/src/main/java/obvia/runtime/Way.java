@@ -1,9 +1,10 @@
 package obvia.runtime;
 
 import java.lang.foreign.MemorySegment;
+import obvia.runtime.call.Deadline;
 
 /**
- * The way to objects elsewhere: a {@link Link} through shared memory, or a {@link Network} for
+ * The way to objects elsewhere: a link through shared memory, or a {@link Network} for
  * everything else.
  *
  * <p>An interface pointer is a number that is only meaningful to its way.

@@ -26,6 +26,7 @@ import obvia.Ints;
 import obvia.Retained;
 import obvia.RpcException;
 import obvia.Shorts;
+import obvia.runtime.objects.Trees;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import trees.Any;

@@ -1,0 +1,85 @@
+package obvia.runtime.objects;
+
+import java.lang.foreign.MemorySegment;
+import obvia.runtime.InCall;
+import obvia.runtime.InterfaceInfo;
+import obvia.runtime.shm.Window;
+
+/** A call that came through shared memory. */
+final class WindowCall extends InCall {
+    private final Window window;
+    private final Connection connection;
+
+    // The references in the results, and the number of their call.
+    private Sent sent;
+    private int sentWith;
+
+    WindowCall(Window window, Connection connection) {
+        this.window = window;
+        this.connection = connection;
+        replyMemory = window.memory();
+    }
+
+    /** Begins the call that was received last. */
+    void enter() {
+        if (memory != window.frame) {
+            memory = window.frame;
+        }
+        at = window.at;
+        length = window.length;
+        opnum = window.opnum();
+        replyLength = 0;
+        result = 0;
+    }
+
+    /** Returns the HRESULT of a successful method. */
+    int result() {
+        return result;
+    }
+
+    /** Returns the length of the results' frame in bytes. */
+    int replyLength() {
+        return replyLength;
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    /** Returns the record of the references in this call's results. */
+    Sent sent() {
+        if (sent == null || sentWith != window.sequence()) {
+            sent = new Sent();
+            sentWith = window.sequence();
+        }
+        return sent;
+    }
+
+    /** Takes back the references of a call that has no results. */
+    void takeBack() {
+        if (sent != null && sentWith == window.sequence()) {
+            sent.takeBack();
+        }
+    }
+
+    @Override
+    public void reply(int length) {
+        replyAt = window.place(length);
+        replyLength = length;
+    }
+
+    @Override
+    protected MemorySegment region(long reference, boolean isWritten, long count, int size, int align) {
+        return connection.regions().find(reference, isWritten, count, size, align);
+    }
+
+    @Override
+    protected byte[] reference(Object object, InterfaceInfo<?> info) {
+        return sent().marshal(connection.runtime(), connection.client(), object, info, connection.isVirtual());
+    }
+
+    @Override
+    protected <T> T object(byte[] reference, InterfaceInfo<T> info) {
+        return connection.runtime().adopt(ObjRef.fromBytes(reference), info, null, connection.client());
+    }
+}

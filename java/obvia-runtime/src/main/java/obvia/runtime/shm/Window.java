@@ -1,0 +1,590 @@
+package obvia.runtime.shm;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import obvia.Hresult;
+import obvia.RpcException;
+import obvia.Waiting;
+import obvia.runtime.Flat;
+import obvia.runtime.Frames;
+import obvia.runtime.call.Deadline;
+import obvia.runtime.call.PeerFailure;
+
+/**
+ * The message window of a connection: slots in this side's segment and in the peer's.
+ *
+ * <p>One thread at a time uses it, except for {@link #interrupt} and {@link #close}. Received words
+ * are loaded once, checked, and then used; accesses to the peer's memory stay within its segment,
+ * whatever the peer writes.
+ */
+public final class Window implements AutoCloseable {
+    public static final int REQUEST = 1;
+    public static final int RESPONSE = 2;
+    public static final int FAULT = 3;
+    public static final int ONEWAY = 4;
+    public static final int PDU = 5;
+    public static final int CANCEL = 6;
+
+    /** The maximum length of a frame in a slot, in bytes. */
+    public static final int INLINE_MAX = Layout.INLINE_MAX;
+
+    /** The maximum length of one sleep, in nanoseconds. */
+    private static final long NAP = 250_000_000;
+    /** The number of polls of a slot between two checks of everything else. */
+    private static final int POLLS_BETWEEN_LOOKS = 1 << 14;
+    /** The number of polls of a virtual thread: about a microsecond. */
+    private static final int POLLS_OF_VIRTUAL = 32;
+    /** The initial size of the area in bytes; frames use more only when necessary. */
+    private static final long AREA_FIRST = 256 << 10;
+    /** The used size of an area, in bytes, that does not justify a new connection. */
+    private static final long AREA_LITTLE = 16 << 10;
+
+    private static final int RUNG = 1;
+    private static final int CLOSED = 2;
+
+    private final Line line;
+    private final Segments segments;
+    private final Notes notes;
+    private final MemorySegment own;
+    private final MemorySegment peer;
+    private final Room room;
+    private final boolean peerMaySleep;
+    private final Polls polls;
+    private final AtomicInteger state = new AtomicInteger();
+
+    // Sending: the number of the next message, and of the last one that the peer has consumed.
+    private int next = 1;
+    private int taken;
+    // The place of the next frame in the area, the current end of the area, and the last message
+    // with a frame there.
+    private long cursor = Layout.AREA;
+    private long end = Layout.AREA + AREA_FIRST;
+    private int lastInArea;
+    private long placed;
+    private int bell;
+
+    // Receiving: the number of the next message, and the peer's area.
+    private int expected = 1;
+    private MemorySegment area;
+    private int areaNumber;
+    private Arena areaArena;
+    private boolean hasUsedArea;
+    private Duration patience;
+
+    // The message that was received last: its first two words, and the place of its frame.
+    private long first;
+    private long second;
+    public MemorySegment frame;
+    public long at;
+    public int length;
+
+    private Window(Line line, Segments segments, Waiting waiting) {
+        this.line = line;
+        this.segments = segments;
+        notes = new Notes(line, segments.pid());
+        own = segments.own();
+        peer = segments.peer();
+        room = segments.room();
+        peerMaySleep = segments.peerMaySleep();
+        frame = peer;
+        polls = new Polls(waiting);
+    }
+
+    /** Connects to the server of a name. */
+    public static Window connect(String name, Waiting waiting, boolean isQuiet, Deadline deadline) {
+        return over(Directory.own().connect(name, deadline), line -> {
+            Segments segments = Segments.request(line, waiting, isQuiet, deadline);
+            return new Window(line, segments, waiting);
+        });
+    }
+
+    /** Performs the greeting with a client that has connected. */
+    public static Window accept(SocketChannel socket, Waiting waiting, Deadline deadline) {
+        return over(socket, line -> {
+            Segments segments = Segments.accept(line, waiting, deadline);
+            return new Window(line, segments, segments.peerIsQuiet() ? Waiting.BLOCK : waiting);
+        });
+    }
+
+    private interface Greet {
+        Window greet(Line line);
+    }
+
+    private static Window over(SocketChannel socket, Greet greet) {
+        Window window = null;
+        Line line = null;
+        try {
+            line = new Line(socket);
+            window = greet.greet(line);
+            return window;
+        } catch (IOException e) {
+            throw RpcException.of(Hresult.E_FAIL, "greeting a peer: " + e, e);
+        } finally {
+            if (window == null) {
+                Directory.close(line);
+                Directory.close(socket);
+            }
+        }
+    }
+
+    /** Returns the process ID that the peer claims; -1 if it claims none. */
+    public long pid() {
+        return segments.pid();
+    }
+
+    /** Returns the connection's number, which only the two sides know. */
+    public long mark() {
+        return segments.mark();
+    }
+
+    // Regions.
+
+    /** Whether the peer accepts memory of this process. */
+    public boolean takesRegions() {
+        return segments.peerIsInJava();
+    }
+
+    /** Announces a region of this process to the peer, which maps it on the subsequent call. */
+    public void name(int number, OwnRegion region) {
+        Notes.send(line, number, region);
+    }
+
+    /** Returns the region that the peer has announced under this number. */
+    Notes.Note region(int number) {
+        return notes.take(number, false);
+    }
+
+    // Sending.
+
+    /** Returns this side's segment, into which frames are written. */
+    public MemorySegment memory() {
+        return own;
+    }
+
+    /** Returns the number of the next message: the call ID of a request. */
+    public int nextSequence() {
+        return next;
+    }
+
+    /** Notes that the peer has consumed all messages up to this one, as it has answered it. */
+    public void takenThrough(int sequence) {
+        taken = sequence;
+    }
+
+    /** Notes that the peer has consumed all messages, as its own message implies. */
+    public void takenAll() {
+        taken = next - 1;
+    }
+
+    /**
+     * Returns the offset in {@link #memory} for the next message's frame: in its slot if it fits,
+     * else in the area.
+     *
+     * @throws RpcException if the peer consumes no messages until the deadline, is gone, or the
+     *     frame is too long
+     */
+    public long place(int length) {
+        if (next - taken > Layout.SLOT_COUNT) {
+            awaitCredit(false, 0);
+        }
+        return placed = length <= Layout.INLINE_MAX ? Layout.slot(next) + Layout.SLOT_FRAME : placeInArea(length);
+    }
+
+    private long placeInArea(long length) {
+        long needed = length + Layout.LINE;
+        if (needed > Frames.AREA_MAX) {
+            throw RpcException.of(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes is longer than the limit of " + Frames.AREA_MAX + " bytes");
+        }
+        if (Layout.AREA + needed > end) {
+            awaitCredit(true, lastInArea);
+            end = Layout.AREA + Math.min(Frames.AREA_MAX, Math.max(2 * (end - Layout.AREA), Long.highestOneBit(needed) * 2));
+            cursor = Layout.AREA;
+        }
+        if (cursor + length > end) {
+            awaitCredit(true, lastInArea);
+            cursor = Layout.AREA;
+        }
+        if (room != null) {
+            room.take(cursor + length);
+        }
+        hasUsedArea |= cursor + length > Layout.AREA + AREA_LITTLE;
+        return cursor;
+    }
+
+    /**
+     * Writes to the next message's slot, which must be free, so that the cache line is fetched
+     * while the message is prepared.
+     */
+    public void claim() {
+        own.set(Flat.LONG, Layout.slot(next) + Layout.SLOT_FRAME, 0);
+    }
+
+    /** Publishes the frame that was placed last, or its first {@code length} bytes. */
+    public void publish(int kind, int opnum, long target, int length) {
+        int sequence = next;
+        long slot = Layout.slot(sequence);
+        int inline = length;
+        if (placed != slot + Layout.SLOT_FRAME) {
+            inline = Layout.IN_AREA;
+            own.set(Flat.INT, slot + 16, 0);
+            own.set(Flat.INT, slot + 20, (int) (placed - Layout.AREA));
+            own.set(Flat.INT, slot + 24, length);
+            cursor = Math.min(end, placed + length + Layout.LINE - 1 & -Layout.LINE);
+            lastInArea = sequence;
+        }
+        own.set(Flat.LONG, slot + 8, target);
+        long leading = sequence & 0xffff_ffffL | (long) opnum << 32 | (long) kind << 48 | (long) inline << 56;
+        Layout.LONG_WORD.setRelease(own, slot, leading);
+        next = sequence + 1;
+        if (peerMaySleep) {
+            ring();
+        }
+    }
+
+    private void ring() {
+        // The message is published before the sleep flag is read: pairs with the fence before a
+        // sleep.
+        VarHandle.fullFence();
+        if ((int) Layout.WORD.getOpaque(peer, Layout.SLEEP) != 0) {
+            Layout.WORD.setRelease(own, Layout.BELL, ++bell);
+            line.call();
+        }
+    }
+
+    /**
+     * Waits until the peer has consumed a message in the area, or any message so that a slot is
+     * free.
+     */
+    private void awaitCredit(boolean isArea, int message) {
+        Deadline deadline = Deadline.ofCall();
+        while (isArea ? taken - message < 0 : next - taken > Layout.SLOT_COUNT) {
+            int consumed = (int) Layout.WORD.getAcquire(peer, Layout.CONSUMED);
+            // A valid count lies between the known one and that of the sent messages; a smaller one
+            // lags behind responses.
+            if (consumed - taken > 0) {
+                if (consumed - (next - 1) > 0) {
+                    throw PeerFailure.broken("its credit word counts messages that were never sent");
+                }
+                taken = consumed;
+                continue;
+            }
+            line.look();
+            check();
+            deadline.check();
+            LockSupport.parkNanos(50_000);
+        }
+    }
+
+    /**
+     * Tells the peer that the caller has given up a call, unless this would have to wait for
+     * credit.
+     */
+    public void cancel(int callId) {
+        int consumed = (int) Layout.WORD.getAcquire(peer, Layout.CONSUMED);
+        if (consumed - taken > 0 && consumed - (next - 1) <= 0) {
+            taken = consumed;
+        }
+        if (next - taken <= Layout.SLOT_COUNT) {
+            place(0);
+            publish(CANCEL, 0, (long) callId << 32, 0);
+        }
+    }
+
+    // Receiving.
+
+    /** Returns the kind of the message. */
+    public int kind() {
+        return (int) (first >>> 48) & 0xff;
+    }
+
+    public int opnum() {
+        return (int) (first >>> 32) & 0xffff;
+    }
+
+    /** Returns the number of the message: the call ID of a request. */
+    public int sequence() {
+        return (int) first;
+    }
+
+    /**
+     * Returns the second word of the header: the target of a request, or the status of an answer
+     * with the call ID above it.
+     */
+    public long target() {
+        return second;
+    }
+
+    /**
+     * Waits for the next message.
+     *
+     * @param deadline the deadline; {@code null} for the default one, which is only computed if the
+     *     message does not arrive soon
+     */
+    public void receive(Deadline deadline) {
+        // A poll of the slot takes its cache line away from the peer, which then waits for the line
+        // on its next write. No answer arrives immediately, so the first poll is delayed a little.
+        if (polls.isPatient()) {
+            Thread.onSpinWait();
+            Thread.onSpinWait();
+        }
+        long slot = Layout.slot(expected);
+        long leading = (long) Layout.LONG_WORD.getAcquire(peer, slot);
+        if ((int) leading != expected) {
+            leading = await(slot, deadline);
+        }
+        first = leading;
+        second = peer.get(Flat.LONG, slot + 8);
+        expected++;
+        int inline = (int) (leading >>> 56);
+        if (inline <= Layout.INLINE_MAX) {
+            // Storing a reference costs a write barrier of the collector, and mostly it is
+            // unchanged.
+            if (frame != peer) {
+                frame = peer;
+            }
+            at = slot + Layout.SLOT_FRAME;
+            length = inline;
+        } else {
+            findInArea(slot + Layout.SLOT_FRAME, inline);
+        }
+    }
+
+    /** Returns a copy of the frame of the message that was received last. */
+    public byte[] bytes() {
+        return frame.asSlice(at, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    private void findInArea(long note, int inline) {
+        if (inline != Layout.IN_AREA) {
+            throw PeerFailure.broken("an in-line frame of " + inline + " bytes does not fit a slot");
+        }
+        int number = peer.get(Flat.INT, note);
+        long offset = Integer.toUnsignedLong(peer.get(Flat.INT, note + 4));
+        long bytes = Integer.toUnsignedLong(peer.get(Flat.INT, note + 8));
+        if (number != areaNumber) {
+            changeArea(number);
+        }
+        hasUsedArea |= offset + bytes > AREA_LITTLE;
+        long base = areaNumber == 0 ? Layout.AREA : 0;
+        MemorySegment memory = areaNumber == 0 ? peer : area;
+        if (offset % 8 != 0 || bytes > Frames.AREA_MAX || base + offset + bytes > memory.byteSize()) {
+            throw PeerFailure.broken("a frame of " + bytes + " bytes at offset " + offset + " lies outside its area");
+        }
+        frame = memory;
+        at = base + offset;
+        length = (int) bytes;
+    }
+
+    /** Maps a larger area that the peer has created and announced on the socket. */
+    private void changeArea(int number) {
+        Notes.Note note = notes.take(number, true);
+        Arena arena = Arena.ofShared();
+        boolean isDone = false;
+        try {
+            area = Segments.area(arena, note);
+            isDone = true;
+        } finally {
+            Directory.close(isDone ? areaArena : arena);
+        }
+        // All frames in the previous area have been consumed.
+        areaArena = arena;
+        areaNumber = number;
+    }
+
+    /**
+     * Whether frames have used more than a few pages of the areas, which are kept until the
+     * connection ends.
+     */
+    public boolean hasUsedArea() {
+        return hasUsedArea;
+    }
+
+    /**
+     * Tells the peer that all received messages have been consumed. A response implies the same.
+     */
+    public void release() {
+        Layout.WORD.setRelease(own, Layout.CONSUMED, expected - 1);
+    }
+
+    private long await(long slot, Deadline given) {
+        Deadline deadline = given;
+        // A polling virtual thread occupies its carrier.
+        int left = Thread.currentThread().isVirtual() ? POLLS_OF_VIRTUAL : polls.begin();
+        while (left > 0) {
+            int round = Math.min(left, POLLS_BETWEEN_LOOKS);
+            for (int poll = 0; poll < round; poll++) {
+                Thread.onSpinWait();
+                long leading = (long) Layout.LONG_WORD.getAcquire(peer, slot);
+                if ((int) leading == expected) {
+                    polls.paid();
+                    return leading;
+                }
+            }
+            left -= left == Integer.MAX_VALUE ? 0 : round;
+            if (round == POLLS_BETWEEN_LOOKS) {
+                deadline = deadline == null ? usual() : deadline;
+                lookAround(deadline);
+            }
+        }
+        long began = System.nanoTime();
+        try {
+            return sleep(slot, deadline == null ? usual() : deadline);
+        } finally {
+            polls.slept(System.nanoTime() - began);
+        }
+    }
+
+    private Deadline usual() {
+        return patience == null ? Deadline.ofCall() : Deadline.in(patience);
+    }
+
+    /** Sets the default time to wait for a message; without it, the deadline of calls applies. */
+    public void setPatience(Duration patience) {
+        this.patience = patience;
+    }
+
+    /**
+     * Checks the conditions that end a wait without a message. The last message of a peer that has
+     * ended still counts.
+     */
+    private void lookAround(Deadline deadline) {
+        line.look();
+        if (!isHere()) {
+            check();
+            deadline.check();
+        }
+    }
+
+    private void check() {
+        int why = state.get();
+        if ((why & CLOSED) != 0 || line.hasEnded()) {
+            throw PeerFailure.ended(null);
+        }
+        if ((why & RUNG) != 0) {
+            state.getAndAccumulate(~RUNG, (now, mask) -> now & mask);
+            throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the wait was interrupted");
+        }
+        if (Thread.currentThread().isInterrupted()) {
+            throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted");
+        }
+    }
+
+    private long sleep(long slot, Deadline deadline) {
+        try {
+            while (true) {
+                Layout.WORD.setOpaque(own, Layout.SLEEP, 1);
+                // The flag is set before the slot is read: pairs with the fence before the flag is
+                // read on publishing.
+                VarHandle.fullFence();
+                long leading = (long) Layout.LONG_WORD.getAcquire(peer, slot);
+                if ((int) leading == expected) {
+                    return leading;
+                }
+                lookAround(deadline);
+                if (isHere()) {
+                    // The wake-up that came with the message is already consumed: a sleep would not
+                    // end.
+                    continue;
+                }
+                line.nap(Math.min(NAP, deadline.left()));
+            }
+        } finally {
+            Layout.WORD.setOpaque(own, Layout.SLEEP, 0);
+        }
+    }
+
+    // Resting.
+
+    /**
+     * Requests a wake-up from the peer when it sends. Returns true if no message has arrived, so
+     * that the thread can end.
+     */
+    public boolean rest() {
+        if (polls.isEndless()) {
+            return false;
+        }
+        Layout.WORD.setOpaque(own, Layout.SLEEP, 1);
+        // The flag is set before the slot is read: pairs with the fence before the flag is read on
+        // publishing.
+        VarHandle.fullFence();
+        line.look();
+        if (isHere() || line.hasEnded()) {
+            rise();
+            return false;
+        }
+        line.leave();
+        return true;
+    }
+
+    private boolean isHere() {
+        return (int) (long) Layout.LONG_WORD.getAcquire(peer, Layout.slot(expected)) == expected;
+    }
+
+    /**
+     * Calls {@code then} when the peer rings the doorbell or closes the socket, after
+     * {@link #rest}. From now on the window belongs to the thread that runs the action.
+     */
+    public void watch(Runnable then) throws IOException {
+        line.watch(then);
+    }
+
+    /** Ends a rest. */
+    public void rise() {
+        Layout.WORD.setOpaque(own, Layout.SLEEP, 0);
+    }
+
+    /** Ends the current wait, or the next one, with RPC_E_CALL_CANCELED. */
+    void interrupt() {
+        state.getAndAccumulate(RUNG, (now, bit) -> now | bit);
+        line.wake();
+    }
+
+    /** Whether the connection has ended. */
+    public boolean isClosed() {
+        if (!isKnownClosed()) {
+            line.look();
+        }
+        return isKnownClosed();
+    }
+
+    /** Whether the connection had ended when this side looked last, which takes no system call. */
+    public boolean isKnownClosed() {
+        return line.hasEnded() || (state.get() & CLOSED) != 0;
+    }
+
+    /** Whether the peer has consumed all messages of this side, as its answer to the last one shows. */
+    public boolean isAnswered() {
+        return taken == next - 1;
+    }
+
+    /** Whether the peer has given up the call: it has ended, or its next message says so. */
+    public boolean isGivenUp() {
+        try {
+            long leading = (long) Layout.LONG_WORD.getAcquire(peer, Layout.slot(expected));
+            boolean isCancel = (int) leading == expected && ((int) (leading >>> 48) & 0xff) == CANCEL;
+            return isCancel || isClosed();
+        } catch (InternalError | IllegalStateException e) {
+            // The peer's memory is gone, or this side has closed it.
+            return true;
+        }
+    }
+
+    /** Ends the connection; the peer notices at once. */
+    @Override
+    public void close() {
+        int before = state.getAndAccumulate(CLOSED, (now, bit) -> now | bit);
+        line.close();
+        if ((before & CLOSED) == 0) {
+            segments.arena().close();
+            Directory.close(room);
+            Directory.close(areaArena);
+        }
+    }
+}
