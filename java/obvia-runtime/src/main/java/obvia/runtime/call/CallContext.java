@@ -79,6 +79,7 @@ public final class CallContext {
         return Optional.ofNullable(callers).map(end -> Instant.now().plusNanos(end.at() - System.nanoTime()));
     }
 
+    /** Returns the trace of calls. */
     public Optional<Trace> trace() {
         return Optional.ofNullable(trace);
     }

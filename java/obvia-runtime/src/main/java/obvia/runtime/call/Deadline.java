@@ -12,6 +12,7 @@ public record Deadline(long at) {
     /** A practically unlimited time: points in time that are further apart cannot be compared. */
     private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE / 4);
 
+    /** Returns the deadline that is a time from now. */
     public static Deadline in(Duration time) {
         return new Deadline(System.nanoTime() + nanos(time));
     }
@@ -32,6 +33,7 @@ public record Deadline(long at) {
         return Math.max(0, at - System.nanoTime());
     }
 
+    /** Whether the deadline has passed. */
     public boolean isOver() {
         return at - System.nanoTime() <= 0;
     }

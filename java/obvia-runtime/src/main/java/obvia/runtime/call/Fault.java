@@ -5,11 +5,17 @@ import obvia.RpcException;
 
 /** The status codes of faults (C706, MS-RPCE) and their HRESULTs. */
 public final class Fault {
+    /** The interface lacks the method. */
     public static final int OP_RANGE = 0x1c010002;
+    /** The PDU was not expected. */
     public static final int PROTOCOL_ERROR = 0x1c01000b;
+    /** The server lacks memory for the call. */
     public static final int NO_MEMORY = 0x1c00001b;
+    /** The arguments do not match the interface. */
     public static final int BAD_STUB_DATA = 0x000006f7;
+    /** The object does not exist. */
     public static final int OBJECT_NOT_FOUND = 0x80010108;
+    /** The caller may not make the call. */
     public static final int ACCESS_DENIED = 5;
     private static final int CANCELLED = 0x1c00000d;
 
@@ -46,6 +52,7 @@ public final class Fault {
         return status == OP_RANGE || status == PROTOCOL_ERROR || status == OBJECT_NOT_FOUND || status == ACCESS_DENIED;
     }
 
+    /** Returns the exception for a caller who receives a fault with this status. */
     public static RpcException toException(int status) {
         int result = switch (status) {
             case BAD_STUB_DATA -> Hresult.RPC_X_BAD_STUB_DATA;

@@ -93,7 +93,9 @@ final class Classes {
         public void close() {
             synchronized (Classes.this) {
                 if (registered.remove(id, this)) {
-                    Directory.close(name);
+                    if (name != null) {
+                        name.close();
+                    }
                     networks.endClass(id);
                 }
             }

@@ -38,7 +38,6 @@ final class Connection implements Runnable {
     private final Exports exports;
     private final Window window;
     private final WindowCall call;
-    private final boolean isOwnUser;
     private final Regions regions = new Regions();
     // The OXID that the client claims; 0 until it has sent one.
     private long client;
@@ -62,16 +61,11 @@ final class Connection implements Runnable {
     private boolean isReceived;
     private final AtomicBoolean isResting = new AtomicBoolean();
 
-    /**
-     * Creates the end of a greeted client's connection.
-     *
-     * @param isOwnUser whether the client is a process of this process's user
-     */
-    Connection(ProcessRuntime runtime, Window window, boolean isOwnUser) {
+    /** Creates the end of a greeted client's connection. */
+    Connection(ProcessRuntime runtime, Window window) {
         this.runtime = runtime;
         exports = runtime.exports();
         this.window = window;
-        this.isOwnUser = isOwnUser;
         call = new WindowCall(window, this);
         window.setPatience(Duration.ofMillis(Idle.warm));
     }
@@ -319,7 +313,7 @@ final class Connection implements Runnable {
      */
     private void fail(int callId, int opnum, long answer) {
         boolean isFault = answer >>> 32 != 0;
-        byte[] frame = isFault || failure == null ? NO_WORDS : Words.frameOf(failure, isOwnUser);
+        byte[] frame = isFault || failure == null ? NO_WORDS : Words.frameOf(failure, window.isOwnUser());
         failure = null;
         long at;
         try {

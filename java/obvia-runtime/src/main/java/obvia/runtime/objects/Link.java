@@ -23,7 +23,6 @@ import obvia.runtime.Reference;
 import obvia.runtime.Way;
 import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Deadline;
-import obvia.runtime.shm.Directory;
 import obvia.runtime.shm.OwnRegion;
 import obvia.runtime.shm.Window;
 
@@ -125,7 +124,9 @@ final class Link extends Way {
                 return link;
             }
         } finally {
-            Directory.close(window);
+            if (window != null) {
+                window.close();
+            }
         }
         Link known = runtime.known(oxid);
         if (known != null) {

@@ -2,7 +2,6 @@ package obvia.runtime.objects;
 
 import static java.util.Objects.requireNonNull;
 
-import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.nio.ByteOrder;
 import java.nio.channels.SocketChannel;
@@ -284,19 +283,15 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
     private void greet(SocketChannel socket) {
         Window window;
-        boolean isOwnUser;
         try {
-            isOwnUser = Directory.own().checkPeer(socket);
             window = Window.accept(socket, waiting, Deadline.in(GREETING));
-        } catch (IOException | RpcException e) {
-            Directory.close(socket);
+        } catch (RpcException e) {
             return;
         } catch (RuntimeException | Error e) {
-            Directory.close(socket);
             GREETINGS.warn("a client is not served", e);
             return;
         }
-        new Connection(this, window, isOwnUser).run();
+        new Connection(this, window).run();
     }
 
     /**

@@ -294,7 +294,7 @@ public final class Directory {
      * Refuses a peer of another user, by the credentials that the kernel recorded at connect.
      * Returns true for a process of this process's user, false for one of the superuser's.
      */
-    public boolean checkPeer(SocketChannel channel) throws IOException {
+    boolean checkPeer(SocketChannel channel) throws IOException {
         UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
         if (!isTrusted(peer)) {
             throw RpcException.of(Hresult.E_ACCESSDENIED, "the peer runs as user " + peer.getName() + ", and that user has no access");
@@ -405,7 +405,8 @@ public final class Directory {
         }
     }
 
-    public static void close(AutoCloseable what) {
+    /** Closes something, unless it is {@code null}. */
+    static void close(AutoCloseable what) {
         try {
             if (what != null) {
                 what.close();

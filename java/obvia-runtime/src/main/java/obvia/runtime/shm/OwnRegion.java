@@ -103,6 +103,7 @@ public final class OwnRegion implements SharedMemory {
         return mark;
     }
 
+    /** Whether the memory was freed. */
     public boolean hasEnded() {
         return !memory.scope().isAlive();
     }

@@ -25,11 +25,17 @@ import obvia.runtime.call.PeerFailure;
  * whatever the peer writes.
  */
 public final class Window implements AutoCloseable {
+    /** The kind of a request. */
     public static final int REQUEST = 1;
+    /** The kind of a response. */
     public static final int RESPONSE = 2;
+    /** The kind of a fault. */
     public static final int FAULT = 3;
+    /** The kind of a request without response. */
     public static final int ONEWAY = 4;
+    /** The kind of a PDU that binds. */
     public static final int PDU = 5;
+    /** The kind of a message that cancels a call. */
     public static final int CANCEL = 6;
 
     /** The maximum length of a frame in a slot, in bytes. */
@@ -55,6 +61,7 @@ public final class Window implements AutoCloseable {
     private final MemorySegment own;
     private final MemorySegment peer;
     private final Room room;
+    private final boolean isOwnUser;
     private final boolean peerMaySleep;
     private final Polls polls;
     private final AtomicInteger state = new AtomicInteger();
@@ -81,13 +88,20 @@ public final class Window implements AutoCloseable {
     // The message that was received last: its first two words, and the place of its frame.
     private long first;
     private long second;
+
+    /** The memory of the frame that was received last. */
     public MemorySegment frame;
+
+    /** The offset of the frame in its memory. */
     public long at;
+
+    /** The length of the frame in bytes. */
     public int length;
 
-    private Window(Line line, Segments segments, Waiting waiting) {
+    private Window(Line line, Segments segments, Waiting waiting, boolean isOwnUser) {
         this.line = line;
         this.segments = segments;
+        this.isOwnUser = isOwnUser;
         notes = new Notes(line, segments.pid());
         own = segments.own();
         peer = segments.peer();
@@ -101,20 +115,21 @@ public final class Window implements AutoCloseable {
     public static Window connect(String name, Waiting waiting, boolean isQuiet, Deadline deadline) {
         return over(Directory.own().connect(name, deadline), line -> {
             Segments segments = Segments.request(line, waiting, isQuiet, deadline);
-            return new Window(line, segments, waiting);
+            return new Window(line, segments, waiting, false);
         });
     }
 
-    /** Performs the greeting with a client that has connected. */
+    /** Verifies the user of a client that has connected, and performs the greeting with it. */
     public static Window accept(SocketChannel socket, Waiting waiting, Deadline deadline) {
         return over(socket, line -> {
+            boolean isOwnUser = Directory.own().checkPeer(socket);
             Segments segments = Segments.accept(line, waiting, deadline);
-            return new Window(line, segments, segments.peerIsQuiet() ? Waiting.BLOCK : waiting);
+            return new Window(line, segments, segments.peerIsQuiet() ? Waiting.BLOCK : waiting, isOwnUser);
         });
     }
 
     private interface Greet {
-        Window greet(Line line);
+        Window greet(Line line) throws IOException;
     }
 
     private static Window over(SocketChannel socket, Greet greet) {
@@ -142,6 +157,11 @@ public final class Window implements AutoCloseable {
     /** Returns the connection's number, which only the two sides know. */
     public long mark() {
         return segments.mark();
+    }
+
+    /** Whether the client is a process of this process's user. */
+    public boolean isOwnUser() {
+        return isOwnUser;
     }
 
     // Regions.
@@ -304,6 +324,7 @@ public final class Window implements AutoCloseable {
         return (int) (first >>> 48) & 0xff;
     }
 
+    /** Returns the opnum of the message. */
     public int opnum() {
         return (int) (first >>> 32) & 0xffff;
     }
