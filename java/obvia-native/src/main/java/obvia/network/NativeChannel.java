@@ -36,7 +36,7 @@ final class NativeChannel extends Channel {
 
     @Override
     protected int exchange(long target, int opnum, int length) {
-        Given given = Given.forCall(target);
+        SentReferences given = SentReferences.forCall(target);
         int result;
         try {
             result = Limit.run(NativeWay.time(), limit -> Functions.call(target, opnum, memory, length, given.handOver(), limit, returned, reply));
@@ -52,7 +52,7 @@ final class NativeChannel extends Channel {
 
     @Override
     protected void oneway(long target, int opnum, int length) {
-        Given given = Given.forCall(target);
+        SentReferences given = SentReferences.forCall(target);
         try {
             Limit.run(NativeWay.time(), limit -> {
                 Functions.callOneway(target, opnum, memory, length, given.handOver(), limit);

@@ -74,7 +74,7 @@ final class NativeWay extends Way {
         }
         try {
             byte[] reference = referenceOf(through, object, info);
-            Given.add(through, reference);
+            SentReferences.add(through, reference);
             return reference;
         } catch (RuntimeException | Error e) {
             takeBackUnsent();
@@ -89,7 +89,7 @@ final class NativeWay extends Way {
 
     @Override
     protected void takeBackUnsent() {
-        Given.takeBackUnsent();
+        SentReferences.takeBackUnsent();
     }
 
     /** Marshals a reference as an OBJREF. */

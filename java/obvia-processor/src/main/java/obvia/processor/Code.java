@@ -99,7 +99,7 @@ final class Code {
     }
 
     /** Returns the name of the class that describes an interface. */
-    String info(World world, TypeElement element) {
+    String info(Program world, TypeElement element) {
         String of = elements.getPackageOf(element).getQualifiedName().toString();
         return named(of.isEmpty() ? world.infoName(element) : of + "." + world.infoName(element));
     }

@@ -28,9 +28,9 @@ final class FailureReader {
     private static final Set<String> GENERAL =
             Set.of("java.lang.Throwable", "java.lang.Exception", "java.lang.RuntimeException", "java.rmi.RemoteException", "java.io.IOException");
 
-    private final World world;
+    private final Program world;
 
-    FailureReader(World world) {
+    FailureReader(Program world) {
         this.world = world;
     }
 

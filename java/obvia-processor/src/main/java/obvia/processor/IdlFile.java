@@ -9,7 +9,7 @@ import java.util.Set;
  * An interface as an IDL file with all types that it depends on, for compilers of other languages.
  */
 final class IdlFile {
-    private final World world;
+    private final Program world;
     private final InterfaceReader reader;
     private final Remote remote;
     /** The interfaces that the interface depends on, bases first. */
@@ -18,7 +18,7 @@ final class IdlFile {
     /** The texts of interfaces for which code was generated earlier. */
     private final Set<String> others = new LinkedHashSet<>();
 
-    IdlFile(World world, InterfaceReader reader, Remote remote) {
+    IdlFile(Program world, InterfaceReader reader, Remote remote) {
         this.world = world;
         this.reader = reader;
         this.remote = remote;

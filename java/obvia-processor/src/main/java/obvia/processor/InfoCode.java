@@ -18,7 +18,7 @@ final class InfoCode {
     /** The opnum of the first method. */
     private static final int OPNUM_FIRST = 3;
 
-    private final World world;
+    private final Program world;
     private final Remote remote;
     private final Code code;
     private final GraphCode graphs;
@@ -26,7 +26,7 @@ final class InfoCode {
     private final Set<String> methods = new HashSet<>(Set.of("perform", "interfaces", "IDL", "INFO", "KINDS"));
     private final Map<Type.Constant, String> readers = new LinkedHashMap<>();
 
-    InfoCode(World world, Remote remote) {
+    InfoCode(Program world, Remote remote) {
         this.world = world;
         this.remote = remote;
         code = new Code(world.elements, world.elements.getPackageOf(remote.element).getQualifiedName().toString());

@@ -27,7 +27,7 @@ public final class InterfaceProcessor extends AbstractProcessor {
     /** The names of interfaces that wait for types from another processor. */
     private Set<String> waiting = new LinkedHashSet<>();
 
-    private World world;
+    private Program world;
     private InterfaceReader reader;
 
     /** For {@link java.util.ServiceLoader}. */
@@ -46,7 +46,7 @@ public final class InterfaceProcessor extends AbstractProcessor {
     @Override
     public boolean process(Set<? extends TypeElement> annotations, RoundEnvironment round) {
         if (world == null) {
-            world = new World(processingEnv.getElementUtils(), processingEnv.getTypeUtils());
+            world = new Program(processingEnv.getElementUtils(), processingEnv.getTypeUtils());
             reader = new InterfaceReader(world);
         }
         Set<TypeElement> found = new LinkedHashSet<>();

@@ -16,12 +16,12 @@ import javax.lang.model.util.ElementFilter;
 final class InterfaceReader {
     private static final int METHODS_MAX = 1024;
 
-    private final World world;
+    private final Program world;
     private final TypeReader types;
     private final FailureReader failures;
     private final Map<TypeElement, Remote> known = new HashMap<>();
 
-    InterfaceReader(World world) {
+    InterfaceReader(Program world) {
         this.world = world;
         types = new TypeReader(world);
         failures = new FailureReader(world);

@@ -18,12 +18,12 @@ import javax.lang.model.util.ElementFilter;
 
 /** Reads records and classes, each once, and creates the wrapper structures of array elements. */
 final class StructReader {
-    private final World world;
+    private final Program world;
     private final TypeReader types;
     private final Map<TypeElement, Type.Struct> known = new HashMap<>();
     private final Map<Object, Type.Struct> items = new HashMap<>();
 
-    StructReader(World world, TypeReader types) {
+    StructReader(Program world, TypeReader types) {
         this.world = world;
         this.types = types;
     }

@@ -7,10 +7,10 @@ import java.util.List;
 final class StubCode {
     private final Code code;
     private final MethodCode names;
-    private final World world;
+    private final Program world;
     private final Remote.Method method;
 
-    StubCode(Code code, World world, MethodCode names) {
+    StubCode(Code code, Program world, MethodCode names) {
         this.code = code;
         this.world = world;
         this.names = names;

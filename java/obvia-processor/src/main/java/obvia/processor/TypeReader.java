@@ -22,10 +22,10 @@ final class TypeReader {
             "java.lang.Float", Base.FLOAT,
             "java.lang.Double", Base.DOUBLE);
 
-    private final World world;
+    private final Program world;
     private final StructReader structs;
 
-    TypeReader(World world) {
+    TypeReader(Program world) {
         this.world = world;
         structs = new StructReader(world, this);
     }

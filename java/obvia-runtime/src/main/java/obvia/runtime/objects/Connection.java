@@ -13,10 +13,10 @@ import obvia.SecurityLevel;
 import obvia.runtime.Graphs;
 import obvia.runtime.InCall;
 import obvia.runtime.call.CallContext;
+import obvia.runtime.call.ErrorInfo;
 import obvia.runtime.call.Fault;
 import obvia.runtime.call.LimitedLog;
 import obvia.runtime.call.PeerFailure;
-import obvia.runtime.call.Words;
 import obvia.runtime.shm.Regions;
 import obvia.runtime.shm.Window;
 
@@ -29,7 +29,7 @@ import obvia.runtime.shm.Window;
  */
 final class Connection implements Runnable {
     private static final LimitedLog LOG = new LimitedLog();
-    private static final byte[] NO_WORDS = {};
+    private static final byte[] NO_FRAME = {};
 
     /** The connections by thread, so that methods can ask for their caller. */
     private static final Map<Thread, Connection> OF_THREAD = new ConcurrentHashMap<>();
@@ -67,7 +67,7 @@ final class Connection implements Runnable {
         exports = runtime.exports();
         this.window = window;
         call = new WindowCall(window, this);
-        window.setPatience(Duration.ofMillis(Idle.warm));
+        window.setPatience(Duration.ofMillis(IdleConnections.warm));
     }
 
     ProcessRuntime runtime() {
@@ -121,7 +121,7 @@ final class Connection implements Runnable {
         boolean isOver = true;
         try {
             isOver = serveAll();
-        } catch (Elsewhere e) {
+        } catch (HandedOver e) {
             isOver = false;
         } catch (RpcException | InternalError | IllegalStateException | IndexOutOfBoundsException e) {
             RpcException why = PeerFailure.of(e);
@@ -138,9 +138,9 @@ final class Connection implements Runnable {
     }
 
     private static void count(boolean isVirtual, int more) {
-        Idle.HOT.addAndGet(more);
+        IdleConnections.HOT.addAndGet(more);
         if (isVirtual) {
-            Idle.VIRTUAL.addAndGet(more);
+            IdleConnections.VIRTUAL.addAndGet(more);
         }
     }
 
@@ -226,13 +226,13 @@ final class Connection implements Runnable {
             return false;
         }
         clearPools();
-        Idle.WARM.incrementAndGet();
+        IdleConnections.WARM.incrementAndGet();
         isResting.set(true);
         try {
             window.watch(this::wake);
         } catch (IOException e) {
             if (isResting.compareAndSet(true, false)) {
-                Idle.WARM.decrementAndGet();
+                IdleConnections.WARM.decrementAndGet();
                 throw PeerFailure.ended(e);
             }
         }
@@ -244,7 +244,7 @@ final class Connection implements Runnable {
         if (!isResting.compareAndSet(true, false)) {
             return;
         }
-        Idle.WARM.decrementAndGet();
+        IdleConnections.WARM.decrementAndGet();
         try {
             window.rise();
             start();
@@ -265,7 +265,7 @@ final class Connection implements Runnable {
      *
      * @param said the context of that call
      */
-    private Elsewhere goElsewhere(CallContext said) {
+    private HandedOver handOver(CallContext said) {
         isVirtual = !isVirtual;
         isReceived = true;
         context = said;
@@ -277,15 +277,15 @@ final class Connection implements Runnable {
             context = null;
             throw e;
         }
-        return Elsewhere.INSTANCE;
+        return HandedOver.INSTANCE;
     }
 
     /** Unwinds a thread to which the connection no longer belongs. */
-    private static final class Elsewhere extends RuntimeException {
+    private static final class HandedOver extends RuntimeException {
         private static final long serialVersionUID = 1;
-        private static final Elsewhere INSTANCE = new Elsewhere();
+        private static final HandedOver INSTANCE = new HandedOver();
 
-        private Elsewhere() {
+        private HandedOver() {
             super("another thread goes on", null, false, false);
         }
     }
@@ -313,7 +313,7 @@ final class Connection implements Runnable {
      */
     private void fail(int callId, int opnum, long answer) {
         boolean isFault = answer >>> 32 != 0;
-        byte[] frame = isFault || failure == null ? NO_WORDS : Words.frameOf(failure, window.isOwnUser());
+        byte[] frame = isFault || failure == null ? NO_FRAME : ErrorInfo.frameOf(failure, window.isOwnUser());
         failure = null;
         long at;
         try {
@@ -323,7 +323,7 @@ final class Connection implements Runnable {
                 throw e;
             }
             // The area lacks room for a long description as well.
-            frame = Words.beginning(frame, Window.INLINE_MAX);
+            frame = ErrorInfo.truncated(frame, Window.INLINE_MAX);
             at = window.place(frame.length);
         }
         MemorySegment.copy(MemorySegment.ofArray(frame), 0, window.memory(), at, frame.length);
@@ -344,7 +344,7 @@ final class Connection implements Runnable {
                 entry.perform(call);
             }
             return Integer.toUnsignedLong(call.result());
-        } catch (Elsewhere e) {
+        } catch (HandedOver e) {
             throw e;
         } catch (Throwable e) {
             call.takeBack();
@@ -370,17 +370,17 @@ final class Connection implements Runnable {
      * Notes that the references in this list are to be given back to the client, if the message
      * directly before it was a refused call or another list for that call.
      */
-    void noteOwed(WindowCall call) {
+    void addReferencesToReturn(WindowCall call) {
         boolean isNext = refused >= 0 && (int) refused + 1 == window.sequence();
         refused = isNext ? Integer.toUnsignedLong(window.sequence()) : -1;
         if (!isNext) {
             return;
         }
-        Owed owed = runtime.owedTo(client);
-        var source = new Owed.Source(window.pid(), window.mark());
+        ReferencesToReturn toReturn = runtime.referencesToReturn(client);
+        var source = new ReferencesToReturn.Source(window.pid(), window.mark());
         RuntimeCalls.forEach(call, (target, refs) -> {
             int count = (int) Math.min(Math.max(refs, 0), Integer.MAX_VALUE);
-            owed.add(source, new RuntimeCalls.Returned(target, count));
+            toReturn.add(source, new RuntimeCalls.CountedReference(target, count));
         });
         runtime.wakeJanitor();
     }
@@ -449,7 +449,7 @@ final class Connection implements Runnable {
         }
         if (entry != null && entry.isVirtual() != isVirtual) {
             last = null;
-            throw goElsewhere(said);
+            throw handOver(said);
         }
         if (entry != null) {
             setContext(entry.object().getClass().getClassLoader());

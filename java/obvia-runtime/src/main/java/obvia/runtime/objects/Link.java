@@ -61,9 +61,9 @@ final class Link extends Way {
     private final Map<Thread, WindowChannel> lent = new ConcurrentHashMap<>();
     /** Idle channels of threads, until no call can be using them. */
     private final ConcurrentLinkedQueue<WindowChannel> leaving = new ConcurrentLinkedQueue<>();
-    private final ConcurrentLinkedQueue<RuntimeCalls.Returned> returned = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<RuntimeCalls.CountedReference> returned = new ConcurrentLinkedQueue<>();
 
-    private final Marks marks = new Marks(MARKS_MAX);
+    private final ConnectionMarks marks = new ConnectionMarks(MARKS_MAX);
 
     /** The last channel of a platform thread: in most programs only one thread calls. */
     private WindowChannel hot;
@@ -299,7 +299,7 @@ final class Link extends Way {
         if (!lent.remove(Thread.currentThread(), channel)) {
             return;
         }
-        Sent.forget();
+        SentReferences.forget();
         if (channel.isKnownClosed()) {
             channel.window().close();
         } else {
@@ -317,7 +317,7 @@ final class Link extends Way {
         if (channel.owner != null) {
             owned.remove(channel.owner, channel);
         } else if (lent.remove(Thread.currentThread(), channel)) {
-            Sent.forget();
+            SentReferences.forget();
             shared.release();
         }
         if (hot == channel) {
@@ -376,7 +376,7 @@ final class Link extends Way {
 
     @Override
     protected byte[] reference(long through, Object object, InterfaceInfo<?> info) {
-        Sent sent = Sent.with(this);
+        SentReferences sent = SentReferences.with(this);
         try {
             return sent.marshal(runtime, oxid, object, info, false);
         } catch (RuntimeException | Error e) {
@@ -387,7 +387,7 @@ final class Link extends Way {
 
     @Override
     protected void takeBackUnsent() {
-        Sent.takeBackUnsent(this);
+        SentReferences.takeBackUnsent(this);
     }
 
     @Override
@@ -421,7 +421,7 @@ final class Link extends Way {
     /** Queues the references, which the janitor releases in batches. */
     @Override
     protected void releaseLater(long target, int refs) {
-        returned.add(new RuntimeCalls.Returned(target, refs));
+        returned.add(new RuntimeCalls.CountedReference(target, refs));
         runtime.wakeJanitor();
     }
 
@@ -487,7 +487,7 @@ final class Link extends Way {
     }
 
     private boolean hasReturns() {
-        return !returned.isEmpty() || runtime.owes(oxid);
+        return !returned.isEmpty() || runtime.hasReferencesToReturn(oxid);
     }
 
     /** Gives back a batch of references. Returns whether to continue. */
@@ -495,7 +495,7 @@ final class Link extends Way {
         try {
             // The batch leaves the queue only when the connection is free to send it.
             CallContext.NONE.by(Deadline.in(PATIENCE)).during(() -> atHome(home -> {
-                List<RuntimeCalls.Returned> batch = returned.isEmpty() ? runtime.takeOwed(this) : nextReturned();
+                List<RuntimeCalls.CountedReference> batch = returned.isEmpty() ? runtime.takeReferencesToReturn(this) : nextReturned();
                 if (!batch.isEmpty()) {
                     RuntimeCalls.release(this, batch);
                 }
@@ -509,8 +509,8 @@ final class Link extends Way {
         }
     }
 
-    private List<RuntimeCalls.Returned> nextReturned() {
-        List<RuntimeCalls.Returned> batch = new ArrayList<>();
+    private List<RuntimeCalls.CountedReference> nextReturned() {
+        List<RuntimeCalls.CountedReference> batch = new ArrayList<>();
         while (!returned.isEmpty() && batch.size() < RuntimeCalls.RELEASES_MAX) {
             batch.add(returned.poll());
         }

@@ -64,7 +64,7 @@ final class Networks {
 
     Endpoint connect(String binding, Credentials credentials) {
         Network network = network("`" + binding + "`");
-        return new Reached() {
+        return new ClosableEndpoint() {
             @Override
             <T> T find(Class<T> type, String name) {
                 return network.bind(binding, credentials, InterfaceInfo.of(type), name);

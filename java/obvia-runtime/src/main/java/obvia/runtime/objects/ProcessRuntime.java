@@ -35,12 +35,12 @@ import obvia.runtime.Proxy;
 import obvia.runtime.Reference;
 import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Deadline;
+import obvia.runtime.call.ErrorInfo;
 import obvia.runtime.call.LimitedLog;
-import obvia.runtime.call.Words;
 import obvia.runtime.shm.Acceptor;
 import obvia.runtime.shm.Directory;
 import obvia.runtime.shm.OwnRegion;
-import obvia.runtime.shm.Rounds;
+import obvia.runtime.shm.RepeatedTask;
 import obvia.runtime.shm.Window;
 
 /** The runtime of this process: its OXID, its exports, and its connections to other processes. */
@@ -89,9 +89,9 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
      * A connected client: its process ID, the number of its connections, and the references to be
      * given back to it.
      */
-    private record Client(long pid, int count, Owed owed) {
+    private record Client(long pid, int count, ReferencesToReturn toReturn) {
         Client counted(int more) {
-            return new Client(pid, count + more, owed);
+            return new Client(pid, count + more, toReturn);
         }
     }
 
@@ -147,7 +147,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
     @Override
     public Connections connections() {
         int calling = links.values().stream().mapToInt(Link::channels).sum();
-        return new Connections(Idle.HOT.get(), Idle.VIRTUAL.get(), Idle.WARM.get(), calling, Idle.COOLED.get(), Idle.CLOSED.get());
+        return new Connections(IdleConnections.HOT.get(), IdleConnections.VIRTUAL.get(), IdleConnections.WARM.get(), calling, IdleConnections.COOLED.get(), IdleConnections.CLOSED.get());
     }
 
     @Override
@@ -299,7 +299,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
      * than the client's earlier ones: it must not release the client's references.
      */
     boolean enter(long client, long pid) {
-        return clients.compute(client, (c, known) -> known == null ? new Client(pid, 1, new Owed()) : known.pid == pid ? known.counted(1) : known).pid == pid;
+        return clients.compute(client, (c, known) -> known == null ? new Client(pid, 1, new ReferencesToReturn()) : known.pid == pid ? known.counted(1) : known).pid == pid;
     }
 
     /** Removes a connection of a client. With the last one, the client's references are dropped. */
@@ -402,7 +402,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
     @Override
     public void setExceptionTexts(boolean areTold) {
-        Words.setTexts(areTold);
+        ErrorInfo.setMessagesAreSent(areTold);
     }
 
     @Override
@@ -448,7 +448,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
     /** Returns the endpoint of this host. */
     private Endpoint host() {
-        return new Reached() {
+        return new ClosableEndpoint() {
             @Override
             <T> T find(Class<T> type, String name) {
                 return ProcessRuntime.this.bind(type, name);
@@ -509,14 +509,14 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
     }
 
     /** Returns the references to be given back to a connected client. */
-    Owed owedTo(long client) {
-        return clients.get(client).owed;
+    ReferencesToReturn referencesToReturn(long client) {
+        return clients.get(client).toReturn;
     }
 
     /** Whether there are references to be given back to a process. */
-    boolean owes(long oxid) {
+    boolean hasReferencesToReturn(long oxid) {
         Client client = clients.get(oxid);
-        return client != null && client.owed.first() != null;
+        return client != null && client.toReturn.first() != null;
     }
 
     /**
@@ -526,14 +526,14 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
      *
      * @throws RpcException if the process at the link does not answer; the list stays
      */
-    List<RuntimeCalls.Returned> takeOwed(Link link) {
+    List<RuntimeCalls.CountedReference> takeReferencesToReturn(Link link) {
         Client client = clients.get(link.oxid());
-        Owed.Source from = client == null ? null : client.owed.first();
+        ReferencesToReturn.Source from = client == null ? null : client.toReturn.first();
         if (from == null) {
             return List.of();
         }
         boolean isSame = from.isFrom(link);
-        List<RuntimeCalls.Returned> list = client.owed.take(from);
+        List<RuntimeCalls.CountedReference> list = client.toReturn.take(from);
         return isSame ? list : List.of();
     }
 
@@ -643,7 +643,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         synchronized (this) {
             if (janitor == null) {
                 WeakReference<ProcessRuntime> runtime = new WeakReference<>(this);
-                janitor = Rounds.start("obvia-janitor", true, "releasing references", () -> tidy(runtime.get()));
+                janitor = RepeatedTask.start("obvia-janitor", true, "releasing references", () -> tidy(runtime.get()));
             }
         }
     }
@@ -653,7 +653,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         if (runtime == null) {
             return false;
         }
-        if (runtime.janitorsBell.tryAcquire(Idle.period(), TimeUnit.MILLISECONDS)) {
+        if (runtime.janitorsBell.tryAcquire(IdleConnections.period(), TimeUnit.MILLISECONDS)) {
             runtime.janitorsBell.drainPermits();
         }
         for (Link link : runtime.links.values()) {

@@ -134,16 +134,16 @@ final class RuntimeCalls {
     }
 
     /** References to be released. */
-    record Returned(long target, int refs) {}
+    record CountedReference(long target, int refs) {}
 
     /** Releases references. */
-    static void release(Link link, List<Returned> batch) {
+    static void release(Link link, List<CountedReference> batch) {
         ByteBuffer request = buffer(batch.size() * 16).put(listed(batch));
         link.atHome(home -> call(home, RELEASE, request));
     }
 
     /** Returns references as the frame of a call: targets and counts. */
-    static byte[] listed(List<Returned> batch) {
+    static byte[] listed(List<CountedReference> batch) {
         ByteBuffer list = buffer(batch.size() * 16);
         batch.forEach(entry -> list.putLong(entry.target).putLong(entry.refs));
         return list.array();
@@ -241,7 +241,7 @@ final class RuntimeCalls {
                 call.replyMemory.set(Flat.LONG, call.replyAt, connection.runtime().markFor(connection.client()));
             }
             case CONTEXT -> connection.expect(call);
-            case LISTED -> connection.noteOwed(call);
+            case LISTED -> connection.addReferencesToReturn(call);
             case OWNS -> {
                 call.expect(8);
                 boolean isOwn = connection.runtime().hasOpened(connection.client(), call.memory.get(Flat.LONG, call.at));

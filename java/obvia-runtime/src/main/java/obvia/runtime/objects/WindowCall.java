@@ -11,7 +11,7 @@ final class WindowCall extends InCall {
     private final Connection connection;
 
     // The references in the results, and the number of their call.
-    private Sent sent;
+    private SentReferences sent;
     private int sentWith;
 
     WindowCall(Window window, Connection connection) {
@@ -47,9 +47,9 @@ final class WindowCall extends InCall {
     }
 
     /** Returns the record of the references in this call's results. */
-    Sent sent() {
+    SentReferences sent() {
         if (sent == null || sentWith != window.sequence()) {
-            sent = new Sent();
+            sent = new SentReferences();
             sentWith = window.sequence();
         }
         return sent;

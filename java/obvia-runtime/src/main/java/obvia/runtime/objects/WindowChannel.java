@@ -9,9 +9,9 @@ import obvia.runtime.Channel;
 import obvia.runtime.Flat;
 import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Deadline;
+import obvia.runtime.call.ErrorInfo;
 import obvia.runtime.call.Fault;
 import obvia.runtime.call.PeerFailure;
-import obvia.runtime.call.Words;
 import obvia.runtime.shm.OwnRegion;
 import obvia.runtime.shm.Regions;
 import obvia.runtime.shm.Window;
@@ -59,7 +59,7 @@ final class WindowChannel extends Channel implements CallContext.Cached {
     /** The regions that the peer was offered; {@code null} before the first one. */
     private OfferedRegions offered;
     /** The peer's description of the last method's failure. */
-    private Words words;
+    private ErrorInfo errorInfo;
     /** The time of the last call of {@link #rest} at which the peer had answered all messages. */
     private long answeredAt = System.nanoTime() - FRESH;
 
@@ -159,7 +159,7 @@ final class WindowChannel extends Channel implements CallContext.Cached {
             // A published context counts, even if the method fails afterwards.
             if (window.nextSequence() != before) {
                 hasSaid = isSaid;
-                Sent.renumber(this, before);
+                SentReferences.renumber(this, before);
             }
         }
     }
@@ -175,7 +175,7 @@ final class WindowChannel extends Channel implements CallContext.Cached {
         }
         int result = exchange(0, RuntimeCalls.REGIONS, length);
         // The description of a refusal is not needed.
-        words = null;
+        errorInfo = null;
         return result;
     }
 
@@ -186,7 +186,7 @@ final class WindowChannel extends Channel implements CallContext.Cached {
             window.publish(Window.ONEWAY, opnum, target, length);
             if (hasReferences || owner == null) {
                 hasReferences = false;
-                List<RuntimeCalls.Returned> own = Sent.takeOwn(this, callId);
+                List<RuntimeCalls.CountedReference> own = SentReferences.takeOwn(this, callId);
                 if (!own.isEmpty()) {
                     CallContext.current().by(Deadline.in(LISTING)).during(() -> listReferences(own));
                 }
@@ -203,7 +203,7 @@ final class WindowChannel extends Channel implements CallContext.Cached {
      * Sends the references in the call that was sent last. The peer gives them back if it refuses
      * that call. Returns whether there was room for the list.
      */
-    private boolean listReferences(List<RuntimeCalls.Returned> own) {
+    private boolean listReferences(List<RuntimeCalls.CountedReference> own) {
         for (int at = 0; at < own.size(); at += RuntimeCalls.RELEASES_MAX) {
             byte[] list = RuntimeCalls.listed(own.subList(at, Math.min(own.size(), at + RuntimeCalls.RELEASES_MAX)));
             try {
@@ -221,8 +221,8 @@ final class WindowChannel extends Channel implements CallContext.Cached {
 
     @Override
     protected RpcException failure(int result) {
-        Words taken = words;
-        words = null;
+        ErrorInfo taken = errorInfo;
+        errorInfo = null;
         return taken == null ? RpcException.of(result) : taken.toException(result);
     }
 
@@ -271,13 +271,13 @@ final class WindowChannel extends Channel implements CallContext.Cached {
             seen = now;
             seenAt = time;
         }
-        long limit = window.hasUsedArea() ? Math.min(Idle.cold, Idle.close) : Idle.close;
+        long limit = window.hasUsedArea() ? Math.min(IdleConnections.cold, IdleConnections.close) : IdleConnections.close;
         return time - seenAt >= limit * 1_000_000;
     }
 
     /** Closes an idle channel without a user. */
     void retire() {
-        (window.hasUsedArea() ? Idle.COOLED : Idle.CLOSED).incrementAndGet();
+        (window.hasUsedArea() ? IdleConnections.COOLED : IdleConnections.CLOSED).incrementAndGet();
         window.close();
     }
 
@@ -327,13 +327,13 @@ final class WindowChannel extends Channel implements CallContext.Cached {
         int kind = window.kind();
         int status = (int) answer;
         if (kind == Window.FAULT && (int) (answer >>> 32) == callId) {
-            words = status < 0 ? wordsOfFault() : null;
+            errorInfo = status < 0 ? errorInfoOfFault() : null;
             window.takenThrough(callId);
-            if (words != null) {
+            if (errorInfo != null) {
                 return status;
             }
             if (Fault.isBeforeArguments(status)) {
-                Sent.takeBackRefused(this, callId);
+                SentReferences.takeBackRefused(this, callId);
             }
             end();
             throw Fault.toException(status);
@@ -349,12 +349,12 @@ final class WindowChannel extends Channel implements CallContext.Cached {
      * Returns the description in a fault's frame, which implies that the method was called: other
      * faults have no frame.
      */
-    private Words wordsOfFault() {
-        if (window.length == 0 || window.length > Words.FRAME_MAX) {
+    private ErrorInfo errorInfoOfFault() {
+        if (window.length == 0 || window.length > ErrorInfo.FRAME_MAX) {
             return null;
         }
         try {
-            return Words.read(window.bytes());
+            return ErrorInfo.read(window.bytes());
         } catch (InternalError | IllegalStateException e) {
             // The server's memory is gone, or this side has closed it.
             isBroken = true;

@@ -6,7 +6,7 @@ import java.nio.channels.SocketChannel;
 import java.util.function.Consumer;
 
 /** Accepts the clients that connect to a name as long as the name is served. */
-public final class Acceptor implements Rounds.Turn {
+public final class Acceptor implements RepeatedTask.Step {
     private final ServerSocketChannel listener;
     private final Consumer<SocketChannel> greet;
 
@@ -18,7 +18,7 @@ public final class Acceptor implements Rounds.Turn {
      * @param greet performs the greeting with a client, on a thread of its own
      */
     public static void start(Directory.Name name, String what, boolean isDaemon, Consumer<SocketChannel> greet) {
-        Rounds.start("obvia-accept-" + what, isDaemon, "accepting connections", new Acceptor(name.listener(), greet));
+        RepeatedTask.start("obvia-accept-" + what, isDaemon, "accepting connections", new Acceptor(name.listener(), greet));
     }
 
     Acceptor(ServerSocketChannel listener, Consumer<SocketChannel> greet) {
@@ -41,7 +41,7 @@ public final class Acceptor implements Rounds.Turn {
         } finally {
             if (!isGreeted) {
                 // The client sees the closed connection at once and may retry.
-                Directory.close(socket);
+                Resources.close(socket);
             }
         }
         return true;

@@ -1,7 +1,6 @@
 package obvia.runtime.shm;
 
 import java.io.IOException;
-import java.net.ConnectException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
@@ -39,7 +38,7 @@ public final class Directory {
     private static final int PATH_MAX = 107;
     private static final int OTHERS_WRITE = 0022;
     /** Directories that are being opened. */
-    private static final Map<Path, Patience<Directory>> OPENING = new ConcurrentHashMap<>();
+    private static final Map<Path, TimedWork<Directory>> OPENING = new ConcurrentHashMap<>();
     /**
      * The endings of the files of names: a lock, and the socket beside it. Virtual machines serve
      * only names with {@code .lock} and {@code .sock}.
@@ -100,16 +99,16 @@ public final class Directory {
         } catch (IOException e) {
             throw failed(chosen, e);
         }
-        return at(chosen, Patience.USUAL, () -> open(chosen));
+        return at(chosen, TimedWork.USUAL, () -> open(chosen));
     }
 
     /** Opens a directory by {@code open}, on another thread, within {@code time}. */
     static Directory at(Path chosen, Duration time, Callable<Directory> open) {
-        Patience<Directory> opening = OPENING.compute(chosen, (path, begun) -> begun == null || begun.isStale() ? new Patience<>(time, open) : begun);
+        TimedWork<Directory> opening = OPENING.compute(chosen, (path, begun) -> begun == null || begun.isStale() ? new TimedWork<>(time, open) : begun);
         boolean isOver = true;
         try {
             return opening.await();
-        } catch (Patience.Late e) {
+        } catch (TimedWork.LateException e) {
             // The next caller gets the outcome, if the work is done by then and the outcome is not
             // stale.
             isOver = false;
@@ -227,7 +226,7 @@ public final class Directory {
             checkPeer(channel);
             return channel;
         } catch (IOException | RpcException e) {
-            close(channel);
+            Resources.close(channel);
             throw e instanceof RpcException known ? known : RpcException.of(Hresult.E_FAIL, "checking the server of `" + name + "`: " + e, e);
         }
     }
@@ -236,12 +235,12 @@ public final class Directory {
         Path socket = socket(name);
         while (true) {
             try {
-                SocketChannel channel = knock(socket);
+                SocketChannel channel = NamedSocket.connect(socket);
                 if (channel != null) {
                     return channel;
                 }
                 // The server is alive and soon accepts another connection from its queue.
-            } catch (Nobody e) {
+            } catch (NamedSocket.NoServerException e) {
                 throw RpcException.of(Hresult.RPC_S_SERVER_UNAVAILABLE, "no process serves the name `" + name + "`", e);
             } catch (IOException e) {
                 throw RpcException.of(Hresult.E_FAIL, "connecting to the server of `" + name + "`: " + e, e);
@@ -251,42 +250,6 @@ public final class Directory {
                 throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted");
             }
             LockSupport.parkNanos(1_000_000);
-        }
-    }
-
-    /**
-     * Connects a socket without waiting; {@code null} if the listener's queue is full.
-     *
-     * <p>A socket that found the queue full never enters it: the next attempt needs another one.
-     *
-     * @throws Nobody if no process listens
-     * @throws IOException if the limit of open files is reached
-     */
-    private static SocketChannel knock(Path socket) throws IOException {
-        SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
-        boolean isConnected = false;
-        try {
-            channel.configureBlocking(false);
-            isConnected = channel.connect(UnixDomainSocketAddress.of(socket));
-            return isConnected ? channel : null;
-        } catch (IOException e) {
-            if (e instanceof ConnectException || Files.notExists(socket)) {
-                throw new Nobody(e);
-            }
-            return null;
-        } finally {
-            if (!isConnected) {
-                close(channel);
-            }
-        }
-    }
-
-    /** Signals that no process listens at a socket. */
-    private static final class Nobody extends IOException {
-        private static final long serialVersionUID = 1;
-
-        private Nobody(IOException why) {
-            super(why.getMessage(), why);
         }
     }
 
@@ -316,10 +279,10 @@ public final class Directory {
         boolean isDone = false;
         try {
             sweepSometimes();
-            lock = isServed(socket) ? null : Lock.take(path.resolve(name + ".lock"), socket);
+            lock = NamedSocket.isServed(socket) ? null : Lock.take(path.resolve(name + ".lock"), socket);
             // A server that has taken the name since the first look has ended and released the
             // lock, or answers.
-            if (lock == null || isServed(socket)) {
+            if (lock == null || NamedSocket.isServed(socket)) {
                 throw RpcException.of(Hresult.RPC_S_DUPLICATE_ENDPOINT, "the name `" + name + "` is served by another process");
             }
             // The socket did not answer, so the process that created its file is dead.
@@ -339,8 +302,8 @@ public final class Directory {
                 Lock.remove(socket, made);
             }
             if (!isDone) {
-                close(lock);
-                close(listener);
+                Resources.close(lock);
+                Resources.close(listener);
             }
         }
     }
@@ -381,41 +344,6 @@ public final class Directory {
         }
     }
 
-    /**
-     * Whether a server listens at a socket. To the server, this process looks like a client that
-     * disconnects at once. A server whose queue is full listens as well.
-     *
-     * @throws IOException if this process cannot find out, for example without a free descriptor
-     */
-    static boolean isServed(Path socket) throws IOException {
-        try {
-            close(knock(socket));
-            return true;
-        } catch (Nobody e) {
-            return false;
-        }
-    }
-
-    /** Whether a server may listen at a socket; true if this process cannot find out. */
-    static boolean answers(Path socket) {
-        try {
-            return isServed(socket);
-        } catch (IOException e) {
-            return true;
-        }
-    }
-
-    /** Closes something, unless it is {@code null}. */
-    static void close(AutoCloseable what) {
-        try {
-            if (what != null) {
-                what.close();
-            }
-        } catch (Exception e) {
-            // No caller could handle the failure.
-        }
-    }
-
     /** A name that is served, with the socket that was created for it. */
     public static final class Name implements AutoCloseable {
         private final ServerSocketChannel listener;
@@ -445,7 +373,7 @@ public final class Directory {
             // The lock is still held, so the files belong to no other server.
             Lock.remove(socket, made);
             lock.close();
-            Directory.close(listener);
+            Resources.close(listener);
         }
     }
 }

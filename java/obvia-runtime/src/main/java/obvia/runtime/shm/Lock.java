@@ -196,7 +196,7 @@ final class Lock implements AutoCloseable {
                 }
             }
             LockSupport.parkNanos(LOOK);
-        } while (System.nanoTime() - began < PATIENCE.toNanos() && !Directory.isServed(socket));
+        } while (System.nanoTime() - began < PATIENCE.toNanos() && !NamedSocket.isServed(socket));
         return null;
     }
 
@@ -257,7 +257,7 @@ final class Lock implements AutoCloseable {
             return null;
         } finally {
             if (!isOurs) {
-                Directory.close(file);
+                Resources.close(file);
                 OWN.remove(path);
             }
         }
@@ -336,7 +336,7 @@ final class Lock implements AutoCloseable {
 
     private static boolean isOfTheDead(FileChannel file, Path socket, Stat stat) throws IOException {
         Found found = read(file, socket, stat);
-        return found != null && found.isOfTheDead() && !Directory.answers(socket);
+        return found != null && found.isOfTheDead() && !NamedSocket.answers(socket);
     }
 
     /** Removes the file if it is unchanged and belongs to this process, and releases the lock. */
@@ -345,7 +345,7 @@ final class Lock implements AutoCloseable {
         if (isOwn) {
             remove(path, made);
         }
-        Directory.close(file);
+        Resources.close(file);
         OWN.remove(path);
     }
 

@@ -52,7 +52,7 @@ record Locks(long own, List<Entry> entries) {
 
         @Override
         public void close() {
-            Directory.close(file);
+            Resources.close(file);
         }
     }
 

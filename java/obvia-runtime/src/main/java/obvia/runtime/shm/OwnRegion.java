@@ -19,16 +19,19 @@ import obvia.SharedMemory;
  * seal a file, so only other virtual machines accept it: they survive its truncation.
  */
 public final class OwnRegion implements SharedMemory {
+    /** The maximum length of a region, in bytes. */
+    static final long LENGTH_MAX = 1L << 46;
+
     /** The regions by their first address. */
     private static final ConcurrentSkipListMap<Long, OwnRegion> ALL = new ConcurrentSkipListMap<>();
 
-    private final Segments.Made file;
+    private final UnlinkedFile file;
     private final Arena arena;
     private final MemorySegment memory;
     private final boolean isWritable;
     private final long mark;
 
-    private OwnRegion(Segments.Made file, Arena arena, MemorySegment memory, boolean isWritable, long mark) {
+    private OwnRegion(UnlinkedFile file, Arena arena, MemorySegment memory, boolean isWritable, long mark) {
         this.file = file;
         this.arena = arena;
         this.memory = memory;
@@ -38,15 +41,15 @@ public final class OwnRegion implements SharedMemory {
 
     /** Allocates memory of {@code bytes} bytes. */
     public static OwnRegion make(long bytes, boolean isWritable) {
-        if (bytes <= 0 || bytes > Regions.LENGTH_MAX) {
+        if (bytes <= 0 || bytes > LENGTH_MAX) {
             throw RpcException.of(Hresult.E_INVALIDARG, "shared memory cannot have " + bytes + " bytes");
         }
         Arena arena = Arena.ofShared();
-        Segments.Made file = null;
+        UnlinkedFile file = null;
         boolean isDone = false;
         try {
-            long mark = Segments.drawMark();
-            file = Segments.Made.of(markAt(bytes) + Long.BYTES);
+            long mark = UnlinkedFile.drawMark();
+            file = UnlinkedFile.of(markAt(bytes) + Long.BYTES);
             ByteBuffer marked = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(mark).flip();
             file.file().write(marked, markAt(bytes));
             MemorySegment memory = file.file().map(MapMode.READ_WRITE, 0, bytes, arena);
@@ -55,11 +58,11 @@ public final class OwnRegion implements SharedMemory {
             isDone = true;
             return made;
         } catch (IOException e) {
-            throw Room.isFull() ? Room.missing(bytes, e) : RpcException.of(Hresult.E_FAIL, "creating shared memory: " + e, e);
+            throw PageAllocation.isFull() ? PageAllocation.missing(bytes, e) : RpcException.of(Hresult.E_FAIL, "creating shared memory: " + e, e);
         } finally {
             if (!isDone) {
                 arena.close();
-                Directory.close(file);
+                Resources.close(file);
             }
         }
     }
@@ -121,6 +124,6 @@ public final class OwnRegion implements SharedMemory {
         arena.close();
         // A new region may have the same addresses by now.
         ALL.remove(memory.address(), this);
-        Directory.close(file);
+        Resources.close(file);
     }
 }

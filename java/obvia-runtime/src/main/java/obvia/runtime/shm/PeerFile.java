@@ -57,7 +57,7 @@ final class PeerFile extends RandomAccessFile {
     private static final int TYPE = 0170000;
     private static final int PLAIN = 0100000;
 
-    private static final Turns<Path> TURNS = new Turns<>(THREADS_MAX, ALL_THREADS_MAX);
+    private static final WorkLimit<Path> TURNS = new WorkLimit<>(THREADS_MAX, ALL_THREADS_MAX);
     /** Files that were to be closed and are locked by this process. */
     private static final Set<PeerFile> KEPT = ConcurrentHashMap.newKeySet();
     /** The devices of directories of names. */
@@ -81,12 +81,12 @@ final class PeerFile extends RandomAccessFile {
      * @param process the process by its folder in {@code /proc}
      */
     static <T> T patiently(Path process, Deadline deadline, Callable<T> work) throws IOException {
-        Deadline end = Deadline.in(Duration.ofNanos(Math.min(Patience.USUAL.toNanos(), deadline.left())));
+        Deadline end = Deadline.in(Duration.ofNanos(Math.min(TimedWork.USUAL.toNanos(), deadline.left())));
         takeTurn(process, end, deadline);
-        Patience<T> patience = begin(process, end, work);
+        TimedWork<T> patience = begin(process, end, work);
         try {
             return patience.await();
-        } catch (Patience.Late e) {
+        } catch (TimedWork.LateException e) {
             patience.closeOutcome();
             deadline.check();
             throw e;
@@ -103,13 +103,13 @@ final class PeerFile extends RandomAccessFile {
             throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted", e);
         }
         deadline.check();
-        throw new Patience.Late("too many file systems of peers do not respond", null);
+        throw new TimedWork.LateException("too many file systems of peers do not respond", null);
     }
 
-    private static <T> Patience<T> begin(Path process, Deadline end, Callable<T> work) {
+    private static <T> TimedWork<T> begin(Path process, Deadline end, Callable<T> work) {
         boolean isBegun = false;
         try {
-            var begun = new Patience<>(Duration.ofNanos(end.left()), () -> {
+            var begun = new TimedWork<>(Duration.ofNanos(end.left()), () -> {
                 try {
                     return work.call();
                 } finally {
@@ -148,7 +148,7 @@ final class PeerFile extends RandomAccessFile {
 
     /** Opens a file that is in memory and has at least {@code length} bytes. */
     static PeerFile open(Path path, boolean isWritable, long length) throws IOException {
-        return open(path, isWritable, length, Segments.folder());
+        return open(path, isWritable, length, UnlinkedFile.folder());
     }
 
     /** Opens a file that is in memory, or in {@code folder} if segments of this host are there. */
@@ -257,7 +257,7 @@ final class PeerFile extends RandomAccessFile {
 
     /** Whether a folder for segments is the directory of names, which need not be in memory. */
     private static boolean isOfNames(Path folder) {
-        return !folder.equals(Segments.MEMORY);
+        return !folder.equals(UnlinkedFile.MEMORY);
     }
 
     /**
@@ -269,7 +269,7 @@ final class PeerFile extends RandomAccessFile {
         if (known != null) {
             return known;
         }
-        try (Segments.Made made = Segments.Made.in(folder, 1);
+        try (UnlinkedFile made = UnlinkedFile.in(folder, 1);
                 RandomAccessFile file = new RandomAccessFile(made.path().toFile(), "r")) {
             Device device = Mapping.of(file).device;
             FOLDERS.put(folder, device);

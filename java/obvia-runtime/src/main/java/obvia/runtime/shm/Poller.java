@@ -12,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
  * Waits for all virtual threads that sleep on connections and for all connections without a thread,
  * on one platform thread: a virtual thread in a selector would pin its carrier.
  */
-final class Poller implements Rounds.Turn {
+final class Poller implements RepeatedTask.Step {
     private static final class Holder {
         static final Poller INSTANCE = start();
     }
@@ -30,7 +30,7 @@ final class Poller implements Rounds.Turn {
     private static Poller start() {
         try {
             Poller poller = new Poller(Selector.open());
-            Rounds.start("obvia-poller", true, "waiting for connections", poller);
+            RepeatedTask.start("obvia-poller", true, "waiting for connections", poller);
             return poller;
         } catch (IOException e) {
             throw new UncheckedIOException("creating a selector", e);

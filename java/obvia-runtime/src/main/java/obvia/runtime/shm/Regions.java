@@ -17,8 +17,6 @@ import obvia.RpcException;
 public final class Regions {
     /** The maximum number of a peer's regions that a connection keeps mapped. */
     public static final int MOST = 64;
-    /** The maximum length of a region, in bytes. */
-    static final long LENGTH_MAX = 1L << 46;
 
     private static final int NUMBER_SHIFT = 48;
     /** The maximum total size of mapped regions in bytes: half of this process's address space. */
@@ -60,21 +58,21 @@ public final class Regions {
     }
 
     /** Maps a region that the peer has announced. */
-    void admit(int number, Notes.Note note) {
+    void admit(int number, AnnouncedFiles.AnnouncedFile announced) {
         boolean isKnown = mapped.stream().anyMatch(region -> region.number == number);
-        if (isKnown || mapped.size() >= MOST || note.length() <= 0 || note.length() > LENGTH_MAX) {
-            throw RpcException.of(Hresult.E_INVALIDARG, "region " + number + " has an invalid size, " + note.length() + " bytes");
+        if (isKnown || mapped.size() >= MOST || announced.length() <= 0 || announced.length() > OwnRegion.LENGTH_MAX) {
+            throw RpcException.of(Hresult.E_INVALIDARG, "region " + number + " has an invalid size, " + announced.length() + " bytes");
         }
-        long addresses = addresses(note.length());
+        long addresses = addresses(announced.length());
         if (TAKEN.addAndGet(addresses) > MAPPED_MAX) {
             TAKEN.addAndGet(-addresses);
-            throw RpcException.of(Hresult.E_OUTOFMEMORY, "the address space has no room for a region of " + note.length() + " bytes");
+            throw RpcException.of(Hresult.E_OUTOFMEMORY, "the address space has no room for a region of " + announced.length() + " bytes");
         }
         Arena arena = Arena.ofShared();
         boolean isDone = false;
         try {
-            boolean isWritable = note.kind() == Notes.WRITE;
-            MemorySegment memory = Segments.region(arena, note, isWritable);
+            boolean isWritable = announced.kind() == AnnouncedFiles.WRITE;
+            MemorySegment memory = Segments.region(arena, announced, isWritable);
             mapped.add(new Region(number, arena, memory.asReadOnly(), isWritable ? memory : null));
             isDone = true;
         } finally {

@@ -6,16 +6,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.security.SecureRandom;
-import java.util.HexFormat;
-import java.util.Set;
 import obvia.DisconnectedException;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -36,7 +28,7 @@ import obvia.runtime.call.PeerFailure;
  *
  * @param own this side's segment, of {@link Layout#AREA} and {@code ownArea} bytes
  * @param peer the peer's segment, of {@link Layout#AREA} and {@code peerArea} bytes; read-only
- * @param room the allocation of pages for this side's segment; {@code null} if the peer's kind of
+ * @param pages the allocation of pages for this side's segment; {@code null} if the peer's kind of
  *     memory needs none
  * @param mark a number that only the two sides know
  * @param pid the peer's process ID from the paths; -1 if it is not known
@@ -46,7 +38,7 @@ import obvia.runtime.call.PeerFailure;
  *     process, as it survives a truncation
  */
 record Segments(
-        Arena arena, MemorySegment own, MemorySegment peer, Room room, long mark, long pid, boolean peerMaySleep, boolean peerIsQuiet, boolean peerIsInJava) {
+        Arena arena, MemorySegment own, MemorySegment peer, PageAllocation pages, long mark, long pid, boolean peerMaySleep, boolean peerIsQuiet, boolean peerIsInJava) {
     private static final int MAGIC = 0x4956424f;
     private static final int VERSION = 1;
     private static final int LENGTH = 24;
@@ -54,10 +46,6 @@ record Segments(
     private static final int QUIET = 2;
     private static final int BY_NAME = 4;
     private static final byte MAPPED = 1;
-
-    static final Path MEMORY = Path.of("/dev/shm");
-
-    private static final SecureRandom RANDOM = new SecureRandom();
 
     /** The first message of each side. */
     record Greeting(long area, int flags) {
@@ -103,33 +91,33 @@ record Segments(
     }
 
     /** Performs the client's side of the greeting, which sends the first message. */
-    static Segments request(Line line, Waiting waiting, boolean isQuiet, Deadline deadline) {
-        line.send(Greeting.of(waiting, isQuiet).put(buffer(LENGTH)).flip());
+    static Segments request(ConnectionSocket connection, Waiting waiting, boolean isQuiet, Deadline deadline) {
+        connection.send(Greeting.of(waiting, isQuiet).put(buffer(LENGTH)).flip());
         Greeting theirs;
         try {
-            theirs = Greeting.read(line.receive(LENGTH, deadline));
+            theirs = Greeting.read(connection.receive(LENGTH, deadline));
         } catch (DisconnectedException e) {
             // Between two virtual machines the server creates the memory, and fails if there is no
             // room.
-            throw Room.isFull() ? Room.missing(2 * Layout.AREA, e) : e;
+            throw PageAllocation.isFull() ? PageAllocation.missing(2 * Layout.AREA, e) : e;
         }
-        return open(line, theirs, deadline);
+        return open(connection, theirs, deadline);
     }
 
     /** Performs the server's side of the greeting. */
-    static Segments accept(Line line, Waiting waiting, Deadline deadline) {
-        Greeting theirs = Greeting.read(line.receive(LENGTH, deadline));
+    static Segments accept(ConnectionSocket connection, Waiting waiting, Deadline deadline) {
+        Greeting theirs = Greeting.read(connection.receive(LENGTH, deadline));
         Greeting own = Greeting.of(theirs.has(QUIET) ? Waiting.BLOCK : waiting, false);
         if (theirs.has(BY_NAME)) {
-            return make(line, own, theirs, deadline);
+            return make(connection, own, theirs, deadline);
         }
-        line.send(own.put(buffer(LENGTH)).flip());
-        return open(line, theirs, deadline);
+        connection.send(own.put(buffer(LENGTH)).flip());
+        return open(connection, theirs, deadline);
     }
 
     /** Opens the segments that the peer has created. */
-    private static Segments open(Line line, Greeting theirs, Deadline deadline) {
-        Names names = Names.read(line.receive(LENGTH, deadline));
+    private static Segments open(ConnectionSocket connection, Greeting theirs, Deadline deadline) {
+        Names names = Names.read(connection.receive(LENGTH, deadline));
         Arena arena = Arena.ofShared();
         Opened opened = null;
         boolean isDone = false;
@@ -140,22 +128,22 @@ record Segments(
                     throw PeerFailure.broken("its segments are not at the announced place; is it in another container?");
                 }
             }
-            line.send(buffer(1).put(MAPPED).flip());
+            connection.send(buffer(1).put(MAPPED).flip());
             isDone = true;
             long pid = Integer.toUnsignedLong(names.pid);
-            return new Segments(arena, opened.own, opened.peer, opened.room, names.mark, pid, theirs.has(MAY_SLEEP), theirs.has(QUIET), theirs.has(BY_NAME));
+            return new Segments(arena, opened.own, opened.peer, opened.pages, names.mark, pid, theirs.has(MAY_SLEEP), theirs.has(QUIET), theirs.has(BY_NAME));
         } catch (IOException e) {
             throw RpcException.of(Hresult.E_FAIL, "opening a segment of the peer: " + e, e);
         } finally {
             if (!isDone) {
                 arena.close();
-                Directory.close(opened);
+                Resources.close(opened);
             }
         }
     }
 
     /** Segments that the peer has created. */
-    private record Opened(MemorySegment own, MemorySegment peer, Room room) implements AutoCloseable {
+    private record Opened(MemorySegment own, MemorySegment peer, PageAllocation pages) implements AutoCloseable {
         static Opened of(Arena arena, Names names, Greeting theirs) throws IOException {
             long ownLength = Layout.AREA + Frames.AREA_MAX;
             long peerLength = Layout.AREA + theirs.area;
@@ -168,7 +156,7 @@ record Segments(
                 MemorySegment own = file.map(arena, true, ownLength);
                 MemorySegment peer = peerFile.map(arena, false, peerLength);
                 isKept = hasRoom;
-                return new Opened(own, peer, hasRoom ? Room.in(file, ownLength, Layout.AREA) : null);
+                return new Opened(own, peer, hasRoom ? PageAllocation.in(file, ownLength, Layout.AREA) : null);
             } finally {
                 if (!isKept) {
                     file.close();
@@ -178,7 +166,7 @@ record Segments(
 
         @Override
         public void close() {
-            Directory.close(room);
+            Resources.close(pages);
         }
     }
 
@@ -187,27 +175,27 @@ record Segments(
      *
      * @param arena the lifetime of the mapping
      */
-    static MemorySegment area(Arena arena, Notes.Note note) {
-        if (note.length() <= 0 || note.length() > Frames.AREA_MAX + 4096) {
-            throw PeerFailure.broken("an area has an invalid size, " + note.length() + " bytes");
+    static MemorySegment area(Arena arena, AnnouncedFiles.AnnouncedFile announced) {
+        if (announced.length() <= 0 || announced.length() > Frames.AREA_MAX + 4096) {
+            throw PeerFailure.broken("an area has an invalid size, " + announced.length() + " bytes");
         }
-        return map(arena, note, false, note.length());
+        return map(arena, announced, false, announced.length());
     }
 
     /** Maps a region that the peer has announced, whose length was checked. */
-    static MemorySegment region(Arena arena, Notes.Note note, boolean isWritable) {
-        return map(arena, note, isWritable, note.isMarked() ? OwnRegion.markAt(note.length()) + Long.BYTES : note.length());
+    static MemorySegment region(Arena arena, AnnouncedFiles.AnnouncedFile announced, boolean isWritable) {
+        return map(arena, announced, isWritable, announced.isMarked() ? OwnRegion.markAt(announced.length()) + Long.BYTES : announced.length());
     }
 
     /** Maps a file that the peer has announced, and that has at least so many bytes. */
-    private static MemorySegment map(Arena arena, Notes.Note note, boolean isWritable, long length) {
+    private static MemorySegment map(Arena arena, AnnouncedFiles.AnnouncedFile announced, boolean isWritable, long length) {
         try {
-            return PeerFile.patiently(PeerFile.processOf(note.path()), Deadline.ofCall(), () -> {
-                try (PeerFile file = PeerFile.open(note.path(), isWritable, length)) {
-                    if (note.isMarked() && !hasMark(file, note)) {
+            return PeerFile.patiently(PeerFile.processOf(announced.path()), Deadline.ofCall(), () -> {
+                try (PeerFile file = PeerFile.open(announced.path(), isWritable, length)) {
+                    if (announced.isMarked() && !hasMark(file, announced)) {
                         throw PeerFailure.broken("a region is not at the announced place; is it in another container?");
                     }
-                    return file.map(arena, isWritable, note.length());
+                    return file.map(arena, isWritable, announced.length());
                 }
             });
         } catch (IOException e) {
@@ -215,115 +203,44 @@ record Segments(
         }
     }
 
-    private static boolean hasMark(PeerFile file, Notes.Note note) throws IOException {
+    private static boolean hasMark(PeerFile file, AnnouncedFiles.AnnouncedFile announced) throws IOException {
         ByteBuffer mark = buffer(Long.BYTES);
-        return file.getChannel().read(mark, OwnRegion.markAt(note.length())) == Long.BYTES && mark.getLong(0) == note.mark();
+        return file.getChannel().read(mark, OwnRegion.markAt(announced.length())) == Long.BYTES && mark.getLong(0) == announced.mark();
     }
 
     /** Creates both segments, for a peer that can create neither. */
-    private static Segments make(Line line, Greeting own, Greeting theirs, Deadline deadline) {
-        long mark = drawMark();
+    private static Segments make(ConnectionSocket connection, Greeting own, Greeting theirs, Deadline deadline) {
+        long mark = UnlinkedFile.drawMark();
         Arena arena = Arena.ofShared();
-        Room room = null;
+        PageAllocation pages = null;
         boolean isDone = false;
-        try (Made mine = Made.of(Layout.AREA + Frames.AREA_MAX);
-                Made others = Made.of(Layout.AREA + theirs.area)) {
-            mine.file.write(buffer((int) Layout.AREA), 0);
-            others.file.write(buffer((int) Layout.AREA), 0);
-            room = Room.in(new RandomAccessFile(mine.path().toFile(), "rw"), Layout.AREA + Frames.AREA_MAX, Layout.AREA);
-            MemorySegment ownMemory = mine.file.map(MapMode.READ_WRITE, 0, Layout.AREA + Frames.AREA_MAX, arena);
+        try (UnlinkedFile mine = UnlinkedFile.of(Layout.AREA + Frames.AREA_MAX);
+                UnlinkedFile others = UnlinkedFile.of(Layout.AREA + theirs.area)) {
+            mine.file().write(buffer((int) Layout.AREA), 0);
+            others.file().write(buffer((int) Layout.AREA), 0);
+            pages = PageAllocation.in(new RandomAccessFile(mine.path().toFile(), "rw"), Layout.AREA + Frames.AREA_MAX, Layout.AREA);
+            MemorySegment ownMemory = mine.file().map(MapMode.READ_WRITE, 0, Layout.AREA + Frames.AREA_MAX, arena);
             ownMemory.set(Flat.LONG, Layout.MARK, mark);
-            others.file.write(buffer(8).putLong(mark).flip(), Layout.MARK);
-            MemorySegment peer = others.file.map(MapMode.READ_ONLY, 0, Layout.AREA + theirs.area, arena);
-            Names names = new Names((int) ProcessHandle.current().pid(), mine.number, others.number, mark);
-            line.send(names.put(own.put(buffer(2 * LENGTH))).flip());
-            if (line.receive(1, deadline).get() != MAPPED) {
+            others.file().write(buffer(8).putLong(mark).flip(), Layout.MARK);
+            MemorySegment peer = others.file().map(MapMode.READ_ONLY, 0, Layout.AREA + theirs.area, arena);
+            Names names = new Names((int) ProcessHandle.current().pid(), mine.number(), others.number(), mark);
+            connection.send(names.put(own.put(buffer(2 * LENGTH))).flip());
+            if (connection.receive(1, deadline).get() != MAPPED) {
                 throw PeerFailure.broken("it has not mapped its segments");
             }
             isDone = true;
-            return new Segments(arena, ownMemory, peer, room, mark, -1, theirs.has(MAY_SLEEP), theirs.has(QUIET), true);
+            return new Segments(arena, ownMemory, peer, pages, mark, -1, theirs.has(MAY_SLEEP), theirs.has(QUIET), true);
         } catch (IOException e) {
-            throw Room.isFull() ? Room.missing(2 * Layout.AREA, e) : RpcException.of(Hresult.E_FAIL, "creating segments: " + e, e);
+            throw PageAllocation.isFull() ? PageAllocation.missing(2 * Layout.AREA, e) : RpcException.of(Hresult.E_FAIL, "creating segments: " + e, e);
         } finally {
             if (!isDone) {
                 arena.close();
-                Directory.close(room);
+                Resources.close(pages);
             }
         }
-    }
-
-    /** Returns a folder for memory files. */
-    static Path folder() {
-        return Files.isWritable(MEMORY) ? MEMORY : Directory.own().path();
-    }
-
-    /** Draws a random number that identifies a file. */
-    static long drawMark() {
-        return RANDOM.nextLong();
     }
 
     private static ByteBuffer buffer(int length) {
         return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
-    }
-
-    /** An unlinked file with its descriptor. */
-    record Made(FileChannel file, int number) implements AutoCloseable {
-        static Made of(long length) throws IOException {
-            return in(folder(), length);
-        }
-
-        static Made in(Path folder, long length) throws IOException {
-            byte[] random = new byte[16];
-            RANDOM.nextBytes(random);
-            // The name shows the owner if a process is killed before the name is removed.
-            String name = ".obvia-" + ProcessHandle.current().pid() + "-" + HexFormat.of().formatHex(random);
-            Path path = folder.resolve(name);
-            // DELETE_ON_CLOSE removes the name at once.
-            var options = Set.of(
-                    StandardOpenOption.CREATE_NEW,
-                    StandardOpenOption.READ,
-                    StandardOpenOption.WRITE,
-                    StandardOpenOption.DELETE_ON_CLOSE);
-            var mode = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
-            FileChannel file = FileChannel.open(path, options, mode);
-            try {
-                file.write(buffer(1), length - 1);
-                return new Made(file, number(name));
-            } catch (IOException e) {
-                Directory.close(file);
-                throw e;
-            }
-        }
-
-        /** Returns the path by which the file can be opened again. */
-        Path path() {
-            return Path.of("/proc/self/fd", Integer.toString(number));
-        }
-
-        /** Returns the descriptor of the file that had this name. */
-        private static int number(String name) throws IOException {
-            try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
-                for (Path descriptor : descriptors) {
-                    // A descriptor that was closed meanwhile has no target.
-                    if (Files.isSymbolicLink(descriptor) && linkOf(descriptor).contains(name)) {
-                        return Integer.parseInt(descriptor.getFileName().toString());
-                    }
-                }
-            }
-            throw new IOException("an open file has no descriptor");
-        }
-
-        private static String linkOf(Path descriptor) {
-            try {
-                return Files.readSymbolicLink(descriptor).toString();
-            } catch (IOException e) {
-                return "";
-            }
-        }
-
-        @Override
-        public void close() throws IOException {
-            file.close();
-        }
     }
 }

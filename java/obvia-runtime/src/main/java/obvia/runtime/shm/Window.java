@@ -55,15 +55,15 @@ public final class Window implements AutoCloseable {
     private static final int RUNG = 1;
     private static final int CLOSED = 2;
 
-    private final Line line;
+    private final ConnectionSocket connection;
     private final Segments segments;
-    private final Notes notes;
+    private final AnnouncedFiles announcedFiles;
     private final MemorySegment own;
     private final MemorySegment peer;
-    private final Room room;
+    private final PageAllocation pages;
     private final boolean isOwnUser;
     private final boolean peerMaySleep;
-    private final Polls polls;
+    private final PollBudget pollBudget;
     private final AtomicInteger state = new AtomicInteger();
 
     // Sending: the number of the next message, and of the last one that the peer has consumed.
@@ -98,53 +98,53 @@ public final class Window implements AutoCloseable {
     /** The length of the frame in bytes. */
     public int length;
 
-    private Window(Line line, Segments segments, Waiting waiting, boolean isOwnUser) {
-        this.line = line;
+    private Window(ConnectionSocket connection, Segments segments, Waiting waiting, boolean isOwnUser) {
+        this.connection = connection;
         this.segments = segments;
         this.isOwnUser = isOwnUser;
-        notes = new Notes(line, segments.pid());
+        announcedFiles = new AnnouncedFiles(connection, segments.pid());
         own = segments.own();
         peer = segments.peer();
-        room = segments.room();
+        pages = segments.pages();
         peerMaySleep = segments.peerMaySleep();
         frame = peer;
-        polls = new Polls(waiting);
+        pollBudget = new PollBudget(waiting);
     }
 
     /** Connects to the server of a name. */
     public static Window connect(String name, Waiting waiting, boolean isQuiet, Deadline deadline) {
-        return over(Directory.own().connect(name, deadline), line -> {
-            Segments segments = Segments.request(line, waiting, isQuiet, deadline);
-            return new Window(line, segments, waiting, false);
+        return over(Directory.own().connect(name, deadline), connection -> {
+            Segments segments = Segments.request(connection, waiting, isQuiet, deadline);
+            return new Window(connection, segments, waiting, false);
         });
     }
 
     /** Verifies the user of a client that has connected, and performs the greeting with it. */
     public static Window accept(SocketChannel socket, Waiting waiting, Deadline deadline) {
-        return over(socket, line -> {
+        return over(socket, connection -> {
             boolean isOwnUser = Directory.own().checkPeer(socket);
-            Segments segments = Segments.accept(line, waiting, deadline);
-            return new Window(line, segments, segments.peerIsQuiet() ? Waiting.BLOCK : waiting, isOwnUser);
+            Segments segments = Segments.accept(connection, waiting, deadline);
+            return new Window(connection, segments, segments.peerIsQuiet() ? Waiting.BLOCK : waiting, isOwnUser);
         });
     }
 
     private interface Greet {
-        Window greet(Line line) throws IOException;
+        Window greet(ConnectionSocket connection) throws IOException;
     }
 
     private static Window over(SocketChannel socket, Greet greet) {
         Window window = null;
-        Line line = null;
+        ConnectionSocket connection = null;
         try {
-            line = new Line(socket);
-            window = greet.greet(line);
+            connection = new ConnectionSocket(socket);
+            window = greet.greet(connection);
             return window;
         } catch (IOException e) {
             throw RpcException.of(Hresult.E_FAIL, "greeting a peer: " + e, e);
         } finally {
             if (window == null) {
-                Directory.close(line);
-                Directory.close(socket);
+                Resources.close(connection);
+                Resources.close(socket);
             }
         }
     }
@@ -173,12 +173,12 @@ public final class Window implements AutoCloseable {
 
     /** Announces a region of this process to the peer, which maps it on the subsequent call. */
     public void name(int number, OwnRegion region) {
-        Notes.send(line, number, region);
+        AnnouncedFiles.send(connection, number, region);
     }
 
     /** Returns the region that the peer has announced under this number. */
-    Notes.Note region(int number) {
-        return notes.take(number, false);
+    AnnouncedFiles.AnnouncedFile region(int number) {
+        return announcedFiles.take(number, false);
     }
 
     // Sending.
@@ -231,8 +231,8 @@ public final class Window implements AutoCloseable {
             awaitCredit(true, lastInArea);
             cursor = Layout.AREA;
         }
-        if (room != null) {
-            room.take(cursor + length);
+        if (pages != null) {
+            pages.take(cursor + length);
         }
         hasUsedArea |= cursor + length > Layout.AREA + AREA_LITTLE;
         return cursor;
@@ -274,7 +274,7 @@ public final class Window implements AutoCloseable {
         VarHandle.fullFence();
         if ((int) Layout.WORD.getOpaque(peer, Layout.SLEEP) != 0) {
             Layout.WORD.setRelease(own, Layout.BELL, ++bell);
-            line.call();
+            connection.call();
         }
     }
 
@@ -295,7 +295,7 @@ public final class Window implements AutoCloseable {
                 taken = consumed;
                 continue;
             }
-            line.look();
+            connection.look();
             check();
             deadline.check();
             LockSupport.parkNanos(50_000);
@@ -351,7 +351,7 @@ public final class Window implements AutoCloseable {
     public void receive(Deadline deadline) {
         // A poll of the slot takes its cache line away from the peer, which then waits for the line
         // on its next write. No answer arrives immediately, so the first poll is delayed a little.
-        if (polls.isPatient()) {
+        if (pollBudget.isPatient()) {
             Thread.onSpinWait();
             Thread.onSpinWait();
         }
@@ -382,13 +382,13 @@ public final class Window implements AutoCloseable {
         return frame.asSlice(at, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    private void findInArea(long note, int inline) {
+    private void findInArea(long announced, int inline) {
         if (inline != Layout.IN_AREA) {
             throw PeerFailure.broken("an in-line frame of " + inline + " bytes does not fit a slot");
         }
-        int number = peer.get(Flat.INT, note);
-        long offset = Integer.toUnsignedLong(peer.get(Flat.INT, note + 4));
-        long bytes = Integer.toUnsignedLong(peer.get(Flat.INT, note + 8));
+        int number = peer.get(Flat.INT, announced);
+        long offset = Integer.toUnsignedLong(peer.get(Flat.INT, announced + 4));
+        long bytes = Integer.toUnsignedLong(peer.get(Flat.INT, announced + 8));
         if (number != areaNumber) {
             changeArea(number);
         }
@@ -405,14 +405,14 @@ public final class Window implements AutoCloseable {
 
     /** Maps a larger area that the peer has created and announced on the socket. */
     private void changeArea(int number) {
-        Notes.Note note = notes.take(number, true);
+        AnnouncedFiles.AnnouncedFile announced = announcedFiles.take(number, true);
         Arena arena = Arena.ofShared();
         boolean isDone = false;
         try {
-            area = Segments.area(arena, note);
+            area = Segments.area(arena, announced);
             isDone = true;
         } finally {
-            Directory.close(isDone ? areaArena : arena);
+            Resources.close(isDone ? areaArena : arena);
         }
         // All frames in the previous area have been consumed.
         areaArena = arena;
@@ -437,14 +437,14 @@ public final class Window implements AutoCloseable {
     private long await(long slot, Deadline given) {
         Deadline deadline = given;
         // A polling virtual thread occupies its carrier.
-        int left = Thread.currentThread().isVirtual() ? POLLS_OF_VIRTUAL : polls.begin();
+        int left = Thread.currentThread().isVirtual() ? POLLS_OF_VIRTUAL : pollBudget.begin();
         while (left > 0) {
             int round = Math.min(left, POLLS_BETWEEN_LOOKS);
             for (int poll = 0; poll < round; poll++) {
                 Thread.onSpinWait();
                 long leading = (long) Layout.LONG_WORD.getAcquire(peer, slot);
                 if ((int) leading == expected) {
-                    polls.paid();
+                    pollBudget.paid();
                     return leading;
                 }
             }
@@ -458,7 +458,7 @@ public final class Window implements AutoCloseable {
         try {
             return sleep(slot, deadline == null ? usual() : deadline);
         } finally {
-            polls.slept(System.nanoTime() - began);
+            pollBudget.slept(System.nanoTime() - began);
         }
     }
 
@@ -476,7 +476,7 @@ public final class Window implements AutoCloseable {
      * ended still counts.
      */
     private void lookAround(Deadline deadline) {
-        line.look();
+        connection.look();
         if (!isHere()) {
             check();
             deadline.check();
@@ -485,7 +485,7 @@ public final class Window implements AutoCloseable {
 
     private void check() {
         int why = state.get();
-        if ((why & CLOSED) != 0 || line.hasEnded()) {
+        if ((why & CLOSED) != 0 || connection.hasEnded()) {
             throw PeerFailure.ended(null);
         }
         if ((why & RUNG) != 0) {
@@ -514,7 +514,7 @@ public final class Window implements AutoCloseable {
                     // end.
                     continue;
                 }
-                line.nap(Math.min(NAP, deadline.left()));
+                connection.nap(Math.min(NAP, deadline.left()));
             }
         } finally {
             Layout.WORD.setOpaque(own, Layout.SLEEP, 0);
@@ -528,19 +528,19 @@ public final class Window implements AutoCloseable {
      * that the thread can end.
      */
     public boolean rest() {
-        if (polls.isEndless()) {
+        if (pollBudget.isEndless()) {
             return false;
         }
         Layout.WORD.setOpaque(own, Layout.SLEEP, 1);
         // The flag is set before the slot is read: pairs with the fence before the flag is read on
         // publishing.
         VarHandle.fullFence();
-        line.look();
-        if (isHere() || line.hasEnded()) {
+        connection.look();
+        if (isHere() || connection.hasEnded()) {
             rise();
             return false;
         }
-        line.leave();
+        connection.leave();
         return true;
     }
 
@@ -553,7 +553,7 @@ public final class Window implements AutoCloseable {
      * {@link #rest}. From now on the window belongs to the thread that runs the action.
      */
     public void watch(Runnable then) throws IOException {
-        line.watch(then);
+        connection.watch(then);
     }
 
     /** Ends a rest. */
@@ -564,20 +564,20 @@ public final class Window implements AutoCloseable {
     /** Ends the current wait, or the next one, with RPC_E_CALL_CANCELED. */
     void interrupt() {
         state.getAndAccumulate(RUNG, (now, bit) -> now | bit);
-        line.wake();
+        connection.wake();
     }
 
     /** Whether the connection has ended. */
     public boolean isClosed() {
         if (!isKnownClosed()) {
-            line.look();
+            connection.look();
         }
         return isKnownClosed();
     }
 
     /** Whether the connection had ended when this side looked last, which takes no system call. */
     public boolean isKnownClosed() {
-        return line.hasEnded() || (state.get() & CLOSED) != 0;
+        return connection.hasEnded() || (state.get() & CLOSED) != 0;
     }
 
     /** Whether the peer has consumed all messages of this side, as its answer to the last one shows. */
@@ -601,11 +601,11 @@ public final class Window implements AutoCloseable {
     @Override
     public void close() {
         int before = state.getAndAccumulate(CLOSED, (now, bit) -> now | bit);
-        line.close();
+        connection.close();
         if ((before & CLOSED) == 0) {
             segments.arena().close();
-            Directory.close(room);
-            Directory.close(areaArena);
+            Resources.close(pages);
+            Resources.close(areaArena);
         }
     }
 }

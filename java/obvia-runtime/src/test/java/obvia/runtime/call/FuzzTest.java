@@ -12,13 +12,13 @@ class FuzzTest {
     /** Words that were parsed are the same after writing and parsing again. */
     @Test
     void wordsAreReadOrRefused() {
-        byte[] silent = new Words("", "", "", 0).toFrame(Words.TEXT_MAX);
-        byte[] longest = new Words("x".repeat(Words.TEXT_MAX), "y", "z", -1).toFrame(Words.TEXT_MAX);
-        Mutations.of(WordsTest.FRAME, silent, WordsTest.FRAME, longest).feed(bytes -> {
-            Words read = Words.read(bytes);
+        byte[] silent = new ErrorInfo("", "", "", 0).toFrame(ErrorInfo.TEXT_MAX);
+        byte[] longest = new ErrorInfo("x".repeat(ErrorInfo.TEXT_MAX), "y", "z", -1).toFrame(ErrorInfo.TEXT_MAX);
+        Mutations.of(ErrorInfoTest.FRAME, silent, ErrorInfoTest.FRAME, longest).feed(bytes -> {
+            ErrorInfo read = ErrorInfo.read(bytes);
             if (read != null) {
                 // Each invalid byte becomes three bytes of UTF-8.
-                Words cut = Words.read(read.toFrame(Words.TEXT_MAX));
+                ErrorInfo cut = ErrorInfo.read(read.toFrame(ErrorInfo.TEXT_MAX));
                 assertTrue(read.description().startsWith(cut.description()) && read.source().startsWith(cut.source()));
                 assertEquals(read.helpContext(), cut.helpContext());
             }

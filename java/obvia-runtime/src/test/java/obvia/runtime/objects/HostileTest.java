@@ -15,9 +15,9 @@ import obvia.Obvia;
 import obvia.RpcException;
 import obvia.Waiting;
 import obvia.runtime.call.Deadline;
+import obvia.runtime.call.ErrorInfoTest;
 import obvia.runtime.call.Fault;
 import obvia.runtime.call.PeerFailure;
-import obvia.runtime.call.WordsTest;
 import obvia.runtime.shm.HostileServer;
 import obvia.runtime.shm.Window;
 import obvia.runtime.shm.Wires;
@@ -88,8 +88,8 @@ class HostileTest {
 
     @Test
     void wordsThatAreNoneAreAFaultWithoutWords() throws Exception {
-        byte[] good = WordsTest.FRAME;
-        assertEquals(WordsTest.SAMPLE.description(), failure(Hresult.E_FAIL, good).description());
+        byte[] good = ErrorInfoTest.FRAME;
+        assertEquals(ErrorInfoTest.SAMPLE.description(), failure(Hresult.E_FAIL, good).description());
         byte[] tooLong = good.clone();
         tooLong[7] = 0x7f;
         byte[] pastTheEnd = good.clone();

@@ -19,18 +19,18 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(120)
 class IdleTest {
-    private final long cold = Idle.cold;
-    private final long close = Idle.close;
+    private final long cold = IdleConnections.cold;
+    private final long close = IdleConnections.close;
 
     @AfterEach
     void restore() {
-        Idle.cold = cold;
-        Idle.close = close;
+        IdleConnections.cold = cold;
+        IdleConnections.close = close;
     }
 
     private static void limit(long cold, long close) {
-        Idle.cold = cold;
-        Idle.close = close;
+        IdleConnections.cold = cold;
+        IdleConnections.close = close;
         // The janitor sleeps by the previous limit.
         ((ProcessRuntime) obvia.ObviaRuntime.instance()).wakeJanitor();
     }

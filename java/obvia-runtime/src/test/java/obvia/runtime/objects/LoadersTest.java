@@ -91,15 +91,15 @@ class LoadersTest {
     @Test
     void aProgramIsDeployedAgainAndAgain() throws Exception {
         String name = "deployed-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
-        long warm = Idle.warm;
-        Idle.warm = 50;
+        long warm = IdleConnections.warm;
+        IdleConnections.warm = 50;
         WeakReference<ClassLoader> first;
         WeakReference<ClassLoader> second;
         try {
             first = deploy(name);
             second = deploy(name);
         } finally {
-            Idle.warm = warm;
+            IdleConnections.warm = warm;
         }
         for (WeakReference<ClassLoader> gone : java.util.List.of(first, second)) {
             Wires.await("nothing keeps a program that is gone", () -> {

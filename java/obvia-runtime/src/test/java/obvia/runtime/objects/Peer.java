@@ -24,7 +24,7 @@ import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Deadline;
 import obvia.runtime.shm.DirectoryTest;
 import obvia.runtime.shm.LocksTest;
-import obvia.runtime.shm.RoomTest;
+import obvia.runtime.shm.PageAllocationTest;
 import obvia.runtime.shm.Wires;
 
 /** Another virtual machine, which ends with its parent process. */
@@ -299,7 +299,7 @@ public final class Peer implements AutoCloseable {
                 return;
             }
             if (arguments[1].equals("full")) {
-                RoomTest.Full.main(arguments[0]);
+                PageAllocationTest.Full.main(arguments[0]);
                 System.out.println("ready");
                 return;
             }

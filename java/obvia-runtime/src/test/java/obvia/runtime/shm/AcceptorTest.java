@@ -26,7 +26,7 @@ class AcceptorTest {
         var greeted = new CompletableFuture<SocketChannel>();
         Thread accepting;
         try (Directory.Name bound = Directory.own().bind(name)) {
-            accepting = Rounds.start("accepting", true, "accepting", new Acceptor(bound.listener(), socket -> {
+            accepting = RepeatedTask.start("accepting", true, "accepting", new Acceptor(bound.listener(), socket -> {
                 if (!failing.isEmpty()) {
                     throw AcceptorTest.<RuntimeException>sneak(failing.removeFirst());
                 }
@@ -55,7 +55,7 @@ class AcceptorTest {
     @Test
     void aThreadOfTheRuntimesGoesOnWhateverATurnThrows() throws Exception {
         var turns = new AtomicInteger();
-        Thread thread = Rounds.start("turning", true, "turning", () -> {
+        Thread thread = RepeatedTask.start("turning", true, "turning", () -> {
             switch (turns.incrementAndGet()) {
                 case 1 -> throw new StackOverflowError("as it were");
                 case 2 -> throw new OutOfMemoryError("as it were");

@@ -231,7 +231,7 @@ public class DirectoryTest {
     void whoCannotLookTakesNobodyForDead() throws Exception {
         try (ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             Path socket = names.resolve("it.sock");
-            assertFalse(Directory.answers(socket));
+            assertFalse(NamedSocket.answers(socket));
             listener.bind(UnixDomainSocketAddress.of(socket));
             try (Peer peer = Peer.starved(socket)) {
                 String failed = Integer.toHexString(Hresult.E_FAIL);
@@ -240,7 +240,7 @@ public class DirectoryTest {
                 peer.awaitWord("true " + failed + " " + failed + " 0");
             }
         }
-        assertFalse(Directory.answers(names.resolve("it.sock")), "nobody listens any more");
+        assertFalse(NamedSocket.answers(names.resolve("it.sock")), "nobody listens any more");
     }
 
     @Test
@@ -411,22 +411,22 @@ public class DirectoryTest {
         // The classes are loaded while descriptors are free.
         directory.bind("warm").close();
         RpcException.of(Hresult.E_FAIL, "");
-        boolean answers = Directory.answers(socket);
+        boolean answers = NamedSocket.answers(socket);
         failure(directory);
         try {
             while (answers) {
                 files.add(java.nio.channels.FileChannel.open(Path.of("/dev/null"), StandardOpenOption.READ));
             }
         } catch (IOException e) {
-            answers = Directory.answers(socket);
+            answers = NamedSocket.answers(socket);
         }
         StringBuilder said = new StringBuilder(answers + "");
         for (int free = 0; free <= 2; free++) {
             said.append(' ').append(Integer.toHexString(failure(directory)));
             said.append(Files.exists(socket.resolveSibling("new.lock")) ? "!" : "");
-            Directory.close(files.removeLast());
+            Resources.close(files.removeLast());
         }
-        files.forEach(Directory::close);
+        files.forEach(Resources::close);
         return said.toString();
     }
 

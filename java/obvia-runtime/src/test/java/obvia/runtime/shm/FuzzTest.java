@@ -30,14 +30,14 @@ class FuzzTest {
     @Test
     void notesAreReadAndRegionsTakenOrRefused() throws Exception {
         long own = ProcessHandle.current().pid();
-        try (Segments.Made file = Segments.Made.of(4096 + Long.BYTES)) {
-            ByteBuffer good = ByteBuffer.allocate(Notes.length(-1)).order(ByteOrder.LITTLE_ENDIAN);
-            good.putInt(1).putInt(Notes.READ).putLong(4096).putLong(file.number()).putLong(own).putLong(0);
+        try (UnlinkedFile file = UnlinkedFile.of(4096 + Long.BYTES)) {
+            ByteBuffer good = ByteBuffer.allocate(AnnouncedFiles.length(-1)).order(ByteOrder.LITTLE_ENDIAN);
+            good.putInt(1).putInt(AnnouncedFiles.READ).putLong(4096).putLong(file.number()).putLong(own).putLong(0);
             Regions regions = new Regions();
             Mutations.of(good.array()).feed(bytes -> {
                 for (long pid : new long[] {-1, own}) {
-                    ByteBuffer note = ByteBuffer.wrap(Arrays.copyOf(bytes, Notes.length(pid))).order(ByteOrder.LITTLE_ENDIAN);
-                    Notes.Note read = Notes.read(note, pid);
+                    ByteBuffer note = ByteBuffer.wrap(Arrays.copyOf(bytes, AnnouncedFiles.length(pid))).order(ByteOrder.LITTLE_ENDIAN);
+                    AnnouncedFiles.AnnouncedFile read = AnnouncedFiles.read(note, pid);
                     try {
                         regions.admit(1, read);
                     } catch (BadMessageException e) {

@@ -19,11 +19,11 @@ import obvia.runtime.Frames;
 public final class HostileServer implements AutoCloseable {
     private static final AtomicInteger NEXT = new AtomicInteger();
 
-    private final Line line;
-    private final Segments.Made own;
-    private final Segments.Made others;
+    private final ConnectionSocket line;
+    private final UnlinkedFile own;
+    private final UnlinkedFile others;
 
-    private HostileServer(Line line, Segments.Made own, Segments.Made others) {
+    private HostileServer(ConnectionSocket line, UnlinkedFile own, UnlinkedFile others) {
         this.line = line;
         this.own = own;
         this.others = others;
@@ -32,8 +32,8 @@ public final class HostileServer implements AutoCloseable {
     @Override
     public void close() {
         line.close();
-        Directory.close(own);
-        Directory.close(others);
+        Resources.close(own);
+        Resources.close(others);
     }
 
     private static ByteBuffer buffer(int length) {
@@ -50,7 +50,7 @@ public final class HostileServer implements AutoCloseable {
                 }
             });
             long length = Layout.AREA + Frames.AREA_MAX;
-            try (HostileServer evil = new HostileServer(new Line(bound.listener().accept()), Segments.Made.of(length), Segments.Made.of(length))) {
+            try (HostileServer evil = new HostileServer(new ConnectionSocket(bound.listener().accept()), UnlinkedFile.of(length), UnlinkedFile.of(length))) {
                 Segments.Greeting theirs = Segments.Greeting.read(evil.line.receive(24, Wires.patience()));
                 theirs.put(buffer(24));
                 int pid = (int) ProcessHandle.current().pid();

@@ -40,13 +40,13 @@ class PeerFileTest {
 
     @Test
     void memoryIsAccepted() throws Exception {
-        try (Segments.Made made = Segments.Made.in(Path.of("/dev/shm"), 4096)) {
+        try (UnlinkedFile made = UnlinkedFile.in(Path.of("/dev/shm"), 4096)) {
             PeerFile.open(made.path(), true, 4096).close();
             // However many files were refused, others can be opened, even while this process has
             // locks.
             made.file().lock(1L << 40, 1, false);
-            try (Segments.Made other = Segments.Made.in(Path.of("/dev/shm"), 4096);
-                    Segments.Made empty = Segments.Made.in(Path.of("/dev/shm"), 1)) {
+            try (UnlinkedFile other = UnlinkedFile.in(Path.of("/dev/shm"), 4096);
+                    UnlinkedFile empty = UnlinkedFile.in(Path.of("/dev/shm"), 1)) {
                 empty.file().truncate(0);
                 for (int attempt = 0; attempt < 100; attempt++) {
                     assertThrows(BadMessageException.class, () -> PeerFile.open(other.path(), true, 4097));
@@ -64,10 +64,10 @@ class PeerFileTest {
      */
     @Test
     void theFolderOfSegmentsIsAccepted() throws Exception {
-        try (Segments.Made made = Segments.Made.in(folder, 4096)) {
+        try (UnlinkedFile made = UnlinkedFile.in(folder, 4096)) {
             PeerFile.open(made.path(), true, 4096, folder).close();
             if (!Mounts.own().holding(folder.toRealPath()).type().equals("tmpfs")) {
-                assertThrows(BadMessageException.class, () -> PeerFile.open(made.path(), true, 4096, Segments.MEMORY));
+                assertThrows(BadMessageException.class, () -> PeerFile.open(made.path(), true, 4096, UnlinkedFile.MEMORY));
             }
         }
     }
@@ -80,7 +80,7 @@ class PeerFileTest {
     @Test
     void lockedFilesAreNotOpened() throws Exception {
         for (Path of : new Path[] {Path.of("/dev/shm"), folder}) {
-            try (Segments.Made made = Segments.Made.in(of, 4096)) {
+            try (UnlinkedFile made = UnlinkedFile.in(of, 4096)) {
                 made.file().lock();
                 assertThrows(BadMessageException.class, () -> PeerFile.open(made.path(), true, 4096, of));
                 assertTrue(isLocked(made.path()));
@@ -90,14 +90,14 @@ class PeerFileTest {
 
     @Test
     void filesThatWereLockedSinceStayOpen() throws Exception {
-        try (Segments.Made made = Segments.Made.in(Path.of("/dev/shm"), 4096)) {
+        try (UnlinkedFile made = UnlinkedFile.in(Path.of("/dev/shm"), 4096)) {
             PeerFile file = PeerFile.open(made.path(), true, 4096);
             var lock = made.file().lock();
             file.close();
             assertTrue(isLocked(made.path()));
             assertEquals(4096, file.length());
             lock.release();
-            try (Segments.Made other = Segments.Made.in(Path.of("/dev/shm"), 4096)) {
+            try (UnlinkedFile other = UnlinkedFile.in(Path.of("/dev/shm"), 4096)) {
                 PeerFile.open(other.path(), true, 4096).close();
             }
             assertThrows(IOException.class, file::length, "closed once it is unlocked");
@@ -106,7 +106,7 @@ class PeerFileTest {
 
     @Test
     void filesThatAreLockedWhileTheyAreClosedStayOpen() throws Exception {
-        try (Segments.Made made = Segments.Made.in(Path.of("/dev/shm"), 4096);
+        try (UnlinkedFile made = UnlinkedFile.in(Path.of("/dev/shm"), 4096);
                 PeerFile file = PeerFile.open(made.path(), true, 4096)) {
             Thread closing = Thread.ofPlatform().daemon().unstarted(file::close);
             synchronized (Lock.LOCKING) {
@@ -133,12 +133,12 @@ class PeerFileTest {
                 }
                 file.map(MapMode.READ_WRITE, 0, 4096, arena);
             }
-            try (Segments.Made made = Segments.Made.in(folder, 4096)) {
+            try (UnlinkedFile made = UnlinkedFile.in(folder, 4096)) {
                 if (!Mounts.own().holding(folder.toRealPath()).type().equals("tmpfs")) {
-                    assertThrows(BadMessageException.class, () -> PeerFile.open(made.path(), true, 4096, Segments.MEMORY));
+                    assertThrows(BadMessageException.class, () -> PeerFile.open(made.path(), true, 4096, UnlinkedFile.MEMORY));
                 }
             }
-            try (Segments.Made made = Segments.Made.in(Path.of("/dev/shm"), 4096)) {
+            try (UnlinkedFile made = UnlinkedFile.in(Path.of("/dev/shm"), 4096)) {
                 PeerFile.open(made.path(), true, 4096).close();
             }
         } finally {
@@ -191,7 +191,7 @@ class PeerFileTest {
         while (late == null) {
             var end = new CountDownLatch(1);
             try {
-                PeerFile.patiently(SELF, Deadline.in(Duration.ofMillis(1)), () -> end.await(Patience.USUAL.toSeconds() / 2, TimeUnit.SECONDS));
+                PeerFile.patiently(SELF, Deadline.in(Duration.ofMillis(1)), () -> end.await(TimedWork.USUAL.toSeconds() / 2, TimeUnit.SECONDS));
             } catch (RpcException e) {
                 late = e;
             } catch (IOException e) {
@@ -239,7 +239,7 @@ class PeerFileTest {
 
     @Test
     void turnsAreLimitedForEachAndForAll() throws Exception {
-        var turns = new Turns<String>(2, 3);
+        var turns = new WorkLimit<String>(2, 3);
         Deadline now = Deadline.in(Duration.ZERO);
         assertTrue(turns.take("a", now) && turns.take("a", now));
         assertFalse(turns.take("a", now), "two for each");

@@ -9,7 +9,7 @@ import obvia.RpcException;
  * An endpoint that can be closed. References that came from it stay usable: they have connections
  * of their own.
  */
-abstract class Reached implements Endpoint {
+abstract class ClosableEndpoint implements Endpoint {
     private volatile boolean isClosed;
 
     /** See {@link Endpoint#bind}. */

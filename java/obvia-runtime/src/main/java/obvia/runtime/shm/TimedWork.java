@@ -15,7 +15,7 @@ import obvia.runtime.call.Deadline;
  * <p>A file system in user space (FUSE) is a program, and no deadline ends a wait for it. The
  * thread stays until the file system answers.
  */
-final class Patience<T> {
+final class TimedWork<T> {
     /** The time limit of work with files. */
     static final Duration USUAL = Duration.ofSeconds(10);
 
@@ -30,7 +30,7 @@ final class Patience<T> {
     private volatile Deadline fresh;
 
     /** Starts the work. */
-    Patience(Duration time, Callable<T> work) {
+    TimedWork(Duration time, Callable<T> work) {
         end = Deadline.in(time);
         Thread.ofPlatform().daemon().name("obvia-files").start(() -> {
             try {
@@ -39,7 +39,7 @@ final class Patience<T> {
                 outcome.complete(found);
             } catch (Throwable e) {
                 // A failure after the time limit says nothing about the state of the file now.
-                outcome.completeExceptionally(end.isOver() ? new Late(SILENCE, e) : e);
+                outcome.completeExceptionally(end.isOver() ? new LateException(SILENCE, e) : e);
             }
         });
     }
@@ -48,18 +48,18 @@ final class Patience<T> {
      * Waits for the outcome until the work's time limit. Calls after the limit do not wait: they
      * return the outcome if the work is done by then.
      *
-     * @throws Late if the work is not done at the time limit
+     * @throws LateException if the work is not done at the time limit
      * @throws IOException if the work has failed with it
      */
     T await() throws IOException {
         try {
             if (end.isOver() && !outcome.isDone()) {
-                throw new Late(SILENCE, null);
+                throw new LateException(SILENCE, null);
             }
             return outcome.copy().orTimeout(end.left(), TimeUnit.NANOSECONDS).join();
         } catch (CompletionException e) {
             switch (e.getCause()) {
-                case TimeoutException late -> throw new Late(SILENCE, late);
+                case TimeoutException late -> throw new LateException(SILENCE, late);
                 case IOException why -> throw why;
                 case RuntimeException why -> throw why;
                 case Error why -> throw why;
@@ -78,17 +78,17 @@ final class Patience<T> {
 
     /** Closes the result as soon as it exists: no caller waits for it any longer. */
     void closeOutcome() {
-        outcome.thenAccept(result -> Directory.close(result instanceof AutoCloseable opened ? opened : null));
+        outcome.thenAccept(result -> Resources.close(result instanceof AutoCloseable opened ? opened : null));
     }
 
     /**
      * Signals that the work did not end in time, or was not begun because too much other work is
      * late.
      */
-    static final class Late extends IOException {
+    static final class LateException extends IOException {
         private static final long serialVersionUID = 1;
 
-        Late(String message, Throwable why) {
+        LateException(String message, Throwable why) {
             super(message, why);
         }
 

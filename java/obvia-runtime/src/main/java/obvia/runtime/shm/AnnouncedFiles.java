@@ -18,7 +18,7 @@ import obvia.runtime.call.PeerFailure;
  * the region's bytes. {@code crates/via/src/provider/shm/carrier.rs} writes the same without the
  * last two.
  */
-final class Notes {
+final class AnnouncedFiles {
     /** The kind of an area. */
     static final int AREA = 0;
     /** The kind of a readable region. */
@@ -32,9 +32,9 @@ final class Notes {
     /** The maximum number of notes that have been received and not used. */
     private static final int WAITING_MAX = 4;
 
-    private final Line line;
+    private final ConnectionSocket connection;
     private final long pid;
-    private final List<Note> waiting = new ArrayList<>();
+    private final List<AnnouncedFile> waiting = new ArrayList<>();
 
     /**
      * An announced file.
@@ -42,28 +42,28 @@ final class Notes {
      * @param path the path by which it is opened
      * @param isMarked whether a mark is stored behind its bytes
      */
-    record Note(int number, int kind, long length, Path path, boolean isMarked, long mark) {}
+    record AnnouncedFile(int number, int kind, long length, Path path, boolean isMarked, long mark) {}
 
     /** Creates a receiver of notes from the peer's process, or from an unknown one, -1. */
-    Notes(Line line, long pid) {
-        this.line = line;
+    AnnouncedFiles(ConnectionSocket connection, long pid) {
+        this.connection = connection;
         this.pid = pid;
     }
 
     /** Announces a region of this process to a peer that is a virtual machine. */
-    static void send(Line line, int number, OwnRegion region) {
-        ByteBuffer note = ByteBuffer.allocate(1 + MARKED_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
-        note.put(NAMED).putInt(number).putInt(region.isWritable() ? WRITE : READ).putLong(region.memory().byteSize());
-        note.putLong(region.number()).putLong(ProcessHandle.current().pid()).putLong(region.mark());
-        line.send(note.flip());
+    static void send(ConnectionSocket connection, int number, OwnRegion region) {
+        ByteBuffer announced = ByteBuffer.allocate(1 + MARKED_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+        announced.put(NAMED).putInt(number).putInt(region.isWritable() ? WRITE : READ).putLong(region.memory().byteSize());
+        announced.putLong(region.number()).putLong(ProcessHandle.current().pid()).putLong(region.mark());
+        connection.send(announced.flip());
     }
 
     /** Returns the next area or region with this number. */
-    Note take(int number, boolean isArea) {
+    AnnouncedFile take(int number, boolean isArea) {
         while (true) {
             for (int i = 0; i < waiting.size(); i++) {
-                Note note = waiting.get(i);
-                if (note.number == number && (note.kind == AREA) == isArea) {
+                AnnouncedFile announced = waiting.get(i);
+                if (announced.number == number && (announced.kind == AREA) == isArea) {
                     return waiting.remove(i);
                 }
             }
@@ -74,17 +74,17 @@ final class Notes {
         }
     }
 
-    private Note next() {
-        if (line.next() != NAMED) {
+    private AnnouncedFile next() {
+        if (connection.next() != NAMED) {
             throw PeerFailure.broken("it uses a file that it has not named");
         }
-        ByteBuffer note;
+        ByteBuffer announced;
         try {
-            note = line.receive(length(pid), Deadline.in(Duration.ofSeconds(1)));
+            announced = connection.receive(length(pid), Deadline.in(Duration.ofSeconds(1)));
         } catch (RpcException e) {
             throw PeerFailure.broken("the name of a file is incomplete: " + e.getMessage());
         }
-        return read(note, pid);
+        return read(announced, pid);
     }
 
     /** Returns the length of a note from a process, or from an unknown one, -1. */
@@ -93,16 +93,16 @@ final class Notes {
     }
 
     /** Parses a note. */
-    static Note read(ByteBuffer note, long pid) {
-        int kind = note.getInt(4);
-        long descriptor = note.getLong(16);
-        long process = pid < 0 ? note.getLong(24) : pid;
-        long mark = pid < 0 ? note.getLong(32) : 0;
+    static AnnouncedFile read(ByteBuffer announced, long pid) {
+        int kind = announced.getInt(4);
+        long descriptor = announced.getLong(16);
+        long process = pid < 0 ? announced.getLong(24) : pid;
+        long mark = pid < 0 ? announced.getLong(32) : 0;
         boolean isNumber = descriptor >= 0 && descriptor <= Integer.MAX_VALUE && process > 0 && process <= Integer.MAX_VALUE;
         if (kind < AREA || kind > WRITE || !isNumber) {
             throw PeerFailure.broken("a file has the invalid kind " + Integer.toUnsignedString(kind) + " or descriptor " + descriptor);
         }
         Path path = Path.of("/proc", Long.toString(process), "fd", Long.toString(descriptor));
-        return new Note(note.getInt(0), kind, note.getLong(8), path, pid < 0, mark);
+        return new AnnouncedFile(announced.getInt(0), kind, announced.getLong(8), path, pid < 0, mark);
     }
 }

@@ -12,16 +12,16 @@ import org.junit.jupiter.api.Timeout;
 
 /** Work with files whose file system may never answer. */
 @Timeout(120)
-class PatienceTest {
+class TimedWorkTest {
     @Test
     void aLateOutcomeIsReturnedOnceItIsThere() throws Exception {
         var answer = new CountDownLatch(1);
-        var work = new Patience<>(Duration.ofMillis(1), () -> {
+        var work = new TimedWork<>(Duration.ofMillis(1), () -> {
             answer.await();
             return "found";
         });
         for (int attempt = 0; attempt < 3; attempt++) {
-            var late = assertThrows(Patience.Late.class, work::await);
+            var late = assertThrows(TimedWork.LateException.class, work::await);
             assertEquals("its file system does not respond", late.getMessage());
         }
         answer.countDown();
@@ -29,7 +29,7 @@ class PatienceTest {
         while (found == null) {
             try {
                 found = work.await();
-            } catch (Patience.Late e) {
+            } catch (TimedWork.LateException e) {
                 Thread.sleep(1);
             }
         }
@@ -40,22 +40,22 @@ class PatienceTest {
     @Test
     void aLateFailureIsNotReturned() throws Exception {
         var answer = new CountDownLatch(1);
-        var work = new Patience<>(Duration.ofMillis(1), () -> {
+        var work = new TimedWork<>(Duration.ofMillis(1), () -> {
             answer.await();
             throw new FileNotFoundException();
         });
-        assertThrows(Patience.Late.class, work::await);
+        assertThrows(TimedWork.LateException.class, work::await);
         answer.countDown();
         while (!work.isStale()) {
-            assertThrows(Patience.Late.class, work::await);
+            assertThrows(TimedWork.LateException.class, work::await);
         }
-        assertThrows(Patience.Late.class, work::await);
+        assertThrows(TimedWork.LateException.class, work::await);
     }
 
     @Test
     void failuresAreThoseOfTheWork() {
         for (Throwable why : new Throwable[] {new FileNotFoundException(), new IllegalStateException(), new AssertionError()}) {
-            var work = new Patience<>(Patience.USUAL, () -> {
+            var work = new TimedWork<>(TimedWork.USUAL, () -> {
                 switch (why) {
                     case Exception e -> throw e;
                     default -> throw (Error) why;

@@ -13,23 +13,23 @@ import obvia.RpcException;
 /**
  * The references that a thread has marshaled for its next call. The library takes them over with the call, and takes them back if the server does not receive them.
  */
-final class Given {
-    private static final ThreadLocal<Given> OF_THREAD = new ThreadLocal<>();
-    private static final Given NONE = new Given(0);
+final class SentReferences {
+    private static final ThreadLocal<SentReferences> OF_THREAD = new ThreadLocal<>();
+    private static final SentReferences NONE = new SentReferences(0);
 
     private final long through;
     private final List<byte[]> references = new ArrayList<>();
 
-    private Given(long through) {
+    private SentReferences(long through) {
         this.through = through;
     }
 
     /** Adds a reference for a call of the object {@code through}. */
     static void add(long through, byte[] reference) {
-        Given given = OF_THREAD.get();
+        SentReferences given = OF_THREAD.get();
         if (given == null || given.through != through) {
             takeBackUnsent();
-            given = new Given(through);
+            given = new SentReferences(through);
             OF_THREAD.set(given);
         }
         given.references.add(reference);
@@ -39,8 +39,8 @@ final class Given {
      * Removes and returns the references for the call of the object {@code through} that begins on
      * this thread.
      */
-    static Given forCall(long through) {
-        Given given = OF_THREAD.get();
+    static SentReferences forCall(long through) {
+        SentReferences given = OF_THREAD.get();
         if (given == null) {
             return NONE;
         }
@@ -54,7 +54,7 @@ final class Given {
 
     /** Takes back the references of a call of this thread that is not made. */
     static void takeBackUnsent() {
-        Given given = OF_THREAD.get();
+        SentReferences given = OF_THREAD.get();
         if (given != null) {
             OF_THREAD.remove();
             given.takeBack();

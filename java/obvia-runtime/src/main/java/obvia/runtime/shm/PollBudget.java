@@ -10,7 +10,7 @@ import obvia.Waiting;
  * intervals, one wait polls for the full time all the same. {@code crates/via/src/wait.rs} does the
  * same.
  */
-final class Polls {
+final class PollBudget {
     /**
      * The maximum number of polls before the first sleep: about the time of the two wake-ups that
      * polling may save.
@@ -32,7 +32,7 @@ final class Polls {
     private int interval = INTERVAL;
     private int untilProbe = INTERVAL;
 
-    Polls(Waiting waiting) {
+    PollBudget(Waiting waiting) {
         this.waiting = waiting;
         setBudget(Runtime.getRuntime().availableProcessors() == 1 ? LEAST : MOST);
     }

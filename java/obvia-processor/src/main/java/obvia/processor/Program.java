@@ -21,7 +21,7 @@ import javax.lang.model.util.Elements;
 import javax.lang.model.util.Types;
 
 /** The compiler's model of the program. */
-final class World {
+final class Program {
     private static final Set<String> ROOTS = Set.of("obvia.Remote", "java.rmi.Remote");
     private static final Pattern INTERFACE = Pattern.compile("^interface (\\w+) : ", Pattern.MULTILINE);
 
@@ -30,7 +30,7 @@ final class World {
     /** The interfaces for which code is generated. */
     private final Set<TypeElement> made = new HashSet<>();
 
-    World(Elements elements, Types types) {
+    Program(Elements elements, Types types) {
         this.elements = elements;
         this.types = types;
     }

@@ -6,13 +6,13 @@ import java.util.concurrent.TimeUnit;
 import obvia.runtime.call.Deadline;
 
 /** Limits the number of pieces of work that run at once: for each requester, and in total. */
-final class Turns<K> {
+final class WorkLimit<K> {
     private final int eachMax;
     private final int allMax;
     private final Map<K, Integer> each = new HashMap<>();
     private int all;
 
-    Turns(int eachMax, int allMax) {
+    WorkLimit(int eachMax, int allMax) {
         this.eachMax = eachMax;
         this.allMax = allMax;
     }

@@ -21,9 +21,9 @@ import org.junit.jupiter.api.Timeout;
 
 /** Tests a lack of shared memory. */
 @Timeout(120)
-public class RoomTest {
+public class PageAllocationTest {
     /** A file with a limited capacity in bytes. */
-    private static final class Little implements Room.Zeros {
+    private static final class Little implements PageAllocation.ZeroedFile {
         private final List<Long> written = new ArrayList<>();
         private long left;
 
@@ -47,7 +47,7 @@ public class RoomTest {
     @Test
     void pagesAreTakenBeforeTheyAreWrittenTo() {
         Little file = new Little(100_000);
-        Room room = new Room(file, 1 << 20, 4096);
+        PageAllocation room = new PageAllocation(file, 1 << 20, 4096);
         room.take(4096);
         assertEquals(List.of(), file.written);
         room.take(5000);

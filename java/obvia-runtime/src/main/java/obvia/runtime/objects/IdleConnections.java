@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** The idle times of connections in milliseconds, and the numbers of idle connections. */
-final class Idle {
+final class IdleConnections {
     /**
      * The idle time after which the thread of an accepted connection ends and the poller watches
      * the connection.
@@ -26,7 +26,7 @@ final class Idle {
     static final AtomicLong COOLED = new AtomicLong();
     static final AtomicLong CLOSED = new AtomicLong();
 
-    private Idle() {}
+    private IdleConnections() {}
 
     private static long limit(String property, long usual) {
         return Math.clamp(Long.getLong(property, usual), 1, Integer.MAX_VALUE);

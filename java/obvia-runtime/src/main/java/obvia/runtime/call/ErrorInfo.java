@@ -14,7 +14,7 @@ import obvia.RpcException;
  * {@code crates/rpc/src/vi_call/words.rs} has it in Rust, and docs/flat.md the format of the frame.
  * Each text may be empty, but is not {@code null}.
  */
-public record Words(String description, String source, String helpFile, int helpContext) {
+public record ErrorInfo(String description, String source, String helpFile, int helpContext) {
     /** The maximum length of a text in bytes: longer texts are truncated. */
     static final int TEXT_MAX = 16 << 10;
 
@@ -23,14 +23,14 @@ public record Words(String description, String source, String helpFile, int help
     /** The maximum length of an accepted frame, in bytes. */
     public static final int FRAME_MAX = HEADER + 3 * TEXT_MAX;
 
-    private static final byte[] NONE = {};
+    private static final byte[] NO_FRAME = {};
 
     /** Whether callers receive the messages of errors and unchecked exceptions. */
-    private static volatile boolean hasTexts = Words.class.desiredAssertionStatus();
+    private static volatile boolean messagesAreSent = ErrorInfo.class.desiredAssertionStatus();
 
     /** See {@link obvia.Obvia#setExceptionTexts}. */
-    public static void setTexts(boolean areTold) {
-        hasTexts = areTold;
+    public static void setMessagesAreSent(boolean areSent) {
+        messagesAreSent = areSent;
     }
 
     /**
@@ -39,12 +39,12 @@ public record Words(String description, String source, String helpFile, int help
      * the description begins with the class, since the HRESULT does not identify it. The message
      * follows only where the caller may be told: it may contain values of another user.
      */
-    static Words of(Throwable why, boolean isOwnUser) {
+    static ErrorInfo of(Throwable why, boolean isOwnUser) {
         if (why instanceof RpcException known) {
-            return new Words(text(known.description()), text(known.source()), text(known.helpFile()), known.helpContext());
+            return new ErrorInfo(text(known.description()), text(known.source()), text(known.helpFile()), known.helpContext());
         }
         boolean isExpected = why instanceof Exception && !(why instanceof RuntimeException);
-        return new Words(text(isExpected ? why.getMessage() : "the method threw " + (isOwnUser && hasTexts ? why : why.getClass().getName())), "", "", 0);
+        return new ErrorInfo(text(isExpected ? why.getMessage() : "the method threw " + (isOwnUser && messagesAreSent ? why : why.getClass().getName())), "", "", 0);
     }
 
     private static String text(String text) {
@@ -59,11 +59,11 @@ public record Words(String description, String source, String helpFile, int help
      */
     public static byte[] frameOf(Throwable why, boolean isOwnUser) {
         try {
-            Words words = of(why, isOwnUser);
-            return words.isEmpty() ? NONE : words.toFrame(TEXT_MAX);
+            ErrorInfo info = of(why, isOwnUser);
+            return info.isEmpty() ? NO_FRAME : info.toFrame(TEXT_MAX);
         } catch (RuntimeException | Error e) {
             // The method's exception class failed, or memory is exhausted.
-            return NONE;
+            return NO_FRAME;
         }
     }
 
@@ -71,9 +71,9 @@ public record Words(String description, String source, String helpFile, int help
      * Returns a frame of at most {@code most} bytes, with the beginning of another frame's
      * description.
      */
-    public static byte[] beginning(byte[] frame, int most) {
-        Words words = read(frame);
-        return words == null ? NONE : new Words(words.description, "", "", 0).toFrame(most - HEADER);
+    public static byte[] truncated(byte[] frame, int most) {
+        ErrorInfo info = read(frame);
+        return info == null ? NO_FRAME : new ErrorInfo(info.description, "", "", 0).toFrame(most - HEADER);
     }
 
     private boolean isEmpty() {
@@ -106,7 +106,7 @@ public record Words(String description, String source, String helpFile, int help
     }
 
     /** Parses a frame; {@code null} if it is malformed. Invalid UTF-8 is replaced. */
-    public static Words read(byte[] frame) {
+    public static ErrorInfo read(byte[] frame) {
         if (frame.length < HEADER || frame.length > FRAME_MAX) {
             return null;
         }
@@ -125,7 +125,7 @@ public record Words(String description, String source, String helpFile, int help
         while (isPadding && rest.hasRemaining()) {
             isPadding = rest.get() == 0;
         }
-        return isPadding ? new Words(texts[0], texts[1], texts[2], helpContext) : null;
+        return isPadding ? new ErrorInfo(texts[0], texts[1], texts[2], helpContext) : null;
     }
 
     /**
@@ -133,8 +133,8 @@ public record Words(String description, String source, String helpFile, int help
      * well-formed.
      */
     public static RpcException toException(int result, byte[] frame) {
-        Words words = read(frame);
-        return words == null ? RpcException.of(result) : words.toException(result);
+        ErrorInfo info = read(frame);
+        return info == null ? RpcException.of(result) : info.toException(result);
     }
 
     /** Returns the exception for a failed method, with this description. */

@@ -7,7 +7,7 @@ import obvia.runtime.call.LimitedLog;
  * The repeated task of a runtime thread. No failure of a turn ends the thread, including a lack of
  * threads, file descriptors or memory.
  */
-public final class Rounds implements Runnable {
+public final class RepeatedTask implements Runnable {
     /**
      * The pause in nanoseconds after a failed turn, after which the missing resource may be
      * available again.
@@ -17,16 +17,16 @@ public final class Rounds implements Runnable {
     private static final LimitedLog LOG = new LimitedLog();
 
     private final String what;
-    private final Turn turn;
+    private final Step turn;
 
     /** One repetition of the task. */
     @FunctionalInterface
-    public interface Turn {
+    public interface Step {
         /** Performs a turn. Returns whether another one follows. */
         boolean take() throws Exception;
     }
 
-    Rounds(String what, Turn turn) {
+    RepeatedTask(String what, Step turn) {
         this.what = what;
         this.turn = turn;
     }
@@ -35,9 +35,9 @@ public final class Rounds implements Runnable {
      * Starts the thread. The thread keeps no class loader but the runtime's: the program that
      * happens to start it may be unloaded earlier.
      */
-    public static Thread start(String name, boolean isDaemon, String what, Turn turn) {
-        Thread thread = Thread.ofPlatform().name(name).daemon(isDaemon).inheritInheritableThreadLocals(false).unstarted(new Rounds(what, turn));
-        thread.setContextClassLoader(Rounds.class.getClassLoader());
+    public static Thread start(String name, boolean isDaemon, String what, Step turn) {
+        Thread thread = Thread.ofPlatform().name(name).daemon(isDaemon).inheritInheritableThreadLocals(false).unstarted(new RepeatedTask(what, turn));
+        thread.setContextClassLoader(RepeatedTask.class.getClassLoader());
         thread.start();
         return thread;
     }

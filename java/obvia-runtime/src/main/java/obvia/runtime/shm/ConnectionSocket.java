@@ -18,7 +18,7 @@ import obvia.runtime.call.PeerFailure;
  *
  * <p>One thread at a time uses it, except for {@link #wake} and {@link #close}.
  */
-final class Line implements AutoCloseable {
+final class ConnectionSocket implements AutoCloseable {
     /** The byte that wakes the peer up. */
     static final byte CALL = 0;
     /** The maximum number of reads in one look. */
@@ -33,7 +33,7 @@ final class Line implements AutoCloseable {
     private boolean hasEnded;
     private boolean isFlooded;
 
-    Line(SocketChannel socket) throws IOException {
+    ConnectionSocket(SocketChannel socket) throws IOException {
         this.socket = socket;
         socket.configureBlocking(false);
     }
@@ -165,7 +165,7 @@ final class Line implements AutoCloseable {
     /** Ends the use of the line by the thread that slept here. */
     synchronized void leave() {
         virtual = null;
-        Directory.close(selector);
+        Resources.close(selector);
         selector = null;
     }
 
@@ -190,7 +190,7 @@ final class Line implements AutoCloseable {
 
     @Override
     public synchronized void close() {
-        Directory.close(socket);
-        Directory.close(selector);
+        Resources.close(socket);
+        Resources.close(selector);
     }
 }

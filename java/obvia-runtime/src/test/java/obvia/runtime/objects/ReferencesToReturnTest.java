@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** References in one-way calls that a server refuses. */
 @Timeout(120)
-class OwedTest {
+class ReferencesToReturnTest {
     /** A target that leads to no object. */
     private static final long NONE = 0x7fff_ffff_0000_7fffL;
 
@@ -53,7 +53,7 @@ class OwedTest {
     private static void list(WindowChannel channel, long target) {
         channel.request(0);
         channel.oneway(NONE, 3, 0);
-        byte[] list = RuntimeCalls.listed(List.of(new RuntimeCalls.Returned(target, RuntimeCalls.REFS_PER_QUERY)));
+        byte[] list = RuntimeCalls.listed(List.of(new RuntimeCalls.CountedReference(target, RuntimeCalls.REFS_PER_QUERY)));
         channel.request(list.length);
         MemorySegment.copy(MemorySegment.ofArray(list), 0, channel.memory, channel.at, list.length);
         channel.oneway(0, RuntimeCalls.LISTED, list.length);
@@ -71,7 +71,7 @@ class OwedTest {
             list(channel, early);
             // The answer to a call on the connection shows that the list was received.
             Bind.alter(channel, TEST);
-            assertNotNull(server.owedTo(client.oxid()).first(), "the server has no connection to the client");
+            assertNotNull(server.referencesToReturn(client.oxid()).first(), "the server has no connection to the client");
             server.linkAt(Link.endpoint(client.oxid()));
             awaitReturn(early);
             long late = give();
@@ -104,25 +104,25 @@ class OwedTest {
 
     @Test
     void aClientIsOwedALimitedNumber() {
-        var one = new Owed.Source(-1, 1);
-        var other = new Owed.Source(-1, 2);
-        var owed = new Owed();
+        var one = new ReferencesToReturn.Source(-1, 1);
+        var other = new ReferencesToReturn.Source(-1, 2);
+        var owed = new ReferencesToReturn();
         assertNull(owed.first());
         fill(owed, one);
         assertEquals(one, owed.first());
-        List<RuntimeCalls.Returned> taken = owed.take(one);
-        assertEquals(Owed.MAX, taken.size());
-        assertEquals(Owed.MAX - 1, taken.getLast().target(), "the first ones");
+        List<RuntimeCalls.CountedReference> taken = owed.take(one);
+        assertEquals(ReferencesToReturn.MAX, taken.size());
+        assertEquals(ReferencesToReturn.MAX - 1, taken.getLast().target(), "the first ones");
         assertNull(owed.first());
         // Two connections share the limit.
         fill(owed, one);
         fill(owed, other);
-        assertEquals(List.of(Owed.MAX / 2, Owed.MAX / 2), List.of(owed.take(one).size(), owed.take(other).size()));
+        assertEquals(List.of(ReferencesToReturn.MAX / 2, ReferencesToReturn.MAX / 2), List.of(owed.take(one).size(), owed.take(other).size()));
     }
 
-    private static void fill(Owed owed, Owed.Source from) {
-        for (int target = 0; target < 2 * Owed.MAX; target++) {
-            owed.add(from, new RuntimeCalls.Returned(target, 1));
+    private static void fill(ReferencesToReturn owed, ReferencesToReturn.Source from) {
+        for (int target = 0; target < 2 * ReferencesToReturn.MAX; target++) {
+            owed.add(from, new RuntimeCalls.CountedReference(target, 1));
         }
     }
 
@@ -193,7 +193,7 @@ class OwedTest {
     private void owe(Slow slow, int connections) {
         assertTrue(server.enter(slow.oxid, -1));
         for (int i = 1; i <= connections; i++) {
-            server.owedTo(slow.oxid).add(new Owed.Source(-1, i), new RuntimeCalls.Returned(i, 1));
+            server.referencesToReturn(slow.oxid).add(new ReferencesToReturn.Source(-1, i), new RuntimeCalls.CountedReference(i, 1));
         }
     }
 
@@ -260,7 +260,7 @@ class OwedTest {
 
     @Test
     void marksOfOpenConnectionsAreKept() throws Exception {
-        var marks = new Marks(2);
+        var marks = new ConnectionMarks(2);
         try (Wires.Pair one = Wires.pair(Waiting.BLOCK, Waiting.BLOCK);
                 Wires.Pair two = Wires.pair(Waiting.BLOCK, Waiting.BLOCK);
                 Wires.Pair three = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {

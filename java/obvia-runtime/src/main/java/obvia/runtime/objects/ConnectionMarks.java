@@ -7,7 +7,7 @@ import java.util.Map;
 import obvia.runtime.shm.Window;
 
 /** The marks of a link's connections: of all open ones, and of the last closed ones. */
-final class Marks {
+final class ConnectionMarks {
     private final int max;
     private final Map<Long, WeakReference<Window>> all = new LinkedHashMap<>();
 
@@ -16,7 +16,7 @@ final class Marks {
      *
      * @param max the number of marks from which on a new mark replaces that of a closed connection
      */
-    Marks(int max) {
+    ConnectionMarks(int max) {
         this.max = max;
     }
 

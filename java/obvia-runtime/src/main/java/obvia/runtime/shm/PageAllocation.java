@@ -15,7 +15,7 @@ import obvia.RpcException;
  * access causes a fault of the virtual machine rather than an exception with the reason. Writing
  * zeros to the file reports the reason.
  */
-final class Room implements AutoCloseable {
+final class PageAllocation implements AutoCloseable {
     /** The number of bytes that are allocated at once, small enough to be negligible. */
     private static final int CHUNK = 16 << 10;
 
@@ -24,12 +24,12 @@ final class Room implements AutoCloseable {
 
     private static final byte[] ZEROS = new byte[CHUNK];
 
-    private final Zeros file;
+    private final ZeroedFile file;
     private final long length;
     private long taken;
 
     /** A file that accepts zeros. */
-    interface Zeros extends AutoCloseable {
+    interface ZeroedFile extends AutoCloseable {
         /** Writes zeros from an offset on. */
         void put(long at, byte[] zeros, int length) throws IOException;
 
@@ -43,7 +43,7 @@ final class Room implements AutoCloseable {
      * @param length the length of the file in bytes
      * @param taken the number of its first bytes that have pages already
      */
-    Room(Zeros file, long length, long taken) {
+    PageAllocation(ZeroedFile file, long length, long taken) {
         this.file = file;
         this.length = length;
         this.taken = taken;
@@ -53,9 +53,9 @@ final class Room implements AutoCloseable {
      * Returns the room of a file. Unlike a channel, the file stays open when its thread is
      * interrupted.
      */
-    static Room in(RandomAccessFile file, long length, long taken) {
-        return new Room(
-                new Zeros() {
+    static PageAllocation in(RandomAccessFile file, long length, long taken) {
+        return new PageAllocation(
+                new ZeroedFile() {
                     @Override
                     public void put(long at, byte[] zeros, int length) throws IOException {
                         file.seek(at);
@@ -91,7 +91,7 @@ final class Room implements AutoCloseable {
     /** Whether the folder of shared memory is full. */
     static boolean isFull() {
         try {
-            return Files.getFileStore(Segments.folder()).getUsableSpace() < LITTLE;
+            return Files.getFileStore(UnlinkedFile.folder()).getUsableSpace() < LITTLE;
         } catch (IOException e) {
             return false;
         }
@@ -99,7 +99,7 @@ final class Room implements AutoCloseable {
 
     /** Returns the exception for a lack of shared memory. */
     static RpcException missing(long bytes, Exception why) {
-        Path folder = Segments.folder();
+        Path folder = UnlinkedFile.folder();
         String size = "";
         try {
             FileStore store = Files.getFileStore(folder);
@@ -116,6 +116,6 @@ final class Room implements AutoCloseable {
 
     @Override
     public void close() {
-        Directory.close(file);
+        Resources.close(file);
     }
 }

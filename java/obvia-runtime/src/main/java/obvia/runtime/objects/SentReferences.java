@@ -12,8 +12,8 @@ import obvia.runtime.Reference;
  * <p>If the fate of a sent request is unknown, the peer may have the references: they stay until
  * the peer ends. So do references that a third process counts.
  */
-final class Sent {
-    private static final ThreadLocal<Sent> OF_THREAD = new ThreadLocal<>();
+final class SentReferences {
+    private static final ThreadLocal<SentReferences> OF_THREAD = new ThreadLocal<>();
 
     private final Link link;
     /**
@@ -25,21 +25,21 @@ final class Sent {
     private int callId;
     private final List<Runnable> returns = new ArrayList<>();
     /** The references to objects of this process. */
-    private final List<RuntimeCalls.Returned> own = new ArrayList<>();
+    private final List<RuntimeCalls.CountedReference> own = new ArrayList<>();
 
-    private Sent(Link link, WindowChannel channel) {
+    private SentReferences(Link link, WindowChannel channel) {
         this.link = link;
         this.channel = channel;
         callId = channel == null ? 0 : channel.window().nextSequence();
     }
 
     /** Creates the record of a call's results. */
-    Sent() {
+    SentReferences() {
         this(null, null);
     }
 
     /** Returns the record for the arguments of this thread's next call to a process. */
-    static Sent with(Link link) {
+    static SentReferences with(Link link) {
         boolean isVirtual = Thread.currentThread().isVirtual();
         if (isVirtual) {
             // An earlier call of this thread that did not end may or may not have sent its
@@ -47,9 +47,9 @@ final class Sent {
             link.forgetLost();
         }
         WindowChannel channel = isVirtual ? null : link.ownChannel();
-        Sent sent = OF_THREAD.get();
+        SentReferences sent = OF_THREAD.get();
         if (sent == null || sent.link != link || sent.channel != channel || !sent.isUnsent()) {
-            sent = new Sent(link, channel);
+            sent = new SentReferences(link, channel);
             OF_THREAD.set(sent);
         }
         if (channel != null) {
@@ -93,19 +93,19 @@ final class Sent {
 
     private void addOwn(Exports exports, long client, ObjRef reference) {
         returns.add(() -> exports.release(client, reference.target(), reference.refs()));
-        own.add(new RuntimeCalls.Returned(reference.target(), reference.refs()));
+        own.add(new RuntimeCalls.CountedReference(reference.target(), reference.refs()));
     }
 
     /**
      * Removes and returns the references to objects of this process in the one-way call with this
      * number.
      */
-    static List<RuntimeCalls.Returned> takeOwn(WindowChannel channel, int callId) {
-        Sent sent = OF_THREAD.get();
+    static List<RuntimeCalls.CountedReference> takeOwn(WindowChannel channel, int callId) {
+        SentReferences sent = OF_THREAD.get();
         if (sent == null || !sent.isOf(channel, callId)) {
             return List.of();
         }
-        List<RuntimeCalls.Returned> own = List.copyOf(sent.own);
+        List<RuntimeCalls.CountedReference> own = List.copyOf(sent.own);
         sent.own.clear();
         return own;
     }
@@ -120,7 +120,7 @@ final class Sent {
 
     /** Adjusts the call's number after another message was sent with that number on the channel. */
     static void renumber(WindowChannel channel, int before) {
-        Sent sent = OF_THREAD.get();
+        SentReferences sent = OF_THREAD.get();
         if (sent != null && sent.channel == channel && sent.callId == before) {
             sent.callId = channel.window().nextSequence();
         }
@@ -138,7 +138,7 @@ final class Sent {
 
     /** Takes back the references of a call of this thread that was never sent. */
     static void takeBackUnsent(Link link) {
-        Sent sent = OF_THREAD.get();
+        SentReferences sent = OF_THREAD.get();
         if (sent != null && sent.link == link && sent.isUnsent()) {
             sent.takeBack();
         }
@@ -146,7 +146,7 @@ final class Sent {
 
     /** Takes back the references of a call whose arguments the peer has not read. */
     static void takeBackRefused(WindowChannel channel, int callId) {
-        Sent sent = OF_THREAD.get();
+        SentReferences sent = OF_THREAD.get();
         if (sent != null && sent.isOf(channel, callId)) {
             sent.takeBack();
         }

@@ -12,7 +12,7 @@ import obvia.RpcException;
  * The references to a client's objects that arrived in one-way calls which this process refused,
  * until they are given back to the client.
  */
-final class Owed {
+final class ReferencesToReturn {
     /**
      * The maximum number of targets per client; references beyond it are not returned, and stay
      * until this process ends.
@@ -20,7 +20,7 @@ final class Owed {
     static final int MAX = RuntimeCalls.RELEASES_MAX;
 
     /** The lists by the connections on which they were received. */
-    private final Map<Source, List<RuntimeCalls.Returned>> lists = new LinkedHashMap<>();
+    private final Map<Source, List<RuntimeCalls.CountedReference>> lists = new LinkedHashMap<>();
 
     private int count;
 
@@ -49,7 +49,7 @@ final class Owed {
      * longest list loses its last entry: another process that claims the client's OXID must not use
      * up the limit.
      */
-    synchronized void add(Source from, RuntimeCalls.Returned refs) {
+    synchronized void add(Source from, RuntimeCalls.CountedReference refs) {
         lists.computeIfAbsent(from, source -> new ArrayList<>()).add(refs);
         if (count < MAX) {
             count++;
@@ -65,8 +65,8 @@ final class Owed {
     }
 
     /** Removes and returns the list of a connection. */
-    synchronized List<RuntimeCalls.Returned> take(Source from) {
-        List<RuntimeCalls.Returned> taken = lists.remove(from);
+    synchronized List<RuntimeCalls.CountedReference> take(Source from) {
+        List<RuntimeCalls.CountedReference> taken = lists.remove(from);
         if (taken == null) {
             return List.of();
         }

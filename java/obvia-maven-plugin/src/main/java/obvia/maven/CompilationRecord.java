@@ -19,11 +19,11 @@ import java.util.Map;
  * @param read the files that it read, with digests of their content, or {@link #NOTHING} for a
  *     missing file
  */
-record Note(String by, List<Path> written, Map<Path, String> read) {
+record CompilationRecord(String by, List<Path> written, Map<Path, String> read) {
     /** The suffix of the names of notes. */
     static final String ENDING = ".note";
     /** The note of a file that was never compiled. */
-    static final Note NONE = new Note("", List.of(), Map.of());
+    static final CompilationRecord NONE = new CompilationRecord("", List.of(), Map.of());
     private static final String NOTHING = "-";
 
     private static final String BY = "by ";
@@ -31,7 +31,7 @@ record Note(String by, List<Path> written, Map<Path, String> read) {
     private static final String READ = "read ";
 
     /** Returns the note of a file that was compiled, from the compiler's rule for make. */
-    static Note of(String by, Path source, String rule) throws IOException {
+    static CompilationRecord of(String by, Path source, String rule) throws IOException {
         List<String> words = words(rule);
         List<Path> written = new ArrayList<>();
         Map<Path, String> read = new LinkedHashMap<>();
@@ -50,7 +50,7 @@ record Note(String by, List<Path> written, Map<Path, String> read) {
         // again.
         Path side = source.resolveSibling(source.getFileName().toString().replaceFirst("\\.idl$", ".acf"));
         read.put(side, digest(side));
-        return new Note(by, written, read);
+        return new CompilationRecord(by, written, read);
     }
 
     /**
@@ -103,8 +103,8 @@ record Note(String by, List<Path> written, Map<Path, String> read) {
      * Returns a note with the same written files that is never current, so that the file is
      * compiled again.
      */
-    Note outdated() {
-        return new Note("", written, Map.of());
+    CompilationRecord outdated() {
+        return new CompilationRecord("", written, Map.of());
     }
 
     void write(Path at) throws IOException {
@@ -115,7 +115,7 @@ record Note(String by, List<Path> written, Map<Path, String> read) {
     }
 
     /** Reads a note. */
-    static Note read(Path at) throws IOException {
+    static CompilationRecord read(Path at) throws IOException {
         String by = "";
         List<Path> written = new ArrayList<>();
         Map<Path, String> read = new LinkedHashMap<>();
@@ -129,7 +129,7 @@ record Note(String by, List<Path> written, Map<Path, String> read) {
                 read.put(Path.of(digestAndFile[1]), digestAndFile[0]);
             }
         }
-        return new Note(by, written, read);
+        return new CompilationRecord(by, written, read);
     }
 
     private static String digest(Path file) throws IOException {
