@@ -10,13 +10,13 @@ final class NativeChannel extends Channel {
     private static final int SMALL = 4096;
     private static final int KEPT_MAX = 1 << 20;
 
-    private final NativeWay way;
+    private final NativeTransport transport;
     private final MemorySegment returned = Arena.ofAuto().allocate(ValueLayout.JAVA_INT);
     private final Functions.Bytes reply = new Functions.Bytes();
     private boolean isTaken;
 
-    NativeChannel(NativeWay way) {
-        this.way = way;
+    NativeChannel(NativeTransport transport) {
+        this.transport = transport;
         memory = Arena.ofAuto().allocate(SMALL, 8);
     }
 
@@ -39,7 +39,7 @@ final class NativeChannel extends Channel {
         SentReferences given = SentReferences.forCall(target);
         int result;
         try {
-            result = Limit.run(NativeWay.time(), limit -> Functions.call(target, opnum, memory, length, given.handOver(), limit, returned, reply));
+            result = Limit.run(NativeTransport.time(), limit -> Functions.call(target, opnum, memory, length, given.handOver(), limit, returned, reply));
         } catch (RuntimeException | Error e) {
             given.takeBack();
             end();
@@ -54,7 +54,7 @@ final class NativeChannel extends Channel {
     protected void oneway(long target, int opnum, int length) {
         SentReferences given = SentReferences.forCall(target);
         try {
-            Limit.run(NativeWay.time(), limit -> {
+            Limit.run(NativeTransport.time(), limit -> {
                 Functions.callOneway(target, opnum, memory, length, given.handOver(), limit);
                 return null;
             });
@@ -72,7 +72,7 @@ final class NativeChannel extends Channel {
             if (memory.byteSize() > KEPT_MAX) {
                 memory = Arena.ofAuto().allocate(SMALL, 8);
             }
-            way.giveBack(this);
+            transport.giveBack(this);
         }
     }
 }

@@ -28,7 +28,7 @@ public abstract class Channel {
     /** The length of the reply's frame, in bytes. */
     public int length;
 
-    /** For ways with channels of their own. */
+    /** For transports. */
     protected Channel() {}
 
     /** Allocates a request's frame of {@code length} bytes and returns this channel. */

@@ -22,7 +22,7 @@ public final class Marshal {
      */
     public static byte[] reference(Proxy through, Object object, InterfaceInfo<?> info) {
         try {
-            return object == null ? null : through.way().reference(through.target(), object, info);
+            return object == null ? null : through.transport().reference(through.target(), object, info);
         } finally {
             reachabilityFence(through);
         }
@@ -42,7 +42,7 @@ public final class Marshal {
      */
     public static <T> T object(Proxy through, byte[] reference, InterfaceInfo<T> info) {
         try {
-            return reference == null ? null : through.way().object(through.target(), reference, info);
+            return reference == null ? null : through.transport().object(through.target(), reference, info);
         } finally {
             reachabilityFence(through);
         }

@@ -12,7 +12,7 @@ public abstract class Proxy implements Remote {
     /** The classes whose methods make calls. */
     private static final Set<String> CALLERS = ConcurrentHashMap.newKeySet();
 
-    private final Way way;
+    private final Transport transport;
     private final long target;
     private final Reference reference;
 
@@ -21,7 +21,7 @@ public abstract class Proxy implements Remote {
     @SuppressWarnings("this-escape")
     protected Proxy(Reference reference) {
         this.reference = reference;
-        way = reference.way();
+        transport = reference.transport();
         target = reference.target();
         reference.releaseWith(this);
         for (Class<?> type = getClass(); type != Proxy.class; type = type.getSuperclass()) {
@@ -50,10 +50,10 @@ public abstract class Proxy implements Remote {
     protected final Channel begin(int length) {
         Channel channel = null;
         try {
-            channel = way.channel();
+            channel = transport.channel();
             return channel.request(length);
         } catch (RuntimeException | Error e) {
-            way.takeBackUnsent();
+            transport.takeBackUnsent();
             if (channel != null) {
                 channel.end();
             }
@@ -66,12 +66,12 @@ public abstract class Proxy implements Remote {
      * the method needs.
      */
     protected final boolean isShared(MemorySegment array, boolean isWritten) {
-        return way.isShared(array, isWritten);
+        return transport.isShared(array, isWritten);
     }
 
     /** Refuses to copy arrays of {@code map} parameters where they can be passed by reference. */
     protected final void checkCopied() {
-        if (way.takesReferences()) {
+        if (transport.takesReferences()) {
             String why = "the array of a [map] parameter has to lie in shared memory that its method may use";
             throw RpcException.of(Hresult.E_INVALIDARG, why);
         }
@@ -83,14 +83,14 @@ public abstract class Proxy implements Remote {
         try {
             length = arguments.finish(this);
         } catch (RuntimeException | Error e) {
-            way.takeBackUnsent();
+            transport.takeBackUnsent();
             throw e;
         }
         Channel channel = begin(length);
         try {
             arguments.copyTo(channel.memory, channel.at);
         } catch (RuntimeException | Error e) {
-            way.takeBackUnsent();
+            transport.takeBackUnsent();
             channel.end();
             throw e;
         }
@@ -129,8 +129,8 @@ public abstract class Proxy implements Remote {
         }
     }
 
-    final Way way() {
-        return way;
+    final Transport transport() {
+        return transport;
     }
 
     final long target() {
@@ -154,6 +154,6 @@ public abstract class Proxy implements Remote {
 
     @Override
     public final String toString() {
-        return getClass().getSimpleName() + "[object " + Long.toHexString(reference.oid()) + " of process " + Long.toHexString(way.oxid()) + "]";
+        return getClass().getSimpleName() + "[object " + Long.toHexString(reference.oid()) + " of process " + Long.toHexString(transport.oxid()) + "]";
     }
 }

@@ -11,7 +11,7 @@ import obvia.RpcException;
 public final class Reference {
     private static final Cleaner CLEANER = Cleaner.create();
 
-    private final Way way;
+    private final Transport transport;
     private final long target;
     private final long oid;
     private final Owned owned;
@@ -20,12 +20,12 @@ public final class Reference {
 
     /** The references to be released. */
     private static final class Owned implements Runnable {
-        private final Way way;
+        private final Transport transport;
         private final long target;
         private int refs;
 
-        Owned(Way way, long target, int refs) {
-            this.way = way;
+        Owned(Transport transport, long target, int refs) {
+            this.transport = transport;
             this.target = target;
             this.refs = refs;
         }
@@ -33,7 +33,7 @@ public final class Reference {
         @Override
         public synchronized void run() {
             if (refs > 0) {
-                way.releaseLater(target, refs);
+                transport.releaseLater(target, refs);
                 refs = 0;
             }
         }
@@ -46,16 +46,16 @@ public final class Reference {
     /**
      * Creates an interface pointer with references that belong to this process from now on.
      *
-     * @param way the way to the object
+     * @param transport the transport by which the object is reached
      * @param target the interface pointer
      * @param oid the OID, which is the same for all interface pointers of an object
      * @param refs the number of references to be released
      */
-    public Reference(Way way, long target, long oid, int refs) {
-        this.way = way;
+    public Reference(Transport transport, long target, long oid, int refs) {
+        this.transport = transport;
         this.target = target;
         this.oid = oid;
-        owned = new Owned(way, target, refs);
+        owned = new Owned(transport, target, refs);
     }
 
     /**
@@ -66,12 +66,12 @@ public final class Reference {
         return object instanceof Proxy proxy ? proxy.reference() : null;
     }
 
-    /** Returns the way to the object. */
-    public Way way() {
-        return way;
+    /** Returns the transport by which the object is reached. */
+    public Transport transport() {
+        return transport;
     }
 
-    /** Returns the interface pointer, a number that is only meaningful to its way. */
+    /** Returns the interface pointer, a number that is only meaningful to its transport. */
     public long target() {
         return target;
     }
@@ -91,7 +91,7 @@ public final class Reference {
     /** Queries the object for another interface, and returns a proxy. */
     public <T> T query(InterfaceInfo<T> info) {
         check();
-        return info.proxy().apply(way.query(target, oid, info));
+        return info.proxy().apply(transport.query(target, oid, info));
     }
 
     /** Releases the references of a proxy. */
@@ -106,10 +106,10 @@ public final class Reference {
 
     /** Whether the other interface pointer is one of the same object. */
     boolean isSame(Reference other) {
-        return other.oid == oid && other.way.oxid() == way.oxid();
+        return other.oid == oid && other.transport.oxid() == transport.oxid();
     }
 
     int identity() {
-        return Long.hashCode(oid * 31 + way.oxid());
+        return Long.hashCode(oid * 31 + transport.oxid());
     }
 }

@@ -5,7 +5,7 @@
  * {@link obvia.runtime.Channel} are the caller's side of a call, {@link obvia.runtime.InCall} is
  * the object's. Frames with flat arguments are written by {@link obvia.runtime.FrameWriter} and
  * read by {@link obvia.runtime.FrameReader}, frames of structures with pointers by
- * {@link obvia.runtime.GraphWriter} and {@link obvia.runtime.GraphReader}. A
- * {@link obvia.runtime.Way} leads to the objects of other processes.
+ * {@link obvia.runtime.GraphWriter} and {@link obvia.runtime.GraphReader}. Objects of other
+ * processes are reached by a {@link obvia.runtime.Transport}.
  */
 package obvia.runtime;

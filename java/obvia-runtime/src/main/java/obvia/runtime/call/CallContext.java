@@ -27,6 +27,9 @@ public final class CallContext {
     /** The context of calls that send none. */
     public static final CallContext NONE = new CallContext(null, null, null);
 
+    /** The default time limit of calls. */
+    private static final Duration USUAL = Duration.ofSeconds(30);
+
     private static final long NO_TIME = -1;
     private static final int PARENT = 24;
     private static final int FLAGS = 32;
@@ -69,9 +72,10 @@ public final class CallContext {
         return OF_WORK.isBound() ? OF_WORK.get() : NONE;
     }
 
-    /** Returns the deadline of calls, or {@code null}. */
-    Deadline deadline() {
-        return deadline;
+    /** Returns the deadline of a call that begins on this thread now. */
+    public static Deadline currentDeadline() {
+        Deadline ofWork = current().deadline;
+        return ofWork != null ? ofWork : Deadline.in(USUAL);
     }
 
     /** See {@link obvia.Obvia#callerDeadline}. */

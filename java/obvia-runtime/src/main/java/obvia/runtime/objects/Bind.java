@@ -230,7 +230,7 @@ final class Bind {
         ByteBuffer body = body(type, callId);
         // The association group is this process: any part of its OXID that is not 0 serves as ID.
         body.putInt(HEADER + 4, (int) own | 1);
-        byte[] address = (Link.endpoint(own) + "\0").getBytes(StandardCharsets.US_ASCII);
+        byte[] address = (ObjRef.endpoint(own) + "\0").getBytes(StandardCharsets.US_ASCII);
         body.putShort((short) address.length).put(address);
         body.position(body.position() + 3 & -4);
         body.put((byte) outcomes.size()).put((byte) 0).putShort((short) 0);

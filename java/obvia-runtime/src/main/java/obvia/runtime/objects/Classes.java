@@ -168,7 +168,7 @@ final class Classes {
             return runtime.as(provide(id, wantsClass, Function.identity()), type);
         }
         InterfaceInfo<T> info = InterfaceInfo.of(type);
-        Deadline deadline = Deadline.ofCall();
+        Deadline deadline = CallContext.currentDeadline();
         return CallContext.current().by(deadline).during(() -> createBy(id, info, wantsClass, deadline));
     }
 
@@ -176,8 +176,8 @@ final class Classes {
     private <T> T createBy(Guid id, InterfaceInfo<T> info, boolean wantsClass, Deadline deadline) {
         for (int starts = 0; ; ) {
             try {
-                Link link = runtime.linkAt(endpoint(id));
-                return runtime.adopt(RuntimeCalls.activate(link, id, info, wantsClass), info, link, link.oxid());
+                Link link = runtime.links().at(endpoint(id));
+                return runtime.adopt(RuntimeClient.activate(link, id, info, wantsClass), info, link, link.oxid());
             } catch (RpcException e) {
                 if (!mayBeEnding(e.result()) || starts == STARTS_MAX || deadline.isOver()) {
                     throw e;
@@ -205,14 +205,14 @@ final class Classes {
     private boolean start(Guid id, Deadline deadline) {
         Link service;
         try {
-            service = runtime.linkAt(SERVICE);
+            service = runtime.links().at(SERVICE);
         } catch (RpcException e) {
             if (e.result() != Hresult.RPC_S_SERVER_UNAVAILABLE) {
                 throw e;
             }
             throw unknown(id, "is registered by no process of this user, and the SCM that could start one does not run: run `obvia scm`");
         }
-        return RuntimeCalls.start(service, id, deadline.left() / 1_000_000);
+        return RuntimeClient.start(service, id, deadline.left() / 1_000_000);
     }
 
     // Idle shutdown.

@@ -156,7 +156,7 @@ final class Connection implements Runnable {
         clearPools();
         window.close();
         regions.close();
-        runtime.leave(client);
+        runtime.clients().leave(client);
     }
 
     /** Serves until the connection goes to rest. */
@@ -335,7 +335,7 @@ final class Connection implements Runnable {
     private long perform(long target) {
         try {
             if (target == 0 && client != 0) {
-                RuntimeCalls.serve(call);
+                RuntimeServer.serve(call);
             } else {
                 Exports.Entry entry = last;
                 if (!isGood(entry, target)) {
@@ -376,13 +376,13 @@ final class Connection implements Runnable {
         if (!isNext) {
             return;
         }
-        ReferencesToReturn toReturn = runtime.referencesToReturn(client);
+        ReferencesToReturn toReturn = runtime.clients().referencesToReturn(client);
         var source = new ReferencesToReturn.Source(window.pid(), window.mark());
-        RuntimeCalls.forEach(call, (target, refs) -> {
+        call.forEachReference((target, refs) -> {
             int count = (int) Math.min(Math.max(refs, 0), Integer.MAX_VALUE);
             toReturn.add(source, new RuntimeCalls.CountedReference(target, count));
         });
-        runtime.wakeJanitor();
+        runtime.links().wakeJanitor();
     }
 
     /** Whether the cached entry is the interface pointer that is called, and is still valid. */
@@ -462,7 +462,7 @@ final class Connection implements Runnable {
     private void bind(byte[] unit) {
         Bind.Answer answer = Bind.answer(unit, runtime.oxid());
         if (answer.client() != 0 && client == 0) {
-            if (!runtime.enter(answer.client(), window.pid())) {
+            if (!runtime.clients().enter(answer.client(), window.pid())) {
                 throw PeerFailure.broken("it claims to be another process");
             }
             client = answer.client();

@@ -11,7 +11,6 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import obvia.Guid;
 import obvia.Hresult;
@@ -20,7 +19,7 @@ import obvia.Waiting;
 import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Proxy;
 import obvia.runtime.Reference;
-import obvia.runtime.Way;
+import obvia.runtime.Transport;
 import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Deadline;
 import obvia.runtime.shm.OwnRegion;
@@ -33,7 +32,7 @@ import obvia.runtime.shm.Window;
  * channels for calls: a platform thread has a channel of its own as long as it lives, a virtual
  * thread borrows one for each call.
  */
-final class Link extends Way {
+final class Link extends Transport {
     /** The maximum number of channels for virtual threads; further calls wait. */
     private static final int SHARED_MAX = 32;
     /**
@@ -50,9 +49,9 @@ final class Link extends Way {
     private final ProcessRuntime runtime;
     private final long oxid;
     private final boolean takesReferences;
+    /** The number of the peer's process; -1 if it is not known. */
     private final long pid;
-    private WindowChannel home;
-    private final ReentrantLock atHome = new ReentrantLock();
+    private final HomeConnection home;
     private final Set<Meaning> bound = ConcurrentHashMap.newKeySet();
     private final Map<Thread, WindowChannel> owned = new ConcurrentHashMap<>();
     private final ConcurrentLinkedDeque<WindowChannel> idle = new ConcurrentLinkedDeque<>();
@@ -76,10 +75,10 @@ final class Link extends Way {
         this.oxid = oxid;
         takesReferences = window.takesRegions();
         pid = window.pid();
-        home = home(window);
+        home = new HomeConnection(this, channel(window));
     }
 
-    private WindowChannel home(Window window) {
+    private WindowChannel channel(Window window) {
         marks.add(window);
         var channel = new WindowChannel(this, window);
         channel.owner = Thread.currentThread();
@@ -92,17 +91,16 @@ final class Link extends Way {
     }
 
     /**
-     * Asks the process whether it has opened a connection with this mark to this process.
+     * Whether a connection to this process came from the process of the link.
      *
-     * @throws RpcException if no answer arrives
+     * <p>The OXID that a client claims proves nothing. The kernel does not report the process of a
+     * client that is a virtual machine. So the process at the link, which serves the endpoint of
+     * the OXID, is asked whether the connection is its own.
+     *
+     * @throws RpcException if the process does not answer
      */
-    boolean owns(long mark) {
-        return RuntimeCalls.owns(this, mark);
-    }
-
-    /** Returns the name of a process's endpoint in the directory. */
-    static String endpoint(long oxid) {
-        return String.format("oxid-%016x", oxid);
+    private boolean isFrom(ReferencesToReturn.Source source) {
+        return source.pid() >= 0 ? source.pid() == pid : RuntimeClient.owns(this, source.mark());
     }
 
     /**
@@ -113,12 +111,12 @@ final class Link extends Way {
      * calls.
      */
     static Link reach(ProcessRuntime runtime, String name) {
-        Deadline deadline = Deadline.ofCall();
+        Deadline deadline = CallContext.currentDeadline();
         Window window = Window.connect(name, Waiting.ADAPTIVE, true, deadline);
         long oxid;
         try {
-            oxid = Bind.introduce(new Link(runtime, 0, window).home, runtime.oxid());
-            if (name.equals(endpoint(oxid))) {
+            oxid = Bind.introduce(new Link(runtime, 0, window).home.channel(), runtime.oxid());
+            if (name.equals(ObjRef.endpoint(oxid))) {
                 Link link = new Link(runtime, oxid, window);
                 window = null;
                 return link;
@@ -128,11 +126,11 @@ final class Link extends Way {
                 window.close();
             }
         }
-        Link known = runtime.known(oxid);
+        Link known = runtime.links().known(oxid);
         if (known != null) {
             return known;
         }
-        Link link = reach(runtime, endpoint(oxid));
+        Link link = reach(runtime, ObjRef.endpoint(oxid));
         if (link.oxid != oxid) {
             link.close();
             throw RpcException.of(Hresult.RPC_E_INVALID_DATA, "the endpoint leads to another process");
@@ -232,7 +230,7 @@ final class Link extends Way {
     private WindowChannel sharedChannel() {
         forgetLost();
         try {
-            if (!shared.tryAcquire(Deadline.ofCall().left(), TimeUnit.NANOSECONDS)) {
+            if (!shared.tryAcquire(CallContext.currentDeadline().left(), TimeUnit.NANOSECONDS)) {
                 throw RpcException.of(Hresult.RPC_E_TIMEOUT, "the calls of other threads used all connections until the deadline");
             }
         } catch (InterruptedException e) {
@@ -265,16 +263,16 @@ final class Link extends Way {
         forget(lent.get(Thread.currentThread()));
     }
 
-    private WindowChannel connect(Waiting waiting, boolean isQuiet) {
+    WindowChannel connect(Waiting waiting, boolean isQuiet) {
         Window window;
         try {
-            window = Window.connect(endpoint(oxid), waiting, isQuiet, Deadline.ofCall());
+            window = Window.connect(ObjRef.endpoint(oxid), waiting, isQuiet, CallContext.currentDeadline());
         } catch (RpcException e) {
             throw e.result() == Hresult.RPC_S_SERVER_UNAVAILABLE ? gone(e) : e;
         }
         boolean isDone = false;
         try {
-            WindowChannel channel = home(window);
+            WindowChannel channel = channel(window);
             // By now another process may have taken the endpoint. Its objects may have the same
             // numbers.
             if (Bind.introduce(channel, runtime.oxid()) != oxid) {
@@ -323,43 +321,19 @@ final class Link extends Way {
         if (hot == channel) {
             hot = null;
         }
-        if (channel != home) {
+        if (!home.has(channel)) {
             channel.window().close();
         }
     }
 
     /** Makes a call of the runtime itself over the home connection. */
     <R> R atHome(Function<WindowChannel, R> work) {
-        enterHome();
-        try {
-            if (home.isClosed()) {
-                // A call on the home connection timed out, or the process has ended. The new
-                // connection is opened before the old one is closed, so that the server does not
-                // regard this client as dead.
-                WindowChannel former = home;
-                home = connect(Waiting.ADAPTIVE, true);
-                home.owner = Thread.currentThread();
-                former.window().close();
-            }
-            return work.apply(home);
-        } finally {
-            atHome.unlock();
-        }
+        return home.use(work);
     }
 
-    /** Waits until no other thread uses the home connection, at most until the deadline. */
-    private void enterHome() {
-        if (atHome.tryLock()) {
-            return;
-        }
-        try {
-            if (!atHome.tryLock(Deadline.ofCall().left(), TimeUnit.NANOSECONDS)) {
-                throw RpcException.of(Hresult.RPC_E_TIMEOUT, "the process did not respond to another thread's query before the deadline");
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted", e);
-        }
+    /** Whether the peer's process is gone. */
+    boolean isDead() {
+        return home.isDead();
     }
 
     /** Verifies once for each interface that both sides have the same version. */
@@ -397,32 +371,14 @@ final class Link extends Way {
 
     @Override
     protected Reference query(long through, long oid, InterfaceInfo<?> info) {
-        return new Reference(this, RuntimeCalls.query(this, through, info), oid, RuntimeCalls.REFS_PER_QUERY);
-    }
-
-    /** Returns the number of the peer's process; -1 if it is not known. */
-    long pid() {
-        return pid;
-    }
-
-    /** Whether the peer's process is gone. */
-    boolean isDead() {
-        if (!atHome.tryLock()) {
-            // The thread that uses the connection finds out.
-            return false;
-        }
-        try {
-            return home.window().isClosed();
-        } finally {
-            atHome.unlock();
-        }
+        return new Reference(this, RuntimeClient.query(this, through, info), oid, RuntimeCalls.REFS_PER_QUERY);
     }
 
     /** Queues the references, which the janitor releases in batches. */
     @Override
     protected void releaseLater(long target, int refs) {
         returned.add(new RuntimeCalls.CountedReference(target, refs));
-        runtime.wakeJanitor();
+        runtime.links().wakeJanitor();
     }
 
     /** Returns the number of connections for calls. */
@@ -487,7 +443,7 @@ final class Link extends Way {
     }
 
     private boolean hasReturns() {
-        return !returned.isEmpty() || runtime.hasReferencesToReturn(oxid);
+        return !returned.isEmpty() || runtime.clients().hasReferencesToReturn(oxid);
     }
 
     /** Gives back a batch of references. Returns whether to continue. */
@@ -495,9 +451,9 @@ final class Link extends Way {
         try {
             // The batch leaves the queue only when the connection is free to send it.
             CallContext.NONE.by(Deadline.in(PATIENCE)).during(() -> atHome(home -> {
-                List<RuntimeCalls.CountedReference> batch = returned.isEmpty() ? runtime.takeReferencesToReturn(this) : nextReturned();
+                List<RuntimeCalls.CountedReference> batch = returned.isEmpty() ? runtime.clients().takeReferencesToReturn(oxid, this::isFrom) : nextReturned();
                 if (!batch.isEmpty()) {
-                    RuntimeCalls.release(this, batch);
+                    RuntimeClient.release(this, batch);
                 }
                 return null;
             }));
@@ -518,7 +474,7 @@ final class Link extends Way {
     }
 
     void close() {
-        home.window().close();
+        home.close();
         owned.values().forEach(channel -> channel.window().close());
         leaving.forEach(channel -> channel.window().close());
         idle.forEach(channel -> channel.window().close());

@@ -77,7 +77,7 @@ final class Networks {
         };
     }
 
-    synchronized String listen(String binding, Map<String, ProcessRuntime.Named> names) {
+    synchronized String listen(String binding, Map<String, NamedExport> names) {
         String taken = network("`" + binding + "`").listen(binding);
         isHeard = true;
         names.forEach((name, named) -> export(named.object(), named.info(), name));

@@ -29,6 +29,11 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
     /** The maximum length of an accepted reference in bytes. */
     static final int LENGTH_MAX = 4096;
 
+    /** Returns the name of a process's endpoint in the directory. */
+    static String endpoint(long oxid) {
+        return String.format("oxid-%016x", oxid);
+    }
+
     byte[] toBytes() {
         StringBuilder bindings = new StringBuilder();
         for (String endpoint : endpoints) {

@@ -1,8 +1,5 @@
 package obvia.runtime.objects;
 
-import static java.util.Objects.requireNonNull;
-
-import java.lang.ref.WeakReference;
 import java.nio.ByteOrder;
 import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
@@ -11,9 +8,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import obvia.Access;
 import obvia.Caller;
@@ -30,7 +24,6 @@ import obvia.Threading;
 import obvia.Trace;
 import obvia.Waiting;
 import obvia.runtime.InterfaceInfo;
-import obvia.runtime.Interfaces;
 import obvia.runtime.Proxy;
 import obvia.runtime.Reference;
 import obvia.runtime.call.CallContext;
@@ -40,7 +33,6 @@ import obvia.runtime.call.LimitedLog;
 import obvia.runtime.shm.Acceptor;
 import obvia.runtime.shm.Directory;
 import obvia.runtime.shm.OwnRegion;
-import obvia.runtime.shm.RepeatedTask;
 import obvia.runtime.shm.Window;
 
 /** The runtime of this process: its OXID, its exports, and its connections to other processes. */
@@ -52,16 +44,13 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
     private final long oxid = draw();
     private final Exports exports = new Exports();
-    private final Map<String, Named> names = new ConcurrentHashMap<>();
-    private final Map<Long, Link> links = new ConcurrentHashMap<>();
-    private final Map<Long, Client> clients = new ConcurrentHashMap<>();
-    private final Map<Long, Long> marks = new ConcurrentHashMap<>();
+    private final Clients clients = new Clients(exports);
+    private final Links links = new Links(this);
     private final Rules rules;
     private final Networks networks;
     private final Classes classes;
-    private final Semaphore janitorsBell = new Semaphore(0);
+    private final NamedExports named;
     private Directory.Name ownEndpoint;
-    private volatile Thread janitor;
     private volatile Waiting waiting = Waiting.ADAPTIVE;
     /**
      * The runtime that represents this process as a client of itself, created on the first
@@ -80,33 +69,14 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         this.rules = rules;
         networks = new Networks(rules);
         classes = new Classes(this, networks);
+        named = new NamedExports(this, networks);
         if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
             throw new UnsupportedOperationException("obvia supports little-endian machines only");
         }
     }
 
-    /**
-     * A connected client: its process ID, the number of its connections, and the references to be
-     * given back to it.
-     */
-    private record Client(long pid, int count, ReferencesToReturn toReturn) {
-        Client counted(int more) {
-            return new Client(pid, count + more, toReturn);
-        }
-    }
-
-    /** An export. */
-    record Named(Object object, InterfaceInfo<?> info, boolean isVirtual) {
-        /**
-         * Returns the interface as implemented by another object, whose class loader may be another
-         * one.
-         */
-        private InterfaceInfo<?> infoFor(Object other) {
-            return Interfaces.find(info.iid(), other);
-        }
-    }
-
-    private static long draw() {
+    /** Draws a random number other than 0. */
+    static long draw() {
         long drawn;
         do {
             drawn = new SecureRandom().nextLong();
@@ -130,6 +100,18 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         return classes;
     }
 
+    Clients clients() {
+        return clients;
+    }
+
+    Links links() {
+        return links;
+    }
+
+    NamedExports named() {
+        return named;
+    }
+
     Waiting waiting() {
         return waiting;
     }
@@ -146,7 +128,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
     @Override
     public Connections connections() {
-        int calling = links.values().stream().mapToInt(Link::channels).sum();
+        int calling = links.channels();
         return new Connections(IdleConnections.HOT.get(), IdleConnections.VIRTUAL.get(), IdleConnections.WARM.get(), calling, IdleConnections.COOLED.get(), IdleConnections.CLOSED.get());
     }
 
@@ -174,104 +156,19 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
     @Override
     public <T> Export export(T object, Class<T> type, String name, Threading threading) {
-        refuseProxy(requireNonNull(object, "object"));
-        Named named = new Named(type.cast(object), InterfaceInfo.of(type), threading == Threading.VIRTUAL);
-        serve();
-        Directory.Name bound = Directory.own().bind(name);
-        try {
-            synchronized (names) {
-                networks.export(object, named.info, name);
-                names.put(name, named);
-            }
-        } catch (RpcException e) {
-            bound.close();
-            throw e;
-        }
-        accept(bound, name, false);
-        return new Exported(name, bound);
+        return named.export(object, type, name, threading);
     }
 
-    private static void refuseProxy(Object object) {
+    static void refuseProxy(Object object) {
         if (object instanceof Proxy) {
             throw RpcException.of(Hresult.E_NOTIMPL, "the object lives in another process, and only that process can export it");
         }
     }
 
-    private final class Exported implements Export {
-        private final String name;
-        private final Directory.Name bound;
-
-        Exported(String name, Directory.Name bound) {
-            this.name = name;
-            this.bound = bound;
-        }
-
-        @Override
-        public String name() {
-            return name;
-        }
-
-        @Override
-        public void replace(Object object) {
-            put(object, null);
-        }
-
-        @Override
-        public <T> void replace(T object, Class<T> type) {
-            put(type.cast(object), InterfaceInfo.of(type));
-        }
-
-        @Override
-        public <T> void rebind(T object, Class<T> type) {
-            refuseProxy(requireNonNull(object, "object"));
-            InterfaceInfo<T> info = InterfaceInfo.of(type);
-            synchronized (names) {
-                checkOpen();
-                networks.rebind(object, info, name);
-                names.computeIfPresent(name, (n, named) -> new Named(type.cast(object), info, named.isVirtual));
-            }
-        }
-
-        private void checkOpen() {
-            if (!bound.isServed()) {
-                throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "the export is closed");
-            }
-        }
-
-        private void put(Object object, InterfaceInfo<?> newer) {
-            refuseProxy(requireNonNull(object, "object"));
-            synchronized (names) {
-                checkOpen();
-                Object former = names.get(name).object;
-                var all = names.entrySet().stream().filter(entry -> entry.getValue().object == former).toList();
-                all.forEach(entry -> entry.getValue().infoFor(object).check(object));
-                rules.inherit(former, object);
-                exports.replace(former, object);
-                networks.replace(former, object);
-                for (var entry : all) {
-                    Named named = entry.getValue();
-                    boolean isNewer = newer != null && entry.getKey().equals(name);
-                    entry.setValue(new Named(object, isNewer ? newer : named.infoFor(object), named.isVirtual));
-                }
-            }
-        }
-
-        @Override
-        public void close() {
-            synchronized (names) {
-                if (bound.isServed()) {
-                    bound.close();
-                    names.remove(name);
-                    networks.end(name);
-                }
-            }
-        }
-    }
-
     /** Opens the endpoint of this process, which its object references lead to. */
-    private synchronized void serve() {
+    synchronized void serve() {
         if (ownEndpoint == null) {
-            ownEndpoint = Directory.own().bind(Link.endpoint(oxid));
+            ownEndpoint = Directory.own().bind(ObjRef.endpoint(oxid));
             accept(ownEndpoint, "own", true);
             Runtime.getRuntime().addShutdownHook(new Thread(ownEndpoint::close));
         }
@@ -295,54 +192,6 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
     }
 
     /**
-     * Adds a connection of a client. Returns false if the connection comes from another process
-     * than the client's earlier ones: it must not release the client's references.
-     */
-    boolean enter(long client, long pid) {
-        return clients.compute(client, (c, known) -> known == null ? new Client(pid, 1, new ReferencesToReturn()) : known.pid == pid ? known.counted(1) : known).pid == pid;
-    }
-
-    /** Removes a connection of a client. With the last one, the client's references are dropped. */
-    void leave(long client) {
-        clients.computeIfPresent(client, (c, known) -> {
-            if (known.count > 1) {
-                return known.counted(-1);
-            }
-            // The references are dropped before the client can connect again.
-            exports.drop(client);
-            marks.remove(client);
-            return null;
-        });
-    }
-
-    long markFor(long client) {
-        return marks.computeIfAbsent(client, c -> draw());
-    }
-
-    /**
-     * Marshals a reference to the object that is exported under a name, with references counted for
-     * the client.
-     */
-    ObjRef marshalNamed(String name, Guid iid, Connection to) {
-        // The lock prevents a replacement of the object meanwhile.
-        synchronized (names) {
-            Named named = names.get(name);
-            if (named == null) {
-                throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "nothing is exported as `" + name + "`");
-            }
-            rules.admit(named.object, name, to.peer());
-            return marshalOwn(named.object, Interfaces.find(iid, named.object), to.client(), named.isVirtual);
-        }
-    }
-
-    String listNames() {
-        StringBuilder lines = new StringBuilder();
-        names.forEach((name, named) -> lines.append(
-                name + "\t" + named.info.name() + "\t" + RuntimeCalls.text(named.info.iid()) + "\n"));
-        return lines.toString();
-    }
-
-    /**
      * Marshals a reference to an object of this process, with references counted for the client.
      */
     ObjRef marshalOwn(Object object, InterfaceInfo<?> info, long client, boolean isVirtual) {
@@ -350,7 +199,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         serve();
         int refs = RuntimeCalls.REFS_PER_QUERY;
         Exports.Entry entry = exports.add(object, info, client, refs, isVirtual);
-        return new ObjRef(info.iid(), refs, oxid, entry.oid(), entry.target(), List.of(Link.endpoint(oxid)));
+        return new ObjRef(info.iid(), refs, oxid, entry.oid(), entry.target(), List.of(ObjRef.endpoint(oxid)));
     }
 
     @Override
@@ -472,93 +321,17 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
     @Override
     public String listen(String binding) {
-        synchronized (names) {
-            return networks.listen(binding, names);
-        }
+        return named.listen(binding);
     }
 
     private <T> T bind(Class<T> type, String name) {
         InterfaceInfo<T> info = InterfaceInfo.of(type);
-        Named own = names.get(name);
+        NamedExport own = named.get(name);
         if (own != null) {
-            return as(own.object, type);
+            return as(own.object(), type);
         }
-        Link link = linkAt(name);
-        return adopt(RuntimeCalls.resolve(link, name, info), info, link, link.oxid());
-    }
-
-    /** Returns the link to the process that serves a name. */
-    Link linkAt(String name) {
-        return keep(Link.reach(this, name));
-    }
-
-    /** Returns the existing link to a process, or {@code null}. */
-    Link known(long oxid) {
-        Link link = links.get(oxid);
-        if (link != null && link.isDead()) {
-            links.remove(oxid, link);
-            link.close();
-            // The process has no connection to this one: references that were sent to it have not
-            // arrived.
-            if (!clients.containsKey(oxid)) {
-                exports.drop(oxid);
-            }
-            return null;
-        }
-        return link;
-    }
-
-    /** Returns the references to be given back to a connected client. */
-    ReferencesToReturn referencesToReturn(long client) {
-        return clients.get(client).toReturn;
-    }
-
-    /** Whether there are references to be given back to a process. */
-    boolean hasReferencesToReturn(long oxid) {
-        Client client = clients.get(oxid);
-        return client != null && client.toReturn.first() != null;
-    }
-
-    /**
-     * Removes the oldest list of references that are owed to the OXID of a link, and returns it, to
-     * be given back over the link. If the list came from another process, which only claims the
-     * OXID, the list is dropped and the returned one is empty.
-     *
-     * @throws RpcException if the process at the link does not answer; the list stays
-     */
-    List<RuntimeCalls.CountedReference> takeReferencesToReturn(Link link) {
-        Client client = clients.get(link.oxid());
-        ReferencesToReturn.Source from = client == null ? null : client.toReturn.first();
-        if (from == null) {
-            return List.of();
-        }
-        boolean isSame = from.isFrom(link);
-        List<RuntimeCalls.CountedReference> list = client.toReturn.take(from);
-        return isSame ? list : List.of();
-    }
-
-    /** Whether this process has opened the connection with this mark to another process. */
-    boolean hasOpened(long oxid, long mark) {
-        Link link = links.get(oxid);
-        return link != null && link.hasConnected(mark);
-    }
-
-    private Link keep(Link link) {
-        startJanitor();
-        Link known = known(link.oxid());
-        if (known == link) {
-            return link;
-        }
-        if (known != null) {
-            link.close();
-            return known;
-        }
-        Link raced = links.putIfAbsent(link.oxid(), link);
-        if (raced != null) {
-            link.close();
-            return raced;
-        }
-        return link;
+        Link link = links.at(name);
+        return adopt(RuntimeClient.resolve(link, name, info), info, link, link.oxid());
     }
 
     /**
@@ -582,27 +355,12 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
             exports.release(sender, reference.target(), reference.refs());
             return info.type().cast(object);
         }
-        Link link = from != null && from.oxid() == reference.oxid() ? from : linkTo(reference);
+        Link link = from != null && from.oxid() == reference.oxid() ? from : links.to(reference);
         if (reference.refs() == 0) {
             throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has a count of 0");
         }
         link.bind(info);
         return info.proxy().apply(new Reference(link, reference.target(), reference.oid(), reference.refs()));
-    }
-
-    private Link linkTo(ObjRef reference) {
-        Link known = known(reference.oxid());
-        if (known != null) {
-            return known;
-        }
-        if (reference.endpoints().isEmpty()) {
-            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has no binding");
-        }
-        String endpoint = Link.endpoint(reference.oxid());
-        if (!reference.endpoints().contains(endpoint)) {
-            throw RpcException.of(Hresult.RPC_S_SERVER_UNAVAILABLE, "the process that has the object cannot be reached through shared memory");
-        }
-        return keep(Link.reach(this, endpoint));
     }
 
     @Override
@@ -632,39 +390,5 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         if (reference != null) {
             reference.release();
         }
-    }
-
-    // Cleanup.
-
-    private void startJanitor() {
-        if (janitor != null) {
-            return;
-        }
-        synchronized (this) {
-            if (janitor == null) {
-                WeakReference<ProcessRuntime> runtime = new WeakReference<>(this);
-                janitor = RepeatedTask.start("obvia-janitor", true, "releasing references", () -> tidy(runtime.get()));
-            }
-        }
-    }
-
-    /** Cleans up once. Returns whether the runtime still exists. */
-    private static boolean tidy(ProcessRuntime runtime) throws InterruptedException {
-        if (runtime == null) {
-            return false;
-        }
-        if (runtime.janitorsBell.tryAcquire(IdleConnections.period(), TimeUnit.MILLISECONDS)) {
-            runtime.janitorsBell.drainPermits();
-        }
-        for (Link link : runtime.links.values()) {
-            if (runtime.known(link.oxid()) == link) {
-                link.tidy();
-            }
-        }
-        return true;
-    }
-
-    void wakeJanitor() {
-        janitorsBell.release();
     }
 }

@@ -6,7 +6,6 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import obvia.RpcException;
 
 /**
  * The references to a client's objects that arrived in one-way calls which this process refused,
@@ -29,20 +28,7 @@ final class ReferencesToReturn {
      *
      * @param pid the number of the peer's process; -1 if it is not known
      */
-    record Source(long pid, long mark) {
-        /**
-         * Whether the peer is the process that a link leads to.
-         *
-         * <p>The OXID that the client claims proves nothing. The kernel does not report the process
-         * of a client that is a virtual machine. So the process at the link, which serves the
-         * endpoint of the OXID, is asked whether the connection is its own.
-         *
-         * @throws RpcException if the process does not answer
-         */
-        boolean isFrom(Link link) {
-            return pid >= 0 ? pid == link.pid() : link.owns(mark);
-        }
-    }
+    record Source(long pid, long mark) {}
 
     /**
      * Adds references that were listed on a connection. At the limit, the connection with the

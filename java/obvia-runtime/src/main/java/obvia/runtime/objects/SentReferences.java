@@ -67,7 +67,7 @@ final class SentReferences {
     byte[] marshal(ProcessRuntime runtime, long to, Object object, InterfaceInfo<?> info, boolean isVirtual) {
         Reference proxied = Reference.of(object);
         // Calls of objects that are reached over a network go through this process.
-        if (proxied == null || !(proxied.way() instanceof Link home)) {
+        if (proxied == null || !(proxied.transport() instanceof Link home)) {
             ObjRef reference = runtime.marshalOwn(object, info, to, isVirtual);
             addOwn(runtime.exports(), to, reference);
             return reference.toBytes();
@@ -76,7 +76,7 @@ final class SentReferences {
         int refs = RuntimeCalls.REFS_PER_QUERY;
         long target;
         try {
-            target = RuntimeCalls.query(home, proxied.target(), info);
+            target = RuntimeClient.query(home, proxied.target(), info);
         } finally {
             java.lang.ref.Reference.reachabilityFence(object);
         }
@@ -85,10 +85,10 @@ final class SentReferences {
         } else {
             // The object's process counts the references for the receiver, and this process
             // releases its own.
-            RuntimeCalls.transfer(home, target, to, refs);
+            RuntimeClient.transfer(home, target, to, refs);
             home.releaseLater(target, refs);
         }
-        return new ObjRef(info.iid(), refs, home.oxid(), proxied.oid(), target, List.of(Link.endpoint(home.oxid()))).toBytes();
+        return new ObjRef(info.iid(), refs, home.oxid(), proxied.oid(), target, List.of(ObjRef.endpoint(home.oxid()))).toBytes();
     }
 
     private void addOwn(Exports exports, long client, ObjRef reference) {

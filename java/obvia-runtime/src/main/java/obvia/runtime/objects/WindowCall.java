@@ -1,6 +1,7 @@
 package obvia.runtime.objects;
 
 import java.lang.foreign.MemorySegment;
+import obvia.runtime.Flat;
 import obvia.runtime.InCall;
 import obvia.runtime.InterfaceInfo;
 import obvia.runtime.shm.Window;
@@ -81,5 +82,21 @@ final class WindowCall extends InCall {
     @Override
     protected <T> T object(byte[] reference, InterfaceInfo<T> info) {
         return connection.runtime().adopt(ObjRef.fromBytes(reference), info, null, connection.client());
+    }
+
+    /** Reads the references in a call's frame: targets and counts. */
+    void forEachReference(LongBinaryConsumer use) {
+        if (length % 16 != 0 || length > RuntimeCalls.RELEASES_MAX * 16) {
+            throw bad("a list of references has " + length + " bytes");
+        }
+        for (int at = 0; at < length; at += 16) {
+            use.accept(memory.get(Flat.LONG, this.at + at), memory.get(Flat.LONG, this.at + at + 8));
+        }
+    }
+
+    /** A use of a target and a count of references to it. */
+    @FunctionalInterface
+    interface LongBinaryConsumer {
+        void accept(long target, long refs);
     }
 }

@@ -14,6 +14,7 @@ import obvia.RpcException;
 import obvia.Waiting;
 import obvia.runtime.Flat;
 import obvia.runtime.Frames;
+import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Deadline;
 import obvia.runtime.call.PeerFailure;
 
@@ -190,7 +191,7 @@ record Segments(
     /** Maps a file that the peer has announced, and that has at least so many bytes. */
     private static MemorySegment map(Arena arena, AnnouncedFiles.AnnouncedFile announced, boolean isWritable, long length) {
         try {
-            return PeerFile.patiently(PeerFile.processOf(announced.path()), Deadline.ofCall(), () -> {
+            return PeerFile.patiently(PeerFile.processOf(announced.path()), CallContext.currentDeadline(), () -> {
                 try (PeerFile file = PeerFile.open(announced.path(), isWritable, length)) {
                     if (announced.isMarked() && !hasMark(file, announced)) {
                         throw PeerFailure.broken("a region is not at the announced place; is it in another container?");

@@ -14,6 +14,7 @@ import obvia.RpcException;
 import obvia.Waiting;
 import obvia.runtime.Flat;
 import obvia.runtime.Frames;
+import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Deadline;
 import obvia.runtime.call.PeerFailure;
 
@@ -283,7 +284,7 @@ public final class Window implements AutoCloseable {
      * free.
      */
     private void awaitCredit(boolean isArea, int message) {
-        Deadline deadline = Deadline.ofCall();
+        Deadline deadline = CallContext.currentDeadline();
         while (isArea ? taken - message < 0 : next - taken > Layout.SLOT_COUNT) {
             int consumed = (int) Layout.WORD.getAcquire(peer, Layout.CONSUMED);
             // A valid count lies between the known one and that of the sent messages; a smaller one
@@ -463,7 +464,7 @@ public final class Window implements AutoCloseable {
     }
 
     private Deadline usual() {
-        return patience == null ? Deadline.ofCall() : Deadline.in(patience);
+        return patience == null ? CallContext.currentDeadline() : Deadline.in(patience);
     }
 
     /** Sets the default time to wait for a message; without it, the deadline of calls applies. */

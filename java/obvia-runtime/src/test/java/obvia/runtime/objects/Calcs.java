@@ -7,6 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 import obvia.Export;
 import obvia.Obvia;
 import obvia.Threading;
+import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Deadline;
 
 /** Calculators of the old and the new version, with the questions that tests ask them. */
@@ -111,7 +112,7 @@ final class Calcs {
                 }
                 case TIME_LEFT -> timeLeft();
                 case TRACE -> trace();
-                case HOUR_LEFT -> Obvia.within(Duration.ofHours(1), () -> Deadline.ofCall().left() / 1_000_000);
+                case HOUR_LEFT -> Obvia.within(Duration.ofHours(1), () -> CallContext.currentDeadline().left() / 1_000_000);
                 case KEEP -> {
                     keptTimeLeft = timeLeft();
                     keptTrace = trace();

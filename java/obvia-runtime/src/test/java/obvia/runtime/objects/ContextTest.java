@@ -176,7 +176,7 @@ public class ContextTest {
 
     /** Returns the number of messages that a call takes. */
     private static int messages(ICalc there) {
-        Window window = ((Link) Reference.of(there).way()).ownChannel().window();
+        Window window = ((Link) Reference.of(there).transport()).ownChannel().window();
         int before = window.nextSequence();
         assertEquals(7, there.add(3, 4));
         return window.nextSequence() - before;
@@ -377,6 +377,6 @@ public class ContextTest {
         assertEquals("ffffffffffffffff", java.util.HexFormat.of().formatHex(CallContext.NONE.toBytes()));
         CallContext longest = CallContext.read(new byte[] {-2, -1, -1, -1, -1, -1, -1, -1});
         assertNotEquals(null, longest);
-        assertTrue(longest.during(() -> Deadline.ofCall().left()) > TimeUnit.DAYS.toNanos(365));
+        assertTrue(longest.during(() -> CallContext.currentDeadline().left()) > TimeUnit.DAYS.toNanos(365));
     }
 }

@@ -32,7 +32,7 @@ class IdleTest {
         IdleConnections.cold = cold;
         IdleConnections.close = close;
         // The janitor sleeps by the previous limit.
-        ((ProcessRuntime) obvia.ObviaRuntime.instance()).wakeJanitor();
+        ((ProcessRuntime) obvia.ObviaRuntime.instance()).links().wakeJanitor();
     }
 
     @Test

@@ -344,7 +344,7 @@ public final class Peer implements AutoCloseable {
             return said.during(() -> {
                 try (AutoCloseable scope = (AutoCloseable) scopes.getMethod("open").invoke(null)) {
                     Object task = scopes.getMethod("fork", java.util.concurrent.Callable.class)
-                            .invoke(scope, (java.util.concurrent.Callable<String>) () -> (Deadline.ofCall().isOver() ? "late " : "in time ") + Obvia.trace());
+                            .invoke(scope, (java.util.concurrent.Callable<String>) () -> (CallContext.currentDeadline().isOver() ? "late " : "in time ") + Obvia.trace());
                     scopes.getMethod("join").invoke(scope);
                     return (String) Class.forName("java.util.concurrent.StructuredTaskScope$Subtask").getMethod("get").invoke(task);
                 }

@@ -6,7 +6,7 @@ import obvia.runtime.Channel;
 import obvia.runtime.Flat;
 import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Reference;
-import obvia.runtime.Way;
+import obvia.runtime.Transport;
 import obvia.runtime.call.Deadline;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,8 +23,8 @@ class ReachabilityTest {
     /** The number of collections during a call. */
     private static final int LOOKS = 20;
 
-    /** A way to objects that add their arguments. */
-    private static final class Adding extends Way {
+    /** A transport to objects that add their arguments. */
+    private static final class Adding extends Transport {
         private final AtomicInteger returned = new AtomicInteger();
         private boolean isCollecting;
         /** The number of references that had been released when the response arrived. */
@@ -133,32 +133,32 @@ class ReachabilityTest {
          * references than in a short run.
          */
         static void main() {
-            Adding way = new Adding();
-            check("a call", way, way::add);
+            Adding transport = new Adding();
+            check("a call", transport, transport::add);
             Adding other = new Adding();
             check("a call without response", other, other::tell);
             Adding third = new Adding();
             check("a query", third, third::as);
         }
 
-        private static void check(String what, Adding way, Runnable use) {
+        private static void check(String what, Adding transport, Runnable use) {
             for (int turn = 0; turn < WARM_UP; turn++) {
                 use.run();
             }
-            await(way, WARM_UP);
-            way.isCollecting = true;
+            await(transport, WARM_UP);
+            transport.isCollecting = true;
             use.run();
-            way.isCollecting = false;
-            if (way.returnedInCall != WARM_UP) {
+            transport.isCollecting = false;
+            if (transport.returnedInCall != WARM_UP) {
                 throw new IllegalStateException(what + ": its object was given back before it had answered");
             }
             // The reference is released afterwards.
-            await(way, WARM_UP + 1);
+            await(transport, WARM_UP + 1);
         }
 
-        private static void await(Adding way, int returned) {
+        private static void await(Adding transport, int returned) {
             Deadline deadline = Deadline.in(java.time.Duration.ofSeconds(60));
-            while (way.returned.get() != returned) {
+            while (transport.returned.get() != returned) {
                 System.gc();
                 Adding.sleep();
                 deadline.check();

@@ -66,13 +66,13 @@ class ReferencesToReturnTest {
     @Test
     void listedReferencesAreGivenBack() throws Exception {
         try (Export export = export()) {
-            WindowChannel channel = client.linkAt(export.name()).ownChannel();
+            WindowChannel channel = client.links().at(export.name()).ownChannel();
             long early = give();
             list(channel, early);
             // The answer to a call on the connection shows that the list was received.
             Bind.alter(channel, TEST);
-            assertNotNull(server.referencesToReturn(client.oxid()).first(), "the server has no connection to the client");
-            server.linkAt(Link.endpoint(client.oxid()));
+            assertNotNull(server.clients().referencesToReturn(client.oxid()).first(), "the server has no connection to the client");
+            server.links().at(ObjRef.endpoint(client.oxid()));
             awaitReturn(early);
             long late = give();
             list(channel, late);
@@ -83,10 +83,10 @@ class ReferencesToReturnTest {
     @Test
     void anotherProcessMakesTheServerGiveNothingBack() throws Exception {
         try (Export export = export();
-                Window window = Window.connect(Link.endpoint(server.oxid()), Waiting.ADAPTIVE, false, Wires.patience())) {
+                Window window = Window.connect(ObjRef.endpoint(server.oxid()), Waiting.ADAPTIVE, false, Wires.patience())) {
             long held = give();
-            server.linkAt(Link.endpoint(client.oxid()));
-            WindowChannel channel = client.linkAt(export.name()).ownChannel();
+            server.links().at(ObjRef.endpoint(client.oxid()));
+            WindowChannel channel = client.links().at(export.name()).ownChannel();
             var impostor = new WindowChannel(null, window);
             impostor.owner = Thread.currentThread();
             assertEquals(server.oxid(), Bind.introduce(impostor, client.oxid()));
@@ -142,7 +142,7 @@ class ReferencesToReturnTest {
         Slow(long oxid, Long... delays) {
             this.oxid = oxid;
             this.delays = new ConcurrentLinkedQueue<>(List.of(delays));
-            name = Directory.own().bind(Link.endpoint(oxid));
+            name = Directory.own().bind(ObjRef.endpoint(oxid));
             Acceptor.start(name, "slow", true, socket -> Thread.ofPlatform().daemon().start(() -> serve(socket)));
         }
 
@@ -191,9 +191,9 @@ class ReferencesToReturnTest {
 
     /** Lists references on connections of a client, one on each. */
     private void owe(Slow slow, int connections) {
-        assertTrue(server.enter(slow.oxid, -1));
+        assertTrue(server.clients().enter(slow.oxid, -1));
         for (int i = 1; i <= connections; i++) {
-            server.referencesToReturn(slow.oxid).add(new ReferencesToReturn.Source(-1, i), new RuntimeCalls.CountedReference(i, 1));
+            server.clients().referencesToReturn(slow.oxid).add(new ReferencesToReturn.Source(-1, i), new RuntimeCalls.CountedReference(i, 1));
         }
     }
 
@@ -209,7 +209,7 @@ class ReferencesToReturnTest {
     void aSlowClientDelaysTheJanitorALittle() throws Exception {
         try (Slow slow = new Slow(client.oxid(), 600L, 600L, 600L)) {
             owe(slow, 3);
-            Link link = Link.reach(server, Link.endpoint(slow.oxid));
+            Link link = Link.reach(server, ObjRef.endpoint(slow.oxid));
             link.tidy();
             assertTrue(slow.questions.get() < 3, "it is asked for a second");
             awaitReleases(slow, link, 3);
@@ -221,7 +221,7 @@ class ReferencesToReturnTest {
     void aClientThatDoesNotAnswerIsAskedAgain() throws Exception {
         try (Slow slow = new Slow(client.oxid(), -1L)) {
             owe(slow, 1);
-            Link link = Link.reach(server, Link.endpoint(slow.oxid));
+            Link link = Link.reach(server, ObjRef.endpoint(slow.oxid));
             link.tidy();
             assertTrue(slow.released.isEmpty());
             awaitReleases(slow, link, 1);
@@ -232,7 +232,7 @@ class ReferencesToReturnTest {
     @Test
     void aReleaseThatWasNotSentIsMadeLater() throws Exception {
         try (Slow slow = new Slow(client.oxid())) {
-            Link link = Link.reach(server, Link.endpoint(slow.oxid));
+            Link link = Link.reach(server, ObjRef.endpoint(slow.oxid));
             var isEntered = new CountDownLatch(1);
             var mayLeave = new CountDownLatch(1);
             Thread user = Thread.ofPlatform().start(() -> link.atHome(home -> {

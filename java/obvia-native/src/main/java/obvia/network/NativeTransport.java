@@ -11,18 +11,19 @@ import obvia.RpcException;
 import obvia.runtime.Channel;
 import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Reference;
-import obvia.runtime.Way;
+import obvia.runtime.Transport;
 
 /**
- * The way to all objects that the library reaches: the library finds the connection of an object.
+ * The transport to all objects that the library reaches: the library finds the connection of an
+ * object.
  */
-final class NativeWay extends Way {
-    static final NativeWay INSTANCE = new NativeWay();
+final class NativeTransport extends Transport {
+    static final NativeTransport INSTANCE = new NativeTransport();
 
     private final ConcurrentLinkedDeque<NativeChannel> idle = new ConcurrentLinkedDeque<>();
     private final Map<Guid, Long> described = new ConcurrentHashMap<>();
 
-    private NativeWay() {}
+    private NativeTransport() {}
 
     static long time() {
         return timeLeft();
@@ -62,8 +63,8 @@ final class NativeWay extends Way {
 
     @Override
     protected long oxid() {
-        // No process of this host has OXID 0. The OIDs of this way are the library's identities,
-        // which are unique without an OXID.
+        // No process of this host has OXID 0. The OIDs of this transport are the library's
+        // identities, which are unique without an OXID.
         return 0;
     }
 

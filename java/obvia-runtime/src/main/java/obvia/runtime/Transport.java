@@ -1,17 +1,17 @@
 package obvia.runtime;
 
 import java.lang.foreign.MemorySegment;
-import obvia.runtime.call.Deadline;
+import obvia.runtime.call.CallContext;
 
 /**
- * The way to objects elsewhere: a link through shared memory, or a {@link Network} for
- * everything else.
+ * The transport by which objects of other processes are reached: a link through shared memory, or a
+ * {@link Network} for everything else.
  *
- * <p>An interface pointer is a number that is only meaningful to its way.
+ * <p>An interface pointer is a number that is only meaningful to its transport.
  */
-public abstract class Way {
+public abstract class Transport {
     /** For implementations. */
-    protected Way() {}
+    protected Transport() {}
 
     /** Returns a channel for a call of this thread. */
     protected abstract Channel channel();
@@ -58,18 +58,18 @@ public abstract class Way {
 
     /** Returns the remaining time of this thread's calls in nanoseconds. */
     protected static long timeLeft() {
-        return Deadline.ofCall().left();
+        return CallContext.currentDeadline().left();
     }
 
     /**
-     * Returns the interface pointer behind a proxy of this way; 0 for any other object. The pointer
-     * is valid as long as the proxy is: its user keeps the proxy reachable.
+     * Returns the interface pointer behind a proxy of this transport; 0 for any other object. The
+     * pointer is valid as long as the proxy is: its user keeps the proxy reachable.
      *
      * @throws obvia.RpcException with RPC_E_DISCONNECTED if the reference was released
      */
     protected final long targetOf(Object object) {
         Reference reference = Reference.of(object);
-        if (reference == null || reference.way() != this) {
+        if (reference == null || reference.transport() != this) {
             return 0;
         }
         reference.check();

@@ -18,8 +18,8 @@ import obvia.Shorts;
  * Common code of proxies and stubs for interfaces written in Java: objects of programs in frames.
  * Objects are copied in both directions; {@code null} is {@code null}.
  */
-public final class Heap {
-    private Heap() {}
+public final class JavaValues {
+    private JavaValues() {}
 
     // Writing.
 
