@@ -1,5 +1,6 @@
 package obvia.runtime.objects;
 
+import java.security.SecureRandom;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -49,7 +50,16 @@ final class Clients {
 
     /** Returns the number that only this process and the client know. */
     long markFor(long client) {
-        return marks.computeIfAbsent(client, c -> ProcessRuntime.draw());
+        return marks.computeIfAbsent(client, c -> draw());
+    }
+
+    /** Draws a random number other than 0. */
+    static long draw() {
+        long drawn;
+        do {
+            drawn = new SecureRandom().nextLong();
+        } while (drawn == 0);
+        return drawn;
     }
 
     /** Returns the references to be given back to a connected client. */

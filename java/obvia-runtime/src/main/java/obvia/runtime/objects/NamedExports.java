@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import obvia.Caller;
 import obvia.Export;
 import obvia.Guid;
 import obvia.Hresult;
@@ -129,16 +130,19 @@ final class NamedExports {
     /**
      * Marshals a reference to the object that is exported under a name, with references counted for
      * the client.
+     *
+     * @param caller the process of the client
+     * @param client the OXID of the client
      */
-    ObjRef marshal(String name, Guid iid, Connection to) {
+    ObjRef marshal(String name, Guid iid, Caller caller, long client) {
         // The lock prevents a replacement of the object meanwhile.
         synchronized (names) {
             NamedExport named = names.get(name);
             if (named == null) {
                 throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "nothing is exported as `" + name + "`");
             }
-            runtime.rules().admit(named.object(), name, to.peer());
-            return runtime.marshalOwn(named.object(), Interfaces.find(iid, named.object()), to.client(), named.isVirtual());
+            runtime.rules().admit(named.object(), name, caller);
+            return runtime.marshalOwn(named.object(), Interfaces.find(iid, named.object()), client, named.isVirtual());
         }
     }
 

@@ -2,7 +2,6 @@ package obvia.runtime.objects;
 
 import java.nio.ByteOrder;
 import java.nio.channels.SocketChannel;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -42,7 +41,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
     /** The time limit of a client's greeting, which occupies a thread. */
     private static final Duration GREETING = Duration.ofSeconds(10);
 
-    private final long oxid = draw();
+    private final long oxid = Clients.draw();
     private final Exports exports = new Exports();
     private final Clients clients = new Clients(exports);
     private final Links links = new Links(this);
@@ -73,15 +72,6 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
             throw new UnsupportedOperationException("obvia supports little-endian machines only");
         }
-    }
-
-    /** Draws a random number other than 0. */
-    static long draw() {
-        long drawn;
-        do {
-            drawn = new SecureRandom().nextLong();
-        } while (drawn == 0);
-        return drawn;
     }
 
     long oxid() {

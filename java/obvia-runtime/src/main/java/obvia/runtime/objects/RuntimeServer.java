@@ -135,7 +135,7 @@ final class RuntimeServer {
             throw call.bad("a name has " + Integer.toUnsignedString(length) + " bytes");
         }
         String name = name(call, length);
-        answer(call, connection.runtime().named().marshal(name, guid(call, 0), connection).toBytes());
+        answer(call, connection.runtime().named().marshal(name, guid(call, 0), connection.peer(), connection.client()).toBytes());
     }
 
     private static void serveActivate(WindowCall call, Connection connection) {
