@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A note on the compilation of an IDL file.
+ * The record of the compilation of an IDL file.
  *
  * @param by the compiler and its options
  * @param written the files that it wrote
@@ -20,9 +20,9 @@ import java.util.Map;
  *     missing file
  */
 record CompilationRecord(String by, List<Path> written, Map<Path, String> read) {
-    /** The suffix of the names of notes. */
+    /** The suffix of the names of files with records. */
     static final String ENDING = ".note";
-    /** The note of a file that was never compiled. */
+    /** The record of a file that was never compiled. */
     static final CompilationRecord NONE = new CompilationRecord("", List.of(), Map.of());
     private static final String NOTHING = "-";
 
@@ -30,7 +30,7 @@ record CompilationRecord(String by, List<Path> written, Map<Path, String> read) 
     private static final String WROTE = "wrote ";
     private static final String READ = "read ";
 
-    /** Returns the note of a file that was compiled, from the compiler's rule for make. */
+    /** Returns the record of a file that was compiled, from the compiler's rule for make. */
     static CompilationRecord of(String by, Path source, String rule) throws IOException {
         List<String> words = words(rule);
         List<Path> written = new ArrayList<>();
@@ -100,7 +100,7 @@ record CompilationRecord(String by, List<Path> written, Map<Path, String> read) 
     }
 
     /**
-     * Returns a note with the same written files that is never current, so that the file is
+     * Returns a record with the same written files that is never current, so that the file is
      * compiled again.
      */
     CompilationRecord outdated() {
@@ -114,7 +114,7 @@ record CompilationRecord(String by, List<Path> written, Map<Path, String> read) 
         Files.write(at, lines);
     }
 
-    /** Reads a note. */
+    /** Reads a record. */
     static CompilationRecord read(Path at) throws IOException {
         String by = "";
         List<Path> written = new ArrayList<>();

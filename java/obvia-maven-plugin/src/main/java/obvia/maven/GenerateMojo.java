@@ -59,7 +59,7 @@ public final class GenerateMojo extends AbstractMojo {
     @Parameter(property = "obvia.skip", defaultValue = "false")
     boolean skip;
 
-    /** The folder of the notes on earlier compilations. */
+    /** The folder of the records of earlier compilations. */
     @Parameter(defaultValue = "${project.build.directory}/obvia/${mojoExecution.executionId}", readonly = true)
     File memory;
 
@@ -100,15 +100,15 @@ public final class GenerateMojo extends AbstractMojo {
         for (Path source : sources) {
             String name = sourceDirectory.toPath().relativize(source).toString().replace(File.separatorChar, '+');
             Path at = home.resolve(name + CompilationRecord.ENDING);
-            CompilationRecord note = before.getOrDefault(at, CompilationRecord.NONE);
-            if (!note.holds(found.identity())) {
-                // The note is outdated until the compilation succeeds, so that any failure causes
+            CompilationRecord known = before.getOrDefault(at, CompilationRecord.NONE);
+            if (!known.holds(found.identity())) {
+                // The record is outdated until the compilation succeeds, so that any failure causes
                 // another compilation.
-                note.outdated().write(at);
-                note = compile(found, source);
+                known.outdated().write(at);
+                known = compile(found, source);
                 compiled++;
             }
-            after.put(at, note);
+            after.put(at, known);
         }
         remember(before, after);
         if (compiled > 0) {
@@ -151,13 +151,13 @@ public final class GenerateMojo extends AbstractMojo {
      */
     private static void remember(Map<Path, CompilationRecord> before, Map<Path, CompilationRecord> after) throws IOException {
         Set<Path> stale = new HashSet<>();
-        before.values().forEach(note -> stale.addAll(note.written()));
-        after.values().forEach(note -> stale.removeAll(note.written()));
+        before.values().forEach(known -> stale.addAll(known.written()));
+        after.values().forEach(known -> stale.removeAll(known.written()));
         for (Path file : stale) {
             Files.deleteIfExists(file);
         }
-        for (Map.Entry<Path, CompilationRecord> note : after.entrySet()) {
-            note.getValue().write(note.getKey());
+        for (Map.Entry<Path, CompilationRecord> known : after.entrySet()) {
+            known.getValue().write(known.getKey());
         }
         for (Path at : before.keySet()) {
             if (!after.containsKey(at)) {

@@ -36,12 +36,12 @@ final class NativeChannel extends Channel {
 
     @Override
     protected int exchange(long target, int opnum, int length) {
-        SentReferences given = SentReferences.forCall(target);
+        SentReferences sent = SentReferences.forCall(target);
         int result;
         try {
-            result = Limit.run(NativeTransport.time(), limit -> Functions.call(target, opnum, memory, length, given.handOver(), limit, returned, reply));
+            result = Limit.run(NativeTransport.time(), limit -> Functions.call(target, opnum, memory, length, sent.handOver(), limit, returned, reply));
         } catch (RuntimeException | Error e) {
-            given.takeBack();
+            sent.takeBack();
             end();
             throw e;
         }
@@ -52,14 +52,14 @@ final class NativeChannel extends Channel {
 
     @Override
     protected void oneway(long target, int opnum, int length) {
-        SentReferences given = SentReferences.forCall(target);
+        SentReferences sent = SentReferences.forCall(target);
         try {
             Limit.run(NativeTransport.time(), limit -> {
-                Functions.callOneway(target, opnum, memory, length, given.handOver(), limit);
+                Functions.callOneway(target, opnum, memory, length, sent.handOver(), limit);
                 return null;
             });
         } finally {
-            given.takeBack();
+            sent.takeBack();
             end();
         }
     }

@@ -11,7 +11,8 @@ import java.util.List;
 import obvia.RpcException;
 
 /**
- * The references that a thread has marshaled for its next call. The library takes them over with the call, and takes them back if the server does not receive them.
+ * The references that a thread has marshaled for its next call. The library takes them over with
+ * the call, and takes them back if the server does not receive them.
  */
 final class SentReferences {
     private static final ThreadLocal<SentReferences> OF_THREAD = new ThreadLocal<>();
@@ -26,13 +27,13 @@ final class SentReferences {
 
     /** Adds a reference for a call of the object {@code through}. */
     static void add(long through, byte[] reference) {
-        SentReferences given = OF_THREAD.get();
-        if (given == null || given.through != through) {
+        SentReferences sent = OF_THREAD.get();
+        if (sent == null || sent.through != through) {
             takeBackUnsent();
-            given = new SentReferences(through);
-            OF_THREAD.set(given);
+            sent = new SentReferences(through);
+            OF_THREAD.set(sent);
         }
-        given.references.add(reference);
+        sent.references.add(reference);
     }
 
     /**
@@ -40,28 +41,31 @@ final class SentReferences {
      * this thread.
      */
     static SentReferences forCall(long through) {
-        SentReferences given = OF_THREAD.get();
-        if (given == null) {
+        SentReferences sent = OF_THREAD.get();
+        if (sent == null) {
             return NONE;
         }
-        if (given.through != through) {
+        if (sent.through != through) {
             takeBackUnsent();
             return NONE;
         }
         OF_THREAD.remove();
-        return given;
+        return sent;
     }
 
     /** Takes back the references of a call of this thread that is not made. */
     static void takeBackUnsent() {
-        SentReferences given = OF_THREAD.get();
-        if (given != null) {
+        SentReferences sent = OF_THREAD.get();
+        if (sent != null) {
             OF_THREAD.remove();
-            given.takeBack();
+            sent.takeBack();
         }
     }
 
-    /** Returns the references in the library's format, for the library to take over: the length of each, and its bytes. */
+    /**
+     * Returns the references in the library's format, for the library to take over: the length of
+     * each, and its bytes.
+     */
     MemorySegment handOver() {
         if (references.isEmpty()) {
             return MemorySegment.NULL;

@@ -51,7 +51,7 @@ public final class CallContext {
     private final Deadline callers;
     private final Trace trace;
 
-    /** The result of a look-up by a thread that is valid while the thread's calls have no context. */
+    /** The result of a look-up by a thread, valid while the thread's calls have no context. */
     public interface Cached {
         /** Makes the thread perform the look-up for its next call. */
         void invalidate();

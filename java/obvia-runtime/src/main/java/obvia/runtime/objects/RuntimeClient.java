@@ -49,8 +49,8 @@ final class RuntimeClient {
     }
 
     /**
-     * Queries an object for another interface. The {@link RuntimeCalls#REFS_PER_QUERY} references of
-     * the result belong to the caller.
+     * Queries an object for another interface. The {@link RuntimeCalls#REFS_PER_QUERY} references
+     * of the result belong to the caller.
      */
     static long query(Link link, long through, InterfaceInfo<?> info) {
         try {

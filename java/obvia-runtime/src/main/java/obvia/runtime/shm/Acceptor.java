@@ -27,7 +27,7 @@ public final class Acceptor implements RepeatedTask.Step {
     }
 
     @Override
-    public boolean take() throws Exception {
+    public boolean perform() throws Exception {
         SocketChannel socket;
         try {
             socket = listener.accept();

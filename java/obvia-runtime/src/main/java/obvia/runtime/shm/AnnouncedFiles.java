@@ -26,10 +26,10 @@ final class AnnouncedFiles {
     /** The kind of a readable and writable region. */
     static final int WRITE = 2;
 
-    private static final byte NAMED = 1;
+    private static final byte ANNOUNCED = 1;
     private static final int LENGTH = 24;
     private static final int MARKED_LENGTH = LENGTH + 16;
-    /** The maximum number of notes that have been received and not used. */
+    /** The maximum number of announcements that have been received and not used. */
     private static final int WAITING_MAX = 4;
 
     private final ConnectionSocket connection;
@@ -44,7 +44,7 @@ final class AnnouncedFiles {
      */
     record AnnouncedFile(int number, int kind, long length, Path path, boolean isMarked, long mark) {}
 
-    /** Creates a receiver of notes from the peer's process, or from an unknown one, -1. */
+    /** Creates a receiver of announcements from the peer's process, or from an unknown one, -1. */
     AnnouncedFiles(ConnectionSocket connection, long pid) {
         this.connection = connection;
         this.pid = pid;
@@ -53,7 +53,7 @@ final class AnnouncedFiles {
     /** Announces a region of this process to a peer that is a virtual machine. */
     static void send(ConnectionSocket connection, int number, OwnRegion region) {
         ByteBuffer announced = ByteBuffer.allocate(1 + MARKED_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
-        announced.put(NAMED).putInt(number).putInt(region.isWritable() ? WRITE : READ).putLong(region.memory().byteSize());
+        announced.put(ANNOUNCED).putInt(number).putInt(region.isWritable() ? WRITE : READ).putLong(region.memory().byteSize());
         announced.putLong(region.number()).putLong(ProcessHandle.current().pid()).putLong(region.mark());
         connection.send(announced.flip());
     }
@@ -75,7 +75,7 @@ final class AnnouncedFiles {
     }
 
     private AnnouncedFile next() {
-        if (connection.next() != NAMED) {
+        if (connection.next() != ANNOUNCED) {
             throw PeerFailure.broken("it uses a file that it has not named");
         }
         ByteBuffer announced;
@@ -87,12 +87,12 @@ final class AnnouncedFiles {
         return read(announced, pid);
     }
 
-    /** Returns the length of a note from a process, or from an unknown one, -1. */
+    /** Returns the length of an announcement from a process, or from an unknown one, -1. */
     static int length(long pid) {
         return pid < 0 ? MARKED_LENGTH : LENGTH;
     }
 
-    /** Parses a note. */
+    /** Parses an announcement. */
     static AnnouncedFile read(ByteBuffer announced, long pid) {
         int kind = announced.getInt(4);
         long descriptor = announced.getLong(16);

@@ -26,7 +26,7 @@ final class PageAllocation implements AutoCloseable {
 
     private final ZeroedFile file;
     private final long length;
-    private long taken;
+    private long allocated;
 
     /** A file that accepts zeros. */
     interface ZeroedFile extends AutoCloseable {
@@ -41,19 +41,19 @@ final class PageAllocation implements AutoCloseable {
      * Creates the room of a file.
      *
      * @param length the length of the file in bytes
-     * @param taken the number of its first bytes that have pages already
+     * @param allocated the number of its first bytes that have pages already
      */
-    PageAllocation(ZeroedFile file, long length, long taken) {
+    PageAllocation(ZeroedFile file, long length, long allocated) {
         this.file = file;
         this.length = length;
-        this.taken = taken;
+        this.allocated = allocated;
     }
 
     /**
      * Returns the room of a file. Unlike a channel, the file stays open when its thread is
      * interrupted.
      */
-    static PageAllocation in(RandomAccessFile file, long length, long taken) {
+    static PageAllocation in(RandomAccessFile file, long length, long allocated) {
         return new PageAllocation(
                 new ZeroedFile() {
                     @Override
@@ -68,7 +68,7 @@ final class PageAllocation implements AutoCloseable {
                     }
                 },
                 length,
-                taken);
+                allocated);
     }
 
     /**
@@ -76,15 +76,15 @@ final class PageAllocation implements AutoCloseable {
      *
      * @throws RpcException with E_OUTOFMEMORY if no page is left
      */
-    void take(long end) {
-        while (taken < end) {
-            int bytes = (int) Math.min(CHUNK - taken % CHUNK, length - taken);
+    void allocate(long end) {
+        while (allocated < end) {
+            int bytes = (int) Math.min(CHUNK - allocated % CHUNK, length - allocated);
             try {
-                file.put(taken, ZEROS, bytes);
+                file.put(allocated, ZEROS, bytes);
             } catch (IOException e) {
-                throw missing(end - taken, e);
+                throw missing(end - allocated, e);
             }
-            taken += bytes;
+            allocated += bytes;
         }
     }
 

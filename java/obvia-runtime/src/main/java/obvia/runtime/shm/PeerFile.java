@@ -57,7 +57,7 @@ final class PeerFile extends RandomAccessFile {
     private static final int TYPE = 0170000;
     private static final int PLAIN = 0100000;
 
-    private static final WorkLimit<Path> TURNS = new WorkLimit<>(THREADS_MAX, ALL_THREADS_MAX);
+    private static final WorkLimit<Path> LIMIT = new WorkLimit<>(THREADS_MAX, ALL_THREADS_MAX);
     /** Files that were to be closed and are locked by this process. */
     private static final Set<PeerFile> KEPT = ConcurrentHashMap.newKeySet();
     /** The devices of directories of names. */
@@ -82,7 +82,7 @@ final class PeerFile extends RandomAccessFile {
      */
     static <T> T patiently(Path process, Deadline deadline, Callable<T> work) throws IOException {
         Deadline end = Deadline.in(Duration.ofNanos(Math.min(TimedWork.USUAL.toNanos(), deadline.left())));
-        takeTurn(process, end, deadline);
+        awaitLimit(process, end, deadline);
         TimedWork<T> patience = begin(process, end, work);
         try {
             return patience.await();
@@ -93,9 +93,9 @@ final class PeerFile extends RandomAccessFile {
         }
     }
 
-    private static void takeTurn(Path process, Deadline end, Deadline deadline) throws IOException {
+    private static void awaitLimit(Path process, Deadline end, Deadline deadline) throws IOException {
         try {
-            if (TURNS.take(process, end)) {
+            if (LIMIT.begin(process, end)) {
                 return;
             }
         } catch (InterruptedException e) {
@@ -113,14 +113,14 @@ final class PeerFile extends RandomAccessFile {
                 try {
                     return work.call();
                 } finally {
-                    TURNS.end(process);
+                    LIMIT.end(process);
                 }
             });
             isBegun = true;
             return begun;
         } finally {
             if (!isBegun) {
-                TURNS.end(process);
+                LIMIT.end(process);
             }
         }
     }

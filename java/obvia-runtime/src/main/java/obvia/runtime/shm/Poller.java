@@ -67,7 +67,7 @@ final class Poller implements RepeatedTask.Step {
 
     /** Polls once. After a failure, waiting threads look at their sockets by themselves, later. */
     @Override
-    public boolean take() throws IOException {
+    public boolean perform() throws IOException {
         selector.select(Poller::wake);
         return true;
     }

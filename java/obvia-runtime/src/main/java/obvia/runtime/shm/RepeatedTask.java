@@ -4,12 +4,12 @@ import java.util.concurrent.locks.LockSupport;
 import obvia.runtime.call.LimitedLog;
 
 /**
- * The repeated task of a runtime thread. No failure of a turn ends the thread, including a lack of
+ * The repeated task of a runtime thread. No failure of a step ends the thread, including a lack of
  * threads, file descriptors or memory.
  */
 public final class RepeatedTask implements Runnable {
     /**
-     * The pause in nanoseconds after a failed turn, after which the missing resource may be
+     * The pause in nanoseconds after a failed step, after which the missing resource may be
      * available again.
      */
     private static final long PAUSE = 10_000_000;
@@ -17,26 +17,26 @@ public final class RepeatedTask implements Runnable {
     private static final LimitedLog LOG = new LimitedLog();
 
     private final String what;
-    private final Step turn;
+    private final Step step;
 
-    /** One repetition of the task. */
+    /** A repetition of the task. */
     @FunctionalInterface
     public interface Step {
-        /** Performs a turn. Returns whether another one follows. */
-        boolean take() throws Exception;
+        /** Performs a step. Returns whether another one follows. */
+        boolean perform() throws Exception;
     }
 
-    RepeatedTask(String what, Step turn) {
+    RepeatedTask(String what, Step step) {
         this.what = what;
-        this.turn = turn;
+        this.step = step;
     }
 
     /**
      * Starts the thread. The thread keeps no class loader but the runtime's: the program that
      * happens to start it may be unloaded earlier.
      */
-    public static Thread start(String name, boolean isDaemon, String what, Step turn) {
-        Thread thread = Thread.ofPlatform().name(name).daemon(isDaemon).inheritInheritableThreadLocals(false).unstarted(new RepeatedTask(what, turn));
+    public static Thread start(String name, boolean isDaemon, String what, Step step) {
+        Thread thread = Thread.ofPlatform().name(name).daemon(isDaemon).inheritInheritableThreadLocals(false).unstarted(new RepeatedTask(what, step));
         thread.setContextClassLoader(RepeatedTask.class.getClassLoader());
         thread.start();
         return thread;
@@ -47,7 +47,7 @@ public final class RepeatedTask implements Runnable {
         boolean goesOn = true;
         while (goesOn) {
             try {
-                goesOn = turn.take();
+                goesOn = step.perform();
             } catch (Throwable e) {
                 rest(e);
             }

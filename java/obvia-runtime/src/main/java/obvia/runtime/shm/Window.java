@@ -233,7 +233,7 @@ public final class Window implements AutoCloseable {
             cursor = Layout.AREA;
         }
         if (pages != null) {
-            pages.take(cursor + length);
+            pages.allocate(cursor + length);
         }
         hasUsedArea |= cursor + length > Layout.AREA + AREA_LITTLE;
         return cursor;

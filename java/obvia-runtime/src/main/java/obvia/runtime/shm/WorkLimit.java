@@ -18,12 +18,12 @@ final class WorkLimit<K> {
     }
 
     /**
-     * Takes a turn for a requester, and waits for one if necessary. Returns false if the deadline
+     * Begins work of a requester, and waits until it may begin. Returns false if the deadline
      * expired first.
      *
      * @throws InterruptedException if the thread was interrupted while it waited
      */
-    synchronized boolean take(K requester, Deadline end) throws InterruptedException {
+    synchronized boolean begin(K requester, Deadline end) throws InterruptedException {
         while (all == allMax || each.getOrDefault(requester, 0) == eachMax) {
             long left = end.left();
             if (left == 0) {
@@ -36,7 +36,7 @@ final class WorkLimit<K> {
         return true;
     }
 
-    /** Ends a requester's turn. */
+    /** Ends work of a requester. */
     synchronized void end(K requester) {
         all--;
         each.computeIfPresent(requester, (key, count) -> count == 1 ? null : count - 1);

@@ -54,18 +54,18 @@ class AcceptorTest {
 
     @Test
     void aThreadOfTheRuntimesGoesOnWhateverATurnThrows() throws Exception {
-        var turns = new AtomicInteger();
+        var steps = new AtomicInteger();
         Thread thread = RepeatedTask.start("turning", true, "turning", () -> {
-            switch (turns.incrementAndGet()) {
+            switch (steps.incrementAndGet()) {
                 case 1 -> throw new StackOverflowError("as it were");
                 case 2 -> throw new OutOfMemoryError("as it were");
                 case 3 -> throw new IOException("as it were");
                 default -> {
-                    return turns.get() < 6;
+                    return steps.get() < 6;
                 }
             }
         });
         thread.join(30_000);
-        assertEquals(6, turns.get());
+        assertEquals(6, steps.get());
     }
 }

@@ -47,19 +47,19 @@ public class PageAllocationTest {
     @Test
     void pagesAreTakenBeforeTheyAreWrittenTo() {
         Little file = new Little(100_000);
-        PageAllocation room = new PageAllocation(file, 1 << 20, 4096);
-        room.take(4096);
+        PageAllocation pages = new PageAllocation(file, 1 << 20, 4096);
+        pages.allocate(4096);
         assertEquals(List.of(), file.written);
-        room.take(5000);
-        room.take(16_384);
+        pages.allocate(5000);
+        pages.allocate(16_384);
         assertEquals(List.of(4096L), file.written, "some at once");
-        room.take(16_385);
+        pages.allocate(16_385);
         assertEquals(List.of(4096L, 16_384L), file.written);
-        RpcException full = assertThrows(RpcException.class, () -> room.take(1 << 20));
+        RpcException full = assertThrows(RpcException.class, () -> pages.allocate(1 << 20));
         assertEquals(Hresult.E_OUTOFMEMORY, full.result());
         assertTrue(full.getMessage().contains("/dev/shm") && full.getMessage().contains("--shm-size"), full.getMessage());
         file.left = 1 << 20;
-        room.take(1 << 20);
+        pages.allocate(1 << 20);
         assertEquals((1L << 20) - 16_384, file.written.getLast(), "and no more than there is of the file");
     }
 

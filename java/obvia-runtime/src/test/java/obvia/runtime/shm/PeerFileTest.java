@@ -239,23 +239,23 @@ class PeerFileTest {
 
     @Test
     void turnsAreLimitedForEachAndForAll() throws Exception {
-        var turns = new WorkLimit<String>(2, 3);
+        var limit = new WorkLimit<String>(2, 3);
         Deadline now = Deadline.in(Duration.ZERO);
-        assertTrue(turns.take("a", now) && turns.take("a", now));
-        assertFalse(turns.take("a", now), "two for each");
-        assertTrue(turns.take("b", now));
-        assertFalse(turns.take("c", now), "three for all");
+        assertTrue(limit.begin("a", now) && limit.begin("a", now));
+        assertFalse(limit.begin("a", now), "two for each");
+        assertTrue(limit.begin("b", now));
+        assertFalse(limit.begin("c", now), "three for all");
         var waiting = CompletableFuture.supplyAsync(() -> {
             try {
-                return turns.take("c", Wires.patience());
+                return limit.begin("c", Wires.patience());
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
         });
-        turns.end("a");
+        limit.end("a");
         assertTrue(waiting.get());
-        assertFalse(turns.take("a", now));
-        turns.end("c");
-        assertTrue(turns.take("a", now));
+        assertFalse(limit.begin("a", now));
+        limit.end("c");
+        assertTrue(limit.begin("a", now));
     }
 }
