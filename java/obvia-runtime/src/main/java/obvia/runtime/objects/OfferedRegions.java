@@ -7,7 +7,8 @@ import obvia.runtime.shm.Regions;
 
 /** The memory regions of this process that a channel's peer has been offered. */
 final class OfferedRegions {
-    private static final int SUCCESS = 0;
+    /** The number of a region that was not offered. */
+    static final int UNKNOWN = -1;
 
     private final List<Entry> entries = new ArrayList<>();
     private long uses;
@@ -20,10 +21,10 @@ final class OfferedRegions {
     }
 
     /**
-     * Returns the peer's number of a region and offers the region if necessary; 0 if the peer
-     * refuses it.
+     * Returns the peer's number of a region; 0 if the peer has refused it, {@link #UNKNOWN} if it
+     * was not offered.
      */
-    int number(WindowChannel channel, OwnRegion region) {
+    int number(OwnRegion region) {
         uses++;
         for (int i = 0; i < entries.size(); i++) {
             Entry entry = entries.get(i);
@@ -32,18 +33,31 @@ final class OfferedRegions {
                 return entry.isMapped ? i + 1 : 0;
             }
         }
-        List<Integer> ended = takeEnded();
+        return UNKNOWN;
+    }
+
+    /**
+     * Takes a number for a region that is about to be offered.
+     *
+     * @param ended the list for the numbers of regions that have ended or are replaced
+     */
+    int add(OwnRegion region, List<Integer> ended) {
+        addEnded(ended);
         int number = free(ended);
         Entry entry = entries.get(number - 1);
         entry.region = region;
         entry.used = uses;
-        entry.isMapped = channel.offer(number, region, ended) == SUCCESS;
-        return entry.isMapped ? number : 0;
+        entry.isMapped = false;
+        return number;
+    }
+
+    /** Notes that the peer has mapped the region with this number. */
+    void setMapped(int number) {
+        entries.get(number - 1).isMapped = true;
     }
 
     /** Frees the numbers of regions that have ended. */
-    private List<Integer> takeEnded() {
-        List<Integer> ended = new ArrayList<>();
+    private void addEnded(List<Integer> ended) {
         for (int i = 0; i < entries.size(); i++) {
             Entry entry = entries.get(i);
             if (entry.region != null && entry.region.hasEnded()) {
@@ -51,7 +65,6 @@ final class OfferedRegions {
                 ended.add(i + 1);
             }
         }
-        return ended;
     }
 
     /**

@@ -2,6 +2,7 @@ package obvia.runtime.objects;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -134,7 +135,10 @@ final class WindowChannel extends Channel implements CallContext.Cached {
         if (offered == null) {
             offered = new OfferedRegions();
         }
-        int number = offered.number(this, region);
+        int number = offered.number(region);
+        if (number == OfferedRegions.UNKNOWN) {
+            number = offer(region);
+        }
         // Offering the region may have been a call of its own.
         request(length);
         return number == 0 ? 0 : Regions.reference(number, region.offset(array));
@@ -164,8 +168,13 @@ final class WindowChannel extends Channel implements CallContext.Cached {
         }
     }
 
-    /** Offers a region to the peer under a number, and withdraws the regions that have ended. */
-    int offer(int number, OwnRegion region, List<Integer> ended) {
+    /**
+     * Offers a region to the peer, and withdraws the regions that have ended. Returns the region's
+     * number; 0 if the peer refuses it.
+     */
+    private int offer(OwnRegion region) {
+        List<Integer> ended = new ArrayList<>();
+        int number = offered.add(region, ended);
         window.name(number, region);
         int length = 8 * (1 + ended.size());
         request(length);
@@ -176,7 +185,11 @@ final class WindowChannel extends Channel implements CallContext.Cached {
         int result = exchange(0, RuntimeCalls.REGIONS, length);
         // The description of a refusal is not needed.
         errorInfo = null;
-        return result;
+        if (result != 0) {
+            return 0;
+        }
+        offered.setMapped(number);
+        return number;
     }
 
     @Override
