@@ -67,7 +67,7 @@ final class Connection implements Runnable {
         exports = runtime.exports();
         this.window = window;
         call = new WindowCall(window, this);
-        window.setPatience(Duration.ofMillis(IdleConnections.warm));
+        window.setTimeout(Duration.ofMillis(IdleConnections.warm));
     }
 
     ProcessRuntime runtime() {

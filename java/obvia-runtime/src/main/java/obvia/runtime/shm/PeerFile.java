@@ -83,11 +83,11 @@ final class PeerFile extends RandomAccessFile {
     static <T> T patiently(Path process, Deadline deadline, Callable<T> work) throws IOException {
         Deadline end = Deadline.in(Duration.ofNanos(Math.min(TimedWork.USUAL.toNanos(), deadline.left())));
         awaitLimit(process, end, deadline);
-        TimedWork<T> patience = begin(process, end, work);
+        TimedWork<T> timed = begin(process, end, work);
         try {
-            return patience.await();
+            return timed.await();
         } catch (TimedWork.LateException e) {
-            patience.closeOutcome();
+            timed.closeOutcome();
             deadline.check();
             throw e;
         }

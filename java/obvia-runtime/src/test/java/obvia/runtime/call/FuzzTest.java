@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 /** Tests the parsers of a peer's bytes: see {@link Mutations}. */
 class FuzzTest {
-    /** Words that were parsed are the same after writing and parsing again. */
+    /** Error information that was parsed is the same after writing and parsing again. */
     @Test
     void wordsAreReadOrRefused() {
         byte[] silent = new ErrorInfo("", "", "", 0).toFrame(ErrorInfo.TEXT_MAX);
