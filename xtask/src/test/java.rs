@@ -1,6 +1,7 @@
 //! Builds and tests the Java side with Maven, and follows the instructions of its page.
 
 mod newcomer;
+mod packages;
 
 use super::examples::Names;
 use crate::maven::{BRIEF, maven};
@@ -25,6 +26,7 @@ pub(super) fn run() -> Outcome {
     let libraries = libraries()?;
     names.see(install(&home)?.argument(brief_tests())).run()?;
     look_for_internals(&home, &libraries)?;
+    packages::check(&home, &libraries)?;
     newcomer::run(&home)?;
     // The example uses the IDL compiler that the projects of `newcomer` have used.
     super::web::run(&home, &[&brief_tests()])

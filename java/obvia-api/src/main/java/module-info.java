@@ -3,5 +3,5 @@ module obvia.api {
     exports obvia;
     exports obvia.spi;
 
-    uses obvia.spi.Runtime;
+    uses obvia.ObviaRuntime;
 }

@@ -7,7 +7,6 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
-import obvia.spi.Runtime;
 
 /** Exports objects, and binds objects of other processes. */
 public final class Obvia {
@@ -47,7 +46,7 @@ public final class Obvia {
      *     E_INVALIDARG if the name is invalid
      */
     public static <T> Export export(T object, Class<T> type, String name, Threading threading) {
-        return Runtime.instance().export(object, type, name, threading);
+        return ObviaRuntime.instance().export(object, type, name, threading);
     }
 
     /**
@@ -57,7 +56,7 @@ public final class Obvia {
      * @return the endpoint; an object that this process exports is returned itself, without a proxy
      */
     public static Endpoint connect() {
-        return Runtime.instance().connect("");
+        return ObviaRuntime.instance().connect("");
     }
 
     /**
@@ -71,7 +70,7 @@ public final class Obvia {
      * @return the endpoint; an object that is an argument of a call arrives as a proxy
      */
     public static Endpoint loopback() {
-        return Runtime.instance().loopback();
+        return ObviaRuntime.instance().loopback();
     }
 
     /**
@@ -83,7 +82,7 @@ public final class Obvia {
      * @throws RpcException with E_INVALIDARG if no module supports the protocol sequence
      */
     public static Endpoint connect(String binding) {
-        return Runtime.instance().connect(binding);
+        return ObviaRuntime.instance().connect(binding);
     }
 
     /**
@@ -97,7 +96,7 @@ public final class Obvia {
      * @throws RpcException with E_INVALIDARG if no module supports the protocol sequence
      */
     public static Endpoint connect(String binding, Credentials credentials) {
-        return Runtime.instance().connect(binding, credentials);
+        return ObviaRuntime.instance().connect(binding, credentials);
     }
 
     /**
@@ -110,7 +109,7 @@ public final class Obvia {
      *     the string binding is malformed or no module supports its protocol sequence
      */
     public static String listen(String binding) {
-        return Runtime.instance().listen(binding);
+        return ObviaRuntime.instance().listen(binding);
     }
 
     /**
@@ -160,7 +159,7 @@ public final class Obvia {
      * @throws RpcException with E_INVALIDARG if the class is already registered
      */
     public static <T> ClassRegistration registerClass(Guid classId, Class<T> type, Supplier<? extends T> make, Object classObject) {
-        return Runtime.instance().registerClass(classId, type, make, classObject);
+        return ObviaRuntime.instance().registerClass(classId, type, make, classObject);
     }
 
     /**
@@ -191,7 +190,7 @@ public final class Obvia {
      * @throws InterruptedException if the thread is interrupted while it waits
      */
     public static void serveUntilIdle(Duration idle) throws InterruptedException {
-        Runtime.instance().serveUntilIdle(idle);
+        ObviaRuntime.instance().serveUntilIdle(idle);
     }
 
     /**
@@ -202,7 +201,7 @@ public final class Obvia {
      * @param missed the number of pings
      */
     public static void setPinging(Duration period, int missed) {
-        Runtime.instance().setPinging(period, missed);
+        ObviaRuntime.instance().setPinging(period, missed);
     }
 
     /**
@@ -212,7 +211,7 @@ public final class Obvia {
      * @param credentials the credentials
      */
     public static void setCredentials(Credentials credentials) {
-        Runtime.instance().setCredentials(credentials);
+        ObviaRuntime.instance().setCredentials(credentials);
     }
 
     /**
@@ -225,7 +224,7 @@ public final class Obvia {
      * @param passwords the passwords by user
      */
     public static void setAccounts(Map<String, String> passwords) {
-        Runtime.instance().setAccounts(passwords);
+        ObviaRuntime.instance().setAccounts(passwords);
     }
 
     /**
@@ -239,7 +238,7 @@ public final class Obvia {
      * @param areTold whether callers receive the messages
      */
     public static void setExceptionTexts(boolean areTold) {
-        Runtime.instance().setExceptionTexts(areTold);
+        ObviaRuntime.instance().setExceptionTexts(areTold);
     }
 
     /**
@@ -254,7 +253,7 @@ public final class Obvia {
      * @param rule the rule
      */
     public static void setAccess(Object object, Access rule) {
-        Runtime.instance().setAccess(requireNonNull(object), requireNonNull(rule));
+        ObviaRuntime.instance().setAccess(requireNonNull(object), requireNonNull(rule));
     }
 
     /**
@@ -263,7 +262,7 @@ public final class Obvia {
      * @param object the object
      */
     public static void clearAccess(Object object) {
-        Runtime.instance().setAccess(requireNonNull(object), null);
+        ObviaRuntime.instance().setAccess(requireNonNull(object), null);
     }
 
     /**
@@ -273,7 +272,7 @@ public final class Obvia {
      * @param rule the rule
      */
     public static void setDefaultAccess(Access rule) {
-        Runtime.instance().setAccess(null, requireNonNull(rule));
+        ObviaRuntime.instance().setAccess(null, requireNonNull(rule));
     }
 
     /**
@@ -285,7 +284,7 @@ public final class Obvia {
      * @param rule the rule
      */
     public static void setClassAccess(Guid classId, Access rule) {
-        Runtime.instance().setClassAccess(requireNonNull(classId), requireNonNull(rule));
+        ObviaRuntime.instance().setClassAccess(requireNonNull(classId), requireNonNull(rule));
     }
 
     /**
@@ -295,7 +294,7 @@ public final class Obvia {
      * @param rule the rule
      */
     public static void setDefaultClassAccess(Access rule) {
-        Runtime.instance().setClassAccess(null, requireNonNull(rule));
+        ObviaRuntime.instance().setClassAccess(null, requireNonNull(rule));
     }
 
     /**
@@ -310,7 +309,7 @@ public final class Obvia {
      * @throws AccessDeniedException if this thread performs no call of another process
      */
     public static Caller caller() {
-        Caller caller = Runtime.instance().caller();
+        Caller caller = ObviaRuntime.instance().caller();
         if (caller == null) {
             throw RpcException.of(Hresult.E_ACCESSDENIED, "the caller is unknown: this thread performs no call of another process");
         }
@@ -324,7 +323,7 @@ public final class Obvia {
      *     uses
      */
     public static boolean isCalled() {
-        return Runtime.instance().caller() != null;
+        return ObviaRuntime.instance().caller() != null;
     }
 
     /**
@@ -341,7 +340,7 @@ public final class Obvia {
      * @throws RpcException with E_NOINTERFACE if the object lacks the interface
      */
     public static <T> byte[] marshal(T object, Class<T> type) {
-        return Runtime.instance().marshal(object, type);
+        return ObviaRuntime.instance().marshal(object, type);
     }
 
     /**
@@ -355,7 +354,7 @@ public final class Obvia {
      *     CO_E_OBJNOTCONNECTED if the OBJREF was already unmarshaled or released
      */
     public static <T> T unmarshal(byte[] reference, Class<T> type) {
-        return Runtime.instance().unmarshal(reference, type);
+        return ObviaRuntime.instance().unmarshal(reference, type);
     }
 
     /**
@@ -365,7 +364,7 @@ public final class Obvia {
      * @throws RpcException as for {@link #unmarshal}
      */
     public static void releaseMarshalData(byte[] reference) {
-        Runtime.instance().releaseMarshalData(reference);
+        ObviaRuntime.instance().releaseMarshalData(reference);
     }
 
     /**
@@ -378,7 +377,7 @@ public final class Obvia {
      * @throws RpcException with E_NOINTERFACE if the object lacks the interface
      */
     public static <T> T as(Object object, Class<T> type) {
-        return Runtime.instance().as(object, type);
+        return ObviaRuntime.instance().as(object, type);
     }
 
     /**
@@ -390,7 +389,7 @@ public final class Obvia {
      * @return true for an object and itself, and for two proxies of one object
      */
     public static boolean isSame(Object one, Object other) {
-        return Runtime.instance().isSame(one, other);
+        return ObviaRuntime.instance().isSame(one, other);
     }
 
     /**
@@ -400,7 +399,7 @@ public final class Obvia {
      * @param object a proxy; other objects are ignored
      */
     public static void release(Object object) {
-        Runtime.instance().release(object);
+        ObviaRuntime.instance().release(object);
     }
 
     /**
@@ -421,7 +420,7 @@ public final class Obvia {
      * @throws E the work's exception
      */
     public static <R, E extends Throwable> R within(Duration time, ScopedValue.CallableOp<? extends R, E> work) throws E {
-        return Runtime.instance().within(time, work);
+        return ObviaRuntime.instance().within(time, work);
     }
 
     /**
@@ -431,7 +430,7 @@ public final class Obvia {
      * @param work the work
      */
     public static void within(Duration time, Runnable work) {
-        Runtime.instance().within(time, () -> {
+        ObviaRuntime.instance().within(time, () -> {
             work.run();
             return null;
         });
@@ -449,7 +448,7 @@ public final class Obvia {
      *     thread performs no call of another process
      */
     public static Optional<Instant> callerDeadline() {
-        return Runtime.instance().callerDeadline();
+        return ObviaRuntime.instance().callerDeadline();
     }
 
     /**
@@ -461,7 +460,7 @@ public final class Obvia {
      *     uses
      */
     public static boolean isCancelled() {
-        return Runtime.instance().isCancelled();
+        return ObviaRuntime.instance().isCancelled();
     }
 
     /**
@@ -477,7 +476,7 @@ public final class Obvia {
      * @throws E the work's exception
      */
     public static <R, E extends Throwable> R withTrace(Trace trace, ScopedValue.CallableOp<? extends R, E> work) throws E {
-        return Runtime.instance().withTrace(requireNonNull(trace), work);
+        return ObviaRuntime.instance().withTrace(requireNonNull(trace), work);
     }
 
     /**
@@ -487,7 +486,7 @@ public final class Obvia {
      * @param work the work
      */
     public static void withTrace(Trace trace, Runnable work) {
-        Runtime.instance().withTrace(requireNonNull(trace), () -> {
+        ObviaRuntime.instance().withTrace(requireNonNull(trace), () -> {
             work.run();
             return null;
         });
@@ -501,7 +500,7 @@ public final class Obvia {
      * @return the trace; empty if there is none
      */
     public static Optional<Trace> trace() {
-        return Runtime.instance().trace();
+        return ObviaRuntime.instance().trace();
     }
 
     /**
@@ -516,7 +515,7 @@ public final class Obvia {
      *     host has no room
      */
     public static SharedMemory share(long bytes, SharedMemory.Access access) {
-        return Runtime.instance().share(bytes, access);
+        return ObviaRuntime.instance().share(bytes, access);
     }
 
     /**
@@ -525,7 +524,7 @@ public final class Obvia {
      * @return the numbers
      */
     public static Connections connections() {
-        return Runtime.instance().connections();
+        return ObviaRuntime.instance().connections();
     }
 
     /**
@@ -534,6 +533,6 @@ public final class Obvia {
      * @param waiting the mode
      */
     public static void setWaiting(Waiting waiting) {
-        Runtime.instance().setWaiting(waiting);
+        ObviaRuntime.instance().setWaiting(waiting);
     }
 }

@@ -1,2 +1,2 @@
-/** The service interface between {@link obvia.Obvia} and the runtime. */
+/** The parts of the API that runtimes implement and look up, and programs do not use. */
 package obvia.spi;

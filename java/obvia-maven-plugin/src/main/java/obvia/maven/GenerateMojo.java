@@ -59,7 +59,7 @@ public final class GenerateMojo extends AbstractMojo {
     @Parameter(property = "obvia.skip", defaultValue = "false")
     boolean skip;
 
-    /** The folder of the notes on earlier compilations. */
+    /** The folder of the records of earlier compilations. */
     @Parameter(defaultValue = "${project.build.directory}/obvia/${mojoExecution.executionId}", readonly = true)
     File memory;
 
@@ -89,26 +89,26 @@ public final class GenerateMojo extends AbstractMojo {
         List<Path> sources = filesIn(sourceDirectory.toPath(), ".idl");
         Path home = memory.toPath();
         Files.createDirectories(home);
-        Map<Path, Note> before = new HashMap<>();
-        for (Path at : filesIn(home, Note.ENDING)) {
-            before.put(at, Note.read(at));
+        Map<Path, CompilationRecord> before = new HashMap<>();
+        for (Path at : filesIn(home, CompilationRecord.ENDING)) {
+            before.put(at, CompilationRecord.read(at));
         }
-        Map<Path, Note> after = new HashMap<>();
+        Map<Path, CompilationRecord> after = new HashMap<>();
         int compiled = 0;
         // The compiler is only searched if there are files to compile.
         Compiler found = sources.isEmpty() ? null : Compiler.find(compiler, outputDirectory.toPath(), options());
         for (Path source : sources) {
             String name = sourceDirectory.toPath().relativize(source).toString().replace(File.separatorChar, '+');
-            Path at = home.resolve(name + Note.ENDING);
-            Note note = before.getOrDefault(at, Note.NONE);
-            if (!note.holds(found.identity())) {
-                // The note is outdated until the compilation succeeds, so that any failure causes
+            Path at = home.resolve(name + CompilationRecord.ENDING);
+            CompilationRecord known = before.getOrDefault(at, CompilationRecord.NONE);
+            if (!known.holds(found.identity())) {
+                // The record is outdated until the compilation succeeds, so that any failure causes
                 // another compilation.
-                note.outdated().write(at);
-                note = compile(found, source);
+                known.outdated().write(at);
+                known = compile(found, source);
                 compiled++;
             }
-            after.put(at, note);
+            after.put(at, known);
         }
         remember(before, after);
         if (compiled > 0) {
@@ -133,7 +133,7 @@ public final class GenerateMojo extends AbstractMojo {
         return options;
     }
 
-    private Note compile(Compiler found, Path source) throws IOException, InterruptedException, MojoFailureException {
+    private CompilationRecord compile(Compiler found, Path source) throws IOException, InterruptedException, MojoFailureException {
         Compiler.Result result = found.compile(source, memory.toPath());
         if (!result.isRight()) {
             getLog().error("\n" + result.said());
@@ -142,22 +142,22 @@ public final class GenerateMojo extends AbstractMojo {
         if (!result.said().isEmpty()) {
             getLog().warn("\n" + result.said());
         }
-        return Note.of(found.identity(), source, result.rule());
+        return CompilationRecord.of(found.identity(), source, result.rule());
     }
 
     /**
      * Removes files that are not generated any more. A class may have moved from one file to
      * another, so this follows all compilations.
      */
-    private static void remember(Map<Path, Note> before, Map<Path, Note> after) throws IOException {
+    private static void remember(Map<Path, CompilationRecord> before, Map<Path, CompilationRecord> after) throws IOException {
         Set<Path> stale = new HashSet<>();
-        before.values().forEach(note -> stale.addAll(note.written()));
-        after.values().forEach(note -> stale.removeAll(note.written()));
+        before.values().forEach(known -> stale.addAll(known.written()));
+        after.values().forEach(known -> stale.removeAll(known.written()));
         for (Path file : stale) {
             Files.deleteIfExists(file);
         }
-        for (Map.Entry<Path, Note> note : after.entrySet()) {
-            note.getValue().write(note.getKey());
+        for (Map.Entry<Path, CompilationRecord> known : after.entrySet()) {
+            known.getValue().write(known.getKey());
         }
         for (Path at : before.keySet()) {
             if (!after.containsKey(at)) {

@@ -180,12 +180,12 @@ class GenerateMojoTest {
 
     @Test
     void rulesAreReadAsMakeDoes() throws Exception {
-        assertEquals(List.of("a b", "c#:", "d$e", "f\\g"), Note.words("a\\ b c\\#: d$$e f\\g\n"));
-        Note note = Note.of("by", folder.resolve("x.idl"), "a b: " + folder.resolve("obvia") + "\n");
+        assertEquals(List.of("a b", "c#:", "d$e", "f\\g"), CompilationRecord.words("a\\ b c\\#: d$$e f\\g\n"));
+        CompilationRecord note = CompilationRecord.of("by", folder.resolve("x.idl"), "a b: " + folder.resolve("obvia") + "\n");
         assertEquals(List.of(Path.of("a"), Path.of("b")), note.written());
         assertEquals(2, note.read().size());
         assertFalse(note.holds("by"), "the files that it wrote are not there");
         note.write(folder.resolve("x.note"));
-        assertEquals(note, Note.read(folder.resolve("x.note")));
+        assertEquals(note, CompilationRecord.read(folder.resolve("x.note")));
     }
 }

@@ -23,7 +23,7 @@ import obvia.Hresult;
 import obvia.RpcException;
 import obvia.SecurityLevel;
 import obvia.runtime.InterfaceInfo;
-import obvia.runtime.Words;
+import obvia.runtime.call.ErrorInfo;
 
 /**
  * The functions of the native library, documented in {@code crates/java}. {@link Library#load}
@@ -165,7 +165,7 @@ final class Functions {
             Bytes frame = new Bytes();
             WORDS.invokeExact(result, frame.place);
             frame.settle();
-            throw Words.toException(result, frame.toArray());
+            throw ErrorInfo.toException(result, frame.toArray());
         }
     }
 

@@ -14,7 +14,7 @@ import java.util.function.Function;
 import java.util.function.LongConsumer;
 import obvia.Hresult;
 import obvia.RpcException;
-import obvia.runtime.CallContext;
+import obvia.runtime.call.CallContext;
 
 /**
  * The limits of a function of the library: its deadline, its canceller, and the context of its

@@ -81,11 +81,11 @@ final class NativeCall extends InCall {
 
     @Override
     protected byte[] reference(Object object, InterfaceInfo<?> info) {
-        return NativeWay.INSTANCE.reference(0, object, info);
+        return NativeTransport.INSTANCE.reference(0, object, info);
     }
 
     @Override
     protected <T> T object(byte[] reference, InterfaceInfo<T> info) {
-        return NativeWay.INSTANCE.object(0, reference, info);
+        return NativeTransport.INSTANCE.object(0, reference, info);
     }
 }

@@ -10,13 +10,13 @@ final class NativeChannel extends Channel {
     private static final int SMALL = 4096;
     private static final int KEPT_MAX = 1 << 20;
 
-    private final NativeWay way;
+    private final NativeTransport transport;
     private final MemorySegment returned = Arena.ofAuto().allocate(ValueLayout.JAVA_INT);
     private final Functions.Bytes reply = new Functions.Bytes();
     private boolean isTaken;
 
-    NativeChannel(NativeWay way) {
-        this.way = way;
+    NativeChannel(NativeTransport transport) {
+        this.transport = transport;
         memory = Arena.ofAuto().allocate(SMALL, 8);
     }
 
@@ -36,12 +36,12 @@ final class NativeChannel extends Channel {
 
     @Override
     protected int exchange(long target, int opnum, int length) {
-        Given given = Given.forCall(target);
+        SentReferences sent = SentReferences.forCall(target);
         int result;
         try {
-            result = Limit.run(NativeWay.time(), limit -> Functions.call(target, opnum, memory, length, given.handOver(), limit, returned, reply));
+            result = Limit.run(NativeTransport.time(), limit -> Functions.call(target, opnum, memory, length, sent.handOver(), limit, returned, reply));
         } catch (RuntimeException | Error e) {
-            given.takeBack();
+            sent.takeBack();
             end();
             throw e;
         }
@@ -52,14 +52,14 @@ final class NativeChannel extends Channel {
 
     @Override
     protected void oneway(long target, int opnum, int length) {
-        Given given = Given.forCall(target);
+        SentReferences sent = SentReferences.forCall(target);
         try {
-            Limit.run(NativeWay.time(), limit -> {
-                Functions.callOneway(target, opnum, memory, length, given.handOver(), limit);
+            Limit.run(NativeTransport.time(), limit -> {
+                Functions.callOneway(target, opnum, memory, length, sent.handOver(), limit);
                 return null;
             });
         } finally {
-            given.takeBack();
+            sent.takeBack();
             end();
         }
     }
@@ -72,7 +72,7 @@ final class NativeChannel extends Channel {
             if (memory.byteSize() > KEPT_MAX) {
                 memory = Arena.ofAuto().allocate(SMALL, 8);
             }
-            way.giveBack(this);
+            transport.giveBack(this);
         }
     }
 }

@@ -30,18 +30,18 @@ public final class NativeNetwork implements Network {
     public <T> T bind(String binding, Credentials credentials, InterfaceInfo<T> info, String name) {
         Library.load();
         String whole = withName(binding, name);
-        long known = NativeWay.INSTANCE.describe(info);
+        long known = NativeTransport.INSTANCE.describe(info);
         long shown = shown(credentials);
-        return NativeWay.INSTANCE.found(Limit.run(NativeWay.time(), limit -> Functions.connect(whole, shown, known, limit)), info);
+        return NativeTransport.INSTANCE.found(Limit.run(NativeTransport.time(), limit -> Functions.connect(whole, shown, known, limit)), info);
     }
 
     @Override
     public <T> T create(String binding, Credentials credentials, Guid classId, InterfaceInfo<T> info, boolean wantsClass) {
         Library.load();
-        long known = NativeWay.INSTANCE.describe(info);
+        long known = NativeTransport.INSTANCE.describe(info);
         long shown = shown(credentials);
-        Functions.Found found = Limit.run(NativeWay.time(), limit -> Functions.create(classId, wantsClass, binding, shown, known, limit));
-        return NativeWay.INSTANCE.found(found, info);
+        Functions.Found found = Limit.run(NativeTransport.time(), limit -> Functions.create(classId, wantsClass, binding, shown, known, limit));
+        return NativeTransport.INSTANCE.found(found, info);
     }
 
     /** Returns the library's handle of credentials; 0 for those of the process. */
@@ -63,7 +63,7 @@ public final class NativeNetwork implements Network {
 
     @Override
     public Runnable export(Object object, InterfaceInfo<?> info, String name) {
-        long known = NativeWay.INSTANCE.describe(info);
+        long known = NativeTransport.INSTANCE.describe(info);
         long handle = Objects.wrap(object);
         try {
             long entry = Functions.export(name, handle, known);
@@ -75,7 +75,7 @@ public final class NativeNetwork implements Network {
 
     @Override
     public Runnable registerClass(Guid classId, InterfaceInfo<?> info, Supplier<?> make, Object classObject) {
-        long known = NativeWay.INSTANCE.describe(info);
+        long known = NativeTransport.INSTANCE.describe(info);
         long maker = Objects.addMaker(make);
         long handle = classObject == null ? 0 : Objects.wrap(classObject);
         try {
@@ -145,20 +145,20 @@ public final class NativeNetwork implements Network {
     @Override
     public byte[] marshal(Object object, InterfaceInfo<?> info, boolean isForOthers) {
         Library.load();
-        return NativeWay.INSTANCE.marshal(object, info, isForOthers);
+        return NativeTransport.INSTANCE.marshal(object, info, isForOthers);
     }
 
     @Override
     public <T> T unmarshal(byte[] reference, InterfaceInfo<T> info) {
         Library.load();
-        long known = NativeWay.INSTANCE.describe(info);
-        return NativeWay.INSTANCE.found(Limit.run(NativeWay.time(), limit -> Functions.unmarshal(reference, known, limit)), info);
+        long known = NativeTransport.INSTANCE.describe(info);
+        return NativeTransport.INSTANCE.found(Limit.run(NativeTransport.time(), limit -> Functions.unmarshal(reference, known, limit)), info);
     }
 
     @Override
     public void releaseMarshalData(byte[] reference) {
         Library.load();
-        Limit.run(NativeWay.time(), limit -> {
+        Limit.run(NativeTransport.time(), limit -> {
             Functions.releaseMarshalData(reference, limit);
             return null;
         });

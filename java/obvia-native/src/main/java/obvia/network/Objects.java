@@ -15,7 +15,7 @@ import obvia.RpcException;
 import obvia.runtime.InCall;
 import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Interfaces;
-import obvia.runtime.Words;
+import obvia.runtime.call.ErrorInfo;
 
 /**
  * The objects of this process that the library holds, by number, and the library's upcalls, which
@@ -180,7 +180,7 @@ final class Objects {
 
     private static void tell(NativeCall call, Throwable why, MemorySegment reply) {
         try {
-            call.tell(Words.frameOf(why, Functions.isOwnUser()));
+            call.tell(ErrorInfo.frameOf(why, Functions.isOwnUser()));
             give(call, reply);
         } catch (Throwable e) {
             // Memory is exhausted: the failure gets no description.

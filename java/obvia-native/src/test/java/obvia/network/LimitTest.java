@@ -21,7 +21,7 @@ import obvia.Hresult;
 import obvia.Obvia;
 import obvia.RpcException;
 import obvia.Trace;
-import obvia.runtime.CallContext;
+import obvia.runtime.call.CallContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

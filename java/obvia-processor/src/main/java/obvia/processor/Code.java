@@ -99,9 +99,9 @@ final class Code {
     }
 
     /** Returns the name of the class that describes an interface. */
-    String info(World world, TypeElement element) {
+    String info(Program program, TypeElement element) {
         String of = elements.getPackageOf(element).getQualifiedName().toString();
-        return named(of.isEmpty() ? world.infoName(element) : of + "." + world.infoName(element));
+        return named(of.isEmpty() ? program.infoName(element) : of + "." + program.infoName(element));
     }
 
     /** Returns the whole file. */

@@ -28,17 +28,17 @@ final class FailureReader {
     private static final Set<String> GENERAL =
             Set.of("java.lang.Throwable", "java.lang.Exception", "java.lang.RuntimeException", "java.rmi.RemoteException", "java.io.IOException");
 
-    private final World world;
+    private final Program program;
 
-    FailureReader(World world) {
-        this.world = world;
+    FailureReader(Program program) {
+        this.program = program;
     }
 
     /** Returns the checked exception that wraps a failed call; {@code null} for none. */
     TypeMirror wraps(ExecutableElement method) {
         for (String name : WRAPS) {
             for (TypeMirror thrown : method.getThrownTypes()) {
-                if (thrown.getKind() == TypeKind.DECLARED && world.declared(thrown).getQualifiedName().contentEquals(name)) {
+                if (thrown.getKind() == TypeKind.DECLARED && program.declared(thrown).getQualifiedName().contentEquals(name)) {
                     return thrown;
                 }
             }
@@ -56,8 +56,8 @@ final class FailureReader {
             if (thrown.getKind() != TypeKind.DECLARED) {
                 throw new Refused(method, "`" + thrown + "` cannot be thrown to callers: declare an exception class");
             }
-            TypeElement element = world.declared(thrown);
-            if (GENERAL.contains(element.getQualifiedName().toString()) || world.isA(element, "java.lang.Error") || world.isA(element, "obvia.RpcException")) {
+            TypeElement element = program.declared(thrown);
+            if (GENERAL.contains(element.getQualifiedName().toString()) || program.isA(element, "java.lang.Error") || program.isA(element, "obvia.RpcException")) {
                 continue;
             }
             found.add(known(element, method, remote));
@@ -74,7 +74,7 @@ final class FailureReader {
         if (remote.failures.size() == FAILURES_MAX) {
             throw new Refused(method, "an interface has at most " + FAILURES_MAX + " exceptions of its own");
         }
-        world.checkVisible(element, method, remote.element);
+        program.checkVisible(element, method, remote.element);
         Remote.Failure failure = new Remote.Failure(element, FIRST + remote.failures.size(), hasMessage(element, method, remote.element));
         remote.failures.add(failure);
         return failure;
@@ -88,11 +88,11 @@ final class FailureReader {
         boolean isInner = element.getNestingKind() == NestingKind.MEMBER && !element.getModifiers().contains(Modifier.STATIC);
         boolean hasOther = false;
         for (ExecutableElement constructor : ElementFilter.constructorsIn(element.getEnclosedElements())) {
-            if (isInner || element.getModifiers().contains(Modifier.ABSTRACT) || !world.isVisible(constructor, from)) {
+            if (isInner || element.getModifiers().contains(Modifier.ABSTRACT) || !program.isVisible(constructor, from)) {
                 continue;
             }
             var params = constructor.getParameters();
-            if (params.size() == 1 && world.isString(params.get(0).asType())) {
+            if (params.size() == 1 && program.isString(params.get(0).asType())) {
                 return true;
             }
             hasOther |= params.isEmpty();

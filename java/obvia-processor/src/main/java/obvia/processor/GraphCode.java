@@ -87,7 +87,7 @@ final class GraphCode {
             case Type.Struct struct -> code.line(out + (struct.isGraph ? ".shared(" : ".one(") + place + ", " + type(struct) + ", " + value + ");");
             case Type.Reference reference -> code.line(out + ".reference(" + place + ", " + value + ", " + info.wanted(reference) + ");");
             case Type.Sequence sequence -> {
-                String written = code.runtime("Heap") + (isNumber(sequence.element()) && !sequence.isList() ? ".array(" : ".list(");
+                String written = code.runtime("JavaValues") + (isNumber(sequence.element()) && !sequence.isList() ? ".array(" : ".list(");
                 code.line(written + out + ", " + MethodCode.place(at, block.count(item)) + ", " + place + ", " + type(sequence.element()) + ", " + value + ");");
             }
         }
@@ -132,20 +132,20 @@ final class GraphCode {
     }
 
     private String sequence(Type.Sequence sequence, String from, boolean isSome) {
-        String heap = code.runtime("Heap");
+        String values = code.runtime("JavaValues");
         String read;
         if (sequence.element() instanceof Type.Value(Base base)) {
-            read = heap + "." + (base == Base.BOOLEAN ? "booleans" : base.array) + "(" + from + ")";
-            read = sequence.isList() ? heap + ".<" + box(base) + ">boxed(" + read + ")" : read;
+            read = values + "." + (base == Base.BOOLEAN ? "booleans" : base.array) + "(" + from + ")";
+            read = sequence.isList() ? values + ".<" + box(base) + ">boxed(" + read + ")" : read;
         } else if (sequence.isList()) {
-            read = heap + ".<" + code.named(sequence.mirror()) + ">elements(" + from + ")";
+            read = values + ".<" + code.named(sequence.mirror()) + ">elements(" + from + ")";
         } else {
             String none = code.named(sequence.mirror());
             int ends = none.indexOf('[');
             none = ends < 0 ? none + "[0]" : none.substring(0, ends) + "[0]" + none.substring(ends);
-            read = heap + ".elements(" + from + ", new " + none + ")";
+            read = values + ".elements(" + from + ", new " + none + ")";
         }
-        return isSome && sequence.isList() ? heap + ".some(" + read + ")" : isSome ? heap + ".some(" + read + ", " + java(sequence) + ".class)" : read;
+        return isSome && sequence.isList() ? values + ".some(" + read + ")" : isSome ? values + ".some(" + read + ", " + java(sequence) + ".class)" : read;
     }
 
     /**

@@ -9,7 +9,7 @@ import java.util.Set;
  * An interface as an IDL file with all types that it depends on, for compilers of other languages.
  */
 final class IdlFile {
-    private final World world;
+    private final Program program;
     private final InterfaceReader reader;
     private final Remote remote;
     /** The interfaces that the interface depends on, bases first. */
@@ -18,8 +18,8 @@ final class IdlFile {
     /** The texts of interfaces for which code was generated earlier. */
     private final Set<String> others = new LinkedHashSet<>();
 
-    IdlFile(World world, InterfaceReader reader, Remote remote) {
-        this.world = world;
+    IdlFile(Program program, InterfaceReader reader, Remote remote) {
+        this.program = program;
         this.reader = reader;
         this.remote = remote;
     }
@@ -51,10 +51,10 @@ final class IdlFile {
         }
         reached.add(from);
         for (Type.Reference reference : Closure.of(from.lineage()).references.values()) {
-            if (world.isMadeHere(reference.element())) {
+            if (program.isMadeHere(reference.element())) {
                 reach(reader.read(reference.element()));
             } else {
-                others.add(world.text(reference.element()));
+                others.add(program.text(reference.element()));
             }
         }
     }

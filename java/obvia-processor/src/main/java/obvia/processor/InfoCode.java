@@ -18,7 +18,7 @@ final class InfoCode {
     /** The opnum of the first method. */
     private static final int OPNUM_FIRST = 3;
 
-    private final World world;
+    private final Program program;
     private final Remote remote;
     private final Code code;
     private final GraphCode graphs;
@@ -26,10 +26,10 @@ final class InfoCode {
     private final Set<String> methods = new HashSet<>(Set.of("perform", "interfaces", "IDL", "INFO", "KINDS"));
     private final Map<Type.Constant, String> readers = new LinkedHashMap<>();
 
-    InfoCode(World world, Remote remote) {
-        this.world = world;
+    InfoCode(Program program, Remote remote) {
+        this.program = program;
         this.remote = remote;
-        code = new Code(world.elements, world.elements.getPackageOf(remote.element).getQualifiedName().toString());
+        code = new Code(program.elements, program.elements.getPackageOf(remote.element).getQualifiedName().toString());
         graphs = new GraphCode(code, this);
         for (Remote.Method method : remote.allMethods()) {
             method.params().forEach(param -> addKind(param.type()));
@@ -65,10 +65,10 @@ final class InfoCode {
 
     /** Returns the expression for the description of a reference's interface. */
     String wanted(Type.Reference reference) {
-        if (world.isRoot(reference.element())) {
+        if (program.isRoot(reference.element())) {
             return code.runtime("InterfaceInfo") + ".of(" + code.named(reference.element()) + ".class)";
         }
-        return code.info(world, reference.element()) + ".INFO";
+        return code.info(program, reference.element()) + ".INFO";
     }
 
     GraphCode graphs() {
@@ -85,7 +85,7 @@ final class InfoCode {
     /** Returns the source. */
     String text() throws Refused {
         String type = code.named(remote.element);
-        String info = world.infoName(remote.element);
+        String info = program.infoName(remote.element);
         List<String> names = remote.allMethods().stream().map(method -> unique(method.name())).toList();
         code.line("/** The description, the proxy and the stub of {@link " + type + "}, for the runtime. */");
         code.line("@" + code.runtime("FromJava"));
@@ -93,7 +93,7 @@ final class InfoCode {
         describe(type, info);
         perform(type, names);
         for (int at = 0; at < names.size(); at++) {
-            new StubCode(code, world, names(at)).write(names.get(at), type);
+            new StubCode(code, program, names(at)).write(names.get(at), type);
         }
         String proxy = proxyName();
         code.line("/** The proxy of an object in another process. */");
@@ -114,7 +114,7 @@ final class InfoCode {
     }
 
     private MethodCode names(int at) {
-        return new MethodCode(code, world, this, remote.allMethods().get(at));
+        return new MethodCode(code, program, this, remote.allMethods().get(at));
     }
 
     private String proxyName() {
@@ -137,7 +137,7 @@ final class InfoCode {
         code.continuation("0,");
         code.continuation(String.format("0x%016xL,", print.getLong()));
         code.continuation(String.format("0x%016xL,", print.getLong()));
-        code.continuation(remote.base == null ? "null," : code.info(world, remote.base.element) + ".INFO,");
+        code.continuation(remote.base == null ? "null," : code.info(program, remote.base.element) + ".INFO,");
         code.continuation(proxyName() + "::new,");
         code.continuation(info + "::perform,");
         code.continuation("IDL,");
@@ -155,10 +155,10 @@ final class InfoCode {
     private List<String> related(String info) throws Refused {
         Set<String> related = new TreeSet<>();
         for (Remote one : remote.lineage()) {
-            related.add(code.info(world, one.element) + ".INFO");
+            related.add(code.info(program, one.element) + ".INFO");
         }
         for (Type.Reference reference : Closure.of(remote.lineage()).references.values()) {
-            related.add(code.info(world, reference.element()) + ".INFO");
+            related.add(code.info(program, reference.element()) + ".INFO");
         }
         return List.copyOf(related);
     }

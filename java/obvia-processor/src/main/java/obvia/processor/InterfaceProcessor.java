@@ -27,7 +27,7 @@ public final class InterfaceProcessor extends AbstractProcessor {
     /** The names of interfaces that wait for types from another processor. */
     private Set<String> waiting = new LinkedHashSet<>();
 
-    private World world;
+    private Program program;
     private InterfaceReader reader;
 
     /** For {@link java.util.ServiceLoader}. */
@@ -45,21 +45,21 @@ public final class InterfaceProcessor extends AbstractProcessor {
 
     @Override
     public boolean process(Set<? extends TypeElement> annotations, RoundEnvironment round) {
-        if (world == null) {
-            world = new World(processingEnv.getElementUtils(), processingEnv.getTypeUtils());
-            reader = new InterfaceReader(world);
+        if (program == null) {
+            program = new Program(processingEnv.getElementUtils(), processingEnv.getTypeUtils());
+            reader = new InterfaceReader(program);
         }
         Set<TypeElement> found = new LinkedHashSet<>();
         for (String name : waiting) {
-            found.add(world.elements.getTypeElement(name));
+            found.add(program.elements.getTypeElement(name));
         }
         waiting = new LinkedHashSet<>();
         collect(ElementFilter.typesIn(round.getRootElements()), found);
         for (Element named : round.getRootElements()) {
             collectNamed(named, found);
         }
-        found.removeIf(element -> world.info(element) != null && !world.isFromJava(element));
-        found.forEach(world::make);
+        found.removeIf(element -> program.info(element) != null && !program.isFromJava(element));
+        found.forEach(program::make);
         for (TypeElement element : found) {
             make(element);
         }
@@ -69,7 +69,7 @@ public final class InterfaceProcessor extends AbstractProcessor {
 
     private void collect(Iterable<TypeElement> types, Set<TypeElement> found) {
         for (TypeElement type : types) {
-            if (world.isRemote(type)) {
+            if (program.isRemote(type)) {
                 found.add(type);
             }
             collect(ElementFilter.typesIn(type.getEnclosedElements()), found);
@@ -77,14 +77,14 @@ public final class InterfaceProcessor extends AbstractProcessor {
     }
 
     private void collectNamed(Element element, Set<TypeElement> found) {
-        AnnotationMirror interfaces = world.annotation(element, "obvia.Interfaces");
+        AnnotationMirror interfaces = program.annotation(element, "obvia.Interfaces");
         if (interfaces == null) {
             return;
         }
         for (AnnotationValue all : interfaces.getElementValues().values()) {
             for (Object one : (List<?>) all.getValue()) {
-                TypeElement named = world.declared((TypeMirror) ((AnnotationValue) one).getValue());
-                if (world.isRemote(named)) {
+                TypeElement named = program.declared((TypeMirror) ((AnnotationValue) one).getValue());
+                if (program.isRemote(named)) {
                     found.add(named);
                 } else {
                     say(element, "`" + named.getQualifiedName() + "` is not a remote interface: it does not extend obvia.Remote or java.rmi.Remote");
@@ -96,16 +96,16 @@ public final class InterfaceProcessor extends AbstractProcessor {
     private void make(TypeElement element) {
         try {
             Remote remote = reader.read(element);
-            String name = world.elements.getPackageOf(element).getQualifiedName().toString();
-            name = name.isEmpty() ? world.infoName(element) : name + "." + world.infoName(element);
-            String text = new InfoCode(world, remote).text();
+            String name = program.elements.getPackageOf(element).getQualifiedName().toString();
+            name = name.isEmpty() ? program.infoName(element) : name + "." + program.infoName(element);
+            String text = new InfoCode(program, remote).text();
             try (Writer source = processingEnv.getFiler().createSourceFile(name, element).openWriter()) {
                 source.write(text);
             }
             String path = "META-INF/obvia/" + name.substring(0, name.length() - "Info".length()).replace('.', '/') + ".idl";
             FileObject idl = processingEnv.getFiler().createResource(StandardLocation.CLASS_OUTPUT, "", path, element);
             try (Writer file = idl.openWriter()) {
-                file.write(new IdlFile(world, reader, remote).text());
+                file.write(new IdlFile(program, reader, remote).text());
             }
         } catch (Refused e) {
             say(isHere(e.where) ? e.where : element, e.getMessage());

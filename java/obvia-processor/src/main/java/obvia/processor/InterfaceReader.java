@@ -16,15 +16,15 @@ import javax.lang.model.util.ElementFilter;
 final class InterfaceReader {
     private static final int METHODS_MAX = 1024;
 
-    private final World world;
+    private final Program program;
     private final TypeReader types;
     private final FailureReader failures;
     private final Map<TypeElement, Remote> known = new HashMap<>();
 
-    InterfaceReader(World world) {
-        this.world = world;
-        types = new TypeReader(world);
-        failures = new FailureReader(world);
+    InterfaceReader(Program program) {
+        this.program = program;
+        types = new TypeReader(program);
+        failures = new FailureReader(program);
     }
 
     /** Returns an interface with its bases. */
@@ -41,7 +41,7 @@ final class InterfaceReader {
         if (!element.getTypeParameters().isEmpty()) {
             throw new Refused(element, "a remote interface cannot have type parameters: write an interface for each type");
         }
-        world.checkVisible(element, element, element);
+        program.checkVisible(element, element, element);
         TypeElement above = base(element);
         Remote remote = new Remote(element, IdlNames.type(element), above == null ? null : read(above));
         IdlNames names = new IdlNames();
@@ -56,8 +56,8 @@ final class InterfaceReader {
         if (remote.allMethods().size() > METHODS_MAX) {
             throw new Refused(element, "an interface has at most " + METHODS_MAX + " methods, inherited ones included");
         }
-        Canonical.identify(remote, world.iid(element));
-        if (!world.isMadeHere(element) && !Canonical.text(remote).equals(world.text(element))) {
+        Canonical.identify(remote, program.iid(element));
+        if (!program.isMadeHere(element) && !Canonical.text(remote).equals(program.text(element))) {
             throw new Refused(
                     element, "the code generated for `" + element.getSimpleName() + "` does not match its class file: compile it with `-parameters`, or together with this");
         }
@@ -68,15 +68,15 @@ final class InterfaceReader {
     private TypeElement base(TypeElement element) throws Refused {
         TypeElement base = null;
         for (TypeMirror mirror : element.getInterfaces()) {
-            TypeElement above = world.declared(mirror);
-            if (world.isRoot(above)) {
+            TypeElement above = program.declared(mirror);
+            if (program.isRoot(above)) {
                 continue;
             }
-            if (!world.isRemote(above)) {
+            if (!program.isRemote(above)) {
                 refuseForeign(element, above);
             } else if (base != null) {
                 throw new Refused(element, "a remote interface extends at most one other: query an object for its other interfaces by `Obvia.as`");
-            } else if (!world.isFromJava(above)) {
+            } else if (!program.isFromJava(above)) {
                 throw new Refused(element, "`" + above.getSimpleName() + "` is written in IDL: write interfaces that extend it in IDL as well");
             } else {
                 base = above;
@@ -86,8 +86,8 @@ final class InterfaceReader {
     }
 
     private void refuseForeign(TypeElement element, TypeElement above) throws Refused {
-        for (ExecutableElement method : ElementFilter.methodsIn(world.elements.getAllMembers(above))) {
-            if (method.getModifiers().contains(Modifier.ABSTRACT) && !world.isOfObject(method)) {
+        for (ExecutableElement method : ElementFilter.methodsIn(program.elements.getAllMembers(above))) {
+            if (method.getModifiers().contains(Modifier.ABSTRACT) && !program.isOfObject(method)) {
                 throw new Refused(element, "`" + above.getSimpleName() + "` is not a remote interface, so its methods cannot be called: let it extend Remote");
             }
         }
@@ -98,13 +98,13 @@ final class InterfaceReader {
      * interface declares it.
      */
     private boolean isKnown(ExecutableElement method, Remote remote) throws Refused {
-        if (world.isOfObject(method)) {
+        if (program.isOfObject(method)) {
             return true;
         }
         for (Remote.Method inherited : remote.allMethods()) {
             ExecutableElement other = inherited.element();
-            if (world.elements.overrides(method, other, remote.element)) {
-                if (!world.types.isSameType(method.getReturnType(), other.getReturnType())) {
+            if (program.elements.overrides(method, other, remote.element)) {
+                if (!program.types.isSameType(method.getReturnType(), other.getReturnType())) {
                     throw new Refused(method, "the method overrides one with another result: give it another name");
                 }
                 return true;

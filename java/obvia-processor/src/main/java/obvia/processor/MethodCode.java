@@ -16,7 +16,7 @@ final class MethodCode {
     private static final Set<String> LOCALS = Set.of("arguments", "call", "e", "i", "length", "object", "result", "results");
 
     final Code code;
-    final World world;
+    final Program program;
     final Remote.Method method;
     final Block request = new Block();
     final Block reply = new Block();
@@ -26,9 +26,9 @@ final class MethodCode {
     private final Set<String> taken = new HashSet<>(LOCALS);
     private final Map<String, String> derived = new HashMap<>();
 
-    MethodCode(Code code, World world, InfoCode info, Remote.Method method) {
+    MethodCode(Code code, Program program, InfoCode info, Remote.Method method) {
         this.code = code;
-        this.world = world;
+        this.program = program;
         this.info = info;
         this.method = method;
         for (Remote.Param param : method.params()) {

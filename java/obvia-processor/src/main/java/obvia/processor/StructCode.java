@@ -135,7 +135,7 @@ final class StructCode {
         code.line("@Override");
         code.line("protected void write(" + code.runtime("GraphWriter") + " out, Object value, int at) {");
         if (struct.element != null) {
-            code.line(graphs.java(struct) + " given = " + code.runtime("Heap") + ".exactly(" + graphs.java(struct) + ".class, value);");
+            code.line(graphs.java(struct) + " given = " + code.runtime("JavaValues") + ".exactly(" + graphs.java(struct) + ".class, value);");
         }
         int at = 0;
         for (Block.Item item : block.items) {

@@ -18,13 +18,13 @@ import javax.lang.model.util.ElementFilter;
 
 /** Reads records and classes, each once, and creates the wrapper structures of array elements. */
 final class StructReader {
-    private final World world;
+    private final Program program;
     private final TypeReader types;
     private final Map<TypeElement, Type.Struct> known = new HashMap<>();
     private final Map<Object, Type.Struct> items = new HashMap<>();
 
-    StructReader(World world, TypeReader types) {
-        this.world = world;
+    StructReader(Program program, TypeReader types) {
+        this.program = program;
         this.types = types;
     }
 
@@ -37,7 +37,7 @@ final class StructReader {
     }
 
     private Type.Struct readAny(TypeElement element, Element where, TypeElement from) throws Refused {
-        world.checkVisible(element, where, from);
+        program.checkVisible(element, where, from);
         Type.Struct struct = known.get(element);
         if (struct != null) {
             return struct;
@@ -45,7 +45,7 @@ final class StructReader {
         if (!element.getTypeParameters().isEmpty()) {
             throw new Refused(where, "`" + element.getSimpleName() + "` cannot be passed: it has type parameters; write a record for each type");
         }
-        boolean isGraph = world.annotation(element, "obvia.Graph") != null;
+        boolean isGraph = program.annotation(element, "obvia.Graph") != null;
         struct = new Type.Struct(element, IdlNames.type(element), isGraph);
         known.put(element, struct);
         try {
@@ -97,7 +97,7 @@ final class StructReader {
      */
     private void kinds(TypeElement sealed, Element where, Set<TypeElement> found) throws Refused {
         for (TypeMirror permitted : sealed.getPermittedSubclasses()) {
-            TypeElement kind = world.declared(permitted);
+            TypeElement kind = program.declared(permitted);
             if (isSealed(kind)) {
                 kinds(kind, where, found);
             } else if (kind.getKind() == ElementKind.RECORD || kind.getKind() == ElementKind.CLASS && kind.getModifiers().contains(Modifier.FINAL)) {
@@ -128,7 +128,7 @@ final class StructReader {
         TypeElement element = struct.element;
         String name = element.getSimpleName().toString();
         boolean isMade = ElementFilter.constructorsIn(element.getEnclosedElements()).stream()
-                .anyMatch(constructor -> constructor.getParameters().isEmpty() && world.isVisible(constructor, from));
+                .anyMatch(constructor -> constructor.getParameters().isEmpty() && program.isVisible(constructor, from));
         boolean isInner = element.getEnclosingElement().getKind() != ElementKind.PACKAGE && !element.getModifiers().contains(Modifier.STATIC);
         if (!isMade || isInner || element.getModifiers().contains(Modifier.ABSTRACT)) {
             throw new Refused(where, "`" + name + "` cannot be passed: it needs a constructor without parameters that " + from.getSimpleName()
@@ -146,9 +146,9 @@ final class StructReader {
             boolean isHidden = line.subList(0, above).stream()
                     .flatMap(below -> ElementFilter.fieldsIn(below.getEnclosedElements()).stream())
                     .anyMatch(other -> other.getSimpleName().equals(field.getSimpleName()));
-            boolean isReached = world.isVisible(field, from) && !isHidden;
-            TypeMirror mirror = world.types.asMemberOf((DeclaredType) element.asType(), field);
-            add(struct, field, mirror, new Type.Field(above, world.types.erasure(field.asType()), isReached), names, from);
+            boolean isReached = program.isVisible(field, from) && !isHidden;
+            TypeMirror mirror = program.types.asMemberOf((DeclaredType) element.asType(), field);
+            add(struct, field, mirror, new Type.Field(above, program.types.erasure(field.asType()), isReached), names, from);
         }
     }
 
@@ -164,7 +164,7 @@ final class StructReader {
     private List<TypeElement> line(TypeElement element, Element where) throws Refused {
         List<TypeElement> line = new ArrayList<>();
         TypeElement at = element;
-        for (; !at.getQualifiedName().contentEquals("java.lang.Object"); at = world.declared(at.getSuperclass())) {
+        for (; !at.getQualifiedName().contentEquals("java.lang.Object"); at = program.declared(at.getSuperclass())) {
             if (!TypeReader.isOwn(at)) {
                 throw new Refused(where, "`" + element.getSimpleName() + "` cannot be passed: it extends `" + at.getQualifiedName()
                         + "`, whose fields are not the program's own; let it extend only classes of the program, or make it a record");

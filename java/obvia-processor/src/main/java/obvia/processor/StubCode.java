@@ -7,12 +7,12 @@ import java.util.List;
 final class StubCode {
     private final Code code;
     private final MethodCode names;
-    private final World world;
+    private final Program program;
     private final Remote.Method method;
 
-    StubCode(Code code, World world, MethodCode names) {
+    StubCode(Code code, Program program, MethodCode names) {
         this.code = code;
-        this.world = world;
+        this.program = program;
         this.names = names;
         method = names.method;
     }
@@ -96,7 +96,7 @@ final class StubCode {
         List<Remote.Failure> ordered = new ArrayList<>();
         while (!left.isEmpty()) {
             Remote.Failure next = left.stream()
-                    .filter(one -> left.stream().noneMatch(other -> other != one && world.types.isSubtype(other.element().asType(), one.element().asType())))
+                    .filter(one -> left.stream().noneMatch(other -> other != one && program.types.isSubtype(other.element().asType(), one.element().asType())))
                     .findFirst()
                     .orElseThrow();
             left.remove(next);
@@ -108,7 +108,7 @@ final class StubCode {
     /** Returns the checked exceptions that are not caught. */
     private String thrown() {
         List<String> thrown = method.element().getThrownTypes().stream()
-                .filter(mirror -> method.failures().stream().noneMatch(failure -> world.types.isSameType(mirror, failure.element().asType())))
+                .filter(mirror -> method.failures().stream().noneMatch(failure -> program.types.isSameType(mirror, failure.element().asType())))
                 .map(code::named)
                 .toList();
         return thrown.isEmpty() ? "" : " throws " + String.join(", ", thrown);

@@ -22,12 +22,12 @@ final class TypeReader {
             "java.lang.Float", Base.FLOAT,
             "java.lang.Double", Base.DOUBLE);
 
-    private final World world;
+    private final Program program;
     private final StructReader structs;
 
-    TypeReader(World world) {
-        this.world = world;
-        structs = new StructReader(world, this);
+    TypeReader(Program program) {
+        this.program = program;
+        structs = new StructReader(program, this);
     }
 
     /**
@@ -49,14 +49,14 @@ final class TypeReader {
         if (mirror.getKind() != TypeKind.DECLARED) {
             throw new Refused(where, "`" + mirror + "` cannot be passed: use a type without parameters");
         }
-        if (world.isString(mirror)) {
+        if (program.isString(mirror)) {
             return new Type.Text();
         }
-        TypeElement element = world.declared(mirror);
+        TypeElement element = program.declared(mirror);
         if (element.getKind() == ElementKind.ENUM) {
             return constant(element, where, from);
         }
-        if (world.isRemote(element) || element.getQualifiedName().contentEquals("obvia.Remote")) {
+        if (program.isRemote(element) || element.getQualifiedName().contentEquals("obvia.Remote")) {
             return reference(element, where, from);
         }
         String name = element.getQualifiedName().toString();
@@ -93,7 +93,7 @@ final class TypeReader {
     }
 
     private Type constant(TypeElement element, Element where, TypeElement from) throws Refused {
-        world.checkVisible(element, where, from);
+        program.checkVisible(element, where, from);
         List<String> constants = element.getEnclosedElements().stream()
                 .filter(member -> member.getKind() == ElementKind.ENUM_CONSTANT)
                 .map(member -> member.getSimpleName().toString())
@@ -105,14 +105,14 @@ final class TypeReader {
     }
 
     private Type reference(TypeElement element, Element where, TypeElement from) throws Refused {
-        if (world.isRoot(element)) {
+        if (program.isRoot(element)) {
             return new Type.Reference(element, "IUnknown");
         }
-        world.checkVisible(element, where, from);
-        if (!world.isMadeHere(element) && world.info(element) == null) {
+        program.checkVisible(element, where, from);
+        if (!program.isMadeHere(element) && program.info(element) == null) {
             throw new Refused(where, "`" + element.getQualifiedName() + "` was compiled without generated code: name it in @obvia.Interfaces");
         }
-        return new Type.Reference(element, world.idlName(element));
+        return new Type.Reference(element, program.idlName(element));
     }
 
     private String advice(TypeElement element) {

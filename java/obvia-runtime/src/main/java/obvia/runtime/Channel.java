@@ -28,7 +28,7 @@ public abstract class Channel {
     /** The length of the reply's frame, in bytes. */
     public int length;
 
-    /** For ways with channels of their own. */
+    /** For transports. */
     protected Channel() {}
 
     /** Allocates a request's frame of {@code length} bytes and returns this channel. */
@@ -43,21 +43,18 @@ public abstract class Channel {
      * @throws RpcException with the HRESULT of the method if it failed, or with the reason why
      *     there are no results
      */
-    final void call(long target, int opnum, int length) {
+    protected final void call(long target, int opnum, int length) {
         int result = exchange(target, opnum, length);
         if (result < 0) {
-            Words words = takeWords();
+            RpcException failure = failure(result);
             end();
-            throw words == null ? RpcException.of(result) : words.toException(result);
+            throw failure;
         }
     }
 
-    /**
-     * Returns the server's description of the last method's failure, once; {@code null} if there is
-     * none.
-     */
-    protected Words takeWords() {
-        return null;
+    /** Returns the exception for a failed method, with the server's description if there is one. */
+    protected RpcException failure(int result) {
+        return RpcException.of(result);
     }
 
     /** Performs a call and returns the method's result, also a negative one. */
@@ -101,11 +98,4 @@ public abstract class Channel {
 
     /** Frees the reply after its results have been read, so that the next call can be made. */
     public abstract void end();
-
-    /** Copies bytes into an array. */
-    static byte[] bytes(MemorySegment memory, long at, int length) {
-        byte[] copy = new byte[length];
-        MemorySegment.copy(memory, at, MemorySegment.ofArray(copy), 0, length);
-        return copy;
-    }
 }

@@ -148,32 +148,32 @@ public final class Frame implements Scope {
 
     /** Returns a {@code short}. */
     public short getShort(int at) {
-        return (short) GraphWriter.SHORTS.get(memory(), at);
+        return (short) FrameBytes.SHORTS.get(memory(), at);
     }
 
     /** Returns a {@code char}. */
     public char getChar(int at) {
-        return (char) GraphWriter.CHARS.get(memory(), at);
+        return (char) FrameBytes.CHARS.get(memory(), at);
     }
 
     /** Returns an {@code int}. */
     public int getInt(int at) {
-        return (int) GraphWriter.INTS.get(memory(), at);
+        return (int) FrameBytes.INTS.get(memory(), at);
     }
 
     /** Returns a {@code long}. */
     public long getLong(int at) {
-        return (long) GraphWriter.LONGS.get(memory(), at);
+        return (long) FrameBytes.LONGS.get(memory(), at);
     }
 
     /** Returns a {@code float}. */
     public float getFloat(int at) {
-        return (float) GraphWriter.FLOATS.get(memory(), at);
+        return (float) FrameBytes.FLOATS.get(memory(), at);
     }
 
     /** Returns a {@code double}. */
     public double getDouble(int at) {
-        return (double) GraphWriter.DOUBLES.get(memory(), at);
+        return (double) FrameBytes.DOUBLES.get(memory(), at);
     }
 
     /** Returns a {@code boolean}. */
@@ -237,12 +237,12 @@ public final class Frame implements Scope {
 
     /** Returns the string of 8-bit characters to which a slot leads; {@code null} for null. */
     public String text8(int slot) {
-        return GraphReader.text8(memory(), place(slot));
+        return FrameBytes.text8(memory(), place(slot));
     }
 
     /** Returns the string of 16-bit characters to which a slot leads; {@code null} for null. */
     public String text16(int slot) {
-        return GraphReader.text16(memory(), place(slot));
+        return FrameBytes.text16(memory(), place(slot));
     }
 
     /** Returns the array to which a slot leads; {@code null} for null. */
@@ -333,7 +333,7 @@ public final class Frame implements Scope {
             return null;
         }
         int length = count(place) * size;
-        if (far == null || length <= GraphWriter.NEAR_MAX) {
+        if (far == null || length <= Frames.NEAR_MAX) {
             return MemorySegment.ofArray(bytes).asSlice(place, length);
         }
         return far.asSlice(farAt + getLong(place), length);

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.LongSupplier;
 import obvia.BadMessageException;
 import obvia.Guid;
+import obvia.runtime.call.Fault;
 
 /**
  * Reads a frame in the peer's memory. Each word is read once, since the peer may change it at any
@@ -145,8 +146,8 @@ public final class FrameReader {
 
     /** Checks that the area can hold the elements as results, and refuses the call otherwise. */
     public int room(int count, int size) {
-        if ((long) count * size > Segments.AREA_MAX) {
-            throw new InCall.Refused(Fault.NO_MEMORY);
+        if ((long) count * size > Frames.AREA_MAX) {
+            throw new Fault.Refused(Fault.NO_MEMORY);
         }
         return count;
     }

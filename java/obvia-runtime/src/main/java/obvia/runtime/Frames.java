@@ -27,8 +27,14 @@ import obvia.Shorts;
  * <p>Proxies perform them before they get a channel, stubs before they allocate the results.
  */
 public final class Frames {
-    /** The maximum length of a frame in bytes. */
+    /** The maximum length of a frame whose length is known before it is written, in bytes. */
     static final int FRAME_MAX = Integer.MAX_VALUE;
+
+    /** The maximum length of a frame in the memory of a connection, in bytes. */
+    public static final long AREA_MAX = 256L << 20;
+
+    /** The maximum size in bytes of an array that is copied to private memory. */
+    static final int NEAR_MAX = 256;
 
     /** The size of an object's header in bytes: the type and the number of elements. */
     static final int HEADER = 8;

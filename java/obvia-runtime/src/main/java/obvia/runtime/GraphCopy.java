@@ -3,6 +3,14 @@ package obvia.runtime;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import obvia.BadMessageException;
+import obvia.Bytes;
+import obvia.Chars;
+import obvia.Doubles;
+import obvia.Floats;
+import obvia.Guid;
+import obvia.Ints;
+import obvia.Longs;
+import obvia.Shorts;
 
 /**
  * A frame while it is received: a private copy, made as the objects are found. Long arrays of
@@ -114,13 +122,13 @@ abstract class GraphCopy extends Pool.Member {
 
     /** Consumes the next object, to which a slot leads, and returns the offset of its body. */
     final int take(int slot, int number, GraphType type) {
-        long header = (long) GraphWriter.LONGS.get(bytes, next);
+        long header = (long) FrameBytes.LONGS.get(bytes, next);
         if ((int) header != number) {
             throw bad(slot, "the pointer does not lead to an object of its type");
         }
         int body = next + Frames.HEADER;
         if (beyond != 0) {
-            GraphWriter.LONGS.set(bytes, slot, (long) body);
+            FrameBytes.LONGS.set(bytes, slot, (long) body);
         }
         long count = header >>> 32;
         pass(type == null ? textLength(number, count) : type.length(count), type);
@@ -135,8 +143,8 @@ abstract class GraphCopy extends Pool.Member {
     private void pass(long length, GraphType type) {
         int body = next + Frames.HEADER;
         long end = body + Frames.aligned(length);
-        if (length > GraphWriter.NEAR_MAX || end + Frames.HEADER > limit) {
-            passLong(body, end, length > GraphWriter.NEAR_MAX && type != null && type.isNumber && !Frame.IS_COLLECTED);
+        if (length > Frames.NEAR_MAX || end + Frames.HEADER > limit) {
+            passLong(body, end, length > Frames.NEAR_MAX && type != null && type.isNumber && !Frame.IS_COLLECTED);
         } else {
             next = (int) end;
         }
@@ -144,7 +152,7 @@ abstract class GraphCopy extends Pool.Member {
 
     private void passLong(int body, long end, boolean isFar) {
         if (end > frameLength - beyond) {
-            throw bad(next, "the object of " + Integer.toUnsignedString((int) GraphWriter.INTS.get(bytes, next + 4)) + " elements does not fit the frame");
+            throw bad(next, "the object of " + Integer.toUnsignedString((int) FrameBytes.INTS.get(bytes, next + 4)) + " elements does not fit the frame");
         }
         if (isFar) {
             skip(body, (int) end);
@@ -166,7 +174,7 @@ abstract class GraphCopy extends Pool.Member {
         if (body + 8 > bytes.length) {
             bytes = Arrays.copyOf(bytes, 2 * bytes.length);
         }
-        GraphWriter.LONGS.set(bytes, body, (long) (body + beyond));
+        FrameBytes.LONGS.set(bytes, body, (long) (body + beyond));
         next = body + 8;
         limit = next;
         beyond += end - next;
@@ -181,8 +189,8 @@ abstract class GraphCopy extends Pool.Member {
             if (frameLength - beyond - next < Frames.HEADER) {
                 throw bad(next, "the frame ends within an object's header");
             }
-            int number = (int) GraphWriter.INTS.get(bytes, next);
-            long count = Integer.toUnsignedLong((int) GraphWriter.INTS.get(bytes, next + 4));
+            int number = (int) FrameBytes.INTS.get(bytes, next);
+            long count = Integer.toUnsignedLong((int) FrameBytes.INTS.get(bytes, next + 4));
             GraphType type = kinds.type(number);
             if (type == null && (number < Frames.REFERENCE || number > Frames.TEXT16)) {
                 throw bad(next, "the interface has no type " + number);
@@ -231,7 +239,7 @@ abstract class GraphCopy extends Pool.Member {
             throw bad(slot, "the pointer leads to no object, or to one to which another pointer leads");
         }
         if (farCount > 0) {
-            GraphWriter.LONGS.set(bytes, slot, (long) place);
+            FrameBytes.LONGS.set(bytes, slot, (long) place);
         }
         if ((shared[word] & bit) != 0) {
             if (!isFull) {
@@ -302,12 +310,117 @@ abstract class GraphCopy extends Pool.Member {
         int filled = 0;
         for (int i = 0; i < count; i++) {
             MemorySegment.copy(frame.far, Flat.BYTE, frame.farAt + begins[i], all, filled, ends[i] - begins[i]);
-            GraphWriter.LONGS.set(near, places[i], (long) filled);
+            FrameBytes.LONGS.set(near, places[i], (long) filled);
             filled += ends[i] - begins[i];
         }
         frame.checked();
         Frame kept = new Frame(null, count == 0 ? null : MemorySegment.ofArray(all), 0, null);
         kept.open(near, length);
         return kept;
+    }
+
+    // Values.
+
+    /** Returns a string of 8-bit characters; {@code null} for null. */
+    public final String text8(int slot) {
+        return FrameBytes.text8(bytes, (int) getLong(slot));
+    }
+
+    /** Returns a string of 16-bit characters; {@code null} for null. */
+    public final String text16(int slot) {
+        return FrameBytes.text16(bytes, (int) getLong(slot));
+    }
+
+    /** Returns the bytes of an object reference; {@code null} for null. */
+    public final byte[] reference(int slot) {
+        int place = (int) getLong(slot);
+        return place == 0 ? null : Arrays.copyOfRange(bytes, place, place + getInt(place - 4));
+    }
+
+    /** Returns a {@code boolean} of the frame. */
+    public final boolean getBoolean(int at) {
+        return bytes[at] != 0;
+    }
+
+    /** Returns a {@code byte} of the frame. */
+    public final byte getByte(int at) {
+        return bytes[at];
+    }
+
+    /** Returns a {@code short} of the frame. */
+    public final short getShort(int at) {
+        return (short) FrameBytes.SHORTS.get(bytes, at);
+    }
+
+    /** Returns a {@code char} of the frame. */
+    public final char getChar(int at) {
+        return (char) FrameBytes.CHARS.get(bytes, at);
+    }
+
+    /** Returns an {@code int} of the frame. */
+    public final int getInt(int at) {
+        return (int) FrameBytes.INTS.get(bytes, at);
+    }
+
+    /** Returns a {@code long} of the frame. */
+    public final long getLong(int at) {
+        return (long) FrameBytes.LONGS.get(bytes, at);
+    }
+
+    /** Returns a GUID of the frame. */
+    public final Guid getGuid(int at) {
+        return Guid.fromWire(getLong(at), getLong(at + 8));
+    }
+
+    /** Returns a {@code float} of the frame. */
+    public final float getFloat(int at) {
+        return (float) FrameBytes.FLOATS.get(bytes, at);
+    }
+
+    /** Returns a {@code double} of the frame. */
+    public final double getDouble(int at) {
+        return (double) FrameBytes.DOUBLES.get(bytes, at);
+    }
+
+    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
+    public final Bytes bytes(int slot) {
+        Bytes found = frame.bytes(slot);
+        return found == null ? null : found.copy();
+    }
+
+    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
+    public final Shorts shorts(int slot) {
+        Shorts found = frame.shorts(slot);
+        return found == null ? null : found.copy();
+    }
+
+    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
+    public final Chars chars(int slot) {
+        Chars found = frame.chars(slot);
+        return found == null ? null : found.copy();
+    }
+
+    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
+    public final Ints ints(int slot) {
+        Ints found = frame.ints(slot);
+        return found == null ? null : found.copy();
+    }
+
+    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
+    public final Longs longs(int slot) {
+        Longs found = frame.longs(slot);
+        return found == null ? null : found.copy();
+    }
+
+    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
+    public final Floats floats(int slot) {
+        Floats found = frame.floats(slot);
+        return found == null ? null : found.copy();
+    }
+
+    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
+    public final Doubles doubles(int slot) {
+        Doubles found = frame.doubles(slot);
+        return found == null ? null : found.copy();
     }
 }

@@ -9,15 +9,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.function.LongSupplier;
 import obvia.BadMessageException;
-import obvia.Bytes;
-import obvia.Chars;
-import obvia.Doubles;
-import obvia.Floats;
 import obvia.Guid;
-import obvia.Ints;
-import obvia.Longs;
 import obvia.Occupancy;
-import obvia.Shorts;
 
 /**
  * Receives a frame with structures that contain pointers, and verifies it once before its use.
@@ -94,10 +87,10 @@ public final class GraphReader extends GraphCopy {
             frame.end();
         }
         frame = null;
-        if (Frame.IS_COLLECTED || Frame.IS_STRICT || bytes.length > GraphWriter.KEPT_MAX) {
+        if (Frame.IS_COLLECTED || Frame.IS_STRICT || bytes.length > Pool.KEPT_MAX) {
             bytes = new byte[4096];
         }
-        if (queue.length > GraphWriter.KEPT_MAX / 16) {
+        if (queue.length > Pool.KEPT_MAX / 16) {
             queue = new int[128];
             built = new Object[0];
         }
@@ -210,19 +203,13 @@ public final class GraphReader extends GraphCopy {
         queue[queued + 1] = number | (type.isShared() ? SHARED : 0);
         // The number of the type has been verified. In the copy, the index of the queue's entry
         // replaces it.
-        GraphWriter.INTS.set(bytes, place - Frames.HEADER, queued >> 1);
+        FrameBytes.INTS.set(bytes, place - Frames.HEADER, queued >> 1);
         queued += 2;
     }
 
     /** Verifies the slot of an object reference. */
     public void checkReference(int slot) {
         find(slot, Frames.REFERENCE, null, UNIQUE, 0);
-    }
-
-    /** Returns the bytes of an object reference; {@code null} for null. */
-    public byte[] reference(int slot) {
-        int place = (int) getLong(slot);
-        return place == 0 ? null : Arrays.copyOfRange(bytes, place, place + getInt(place - 4));
     }
 
     /** Verifies the slot of a reference to an object with this interface. */
@@ -248,7 +235,7 @@ public final class GraphReader extends GraphCopy {
         referenceTypes[referenceCount] = type;
         // The number of the type has been verified. In the copy, the index of the reference
         // replaces it.
-        GraphWriter.INTS.set(bytes, place - Frames.HEADER, referenceCount++);
+        FrameBytes.INTS.set(bytes, place - Frames.HEADER, referenceCount++);
     }
 
     /** Unmarshals a reference. */
@@ -482,116 +469,5 @@ public final class GraphReader extends GraphCopy {
             elements[i] = type.build(this, at + i * type.size);
         }
         return (List<T>) Collections.unmodifiableList(Arrays.asList(elements));
-    }
-
-    /** Returns a string of 8-bit characters; {@code null} for null. */
-    public String text8(int slot) {
-        return text8(bytes, (int) getLong(slot));
-    }
-
-    /** Returns a string of 16-bit characters; {@code null} for null. */
-    public String text16(int slot) {
-        return text16(bytes, (int) getLong(slot));
-    }
-
-    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
-    public Bytes bytes(int slot) {
-        Bytes found = frame.bytes(slot);
-        return found == null ? null : found.copy();
-    }
-
-    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
-    public Shorts shorts(int slot) {
-        Shorts found = frame.shorts(slot);
-        return found == null ? null : found.copy();
-    }
-
-    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
-    public Chars chars(int slot) {
-        Chars found = frame.chars(slot);
-        return found == null ? null : found.copy();
-    }
-
-    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
-    public Ints ints(int slot) {
-        Ints found = frame.ints(slot);
-        return found == null ? null : found.copy();
-    }
-
-    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
-    public Longs longs(int slot) {
-        Longs found = frame.longs(slot);
-        return found == null ? null : found.copy();
-    }
-
-    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
-    public Floats floats(int slot) {
-        Floats found = frame.floats(slot);
-        return found == null ? null : found.copy();
-    }
-
-    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
-    public Doubles doubles(int slot) {
-        Doubles found = frame.doubles(slot);
-        return found == null ? null : found.copy();
-    }
-
-    static String text8(byte[] bytes, int place) {
-        if (place == 0) {
-            return null;
-        }
-        return new String(bytes, place, (int) GraphWriter.INTS.get(bytes, place - 4) - 1, StandardCharsets.UTF_8);
-    }
-
-    static String text16(byte[] bytes, int place) {
-        if (place == 0) {
-            return null;
-        }
-        return new String(bytes, place, 2 * ((int) GraphWriter.INTS.get(bytes, place - 4) - 1), StandardCharsets.UTF_16LE);
-    }
-
-    /** Returns a {@code boolean} of the frame. */
-    public boolean getBoolean(int at) {
-        return bytes[at] != 0;
-    }
-
-    /** Returns a {@code byte} of the frame. */
-    public byte getByte(int at) {
-        return bytes[at];
-    }
-
-    /** Returns a {@code short} of the frame. */
-    public short getShort(int at) {
-        return (short) GraphWriter.SHORTS.get(bytes, at);
-    }
-
-    /** Returns a {@code char} of the frame. */
-    public char getChar(int at) {
-        return (char) GraphWriter.CHARS.get(bytes, at);
-    }
-
-    /** Returns an {@code int} of the frame. */
-    public int getInt(int at) {
-        return (int) GraphWriter.INTS.get(bytes, at);
-    }
-
-    /** Returns a {@code long} of the frame. */
-    public long getLong(int at) {
-        return (long) GraphWriter.LONGS.get(bytes, at);
-    }
-
-    /** Returns a GUID of the frame. */
-    public Guid getGuid(int at) {
-        return Guid.fromWire(getLong(at), getLong(at + 8));
-    }
-
-    /** Returns a {@code float} of the frame. */
-    public float getFloat(int at) {
-        return (float) GraphWriter.FLOATS.get(bytes, at);
-    }
-
-    /** Returns a {@code double} of the frame. */
-    public double getDouble(int at) {
-        return (double) GraphWriter.DOUBLES.get(bytes, at);
     }
 }

@@ -1,11 +1,6 @@
 package obvia.runtime;
 
-import static java.nio.ByteOrder.LITTLE_ENDIAN;
-
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.List;
 import obvia.Bytes;
@@ -28,42 +23,10 @@ import obvia.Shorts;
  * in a queue. Long arrays of numbers are not copied to the private memory, but directly to the
  * area.
  */
-public final class GraphWriter extends Pool.Member {
-    static final VarHandle SHORTS = MethodHandles.byteArrayViewVarHandle(short[].class, LITTLE_ENDIAN);
-    static final VarHandle CHARS = MethodHandles.byteArrayViewVarHandle(char[].class, LITTLE_ENDIAN);
-    static final VarHandle INTS = MethodHandles.byteArrayViewVarHandle(int[].class, LITTLE_ENDIAN);
-    static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, LITTLE_ENDIAN);
-    static final VarHandle FLOATS = MethodHandles.byteArrayViewVarHandle(float[].class, LITTLE_ENDIAN);
-    static final VarHandle DOUBLES = MethodHandles.byteArrayViewVarHandle(double[].class, LITTLE_ENDIAN);
-
-    /** The maximum size in bytes of an array that is copied to the private memory. */
-    static final int NEAR_MAX = 256;
-    /** The maximum size in bytes of the memory that is kept from call to call. */
-    static final int KEPT_MAX = 4 << 20;
-
+public final class GraphWriter extends GraphWords {
     private static final Pool<GraphWriter> POOL = new Pool<>();
 
-    /** The initial number of words. */
-    private static final int WORDS = 512;
-
-    private static final int WORDS_MAX = (int) (Segments.AREA_MAX / 8);
-    private static final int HEADER = Frames.HEADER / 8;
-    private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(LITTLE_ENDIAN);
-
     private GraphKinds kinds;
-
-    /**
-     * The frame, in words rather than bytes, since the virtual machine's bounds checks cost less on
-     * them. Words from {@link #next} on are zero.
-     */
-    private long[] words = new long[WORDS];
-    private int next;
-
-    /**
-     * The number of words by which offsets in the frame exceed those in {@link #words}: long arrays
-     * are only in the frame.
-     */
-    private int beyond;
 
     /** The objects to be written: a ring buffer. */
     private Object[] values = new Object[64];
@@ -119,14 +82,8 @@ public final class GraphWriter extends Pool.Member {
 
     /** Ends the frame and returns the writer to the pool. */
     void close() {
-        if (words.length > KEPT_MAX / 8) {
-            words = new long[WORDS];
-        } else {
-            Arrays.fill(words, 0, next, 0L);
-        }
-        next = 0;
-        beyond = 0;
-        if (values.length > KEPT_MAX / 32) {
+        clear();
+        if (values.length > Pool.KEPT_MAX / 32) {
             values = new Object[64];
             types = new GraphType[64];
             places = new int[64];
@@ -154,7 +111,7 @@ public final class GraphWriter extends Pool.Member {
                 types[at].write(this, value, places[at]);
             }
         }
-        if (length() > Segments.AREA_MAX) {
+        if (length() > Frames.AREA_MAX) {
             throw tooLong(length());
         }
         return length();
@@ -194,11 +151,6 @@ public final class GraphWriter extends Pool.Member {
         return Arrays.copyOf(referenced, referenceCount);
     }
 
-    /** Returns the length of the frame. */
-    int length() {
-        return 8 * (next + beyond);
-    }
-
     private void writeAll(GraphType type, Object[] elements, int place) {
         isAlone = false;
         for (Object element : elements) {
@@ -222,56 +174,6 @@ public final class GraphWriter extends Pool.Member {
             }
         }
         MemorySegment.copy(words, from, memory, WORD, at, next - from);
-    }
-
-    /**
-     * Returns the bytes, for values that write themselves: see {@link Flat}. The segment is valid
-     * until the next object is added.
-     */
-    public MemorySegment memory() {
-        return MemorySegment.ofArray(words);
-    }
-
-    /** Returns the number of words for {@code bytes} bytes. */
-    private static int words(long bytes) {
-        return (int) (bytes + 7 >> 3);
-    }
-
-    /** Appends {@code length} zero words and returns the index of the first. */
-    private int claim(int length) {
-        int begin = next;
-        int end = begin + length;
-        if (end > words.length) {
-            grow(end);
-        }
-        next = end;
-        return begin;
-    }
-
-    private void grow(int end) {
-        if (end + beyond > WORDS_MAX) {
-            throw tooLong(8L * (end + beyond));
-        }
-        words = Arrays.copyOf(words, (int) Math.max(end, Math.min(2L * words.length, WORDS_MAX)));
-    }
-
-    private static RpcException tooLong(long length) {
-        return RpcException.of(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes is longer than the limit of " + Segments.AREA_MAX + " bytes");
-    }
-
-    /** Appends an object to which the slot leads, and returns the offset of its body. */
-    private int object(int slot, int number, int count, long length) {
-        if (length > Segments.AREA_MAX) {
-            throw tooLong(length);
-        }
-        int body = claim(HEADER + words(length)) + HEADER;
-        words[body - HEADER] = header(number, count);
-        putLong(slot, 8L * (body + beyond));
-        return 8 * body;
-    }
-
-    private static long header(int number, int count) {
-        return number | (long) count << 32;
     }
 
     private void push(GraphType type, Object value, int place) {
@@ -302,62 +204,6 @@ public final class GraphWriter extends Pool.Member {
         first = 0;
     }
 
-    // Values, at offsets that exist already and are zero.
-
-    private void put(int at, long bits) {
-        words[at >> 3] |= bits << 8 * at;
-    }
-
-    /** Writes a {@code byte}. */
-    public void putByte(int at, byte value) {
-        put(at, Frames.bits(value, 0));
-    }
-
-    /** Writes a {@code boolean}. */
-    public void putBoolean(int at, boolean value) {
-        put(at, Frames.bits(value, 0));
-    }
-
-    /** Writes a {@code short}. */
-    public void putShort(int at, short value) {
-        put(at, Frames.bits(value, 0));
-    }
-
-    /** Writes a {@code char}. */
-    public void putChar(int at, char value) {
-        put(at, Frames.bits(value, 0));
-    }
-
-    /** Writes an {@code int}. */
-    public void putInt(int at, int value) {
-        put(at, Frames.bits(value, 0));
-    }
-
-    /** Writes a {@code long}. */
-    public void putLong(int at, long value) {
-        words[at >> 3] = value;
-    }
-
-    /** Writes a {@code float}. */
-    public void putFloat(int at, float value) {
-        put(at, Frames.bits(value, 0));
-    }
-
-    /** Writes a {@code double}. */
-    public void putDouble(int at, double value) {
-        putLong(at, Frames.bits(value, 0));
-    }
-
-    /** Writes a GUID. */
-    public void putGuid(int at, Guid value) {
-        FrameWriter.put(value, memory(), at);
-    }
-
-    /** Writes an array of fixed size from the segment of {@link obvia.Ints} and its siblings. */
-    public void putArray(int at, MemorySegment elements) {
-        MemorySegment.copy(elements, 0, memory(), at, elements.byteSize());
-    }
-
     // Targets of slots.
 
     /** Writes the slot of an exclusive pointer to one value; {@code null} is null. */
@@ -381,16 +227,6 @@ public final class GraphWriter extends Pool.Member {
     // positions are indices of words. The caller passes the position of the next object, which it
     // has in a register.
 
-    /** Writes a word: see {@link Frames#bits(int, int)}. */
-    public void word(int at, long bits) {
-        words[at] = bits;
-    }
-
-    /** Returns the index of the word at which the next object begins. */
-    public int end() {
-        return next;
-    }
-
     /**
      * Writes the slot of a pointer to numbers; {@code null} is null.
      *
@@ -405,7 +241,7 @@ public final class GraphWriter extends Pool.Member {
         long[] words = this.words;
         int count = elements.size();
         int after = end + HEADER + (count + 7 >> 3);
-        if (!isAlone || count > NEAR_MAX || after > words.length) {
+        if (!isAlone || count > Frames.NEAR_MAX || after > words.length) {
             array(8 * slot, type, elements);
             return next;
         }
@@ -491,13 +327,13 @@ public final class GraphWriter extends Pool.Member {
         }
         long length = elements.byteSize();
         int count = (int) (length / type.size);
-        if (length <= NEAR_MAX) {
+        if (length <= Frames.NEAR_MAX) {
             int place = object(slot, kinds.number(type), count, length);
             MemorySegment.copy(elements, 0, memory(), place, length);
             return;
         }
         object(slot, kinds.number(type), count, 0);
-        if (length() + length > Segments.AREA_MAX) {
+        if (length() + length > Frames.AREA_MAX) {
             throw tooLong(length() + length);
         }
         if (farCount == far.length) {
@@ -512,7 +348,7 @@ public final class GraphWriter extends Pool.Member {
 
     /** Writes the slot of a pointer to numbers; {@code null} is null. */
     public void array(int slot, GraphType type, Bytes elements) {
-        if (elements != null && elements.size() <= NEAR_MAX) {
+        if (elements != null && elements.size() <= Frames.NEAR_MAX) {
             int place = object(slot, kinds.number(type), elements.size(), elements.size());
             elements.copyTo(words, place >> 3);
             return;

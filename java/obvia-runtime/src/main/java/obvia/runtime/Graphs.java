@@ -25,7 +25,7 @@ public final class Graphs {
         GraphReader reader = GraphReader.of(MemorySegment.ofArray(bytes), 0, bytes.length, 8, GraphKinds.EVERY, "a structure's members");
         reader.checkOne(0, type, isShared ? GraphReader.FULL : GraphReader.UNIQUE);
         reader.verify();
-        reader.resolve((reference, _) -> objects[(int) GraphWriter.INTS.get(reference, 0)]);
+        reader.resolve((reference, _) -> objects[(int) FrameBytes.INTS.get(reference, 0)]);
         reader.build();
         Object copy = reader.one(0);
         reader.close();
@@ -43,6 +43,12 @@ public final class Graphs {
         }
         Frame kept = view.frame.keep();
         return Retained.of((T) view.graphType().view(kept, view.at), kept.hold());
+    }
+
+    /** Frees the pooled readers and writers. */
+    public static void clearPools() {
+        GraphReader.clearPool();
+        GraphWriter.clearPool();
     }
 
     /** The hold of values without a frame. */

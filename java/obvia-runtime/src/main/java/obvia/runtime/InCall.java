@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 import obvia.BadMessageException;
 import obvia.Hresult;
 import obvia.RpcException;
+import obvia.runtime.call.Fault;
+import obvia.runtime.call.LimitedLog;
 
 /**
  * A call in its server: the request, and the destination of the reply.
@@ -63,7 +65,7 @@ public abstract class InCall {
 
     /** Returns the exception for an opnum that the interface lacks. */
     public final RuntimeException noMethod() {
-        return new Refused(Fault.OP_RANGE);
+        return new Fault.Refused(Fault.OP_RANGE);
     }
 
     /** Allocates the results' frame with {@code length} bytes. */
@@ -111,17 +113,14 @@ public abstract class InCall {
         this.result = result;
     }
 
-    /** The bit that marks a fault's status. */
-    static final long FAULT = 1L << 32;
-
     /**
      * Returns the answer to a call whose stub has thrown an exception: an HRESULT, or a fault's
      * status with bit 32 set.
      */
     public static long answer(Throwable why) {
         return switch (why) {
-            case Refused e -> FAULT | Integer.toUnsignedLong(e.status);
-            case BadMessageException _ -> FAULT | Fault.BAD_STUB_DATA;
+            case Fault.Refused e -> Fault.answer(e.status());
+            case BadMessageException _ -> Fault.answer(Fault.BAD_STUB_DATA);
             case RpcException e -> Integer.toUnsignedLong(e.result() < 0 ? e.result() : Hresult.E_FAIL);
             case OutOfMemoryError _ -> Integer.toUnsignedLong(Hresult.E_OUTOFMEMORY);
             default -> {
@@ -129,18 +128,5 @@ public abstract class InCall {
                 yield Integer.toUnsignedLong(Hresult.RPC_E_SERVERFAULT);
             }
         };
-    }
-
-    /** Rejects a call with a fault before its method is called. */
-    static final class Refused extends RuntimeException {
-        private static final long serialVersionUID = 1;
-
-        /** The status of the fault. */
-        final int status;
-
-        Refused(int status) {
-            super("the call is refused", null, false, false);
-            this.status = status;
-        }
     }
 }

@@ -55,7 +55,7 @@ public record InterfaceInfo<T>(
     }
 
     /** Throws E_NOINTERFACE if the object lacks the interface. */
-    void check(Object object) {
+    public void check(Object object) {
         if (!type.isInstance(object)) {
             throw RpcException.of(Hresult.E_NOINTERFACE, "an object of " + object.getClass().getName() + " does not have interface " + this);
         }
@@ -73,6 +73,6 @@ public record InterfaceInfo<T>(
      * @throws IllegalArgumentException if there is none
      */
     public static <T> InterfaceInfo<T> of(Class<T> type) {
-        return Known.of(type);
+        return Interfaces.of(type);
     }
 }

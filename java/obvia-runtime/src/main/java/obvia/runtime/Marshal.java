@@ -2,9 +2,9 @@ package obvia.runtime;
 
 import static java.lang.ref.Reference.reachabilityFence;
 
-import java.util.List;
 import obvia.Hresult;
 import obvia.RpcException;
+import obvia.runtime.call.Fault;
 
 /**
  * Marshaling of interface pointers in frames.
@@ -22,7 +22,7 @@ public final class Marshal {
      */
     public static byte[] reference(Proxy through, Object object, InterfaceInfo<?> info) {
         try {
-            return object == null ? null : through.way().reference(through.target(), object, info);
+            return object == null ? null : through.transport().reference(through.target(), object, info);
         } finally {
             reachabilityFence(through);
         }
@@ -42,7 +42,7 @@ public final class Marshal {
      */
     public static <T> T object(Proxy through, byte[] reference, InterfaceInfo<T> info) {
         try {
-            return reference == null ? null : through.way().object(through.target(), reference, info);
+            return reference == null ? null : through.transport().object(through.target(), reference, info);
         } finally {
             reachabilityFence(through);
         }
@@ -56,34 +56,7 @@ public final class Marshal {
             // RPC_E_DISCONNECTED means that the called object is gone and the arguments were not
             // read.
             boolean isGone = e.result() == Hresult.RPC_E_DISCONNECTED;
-            throw new InCall.Refused(isGone ? Hresult.CO_E_OBJNOTCONNECTED : e.result());
+            throw new Fault.Refused(isGone ? Hresult.CO_E_OBJNOTCONNECTED : e.result());
         }
-    }
-
-    /** Marshals a reference for another process of this host. */
-    static byte[] marshal(ProcessRuntime runtime, long to, Object object, InterfaceInfo<?> info, Sent sent, boolean isVirtual) {
-        // Calls of objects that are reached over a network go through this process.
-        if (!(object instanceof Proxy proxy) || !(proxy.way() instanceof Link home)) {
-            ObjRef reference = runtime.marshalOwn(object, info, to, isVirtual);
-            sent.addOwn(runtime.exports(), to, reference);
-            return reference.toBytes();
-        }
-        proxy.check();
-        int refs = RuntimeCalls.REFS_PER_QUERY;
-        long target;
-        try {
-            target = RuntimeCalls.query(home, proxy.target(), info);
-        } finally {
-            reachabilityFence(proxy);
-        }
-        if (home.oxid() == to) {
-            sent.add(() -> home.releaseLater(target, refs));
-        } else {
-            // The object's process counts the references for the receiver, and this process
-            // releases its own.
-            RuntimeCalls.transfer(home, target, to, refs);
-            home.releaseLater(target, refs);
-        }
-        return new ObjRef(info.iid(), refs, home.oxid(), proxy.oid(), target, List.of(Link.endpoint(home.oxid()))).toBytes();
     }
 }

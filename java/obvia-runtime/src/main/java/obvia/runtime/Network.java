@@ -62,10 +62,10 @@ public interface Network {
     /** See {@link obvia.Obvia#setAccounts}. */
     void setAccounts(Map<String, String> passwords);
 
-    /** See {@link obvia.spi.Runtime#setAccess}. */
+    /** See {@link obvia.ObviaRuntime#setAccess}. */
     void setAccess(Object object, Access rule);
 
-    /** See {@link obvia.spi.Runtime#setClassAccess}. */
+    /** See {@link obvia.ObviaRuntime#setClassAccess}. */
     void setClassAccess(Guid classId, Access rule);
 
     /**

@@ -9,6 +9,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * worth keeping.
  */
 final class Pool<T extends Pool.Member> {
+    /** The maximum size in bytes of the memory that is kept from call to call. */
+    static final int KEPT_MAX = 4 << 20;
+
     private static final int PLACES = 64;
 
     /**

@@ -1,7 +1,6 @@
 package obvia.runtime;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.ref.Cleaner;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import obvia.Hresult;
@@ -10,26 +9,21 @@ import obvia.RpcException;
 
 /** The local representative of an object in another process: the base of the compiler's proxies. */
 public abstract class Proxy implements Remote {
-    private static final Cleaner CLEANER = Cleaner.create();
     /** The classes whose methods make calls. */
     private static final Set<String> CALLERS = ConcurrentHashMap.newKeySet();
 
-    private final Way way;
-    private final long oid;
-    private final Reference.Owned owned;
-    private final Cleaner.Cleanable cleanable;
-
+    private final Transport transport;
     private final long target;
+    private final Reference reference;
 
     /** Creates a proxy, which releases its references when it is collected. */
     // The cleaner does not run the action before the constructor returns, so `this` may escape.
     @SuppressWarnings("this-escape")
     protected Proxy(Reference reference) {
-        way = reference.way;
-        target = reference.target;
-        oid = reference.oid;
-        owned = reference.owned;
-        cleanable = CLEANER.register(this, owned);
+        this.reference = reference;
+        transport = reference.transport();
+        target = reference.target();
+        reference.releaseWith(this);
         for (Class<?> type = getClass(); type != Proxy.class; type = type.getSuperclass()) {
             CALLERS.add(type.getName());
         }
@@ -41,7 +35,7 @@ public abstract class Proxy implements Remote {
      * <p>Taking the stack trace stops the thread: afterwards it sees this thread's earlier writes.
      * Hidden classes are missing in stack traces and therefore cannot be proxies.
      */
-    static boolean isCalling(Thread thread) {
+    public static boolean isCalling(Thread thread) {
         for (StackTraceElement frame : thread.getStackTrace()) {
             if (CALLERS.contains(frame.getClassName())) {
                 return true;
@@ -56,10 +50,10 @@ public abstract class Proxy implements Remote {
     protected final Channel begin(int length) {
         Channel channel = null;
         try {
-            channel = way.channel();
+            channel = transport.channel();
             return channel.request(length);
         } catch (RuntimeException | Error e) {
-            way.takeBackUnsent();
+            transport.takeBackUnsent();
             if (channel != null) {
                 channel.end();
             }
@@ -72,12 +66,12 @@ public abstract class Proxy implements Remote {
      * the method needs.
      */
     protected final boolean isShared(MemorySegment array, boolean isWritten) {
-        return way.takesReferences() && OwnRegion.of(array, isWritten) != null;
+        return transport.isShared(array, isWritten);
     }
 
     /** Refuses to copy arrays of {@code map} parameters where they can be passed by reference. */
     protected final void checkCopied() {
-        if (way.takesReferences()) {
+        if (transport.takesReferences()) {
             String why = "the array of a [map] parameter has to lie in shared memory that its method may use";
             throw RpcException.of(Hresult.E_INVALIDARG, why);
         }
@@ -89,14 +83,14 @@ public abstract class Proxy implements Remote {
         try {
             length = arguments.finish(this);
         } catch (RuntimeException | Error e) {
-            way.takeBackUnsent();
+            transport.takeBackUnsent();
             throw e;
         }
         Channel channel = begin(length);
         try {
             arguments.copyTo(channel.memory, channel.at);
         } catch (RuntimeException | Error e) {
-            way.takeBackUnsent();
+            transport.takeBackUnsent();
             channel.end();
             throw e;
         }
@@ -135,42 +129,31 @@ public abstract class Proxy implements Remote {
         }
     }
 
-    final Way way() {
-        return way;
+    final Transport transport() {
+        return transport;
     }
 
     final long target() {
         return target;
     }
 
-    final long oid() {
-        return oid;
-    }
-
-    /** Throws an exception if the reference was released. */
-    final void check() {
-        if (owned.isReleased()) {
-            throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "the reference was released");
-        }
-    }
-
-    final void release() {
-        cleanable.clean();
+    final Reference reference() {
+        return reference;
     }
 
     /** Whether the other proxy leads to the same object. */
     @Override
     public final boolean equals(Object other) {
-        return other instanceof Proxy proxy && proxy.oid == oid && proxy.way.oxid() == way.oxid();
+        return other instanceof Proxy proxy && proxy.reference.isSame(reference);
     }
 
     @Override
     public final int hashCode() {
-        return Long.hashCode(oid * 31 + way.oxid());
+        return reference.identity();
     }
 
     @Override
     public final String toString() {
-        return getClass().getSimpleName() + "[object " + Long.toHexString(oid) + " of process " + Long.toHexString(way.oxid()) + "]";
+        return getClass().getSimpleName() + "[object " + Long.toHexString(reference.oid()) + " of process " + Long.toHexString(transport.oxid()) + "]";
     }
 }

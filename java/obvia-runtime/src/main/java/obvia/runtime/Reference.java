@@ -1,23 +1,31 @@
 package obvia.runtime;
 
+import java.lang.ref.Cleaner;
+import obvia.Hresult;
+import obvia.RpcException;
+
 /**
  * An interface pointer of another process, with references that belong to this process: the content
  * of a proxy.
  */
 public final class Reference {
-    final Way way;
-    final long target;
-    final long oid;
-    final Owned owned;
+    private static final Cleaner CLEANER = Cleaner.create();
+
+    private final Transport transport;
+    private final long target;
+    private final long oid;
+    private final Owned owned;
+    /** The release of the references when the proxy is collected. */
+    private Cleaner.Cleanable release;
 
     /** The references to be released. */
-    static final class Owned implements Runnable {
-        private final Way way;
+    private static final class Owned implements Runnable {
+        private final Transport transport;
         private final long target;
         private int refs;
 
-        Owned(Way way, long target, int refs) {
-            this.way = way;
+        Owned(Transport transport, long target, int refs) {
+            this.transport = transport;
             this.target = target;
             this.refs = refs;
         }
@@ -25,7 +33,7 @@ public final class Reference {
         @Override
         public synchronized void run() {
             if (refs > 0) {
-                way.releaseLater(target, refs);
+                transport.releaseLater(target, refs);
                 refs = 0;
             }
         }
@@ -38,15 +46,70 @@ public final class Reference {
     /**
      * Creates an interface pointer with references that belong to this process from now on.
      *
-     * @param way the way to the object
+     * @param transport the transport by which the object is reached
      * @param target the interface pointer
      * @param oid the OID, which is the same for all interface pointers of an object
      * @param refs the number of references to be released
      */
-    public Reference(Way way, long target, long oid, int refs) {
-        this.way = way;
+    public Reference(Transport transport, long target, long oid, int refs) {
+        this.transport = transport;
         this.target = target;
         this.oid = oid;
-        owned = new Owned(way, target, refs);
+        owned = new Owned(transport, target, refs);
+    }
+
+    /**
+     * Returns the content of a proxy; {@code null} for any other object. The interface pointer is
+     * valid as long as the proxy is reachable.
+     */
+    public static Reference of(Object object) {
+        return object instanceof Proxy proxy ? proxy.reference() : null;
+    }
+
+    /** Returns the transport by which the object is reached. */
+    public Transport transport() {
+        return transport;
+    }
+
+    /** Returns the interface pointer, a number that is only meaningful to its transport. */
+    public long target() {
+        return target;
+    }
+
+    /** Returns the OID. */
+    public long oid() {
+        return oid;
+    }
+
+    /** Throws RPC_E_DISCONNECTED if the references were released. */
+    public void check() {
+        if (owned.isReleased()) {
+            throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "the reference was released");
+        }
+    }
+
+    /** Queries the object for another interface, and returns a proxy. */
+    public <T> T query(InterfaceInfo<T> info) {
+        check();
+        return info.proxy().apply(transport.query(target, oid, info));
+    }
+
+    /** Releases the references of a proxy. */
+    public void release() {
+        release.clean();
+    }
+
+    /** Lets the references be released when the proxy is collected. */
+    void releaseWith(Proxy proxy) {
+        release = CLEANER.register(proxy, owned);
+    }
+
+    /** Whether the other interface pointer is one of the same object. */
+    boolean isSame(Reference other) {
+        return other.oid == oid && other.transport.oxid() == transport.oxid();
+    }
+
+    int identity() {
+        return Long.hashCode(oid * 31 + transport.oxid());
     }
 }

@@ -1,11 +1,11 @@
 /**
- * Calls through shared memory, in pure Java.
+ * The classes that generated proxies and stubs name, and the interface to the transports of calls.
  *
- * <p>From the bottom up: {@code Directory} (names), {@code Line} (the socket of a connection),
- * {@code Segments} (its memory), {@code Window} (messages), {@code Channel} and {@code Connection}
- * (the two sides of calls), {@code Link}, {@code Exports} and {@code ProcessRuntime} (objects). The
- * public classes are the API for the compiler's proxies and stubs:
- * {@link obvia.runtime.InterfaceInfo}, {@link obvia.runtime.Proxy}, {@link obvia.runtime.Channel}
- * and {@link obvia.runtime.InCall}.
+ * <p>{@link obvia.runtime.InterfaceInfo} describes an interface. {@link obvia.runtime.Proxy} and
+ * {@link obvia.runtime.Channel} are the caller's side of a call, {@link obvia.runtime.InCall} is
+ * the object's. Frames with flat arguments are written by {@link obvia.runtime.FrameWriter} and
+ * read by {@link obvia.runtime.FrameReader}, frames of structures with pointers by
+ * {@link obvia.runtime.GraphWriter} and {@link obvia.runtime.GraphReader}. Objects of other
+ * processes are reached by a {@link obvia.runtime.Transport}.
  */
 package obvia.runtime;

@@ -13,6 +13,7 @@ import java.util.Random;
 import obvia.BadMessageException;
 import obvia.Hresult;
 import obvia.RpcException;
+import obvia.runtime.call.Fault;
 import org.junit.jupiter.api.Test;
 
 class FramesTest {
@@ -131,6 +132,6 @@ class FramesTest {
         assertThrows(BadMessageException.class, () -> reader.used(3, 2));
         assertEquals(Hresult.E_INVALIDARG, assertThrows(RpcException.class, () -> Frames.count(() -> Frames.unsigned(-1))).result());
         assertEquals(Hresult.E_OUTOFMEMORY, assertThrows(RpcException.class, () -> Frames.plus(16, Integer.MAX_VALUE, 4)).result());
-        assertEquals(Fault.NO_MEMORY, assertThrows(InCall.Refused.class, () -> reader.room(1 << 30, 8)).status);
+        assertEquals(Fault.NO_MEMORY, assertThrows(Fault.Refused.class, () -> reader.room(1 << 30, 8)).status());
     }
 }

@@ -26,6 +26,7 @@ import obvia.Ints;
 import obvia.Retained;
 import obvia.RpcException;
 import obvia.Shorts;
+import obvia.runtime.objects.Trees;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import trees.Any;
@@ -216,9 +217,9 @@ class GraphFuzzTest {
                 // itself.
                 long word = random.nextBoolean() ? likely[random.nextInt(likely.length)] : random.nextInt(frame.length / 8) * 8L;
                 if (random.nextInt(3) == 0) {
-                    GraphWriter.INTS.set(frame, at + 4 * random.nextInt(2), (int) word);
+                    FrameBytes.INTS.set(frame, at + 4 * random.nextInt(2), (int) word);
                 } else {
-                    GraphWriter.LONGS.set(frame, at, word);
+                    FrameBytes.LONGS.set(frame, at, word);
                 }
             }
             isRefused(sample.type, frame);
@@ -240,8 +241,8 @@ class GraphFuzzTest {
         List<Integer> headers = new ArrayList<>(List.of(8));
         while (headers.getLast() < frame.length) {
             int at = headers.getLast();
-            int number = (int) GraphWriter.INTS.get(frame, at);
-            long count = (int) GraphWriter.INTS.get(frame, at + 4);
+            int number = (int) FrameBytes.INTS.get(frame, at);
+            long count = (int) FrameBytes.INTS.get(frame, at + 4);
             GraphType type = GraphKinds.EVERY.type(number);
             long length = type != null ? type.length(count) : number == Frames.TEXT16 ? 2 * count : count;
             headers.add(at + Frames.HEADER + (int) Frames.aligned(length));
@@ -265,9 +266,9 @@ class GraphFuzzTest {
             to += length;
         }
         for (int at = 0; at < reversed.length; at += 8) {
-            Long place = moved.get((long) GraphWriter.LONGS.get(reversed, at));
+            Long place = moved.get((long) FrameBytes.LONGS.get(reversed, at));
             if (place != null) {
-                GraphWriter.LONGS.set(reversed, at, (long) place);
+                FrameBytes.LONGS.set(reversed, at, (long) place);
             }
         }
         return reversed;
@@ -290,13 +291,13 @@ class GraphFuzzTest {
     void objectsThatNoSlotLeadsToAreOfAKindAndFit() {
         for (Sample sample : samples()) {
             byte[] frame = Arrays.copyOf(sample.frame, sample.frame.length + 16);
-            GraphWriter.INTS.set(frame, sample.frame.length, Frames.TEXT8);
-            GraphWriter.INTS.set(frame, sample.frame.length + 4, 8);
+            FrameBytes.INTS.set(frame, sample.frame.length, Frames.TEXT8);
+            FrameBytes.INTS.set(frame, sample.frame.length + 4, 8);
             read(sample.type, frame);
-            GraphWriter.INTS.set(frame, sample.frame.length + 4, 9);
+            FrameBytes.INTS.set(frame, sample.frame.length + 4, 9);
             assertThrows(BadMessageException.class, () -> read(sample.type, frame));
-            GraphWriter.INTS.set(frame, sample.frame.length + 4, 8);
-            GraphWriter.INTS.set(frame, sample.frame.length, Frames.TEXT16 + 1);
+            FrameBytes.INTS.set(frame, sample.frame.length + 4, 8);
+            FrameBytes.INTS.set(frame, sample.frame.length, Frames.TEXT16 + 1);
             assertThrows(BadMessageException.class, () -> read(sample.type, frame));
         }
     }
@@ -337,12 +338,12 @@ class GraphFuzzTest {
         for (int to = 0; to < 20; to++) {
             // A chain of pairs. The number of the last one is one of the pairs.
             byte[] frame = new byte[8 + 20 * 24];
-            GraphWriter.LONGS.set(frame, 0, 16L);
+            FrameBytes.LONGS.set(frame, 0, 16L);
             for (int i = 0; i < 20; i++) {
-                GraphWriter.LONGS.set(frame, 8 + 24 * i, Frames.KIND_FIRST | 1L << 32);
-                GraphWriter.LONGS.set(frame, 24 + 24 * i, i == 19 ? 0L : 40L + 24 * i);
+                FrameBytes.LONGS.set(frame, 8 + 24 * i, Frames.KIND_FIRST | 1L << 32);
+                FrameBytes.LONGS.set(frame, 24 + 24 * i, i == 19 ? 0L : 40L + 24 * i);
             }
-            GraphWriter.LONGS.set(frame, 16 + 24 * 19, 16L + 24 * to);
+            FrameBytes.LONGS.set(frame, 16 + 24 * 19, 16L + 24 * to);
             GraphReader reader = GraphReader.of(MemorySegment.ofArray(frame), 0, frame.length, 8, kinds, "the frame");
             reader.checkOne(0, PairType.TYPE, GraphReader.FULL);
             assertThrows(BadMessageException.class, reader::verify, "pair " + to);
@@ -418,7 +419,7 @@ class GraphFuzzTest {
     void circlesOfUniquePointersAreRefused() {
         byte[] frame = frame(ITEM, Item.of(1, false, null, null));
         // `next` leads to the structure itself.
-        GraphWriter.LONGS.set(frame, 16 + 16, 16L);
+        FrameBytes.LONGS.set(frame, 16 + 16, 16L);
         assertThrows(BadMessageException.class, () -> read(ITEM, frame));
     }
 }

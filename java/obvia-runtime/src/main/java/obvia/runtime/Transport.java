@@ -1,0 +1,78 @@
+package obvia.runtime;
+
+import java.lang.foreign.MemorySegment;
+import obvia.runtime.call.CallContext;
+
+/**
+ * The transport by which objects of other processes are reached: a link through shared memory, or a
+ * {@link Network} for everything else.
+ *
+ * <p>An interface pointer is a number that is only meaningful to its transport.
+ */
+public abstract class Transport {
+    /** For implementations. */
+    protected Transport() {}
+
+    /** Returns a channel for a call of this thread. */
+    protected abstract Channel channel();
+
+    /** Whether the peer accepts arrays by reference: see {@link Channel#refer}. */
+    protected boolean takesReferences() {
+        return false;
+    }
+
+    /**
+     * Whether an array can be passed by reference: it lies in shared memory with the access that
+     * the method needs.
+     */
+    protected boolean isShared(MemorySegment array, boolean isWritten) {
+        return false;
+    }
+
+    /** Returns the OXID, which distinguishes objects with the same OID in different processes. */
+    protected abstract long oxid();
+
+    /**
+     * Marshals a reference in the arguments of a call.
+     *
+     * @param through the interface pointer that is called
+     * @param object the object, not {@code null}
+     */
+    protected abstract byte[] reference(long through, Object object, InterfaceInfo<?> info);
+
+    /** Takes back the references of this thread's next call, which is not made. */
+    protected void takeBackUnsent() {}
+
+    /**
+     * Unmarshals a reference in the results of a call.
+     *
+     * @param through the interface pointer that was called
+     */
+    protected abstract <T> T object(long through, byte[] reference, InterfaceInfo<T> info);
+
+    /** Queries an object for another interface. */
+    protected abstract Reference query(long through, long oid, InterfaceInfo<?> info);
+
+    /** Releases references soon, without waiting. */
+    protected abstract void releaseLater(long target, int refs);
+
+    /** Returns the remaining time of this thread's calls in nanoseconds. */
+    protected static long timeLeft() {
+        return CallContext.currentDeadline().left();
+    }
+
+    /**
+     * Returns the interface pointer behind a proxy of this transport; 0 for any other object. The
+     * pointer is valid as long as the proxy is: its user keeps the proxy reachable.
+     *
+     * @throws obvia.RpcException with RPC_E_DISCONNECTED if the reference was released
+     */
+    protected final long targetOf(Object object) {
+        Reference reference = Reference.of(object);
+        if (reference == null || reference.transport() != this) {
+            return 0;
+        }
+        reference.check();
+        return reference.target();
+    }
+}

@@ -1,0 +1,38 @@
+package obvia.runtime.call;
+
+import java.time.Duration;
+import obvia.Hresult;
+import obvia.RpcException;
+
+/** A deadline, by {@link System#nanoTime}. */
+public record Deadline(long at) {
+    /** A practically unlimited time: points in time that are further apart cannot be compared. */
+    private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE / 4);
+
+    /** Returns the deadline that is a time from now. */
+    public static Deadline in(Duration time) {
+        return new Deadline(System.nanoTime() + nanos(time));
+    }
+
+    /** Converts a time to nanoseconds: negative times to 0, long ones to the maximum. */
+    public static long nanos(Duration time) {
+        return time.isNegative() ? 0 : time.compareTo(LONGEST) > 0 ? LONGEST.toNanos() : time.toNanos();
+    }
+
+    /** Returns the remaining nanoseconds, or 0. */
+    public long left() {
+        return Math.max(0, at - System.nanoTime());
+    }
+
+    /** Whether the deadline has passed. */
+    public boolean isOver() {
+        return at - System.nanoTime() <= 0;
+    }
+
+    /** Throws an exception if the deadline has expired. */
+    public void check() {
+        if (isOver()) {
+            throw RpcException.of(Hresult.RPC_E_TIMEOUT, "the deadline passed");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/**
+ * The parts of a call that are the same over all transports: the context with the deadline, faults,
+ * the descriptions of failures, and the log of what peers cause.
+ */
+package obvia.runtime.call;

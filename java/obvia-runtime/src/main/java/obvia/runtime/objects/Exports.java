@@ -1,0 +1,238 @@
+package obvia.runtime.objects;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import obvia.Guid;
+import obvia.Hresult;
+import obvia.RpcException;
+import obvia.runtime.InCall;
+import obvia.runtime.InterfaceInfo;
+import obvia.runtime.Interfaces;
+
+/**
+ * The objects that other processes reference: interface pointers by index and generation, with the
+ * reference count of each client.
+ *
+ * <p>An object has an entry for each interface that was requested, and is removed with the last
+ * reference to any of them.
+ */
+final class Exports {
+    private final List<Entry> table = new ArrayList<>();
+    private final List<Integer> vacant = new ArrayList<>();
+    private final Map<Object, Identity> objects = new IdentityHashMap<>();
+    private int generation;
+    private long lastOid;
+
+    /**
+     * The count of removals, replacements and changes of rules. Cached entries are valid as long as
+     * it does not change.
+     */
+    private volatile int removals;
+
+    /** An object of this process, and its entries by interface. */
+    private static final class Identity {
+        final long oid;
+        final boolean isVirtual;
+        final Map<Guid, Entry> entries = new HashMap<>();
+
+        Identity(long oid, boolean isVirtual) {
+            this.oid = oid;
+            this.isVirtual = isVirtual;
+        }
+    }
+
+    /** An interface pointer. */
+    static final class Entry {
+        private final Object object;
+        private final InterfaceInfo<?> info;
+        private final InterfaceInfo.Stub<Object> stub;
+        private final long target;
+        private final Identity identity;
+        private final Map<Long, Long> holders;
+
+        @SuppressWarnings("unchecked")
+        private Entry(Object object, InterfaceInfo<?> info, long target, Identity identity, Map<Long, Long> holders) {
+            this.object = object;
+            this.info = info;
+            stub = (InterfaceInfo.Stub<Object>) info.stub();
+            this.target = target;
+            this.identity = identity;
+            this.holders = holders;
+        }
+
+        Object object() {
+            return object;
+        }
+
+        InterfaceInfo<?> info() {
+            return info;
+        }
+
+        /** Returns the index and the generation in one word. */
+        long target() {
+            return target;
+        }
+
+        long oid() {
+            return identity.oid;
+        }
+
+        /** Whether virtual threads call the methods. */
+        boolean isVirtual() {
+            return identity.isVirtual;
+        }
+
+        void perform(InCall call) throws Throwable {
+            stub.perform(object, call);
+        }
+    }
+
+    Exports() {
+        // Index 0 is reserved for the runtime's own interface.
+        table.add(null);
+    }
+
+    int removals() {
+        return removals;
+    }
+
+    /** Invalidates all cached entries. */
+    synchronized void recall() {
+        removals++;
+    }
+
+    /**
+     * Adds references of a client to an interface of an object, and returns the entry.
+     *
+     * @param isVirtual whether virtual threads call the methods of an object that is new here
+     */
+    synchronized Entry add(Object object, InterfaceInfo<?> info, long client, int refs, boolean isVirtual) {
+        Identity identity = objects.computeIfAbsent(object, o -> new Identity(++lastOid, isVirtual));
+        Entry entry = identity.entries.computeIfAbsent(info.iid(), iid -> enter(object, info, identity));
+        entry.holders.merge(client, (long) refs, Long::sum);
+        return entry;
+    }
+
+    /**
+     * Adds references of a client to another interface of the object behind an interface pointer,
+     * and returns the entry.
+     */
+    synchronized Entry query(long target, Guid iid, long client, int refs) {
+        Entry entry = get(target);
+        InterfaceInfo<?> info = Interfaces.find(iid, entry.object);
+        info.check(entry.object);
+        return add(entry.object, info, client, refs, entry.isVirtual());
+    }
+
+    private Entry enter(Object object, InterfaceInfo<?> info, Identity identity) {
+        int index = vacant.isEmpty() ? table.size() : vacant.removeLast();
+        // Generation 0 is unused.
+        generation = generation == -1 ? 1 : generation + 1;
+        long target = Integer.toUnsignedLong(index) | (long) generation << 32;
+        Entry entry = new Entry(object, info, target, identity, new HashMap<>());
+        if (index == table.size()) {
+            table.add(entry);
+        } else {
+            table.set(index, entry);
+        }
+        return entry;
+    }
+
+    /** Replaces an object: existing references lead to the new one from then on. */
+    synchronized void replace(Object former, Object object) {
+        Identity identity = objects.get(former);
+        if (identity == null || former == object) {
+            return;
+        }
+        if (objects.containsKey(object)) {
+            throw RpcException.of(Hresult.E_INVALIDARG, "the new object already has references of its own, so it cannot take over those of the former one");
+        }
+        // The new object's class loader may be another one, with interfaces of its own.
+        identity.entries.keySet().forEach(iid -> Interfaces.find(iid, object).check(object));
+        identity.entries.replaceAll((iid, entry) -> new Entry(object, Interfaces.find(iid, object), entry.target, identity, entry.holders));
+        identity.entries.values().forEach(entry -> table.set((int) entry.target, entry));
+        objects.remove(former);
+        objects.put(object, identity);
+        removals++;
+    }
+
+    /** Adds references of a client to an existing interface pointer. */
+    synchronized void addTo(long target, long client, int refs) {
+        get(target).holders.merge(client, (long) refs, Long::sum);
+    }
+
+    /**
+     * Returns the entry of an interface pointer.
+     *
+     * @throws RpcException with RPC_E_DISCONNECTED if there is none
+     */
+    synchronized Entry get(long target) {
+        Entry entry = find(target);
+        if (entry == null) {
+            throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "the object does not exist, or no longer exists");
+        }
+        return entry;
+    }
+
+    /** Returns the entry of an interface pointer, or {@code null}. */
+    synchronized Entry find(long target) {
+        int index = (int) target;
+        Entry entry = index > 0 && index < table.size() ? table.get(index) : null;
+        return entry != null && entry.target == target ? entry : null;
+    }
+
+    /** Releases references of a client, at most as many as it holds. */
+    synchronized void release(long client, long target, long refs) {
+        Entry entry = find(target);
+        if (entry == null) {
+            return;
+        }
+        Long held = entry.holders.get(client);
+        if (held == null) {
+            return;
+        }
+        if (refs < 0 || refs >= held) {
+            entry.holders.remove(client);
+        } else {
+            entry.holders.put(client, held - refs);
+        }
+        leave(entry);
+    }
+
+    /** Releases all references of a client that has ended. */
+    synchronized void drop(long client) {
+        List<Entry> all = new ArrayList<>(table);
+        for (Entry entry : all) {
+            if (entry != null && entry.holders.remove(client) != null) {
+                leave(entry);
+            }
+        }
+    }
+
+    private void leave(Entry entry) {
+        if (!entry.holders.isEmpty()) {
+            return;
+        }
+        int index = (int) entry.target;
+        table.set(index, null);
+        vacant.add(index);
+        entry.identity.entries.remove(entry.info.iid());
+        if (entry.identity.entries.isEmpty()) {
+            objects.remove(entry.object);
+        }
+        removals++;
+    }
+
+    /** Whether other processes hold references to an object. */
+    synchronized boolean has(Object object) {
+        return objects.containsKey(object);
+    }
+
+    /** Returns the number of interface pointers that other processes hold references to. */
+    synchronized int count() {
+        return table.size() - 1 - vacant.size();
+    }
+}

@@ -1,0 +1,482 @@
+package obvia.runtime.objects;
+
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import obvia.Guid;
+import obvia.Hresult;
+import obvia.RpcException;
+import obvia.Waiting;
+import obvia.runtime.InterfaceInfo;
+import obvia.runtime.Proxy;
+import obvia.runtime.Reference;
+import obvia.runtime.Transport;
+import obvia.runtime.call.CallContext;
+import obvia.runtime.call.Deadline;
+import obvia.runtime.shm.OwnRegion;
+import obvia.runtime.shm.Window;
+
+/**
+ * The connections of this process to another process whose objects it uses.
+ *
+ * <p>The home connection serves requests for references and their release. Other connections are
+ * channels for calls: a platform thread has a channel of its own as long as it lives, a virtual
+ * thread borrows one for each call.
+ */
+final class Link extends Transport {
+    /** The maximum number of channels for virtual threads; further calls wait. */
+    private static final int SHARED_MAX = 32;
+    /**
+     * The number of remembered connections from which on a new connection replaces a closed one.
+     * Open connections are never forgotten.
+     */
+    private static final int MARKS_MAX = 1024;
+    /**
+     * The time limit of a batch of references that the janitor gives back to the process. The
+     * janitor begins no further batch in a round that has taken this time.
+     */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    private final ProcessRuntime runtime;
+    private final long oxid;
+    private final boolean takesReferences;
+    /** The number of the peer's process; -1 if it is not known. */
+    private final long pid;
+    private final HomeConnection home;
+    private final Set<Meaning> bound = ConcurrentHashMap.newKeySet();
+    private final Map<Thread, WindowChannel> owned = new ConcurrentHashMap<>();
+    private final ConcurrentLinkedDeque<WindowChannel> idle = new ConcurrentLinkedDeque<>();
+    private final Semaphore shared = new Semaphore(SHARED_MAX);
+    /** The channels that virtual threads have borrowed. */
+    private final Map<Thread, WindowChannel> lent = new ConcurrentHashMap<>();
+    /** Idle channels of threads, until no call can be using them. */
+    private final ConcurrentLinkedQueue<WindowChannel> leaving = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<RuntimeCalls.CountedReference> returned = new ConcurrentLinkedQueue<>();
+
+    private final ConnectionMarks marks = new ConnectionMarks(MARKS_MAX);
+
+    /** The last channel of a platform thread: in most programs only one thread calls. */
+    private WindowChannel hot;
+
+    /** An interface with its fingerprint, on which class loaders may differ. */
+    private record Meaning(Guid iid, long high, long low) {}
+
+    private Link(ProcessRuntime runtime, long oxid, Window window) {
+        this.runtime = runtime;
+        this.oxid = oxid;
+        takesReferences = window.takesRegions();
+        pid = window.pid();
+        home = new HomeConnection(this, channel(window));
+    }
+
+    private WindowChannel channel(Window window) {
+        marks.add(window);
+        var channel = new WindowChannel(this, window);
+        channel.owner = Thread.currentThread();
+        return channel;
+    }
+
+    /** Whether this link has opened the connection with this mark. */
+    boolean hasConnected(long mark) {
+        return marks.has(mark);
+    }
+
+    /**
+     * Whether a connection to this process came from the process of the link.
+     *
+     * <p>The OXID that a client claims proves nothing. The kernel does not report the process of a
+     * client that is a virtual machine. So the process at the link, which serves the endpoint of
+     * the OXID, is asked whether the connection is its own.
+     *
+     * @throws RpcException if the process does not answer
+     */
+    private boolean isFrom(ReferencesToReturn.Source source) {
+        return source.pid() >= 0 ? source.pid() == pid : RuntimeClient.owns(this, source.mark());
+    }
+
+    /**
+     * Connects to the process that serves a name.
+     *
+     * <p>The OXID that the server of a name claims proves nothing. The link therefore uses the
+     * endpoint of that OXID, which only its process can serve: an impostor receives none of the
+     * calls.
+     */
+    static Link reach(ProcessRuntime runtime, String name) {
+        Deadline deadline = CallContext.currentDeadline();
+        Window window = Window.connect(name, Waiting.ADAPTIVE, true, deadline);
+        long oxid;
+        try {
+            oxid = Bind.introduce(new Link(runtime, 0, window).home.channel(), runtime.oxid());
+            if (name.equals(ObjRef.endpoint(oxid))) {
+                Link link = new Link(runtime, oxid, window);
+                window = null;
+                return link;
+            }
+        } finally {
+            if (window != null) {
+                window.close();
+            }
+        }
+        Link known = runtime.links().known(oxid);
+        if (known != null) {
+            return known;
+        }
+        Link link = reach(runtime, ObjRef.endpoint(oxid));
+        if (link.oxid != oxid) {
+            link.close();
+            throw RpcException.of(Hresult.RPC_E_INVALID_DATA, "the endpoint leads to another process");
+        }
+        return link;
+    }
+
+    ProcessRuntime runtime() {
+        return runtime;
+    }
+
+    @Override
+    protected long oxid() {
+        return oxid;
+    }
+
+    @Override
+    protected boolean takesReferences() {
+        return takesReferences;
+    }
+
+    @Override
+    protected boolean isShared(MemorySegment array, boolean isWritten) {
+        return takesReferences && OwnRegion.of(array, isWritten) != null;
+    }
+
+    @Override
+    protected WindowChannel channel() {
+        WindowChannel hot = this.hot;
+        if (hot != null && hot.user == Thread.currentThread()) {
+            return hot;
+        }
+        return otherChannel();
+    }
+
+    private WindowChannel otherChannel() {
+        WindowChannel channel = silentChannel();
+        if (channel.user == Thread.currentThread()) {
+            // Another thread has used the link since this thread's last call, so `hot` is the other
+            // thread's channel.
+            return channel;
+        }
+        CallContext context = CallContext.current();
+        try {
+            channel.say(context);
+        } catch (RuntimeException | Error e) {
+            // References are taken back before the channel is closed, which drops the record of
+            // them.
+            takeBackUnsent();
+            if (channel.isClosed()) {
+                forget(channel);
+            } else {
+                channel.end();
+            }
+            throw e;
+        }
+        if (context == CallContext.NONE && channel.owner != null) {
+            keepAtHand(channel);
+        }
+        return channel;
+    }
+
+    /** Returns a channel for a call of the runtime itself, which sends no context. */
+    WindowChannel silentChannel() {
+        return Thread.currentThread().isVirtual() ? sharedChannel() : ownChannel();
+    }
+
+    /**
+     * Lets this thread make its next call on the channel without a lookup, as it has no context to
+     * send.
+     */
+    private void keepAtHand(WindowChannel channel) {
+        if (channel.user == null) {
+            CallContext.add(channel);
+            channel.user = channel.owner;
+        }
+    }
+
+    /** Returns the channel of this platform thread. */
+    WindowChannel ownChannel() {
+        Thread thread = Thread.currentThread();
+        WindowChannel hot = this.hot;
+        if (hot != null && hot.owner == thread) {
+            return hot;
+        }
+        WindowChannel channel = owned.get(thread);
+        if (channel == null || channel.isClosed()) {
+            forget(channel);
+            channel = connect(runtime.waiting(), false);
+            channel.owner = thread;
+            owned.put(thread, channel);
+        }
+        this.hot = channel;
+        return channel;
+    }
+
+    private WindowChannel sharedChannel() {
+        forgetLost();
+        try {
+            if (!shared.tryAcquire(CallContext.currentDeadline().left(), TimeUnit.NANOSECONDS)) {
+                throw RpcException.of(Hresult.RPC_E_TIMEOUT, "the calls of other threads used all connections until the deadline");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted", e);
+        }
+        boolean isDone = false;
+        try {
+            WindowChannel channel = idle.poll();
+            while (channel != null && channel.isSpent(System.nanoTime())) {
+                channel.window().close();
+                channel = idle.poll();
+            }
+            channel = channel != null ? channel : connect(runtime.waiting(), false);
+            lent.put(Thread.currentThread(), channel);
+            isDone = true;
+            return channel;
+        } finally {
+            if (!isDone) {
+                shared.release();
+            }
+        }
+    }
+
+    /**
+     * Closes the channel of a virtual thread's earlier call that an exception has interrupted
+     * between its beginning and its end.
+     */
+    void forgetLost() {
+        forget(lent.get(Thread.currentThread()));
+    }
+
+    WindowChannel connect(Waiting waiting, boolean isQuiet) {
+        Window window;
+        try {
+            window = Window.connect(ObjRef.endpoint(oxid), waiting, isQuiet, CallContext.currentDeadline());
+        } catch (RpcException e) {
+            throw e.result() == Hresult.RPC_S_SERVER_UNAVAILABLE ? gone(e) : e;
+        }
+        boolean isDone = false;
+        try {
+            WindowChannel channel = channel(window);
+            // By now another process may have taken the endpoint. Its objects may have the same
+            // numbers.
+            if (Bind.introduce(channel, runtime.oxid()) != oxid) {
+                throw gone(null);
+            }
+            channel.owner = null;
+            isDone = true;
+            return channel;
+        } finally {
+            if (!isDone) {
+                window.close();
+            }
+        }
+    }
+
+    RpcException gone(RpcException why) {
+        return RpcException.of(Hresult.RPC_E_DISCONNECTED, "the process that had the object has ended", why);
+    }
+
+    /** Returns a channel that a virtual thread has borrowed. */
+    void returnChannel(WindowChannel channel) {
+        if (!lent.remove(Thread.currentThread(), channel)) {
+            return;
+        }
+        SentReferences.forget();
+        if (channel.isKnownClosed()) {
+            channel.window().close();
+        } else {
+            channel.rest(System.nanoTime());
+            idle.push(channel);
+        }
+        shared.release();
+    }
+
+    /** Closes a channel that cannot be used any more. */
+    void forget(WindowChannel channel) {
+        if (channel == null) {
+            return;
+        }
+        if (channel.owner != null) {
+            owned.remove(channel.owner, channel);
+        } else if (lent.remove(Thread.currentThread(), channel)) {
+            SentReferences.forget();
+            shared.release();
+        }
+        if (hot == channel) {
+            hot = null;
+        }
+        if (!home.has(channel)) {
+            channel.window().close();
+        }
+    }
+
+    /** Makes a call of the runtime itself over the home connection. */
+    <R> R atHome(Function<WindowChannel, R> work) {
+        return home.use(work);
+    }
+
+    /** Whether the peer's process is gone. */
+    boolean isDead() {
+        return home.isDead();
+    }
+
+    /** Verifies once for each interface that both sides have the same version. */
+    void bind(InterfaceInfo<?> info) {
+        Meaning meaning = new Meaning(info.iid(), info.fingerprintHigh(), info.fingerprintLow());
+        if (!bound.contains(meaning)) {
+            atHome(home -> {
+                Bind.alter(home, info);
+                return null;
+            });
+            bound.add(meaning);
+        }
+    }
+
+    @Override
+    protected byte[] reference(long through, Object object, InterfaceInfo<?> info) {
+        SentReferences sent = SentReferences.with(this);
+        try {
+            return sent.marshal(runtime, oxid, object, info, false);
+        } catch (RuntimeException | Error e) {
+            sent.takeBack();
+            throw e;
+        }
+    }
+
+    @Override
+    protected void takeBackUnsent() {
+        SentReferences.takeBackUnsent(this);
+    }
+
+    @Override
+    protected <T> T object(long through, byte[] reference, InterfaceInfo<T> info) {
+        return runtime.adopt(ObjRef.fromBytes(reference), info, this, oxid);
+    }
+
+    @Override
+    protected Reference query(long through, long oid, InterfaceInfo<?> info) {
+        return new Reference(this, RuntimeClient.query(this, through, info), oid, RuntimeCalls.REFS_PER_QUERY);
+    }
+
+    /** Queues the references, which the janitor releases in batches. */
+    @Override
+    protected void releaseLater(long target, int refs) {
+        returned.add(new RuntimeCalls.CountedReference(target, refs));
+        runtime.links().wakeJanitor();
+    }
+
+    /** Returns the number of connections for calls. */
+    int channels() {
+        return owned.size() + idle.size() + lent.size();
+    }
+
+    /** Closes channels that are not needed, and releases references that have been collected. */
+    void tidy() {
+        dropThoseOfEndedThreads();
+        dropIdle();
+        // The janitor serves all links: a process that answers slowly must not keep it from others.
+        Deadline end = Deadline.in(PATIENCE);
+        while (hasReturns() && !end.isOver() && !isDead() && returnReferences()) {
+            // Continues with the next batch.
+        }
+    }
+
+    private void dropThoseOfEndedThreads() {
+        owned.values().removeIf(channel -> {
+            boolean isOver = !channel.owner.isAlive();
+            if (isOver) {
+                channel.window().close();
+            }
+            return isOver;
+        });
+        // A virtual thread returns its channel, unless an exception was thrown at an unexpected
+        // place.
+        lent.forEach((thread, channel) -> {
+            if (!thread.isAlive() && lent.remove(thread, channel)) {
+                channel.window().close();
+                shared.release();
+            }
+        });
+    }
+
+    /**
+     * Closes idle channels; the next call opens another one.
+     *
+     * <p>A thread uses its own channel without synchronization. The channel is therefore first
+     * removed from where the thread looks for it, and closed once the thread is seen to make no
+     * call.
+     */
+    private void dropIdle() {
+        for (WindowChannel channel : idle) {
+            if (channel.isIdle() && idle.remove(channel)) {
+                channel.retire();
+            }
+        }
+        owned.values().removeIf(channel -> channel.isIdle() && leaving.add(channel));
+        leaving.removeIf(channel -> {
+            if (hot == channel) {
+                hot = null;
+            }
+            // A call that began before may have put the channel back.
+            boolean isFree = !Proxy.isCalling(channel.owner) && hot != channel;
+            if (isFree) {
+                channel.retire();
+            }
+            return isFree;
+        });
+    }
+
+    private boolean hasReturns() {
+        return !returned.isEmpty() || runtime.clients().hasReferencesToReturn(oxid);
+    }
+
+    /** Gives back a batch of references. Returns whether to continue. */
+    private boolean returnReferences() {
+        try {
+            // The batch leaves the queue only when the connection is free to send it.
+            CallContext.NONE.by(Deadline.in(PATIENCE)).during(() -> atHome(home -> {
+                List<RuntimeCalls.CountedReference> batch = returned.isEmpty() ? runtime.clients().takeReferencesToReturn(oxid, this::isFrom) : nextReturned();
+                if (!batch.isEmpty()) {
+                    RuntimeClient.release(this, batch);
+                }
+                return null;
+            }));
+            return true;
+        } catch (RpcException e) {
+            // If the server has ended, it has dropped the references. If it is slow, the janitor
+            // sends the remaining batches in its next round.
+            return false;
+        }
+    }
+
+    private List<RuntimeCalls.CountedReference> nextReturned() {
+        List<RuntimeCalls.CountedReference> batch = new ArrayList<>();
+        while (!returned.isEmpty() && batch.size() < RuntimeCalls.RELEASES_MAX) {
+            batch.add(returned.poll());
+        }
+        return batch;
+    }
+
+    void close() {
+        home.close();
+        owned.values().forEach(channel -> channel.window().close());
+        leaving.forEach(channel -> channel.window().close());
+        idle.forEach(channel -> channel.window().close());
+    }
+}

@@ -1,0 +1,15 @@
+package obvia.runtime.objects;
+
+import obvia.runtime.InterfaceInfo;
+import obvia.runtime.Interfaces;
+
+/** An object that is exported under a name. */
+record NamedExport(Object object, InterfaceInfo<?> info, boolean isVirtual) {
+    /**
+     * Returns the interface as implemented by another object, whose class loader may be another
+     * one.
+     */
+    InterfaceInfo<?> infoFor(Object other) {
+        return Interfaces.find(info.iid(), other);
+    }
+}

@@ -1,0 +1,62 @@
+package obvia.runtime.objects;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The references to a client's objects that arrived in one-way calls which this process refused,
+ * until they are given back to the client.
+ */
+final class ReferencesToReturn {
+    /**
+     * The maximum number of targets per client; references beyond it are not returned, and stay
+     * until this process ends.
+     */
+    static final int MAX = RuntimeCalls.RELEASES_MAX;
+
+    /** The lists by the connections on which they were received. */
+    private final Map<Source, List<RuntimeCalls.CountedReference>> lists = new LinkedHashMap<>();
+
+    private int count;
+
+    /**
+     * A connection, which may have ended since.
+     *
+     * @param pid the number of the peer's process; -1 if it is not known
+     */
+    record Source(long pid, long mark) {}
+
+    /**
+     * Adds references that were listed on a connection. At the limit, the connection with the
+     * longest list loses its last entry: another process that claims the client's OXID must not use
+     * up the limit.
+     */
+    synchronized void add(Source from, RuntimeCalls.CountedReference refs) {
+        lists.computeIfAbsent(from, source -> new ArrayList<>()).add(refs);
+        if (count < MAX) {
+            count++;
+            return;
+        }
+        Collections.max(lists.values(), Comparator.comparingInt(List::size)).removeLast();
+        lists.values().removeIf(List::isEmpty);
+    }
+
+    /** Returns the connection whose list is the oldest; {@code null} if there are no lists. */
+    synchronized Source first() {
+        return lists.isEmpty() ? null : lists.keySet().iterator().next();
+    }
+
+    /** Removes and returns the list of a connection. */
+    synchronized List<RuntimeCalls.CountedReference> take(Source from) {
+        List<RuntimeCalls.CountedReference> taken = lists.remove(from);
+        if (taken == null) {
+            return List.of();
+        }
+        count -= taken.size();
+        return taken;
+    }
+}

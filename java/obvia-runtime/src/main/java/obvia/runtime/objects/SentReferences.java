@@ -1,0 +1,159 @@
+package obvia.runtime.objects;
+
+import java.util.ArrayList;
+import java.util.List;
+import obvia.runtime.InterfaceInfo;
+import obvia.runtime.Reference;
+
+/**
+ * References that were counted for a peer and are sent with a call's arguments or results. They are
+ * taken back if they certainly never arrive.
+ *
+ * <p>If the fate of a sent request is unknown, the peer may have the references: they stay until
+ * the peer ends. So do references that a third process counts.
+ */
+final class SentReferences {
+    private static final ThreadLocal<SentReferences> OF_THREAD = new ThreadLocal<>();
+
+    private final Link link;
+    /**
+     * The channel of the upcoming call, and the call's number there; {@code null} for virtual
+     * threads, which have no channel yet.
+     */
+    private final WindowChannel channel;
+
+    private int callId;
+    private final List<Runnable> returns = new ArrayList<>();
+    /** The references to objects of this process. */
+    private final List<RuntimeCalls.CountedReference> own = new ArrayList<>();
+
+    private SentReferences(Link link, WindowChannel channel) {
+        this.link = link;
+        this.channel = channel;
+        callId = channel == null ? 0 : channel.window().nextSequence();
+    }
+
+    /** Creates the record of a call's results. */
+    SentReferences() {
+        this(null, null);
+    }
+
+    /** Returns the record for the arguments of this thread's next call to a process. */
+    static SentReferences with(Link link) {
+        boolean isVirtual = Thread.currentThread().isVirtual();
+        if (isVirtual) {
+            // An earlier call of this thread that did not end may or may not have sent its
+            // references.
+            link.forgetLost();
+        }
+        WindowChannel channel = isVirtual ? null : link.ownChannel();
+        SentReferences sent = OF_THREAD.get();
+        if (sent == null || sent.link != link || sent.channel != channel || !sent.isUnsent()) {
+            sent = new SentReferences(link, channel);
+            OF_THREAD.set(sent);
+        }
+        if (channel != null) {
+            channel.hasReferences = true;
+        }
+        return sent;
+    }
+
+    /**
+     * Marshals a reference for another process of this host.
+     *
+     * @param to the OXID of the process
+     * @param isVirtual whether virtual threads call the methods of an object that is new to peers
+     */
+    byte[] marshal(ProcessRuntime runtime, long to, Object object, InterfaceInfo<?> info, boolean isVirtual) {
+        Reference proxied = Reference.of(object);
+        // Calls of objects that are reached over a network go through this process.
+        if (proxied == null || !(proxied.transport() instanceof Link home)) {
+            ObjRef reference = runtime.marshalOwn(object, info, to, isVirtual);
+            addOwn(runtime.exports(), to, reference);
+            return reference.toBytes();
+        }
+        proxied.check();
+        int refs = RuntimeCalls.REFS_PER_QUERY;
+        long target;
+        try {
+            target = RuntimeClient.query(home, proxied.target(), info);
+        } finally {
+            java.lang.ref.Reference.reachabilityFence(object);
+        }
+        if (home.oxid() == to) {
+            returns.add(() -> home.releaseLater(target, refs));
+        } else {
+            // The object's process counts the references for the receiver, and this process
+            // releases its own.
+            RuntimeClient.transfer(home, target, to, refs);
+            home.releaseLater(target, refs);
+        }
+        return new ObjRef(info.iid(), refs, home.oxid(), proxied.oid(), target, List.of(ObjRef.endpoint(home.oxid()))).toBytes();
+    }
+
+    private void addOwn(Exports exports, long client, ObjRef reference) {
+        returns.add(() -> exports.release(client, reference.target(), reference.refs()));
+        own.add(new RuntimeCalls.CountedReference(reference.target(), reference.refs()));
+    }
+
+    /**
+     * Removes and returns the references to objects of this process in the one-way call with this
+     * number.
+     */
+    static List<RuntimeCalls.CountedReference> takeOwn(WindowChannel channel, int callId) {
+        SentReferences sent = OF_THREAD.get();
+        if (sent == null || !sent.isOf(channel, callId)) {
+            return List.of();
+        }
+        List<RuntimeCalls.CountedReference> own = List.copyOf(sent.own);
+        sent.own.clear();
+        return own;
+    }
+
+    /**
+     * Whether this is the record of the call with this number on the channel. The record of a
+     * virtual thread always is, since the thread has no other.
+     */
+    private boolean isOf(WindowChannel channel, int callId) {
+        return this.channel == null || this.channel == channel && this.callId == callId;
+    }
+
+    /** Adjusts the call's number after another message was sent with that number on the channel. */
+    static void renumber(WindowChannel channel, int before) {
+        SentReferences sent = OF_THREAD.get();
+        if (sent != null && sent.channel == channel && sent.callId == before) {
+            sent.callId = channel.window().nextSequence();
+        }
+    }
+
+    void takeBack() {
+        returns.forEach(Runnable::run);
+        returns.clear();
+        own.clear();
+    }
+
+    private boolean isUnsent() {
+        return channel == null || channel.window().nextSequence() == callId;
+    }
+
+    /** Takes back the references of a call of this thread that was never sent. */
+    static void takeBackUnsent(Link link) {
+        SentReferences sent = OF_THREAD.get();
+        if (sent != null && sent.link == link && sent.isUnsent()) {
+            sent.takeBack();
+        }
+    }
+
+    /** Takes back the references of a call whose arguments the peer has not read. */
+    static void takeBackRefused(WindowChannel channel, int callId) {
+        SentReferences sent = OF_THREAD.get();
+        if (sent != null && sent.isOf(channel, callId)) {
+            sent.takeBack();
+        }
+    }
+
+    /** Ends a virtual thread's call. */
+    static void forget() {
+        OF_THREAD.remove();
+    }
+}

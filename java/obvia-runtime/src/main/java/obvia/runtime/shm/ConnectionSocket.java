@@ -1,0 +1,196 @@
+package obvia.runtime.shm;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.locks.LockSupport;
+import obvia.Hresult;
+import obvia.RpcException;
+import obvia.runtime.call.Deadline;
+import obvia.runtime.call.PeerFailure;
+
+/**
+ * The socket of a connection: for the greeting, for waking up a sleeping thread, and for detecting
+ * the peer's death.
+ *
+ * <p>One thread at a time uses it, except for {@link #wake} and {@link #close}.
+ */
+final class ConnectionSocket implements AutoCloseable {
+    /** The byte that wakes the peer up. */
+    static final byte CALL = 0;
+    /** The maximum number of reads in one look. */
+    private static final int LOOKS = 64;
+
+    private final SocketChannel socket;
+    private final ByteBuffer got = ByteBuffer.allocate(256).order(ByteOrder.LITTLE_ENDIAN).flip();
+    private final ByteBuffer call = ByteBuffer.allocate(1);
+    private Selector selector;
+    /** The virtual thread that slept last; null if a platform thread did. */
+    private volatile Thread virtual;
+    private boolean hasEnded;
+    private boolean isFlooded;
+
+    ConnectionSocket(SocketChannel socket) throws IOException {
+        this.socket = socket;
+        socket.configureBlocking(false);
+    }
+
+    /**
+     * Sends a few bytes, which fit the buffer of any socket. A full buffer means that the peer does
+     * not read.
+     */
+    void send(ByteBuffer bytes) {
+        try {
+            int wanted = bytes.remaining();
+            if (socket.write(bytes) != wanted) {
+                throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "the peer does not read the notifications");
+            }
+        } catch (IOException e) {
+            throw PeerFailure.ended(e);
+        }
+    }
+
+    /**
+     * Wakes the peer up. A full socket is readable for the peer anyway, and a closed one needs no
+     * wake-up.
+     */
+    void call() {
+        try {
+            socket.write(call.clear());
+        } catch (IOException e) {
+            hasEnded = true;
+        }
+    }
+
+    /** Receives exactly {@code length} bytes. */
+    ByteBuffer receive(int length, Deadline deadline) {
+        while (got.remaining() < length) {
+            if (!fill() && !hasEnded) {
+                // Bytes that have arrived count, even if this thread is late.
+                deadline.check();
+                nap(deadline.left());
+            }
+            if (hasEnded && got.remaining() < length) {
+                throw PeerFailure.ended(null);
+            }
+        }
+        ByteBuffer bytes = got.slice(got.position(), length).order(ByteOrder.LITTLE_ENDIAN);
+        got.position(got.position() + length);
+        return bytes;
+    }
+
+    /** Consumes wake-ups and returns the next other byte, or -1 if there is none. */
+    int next() {
+        if (isFlooded) {
+            throw PeerFailure.broken("it sent an unexpected notification");
+        }
+        while (true) {
+            while (got.hasRemaining()) {
+                byte next = got.get();
+                if (next != CALL) {
+                    return next & 0xff;
+                }
+            }
+            if (!fill()) {
+                return -1;
+            }
+        }
+    }
+
+    /** Reads from the socket. Returns whether any bytes were read. */
+    private boolean fill() {
+        if (hasEnded) {
+            return false;
+        }
+        try {
+            got.compact();
+            int count = socket.read(got);
+            got.flip();
+            hasEnded = count < 0;
+            return count > 0;
+        } catch (IOException e) {
+            got.flip();
+            hasEnded = true;
+            return false;
+        }
+    }
+
+    /** Whether the peer has closed the socket, as of the last look. */
+    boolean hasEnded() {
+        return hasEnded;
+    }
+
+    /** Consumes wake-ups and checks whether the peer has closed the socket. */
+    void look() {
+        int left = LOOKS;
+        do {
+            while (got.hasRemaining() && got.get(got.position()) == CALL) {
+                got.get();
+            }
+            if (got.remaining() == got.capacity()) {
+                // Legitimate messages are shorter. The bytes are dropped, as the end of the stream
+                // would stay unseen behind them.
+                got.position(got.limit());
+                isFlooded = true;
+            }
+        } while (--left > 0 && fill());
+    }
+
+    /**
+     * Sleeps until bytes arrive, {@link #wake} is called, or {@code nanos} nanoseconds have passed.
+     */
+    void nap(long nanos) {
+        try {
+            if (Thread.currentThread().isVirtual()) {
+                virtual = Thread.currentThread();
+                Poller.instance().park(socket, nanos);
+                return;
+            }
+            virtual = null;
+            if (selector == null) {
+                open();
+            }
+            // The timeout of a selector is in milliseconds; 0 means none.
+            selector.select(key -> {}, Math.max(1, nanos / 1_000_000));
+        } catch (IOException e) {
+            throw RpcException.of(Hresult.E_FAIL, "waiting for a peer: " + e, e);
+        } catch (RuntimeException e) {
+            hasEnded = true;
+        }
+    }
+
+    /** Ends the use of the line by the thread that slept here. */
+    synchronized void leave() {
+        virtual = null;
+        Resources.close(selector);
+        selector = null;
+    }
+
+    /** Calls {@code then} when the peer rings the doorbell or closes the socket. */
+    void watch(Runnable then) throws IOException {
+        Poller.instance().watch(socket, then);
+    }
+
+    private synchronized void open() throws IOException {
+        Selector opened = Selector.open();
+        socket.register(opened, SelectionKey.OP_READ);
+        selector = opened;
+    }
+
+    /** Ends a sleep from another thread, or the next one if no thread sleeps. */
+    synchronized void wake() {
+        LockSupport.unpark(virtual);
+        if (selector != null) {
+            selector.wakeup();
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        Resources.close(socket);
+        Resources.close(selector);
+    }
+}

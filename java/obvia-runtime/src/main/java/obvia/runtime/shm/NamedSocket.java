@@ -1,0 +1,74 @@
+package obvia.runtime.shm;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** The sockets of names, and whether servers listen at them. */
+final class NamedSocket {
+    private NamedSocket() {}
+
+    /**
+     * Connects a socket without waiting; {@code null} if the listener's queue is full.
+     *
+     * <p>A socket that found the queue full never enters it: the next attempt needs another one.
+     *
+     * @throws NoServerException if no process listens
+     * @throws IOException if the limit of open files is reached
+     */
+    static SocketChannel connect(Path socket) throws IOException {
+        SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+        boolean isConnected = false;
+        try {
+            channel.configureBlocking(false);
+            isConnected = channel.connect(UnixDomainSocketAddress.of(socket));
+            return isConnected ? channel : null;
+        } catch (IOException e) {
+            if (e instanceof ConnectException || Files.notExists(socket)) {
+                throw new NoServerException(e);
+            }
+            return null;
+        } finally {
+            if (!isConnected) {
+                Resources.close(channel);
+            }
+        }
+    }
+
+    /**
+     * Whether a server listens at a socket. To the server, this process looks like a client that
+     * disconnects at once. A server whose queue is full listens as well.
+     *
+     * @throws IOException if this process cannot find out, for example without a free descriptor
+     */
+    static boolean isServed(Path socket) throws IOException {
+        try {
+            Resources.close(connect(socket));
+            return true;
+        } catch (NoServerException e) {
+            return false;
+        }
+    }
+
+    /** Whether a server may listen at a socket; true if this process cannot find out. */
+    static boolean answers(Path socket) {
+        try {
+            return isServed(socket);
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
+    /** Signals that no process listens at a socket. */
+    static final class NoServerException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        private NoServerException(IOException why) {
+            super(why.getMessage(), why);
+        }
+    }
+}

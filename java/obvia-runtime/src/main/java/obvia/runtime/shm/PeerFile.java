@@ -1,0 +1,324 @@
+package obvia.runtime.shm;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.RandomAccessFile;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import obvia.Hresult;
+import obvia.RpcException;
+import obvia.runtime.call.Deadline;
+import obvia.runtime.call.PeerFailure;
+
+/**
+ * A peer's file in the kernel's memory, opened by its name in {@code /proc}.
+ *
+ * <p>The peer may have mounted any file system under any name, even one that is a program (FUSE)
+ * and never answers. A thread that touches a mapped page of such a file waits for ever and reaches
+ * no safepoint, so that the next collection stops the virtual machine. Therefore a file is accepted
+ * only if the kernel's own lists show that it is in memory. Opening the file may wait for its file
+ * system as well, and needs {@link #patiently}.
+ *
+ * <p>The name may lead to a file that this process has locked: see {@link Lock}. Such a file is
+ * refused before it is opened. A peer may replace the file behind the name meanwhile, so closing
+ * looks for locks once more.
+ */
+// Unlike a channel, the file stays open when its thread is interrupted.
+final class PeerFile extends RandomAccessFile {
+    /** The maximum number of threads that open files of one process at once. */
+    static final int THREADS_MAX = 8;
+    /** The maximum number of threads that open files of all processes at once. */
+    static final int ALL_THREADS_MAX = 64;
+    /**
+     * The maximum number of files that stay open because they are locked. At that number no further
+     * file is opened.
+     */
+    private static final int KEPT_MAX = 64;
+
+    private static final Path MAPS = Path.of("/proc/self/maps");
+    /** First and last address, rights, offset, device, inode number; a name may follow. */
+    private static final Pattern MAPPING = Pattern.compile("(?s)([0-9a-f]+)-([0-9a-f]+) [^ ]+ [0-9a-f]+ ([0-9a-f]+:[0-9a-f]+) ([0-9]+).*");
+    /** The number of the process that a thread belongs to. */
+    private static final Pattern PROCESS = Pattern.compile("Tgid:\t([0-9]+)");
+    /** A file of nsfs, the kernel's internal file system of name spaces, which is mounted early. */
+    private static final Path EARLY = Path.of("/proc/self/ns/mnt");
+
+    private static final int TYPE = 0170000;
+    private static final int PLAIN = 0100000;
+
+    private static final WorkLimit<Path> LIMIT = new WorkLimit<>(THREADS_MAX, ALL_THREADS_MAX);
+    /** Files that were to be closed and are locked by this process. */
+    private static final Set<PeerFile> KEPT = ConcurrentHashMap.newKeySet();
+    /** The devices of directories of names. */
+    private static final Map<Path, Device> FOLDERS = new ConcurrentHashMap<>();
+
+    /** The file's identity; {@code null} for an empty file, which cannot be mapped. */
+    private volatile Mapping identity;
+
+    /** Whether the file is known to be in the kernel's memory, so that closing it does not wait. */
+    private volatile boolean isAccepted;
+
+    private volatile boolean isClosing;
+
+    private PeerFile(Path path, boolean isWritable) throws IOException {
+        super(path.toFile(), isWritable ? "rw" : "r");
+    }
+
+    /**
+     * Does work with files of a process within the usual time, and before a deadline.
+     *
+     * @param process the process by its folder in {@code /proc}
+     */
+    static <T> T patiently(Path process, Deadline deadline, Callable<T> work) throws IOException {
+        Deadline end = Deadline.in(Duration.ofNanos(Math.min(TimedWork.USUAL.toNanos(), deadline.left())));
+        awaitLimit(process, end, deadline);
+        TimedWork<T> timed = begin(process, end, work);
+        try {
+            return timed.await();
+        } catch (TimedWork.LateException e) {
+            timed.closeOutcome();
+            deadline.check();
+            throw e;
+        }
+    }
+
+    private static void awaitLimit(Path process, Deadline end, Deadline deadline) throws IOException {
+        try {
+            if (LIMIT.begin(process, end)) {
+                return;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted", e);
+        }
+        deadline.check();
+        throw new TimedWork.LateException("too many file systems of peers do not respond", null);
+    }
+
+    private static <T> TimedWork<T> begin(Path process, Deadline end, Callable<T> work) {
+        boolean isBegun = false;
+        try {
+            var begun = new TimedWork<>(Duration.ofNanos(end.left()), () -> {
+                try {
+                    return work.call();
+                } finally {
+                    LIMIT.end(process);
+                }
+            });
+            isBegun = true;
+            return begun;
+        } finally {
+            if (!isBegun) {
+                LIMIT.end(process);
+            }
+        }
+    }
+
+    /** Returns the folder in {@code /proc} of the process, or of the thread, that has a file. */
+    private static Path folderOf(Path path) {
+        return path.resolve("../..").normalize();
+    }
+
+    /**
+     * Returns the folder in {@code /proc} of the process that has a file. The number in the path
+     * may also be that of a thread: the kernel finds threads there like processes.
+     */
+    static Path processOf(Path path) {
+        Path named = folderOf(path);
+        try (InputStream status = Files.newInputStream(named.resolve("status"))) {
+            Stream<Matcher> found = Mounts.lines(status, Long.MAX_VALUE).map(PROCESS::matcher).filter(Matcher::matches);
+            return found.findFirst().map(line -> named.resolveSibling(line.group(1))).orElse(named);
+        } catch (IOException e) {
+            // The process has ended, or this process may not read its folder, and then may not open
+            // its files either.
+            return named;
+        }
+    }
+
+    /** Opens a file that is in memory and has at least {@code length} bytes. */
+    static PeerFile open(Path path, boolean isWritable, long length) throws IOException {
+        return open(path, isWritable, length, UnlinkedFile.folder());
+    }
+
+    /** Opens a file that is in memory, or in {@code folder} if segments of this host are there. */
+    static PeerFile open(Path path, boolean isWritable, long length, Path folder) throws IOException {
+        Path process = folderOf(path);
+        checkUnopened(path, process, length, folder);
+        PeerFile file = new PeerFile(path, isWritable);
+        try {
+            // The peer may have replaced the file since the first check. Mapping an empty file would
+            // make it longer.
+            long found = file.length();
+            file.identity = found == 0 ? null : Mapping.of(file);
+            checkLength(length, found);
+            Device device = file.identity.device;
+            if (!isMemory(device, process) && !(isOfNames(folder) && device.equals(deviceOf(folder)))) {
+                throw PeerFailure.broken("its segment is not a memory file");
+            }
+            file.isAccepted = true;
+            return file;
+        } finally {
+            if (!file.isAccepted) {
+                file.close();
+            }
+        }
+    }
+
+    /**
+     * Checks a file that is not open yet. Opening a pipe waits for a process at its other end, and
+     * closing a file drops locks.
+     */
+    private static void checkUnopened(Path path, Path process, long length, Path folder) throws IOException {
+        Map<String, Object> found = Files.readAttributes(path, "unix:mode,size,dev,ino");
+        if (((Integer) found.get("mode") & TYPE) != PLAIN) {
+            throw PeerFailure.broken("its segment is not a memory file, or this process may not open it");
+        }
+        checkLength(length, (Long) found.get("size"));
+        KEPT.removeIf(PeerFile::closeUnlocked);
+        if (KEPT.size() >= KEPT_MAX) {
+            throw new IOException("too many files of peers are locked by this process");
+        }
+        Device device = Device.of((Long) found.get("dev"));
+        Set<Device> locked = Locks.read().own((Long) found.get("ino"));
+        boolean isLocked;
+        if (isMemory(device, process)) {
+            isLocked = locked.contains(device);
+        } else if (isOfNames(folder) && found.get("dev").equals(Files.getAttribute(folder, "unix:dev"))) {
+            // On disks, the device number by stat and the one in the list of locks may differ.
+            isLocked = locked.contains(deviceOf(folder));
+        } else {
+            throw PeerFailure.broken("its segment is not a memory file");
+        }
+        if (isLocked) {
+            throw PeerFailure.broken("its segment is a file that this process has locked");
+        }
+    }
+
+    /** Refuses a file that is too short: pages mapped behind its end cannot be touched. */
+    private static void checkLength(long wanted, long length) {
+        if (wanted <= 0 || length < wanted) {
+            throw PeerFailure.broken("its segment is shorter than announced");
+        }
+    }
+
+    /** A mapped file: its device and inode number in the kernel's lists. */
+    record Mapping(Device device, long inode) {
+        /** Returns the identity of an open file. Java has no call for that, but a mapping shows it. */
+        private static Mapping of(RandomAccessFile file) throws IOException {
+            try (Arena arena = Arena.ofConfined();
+                    InputStream list = Files.newInputStream(MAPS)) {
+                Mapping found = at(file.getChannel().map(MapMode.READ_ONLY, 0, 1, arena).address(), Mounts.lines(list, Long.MAX_VALUE));
+                if (found == null) {
+                    throw new IOException("a mapping is not in " + MAPS);
+                }
+                return found;
+            }
+        }
+
+        /** Finds the file that is mapped at an address; {@code null} if there is none. */
+        static Mapping at(long address, Stream<String> lines) {
+            return lines.map(MAPPING::matcher).filter(line -> line.matches() && has(line, address)).map(Mapping::of).findFirst().orElse(null);
+        }
+
+        private static boolean has(Matcher line, long address) {
+            return Long.compareUnsigned(Long.parseUnsignedLong(line.group(1), 16), address) <= 0
+                    && Long.compareUnsigned(address, Long.parseUnsignedLong(line.group(2), 16)) < 0;
+        }
+
+        private static Mapping of(Matcher line) {
+            return new Mapping(Device.of(line.group(3), 16), Long.parseUnsignedLong(line.group(4)));
+        }
+    }
+
+    /**
+     * Whether a device's files are in the kernel's memory, according to the mounts of this process
+     * and of a peer.
+     */
+    static boolean isMemory(Device device, Path peer) throws IOException {
+        // Anonymous memory files are on a file system that the kernel mounts before that of the
+        // name spaces, and never unmounts. A lower number is therefore never that of a file system
+        // that a user has mounted.
+        Device early = Device.of((Long) Files.getAttribute(EARLY, "unix:dev"));
+        return device.major() == 0 && early.major() == 0 && device.minor() < early.minor()
+                || Mounts.hasMemory(Path.of("/proc/self"), device)
+                || Mounts.hasMemory(peer, device);
+    }
+
+    /** Whether a folder for segments is the directory of names, which need not be in memory. */
+    private static boolean isOfNames(Path folder) {
+        return !folder.equals(UnlinkedFile.MEMORY);
+    }
+
+    /**
+     * Returns the device of a folder's files. The first call for a folder creates a file in it to
+     * find out.
+     */
+    private static Device deviceOf(Path folder) throws IOException {
+        Device known = FOLDERS.get(folder);
+        if (known != null) {
+            return known;
+        }
+        try (UnlinkedFile made = UnlinkedFile.in(folder, 1);
+                RandomAccessFile file = new RandomAccessFile(made.path().toFile(), "r")) {
+            Device device = Mapping.of(file).device;
+            FOLDERS.put(folder, device);
+            return device;
+        }
+    }
+
+    /** Maps the first bytes of the file. */
+    MemorySegment map(Arena arena, boolean isWritable, long length) throws IOException {
+        return getChannel().map(isWritable ? MapMode.READ_WRITE : MapMode.READ_ONLY, 0, length, arena);
+    }
+
+    /** Closes the file as soon as this process has no lock on it. */
+    @Override
+    public void close() {
+        // The channel calls this method once more while the file is being closed.
+        if (!isClosing && !closeUnlocked()) {
+            // The reference keeps the collector from closing the file.
+            KEPT.add(this);
+        }
+    }
+
+    /**
+     * Closes the file unless this process has a lock on it. Returns whether the file was closed.
+     */
+    private boolean closeUnlocked() {
+        // The file system of a file that was not accepted may be a program, which may delay the
+        // close for ever. This must not keep this process from locking files.
+        synchronized (isAccepted ? Lock.LOCKING : new Object()) {
+            if (isLocked()) {
+                return false;
+            }
+            isClosing = true;
+            try {
+                super.close();
+            } catch (IOException e) {
+                // The kernel closes the descriptor all the same.
+            }
+            return true;
+        }
+    }
+
+    private boolean isLocked() {
+        try {
+            Mapping known = identity;
+            return known != null && Locks.read().own(known.inode).contains(known.device);
+        } catch (IOException e) {
+            // The list cannot be read for now.
+            return true;
+        }
+    }
+}

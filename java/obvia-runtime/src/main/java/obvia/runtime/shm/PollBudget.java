@@ -1,0 +1,89 @@
+package obvia.runtime.shm;
+
+import obvia.Waiting;
+
+/**
+ * The number of polls before a thread sleeps, adapted to their success.
+ *
+ * <p>Two threads that poll on one processor never see each other's message meanwhile. All polls are
+ * wasted there, and the budget drops to almost nothing after a few waits. Occasionally, at growing
+ * intervals, one wait polls for the full time all the same. {@code crates/via/src/wait.rs} does the
+ * same.
+ */
+final class PollBudget {
+    /**
+     * The maximum number of polls before the first sleep: about the time of the two wake-ups that
+     * polling may save.
+     */
+    private static final int MOST = 1 << 13;
+
+    private static final int LEAST = 1 << 4;
+    private static final int INTERVAL = 4;
+    private static final int INTERVAL_MAX = 256;
+    /**
+     * The time in nanoseconds from which a wait means that the peer was idle, which says nothing
+     * about the benefit of polling.
+     */
+    private static final long IDLE = 1_000_000;
+
+    private final Waiting waiting;
+    private int budget;
+    private boolean isPatient;
+    private int interval = INTERVAL;
+    private int untilProbe = INTERVAL;
+
+    PollBudget(Waiting waiting) {
+        this.waiting = waiting;
+        setBudget(Runtime.getRuntime().availableProcessors() == 1 ? LEAST : MOST);
+    }
+
+    private void setBudget(int budget) {
+        this.budget = budget;
+        isPatient = budget > LEAST && waiting != Waiting.BLOCK;
+    }
+
+    /**
+     * Returns the number of polls for a wait that begins; {@link Integer#MAX_VALUE} means no limit.
+     */
+    int begin() {
+        return switch (waiting) {
+            case POLL -> Integer.MAX_VALUE;
+            case BLOCK -> 0;
+            case ADAPTIVE -> untilProbe == 0 ? MOST : budget;
+        };
+    }
+
+    /** Whether the thread polls at all. */
+    boolean isPatient() {
+        return isPatient;
+    }
+
+    /** Whether the thread polls without a limit. */
+    boolean isEndless() {
+        return waiting == Waiting.POLL;
+    }
+
+    /** Notes that a message arrived during polling. */
+    void paid() {
+        if (budget == MOST && untilProbe == INTERVAL) {
+            return;
+        }
+        setBudget(MOST);
+        interval = INTERVAL;
+        untilProbe = INTERVAL;
+    }
+
+    /** Notes that the thread slept for {@code nanos} nanoseconds. */
+    void slept(long nanos) {
+        if (nanos >= IDLE) {
+            return;
+        }
+        setBudget(Math.max(LEAST, budget / 4));
+        if (untilProbe > 0) {
+            untilProbe--;
+        } else {
+            interval = Math.min(INTERVAL_MAX, interval * 2);
+            untilProbe = interval;
+        }
+    }
+}

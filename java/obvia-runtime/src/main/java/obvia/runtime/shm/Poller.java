@@ -1,0 +1,88 @@
+package obvia.runtime.shm;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Waits for all virtual threads that sleep on connections and for all connections without a thread,
+ * on one platform thread: a virtual thread in a selector would pin its carrier.
+ */
+final class Poller implements RepeatedTask.Step {
+    private static final class Holder {
+        static final Poller INSTANCE = start();
+    }
+
+    private final Selector selector;
+
+    private Poller(Selector selector) {
+        this.selector = selector;
+    }
+
+    static Poller instance() {
+        return Holder.INSTANCE;
+    }
+
+    private static Poller start() {
+        try {
+            Poller poller = new Poller(Selector.open());
+            RepeatedTask.start("obvia-poller", true, "waiting for connections", poller);
+            return poller;
+        } catch (IOException e) {
+            throw new UncheckedIOException("creating a selector", e);
+        }
+    }
+
+    /**
+     * Parks the current thread until the socket is readable, the thread is unparked, or
+     * {@code nanos} nanoseconds have passed.
+     */
+    void park(SocketChannel socket, long nanos) throws IOException {
+        await(socket, Thread.currentThread());
+        LockSupport.parkNanos(this, nanos);
+    }
+
+    /**
+     * Calls {@code then} on the poller's thread when the socket is readable or the peer has closed
+     * it. The action must not block.
+     */
+    void watch(SocketChannel socket, Runnable then) throws IOException {
+        await(socket, then);
+    }
+
+    private void await(SocketChannel socket, Object waiter) throws IOException {
+        SelectionKey key = socket.keyFor(selector);
+        if (key == null) {
+            socket.register(selector, SelectionKey.OP_READ, waiter);
+        } else {
+            key.attach(waiter);
+            key.interestOps(SelectionKey.OP_READ);
+        }
+        selector.wakeup();
+    }
+
+    /** Polls once. After a failure, waiting threads look at their sockets by themselves, later. */
+    @Override
+    public boolean perform() throws IOException {
+        selector.select(Poller::wake);
+        return true;
+    }
+
+    private static void wake(SelectionKey key) {
+        try {
+            // The interest is cleared before the waiter is read: a later waiter sets it again.
+            key.interestOps(0);
+        } catch (CancelledKeyException e) {
+            // The connection is closed.
+        }
+        switch (key.attachment()) {
+            case Thread thread -> LockSupport.unpark(thread);
+            case Runnable then -> then.run();
+            default -> throw new IllegalStateException();
+        }
+    }
+}

@@ -1,0 +1,101 @@
+package obvia.runtime.shm;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import obvia.runtime.call.Deadline;
+
+/**
+ * Work with files whose file system may never answer, done by a thread of its own.
+ *
+ * <p>A file system in user space (FUSE) is a program, and no deadline ends a wait for it. The
+ * thread stays until the file system answers.
+ */
+final class TimedWork<T> {
+    /** The time limit of work with files. */
+    static final Duration USUAL = Duration.ofSeconds(10);
+
+    /** The time from the end of the work for which a late result may be used. */
+    private static final Duration FRESH = Duration.ofMinutes(1);
+
+    private static final String SILENCE = "its file system does not respond";
+
+    private final CompletableFuture<T> outcome = new CompletableFuture<>();
+    private final Deadline end;
+    /** The time until which a result may be used; {@code null} until there is a result. */
+    private volatile Deadline fresh;
+
+    /** Starts the work. */
+    TimedWork(Duration time, Callable<T> work) {
+        end = Deadline.in(time);
+        Thread.ofPlatform().daemon().name("obvia-files").start(() -> {
+            try {
+                T found = work.call();
+                fresh = Deadline.in(FRESH);
+                outcome.complete(found);
+            } catch (Throwable e) {
+                // A failure after the time limit says nothing about the state of the file now.
+                outcome.completeExceptionally(end.isOver() ? new LateException(SILENCE, e) : e);
+            }
+        });
+    }
+
+    /**
+     * Waits for the outcome until the work's time limit. Calls after the limit do not wait: they
+     * return the outcome if the work is done by then.
+     *
+     * @throws LateException if the work is not done at the time limit
+     * @throws IOException if the work has failed with it
+     */
+    T await() throws IOException {
+        try {
+            if (end.isOver() && !outcome.isDone()) {
+                throw new LateException(SILENCE, null);
+            }
+            return outcome.copy().orTimeout(end.left(), TimeUnit.NANOSECONDS).join();
+        } catch (CompletionException e) {
+            switch (e.getCause()) {
+                case TimeoutException late -> throw new LateException(SILENCE, late);
+                case IOException why -> throw why;
+                case RuntimeException why -> throw why;
+                case Error why -> throw why;
+                default -> throw e;
+            }
+        }
+    }
+
+    /**
+     * Whether the outcome is outdated: the time limit is over, and the work failed, or ended more
+     * than a minute ago.
+     */
+    boolean isStale() {
+        return end.isOver() && (outcome.isCompletedExceptionally() || fresh != null && fresh.isOver());
+    }
+
+    /** Closes the result as soon as it exists: no caller waits for it any longer. */
+    void closeOutcome() {
+        outcome.thenAccept(result -> Resources.close(result instanceof AutoCloseable opened ? opened : null));
+    }
+
+    /**
+     * Signals that the work did not end in time, or was not begun because too much other work is
+     * late.
+     */
+    static final class LateException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        LateException(String message, Throwable why) {
+            super(message, why);
+        }
+
+        /** Returns the message alone, since error messages put it after the name of a file. */
+        @Override
+        public String toString() {
+            return getMessage();
+        }
+    }
+}

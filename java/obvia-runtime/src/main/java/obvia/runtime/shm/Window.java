@@ -1,0 +1,420 @@
+package obvia.runtime.shm;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import obvia.Hresult;
+import obvia.RpcException;
+import obvia.Waiting;
+import obvia.runtime.Flat;
+import obvia.runtime.Frames;
+import obvia.runtime.call.CallContext;
+import obvia.runtime.call.Deadline;
+import obvia.runtime.call.PeerFailure;
+
+/**
+ * The message window of a connection: slots in this side's segment and in the peer's.
+ *
+ * <p>One thread at a time uses it, except for {@link #interrupt} and {@link #close}. Received words
+ * are loaded once, checked, and then used; accesses to the peer's memory stay within its segment,
+ * whatever the peer writes.
+ */
+public final class Window extends WindowSender implements AutoCloseable {
+    /** The maximum length of one sleep, in nanoseconds. */
+    private static final long NAP = 250_000_000;
+    /** The number of polls of a slot between two checks of everything else. */
+    private static final int POLLS_BETWEEN_LOOKS = 1 << 14;
+    /** The number of polls of a virtual thread: about a microsecond. */
+    private static final int POLLS_OF_VIRTUAL = 32;
+
+    private static final int RUNG = 1;
+    private static final int CLOSED = 2;
+
+    private final Segments segments;
+    private final AnnouncedFiles announcedFiles;
+    private final boolean isOwnUser;
+    private final PollBudget pollBudget;
+    private final AtomicInteger state = new AtomicInteger();
+
+    // The number of the next message, and the peer's area.
+    private int expected = 1;
+    private MemorySegment area;
+    private int areaNumber;
+    private Arena areaArena;
+    private Duration timeout;
+
+    // The message that was received last: its first two words, and the place of its frame.
+    private long first;
+    private long second;
+
+    /** The memory of the frame that was received last. */
+    public MemorySegment frame;
+
+    /** The offset of the frame in its memory. */
+    public long at;
+
+    /** The length of the frame in bytes. */
+    public int length;
+
+    private Window(ConnectionSocket connection, Segments segments, Waiting waiting, boolean isOwnUser) {
+        super(connection, segments);
+        this.segments = segments;
+        this.isOwnUser = isOwnUser;
+        announcedFiles = new AnnouncedFiles(connection, segments.pid());
+        frame = peer;
+        pollBudget = new PollBudget(waiting);
+    }
+
+    /** Connects to the server of a name. */
+    public static Window connect(String name, Waiting waiting, boolean isQuiet, Deadline deadline) {
+        return over(Directory.own().connect(name, deadline), connection -> {
+            Segments segments = Segments.request(connection, waiting, isQuiet, deadline);
+            return new Window(connection, segments, waiting, false);
+        });
+    }
+
+    /** Verifies the user of a client that has connected, and performs the greeting with it. */
+    public static Window accept(SocketChannel socket, Waiting waiting, Deadline deadline) {
+        return over(socket, connection -> {
+            boolean isOwnUser = Directory.own().checkPeer(socket);
+            Segments segments = Segments.accept(connection, waiting, deadline);
+            return new Window(connection, segments, segments.peerIsQuiet() ? Waiting.BLOCK : waiting, isOwnUser);
+        });
+    }
+
+    private interface Greet {
+        Window greet(ConnectionSocket connection) throws IOException;
+    }
+
+    private static Window over(SocketChannel socket, Greet greet) {
+        Window window = null;
+        ConnectionSocket connection = null;
+        try {
+            connection = new ConnectionSocket(socket);
+            window = greet.greet(connection);
+            return window;
+        } catch (IOException e) {
+            throw RpcException.of(Hresult.E_FAIL, "greeting a peer: " + e, e);
+        } finally {
+            if (window == null) {
+                Resources.close(connection);
+                Resources.close(socket);
+            }
+        }
+    }
+
+    /** Returns the process ID that the peer claims; -1 if it claims none. */
+    public long pid() {
+        return segments.pid();
+    }
+
+    /** Returns the connection's number, which only the two sides know. */
+    public long mark() {
+        return segments.mark();
+    }
+
+    /** Whether the client is a process of this process's user. */
+    public boolean isOwnUser() {
+        return isOwnUser;
+    }
+
+    // Regions.
+
+    /** Whether the peer accepts memory of this process. */
+    public boolean takesRegions() {
+        return segments.peerIsInJava();
+    }
+
+    /** Announces a region of this process to the peer, which maps it on the subsequent call. */
+    public void name(int number, OwnRegion region) {
+        AnnouncedFiles.send(connection, number, region);
+    }
+
+    /** Returns the region that the peer has announced under this number. */
+    AnnouncedFiles.AnnouncedFile region(int number) {
+        return announcedFiles.take(number, false);
+    }
+
+    /** Returns the kind of the message. */
+    public int kind() {
+        return (int) (first >>> 48) & 0xff;
+    }
+
+    /** Returns the opnum of the message. */
+    public int opnum() {
+        return (int) (first >>> 32) & 0xffff;
+    }
+
+    /** Returns the number of the message: the call ID of a request. */
+    public int sequence() {
+        return (int) first;
+    }
+
+    /**
+     * Returns the second word of the header: the target of a request, or the status of an answer
+     * with the call ID above it.
+     */
+    public long target() {
+        return second;
+    }
+
+    /**
+     * Waits for the next message.
+     *
+     * @param deadline the deadline; {@code null} for the default one, which is only computed if the
+     *     message does not arrive soon
+     */
+    public void receive(Deadline deadline) {
+        // A poll of the slot takes its cache line away from the peer, which then waits for the line
+        // on its next write. No answer arrives immediately, so the first poll is delayed a little.
+        if (pollBudget.isPatient()) {
+            Thread.onSpinWait();
+            Thread.onSpinWait();
+        }
+        long slot = Layout.slot(expected);
+        long leading = (long) Layout.LONG_WORD.getAcquire(peer, slot);
+        if ((int) leading != expected) {
+            leading = await(slot, deadline);
+        }
+        first = leading;
+        second = peer.get(Flat.LONG, slot + 8);
+        expected++;
+        int inline = (int) (leading >>> 56);
+        if (inline <= Layout.INLINE_MAX) {
+            // Storing a reference costs a write barrier of the collector, and mostly it is
+            // unchanged.
+            if (frame != peer) {
+                frame = peer;
+            }
+            at = slot + Layout.SLOT_FRAME;
+            length = inline;
+        } else {
+            findInArea(slot + Layout.SLOT_FRAME, inline);
+        }
+    }
+
+    /** Returns a copy of the frame of the message that was received last. */
+    public byte[] bytes() {
+        return frame.asSlice(at, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    private void findInArea(long announced, int inline) {
+        if (inline != Layout.IN_AREA) {
+            throw PeerFailure.broken("an in-line frame of " + inline + " bytes does not fit a slot");
+        }
+        int number = peer.get(Flat.INT, announced);
+        long offset = Integer.toUnsignedLong(peer.get(Flat.INT, announced + 4));
+        long bytes = Integer.toUnsignedLong(peer.get(Flat.INT, announced + 8));
+        if (number != areaNumber) {
+            changeArea(number);
+        }
+        hasUsedArea |= offset + bytes > AREA_LITTLE;
+        long base = areaNumber == 0 ? Layout.AREA : 0;
+        MemorySegment memory = areaNumber == 0 ? peer : area;
+        if (offset % 8 != 0 || bytes > Frames.AREA_MAX || base + offset + bytes > memory.byteSize()) {
+            throw PeerFailure.broken("a frame of " + bytes + " bytes at offset " + offset + " lies outside its area");
+        }
+        frame = memory;
+        at = base + offset;
+        length = (int) bytes;
+    }
+
+    /** Maps a larger area that the peer has created and announced on the socket. */
+    private void changeArea(int number) {
+        AnnouncedFiles.AnnouncedFile announced = announcedFiles.take(number, true);
+        Arena arena = Arena.ofShared();
+        boolean isDone = false;
+        try {
+            area = Segments.area(arena, announced);
+            isDone = true;
+        } finally {
+            Resources.close(isDone ? areaArena : arena);
+        }
+        // All frames in the previous area have been consumed.
+        areaArena = arena;
+        areaNumber = number;
+    }
+
+    /**
+     * Tells the peer that all received messages have been consumed. A response implies the same.
+     */
+    public void release() {
+        Layout.WORD.setRelease(own, Layout.CONSUMED, expected - 1);
+    }
+
+    private long await(long slot, Deadline given) {
+        Deadline deadline = given;
+        // A polling virtual thread occupies its carrier.
+        int left = Thread.currentThread().isVirtual() ? POLLS_OF_VIRTUAL : pollBudget.begin();
+        while (left > 0) {
+            int round = Math.min(left, POLLS_BETWEEN_LOOKS);
+            for (int poll = 0; poll < round; poll++) {
+                Thread.onSpinWait();
+                long leading = (long) Layout.LONG_WORD.getAcquire(peer, slot);
+                if ((int) leading == expected) {
+                    pollBudget.paid();
+                    return leading;
+                }
+            }
+            left -= left == Integer.MAX_VALUE ? 0 : round;
+            if (round == POLLS_BETWEEN_LOOKS) {
+                deadline = deadline == null ? usual() : deadline;
+                lookAround(deadline);
+            }
+        }
+        long began = System.nanoTime();
+        try {
+            return sleep(slot, deadline == null ? usual() : deadline);
+        } finally {
+            pollBudget.slept(System.nanoTime() - began);
+        }
+    }
+
+    private Deadline usual() {
+        return timeout == null ? CallContext.currentDeadline() : Deadline.in(timeout);
+    }
+
+    /** Sets the default time to wait for a message; without it, the deadline of calls applies. */
+    public void setTimeout(Duration timeout) {
+        this.timeout = timeout;
+    }
+
+    /**
+     * Checks the conditions that end a wait without a message. The last message of a peer that has
+     * ended still counts.
+     */
+    private void lookAround(Deadline deadline) {
+        connection.look();
+        if (!isHere()) {
+            check();
+            deadline.check();
+        }
+    }
+
+    @Override
+    void check() {
+        int why = state.get();
+        if ((why & CLOSED) != 0 || connection.hasEnded()) {
+            throw PeerFailure.ended(null);
+        }
+        if ((why & RUNG) != 0) {
+            state.getAndAccumulate(~RUNG, (now, mask) -> now & mask);
+            throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the wait was interrupted");
+        }
+        if (Thread.currentThread().isInterrupted()) {
+            throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted");
+        }
+    }
+
+    private long sleep(long slot, Deadline deadline) {
+        try {
+            while (true) {
+                Layout.WORD.setOpaque(own, Layout.SLEEP, 1);
+                // The flag is set before the slot is read: pairs with the fence before the flag is
+                // read on publishing.
+                VarHandle.fullFence();
+                long leading = (long) Layout.LONG_WORD.getAcquire(peer, slot);
+                if ((int) leading == expected) {
+                    return leading;
+                }
+                lookAround(deadline);
+                if (isHere()) {
+                    // The wake-up that came with the message is already consumed: a sleep would not
+                    // end.
+                    continue;
+                }
+                connection.nap(Math.min(NAP, deadline.left()));
+            }
+        } finally {
+            Layout.WORD.setOpaque(own, Layout.SLEEP, 0);
+        }
+    }
+
+    // Resting.
+
+    /**
+     * Requests a wake-up from the peer when it sends. Returns true if no message has arrived, so
+     * that the thread can end.
+     */
+    public boolean rest() {
+        if (pollBudget.isEndless()) {
+            return false;
+        }
+        Layout.WORD.setOpaque(own, Layout.SLEEP, 1);
+        // The flag is set before the slot is read: pairs with the fence before the flag is read on
+        // publishing.
+        VarHandle.fullFence();
+        connection.look();
+        if (isHere() || connection.hasEnded()) {
+            rise();
+            return false;
+        }
+        connection.leave();
+        return true;
+    }
+
+    private boolean isHere() {
+        return (int) (long) Layout.LONG_WORD.getAcquire(peer, Layout.slot(expected)) == expected;
+    }
+
+    /**
+     * Calls {@code then} when the peer rings the doorbell or closes the socket, after
+     * {@link #rest}. From now on the window belongs to the thread that runs the action.
+     */
+    public void watch(Runnable then) throws IOException {
+        connection.watch(then);
+    }
+
+    /** Ends a rest. */
+    public void rise() {
+        Layout.WORD.setOpaque(own, Layout.SLEEP, 0);
+    }
+
+    /** Ends the current wait, or the next one, with RPC_E_CALL_CANCELED. */
+    void interrupt() {
+        state.getAndAccumulate(RUNG, (now, bit) -> now | bit);
+        connection.wake();
+    }
+
+    /** Whether the connection has ended. */
+    public boolean isClosed() {
+        if (!isKnownClosed()) {
+            connection.look();
+        }
+        return isKnownClosed();
+    }
+
+    /** Whether the connection had ended when this side looked last, which takes no system call. */
+    public boolean isKnownClosed() {
+        return connection.hasEnded() || (state.get() & CLOSED) != 0;
+    }
+
+    /** Whether the peer has given up the call: it has ended, or its next message says so. */
+    public boolean isGivenUp() {
+        try {
+            long leading = (long) Layout.LONG_WORD.getAcquire(peer, Layout.slot(expected));
+            boolean isCancel = (int) leading == expected && ((int) (leading >>> 48) & 0xff) == CANCEL;
+            return isCancel || isClosed();
+        } catch (InternalError | IllegalStateException e) {
+            // The peer's memory is gone, or this side has closed it.
+            return true;
+        }
+    }
+
+    /** Ends the connection; the peer notices at once. */
+    @Override
+    public void close() {
+        int before = state.getAndAccumulate(CLOSED, (now, bit) -> now | bit);
+        connection.close();
+        if ((before & CLOSED) == 0) {
+            segments.arena().close();
+            Resources.close(pages);
+            Resources.close(areaArena);
+        }
+    }
+}

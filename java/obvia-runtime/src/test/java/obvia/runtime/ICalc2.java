@@ -1,6 +1,0 @@
-package obvia.runtime;
-
-/** The new version of the interface. */
-public interface ICalc2 extends ICalc {
-    int multiply(int a, int b);
-}

@@ -1,0 +1,154 @@
+package obvia.runtime.objects;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.Random;
+import obvia.BadMessageException;
+import obvia.Hresult;
+import obvia.Obvia;
+import obvia.RpcException;
+import obvia.Waiting;
+import obvia.runtime.call.Deadline;
+import obvia.runtime.call.ErrorInfoTest;
+import obvia.runtime.call.Fault;
+import obvia.runtime.call.PeerFailure;
+import obvia.runtime.shm.HostileServer;
+import obvia.runtime.shm.Window;
+import obvia.runtime.shm.Wires;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Tests peers that write nonsense or truncate their memory: the result is the documented exception
+ * in bounded time, without an effect on other connections.
+ */
+@Timeout(120)
+class HostileTest {
+    private static void sleep(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Waiting.class)
+    void aSegmentThatIsCutShortEndsInABadMessage(Waiting waiting) throws Exception {
+        RpcException why = HostileServer.against(
+                waiting,
+                window -> PeerFailure.of(assertThrows(Throwable.class, () -> {
+                    window.place(8);
+                    window.publish(Window.REQUEST, 3, 1, 8);
+                    window.receive(Wires.patience());
+                })),
+                evil -> {
+                    sleep(200);
+                    evil.truncate();
+                    // A sleeping client polls when it is woken up.
+                    evil.ring();
+                });
+        assertTrue(why instanceof BadMessageException, why.toString());
+    }
+
+    @Test
+    void aServerThatNeverAnswersIsNotWaitedForForEver() throws Exception {
+        int result = HostileServer.against(
+                Waiting.BLOCK,
+                window -> assertThrows(RpcException.class, () -> window.receive(Deadline.in(java.time.Duration.ofMillis(300)))).result(),
+                evil -> {
+                    for (int call = 0; call < 1000; call++) {
+                        evil.ring();
+                    }
+                });
+        assertEquals(Hresult.RPC_E_TIMEOUT, result);
+    }
+
+    private static RpcException failure(int status, byte[] frame) throws Exception {
+        return HostileServer.against(
+                Waiting.BLOCK,
+                window -> {
+                    WindowChannel channel = new WindowChannel(null, window);
+                    channel.owner = Thread.currentThread();
+                    channel.request(8);
+                    RpcException why = assertThrows(RpcException.class, () -> channel.callDirectly(1, 3, 8));
+                    assertFalse(channel.isClosed(), "the connection goes on");
+                    return why;
+                },
+                evil -> evil.fault(status, frame));
+    }
+
+    @Test
+    void wordsThatAreNoneAreAFaultWithoutWords() throws Exception {
+        byte[] good = ErrorInfoTest.FRAME;
+        assertEquals(ErrorInfoTest.SAMPLE.description(), failure(Hresult.E_FAIL, good).description());
+        byte[] tooLong = good.clone();
+        tooLong[7] = 0x7f;
+        byte[] pastTheEnd = good.clone();
+        pastTheEnd[12] = 13;
+        for (byte[] frame : new byte[][] {{}, {1, 2, 3}, Arrays.copyOf(good, 16), Arrays.copyOf(good, good.length + 8), tooLong, pastTheEnd}) {
+            RpcException why = failure(Hresult.E_FAIL, frame);
+            assertEquals(Hresult.E_FAIL, why.result());
+            assertEquals("the server answered with a fault: status 0x80004005", why.getMessage());
+        }
+        RpcException refused = failure(Fault.ACCESS_DENIED, good);
+        assertEquals(Hresult.E_ACCESSDENIED, refused.result(), "what is no HRESULT of a method has no words");
+        assertEquals("the server answered with a fault: the caller has no permission, or its authentication failed", refused.getMessage());
+    }
+
+    /**
+     * A client writes random words to slots: the server closes that connection or answers, and
+     * serves others.
+     */
+    @Test
+    void aServerIsNotHarmedByWhatASlotSays() throws Exception {
+        Random random = new Random(17);
+        try (Peer peer = Peer.server()) {
+            ITest witness = Obvia.bind(ITest.class, peer.name);
+            for (int turn = 0; turn < 150; turn++) {
+                try (Window window = Window.connect(peer.name, Waiting.BLOCK, false, Wires.patience())) {
+                    // Half of the clients have introduced themselves, so that the runtime's own
+                    // calls and the object get their data.
+                    if (turn % 2 == 0) {
+                        WindowChannel channel = new WindowChannel(null, window);
+                        channel.owner = Thread.currentThread();
+                        Bind.introduce(channel, 1 + random.nextInt(1000));
+                    }
+                    HostileServer.writeNonsense(window, random);
+                    window.place(0);
+                    // The server is woken up in any case.
+                    sleep(random.nextInt(3));
+                }
+                assertEquals(turn + 1, witness.add(turn, 1));
+            }
+            Wires.await("what those had that are gone is dropped", () -> witness.held() == 1);
+        }
+    }
+
+    /** Clients send random bytes after a greeting, and instead of one. */
+    @Test
+    void aServerIsNotHarmedByGreetingsThatAreNone() throws Exception {
+        Random random = new Random(23);
+        try (Peer peer = Peer.server()) {
+            ITest witness = Obvia.bind(ITest.class, peer.name);
+            for (int turn = 0; turn < 100; turn++) {
+                byte[] bytes = new byte[random.nextInt(60)];
+                random.nextBytes(bytes);
+                if (turn % 2 == 0 && bytes.length >= 24) {
+                    ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
+                            .putInt(0x4956424f).putInt(1).putInt(16).putInt(random.nextInt(9)).putLong(4096L << random.nextInt(20));
+                }
+                HostileServer.send(peer.name, bytes);
+                assertEquals(turn + 1, witness.add(turn, 1));
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+package obvia.runtime.objects;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
+import obvia.runtime.Channel;
+import obvia.runtime.Flat;
+import obvia.runtime.InterfaceInfo;
+import obvia.runtime.Reference;
+import obvia.runtime.Transport;
+import obvia.runtime.call.Deadline;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Tests the collector's effect on proxies that are not reachable otherwise. */
+@Timeout(120)
+class ReachabilityTest {
+    /**
+     * The number of calls until the compiler has optimized the caller, whose frames then keep only
+     * needed references.
+     */
+    private static final int WARM_UP = 20_000;
+
+    /** The number of collections during a call. */
+    private static final int LOOKS = 20;
+
+    /** A transport to objects that add their arguments. */
+    private static final class Adding extends Transport {
+        private final AtomicInteger returned = new AtomicInteger();
+        private boolean isCollecting;
+        /** The number of references that had been released when the response arrived. */
+        private int returnedInCall;
+
+        /** Runs the collector. */
+        private void collect() {
+            for (int look = 0; look < LOOKS; look++) {
+                System.gc();
+                // Another thread releases the references of collected proxies.
+                sleep();
+            }
+        }
+
+        private static void sleep() {
+            try {
+                Thread.sleep(5);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        @Override
+        protected Channel channel() {
+            return new Channel() {
+                @Override
+                protected Channel request(int length) {
+                    memory = MemorySegment.ofArray(new long[1]);
+                    return this;
+                }
+
+                @Override
+                protected int exchange(long target, int opnum, int length) {
+                    if (isCollecting) {
+                        collect();
+                        returnedInCall = returned.get();
+                    }
+                    replyMemory = MemorySegment.ofArray(new long[] {memory.get(Flat.INT, 0) + memory.get(Flat.INT, 4)});
+                    this.length = 8;
+                    return 0;
+                }
+
+                @Override
+                protected void oneway(long target, int opnum, int length) {
+                    exchange(target, opnum, length);
+                }
+
+                @Override
+                public void end() {}
+            };
+        }
+
+        @Override
+        protected long oxid() {
+            return 1;
+        }
+
+        @Override
+        protected byte[] reference(long through, Object object, InterfaceInfo<?> info) {
+            return new byte[0];
+        }
+
+        @Override
+        protected <T> T object(long through, byte[] reference, InterfaceInfo<T> info) {
+            return null;
+        }
+
+        @Override
+        protected Reference query(long through, long oid, InterfaceInfo<?> info) {
+            if (isCollecting) {
+                collect();
+                returnedInCall = returned.get();
+            }
+            return new Reference(this, 2, oid, 1);
+        }
+
+        @Override
+        protected void releaseLater(long target, int refs) {
+            if (target == 1) {
+                returned.incrementAndGet();
+            }
+        }
+
+        /** Calls a proxy without other references. */
+        private int add() {
+            return ICalcInfo.INFO.proxy().apply(new Reference(this, 1, 1, 1)).add(3, 4);
+        }
+
+        /** Calls a proxy without other references, without response. */
+        private void tell() {
+            new ICalcInfo.CalcProxy(new Reference(this, 1, 1, 1)).tell();
+        }
+
+        /** Queries a proxy without other references. */
+        private Object as() {
+            return obvia.Obvia.as(ICalcInfo.INFO.proxy().apply(new Reference(this, 1, 1, 1)), ICalc2.class);
+        }
+    }
+
+    /** The test of a use of a proxy without other references. */
+    static final class Collected {
+        private Collected() {}
+
+        /**
+         * Tests all uses in a virtual machine without options, whose compiler keeps fewer
+         * references than in a short run.
+         */
+        static void main() {
+            Adding transport = new Adding();
+            check("a call", transport, transport::add);
+            Adding other = new Adding();
+            check("a call without response", other, other::tell);
+            Adding third = new Adding();
+            check("a query", third, third::as);
+        }
+
+        private static void check(String what, Adding transport, Runnable use) {
+            for (int turn = 0; turn < WARM_UP; turn++) {
+                use.run();
+            }
+            await(transport, WARM_UP);
+            transport.isCollecting = true;
+            use.run();
+            transport.isCollecting = false;
+            if (transport.returnedInCall != WARM_UP) {
+                throw new IllegalStateException(what + ": its object was given back before it had answered");
+            }
+            // The reference is released afterwards.
+            await(transport, WARM_UP + 1);
+        }
+
+        private static void await(Adding transport, int returned) {
+            Deadline deadline = Deadline.in(java.time.Duration.ofSeconds(60));
+            while (transport.returned.get() != returned) {
+                System.gc();
+                Adding.sleep();
+                deadline.check();
+            }
+        }
+    }
+
+    @Test
+    void anObjectIsNotGivenBackInMidCall() {
+        Collected.main();
+    }
+
+    @Test
+    void norWhereTheCompilerGoesFurther() throws Exception {
+        Peer.collecting().close();
+    }
+}

@@ -1,0 +1,441 @@
+package obvia.runtime.shm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.FileChannel;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import obvia.AccessDeniedException;
+import obvia.Hresult;
+import obvia.RpcException;
+import obvia.runtime.objects.Peer;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Tests names and the files of the directory: the same facts as in
+ * {@code crates/via/src/provider/shm/directory/tests.rs}.
+ */
+@Timeout(120)
+public class DirectoryTest {
+    /** The ID of no process: it exceeds the kernel's limit. */
+    private static final String DEAD = "4194305";
+
+    @TempDir
+    private Path folder;
+
+    private Path names;
+
+    @BeforeEach
+    void makeNames() throws IOException {
+        names = Files.createDirectory(folder.resolve("n"), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    }
+
+    private Path write(String name, String text) throws IOException {
+        Path file = Files.writeString(names.resolve(name), text);
+        return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+    }
+
+    /** Creates a socket without a listener. */
+    private void leaveSocket(String name) throws IOException {
+        try (ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            listener.bind(UnixDomainSocketAddress.of(names.resolve(name)));
+        }
+    }
+
+    /** Returns the files of the directory with their contents. */
+    private Map<String, String> contents() throws IOException {
+        Map<String, String> found = new TreeMap<>();
+        try (Stream<Path> files = Files.list(names)) {
+            for (Path file : files.toList()) {
+                boolean isPlain = Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS);
+                found.put(file.getFileName().toString(), isPlain ? Files.readString(file) : "");
+            }
+        }
+        return found;
+    }
+
+    private static Lock.Found read(String text, boolean hasSocket) {
+        return Lock.read(text.getBytes(StandardCharsets.ISO_8859_1), hasSocket, true);
+    }
+
+    @Test
+    void aLockFileIsKnownByItsMarkOrByItsSocket() {
+        assertEquals(new Lock.Found(4711), read("4711\nobvia\n", false));
+        assertEquals(new Lock.Found(4711), read("4711\nobvia\n", true));
+        assertEquals(new Lock.Found(4711), read("4711\n", true));
+        assertEquals(new Lock.Found(-1), read("", false));
+        assertNull(Lock.read(new byte[0], true, false), "none is made so");
+        for (String foreign : new String[] {"4711\n", "4711", "obvia\n", "\nobvia\n", "      4711\n", "9999999999\nobvia\n", "# This file", "-4711\nobvia\n"}) {
+            assertNull(read(foreign, false), foreign);
+        }
+        assertNull(read("# This file\n", true));
+        assertNull(read("4711\nobvia\nand more\n", true));
+        assertNull(read("4711\nobvia", true));
+    }
+
+    @Test
+    void aNameIsMarked() throws IOException {
+        Directory directory = Directory.at(names);
+        try (Directory.Name bound = directory.bind("it")) {
+            assertEquals(names.resolve("it.sock"), ((UnixDomainSocketAddress) bound.listener().getLocalAddress()).getPath());
+            assertEquals(Map.of("it.lock", ProcessHandle.current().pid() + "\nobvia\n", "it.sock", ""), contents());
+            directory.sweep();
+            RpcException taken = assertThrows(RpcException.class, () -> directory.bind("it"));
+            assertEquals(Hresult.RPC_S_DUPLICATE_ENDPOINT, taken.result());
+            assertEquals(2, contents().size());
+        }
+        assertEquals(Map.of(), contents());
+    }
+
+    @Test
+    void filesOfOtherProgramsStayAsTheyAre() throws Exception {
+        write("Cargo.lock", "# This file is automatically @generated by Cargo.\n");
+        write("yarn.lock", "");
+        write("wayland-0.lock", "      " + DEAD + "\n");
+        write("daemon.lock", DEAD + "\n");
+        write("daemon.sock", "no socket");
+        write("marked.lock", DEAD + "\nobvia\n");
+        write("marked.sock", "no socket");
+        Files.setPosixFilePermissions(write("shared.lock", DEAD + "\nobvia\n"), PosixFilePermissions.fromString("rw-rw-rw-"));
+        Path target = Files.writeString(folder.resolve("target"), DEAD + "\nobvia\n");
+        Files.createSymbolicLink(names.resolve("link.lock"), target);
+        Files.createLink(names.resolve("hard.lock"), target);
+        Files.createDirectory(names.resolve("folder.lock"));
+        assertEquals(0, new ProcessBuilder("mkfifo", names.resolve("pipe.lock").toString()).start().waitFor());
+        Map<String, String> before = contents();
+        Directory directory = Directory.at(names);
+        directory.sweep();
+        assertEquals(before, contents());
+        for (String name : new String[] {"Cargo", "yarn", "wayland-0", "daemon", "shared", "link", "hard", "folder", "pipe"}) {
+            RpcException refused = assertThrows(RpcException.class, () -> directory.bind(name), name);
+            assertEquals(Hresult.E_INVALIDARG, refused.result(), refused.toString());
+            assertTrue(refused.getMessage().startsWith(names.resolve(name + ".lock") + " belongs to another program: "), refused.getMessage());
+        }
+        assertEquals(before, contents());
+        assertEquals(DEAD + "\nobvia\n", Files.readString(target));
+    }
+
+    @Test
+    void whatIsNoSocketIsNotReplacedByOne() throws IOException {
+        write("it.sock", "no socket");
+        Directory directory = Directory.at(names);
+        RpcException refused = assertThrows(RpcException.class, () -> directory.bind("it"));
+        assertEquals(Hresult.E_INVALIDARG, refused.result());
+        assertEquals(Map.of("it.sock", "no socket"), contents());
+    }
+
+    @Test
+    void aLockThatItsMakerHasNotWrittenToIsTaken() throws IOException {
+        Files.setPosixFilePermissions(write("it.lock", ""), PosixFilePermissions.fromString("rw-------"));
+        Directory.at(names).bind("it").close();
+        assertEquals(Map.of(), contents());
+    }
+
+    @Test
+    void aBindThatFailsRemovesNoLockButItsOwn() throws IOException {
+        write("it.sock", "no socket");
+        for (String pid : new String[] {DEAD, "1"}) {
+            write("it.lock", pid + "\nobvia\n");
+            RpcException refused = assertThrows(RpcException.class, () -> Directory.at(names).bind("it"));
+            assertEquals(Hresult.E_INVALIDARG, refused.result());
+            assertEquals(Map.of("it.lock", pid + "\nobvia\n", "it.sock", "no socket"), contents());
+        }
+    }
+
+    @Test
+    void aBindThatFailsLeavesNoBlankLock() throws IOException {
+        write("it.sock", "no socket");
+        Files.setPosixFilePermissions(write("it.lock", ""), PosixFilePermissions.fromString("rw-------"));
+        assertThrows(RpcException.class, () -> Directory.at(names).bind("it"));
+        assertEquals(Map.of("it.sock", "no socket"), contents());
+    }
+
+    private static boolean isLocked(Path file) throws IOException {
+        return Files.readString(Path.of("/proc/locks")).contains(":" + Files.getAttribute(file, "unix:ino") + " ");
+    }
+
+    /** Native code of this process, or this runtime in another class loader, may hold locks. */
+    @Test
+    void locksThatThisProcessHasAlreadyStay() throws Exception {
+        Path lock = write("dead.lock", DEAD + "\nobvia\n");
+        try (FileChannel file = FileChannel.open(lock, StandardOpenOption.WRITE)) {
+            file.lock();
+            Directory directory = Directory.at(names);
+            directory.sweep();
+            // Closing any channel of the file would release this process's locks on it.
+            assertTrue(isLocked(lock));
+            assertNull(Lock.tryTake(lock, names.resolve("dead.sock")));
+            assertTrue(isLocked(lock));
+        }
+        assertEquals(Map.of("dead.lock", DEAD + "\nobvia\n"), contents());
+    }
+
+    /** Inode numbers are unique only within one device. */
+    @Test
+    void anOwnLockOnAnotherDeviceDoesNotCount() throws Exception {
+        Path lock = write("it.lock", DEAD + "\nobvia\n");
+        Lock.Stat stat = Lock.Stat.of(lock);
+        Device device = Mounts.own().holding(names.toRealPath()).device();
+        for (int more = 0; more < 2; more++) {
+            String line = "1: POSIX  ADVISORY  WRITE 7 %02x:%02x:%d 0 EOF".formatted(device.major(), device.minor() + more, stat.number());
+            assertEquals(more == 0, Lock.haveOwn(Locks.of(7, Stream.of(line)), lock, stat));
+        }
+    }
+
+    /** Servers in other languages hold a lock by {@code flock} until they listen. */
+    @Test
+    void aLockByAnotherCallIsSeen() throws Exception {
+        Path lock = write("it.lock", DEAD + "\nobvia\n");
+        Process holder = new ProcessBuilder("flock", lock.toString(), "sh", "-c", "echo held; cat").start();
+        try {
+            assertEquals("held", holder.inputReader().readLine());
+            Directory.at(names).sweep();
+            assertEquals(Map.of("it.lock", DEAD + "\nobvia\n"), contents());
+            assertNull(Lock.tryTake(lock, names.resolve("it.sock")));
+        } finally {
+            holder.outputWriter().close();
+            holder.waitFor();
+        }
+        Directory.at(names).sweep();
+        assertEquals(Map.of(), contents());
+    }
+
+    @Test
+    void whoCannotLookTakesNobodyForDead() throws Exception {
+        try (ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            Path socket = names.resolve("it.sock");
+            assertFalse(NamedSocket.answers(socket));
+            listener.bind(UnixDomainSocketAddress.of(socket));
+            try (Peer peer = Peer.starved(socket)) {
+                String failed = Integer.toHexString(Hresult.E_FAIL);
+                // Serving a name takes two descriptors. An attempt with fewer leaves no lock
+                // behind.
+                peer.awaitWord("true " + failed + " " + failed + " 0");
+            }
+        }
+        assertFalse(NamedSocket.answers(names.resolve("it.sock")), "nobody listens any more");
+    }
+
+    @Test
+    void whatDeadServersLeftIsRemoved() throws IOException {
+        write("marked.lock", DEAD + "\nobvia\n");
+        write("both.lock", DEAD + "\nobvia\n");
+        leaveSocket("both.sock");
+        write("bare.lock", DEAD + "\n");
+        leaveSocket("bare.sock");
+        write("oxid-00000000000012ab.lrpc-lock", DEAD + "\nobvia\n");
+        write("vi.vi-lock", DEAD + "\nobvia\n");
+        leaveSocket("vi.vi-sock");
+        Directory.at(names).bind("next").close();
+        assertEquals(Map.of(), contents());
+    }
+
+    @Test
+    void namesOfTheLivingStay() throws IOException {
+        // A server that holds the lock by flock, and is about to listen.
+        write("early.lock", ProcessHandle.current().pid() + "\nobvia\n");
+        // A server whose process is not visible here, as in another container.
+        write("far.lock", DEAD + "\nobvia\n");
+        try (ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            listener.bind(UnixDomainSocketAddress.of(names.resolve("far.sock")));
+            Map<String, String> before = contents();
+            Directory.at(names).sweep();
+            assertEquals(before, contents());
+        }
+    }
+
+    @Test
+    void oneLookRemovesAFewAndTheNextMore() throws IOException {
+        for (int i = 0; i < 20; i++) {
+            write("dead-" + i + ".lock", DEAD + "\nobvia\n");
+        }
+        Directory directory = Directory.at(names);
+        directory.sweep();
+        assertEquals(4, contents().size());
+        directory.sweep();
+        assertEquals(Map.of(), contents());
+    }
+
+    @Test
+    void theFilesOfWhoHasTheNameNextStay() throws IOException {
+        Directory directory = Directory.at(names);
+        Directory.Name first = directory.bind("it");
+        // A user may tidy up by hand.
+        Files.delete(names.resolve("it.sock"));
+        Files.delete(names.resolve("it.lock"));
+        write("it.sock", "another's");
+        write("it.lock", "another's");
+        first.close();
+        assertEquals(Map.of("it.lock", "another's", "it.sock", "another's"), contents());
+    }
+
+    @Test
+    void noSpellingPassesALink() throws IOException {
+        Files.createSymbolicLink(folder.resolve("link"), names);
+        for (String spelling : new String[] {"link", "link/", "link//", "link/.", "link/./"}) {
+            RpcException refused = assertThrows(AccessDeniedException.class, () -> Directory.at(Path.of(folder + "/" + spelling)), spelling);
+            assertTrue(refused.getMessage().endsWith("not a directory"), refused.getMessage());
+        }
+        assertEquals(names, Directory.at(Path.of(names + "/./")).path());
+    }
+
+    /**
+     * A file system that does not answer occupies one thread, however often its directory is
+     * opened. Once it answers, the directory can be used.
+     */
+    @Test
+    void aHangingFileSystemIsAskedOnce() throws Exception {
+        var asked = new AtomicInteger();
+        var answer = new CountDownLatch(1);
+        Directory there = Directory.at(names);
+        Callable<Directory> open = () -> {
+            asked.incrementAndGet();
+            answer.await();
+            return there;
+        };
+        Path hanging = folder.resolve("hanging");
+        for (int attempt = 0; attempt < 3; attempt++) {
+            RpcException late = assertThrows(RpcException.class, () -> Directory.at(hanging, Duration.ofMillis(1), open));
+            assertEquals(Hresult.E_FAIL, late.result());
+            assertTrue(late.getMessage().endsWith(hanging + ": its file system does not respond"), late.getMessage());
+        }
+        answer.countDown();
+        Directory found = null;
+        while (found == null) {
+            try {
+                found = Directory.at(hanging, Duration.ofMillis(1), open);
+            } catch (RpcException e) {
+                Thread.sleep(1);
+            }
+        }
+        assertSame(there, found);
+        assertEquals(1, asked.get());
+    }
+
+    /** A failure after the time limit is not the answer to a later attempt. */
+    @Test
+    void aLateFailureIsForgotten() throws Exception {
+        var answer = new CountDownLatch(1);
+        var failed = new CountDownLatch(1);
+        Callable<Directory> open = () -> {
+            answer.await();
+            failed.countDown();
+            throw new IOException("of an earlier time");
+        };
+        Path hanging = folder.resolve("failing");
+        assertThrows(RpcException.class, () -> Directory.at(hanging, Duration.ofMillis(1), open));
+        answer.countDown();
+        failed.await();
+        Directory there = Directory.at(names);
+        Directory found = null;
+        while (found == null) {
+            try {
+                found = Directory.at(hanging, Wires.PATIENCE, () -> there);
+            } catch (RpcException e) {
+                // The first attempt has not ended yet.
+                assertTrue(e.getMessage().endsWith(hanging + ": its file system does not respond"), e.getMessage());
+            }
+        }
+        assertSame(there, found);
+    }
+
+    /**
+     * The superuser may connect, but does not count as this process's user, who receives the
+     * messages of exceptions.
+     */
+    @Test
+    void theSuperuserIsAnotherUser() throws Exception {
+        UserPrincipal own = Files.getOwner(Path.of("/proc/self"));
+        UserPrincipal other = folder.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName("nobody");
+        Path socket = names.resolve("it.sock");
+        try (ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            listener.bind(UnixDomainSocketAddress.of(socket));
+            try (SocketChannel peer = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+                assertTrue(new Directory(names, own).checkPeer(peer));
+                Directory ofOther = new Directory(names, other);
+                if (own.getName().equals("root")) {
+                    assertFalse(ofOther.checkPeer(peer));
+                } else {
+                    assertThrows(AccessDeniedException.class, () -> ofOther.checkPeer(peer));
+                }
+            }
+        }
+    }
+
+    @Test
+    void aDirectoryIsMadeForItsUserAlone() throws IOException {
+        Path deep = folder.resolve("a/b");
+        Directory.at(deep);
+        for (Path made : new Path[] {deep, deep.getParent()}) {
+            assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(made)));
+        }
+        Files.setPosixFilePermissions(deep, PosixFilePermissions.fromString("rwx-w----"));
+        assertThrows(AccessDeniedException.class, () -> Directory.at(deep));
+    }
+
+    /**
+     * Returns a text: whether the name seems served while no descriptor is free, and the
+     * HRESULT of taking another name with none, one and two free descriptors. An exclamation
+     * mark after an HRESULT means that the attempt left a lock behind.
+     */
+    public static String starve(Path socket) {
+        List<AutoCloseable> files = new ArrayList<>();
+        Directory directory = Directory.at(socket.getParent());
+        // The classes are loaded while descriptors are free.
+        directory.bind("warm").close();
+        RpcException.of(Hresult.E_FAIL, "");
+        boolean answers = NamedSocket.answers(socket);
+        failure(directory);
+        try {
+            while (answers) {
+                files.add(java.nio.channels.FileChannel.open(Path.of("/dev/null"), StandardOpenOption.READ));
+            }
+        } catch (IOException e) {
+            answers = NamedSocket.answers(socket);
+        }
+        StringBuilder said = new StringBuilder(answers + "");
+        for (int free = 0; free <= 2; free++) {
+            said.append(' ').append(Integer.toHexString(failure(directory)));
+            said.append(Files.exists(socket.resolveSibling("new.lock")) ? "!" : "");
+            Resources.close(files.removeLast());
+        }
+        files.forEach(Resources::close);
+        return said.toString();
+    }
+
+    private static int failure(Directory directory) {
+        try {
+            directory.bind("new").close();
+            return 0;
+        } catch (RpcException e) {
+            return e.result();
+        }
+    }
+}
