@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_two_counted_is_counted_by_their_sum() {
+    fn added_histograms_count_like_one() {
         let (mut one, mut other) = (Histogram::new(), Histogram::new());
         (1..=50).for_each(|nanoseconds| one.record(Duration::from_nanos(nanoseconds)));
         (51..=100).for_each(|nanoseconds| other.record(Duration::from_nanos(nanoseconds)));

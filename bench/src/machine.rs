@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn machine_knows_its_kernel() {
+    fn the_machine_description_names_kernel_cores_and_placement() {
         let machine = Machine::read(Some(Placement { client: 0, server: 0 }));
         assert!(machine.kernel.len() > 3 && machine.cores > 0);
         assert!(machine.to_string().contains(&machine.cpu));

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn starts_on_a_line_and_counts_calls() {
+    fn the_payload_is_line_aligned_and_counts_calls() {
         for bytes in [0, 4, 64, 68, 8192] {
             let mut payload = Payload::new(bytes).unwrap();
             assert_eq!(payload.words().len() * 4, bytes);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_a_lost_call_and_a_stale_word() {
+    fn payload_checks_detect_lost_calls_and_stale_words() {
         let mut payload = Payload::new(256).unwrap();
         assert!(payload.verify(1).is_err());
         let stale = payload.words()[63];

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_pieces_have_fewer_places() {
+    fn large_pieces_have_fewer_places_in_memory() {
         assert_eq!((count(64, 16), length(64, 16).unwrap()), (16, 1024));
         assert_eq!(count(1 << 20, 256), 16);
         assert_eq!(count(8 << 20, 16), 2);
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn another_seed_and_a_changed_byte_are_found() {
+    fn data_checks_detect_another_seed_and_a_changed_byte() {
         let mut bytes = [0; 103];
         fill(&mut bytes, 7);
         check(&bytes, 7).unwrap();

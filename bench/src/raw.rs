@@ -323,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_parse_as_they_print() {
+    fn baseline_kinds_parse_as_they_print() {
         for kind in Kind::ALL {
             assert_eq!(kind.to_string().parse::<Kind>().unwrap(), kind);
         }

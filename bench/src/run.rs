@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn cases_take_turns_and_a_failing_one_stops_alone() {
+    fn cases_run_in_turn_and_a_failure_stops_only_its_case() {
         let notes = Rc::default();
         let mut cases = [noted("a", 9, &notes), noted("b", 2, &notes)];
         let plan = Plan {

@@ -197,13 +197,13 @@ mod tests {
     use crate::outcome::Problem;
 
     #[test]
-    fn targets_are_the_files() {
+    fn fuzz_targets_are_found_by_file() {
         let targets = targets().unwrap();
         assert!(targets.is_sorted() && targets.iter().any(|name| name == "flat_check"), "{targets:?}");
     }
 
     #[test]
-    fn targets_that_are_not_there_are_refused_before_anything_is_built() {
+    fn unknown_fuzz_targets_are_refused_before_the_build() {
         let all = || ["a", "b"].map(str::to_owned).to_vec();
         assert_eq!(chosen(all(), &[]), Ok(all()));
         assert_eq!(chosen(all(), &all()[1..]), Ok(all()[1..].to_vec()));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn inputs_are_counted() {
+    fn executed_fuzz_inputs_are_counted() {
         let said = "Done 2 runs\nstat::number_of_executed_units: 4108\nstat::average_exec_per_sec:     373\n";
         assert_eq!(statistic(said, "number_of_executed_units"), Some(4108));
         assert_eq!(statistic(said, "slowest_unit_time_sec"), None);

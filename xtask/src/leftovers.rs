@@ -48,7 +48,7 @@ mod tests {
     use super::maker;
 
     #[test]
-    fn names_tell_who_made_them() {
+    fn names_of_leftover_files_identify_their_process() {
         assert_eq!(maker("obvia-xtask-417-0"), Some(417));
         assert_eq!(maker("obvia-417-cli-3"), Some(417));
         assert_eq!(maker(".obvia-417-15547f58"), Some(417));

@@ -82,7 +82,7 @@ mod tests {
 
     /// A misspelt module would run no tests without any notice.
     #[test]
-    fn modules_are_there() {
+    fn modules_selected_for_miri_exist() {
         let is_there = |package: &str, module: &str| {
             let source = root().join(if package == "obvia" { "crates/com/src" } else { "crates/via/src" });
             let path = module.trim_end_matches("::").trim_end_matches("::tests").replace("::", "/");

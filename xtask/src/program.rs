@@ -209,7 +209,7 @@ mod tests {
     use crate::outcome::Problem;
 
     #[test]
-    fn what_fails_is_said() {
+    fn failed_programs_are_reported_with_their_command_line() {
         assert_eq!(Program::new("true", &[]).run(), Ok(()));
         let Err(Problem::Failed(what)) = Program::new("false", &["x"]).variable("A", "b c").run() else {
             panic!("false succeeded");

@@ -177,7 +177,7 @@ mod tests {
     use super::{Kind, tokens};
 
     #[test]
-    fn takes_source_apart() {
+    fn rust_source_is_split_into_tokens() {
         let text =
             "let r#type = b'x'; // why\nf::<'a>(\"a \\\" // b\", r#\"x\"y\"#, 1.5, 0..9, '\\'', '{')/* a /* b */ c */;";
         let found: Vec<_> = tokens(text).iter().map(|token| (token.kind, token.text)).collect();
@@ -193,14 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn tells_documentation_from_comments() {
+    fn documentation_is_distinguished_from_comments() {
         let text = "//! a\n/// b\n//// c\n// d\n/** e */";
         let kinds: Vec<_> = tokens(text).iter().map(|token| token.kind).collect();
         assert_eq!(kinds, [Kind::Doc, Kind::Doc, Kind::Comment, Kind::Comment, Kind::Doc]);
     }
 
     #[test]
-    fn counts_lines_through_strings_and_comments() {
+    fn lines_are_counted_through_strings_and_comments() {
         let text = "a\n\"x\ny\" b /*\n\n*/ c\n\nd";
         let lines: Vec<_> = tokens(text).iter().map(|token| token.line).collect();
         assert_eq!(lines, [1, 2, 3, 3, 5, 7]);

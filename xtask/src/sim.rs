@@ -54,7 +54,7 @@ mod tests {
     use super::is_good;
 
     #[test]
-    fn options_are_checked_before_anything_is_built() {
+    fn sim_options_are_checked_before_the_build() {
         assert!(is_good(&[]) && is_good(&["--seed", "7", "--verbose"]) && is_good(&["--seeds", "10000"]));
         assert!(!is_good(&["--seed"]) && !is_good(&["--seeds", "many"]) && !is_good(&["7"]));
     }

@@ -115,7 +115,7 @@ mod tests {
     use crate::outcome::Problem;
 
     #[test]
-    fn parts_are_chosen_by_name() {
+    fn test_parts_are_chosen_by_name() {
         let names = |names: &[&str], is_thorough| {
             let names: Vec<_> = names.iter().map(ToString::to_string).collect();
             choose(&names, is_thorough).map(|parts| parts.iter().map(|part| part.name).collect::<Vec<_>>())

@@ -127,14 +127,14 @@ mod tests {
     use super::{RULES, Repo};
 
     #[test]
-    fn the_repository_is_read() {
+    fn tidy_reads_the_repository() {
         let repo = Repo::load().unwrap();
         assert!(repo.has("xtask/src/tidy.rs") && repo.has("crates/via/src"));
         assert!(!repo.has("target") && !repo.has("crates/vi"));
     }
 
     #[test]
-    fn an_empty_repository_has_nothing_wrong_but_what_is_missing() {
+    fn an_empty_repository_has_only_findings_of_missing_files() {
         let repo = Repo::of(&[]);
         for (name, rule) in RULES {
             let missing = rule(&repo);

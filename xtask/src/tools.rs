@@ -321,7 +321,7 @@ mod tests {
     use crate::temporary::Folder;
 
     #[test]
-    fn a_jdk_says_its_version() {
+    fn the_version_of_a_jdk_is_read() {
         let folder = Folder::new().unwrap();
         let home = folder.path();
         std::fs::write(home.join("release"), "IMPLEMENTOR=\"X\"\nJAVA_VERSION=\"25.0.3\"\n").unwrap();

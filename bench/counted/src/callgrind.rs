@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore)]
-    fn without_valgrind_nothing_happens() {
+    fn callgrind_requests_do_nothing_without_valgrind() {
         toggle();
         dump(c"nothing");
         toggle();

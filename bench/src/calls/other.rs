@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read() {
+    fn program_times_are_parsed_or_refused() {
         assert_eq!(time("1234\n").unwrap(), Duration::from_nanos(1234));
         for wrong in ["", "-1", "1.5", "12 13"] {
             assert!(time(wrong).is_err(), "{wrong}");

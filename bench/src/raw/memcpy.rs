@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_place_is_copied_and_a_lost_copy_is_found() {
+    fn copies_fill_every_place_and_a_missing_copy_is_detected() {
         let mut copies = Memcpy::new(64, 4).unwrap();
         for _ in 0..6 {
             copies.call().unwrap();

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_answered_however_both_wait() {
+    fn memory_calls_are_answered_in_every_waiting_mode() {
         calls_are_answered::<Spin>();
         calls_are_answered::<Pause>();
         calls_are_answered::<Sleep>();
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unanswered_call_is_found_out() {
+    fn unanswered_memory_calls_are_detected() {
         let (mut client, _fd) = ClientEnd::<Spin>::create(0).unwrap();
         client.verify(0).unwrap();
         assert!(client.verify(1).is_err());

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_is_found_in_the_table() {
+    fn pingpong_times_are_parsed_from_the_table() {
         let table = "bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec\n\
                      64      100     =100     12k         0.00s      3.49      18.34       0.05\n";
         assert_eq!(microseconds(table), Some(18.34));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn listeners_are_seen_in_their_processs_network() {
+    fn listening_ports_are_found_in_the_network_of_a_process() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         assert!(is_listening(std::process::id(), port));

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_answered_over_every_socket_asleep_and_spinning() {
+    fn socket_calls_are_answered_when_blocking_and_when_spinning() {
         for spinning in [false, true] {
             let (here, there) = Unix::pair(spinning).unwrap();
             calls_are_answered(here, there, 1 << 20);

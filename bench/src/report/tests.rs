@@ -51,7 +51,7 @@ fn everything() -> Vec<Measured> {
 }
 
 #[test]
-fn each_row_has_its_proper_baseline() {
+fn each_report_row_has_the_baseline_of_its_waiting_mode() {
     let report = report(TWO, everything());
     let ratio = |index: usize| report.rows[index].ratio_p50.map(|ratio| (ratio * 100.0).round() / 100.0);
     assert_eq!(ratio(1), Some(1.0), "the better raw line is its own baseline");
@@ -137,7 +137,7 @@ fn the_plot_is_well_formed_and_within_its_frame() {
 }
 
 #[test]
-fn reads_are_compared_with_the_process_own_and_ways_to_pass_them_are_lines_of_their_own() {
+fn pfs_reads_are_compared_with_local_reads_and_plotted_per_transfer() {
     let all = vec![
         measured("pfs_read", 4096, Path::Pread, Wait::Poll, 500.0),
         measured("pfs_read", 4096, Path::NcacnViShm, Wait::Poll, 1000.0),
@@ -159,7 +159,7 @@ fn reads_are_compared_with_the_process_own_and_ways_to_pass_them_are_lines_of_th
 }
 
 #[test]
-fn a_plot_of_a_single_size_works_and_of_none_is_none() {
+fn plots_need_at_least_one_size() {
     let one = report(TWO, vec![measured("MoveData", 64, Path::Unix, Wait::Block, 1_000.0)]);
     let svg = plot(&one).unwrap();
     assert!(roxmltree::Document::parse(&svg).is_ok() && !svg.contains("NaN") && !svg.contains("inf"));
@@ -168,7 +168,7 @@ fn a_plot_of_a_single_size_works_and_of_none_is_none() {
 }
 
 #[test]
-fn times_have_three_digits_or_four() {
+fn report_times_have_three_or_four_digits() {
     let cases = [(0.4, "0 ns"), (104.6, "105 ns"), (1_234.0, "1.23 us"), (45_678.0, "45.7 us"), (456_700.0, "457 us")];
     for (nanoseconds, text) in cases {
         assert_eq!(super::table::time(nanoseconds), text);
@@ -177,7 +177,7 @@ fn times_have_three_digits_or_four() {
 }
 
 #[test]
-fn a_machine_that_changed_during_the_run_is_pointed_out() {
+fn reports_warn_if_the_machine_changed_during_the_run() {
     let mut line = measured("null", 0, Path::RawLine, Wait::Poll, 100.0);
     line.batches = vec![100.0; 20];
     line.batches[7] = 9_000.0;
@@ -268,7 +268,7 @@ fn calls_of_several_threads_are_compared_with_those_of_one() {
 }
 
 #[test]
-fn what_others_measured_is_drawn() {
+fn charts_draw_measurements_of_other_programs() {
     let measured = "copy, checked,10,20.5\ncopy, checked,5000,300\nview <all>,10,18\n";
     let svg = drawn("Arrays", measured).unwrap();
     let document = roxmltree::Document::parse(&svg).unwrap();

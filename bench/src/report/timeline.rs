@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sample_is_named() {
+    fn malformed_memory_samples_are_reported_with_their_line() {
         for (text, line) in
             [("a,1,2", 1), ("a,0,0,0\nb", 2), ("a,-1,0,0", 1), ("a,0,NaN,0", 1), ("a,0,inf,0", 1), ("a,0,0,-1", 1)]
         {

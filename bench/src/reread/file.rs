@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_read_is_what_the_file_has() {
+    fn file_reads_return_the_bytes_of_the_file() {
         let source = Source::create(10_000).unwrap();
         let files = Files::open(source.path()).unwrap();
         let mut block = vec![0; 4096];
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_behind() {
+    fn the_file_of_the_reread_benchmark_is_removed() {
         let source = Source::create(4).unwrap();
         let path = source.path().to_owned();
         assert!(path.exists());

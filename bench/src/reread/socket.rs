@@ -96,7 +96,7 @@ mod tests {
     use crate::server::Patient;
 
     #[test]
-    fn blocks_come_over_the_socket_and_too_long_ones_are_refused() {
+    fn blocks_arrive_over_the_socket_and_overlong_ones_are_refused() {
         let source = Source::create(10_000).unwrap();
         let files = Files::open(source.path()).unwrap();
         let (mut wire, there) = Unix::pair(false).unwrap();

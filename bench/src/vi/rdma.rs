@@ -244,7 +244,7 @@ mod tests {
     use crate::cable::Link;
 
     #[test]
-    fn every_byte_of_a_region_is_looked_at() {
+    fn region_checks_cover_every_byte() {
         let ask = Ask { provider: Provider::Udp, wait: Wait::Block, task: Task::Target, bytes: 100, depth: 3 };
         let end = End::open(&ask, Link::Loopback).unwrap();
         let region = end.region(300, Access::BOTH).unwrap();
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_and_answers_have_places_of_their_own() {
+    fn control_requests_and_responses_use_separate_memory() {
         let ask = Ask { provider: Provider::Udp, wait: Wait::Block, task: Task::Target, bytes: 4, depth: 1 };
         let control = Control::new(&End::open(&ask, Link::Loopback).unwrap()).unwrap();
         control.set_sent([FILL, 7]);
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_a_provider_has_is_refused() {
+    fn rdma_beyond_the_limits_of_a_provider_is_refused() {
         let ask = Ask { provider: Provider::Udp, wait: Wait::Block, task: Task::Target, bytes: 64, depth: 1 };
         for ask in [Ask { bytes: 5 << 30, ..ask }, Ask { depth: 1 << 20, ..ask }] {
             assert!(matches!(End::open(&ask, Link::Loopback), Err(Error::Usage { .. })), "{ask:?}");

@@ -89,7 +89,7 @@ mod tests {
     use obvia::code;
 
     #[test]
-    fn the_kind_is_that_of_the_error_however_it_is_told() {
+    fn exit_codes_do_not_depend_on_the_error_text() {
         let gone = obvia::Error::from(code::RPC_S_SERVER_UNAVAILABLE);
         assert_eq!(kind_of(&gone), Kind::NobodyThere);
         let wrapped = runtime_error(&gone, "no server").context("calling");

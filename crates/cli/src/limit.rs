@@ -67,7 +67,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn what_never_ends_is_given_up() {
+    fn the_time_limit_ends_a_command_that_does_not_return() {
         let limit = Limit { timeout: Duration::from_millis(20) };
         let error = limit
             .run(|| -> anyhow::Result<()> {
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_is_returned() {
+    fn the_time_limit_returns_the_result_of_the_command() {
         assert_eq!(Limit { timeout: Duration::MAX }.run(|| Ok(7)).unwrap(), 7);
     }
 }

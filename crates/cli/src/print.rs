@@ -61,7 +61,7 @@ mod tests {
     use super::{harmless, on_a_line};
 
     #[test]
-    fn nothing_that_a_terminal_obeys_is_printed() {
+    fn control_characters_are_escaped_in_output() {
         let title = "\u{1b}]0;title\u{7}a\u{9b}31mb\rc\u{7f}";
         assert_eq!(harmless(title), "\\u001b]0;title\\u0007a\\u009b31mb\\u000dc\\u007f");
         assert_eq!(harmless("a\u{202e}b"), "a\\u202eb");
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_remain_such() {
+    fn escaped_json_output_is_still_json() {
         let value = serde_json::json!({ "na\u{9b}me": "\u{1b}[2J\u{7f}\u{2066}\n" });
         let text = serde_json::to_string_pretty(&value).unwrap();
         let shown = harmless(&text);

@@ -36,7 +36,7 @@ mod tests {
     use super::{CELL_MAX, COLUMN_MAX, lines};
 
     #[test]
-    fn a_cell_however_long_is_one_cell() {
+    fn overlong_table_cells_are_cut() {
         let rows = [["NAME", "PID"].map(str::to_owned), ["x".repeat(1 << 17), "1".to_owned()]];
         let lines = lines(&rows, 2);
         assert_eq!(lines[0], format!("NAME{}  PID", " ".repeat(COLUMN_MAX - 4)));
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_stays_on_its_line() {
+    fn line_feeds_in_table_cells_are_escaped() {
         assert_eq!(lines(&[["a\nb\u{1b}[2J".to_owned()]], 1), ["a\\nb\\u001b[2J"]);
     }
 }

@@ -57,7 +57,7 @@ mod tests {
     use super::bytes;
 
     #[test]
-    fn sizes_have_units() {
+    fn trace_size_limits_are_parsed_with_units() {
         assert_eq!(["7", "2K", "64M", "1G"].map(bytes), [7, 2 << 10, 64 << 20, 1 << 30].map(Ok));
         for wrong in ["", "K", "1T", "-1", "1.5G", "99999999999G"] {
             assert!(bytes(wrong).is_err(), "{wrong}");

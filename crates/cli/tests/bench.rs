@@ -14,7 +14,7 @@ fn bench(arguments: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_file_is_read_in_every_way() {
+fn the_file_benchmark_measures_every_transfer() {
     let rows = bench("pfs_reread --sizes 4K,128K");
     let expected = [
         "pfs_read 4096 pread",
@@ -31,7 +31,7 @@ fn a_file_is_read_in_every_way() {
 }
 
 #[test]
-fn arrays_go_by_copy_and_by_reference() {
+fn the_array_benchmark_measures_copies_and_references() {
     let rows = bench("call_lat --cases MoveData,MoveShared --sizes 8K --paths ncacn_vi_shm,raw_futex");
     let expected =
         ["null 0 raw_futex", "MoveData 8192 raw_futex", "MoveData 8192 ncacn_vi_shm", "MoveShared 8192 ncacn_vi_shm"];

@@ -37,7 +37,7 @@ fn rows(table: &str, path: &str) -> usize {
 }
 
 #[test]
-fn messages_go_between_hosts_over_every_provider() {
+fn messages_between_hosts_are_measured_over_every_provider() {
     for (provider, _) in PROVIDERS {
         let Some(table) = measured(&format!("send_lat --provider {provider} --sizes 64,8K,128K")) else { return };
         assert_eq!(rows(&table, &format!("vi_{provider}")), 3, "{table}");
@@ -47,7 +47,7 @@ fn messages_go_between_hosts_over_every_provider() {
 }
 
 #[test]
-fn rdma_goes_between_hosts_either_way_over_every_provider() {
+fn rdma_between_hosts_is_measured_in_both_directions() {
     for (provider, _) in PROVIDERS {
         for name in ["write_bw", "read_bw"] {
             let Some(table) = measured(&format!("{name} --provider {provider} --sizes 4K,1M")) else { return };
@@ -58,7 +58,7 @@ fn rdma_goes_between_hosts_either_way_over_every_provider() {
 }
 
 #[test]
-fn calls_go_between_hosts_over_every_provider_several_servers_at_once() {
+fn calls_between_hosts_are_measured_over_every_provider() {
     for (_, sequence) in PROVIDERS {
         let arguments = format!("call_lat --paths {sequence},udp --cases null,MoveData --sizes 4K");
         let Some(table) = measured(&arguments) else { return };
@@ -68,7 +68,7 @@ fn calls_go_between_hosts_over_every_provider_several_servers_at_once() {
 
 #[cfg(feature = "xdp")]
 #[test]
-fn a_provider_that_takes_a_cable_says_so() {
+fn errors_about_provider_xdp_mention_the_cable_option() {
     let output = bench("send_lat --provider xdp --sizes 64");
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && error.contains("--cable"), "{error}");

@@ -61,7 +61,7 @@ mod tests {
         [object, uuid(e1a90b6c-37d5-4c8f-9b52-60f4d8a3c703)] interface IVictim : IUnknown { HRESULT Visit([in] IThing *thing); }";
 
     #[test]
-    fn an_interface_is_the_same_by_its_description() {
+    fn an_interface_description_reproduces_the_interface() {
         let whole = Compiler::new().check_text(Path::new("victim.idl"), TEXT).unwrap().model;
         let victim = InterfaceId(whole.interfaces.iter().position(|found| found.name == "IVictim").unwrap());
         let told = canonical::text(&whole, victim);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_describes_nothing_is_no_interface() {
+    fn descriptions_without_an_interface_are_refused() {
         assert!(interface("nothing", "const long A = 1;", |_| None).unwrap().is_none());
         assert!(interface("nonsense", "interface IA : {", |_| None).is_err());
     }

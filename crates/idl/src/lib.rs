@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cargo_watches_side_files_and_where_they_may_appear() {
+    fn cargo_watches_side_files_and_the_places_where_they_can_appear() {
         let folder = ground::Folder::new("idl-watched");
         std::fs::create_dir_all(folder.join("out")).unwrap();
         let folder = folder.path().canonicalize().unwrap();

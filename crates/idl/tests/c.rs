@@ -78,17 +78,17 @@ fn headers_and_stubs_compile_without_a_warning() {
 }
 
 #[test]
-fn values_arrive_and_hostile_frames_do_not_in_c() {
+fn generated_c_code_passes_values_and_refuses_hostile_frames() {
     run("plain_in_c", C, "plain.c", &["basis_stubs.c", "plain_stubs.c"], C);
 }
 
 #[test]
-fn values_arrive_and_hostile_frames_do_not_in_cpp() {
+fn generated_cpp_code_passes_values_and_refuses_hostile_frames() {
     run("plain_in_cpp", CPP, "plain.c", &["basis_stubs.c", "plain_stubs.c"], CPP);
 }
 
 #[test]
-fn objects_in_cpp_have_the_vtables_that_stubs_in_c_know() {
+fn cpp_objects_have_the_vtables_that_c_stubs_expect() {
     run("basis_in_cpp", CPP, "basis.cc", &["basis_stubs.c"], C);
 }
 
@@ -193,7 +193,7 @@ const WITH_CONSTANTS_IN_CPP: &str = "\
 ";
 
 #[test]
-fn constants_leave_the_headers_that_are_included_later_alone() {
+fn idl_constants_do_not_affect_later_c_headers() {
     let folder = ground::Folder::new("idl-constants");
     let place = folder.path().to_str().expect("the path is text");
     let write = |name: &str, text: &str| {
@@ -214,7 +214,7 @@ fn constants_leave_the_headers_that_are_included_later_alone() {
 }
 
 #[test]
-fn the_header_of_a_users_own_file_is_included_though_the_compiler_knows_one_of_its_name() {
+fn a_users_header_takes_precedence_over_a_built_in_name() {
     let folder = ground::Folder::new("idl-own");
     let files = [
         ("wtypes.idl", "import \"unknwn.idl\";\ntypedef struct Money { hyper cents; } Money;\n"),

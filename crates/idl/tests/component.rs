@@ -15,7 +15,7 @@ fn methods(component: &Component) -> impl Iterator<Item = &Method> {
 }
 
 #[test]
-fn declarations_are_those_of_traits_and_classes() {
+fn component_declarations_match_the_generated_traits_and_classes() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testing/matrix/idl");
     for name in ["values", "shapes", "functions"] {
         let path = root.join(format!("{name}.idl"));

@@ -27,7 +27,7 @@ fn refused(text: &str, code: &str, line: usize, words: &[&str]) {
 }
 
 #[test]
-fn names() {
+fn errors_in_names_are_reported() {
     refused(&with_methods("HRESULT M([in] lnog x);"), "unknown-type", 4, &["lnog", "did you mean `long`?"]);
     refused(&with_methods("HRESULT M([in] long x, [in] long x);"), "duplicate-name", 4, &["two parameters"]);
     refused(&with_methods("HRESULT M();\nHRESULT M();"), "duplicate-name", 5, &["has a method `M` already"]);
@@ -43,7 +43,7 @@ fn names() {
 }
 
 #[test]
-fn uuids_that_the_runtime_asks_for() {
+fn uuids_of_the_runtime_are_refused_for_user_interfaces() {
     let with_uuid = |name: &str, uuid: &str| {
         format!("import \"unknwn.idl\";\n[object,\nuuid({uuid})]\ninterface {name} : IUnknown {{ HRESULT M(); }}\n")
     };
@@ -64,7 +64,7 @@ fn uuids_that_the_runtime_asks_for() {
 }
 
 #[test]
-fn types() {
+fn errors_in_types_are_reported() {
     refused("struct S { struct S inner; };", "incomplete-type", 1, &["cannot contain itself"]);
     refused(&with_methods("HRESULT M([out] long x);"), "out-not-pointer", 4, &["write `*` before the name"]);
     refused(&with_methods("long M();"), "not-hresult", 4, &["return HRESULT"]);
@@ -87,7 +87,7 @@ fn types() {
 }
 
 #[test]
-fn automation() {
+fn errors_in_automation_interfaces_are_reported() {
     let dual = |attributes: &str, base: &str, methods: &str| {
         let uuid = "uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)";
         format!("import \"oaidl.idl\";\n[object, {attributes}{uuid}]\ninterface I : {base} {{\n{methods}\n}}")
@@ -113,7 +113,7 @@ fn automation() {
 }
 
 #[test]
-fn attributes() {
+fn errors_in_attributes_are_reported() {
     refused(
         &with_methods("HRESULT M([in, sise_is(3)] long *a);"),
         "unknown-attribute",
@@ -150,7 +150,7 @@ fn with_functions(functions: &str) -> String {
 }
 
 #[test]
-fn plain_interfaces() {
+fn errors_in_interfaces_of_functions_are_reported() {
     refused("[version(1.0)]\ninterface X { };", "no-uuid", 2, &["put [uuid(...)]"]);
     refused(&with_functions("long *M();"), "bad-return", 4, &["through an [out] parameter"]);
     refused(&with_functions("struct S { [string] wchar_t *text; };\nstruct S M();"), "bad-return", 5, &["`M`"]);
@@ -177,7 +177,7 @@ fn plain_interfaces() {
 }
 
 #[test]
-fn what_is_said_of_binding_handles_is_passed_over_with_a_note() {
+fn binding_handle_attributes_are_ignored_with_a_note() {
     let text = with_functions("void M([in] handle_t h, [in] long a);\nenum Wide { WIDE = 0x8000 };")
         .replace("[uuid", "[implicit_handle(handle_t binding), ms_union, uuid")
         .replace("enum Wide", "typedef [handle] wchar_t *SERVER;\nenum Wide");
@@ -194,9 +194,14 @@ fn what_is_said_of_binding_handles_is_passed_over_with_a_note() {
 }
 
 #[test]
-fn syntax() {
-    refused(&with_methods("HRESULT M([in] long a;"), "syntax", 4, &["expected `,`"]);
-    refused("struct S { long a };", "syntax", 1, &["expected `;`"]);
+fn syntax_errors_are_reported_with_their_place() {
+    refused(
+        &with_methods("HRESULT M([in] long a;"),
+        "syntax_errors_are_reported_with_their_place",
+        4,
+        &["expected `,`"],
+    );
+    refused("struct S { long a };", "syntax_errors_are_reported_with_their_place", 1, &["expected `;`"]);
     refused("import \"absent.idl\";", "no-such-file", 1, &["there is no file `absent.idl`"]);
     refused("/* open", "open-comment", 1, &["does not end"]);
     refused("const long A = \"x;\n", "open-quote", 1, &["quotation"]);
@@ -213,7 +218,7 @@ fn syntax() {
     let by_name = |members: &str| {
         format!("import \"oaidl.idl\"; [uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)] dispinterface D {{ {members} }};")
     };
-    refused(&by_name("long a;"), "syntax", 1, &["write `properties:`"]);
+    refused(&by_name("long a;"), "syntax_errors_are_reported_with_their_place", 1, &["write `properties:`"]);
     refused(&by_name("properties: long a;"), "no-id", 1, &["put [id(1)] before it"]);
     refused(&by_name("methods: [id(1)] void M([in] GUID a);"), "not-automation", 1, &["use numbers"]);
     refused(&by_name("interface IAbsent;"), "unknown-type", 1, &["declare it above"]);
@@ -223,7 +228,7 @@ fn syntax() {
     refused("[lcid(-1)] library L { };", "bad-number", 1, &["32 bits"]);
     refused("[helpstring(5)] library L { };", "not-a-text", 1, &["needs a text"]);
     refused("[dual] library L { };", "misplaced-attribute", 1, &["remove it"]);
-    refused("library L {", "syntax", 1, &["expected `}`"]);
+    refused("library L {", "syntax_errors_are_reported_with_their_place", 1, &["expected `}`"]);
     refused("coclass C { interface I; };", "unknown-type", 1, &["declare it above"]);
     refused("[oneway] coclass C { interface IUnknown; };", "misplaced-attribute", 1, &["remove it"]);
     let deep = format!("const long A = {}1{};", "(".repeat(500), ")".repeat(500));
@@ -237,14 +242,27 @@ fn syntax() {
 }
 
 #[test]
-fn what_is_left_over_takes_nothing_along() {
+fn stray_tokens_do_not_hide_later_errors() {
     for (text, codes) in [
-        (with_methods("; HRESULT A([in] lnog x);"), &["syntax", "unknown-type"][..]),
-        ("} const long A = B;".to_owned(), &["syntax", "unknown-value"]),
-        ("struct S { long a b; long c d; }; const long A = B;".to_owned(), &["syntax", "syntax", "unknown-value"]),
-        ("union U switch (long k) { long a; case 2: long b c; };".to_owned(), &["arm-without-case", "syntax"]),
-        ("struct S { lnog lnog lnog".to_owned(), &["syntax"]),
-        (with_methods("HRESULT A();").replace("\n}", ""), &["syntax"]),
+        (
+            with_methods("; HRESULT A([in] lnog x);"),
+            &["syntax_errors_are_reported_with_their_place", "unknown-type"][..],
+        ),
+        ("} const long A = B;".to_owned(), &["syntax_errors_are_reported_with_their_place", "unknown-value"]),
+        (
+            "struct S { long a b; long c d; }; const long A = B;".to_owned(),
+            &[
+                "syntax_errors_are_reported_with_their_place",
+                "syntax_errors_are_reported_with_their_place",
+                "unknown-value",
+            ],
+        ),
+        (
+            "union U switch (long k) { long a; case 2: long b c; };".to_owned(),
+            &["arm-without-case", "syntax_errors_are_reported_with_their_place"],
+        ),
+        ("struct S { lnog lnog lnog".to_owned(), &["syntax_errors_are_reported_with_their_place"]),
+        (with_methods("HRESULT A();").replace("\n}", ""), &["syntax_errors_are_reported_with_their_place"]),
     ] {
         let failure = Compiler::new().check_text(Path::new("x.idl"), &text).expect_err("mistakes");
         let found: Vec<_> = failure.diagnostics.iter().map(|one| one.code).collect();
@@ -253,7 +271,7 @@ fn what_is_left_over_takes_nothing_along() {
 }
 
 #[test]
-fn one_mistake_does_not_hide_the_next() {
+fn one_idl_error_does_not_hide_the_next() {
     let text = with_methods("HRESULT A([in] lnog x);\nHRESULT B([out] long y);\nHRESULT C([in] long z);");
     let failure = Compiler::new().check_text(Path::new("x.idl"), &text).expect_err("two mistakes");
     let codes: Vec<_> = failure.diagnostics.iter().map(|one| one.code).collect();
@@ -262,7 +280,7 @@ fn one_mistake_does_not_hide_the_next() {
 
 /// The C back end reports unsupported constructs with their name and place.
 #[test]
-fn what_c_cannot_do_yet() {
+fn constructs_unsupported_in_c_are_refused_by_name() {
     for (parameter, words) in [
         ("[out] long *n, [out, size_is(*n)] long *values", "an array whose room only the results tell"),
         ("[out] long *n, [out, size_is(*n)] IUnknown **values", "an array whose room only the results tell"),
@@ -287,7 +305,7 @@ fn what_c_cannot_do_yet() {
 
 /// The Rust back end says which form of a parameter it does not support.
 #[test]
-fn what_rust_cannot_do_yet() {
+fn constructs_unsupported_in_rust_are_refused_by_name() {
     for (parameter, words) in [
         ("[in, out, string] wchar_t *text", "as a string that the method writes in its caller's memory"),
         ("[out, string] char *text", "as a string that the method writes in its caller's memory"),
@@ -313,7 +331,7 @@ fn what_rust_cannot_do_yet() {
 }
 
 #[test]
-fn types_without_content_go_nowhere() {
+fn incomplete_types_cannot_be_passed() {
     let opaque = "typedef struct _X X;\nstruct H { X *x; };\n";
     let with = |method: &str, local: &str| {
         format!(
@@ -328,12 +346,12 @@ fn types_without_content_go_nowhere() {
 }
 
 #[test]
-fn local_methods_are_of_local_interfaces() {
+fn local_methods_need_a_local_interface() {
     refused(&with_methods("[local] HRESULT M([in] long a);"), "local-method", 4, &["nothing says how `M` travels"]);
 }
 
 #[test]
-fn results_of_local_methods() {
+fn invalid_results_of_local_methods_are_refused() {
     let local = |text: &str| with_methods(text).replace("[object,", "[object, local,");
     let later = "struct S;\nstruct S M();\nstruct S { long a; };";
     refused(&local(later), "incomplete-type", 5, &["declare the other type before"]);
@@ -350,7 +368,7 @@ fn results_of_local_methods() {
 }
 
 #[test]
-fn names_that_members_give_their_types() {
+fn generated_type_names_of_members_must_not_collide() {
     let (inner, own) = ("struct A { struct { long x; } b; };", "struct A_b { long y; };");
     let twice = "struct A { struct { long x; } b_c;\nstruct { struct { long x; } c; } b; };";
     // No declaration takes precedence: both get an error instead of a new name.
@@ -371,7 +389,7 @@ fn names_that_members_give_their_types() {
 }
 
 #[test]
-fn types_whose_members_are_not_known_yet() {
+fn types_without_known_members_have_no_size() {
     let announced = |rest: &str| format!("struct S;\n{rest}\nstruct S {{ hyper a[100]; }};");
     let code = "incomplete-type";
     refused(&announced("typedef struct S A[16777216];"), code, 2, &["no size"]);
@@ -387,7 +405,7 @@ fn types_whose_members_are_not_known_yet() {
 }
 
 #[test]
-fn methods_of_one_process_are_not_inherited_by_interfaces_of_others() {
+fn remote_interfaces_do_not_inherit_local_methods() {
     let interfaces = |middle: &str, last: &str, methods: &str| {
         let head = "uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a1";
         format!(
@@ -425,7 +443,7 @@ fn refused_in_c(folder: &ground::Folder, text: &str) -> String {
 }
 
 #[test]
-fn names_that_are_one_in_c() {
+fn idl_names_that_collide_in_c_are_refused() {
     let folder = ground::Folder::new("idl-one-in-c");
     let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("the folder can be written to");
     let interface = |at: u32, name: &str, methods: &str| {
@@ -469,7 +487,7 @@ fn names_that_are_one_in_c() {
 }
 
 #[test]
-fn automations_types_are_refused_in_c_in_every_place() {
+fn automation_types_are_refused_everywhere_in_c() {
     let head = "uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a77)] interface IHere : IUnknown";
     for (text, said) in [
         (format!("[object, {head} {{ HRESULT M([in] IDispatch *d); }}"), "parameter `d` of method `M`"),
@@ -504,7 +522,7 @@ fn methods(attributes: &str, more: &str) -> String {
 }
 
 #[test]
-fn names_of_generated_code_are_refused_in_c_and_others_are_not() {
+fn idl_names_that_collide_with_generated_c_code_are_refused() {
     let folder = ground::Folder::new("idl-made-in-c");
     let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("the folder can be written to");
     write("kinds.idl", "enum Kind { One, Two };\nstruct Gap { char a; hyper b; };\n");

@@ -54,7 +54,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_code_is_what_was_written_down() {
+fn the_rust_output_equals_the_golden_files() {
     let difference = |idl: &PathBuf| {
         let code = emit::rust::emit(&check(idl)).unwrap_or_else(|refused| panic!("{}: {refused:?}", idl.display()));
         let stem = idl.file_stem().expect("it has a name");
@@ -64,7 +64,7 @@ fn the_code_is_what_was_written_down() {
 }
 
 #[test]
-fn the_c_code_is_what_was_written_down() {
+fn the_c_output_equals_the_golden_files() {
     let functions = folder().join("functions.idl");
     let folder = folder().join("c");
     let mut differences = Vec::new();
@@ -79,7 +79,7 @@ fn the_c_code_is_what_was_written_down() {
 }
 
 #[test]
-fn the_headers_of_connection_points_are_what_the_compiler_writes() {
+fn the_shipped_connection_point_headers_equal_the_compiler_output() {
     let made =
         Compiler::new().check_text(Path::new(events::FILE), events::TEXT).unwrap_or_else(|failure| panic!("{failure}"));
     let code = emit::c::emit(&made, "ocidl").unwrap_or_else(|refused| panic!("{refused:?}"));
@@ -94,7 +94,7 @@ fn the_headers_of_connection_points_are_what_the_compiler_writes() {
 const JAVA_TESTS: &str = "java/obvia-runtime/src/test/java";
 
 #[test]
-fn the_java_code_is_what_was_written_down() {
+fn the_java_output_equals_the_golden_files() {
     let folder_of_idl = folder().join("java");
     let mut differences = Vec::new();
     for idl in sources(&folder_of_idl).into_iter().chain([folder().join("post.idl")]) {

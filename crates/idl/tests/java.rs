@@ -16,7 +16,7 @@ fn refused(text: &str) -> Vec<String> {
 const HEAD: &str = "[object, uuid(d3a1b2c4-1111-4222-8333-944455566701)] interface IA";
 
 #[test]
-fn what_cannot_be_done_is_refused_by_name() {
+fn constructs_unsupported_in_java_are_refused_by_name() {
     let automation = refused(&format!("{HEAD} : IDispatch {{ HRESULT M(); }}"));
     assert_eq!(automation, ["interface `IA` extends IDispatch, which the Java back end does not support yet"]);
     let bstr = refused(&format!("{HEAD} : IUnknown {{ HRESULT M([in] BSTR text); }}"));
@@ -31,7 +31,7 @@ fn prints<'a>(text: &'a str, before: &'a str, end: char) -> impl Iterator<Item =
 }
 
 #[test]
-fn fingerprints_are_those_of_other_languages() {
+fn fingerprints_are_equal_in_all_languages() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let matrix = |name: &str| format!("../../../../testing/matrix/idl/{name}");
     let files = ["post.idl", "java/forms.idl", "java/trees.idl", &matrix("shapes.idl"), &matrix("deep.idl")];
@@ -63,7 +63,7 @@ fn fingerprints_are_those_of_other_languages() {
 }
 
 #[test]
-fn what_is_left_out_is_said() {
+fn the_java_back_end_reports_omitted_interfaces() {
     let text = format!("import \"unknwn.idl\"; [local]{HEAD} : IUnknown {{ HRESULT M(); }}");
     let text = text.replacen("[local][", "[local, ", 1);
     let compilation = Compiler::new().check_text(Path::new("a.idl"), &text).unwrap_or_else(|wrong| panic!("{wrong}"));

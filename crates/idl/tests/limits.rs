@@ -100,7 +100,7 @@ fn refused(name: &str, text: String, code: &str, line: usize) -> Failure {
 }
 
 #[test]
-fn types_that_double() {
+fn doubling_types_are_limited() {
     let doubling = |first: &str, count| {
         format!("struct S0 {{ {first} a; }};\n")
             + &lines(count, |at| format!("struct S{} {{ struct S{at} a; struct S{at} b; }};", at + 1))
@@ -124,7 +124,7 @@ fn types_that_double() {
 }
 
 #[test]
-fn types_in_one_another() {
+fn nested_types_are_limited() {
     let chain = |count| {
         "struct S0 { long a; };\n".to_owned() + &lines(count, |at| format!("struct S{} {{ struct S{at} a; }};", at + 1))
     };
@@ -154,7 +154,7 @@ fn types_in_one_another() {
 }
 
 #[test]
-fn chains() {
+fn chains_of_pointers_are_limited() {
     let pointers = |count| {
         "struct S0 { long a; };\n".to_owned()
             + &lines(count, |at| format!("struct S{} {{ struct S{at} *a; long b; }};", at + 1))
@@ -194,7 +194,7 @@ fn chains() {
 }
 
 #[test]
-fn types_that_lead_to_one_another() {
+fn mutually_recursive_types_are_accepted() {
     let announced = lines(400, |at| format!("struct S{at};"));
     let link = |at: usize, name: &str| format!("struct S{} *{name};", at % 400);
     let ring = lines(400, |at| format!("struct S{at} {{ {} long z; }};", link(at + 1, "a")));
@@ -204,7 +204,7 @@ fn types_that_lead_to_one_another() {
 }
 
 #[test]
-fn texts_that_are_used_often() {
+fn repeated_text_constants_are_limited() {
     let text = "a".repeat(30_000);
     let twice = |ty: &str, value: &str| {
         format!("const {ty} *T =\n{value}\"{text}\";\n") + &lines(1100, |at| format!("const {ty} *T{at} = T;"))
@@ -223,7 +223,7 @@ fn texts_that_are_used_often() {
 }
 
 #[test]
-fn many_strings_and_arrays() {
+fn code_for_many_strings_and_arrays_grows_linearly() {
     let params = |count: usize, param: &str| {
         let each = |at: usize| param.replace('#', &at.to_string());
         (0..count).map(each).collect::<Vec<_>>().join(", ")
@@ -248,7 +248,7 @@ fn long_chain() -> String {
 }
 
 #[test]
-fn many_that_lead_to_many() {
+fn products_of_methods_and_reachable_types_are_limited() {
     let params = |param: &str| (0..200).map(|at| format!("{param}a{at}")).collect::<Vec<_>>().join(", ");
     let methods = |count, param: &str| lines(count, |at| format!("HRESULT N{at}({});", params(param)));
     let with = |types: &str, methods: &str| {
@@ -271,7 +271,7 @@ fn many_that_lead_to_many() {
 }
 
 #[test]
-fn files_that_are_read_have_few_enough_bytes() {
+fn the_bytes_of_read_files_are_limited() {
     let folder = ground::Folder::new("idl-bytes");
     let path = |name: &str| folder.join(name);
     let write = |name: &str, text: &str| std::fs::write(path(name), text).expect("the folder can be written to");
@@ -301,7 +301,7 @@ fn files_that_are_read_have_few_enough_bytes() {
 }
 
 #[test]
-fn many_of_a_kind() {
+fn declarations_of_one_kind_are_limited() {
     refused("members", format!("struct S {{\n{}}};", lines(16_000, |at| format!("long a{at};"))), "too-large", 1026);
     refused("members of one name", format!("struct S {{\n{}}};", "long a;\n".repeat(16_000)), "duplicate-name", 3);
     refused(
@@ -340,7 +340,7 @@ fn many_of_a_kind() {
 }
 
 #[test]
-fn sizes() {
+fn type_sizes_are_limited() {
     refused("too many elements", "struct S {\nlong a[65536][65536];\n};".to_owned(), "too-large", 2);
     let nested = "struct A { long a[16777216]; };\nstruct B { struct A a[16777216]; };".to_owned();
     refused("too many structures", nested, "too-large", 2);
@@ -353,7 +353,7 @@ fn sizes() {
 }
 
 #[test]
-fn what_is_wrong_very_often_is_said_a_hundred_times() {
+fn at_most_a_hundred_errors_are_reported() {
     let failure = refused("types", lines(70_000, |at| format!("struct S{at} {{ lnog a; }};")), "unknown-type", 1);
     let text = failure.to_string();
     assert_eq!(failure.diagnostics.len(), 101);
@@ -367,7 +367,7 @@ fn what_is_wrong_very_often_is_said_a_hundred_times() {
 }
 
 #[test]
-fn what_is_no_text() {
+fn binary_input_is_refused_with_one_error() {
     let once = |name: &str, text: String| {
         let failure = refused(name, text, "unknown-character", 1);
         assert_eq!(failure.diagnostics.len(), 1, "{name}: {failure}");

@@ -17,7 +17,7 @@ fn constant(model: &Model, name: &str) -> Value {
 }
 
 #[test]
-fn methods_of_local_interfaces_return_what_they_declare() {
+fn local_interface_methods_keep_their_declared_results() {
     let text = "import \"unknwn.idl\";\n\
         [object, local, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a77)] interface IHere : IUnknown {\n\
         void *Alloc([in] unsigned long size); void Free([in] byte *p); boolean Is([in] IUnknown *one); HRESULT M();\n\
@@ -90,7 +90,7 @@ fn constants_are_evaluated_as_c_does() {
 }
 
 #[test]
-fn types_without_names_are_called_after_what_is_of_them() {
+fn anonymous_types_are_named_after_their_use() {
     let text = "
         typedef struct { long a; } *P;
         typedef union switch (enum { P_A } t) u { case P_A: long a; } Q[2];
@@ -114,7 +114,7 @@ fn types_without_names_are_called_after_what_is_of_them() {
 }
 
 #[test]
-fn methods_have_names_that_no_base_has_in_code() {
+fn generated_method_names_do_not_collide_with_bases() {
     let interface = |at: usize, name: &str, base: &str, method: &str| {
         format!(
             "[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a1{at})] interface {name} : {base} {{ HRESULT {method}(); }}"
@@ -183,7 +183,7 @@ const FAMILY: &str = "
     }";
 
 #[test]
-fn methods_are_numbered_after_their_ancestors() {
+fn opnums_continue_behind_those_of_the_base() {
     let model = check(FAMILY).model;
     let later = model.interfaces.iter().position(|one| one.name == "ILater").map(InterfaceId).expect("declared");
     let numbers: Vec<_> = model.all_methods(later).iter().map(|one| (one.name.as_str(), one.opnum)).collect();
@@ -206,7 +206,7 @@ const PLAIN: &str = "
     }";
 
 #[test]
-fn functions_are_methods_that_return_an_hresult_beside_their_value() {
+fn functions_have_an_hresult_besides_their_result() {
     let model = check(PLAIN).model;
     let plain = &model.interfaces[0];
     assert!(plain.plain && plain.base.is_none());
@@ -233,7 +233,7 @@ fn functions_are_methods_that_return_an_hresult_beside_their_value() {
 }
 
 #[test]
-fn the_pointer_of_a_typedef_is_what_the_declaration_says() {
+fn typedef_pointers_take_the_class_of_their_declaration() {
     let text = "
         typedef long *PLONG;
         typedef [ptr] long *FULL;
@@ -257,7 +257,7 @@ fn the_pointer_of_a_typedef_is_what_the_declaration_says() {
 }
 
 #[test]
-fn canonical_text_of_functions_means_the_same() {
+fn the_canonical_text_of_functions_has_the_same_meaning() {
     let first = check(PLAIN);
     let text = canonical::text(&first.model, InterfaceId(0));
     let again = check(&text);
@@ -284,7 +284,7 @@ fn fingerprints(compilation: &Compilation) -> Vec<(String, u128)> {
 }
 
 #[test]
-fn canonical_text_means_the_same() {
+fn the_canonical_text_has_the_same_meaning() {
     let first = check(FAMILY);
     let model = &first.model;
     for id in (0..model.interfaces.len()).map(InterfaceId) {
@@ -297,7 +297,7 @@ fn canonical_text_means_the_same() {
 }
 
 #[test]
-fn fingerprints_see_meaning_and_nothing_else() {
+fn fingerprints_depend_only_on_meaning() {
     let first = fingerprints(&check(FAMILY));
     let spaced = FAMILY.replace("long", "  long ").replace("HRESULT One();", "/* a comment */ HRESULT One( void );");
     assert_eq!(fingerprints(&check(&spaced)), first);
@@ -390,7 +390,7 @@ fn no_text_makes_the_compiler_panic() {
 /// The canonical text of every interface of the project is IDL with the same meaning, so that
 /// `describe` shows the true interface.
 #[test]
-fn canonical_text_means_what_it_is_made_of() {
+fn the_canonical_text_of_every_project_interface_has_its_meaning() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let files = [
         "testing/matrix/idl/shapes.idl",
@@ -428,7 +428,7 @@ fn canonical_text_means_what_it_is_made_of() {
 }
 
 #[test]
-fn libraries_declare_what_stands_in_them() {
+fn libraries_declare_their_contents() {
     let text = "import \"oaidl.idl\";
         [uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a12), version(1.0)]
         library Calc {
@@ -463,7 +463,7 @@ fn libraries_declare_what_stands_in_them() {
 }
 
 #[test]
-fn connection_points_are_the_runtimes_for_files_that_import_them() {
+fn imported_connection_points_are_those_of_the_runtime() {
     let text = "import \"ocidl.idl\";
         [object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a14)]
         interface ISource : IUnknown { HRESULT Point([out] IConnectionPoint **point, [out] CONNECTDATA *one); };";
@@ -491,7 +491,7 @@ fn connection_points_are_the_runtimes_for_files_that_import_them() {
 /// The received results count the elements, even if the count is also an argument: a server may
 /// lower it.
 #[test]
-fn results_are_counted_by_what_came() {
+fn result_arrays_are_counted_by_the_received_count() {
     let compilation = check(
         "import \"unknwn.idl\";
         [object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)]
@@ -508,7 +508,7 @@ fn results_are_counted_by_what_came() {
 }
 
 #[test]
-fn types_of_members_are_called_after_their_owners() {
+fn anonymous_member_types_are_named_after_their_owner() {
     let text = "typedef struct { long t; [switch_is(t)] union { [case(1)] struct { long x; } s; } u; } A;
         typedef struct B { long t; [switch_is(t)] union { [case(1)] short x; } u; struct C { long y; } c; } D;";
     let model = check(text).model;
@@ -517,7 +517,7 @@ fn types_of_members_are_called_after_their_owners() {
 }
 
 #[test]
-fn guids_may_be_declared_again() {
+fn guid_can_be_redeclared() {
     let text = "typedef struct _GUID { unsigned long a; unsigned short b; unsigned short c; byte d[8]; } GUID;
         typedef GUID UUID, *PGUID;
         struct S { GUID a; PGUID b; struct _GUID c; };";
@@ -528,7 +528,7 @@ fn guids_may_be_declared_again() {
 }
 
 #[test]
-fn rust_leaves_out_what_is_imported_and_cannot_be_done() {
+fn rust_omits_unsupported_imported_interfaces() {
     let folder = ground::Folder::new("idl-left-out");
     let head =
         |name: &str, last: u8| format!("[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a{last:02x})] interface {name}");
@@ -555,7 +555,7 @@ fn rust_leaves_out_what_is_imported_and_cannot_be_done() {
 }
 
 #[test]
-fn guids_of_files_leave_other_types_alone() {
+fn guid_redeclarations_do_not_change_other_types() {
     let text = "typedef struct _GUID *PGUID;
         typedef struct _GUID { unsigned long a; unsigned short b, c; unsigned char d[8]; } GUID;
         typedef struct First { long x; PGUID a; } First;
@@ -569,7 +569,7 @@ fn guids_of_files_leave_other_types_alone() {
 }
 
 #[test]
-fn pointers_in_local_interfaces_are_the_callers_affair() {
+fn local_interfaces_can_have_any_pointer() {
     let text = "import \"unknwn.idl\"; struct X; struct POINT { long x, y; }; typedef struct POINT POINT;
         typedef struct POINTS { POINT at; struct X *more; } POINTS;
         [object, local, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a12)] interface IE : IUnknown {

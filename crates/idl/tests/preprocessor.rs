@@ -50,7 +50,7 @@ fn imported_files_do_not_see_macros_of_their_importer() {
 }
 
 #[test]
-fn macros_of_imported_files_stay_there_and_constants_do_not() {
+fn imported_files_export_constants_but_no_macros() {
     let imported = ("b.idl", "#define WIDE\n#define TWO 2\nconst long THREE = TWO + 1;");
     let text = format!("import \"b.idl\";\n{WIDTH}const long FOUR = THREE + 1;");
     let found = model(&[("a.idl", &text), imported]);
@@ -61,7 +61,7 @@ fn macros_of_imported_files_stay_there_and_constants_do_not() {
 }
 
 #[test]
-fn imported_files_are_read_once_and_included_ones_each_time() {
+fn imports_are_read_once_and_includes_every_time() {
     let twice = "import \"b.idl\";\nimport \"c.idl\";\nimport \"b.idl\";";
     let found = model(&[("a.idl", twice), ("b.idl", "struct S { long a; };"), ("c.idl", "import \"b.idl\";")]);
     assert_eq!(found.structs.len(), 1);
@@ -73,7 +73,7 @@ fn imported_files_are_read_once_and_included_ones_each_time() {
 }
 
 #[test]
-fn included_files_are_text() {
+fn included_files_are_inserted_as_text() {
     let found = model(&[
         ("a.idl", "struct S {\n#include \"more/members.h\"\n};\nconst long B = A;"),
         ("more/members.h", "long a;\n#define A 7\n"),
@@ -109,7 +109,7 @@ fn conditions_begin_and_end_in_one_file() {
 }
 
 #[test]
-fn conditions_know_all_that_a_macro_stands_for() {
+fn preprocessor_conditions_expand_macros_completely() {
     let text = |defined: &str, condition: &str| {
         format!("{defined}\n#if {condition}\n#define YES 1\n#else\n#define YES 0\n#endif\nconst long A = YES;")
     };
@@ -132,7 +132,7 @@ fn conditions_know_all_that_a_macro_stands_for() {
 }
 
 #[test]
-fn conditions_have_the_meaning_that_c_gives_them() {
+fn preprocessor_conditions_are_evaluated_as_in_c() {
     let text = |condition: &str| format!("#if {condition}\nconst long A = 1;\n#else\nconst long A = 0;\n#endif");
     for (condition, expected) in [
         ("defined(X) && 10 / X", 0),
@@ -198,7 +198,7 @@ fn included_files_can_be_imported_too() {
 }
 
 #[test]
-fn a_file_that_is_missing_is_missed_where_it_was_looked_for() {
+fn errors_about_missing_files_list_the_searched_places() {
     for text in ["\n#include \"missing.h\"\n", "\n#include <missing.h>\n", "\nimport \"missing.h\";\n"] {
         let (codes, said) = wrong(&[("a.idl", text)]);
         assert_eq!(codes, ["no-such-file"], "{said}");
@@ -210,7 +210,7 @@ fn a_file_that_is_missing_is_missed_where_it_was_looked_for() {
 }
 
 #[test]
-fn midl_is_the_compiler_that_conditions_ask_for() {
+fn the_preprocessor_defines_the_version_of_midl() {
     let text = "#if __midl >= 700\n#define NEW 1\n#else\n#define NEW 0\n#endif\n#if defined(__midl)\n#define IS 1\n#endif\n\
                 #ifdef __midl\n#define THERE 1\n#endif\n\
                 const long A = NEW; const long B = IS; const long C = THERE; const long D = __midl;";
@@ -219,7 +219,7 @@ fn midl_is_the_compiler_that_conditions_ask_for() {
 }
 
 #[test]
-fn files_of_other_encodings_are_read() {
+fn idl_files_in_other_encodings_are_read() {
     let folder = ground::Folder::new("idl-encodings");
     let marked = folder.join("b.idl");
     std::fs::write(&marked, "\u{feff}struct S { long a; };").expect("the folder can be written to");

@@ -62,7 +62,7 @@ fn refused(side: &str, code: &str, line: usize, words: &[&str]) {
 }
 
 #[test]
-fn one_meaning_has_several_spellings() {
+fn side_files_macros_and_attributes_have_the_same_meaning() {
     let wanted =
         meaning(&good(&Compiler::new(), &BODY.replace("@oneway", "[oneway]").replace(" @max", ", range(0, 128)")));
     assert!(wanted[0].contains("[oneway]") && wanted[1].contains("range(0, 128)"), "{wanted:?}");
@@ -84,7 +84,7 @@ fn one_meaning_has_several_spellings() {
 }
 
 #[test]
-fn arrays_go_the_same_way_wherever_that_is_said() {
+fn array_transfers_are_equal_for_every_place_of_the_attribute() {
     let declared = |first: &str, second: &str| {
         plain().replace(
             "[propget]",
@@ -108,7 +108,7 @@ fn arrays_go_the_same_way_wherever_that_is_said() {
 }
 
 #[test]
-fn a_count_that_is_limited_is_still_left_out_in_rust() {
+fn limited_counts_are_omitted_from_rust_parameters() {
     let compilation = good(&Compiler::new().acf_text("x.acf", SIDE), &plain());
     let code = obvia_idl::emit::rust::emit(&compilation).expect("it is all done");
     assert!(code.contains("pub fn Sum(&self, values_: &[i32]) -> obvia::Result<i64>"), "{code}");
@@ -119,7 +119,7 @@ fn a_count_that_is_limited_is_still_left_out_in_rust() {
 }
 
 #[test]
-fn proxies_keep_ranges_where_tables_do_the_rest() {
+fn table_driven_c_proxies_check_ranges() {
     let text = plain()
         .replace("[propget]", "HRESULT Give([in, max_value(9)] long few, [in, unique] const long *value); [propget]");
     let compilation = good(&Compiler::new(), &text);
@@ -157,7 +157,7 @@ fn a_side_file_is_found_beside_its_file() {
 }
 
 #[test]
-fn what_is_not_declared() {
+fn side_files_with_undeclared_names_are_refused() {
     refused("\ninterface IBaes { }", "unknown-interface", 2, &["`IBaes`", "did you mean `IBase`?"]);
     refused("interface IUnknown { }", "unknown-interface", 1, &["of the same name"]);
     refused("interface IBase {\n[oneway] Tel(); }", "unknown-method", 2, &["did you mean `Tell`?"]);
@@ -167,7 +167,7 @@ fn what_is_not_declared() {
 }
 
 #[test]
-fn attributes_that_do_not_belong_there() {
+fn idl_attributes_in_side_files_are_refused() {
     for attribute in ["in", "out", "size_is(n)", "string", "unique", "range(0, 5)", "iid_is(n)"] {
         let side = format!("interface IMore {{\nSum([{attribute}] n); }}");
         refused(&side, "idl-attribute", 2, &["for the IDL file only", "max_value"]);
@@ -182,7 +182,7 @@ fn attributes_that_do_not_belong_there() {
 }
 
 #[test]
-fn an_attribute_that_both_files_have() {
+fn attributes_in_both_files_are_refused() {
     let text = BODY.replace("@oneway", "[oneway]").replace(" @max", "");
     let failure = Compiler::new().acf_text("x.acf", SIDE).check_text(Path::new("x.idl"), &text).expect_err("twice");
     let rendered = failure.to_string();
@@ -193,7 +193,7 @@ fn an_attribute_that_both_files_have() {
 }
 
 #[test]
-fn an_attribute_that_the_declaration_cannot_have() {
+fn side_file_attributes_that_do_not_fit_the_declaration_are_refused() {
     let side = Compiler::new().acf_text("x.acf", "interface IMore { [oneway] get_Size(); }");
     let rendered = side.check_text(Path::new("x.idl"), &plain()).expect_err("it has a result").to_string();
     for word in ["oneway-out", "x.idl:10:", "x.acf:1:", "nobody waits"] {
@@ -202,7 +202,7 @@ fn an_attribute_that_the_declaration_cannot_have() {
 }
 
 #[test]
-fn limits() {
+fn invalid_max_values_in_side_files_are_refused() {
     for wrong in ["max_value", "max_value()", "max_value(-1)", "max_value(1, 2)"] {
         refused(&format!("interface IMore {{ Sum([{wrong}] n); }}"), "bad-max-value", 1, &["max_value(1024)"]);
     }
@@ -215,20 +215,25 @@ fn limits() {
 }
 
 #[test]
-fn syntax() {
+fn unsupported_syntax_in_side_files_is_refused() {
     refused("include \"other\";", "unsupported", 1, &["`include` is not supported"]);
     refused("interface IBase {\ninclude \"other\"; Tell(); }", "unsupported", 2, &["`include`"]);
     refused("interface IBase {\ntypedef [heap] Pair; Tell(); }", "unsupported", 2, &["`typedef`"]);
     refused("#include \"other.acf\"\n", "unsupported", 1, &["cannot include another one"]);
-    refused("library L { };", "syntax", 1, &["expected `interface`"]);
-    refused("interface IBase { Tell(", "syntax", 1, &["a parameter's name"]);
-    refused("interface IBase { Tell();", "syntax", 1, &["expected `}`"]);
-    refused("interface IBase { Tell([] long what); }", "syntax", 1, &["expected `,`"]);
+    refused("library L { };", "unsupported_syntax_in_side_files_is_refused", 1, &["expected `interface`"]);
+    refused("interface IBase { Tell(", "unsupported_syntax_in_side_files_is_refused", 1, &["a parameter's name"]);
+    refused("interface IBase { Tell();", "unsupported_syntax_in_side_files_is_refused", 1, &["expected `}`"]);
+    refused(
+        "interface IBase { Tell([] long what); }",
+        "unsupported_syntax_in_side_files_is_refused",
+        1,
+        &["expected `,`"],
+    );
     refused("/* open", "open-comment", 1, &["does not end"]);
     // Text after an error is still checked.
     let side = "interface IBase { HRESULT Tell(); }\ninterface IMoer { }";
     let failure = Compiler::new().acf_text("x.acf", side).check_text(Path::new("x.idl"), &plain());
     let failure = failure.expect_err("two mistakes");
     let codes: Vec<_> = failure.diagnostics.iter().map(|one| one.code).collect();
-    assert_eq!(codes, ["syntax", "unknown-interface"], "{failure}");
+    assert_eq!(codes, ["unsupported_syntax_in_side_files_is_refused", "unknown-interface"], "{failure}");
 }

@@ -40,7 +40,7 @@ fn named<'a>(library: &'a TypeLibrary, name: &str) -> &'a TypeInfo {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn written_type_libraries_are_read_back() {
     let (library, warnings) = made(TONES);
     assert!(warnings.is_empty(), "{warnings:?}");
     let bytes = typelib::write(&library).unwrap();
@@ -49,7 +49,7 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn widl_says_the_same() {
+fn type_libraries_agree_with_widl() {
     let (mut ours, _) = made(TONES);
     let widl = read(BY_WIDL);
     // The two compilers number the types of other libraries differently. They also give different
@@ -67,14 +67,14 @@ fn widl_says_the_same() {
 }
 
 #[test]
-fn idl_of_a_library_means_the_same() {
+fn the_idl_of_a_type_library_has_the_same_meaning() {
     let (library, _) = made(TONES);
     let (again, _) = made(&format!("import \"oaidl.idl\";\n{}", typelib::idl(&library)));
     assert_eq!(typelib::idl(&again), typelib::idl(&library));
 }
 
 #[test]
-fn what_a_library_uses_is_in_it() {
+fn type_libraries_include_the_types_they_use() {
     let text = "import \"oaidl.idl\";
         typedef struct Far { long a; } Far;
         typedef union Choice switch (short tag) arm { case 1: long number; case 2: Far far; } Choice;
@@ -97,7 +97,7 @@ fn what_a_library_uses_is_in_it() {
 }
 
 #[test]
-fn types_may_lead_back_to_themselves() {
+fn type_libraries_can_have_recursive_types() {
     let node = "struct Node; typedef [public] struct Node *Link;
         typedef struct Node { Link next; struct Node *last; } Node;";
     let (made, _) = made(&library(node));
@@ -106,7 +106,7 @@ fn types_may_lead_back_to_themselves() {
 }
 
 #[test]
-fn names_differ_by_more_than_case() {
+fn type_library_names_that_differ_only_in_case_share_a_spelling() {
     let methods = "[object, dual, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a11)] interface ICase : IDispatch {
         [propget] HRESULT Count([out, retval] long *count); HRESULT Add([in] long COUNT); }";
     let (made, _) = made(&library(methods));
@@ -117,7 +117,7 @@ fn names_differ_by_more_than_case() {
 }
 
 #[test]
-fn defaults_have_their_parameters_types() {
+fn default_values_have_the_type_of_their_parameter() {
     let methods = "[object, dual, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a11)] interface IDefaults : IDispatch {
         HRESULT M([in, defaultvalue(0.5)] float a, [in, defaultvalue(2)] double b, [in, defaultvalue(-1)] hyper c,
             [in, defaultvalue(-1)] unsigned short d, [in, defaultvalue(\"\")] BSTR e, [in, defaultvalue(1.5)] VARIANT f,
@@ -147,7 +147,7 @@ fn defaults_have_their_parameters_types() {
 }
 
 #[test]
-fn what_is_in_no_library_is_said() {
+fn constructs_unsupported_in_type_libraries_are_refused() {
     refused("const long A = 1;", "no-library", 0);
     refused("library L { };", "no-uuid", 1);
     refused(&library("coclass C { interface IUnknown; };"), "no-uuid", 3);
@@ -166,7 +166,7 @@ fn what_is_in_no_library_is_said() {
 }
 
 #[test]
-fn no_byte_can_do_harm() {
+fn changed_type_library_bytes_cause_no_panic() {
     let mut bytes = typelib::write(&made(TONES).0).unwrap();
     for end in 0..bytes.len() {
         // Bytes near the end may be unused, so that a file without them is still valid.
@@ -191,7 +191,7 @@ fn no_byte_can_do_harm() {
 }
 
 #[test]
-fn what_is_made_of_a_file_is_bounded() {
+fn the_idl_text_of_a_type_library_is_limited() {
     // Many types have the same members with the same long name.
     let long = "L".repeat(255);
     let member = |at: i32| typelib::Variable {

@@ -162,14 +162,14 @@ mod tests {
     }
 
     #[test]
-    fn values_are_padded_and_follow_their_lengths() {
+    fn serialised_values_are_padded_and_preceded_by_their_length() {
         let written = written(Order::Little);
         assert_eq!(written[..32], SERIALIZED);
         assert_eq!(written[32..], [9, 0, 0, 0, 0, 0, 0, 0]);
     }
 
     #[test]
-    fn what_is_written_is_read_in_either_order() {
+    fn serialised_values_are_read_in_both_byte_orders() {
         for order in [Order::Little, Order::Big] {
             let written = written(order);
             let mut values = Values::read(&written).unwrap();
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_headers_is_said() {
+    fn malformed_serialisation_headers_are_refused_with_the_reason() {
         let mut bytes = written(Order::Little);
         let refused = |bytes: &[u8]| Values::read(bytes).and_then(|mut values| values.next_value()).unwrap_err();
         assert_eq!(refused(&bytes[..7]), Error::Short);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_cannot_be_written_leaves_nothing() {
+    fn a_serialisation_error_writes_nothing() {
         let mut out = vec![1, 2, 3];
         let error = ndr::Error::Null { at: 0 };
         assert_eq!(write_value(Order::Little, &mut out, |_| Err(error)), Err(error));

@@ -164,7 +164,7 @@ mod tests {
 
     /// Expected results, word by word, after the interface's definition in C706 appendix Q.
     #[test]
-    fn results_are_laid_out_as_the_standard_says() {
+    fn management_results_have_the_standards_layout() {
         let identities = [0x20000, 1, 1, 0x20004, 0xafa8_bd80, 0x11c9_7d8a, 0x0008_f4be, 0x8929_102b, 1, 0];
         assert_eq!(words(0, &[]), Ok(identities.to_vec()));
         assert_eq!(words(1, &[9, 0]), Ok(vec![4, 4, 1, 2, 3, 4, 0]));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_says_of_its_interfaces_is_read_or_refused() {
+    fn management_interface_lists_are_read_or_refused() {
         let all = [INTERFACE, SyntaxId { uuid: Uuid(7), version: 0x0002_0001 }];
         let (opnum, stub) = interfaces_request();
         let results = call(opnum, ByteOrder::Little, &stub, &all, Statistics::default()).unwrap();

@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_old_number_finds_nothing() {
+    fn stale_generations_find_no_target() {
         let mut table = ObjectTable::default();
         let (index, generation) = table.insert("first");
         assert_eq!(table.get(index, generation), Ok(&"first"));
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_place_is_free() {
+    fn empty_places_of_the_object_table_are_free() {
         let mut table = ObjectTable::default();
         let (index, generation) = table.insert(());
         table.remove(index, generation).unwrap();
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_removed_is_missing_and_watches_are_invalid() {
+    fn removed_targets_are_missing_and_invalidate_watches() {
         let table = SharedTable::default();
         let watch = table.watch();
         let (index, generation) = table.insert(5);

@@ -130,7 +130,7 @@ mod tests {
     use super::Status;
 
     #[test]
-    fn what_a_method_has_returned_is_no_sign_that_it_was_not_called() {
+    fn status_codes_returned_by_methods_do_not_imply_an_uncalled_method() {
         let said = Status::OBJECT_NOT_FOUND.in_a_fault();
         assert!(Status::OBJECT_NOT_FOUND.is_before_arguments() && !said.is_before_arguments());
         assert_eq!(said.to_hresult(), 0x8004_01fd_u32.cast_signed());

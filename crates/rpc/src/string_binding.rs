@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_are_found() {
+    fn string_bindings_are_parsed_into_their_parts() {
         let binding = parsed("01234567-89ab-cdef-0011-223344556677@ncacn_vi_udp:db.example[5555,name=calc,x=a=b]");
         assert_eq!(binding.object, Some(Uuid(0x0123_4567_89ab_cdef_0011_2233_4455_6677)));
         assert_eq!((binding.address.as_str(), binding.endpoint.as_str()), ("db.example", "5555"));
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_is_parsed() {
+    fn printed_string_bindings_are_parsed_back() {
         for text in [
             "ncacn_vi_shm:",
             "ncacn_vi_udp:10.0.0.1[5555]",
@@ -314,14 +314,14 @@ mod tests {
     }
 
     #[test]
-    fn an_object_needs_no_endpoint() {
+    fn a_binding_with_an_object_needs_no_endpoint() {
         let text = "01234567-89ab-cdef-0011-223344556677@ncacn_vi_udp:h";
         assert_eq!(parsed(text).object, Some(Uuid(0x0123_4567_89ab_cdef_0011_2233_4455_6677)));
         assert_eq!(parsed(text).to_string(), text);
     }
 
     #[test]
-    fn what_is_printed_has_no_more_escapes_than_it_needs() {
+    fn printed_string_bindings_escape_only_where_needed() {
         let many = "=".repeat(LENGTH_MAX - 40);
         for text in [
             format!("ncacn_vi_udp:{many}[7]"),
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_binding_is_read_back() {
+    fn the_longest_string_binding_round_trips() {
         for (before, behind, is_taken) in [
             ("ncacn_vi_udp:h[7,x=", "]", true),
             ("ncacn_vi_udp:h[endpoint=7,x=", "]", true),
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_refused_with_a_reason() {
+    fn malformed_string_bindings_are_refused_with_the_reason() {
         for (text, why) in [
             ("calc", "a `:` is missing"),
             ("ncacn_ip_udp:h", "`ncacn_ip_udp` is not a protocol sequence"),
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_from_bindings() {
+    fn names_are_distinguished_from_string_bindings() {
         assert!(StringBinding::is_meant("ncacn_vi_udp:h[1]"));
         assert!(StringBinding::is_meant("01234567-89ab-cdef-0011-223344556677@ncacn_vi_udp:h[1]"));
         assert!(!StringBinding::is_meant("calc"));

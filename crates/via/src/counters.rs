@@ -28,7 +28,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore)]
-    fn sleeps_wakes_and_areas_are_counted() {
+    fn connection_counters_count_sleeps_wakes_and_area_frames() {
         const LATEST: Deadline = Deadline::Within(ground::LATEST);
         let folder = ground::Folder::new("via-counters");
         let directory = Directory::at(folder.path()).unwrap();

@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn what_is_sent_is_received_with_its_sender() {
+    fn datagrams_are_received_with_their_sender() {
         let (server, client) = pair();
         let mut room = vec![0; LONGEST];
         assert_eq!(server.receive(&mut room).unwrap(), Received::Nothing);
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn a_port_without_anybody_is_noticed() {
+    fn datagrams_to_a_closed_port_report_the_refusal() {
         let (server, client) = pair();
         drop(server);
         client.send(&[1], None).unwrap();
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn every_wait_ends() {
+    fn datagram_waits_end_by_deadline_and_interruption() {
         let (server, _client) = pair();
         assert!(matches!(server.wait(Deadline::Within(Duration::from_millis(20))), Err(Error::TimedOut)));
         thread::scope(|scope| {

@@ -394,7 +394,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn what_is_sent_is_received() {
+    fn stream_bytes_are_received_unchanged() {
         for (one, other) in pairs() {
             let sent: Vec<u8> = (0..1_000_000_u32).map(|at| at as u8).collect();
             thread::scope(|scope| {
@@ -412,7 +412,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn a_connection_that_is_broken_off_is_none_that_ends() {
+    fn a_reset_stream_is_distinguished_from_a_closed_one() {
         let listener = StreamListener::bind("127.0.0.1", 0).unwrap();
         let client = TcpStream::connect(listener.address().unwrap()).unwrap();
         let server = listener.accept(SOON).unwrap();
@@ -424,7 +424,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn a_connection_that_is_broken_off_stays_so_for_who_asks_second() {
+    fn a_reset_stream_reports_the_reset_to_every_caller() {
         let listener = StreamListener::bind("127.0.0.1", 0).unwrap();
         let client = TcpStream::connect(listener.address().unwrap()).unwrap();
         let server = listener.accept(SOON).unwrap();
@@ -438,7 +438,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn every_wait_ends() {
+    fn stream_waits_end_at_their_deadline() {
         for (one, other) in pairs() {
             let brief = Deadline::Within(Duration::from_millis(20));
             assert!(matches!(other.receive(&mut [0; 9], brief), Err(Error::TimedOut)));
@@ -450,7 +450,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn a_wait_is_ended_from_another_thread() {
+    fn stream_waits_are_interrupted_from_another_thread() {
         for (one, other) in pairs() {
             thread::scope(|scope| {
                 let waiting = scope.spawn(|| one.receive(&mut [0; 9], SOON));
@@ -465,7 +465,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn the_end_is_noticed() {
+    fn the_end_of_a_stream_is_detected() {
         for (one, other) in pairs() {
             assert!(!one.has_ended());
             drop(other);
@@ -479,7 +479,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn nobody_is_found_where_nobody_listens() {
+    fn connecting_to_a_closed_port_reports_not_found() {
         let listener = StreamListener::bind("127.0.0.1", 0).unwrap();
         thread::scope(|scope| {
             let waiting = scope.spawn(|| listener.accept(SOON));

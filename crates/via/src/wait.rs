@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn polling_that_never_pays_gets_rare() {
+    fn fruitless_polling_becomes_rare() {
         let long = long_polls(&mut adaptive(), 2000);
         assert_eq!(long[..4], [0, 4, 13, 30]);
         assert!(long.windows(2).all(|pair| pair[1] - pair[0] <= 257), "it is tried again for ever: {long:?}");
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn polling_that_paid_once_is_taken_up_at_once() {
+    fn polling_resumes_after_one_success() {
         let mut budget = adaptive();
         long_polls(&mut budget, 500);
         budget.polling_paid();
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn idle_peers_teach_nothing() {
+    fn sleeps_of_idle_peers_do_not_change_the_spin_budget() {
         let mut budget = adaptive();
         for _ in 0..100 {
             budget.slept(IDLE);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_learns_whether_it_ended_before_it_slept() {
+    fn the_spin_budget_learns_whether_a_wait_slept() {
         let mut budget = adaptive();
         let mut polls = budget.begin();
         assert!((0..SPIN_MAX).all(|_| polls.go_on()) && !polls.go_on() && !polls.go_on());
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_policies_do_not_learn() {
+    fn fixed_wait_policies_do_not_learn() {
         for (policy, polls) in [(Waiting::Poll, None), (Waiting::Block, Some(0))] {
             let mut budget = SpinBudget::new(policy);
             budget.slept(SHORT);

@@ -17,7 +17,7 @@ fn ways(till: &ITill) -> Vec<(String, Option<String>)> {
 
 /// A single test, because bindings belong to the process.
 #[test]
-fn a_process_that_wants_proof_has_no_way_without() {
+fn processes_that_require_authentication_offer_no_other_bindings() {
     let till = ITill::from(Till::new());
     obvia::listen("ncacn_ip_tcp:127.0.0.1").unwrap();
     let [shm, udp] = ["ncacn_vi_shm", "ncacn_vi_udp"].map(str::to_owned);

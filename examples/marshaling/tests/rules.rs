@@ -13,7 +13,7 @@ fn code_of<T>(outcome: Result<T>) -> obvia::HRESULT {
 }
 
 #[test]
-fn normal_data_is_unmarshaled_once_and_keeps_the_object() {
+fn normal_marshal_data_is_unmarshaled_once_and_keeps_the_object_alive() {
     let server = Server::start(&[]);
     let data = server.write(Context::Local, Flags::NORMAL).unwrap();
     server.shop.Restock(u16cstr!("pears")).unwrap();
@@ -29,7 +29,7 @@ fn normal_data_is_unmarshaled_once_and_keeps_the_object() {
 }
 
 #[test]
-fn released_data_lets_go() {
+fn released_marshal_data_releases_the_object() {
     let server = Server::start(&[]);
     for flags in [Flags::NORMAL, Flags::NORMAL | Flags::NO_PING, Flags::TABLE_STRONG] {
         let data = server.write(Context::Local, flags).unwrap();
@@ -42,7 +42,7 @@ fn released_data_lets_go() {
 }
 
 #[test]
-fn tables_are_unmarshaled_often() {
+fn table_marshal_data_is_unmarshaled_repeatedly() {
     let server = Server::start(&[]);
     let strong = server.write(Context::Local, Flags::TABLE_STRONG).unwrap();
     let weak = server.write(Context::Local, Flags::TABLE_WEAK).unwrap();
@@ -64,7 +64,7 @@ fn tables_are_unmarshaled_often() {
 }
 
 #[test]
-fn who_is_disconnected_is_told() {
+fn calls_to_disconnected_objects_report_the_disconnection() {
     let server = Server::start(&[]);
     let stock = server.shop.Stock().unwrap();
     let [normal, weak] = [Flags::NORMAL, Flags::TABLE_WEAK].map(|flags| server.write(Context::Local, flags).unwrap());
@@ -86,7 +86,7 @@ fn who_is_disconnected_is_told() {
 }
 
 #[test]
-fn a_proxy_is_marshaled_for_others() {
+fn proxies_can_be_marshaled() {
     let server = Server::start(&[]);
     let stock = server.shop.Stock().unwrap();
     let data = marshal(&stock, Context::Local, Flags::NORMAL).unwrap();
@@ -105,7 +105,7 @@ fn a_proxy_is_marshaled_for_others() {
 }
 
 #[test]
-fn the_context_says_which_ways_lead_there() {
+fn the_marshaling_context_selects_the_bindings() {
     let alone = Server::start(&[]);
     for context in [Context::DifferentMachine, Context::NoSharedMemory] {
         assert_eq!(code_of(alone.write(context, Flags::NORMAL)), code::RPC_S_NO_BINDINGS);
@@ -118,7 +118,7 @@ fn the_context_says_which_ways_lead_there() {
 }
 
 #[test]
-fn in_its_own_process_it_is_the_object_itself() {
+fn unmarshaling_in_the_own_process_returns_the_object_itself() {
     let stock = IStock::from(marshaling::Stock::new(u16cstr!("plums").to_ucstring()));
     for flags in [Flags::NORMAL, Flags::TABLE_STRONG, Flags::TABLE_WEAK] {
         let data = marshal(&stock, Context::InProcess, flags).unwrap();
@@ -131,7 +131,7 @@ fn in_its_own_process_it_is_the_object_itself() {
 }
 
 #[test]
-fn what_is_no_reference_is_refused() {
+fn malformed_marshal_data_is_refused() {
     let stock = IStock::from(marshaling::Stock::new(u16cstr!("plums").to_ucstring()));
     let data = marshal(&stock, Context::InProcess, Flags::TABLE_STRONG).unwrap();
     for length in 0..data.len() {
@@ -148,7 +148,7 @@ fn what_is_no_reference_is_refused() {
 }
 
 #[test]
-fn what_travels_by_value_is_a_copy() {
+fn objects_marshaled_by_value_are_copies() {
     // A single test, because registrations belong to the process.
     let server = Server::start(&["ncacn_ip_tcp:127.0.0.1"]);
     assert_eq!(code_of(server.shop.Entrance()), code::REGDB_E_CLASSNOTREG);

@@ -37,7 +37,7 @@ fn parts(data: &[u8]) -> (obvia::GUID, ViReference) {
 }
 
 #[test]
-fn it_is_called_over_memory_where_the_rest_goes_by_tcp() {
+fn specialised_objects_are_called_over_shared_memory() {
     let server = Server::start(&[TCP]);
     let shop: IShop = server.connect("");
     let till = shop.Till().unwrap();
@@ -55,7 +55,7 @@ fn it_is_called_over_memory_where_the_rest_goes_by_tcp() {
 }
 
 #[test]
-fn it_is_called_over_the_network_where_no_memory_is_shared() {
+fn specialised_objects_are_called_over_udp_without_shared_memory() {
     let elsewhere = Server::start_elsewhere(&[TCP]);
     let shop = &elsewhere.shop;
     let till = shop.Till().unwrap();
@@ -77,7 +77,7 @@ fn it_is_called_over_the_network_where_no_memory_is_shared() {
 }
 
 #[test]
-fn standard_and_custom_references_are_one_object() {
+fn standard_and_custom_references_identify_one_object() {
     let server = Server::start(&[TCP]);
     let shop: IShop = server.connect("");
     let table = write(&shop, Context::DifferentMachine, Flags::TABLE_STRONG);
@@ -122,7 +122,7 @@ fn standard_and_custom_references_are_one_object() {
 }
 
 #[test]
-fn a_client_that_is_killed_leaves_nothing() {
+fn killed_clients_leave_no_references() {
     let server = Server::start(&[TCP]);
     let mut client = Command::new(env!("CARGO_BIN_EXE_shop-client"))
         .arg(server.place())
@@ -144,7 +144,7 @@ fn a_client_that_is_killed_leaves_nothing() {
 }
 
 #[test]
-fn the_standard_reference_serves_where_no_way_leads_there() {
+fn the_standard_reference_is_used_if_no_virtual_interface_connects() {
     let server = Server::start(&[TCP]);
     let shop: IShop = server.connect("");
     let data = write(&shop, Context::DifferentMachine, Flags::NORMAL);

@@ -43,7 +43,7 @@ fn failure<T: std::fmt::Debug>(outcome: obvia::Result<T>) -> HRESULT {
 }
 
 #[test]
-fn methods_take_values_of_every_kind() {
+fn methods_accept_variants_of_every_type() {
     with_both(|notes| {
         let values = [
             Value::Empty,
@@ -99,7 +99,7 @@ fn arrays_keep_their_bounds_and_elements() {
 }
 
 #[test]
-fn results_and_changed_arguments_come_back() {
+fn results_and_changed_arguments_are_returned() {
     with_both(|notes| {
         let mut text = Bstr::from("one");
         notes.Complete(&mut text).unwrap();
@@ -118,7 +118,7 @@ fn results_and_changed_arguments_come_back() {
 }
 
 #[test]
-fn objects_are_values_too() {
+fn objects_are_passed_in_variants() {
     with_both(|notes| {
         let mine: INotes = Notes::default().into();
         mine.Add(&"mine".into(), &1_i32.into()).unwrap();
@@ -137,7 +137,7 @@ fn objects_are_values_too() {
 }
 
 #[test]
-fn members_are_called_by_name() {
+fn note_members_are_called_by_name() {
     with_both(|notes| {
         let notes: IDispatch = notes.cast().unwrap();
         assert_eq!(notes.call("add", &["one".into()]).unwrap(), 1_i32.into());
@@ -160,7 +160,7 @@ fn members_are_called_by_name() {
 }
 
 #[test]
-fn arguments_have_names() {
+fn arguments_can_be_passed_by_name() {
     with_both(|notes| {
         let notes: IDispatch = notes.cast().unwrap();
         let ids = notes.ids(&["Find", "most", "TEXT"]).unwrap();
@@ -205,7 +205,7 @@ fn arguments_by_reference_are_changed() {
 }
 
 #[test]
-fn calls_that_do_not_fit_are_refused() {
+fn calls_with_wrong_members_or_arguments_are_refused() {
     with_both(|notes| {
         let notes: IDispatch = notes.cast().unwrap();
         assert_eq!(failure(notes.call("nothing", &[])), code::DISP_E_UNKNOWNNAME);

@@ -217,7 +217,7 @@ macro_rules! conformance {
             /// Carries out the task of a process that a test has started. In a usual test run there
             /// is no task, and the test has no effect.
             #[test]
-            fn in_another_process() {
+            fn task_of_another_process() {
                 $crate::tasks::main::<$fixture>();
             }
 

@@ -57,8 +57,11 @@ impl Other {
     /// When the system refuses.
     pub fn start(module: &str, task: &Task) -> Self {
         let tests = module.split_once("::").map_or("", |(_, inside)| inside);
-        let test =
-            if tests.is_empty() { "in_another_process".to_owned() } else { format!("{tests}::in_another_process") };
+        let test = if tests.is_empty() {
+            "task_of_another_process".to_owned()
+        } else {
+            format!("{tests}::task_of_another_process")
+        };
         let program = std::env::current_exe().expect("the test program has a path");
         let mut command = Command::new(program);
         command.args([test.as_str(), "--exact", "--nocapture", "--test-threads=1"]).env(TASK, task.to_text());

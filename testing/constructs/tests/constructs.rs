@@ -74,7 +74,7 @@ fn is_refused(case: &Case) -> bool {
 }
 
 #[test]
-fn what_is_refused_is_refused_by_a_rule_with_a_line() {
+fn refused_constructs_are_reported_by_a_rule_with_a_line() {
     let mut wrong = Vec::new();
     let all = cases(is_wide());
     let refused: Vec<&Case> = all.iter().filter(|case| is_refused(case)).collect();
@@ -171,7 +171,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_parameter_has_another_name_in_code_if_one_of_its_variables_would_be_called_as_a_constant() {
+fn parameters_are_renamed_if_generated_variables_collide_with_constants() {
     let of_param = |word: &String| word.starts_with("zebra_") && word.len() > "zebra_".len();
     let made: BTreeSet<String> = words(&names::passing("zebra", "")).into_iter().filter(of_param).collect();
     assert!(made.contains("zebra_count") && made.contains("zebra_lent"), "{made:?}");
@@ -182,7 +182,7 @@ fn a_parameter_has_another_name_in_code_if_one_of_its_variables_would_be_called_
 }
 
 #[test]
-fn rust_takes_all_of_it() {
+fn rust_compiles_all_accepted_constructs() {
     let (place, files) = files(Stage::Rust, "constructs-rust");
     let mut modules = "#![deny(warnings)]\n".to_owned();
     for idl in files {
@@ -208,7 +208,7 @@ fn compilers() -> Vec<(&'static str, &'static str)> {
 }
 
 #[test]
-fn c_and_cpp_take_all_of_it() {
+fn c_and_cpp_compile_all_accepted_constructs() {
     let (place, files) = files(Stage::C, "constructs-c");
     let headers = ["crates/capi/include", "bindings/cpp/include"].map(folder);
     let compilers = compilers();
@@ -251,7 +251,7 @@ fn c_and_cpp_take_all_of_it() {
 }
 
 #[test]
-fn java_takes_all_of_it() {
+fn java_compiles_all_accepted_constructs() {
     let (place, files) = files(Stage::Java, "constructs-java");
     // A missing JDK has already been reported.
     let _ = Classes::build(&place.join("built"), &files, None);

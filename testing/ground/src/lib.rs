@@ -195,7 +195,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn folders_are_new_and_go_with_their_values() {
+    fn test_folders_are_unique_and_removed_on_drop() {
         let (one, other) = (Folder::new("ground"), Folder::new("ground"));
         let path = one.path().to_owned();
         assert!(path.is_dir() && path != other.path());
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_taken_one_after_the_other() {
+    fn turns_exclude_each_other() {
         let folder = Folder::new("ground");
         let first = Turn::take(folder.path(), "turn");
         std::thread::scope(|scope| {
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_wait_are_asleep() {
+    fn waiting_threads_count_as_asleep() {
         assert!(!is_asleep(thread_number()));
         let ((tell, number), (end, is_over)) = (channel(), channel::<()>());
         let thread = std::thread::spawn(move || {

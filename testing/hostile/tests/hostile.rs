@@ -6,8 +6,8 @@
 //! client whose every call must succeed while the test runs. In the end the server must have no
 //! more descriptors and threads than before.
 
-#[path = "hostile/between.rs"]
-mod between;
+#[path = "hostile/attacker_between_hosts.rs"]
+mod attacker_between_hosts;
 #[path = "hostile/by_name.rs"]
 mod by_name;
 #[path = "hostile/file_systems.rs"]

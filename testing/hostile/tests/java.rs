@@ -169,7 +169,7 @@ fn clears_up(killed: &mut Command, next: &mut Command, names: &Folder) {
 }
 
 #[test]
-fn what_killed_servers_leave_is_removed_by_those_in_the_other_language() {
+fn files_of_killed_servers_are_removed_across_languages() {
     let Some((classes, names)) = scene("java-leavings") else { return };
     let java = |name| {
         let mut command = classes.program("peer.Server");
@@ -182,7 +182,7 @@ fn what_killed_servers_leave_is_removed_by_those_in_the_other_language() {
 }
 
 #[test]
-fn networks_lead_from_java_to_rust_and_back() {
+fn java_and_rust_call_each_other_over_networks() {
     let Some((classes, names)) = scene("java-networks") else { return };
     let library = WORKSHOP.java_library();
     for network in NETWORKS {
@@ -206,7 +206,7 @@ fn networks_lead_from_java_to_rust_and_back() {
 }
 
 #[test]
-fn networks_fail_in_time() {
+fn java_network_calls_fail_in_time() {
     let Some((classes, names)) = scene("java-failures") else { return };
     let library = WORKSHOP.java_library();
     for network in NETWORKS {
@@ -240,7 +240,7 @@ fn methods_read_their_callers_deadlines_and_traces() {
 }
 
 #[test]
-fn so_they_do_over_networks() {
+fn methods_see_the_deadline_and_trace_of_their_caller_over_networks() {
     let Some((classes, names)) = scene("java-hears-networks") else { return };
     let library = WORKSHOP.java_library();
     for network in NETWORKS.iter().chain(&["ncacn_ip_tcp:127.0.0.1"]) {

@@ -119,7 +119,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn classes_are_found_on_their_host() {
+fn java_and_rust_classes_are_found_on_their_host() {
     let scene = Scene::new("java-classes");
     let Some(command) = java(&[]) else { return };
     let mut server = scene.serve(command);
@@ -134,7 +134,7 @@ fn classes_are_found_on_their_host() {
 }
 
 #[test]
-fn servers_in_java_are_started_on_demand_and_end() {
+fn java_servers_are_started_on_demand_and_end_when_idle() {
     let scene = Scene::new("java-started");
     let Some(command) = java(&["--idle", "4000"]) else { return };
     // The server clears its death signal, so that it survives the service.
@@ -162,7 +162,7 @@ fn servers_in_java_are_started_on_demand_and_end() {
 }
 
 #[test]
-fn who_calls_over_a_network_is_known() {
+fn callers_over_a_network_are_identified() {
     let (scene, elsewhere) = (Scene::new("java-callers"), Scene::new("java-callers-elsewhere"));
     let listened = NETWORKS.map(|(binding, _)| binding);
     let Some(command) = networked(&[&USER[..], &["--tell"], &listened].concat()) else { return };
@@ -180,7 +180,7 @@ fn who_calls_over_a_network_is_known() {
 }
 
 #[test]
-fn references_as_bytes_lead_to_their_objects() {
+fn marshaled_references_are_unmarshaled_across_languages() {
     let (scene, elsewhere) = (Scene::new("java-bytes"), Scene::new("java-bytes-elsewhere"));
     let words = ["--marshal", "ncacn_ip_tcp:127.0.0.1", "ncacn_vi_udp:127.0.0.1"];
     let Some(command) = networked(&words) else { return };
@@ -191,7 +191,7 @@ fn references_as_bytes_lead_to_their_objects() {
 }
 
 #[test]
-fn networks_that_the_library_was_built_without_are_told() {
+fn unbuilt_networks_of_the_java_library_are_reported() {
     if native_programs::cargo::HAS_FABRIC {
         println!("the library has every network here: cargo xtask test --thorough plain has one without");
         return;

@@ -35,10 +35,10 @@ final class CheckDeep {
         objectsAreReplaced(deep);
         stringsAreReplaced(deep);
         arraysAreReplaced(deep, isElsewhere);
-        structuresLeadToObjectsAndStrings(deep, isElsewhere);
-        structuresEndInArrays(deep);
-        unionsAreResults(deep);
-        valuesMayBeLeftOut(deep, isElsewhere);
+        structuresContainObjectsAndStrings(deep, isElsewhere);
+        structuresWithTrailingArraysArePassed(deep);
+        unionsAreReturned(deep);
+        optionalValuesCanBeNull(deep, isElsewhere);
         if (isElsewhere) {
             fails(Hresult.E_ACCESSDENIED, () -> deep.fail(item(8, null), "mine", Hresult.E_ACCESSDENIED));
         }
@@ -99,7 +99,7 @@ final class CheckDeep {
         }
     }
 
-    private static void structuresLeadToObjectsAndStrings(IDeep deep, boolean isElsewhere) {
+    private static void structuresContainObjectsAndStrings(IDeep deep, boolean isElsewhere) {
         IPeer two = new Peer(2);
         Names names = Names.of(List.of("a", "b"), Arrays.asList(null, two));
         FindResult found = deep.find(PEER, names);
@@ -114,7 +114,7 @@ final class CheckDeep {
         same(turned, Bunch.of(Arrays.asList(null, two), Arrays.asList("a", null)));
     }
 
-    private static void structuresEndInArrays(IDeep deep) {
+    private static void structuresWithTrailingArraysArePassed(IDeep deep) {
         Record_ record = Record_.of("title", List.of(item(1, null), Item.of(2, true, "second", item(1, null)), item(3, null)));
         same(deep.store(record), record);
         Record_ empty = Record_.of(null, List.of());
@@ -122,13 +122,13 @@ final class CheckDeep {
         same(deep.store(record.copy()).copy(), record);
     }
 
-    private static void unionsAreResults(IDeep deep) {
+    private static void unionsAreReturned(IDeep deep) {
         Choice tree = new Choice.Tree_(Tree.of(77, null, Tree.of(78, null, null)));
         same(deep.pick(3, new Any.Text("text"), new Choice.Blue()), new PickResult(4, new Any.List_(Item.of(5, true, "text", null)), tree));
         same(deep.pick(1, new Any.Number(5), tree), new PickResult(2, new Any.Real(2.5), new Choice.Number(1)));
     }
 
-    private static void valuesMayBeLeftOut(IDeep deep, boolean isElsewhere) {
+    private static void optionalValuesCanBeNull(IDeep deep, boolean isElsewhere) {
         same(deep.partly(3, Ints.of(1, 2, 3)), 9L);
         same(deep.maybe(1), 2);
         same(deep.maybe(null), -1);

@@ -34,24 +34,24 @@ final class CheckShapes {
     private CheckShapes() {}
 
     static void check(IShapes shapes, boolean isElsewhere) throws InterruptedException {
-        listsGoAndCome(shapes);
+        listsArePassedAndReturned(shapes);
         listsAreReplaced(shapes);
         treesGrow(shapes);
-        graphsKeepTheirCirclesAndWhatTheyShare(shapes);
-        arraysAreAsLongAsTheStructureSays(shapes);
-        unionsHaveTheArmThatIsSaid(shapes, isElsewhere);
-        structuresLieInOneAnother(shapes);
-        arraysOfStructuresAndOfStrings(shapes, isElsewhere);
-        anArrayHasTheRoomThatWasAskedFor(shapes, isElsewhere);
+        graphsKeepCyclesAndSharedNodes(shapes);
+        arraysHaveTheLengthStatedInTheStructure(shapes);
+        unionsHaveTheArmOfTheDiscriminant(shapes, isElsewhere);
+        nestedStructuresArePassed(shapes);
+        arraysOfStructuresAndStringsArePassed(shapes, isElsewhere);
+        resultArraysHaveTheRequestedRoom(shapes, isElsewhere);
         objectsInStructuresAreCalled(shapes);
-        nobodyWaitsForOnewayMethods(shapes);
+        callersDoNotWaitForOnewayMethods(shapes);
     }
 
     private static int[] values(Item list) {
         return Shapes.items(list).stream().mapToInt(Item::value).toArray();
     }
 
-    private static void listsGoAndCome(IShapes shapes) {
+    private static void listsArePassedAndReturned(IShapes shapes) {
         same(shapes.sum(null), new SumResult(0, "; 0 marked"));
         Item first = Item.of(1, true, "eins", Item.of(-2, false, "zwei", Item.of(3, true, null, null)));
         same(shapes.sum(first), new SumResult(2, "eins, zwei; 2 marked"));
@@ -82,7 +82,7 @@ final class CheckShapes {
         return tree == null ? "" : keys(tree.left()) + tree.key() + " " + keys(tree.right());
     }
 
-    private static void graphsKeepTheirCirclesAndWhatTheyShare(IShapes shapes) {
+    private static void graphsKeepCyclesAndSharedNodes(IShapes shapes) {
         for (int count : new int[] {1, 2, 100}) {
             Node ring = shapes.ring(count);
             Node node = ring;
@@ -106,7 +106,7 @@ final class CheckShapes {
         fails(Hresult.E_POINTER, () -> shapes.walk(null, 0));
     }
 
-    private static void arraysAreAsLongAsTheStructureSays(IShapes shapes) {
+    private static void arraysHaveTheLengthStatedInTheStructure(IShapes shapes) {
         Shorts table = Shorts.of(new short[] {100, 200, 300});
         Samples samples = Samples.of(Doubles.of(1, 2, 6), Bytes.of(new byte[] {1, 0, 1}), (short) 1, (short) 2, table, 2, Ints.of(10, 20));
         same(shapes.average(samples), 3.5 + 600 + 30);
@@ -120,7 +120,7 @@ final class CheckShapes {
         fails(Hresult.E_INVALIDARG, () -> Samples.of(null, null, (short) 0, (short) 0, null, 1, Ints.of()));
     }
 
-    private static void unionsHaveTheArmThatIsSaid(IShapes shapes, boolean isElsewhere) {
+    private static void unionsHaveTheArmOfTheDiscriminant(IShapes shapes, boolean isElsewhere) {
         same(shapes.describe(1, new Any.Number(-5)), "1: Number(-5)");
         same(shapes.describe(2, new Any.Real(0.25)), "2: Real(0.25)");
         same(shapes.describe(3, new Any.Text(null)), "3: Text(None)");
@@ -136,7 +136,7 @@ final class CheckShapes {
         same(shapes.choose(new Choice.Blue()), -1L);
     }
 
-    private static void structuresLieInOneAnother(IShapes shapes) {
+    private static void nestedStructuresArePassed(IShapes shapes) {
         Tree left = Tree.of(1, null, null);
         Tree right = Tree.of(2, null, null);
         List<Item> items = List.of(Item.of(1, true, "a", null), Item.of(2, false, null, null));
@@ -144,7 +144,7 @@ final class CheckShapes {
         same(flipped, Box.of(Color.GREEN, items.reversed(), Arrays.asList(right, null, left), new Choice.Tree_(right), 7));
     }
 
-    private static void arraysOfStructuresAndOfStrings(IShapes shapes, boolean isElsewhere) {
+    private static void arraysOfStructuresAndStringsArePassed(IShapes shapes, boolean isElsewhere) {
         // An empty list may be null.
         int before = Objects.requireNonNullElse(shapes.list(), List.of()).size();
         Entry one = Entry.of("one", 1, new Any.Number(1));
@@ -163,7 +163,7 @@ final class CheckShapes {
         same(shapes.words(Arrays.asList("ab", null, "c")), Arrays.asList("AB", null, "C"));
     }
 
-    private static void anArrayHasTheRoomThatWasAskedFor(IShapes shapes, boolean isElsewhere) {
+    private static void resultArraysHaveTheRequestedRoom(IShapes shapes, boolean isElsewhere) {
         for (int asked = 1; asked <= 5; asked++) {
             IShapes.TakeResult taken = shapes.take(asked);
             same(taken.count(), 3);
@@ -189,7 +189,7 @@ final class CheckShapes {
         same(shapes.meet(Pair.of(pair.right(), "ab", pair.copy().right())), 1414);
     }
 
-    private static void nobodyWaitsForOnewayMethods(IShapes shapes) throws InterruptedException {
+    private static void callersDoNotWaitForOnewayMethods(IShapes shapes) throws InterruptedException {
         int before = shapes.noted();
         shapes.note(Item.of(1, false, null, Item.of(2, false, null, null)));
         long end = System.nanoTime() + 60_000_000_000L;

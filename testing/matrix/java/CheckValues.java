@@ -27,17 +27,17 @@ final class CheckValues {
     private CheckValues() {}
 
     static void check(IValues values, boolean isElsewhere) {
-        integersGoToTheirLimits(values);
-        otherValuesKeepTheirBits(values);
-        structuresAreValuesPlacesAndOptions(values);
-        arraysHaveTheLengthsThatAreSaid(values, isElsewhere);
-        stringsEndWithTheirZero(values);
-        rangesAreKeptBothWays(values, isElsewhere);
-        objectsAreOfTheInterfaceThatIsNamed(values);
+        integersArePassedUpToTheirLimits(values);
+        valuesOfOtherBaseTypesArePassedExactly(values);
+        structuresArePassedByValueReferenceAndOptionally(values);
+        arraysHaveTheStatedLengths(values, isElsewhere);
+        passedStringsEndWithAZero(values);
+        rangesAreCheckedForArgumentsAndResults(values, isElsewhere);
+        objectsHaveTheInterfaceNamedByTheirIid(values);
         fails(0x81234567, () -> values.fail(0x81234567));
     }
 
-    private static void integersGoToTheirLimits(IValues values) {
+    private static void integersArePassedUpToTheirLimits(IValues values) {
         same(values.integers((byte) 0, (short) 0, 0, 0), new IntegersResult((byte) -1, (short) -1, -1, -1));
         same(
                 values.integers(Byte.MAX_VALUE, Short.MAX_VALUE, Integer.MAX_VALUE, Long.MAX_VALUE),
@@ -45,7 +45,7 @@ final class CheckValues {
         same(values.unsigned((byte) 1, (short) 2, -1, Long.MIN_VALUE), new UnsignedResult((byte) 254, (short) 65533, 0, Long.MAX_VALUE));
     }
 
-    private static void otherValuesKeepTheirBits(IValues values) {
+    private static void valuesOfOtherBaseTypesArePassedExactly(IValues values) {
         same(
                 values.others(true, (byte) 'x', '\ud83d', Float.MIN_NORMAL, Double.POSITIVE_INFINITY, 7, KEY),
                 new OthersResult(
@@ -80,13 +80,13 @@ final class CheckValues {
         same(found.w(), meant.w());
     }
 
-    private static void structuresAreValuesPlacesAndOptions(IValues values) {
+    private static void structuresArePassedByValueReferenceAndOptionally(IValues values) {
         Line one = line(1);
         sameLine(values.structure(one, line(20), line(300)), new Line(one.ends(), KEY, 321, 0.25f, (byte) -1, '\u20ac'));
         sameLine(values.structure(one, line(20), null), new Line(one.ends(), KEY, 21, 0, (byte) -1, '\u20ac'));
     }
 
-    private static void arraysHaveTheLengthsThatAreSaid(IValues values, boolean isElsewhere) {
+    private static void arraysHaveTheStatedLengths(IValues values, boolean isElsewhere) {
         for (int count : new int[] {0, 1, 5, 5000}) {
             Mode[] modes = new Mode[count];
             Arrays.setAll(modes, i -> Mode.values()[i % 3]);
@@ -120,13 +120,13 @@ final class CheckValues {
         }
     }
 
-    private static void stringsEndWithTheirZero(IValues values) {
+    private static void passedStringsEndWithAZero(IValues values) {
         same(values.texts("ab", "cd", "ef"), new TextsResult("ab|cd|ef", ""));
         same(values.texts("", "", null), new TextsResult("||-", ""));
         same(values.texts("\u00e4 \ud83d\ude00", "wide", null), new TextsResult("\u00e4 \ud83d\ude00|wide|-", ""));
     }
 
-    private static void rangesAreKeptBothWays(IValues values, boolean isElsewhere) {
+    private static void rangesAreCheckedForArgumentsAndResults(IValues values, boolean isElsewhere) {
         same(values.ranged(-4), 16);
         if (isElsewhere) {
             fails(Hresult.E_INVALIDARG, () -> values.ranged(6));
@@ -135,7 +135,7 @@ final class CheckValues {
         same(values.ranged(3), 9);
     }
 
-    private static void objectsAreOfTheInterfaceThatIsNamed(IValues values) {
+    private static void objectsHaveTheInterfaceNamedByTheirIid(IValues values) {
         Guid iid = InterfaceInfo.of(IPeer.class).iid();
         IPeer peer = new Peer(5);
         same(values.same(iid, peer) == peer, true);

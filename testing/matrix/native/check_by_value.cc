@@ -64,7 +64,7 @@ public:
     obvia::filled<Samples> Fail(obvia::owned<Item> &, obvia::memory<obvia_wchar> &, HRESULT) override { return {}; }
 };
 
-void exceptions_are_failures_and_failures_are_exceptions()
+void cpp_exceptions_and_hresults_convert_into_each_other()
 {
     const obvia::com_ptr<IPeer> made = obvia::make<Failing>();
     const obvia::object<IPeer> peer = made;
@@ -77,7 +77,7 @@ void exceptions_are_failures_and_failures_are_exceptions()
     CHECK(peer.Twice(21) == 42);
 }
 
-void several_interfaces_are_of_one_object()
+void interfaces_of_one_object_have_one_identity()
 {
     const obvia::object<IPeer> peer = obvia::make<Failing>();
     const obvia::object<IDeep> deep = peer.as<IDeep>();
@@ -90,7 +90,7 @@ void several_interfaces_are_of_one_object()
     CHECK(deep.Both(1, numbers) == "xxxx");
 }
 
-void values_go_and_come(const obvia::object<IValues> &values)
+void values_are_passed_and_returned(const obvia::object<IValues> &values)
 {
     const auto [a2, b2, c2, d2, e2, f2, g2] = values.Others(true, 'x', u'y', 0.5f, -2, 3, IID_IPeer);
     CHECK(!a2 && b2 == static_cast<char>(~'x') && c2 == static_cast<char16_t>(~u'y') && d2 == -0.5f && e2 == 2 && f2 == ~3);
@@ -114,7 +114,7 @@ void values_go_and_come(const obvia::object<IValues> &values)
     CHECK(failure.code() == E_POINTER && failure_of([&] { values.Fail(E_ABORT); }).code() == E_ABORT);
 }
 
-void strings_and_arrays_know_how_long_they_are(const obvia::object<IValues> &values, const obvia::object<IDeep> &deep)
+void strings_and_arrays_know_their_length(const obvia::object<IValues> &values, const obvia::object<IDeep> &deep)
 {
     const std::string long_text(1000, 'n');
     auto [both, none] = values.Texts(std::string_view(long_text).substr(0, 500), u"wide", u"maybe");
@@ -141,7 +141,7 @@ void strings_and_arrays_know_how_long_they_are(const obvia::object<IValues> &val
     CHECK(failure_of([&] { deep.Both(7, few); }).code() == E_INVALIDARG);
 }
 
-void what_is_owned_frees_itself(const obvia::object<IShapes> &shapes)
+void owned_values_free_themselves(const obvia::object<IShapes> &shapes)
 {
     std::string name = "name";
     Entry entry = {&name[0], 1, {}};
@@ -182,18 +182,18 @@ void objects_are_values(const obvia::object<IShapes> &shapes, const obvia::objec
 
 void check_by_value(IShapes *shapes, IValues *values, IDeep *deep)
 {
-    exceptions_are_failures_and_failures_are_exceptions();
-    several_interfaces_are_of_one_object();
+    cpp_exceptions_and_hresults_convert_into_each_other();
+    interfaces_of_one_object_have_one_identity();
     const obvia::object<IValues> all_values(values);
     const obvia::object<IShapes> all_shapes(shapes);
-    values_go_and_come(all_values);
-    what_is_owned_frees_itself(all_shapes);
+    values_are_passed_and_returned(all_values);
+    owned_values_free_themselves(all_shapes);
     // The checks by raw methods run through both sides of the methods by value.
     check_values(obvia::make<by_value::Values>(all_values).get(), false);
     check_shapes(obvia::make<by_value::Shapes>(all_shapes).get(), false);
     if (deep) {
         const obvia::object<IDeep> all_deep(deep);
-        strings_and_arrays_know_how_long_they_are(all_values, all_deep);
+        strings_and_arrays_know_their_length(all_values, all_deep);
         objects_are_values(all_shapes, all_deep);
         check_deep(obvia::make<by_value::Deep>(all_deep).get(), false);
     }

@@ -81,7 +81,7 @@ void arrays_are_changed_in_place(IDeep *deep, bool elsewhere)
     Item_clear(some, 3);
 }
 
-void structures_lead_to_objects_and_strings(IDeep *deep, bool elsewhere)
+void structures_contain_objects_and_strings(IDeep *deep, bool elsewhere)
 {
     const obvia::com_ptr<IPeer> two = obvia::make<Peer>(2);
     std::string a = "a", b = "b";
@@ -115,7 +115,7 @@ void structures_lead_to_objects_and_strings(IDeep *deep, bool elsewhere)
     CHECK(!turned->peers[0] && turned->peers[1] == two.get() && turned->tags[0] == a && !turned->tags[1]);
 }
 
-void structures_end_in_arrays(IDeep *deep)
+void structures_with_trailing_arrays_are_passed(IDeep *deep)
 {
     std::string title = "title";
     std::u16string name = u"second";
@@ -138,7 +138,7 @@ void structures_end_in_arrays(IDeep *deep)
     CHECK(!stored->title && stored->count == 0);
 }
 
-void unions_are_results(IDeep *deep)
+void unions_are_returned(IDeep *deep)
 {
     std::u16string text = u"text";
     Any value = {}, picked = {};
@@ -154,7 +154,7 @@ void unions_are_results(IDeep *deep)
     CHECK(other == 2 && picked.real == 2.5 && choice->which == RED && choice->body.number == 1);
 }
 
-void values_may_be_left_out(IDeep *deep, bool elsewhere)
+void optional_values_can_be_null(IDeep *deep, bool elsewhere)
 {
     const int32_t values[9] = {1, 2, 3, 0, 0, 0, 0, 0, 0};
     int64_t sum = 0;
@@ -173,7 +173,7 @@ void values_may_be_left_out(IDeep *deep, bool elsewhere)
     CHECK(!elsewhere || (deep->Both(101, both.put(), numbers) == E_INVALIDARG && numbers[0] == 7));
 }
 
-void failures_leave_what_there_was(IDeep *deep)
+void failed_methods_leave_arguments_unchanged(IDeep *deep)
 {
     obvia::owned<Item> list;
     Item given = {8, 0, nullptr, nullptr};
@@ -195,11 +195,11 @@ void check_deep(IDeep *deep, bool elsewhere)
     objects_are_replaced(deep);
     strings_are_replaced(deep);
     arrays_are_changed_in_place(deep, elsewhere);
-    structures_lead_to_objects_and_strings(deep, elsewhere);
-    structures_end_in_arrays(deep);
-    unions_are_results(deep);
-    values_may_be_left_out(deep, elsewhere);
+    structures_contain_objects_and_strings(deep, elsewhere);
+    structures_with_trailing_arrays_are_passed(deep);
+    unions_are_returned(deep);
+    optional_values_can_be_null(deep, elsewhere);
     if (elsewhere) {
-        failures_leave_what_there_was(deep);
+        failed_methods_leave_arguments_unchanged(deep);
     }
 }

@@ -7,7 +7,7 @@ namespace {
 
 using obvia::check;
 
-void numbers_and_arrays_come_back(rpcecho *echo)
+void numbers_and_arrays_are_returned(rpcecho *echo)
 {
     uint32_t next = 0;
     check(echo->AddOne(41, &next));
@@ -25,7 +25,7 @@ void numbers_and_arrays_come_back(rpcecho *echo)
     CHECK(narrow(text.get()) == "input");
 }
 
-void unions_and_structures_go_both_ways(rpcecho *echo)
+void unions_and_structures_are_passed_in_both_directions(rpcecho *echo)
 {
     Info info = {};
     uint32_t status = 1;
@@ -55,7 +55,7 @@ void unions_and_structures_go_both_ways(rpcecho *echo)
     CHECK(found == 0);
 }
 
-void states_are_kept(Counters *counters)
+void context_handles_keep_their_state(Counters *counters)
 {
     obvia_context counter = {}, other = {};
     uint32_t status = 0, alive = 0;
@@ -86,9 +86,9 @@ void states_are_kept(Counters *counters)
 
 void check_functions(rpcecho *echo, Counters *counters)
 {
-    numbers_and_arrays_come_back(echo);
-    unions_and_structures_go_both_ways(echo);
-    states_are_kept(counters);
+    numbers_and_arrays_are_returned(echo);
+    unions_and_structures_are_passed_in_both_directions(echo);
+    context_handles_keep_their_state(counters);
     check_functions_in_c(echo, counters);
 }
 

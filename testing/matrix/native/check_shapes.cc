@@ -9,7 +9,7 @@ namespace {
 
 using obvia::check;
 
-void lists_go_and_come(IShapes *shapes)
+void lists_are_passed_and_returned(IShapes *shapes)
 {
     int64_t sum = -1;
     obvia::memory<obvia_wchar> names;
@@ -89,7 +89,7 @@ void trees_grow(IShapes *shapes)
     CHECK(!tree || shapes->Insert(tree.get(), 1, grown.put()) == S_OK);
 }
 
-void graphs_keep_their_circles_and_what_they_share(IShapes *shapes)
+void graphs_keep_cycles_and_shared_nodes(IShapes *shapes)
 {
     for (const int32_t count : {1, 2, 100}) {
         obvia::owned<Node> ring;
@@ -122,7 +122,7 @@ void graphs_keep_their_circles_and_what_they_share(IShapes *shapes)
     CHECK(shapes->Walk(nullptr, 0, &number) == E_POINTER);
 }
 
-void arrays_are_as_long_as_the_structure_says(IShapes *shapes, bool elsewhere)
+void arrays_have_the_length_stated_in_the_structure(IShapes *shapes, bool elsewhere)
 {
     double values[] = {1, 2, 6}, average = 0;
     uint8_t flags[] = {1, 0, 1};
@@ -157,7 +157,7 @@ std::string described(IShapes *shapes, int32_t kind, Any value)
     return narrow(text.get());
 }
 
-void unions_have_the_arm_that_is_said(IShapes *shapes)
+void unions_have_the_arm_of_the_discriminant(IShapes *shapes)
 {
     Any any = {};
     any.number = -5;
@@ -191,7 +191,7 @@ void unions_have_the_arm_that_is_said(IShapes *shapes)
     CHECK(sum == -1);
 }
 
-void structures_lie_in_one_another(IShapes *shapes, bool elsewhere)
+void nested_structures_are_passed(IShapes *shapes, bool elsewhere)
 {
     std::u16string name = u"a";
     Tree left = {1, nullptr, nullptr}, right = {2, nullptr, nullptr};
@@ -211,7 +211,7 @@ void structures_lie_in_one_another(IShapes *shapes, bool elsewhere)
     CHECK(!elsewhere || shapes->Flip(&box, flipped.put()) == E_INVALIDARG);
 }
 
-void arrays_of_structures_and_of_strings(IShapes *shapes, bool elsewhere)
+void arrays_of_structures_and_strings_are_passed(IShapes *shapes, bool elsewhere)
 {
     uint32_t before = 0, got = 0;
     {
@@ -253,7 +253,7 @@ void arrays_of_structures_and_of_strings(IShapes *shapes, bool elsewhere)
     }
 }
 
-void an_array_has_the_room_that_was_asked_for(IShapes *shapes)
+void result_arrays_have_the_requested_room(IShapes *shapes)
 {
     Item items[5] = {};
     uint32_t count = 2;
@@ -287,7 +287,7 @@ void objects_in_structures_are_called(IShapes *shapes)
     CHECK(answer == 42);
 }
 
-void nobody_waits_for_oneway_methods(IShapes *shapes)
+void callers_do_not_wait_for_oneway_methods(IShapes *shapes)
 {
     int32_t before = 0, noted = 0;
     check(shapes->Noted(&before));
@@ -306,17 +306,17 @@ void nobody_waits_for_oneway_methods(IShapes *shapes)
 
 void check_shapes(IShapes *shapes, bool elsewhere)
 {
-    lists_go_and_come(shapes);
+    lists_are_passed_and_returned(shapes);
     lists_are_replaced(shapes, elsewhere);
     trees_grow(shapes);
-    graphs_keep_their_circles_and_what_they_share(shapes);
-    arrays_are_as_long_as_the_structure_says(shapes, elsewhere);
-    unions_have_the_arm_that_is_said(shapes);
-    structures_lie_in_one_another(shapes, elsewhere);
-    arrays_of_structures_and_of_strings(shapes, elsewhere);
-    an_array_has_the_room_that_was_asked_for(shapes);
+    graphs_keep_cycles_and_shared_nodes(shapes);
+    arrays_have_the_length_stated_in_the_structure(shapes, elsewhere);
+    unions_have_the_arm_of_the_discriminant(shapes);
+    nested_structures_are_passed(shapes, elsewhere);
+    arrays_of_structures_and_strings_are_passed(shapes, elsewhere);
+    result_arrays_have_the_requested_room(shapes);
     objects_in_structures_are_called(shapes);
-    nobody_waits_for_oneway_methods(shapes);
+    callers_do_not_wait_for_oneway_methods(shapes);
 }
 
 void check_short_memory(IShapes *shapes)

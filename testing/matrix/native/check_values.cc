@@ -10,7 +10,7 @@ namespace {
 
 using obvia::check;
 
-void integers_go_to_their_limits(IValues *values)
+void integers_are_passed_up_to_their_limits(IValues *values)
 {
     int8_t a = INT8_MIN;
     int16_t b = INT16_MAX;
@@ -26,7 +26,7 @@ void integers_go_to_their_limits(IValues *values)
     CHECK(e == 254 && f == 65533 && g == 0 && h == INT64_MAX);
 }
 
-void other_values_keep_their_bits(IValues *values)
+void values_of_other_base_types_are_passed_exactly(IValues *values)
 {
     uint8_t a = 0;
     char b = 0;
@@ -46,7 +46,7 @@ Line line(int64_t id)
     return {{fast, slow}, IID_IPeer, id, 0.25f, -1, 0x20ac};
 }
 
-void structures_are_values_places_and_options(IValues *values)
+void structures_are_passed_by_value_reference_and_optionally(IValues *values)
 {
     const Line other = line(20), third = line(300);
     Line sum;
@@ -57,7 +57,7 @@ void structures_are_values_places_and_options(IValues *values)
     CHECK(sum.id == 21 && sum.width == 0);
 }
 
-void arrays_have_the_lengths_that_are_said(IValues *values, bool elsewhere)
+void arrays_have_the_stated_lengths(IValues *values, bool elsewhere)
 {
     for (const uint32_t count : {0u, 1u, 5u, 5000u}) {
         const Mode all[] = {SLOW, NORMAL, FAST};
@@ -99,7 +99,7 @@ void arrays_have_the_lengths_that_are_said(IValues *values, bool elsewhere)
     CHECK(!elsewhere || values->Expression(INT32_MAX, INT32_MAX, cells, &sum) < 0);
 }
 
-void strings_end_with_their_zero(IValues *values)
+void passed_strings_end_with_a_zero(IValues *values)
 {
     obvia::memory<char> both;
     obvia::memory<obvia_wchar> none;
@@ -109,7 +109,7 @@ void strings_end_with_their_zero(IValues *values)
     CHECK(std::string(both.get()) == "||-");
 }
 
-void ranges_are_kept_both_ways(IValues *values, bool elsewhere)
+void ranges_are_checked_for_arguments_and_results(IValues *values, bool elsewhere)
 {
     int32_t square = 0;
     check(values->Ranged(-4, &square));
@@ -121,7 +121,7 @@ void ranges_are_kept_both_ways(IValues *values, bool elsewhere)
     CHECK(square == 9);
 }
 
-void objects_are_of_the_interface_that_is_named(IValues *values)
+void objects_have_the_interface_named_by_their_iid(IValues *values)
 {
     const obvia::com_ptr<IPeer> peer = obvia::make<Peer>(5);
     obvia::com_ptr<IUnknown> back;
@@ -136,12 +136,12 @@ void objects_are_of_the_interface_that_is_named(IValues *values)
 
 void check_values(IValues *values, bool elsewhere)
 {
-    integers_go_to_their_limits(values);
-    other_values_keep_their_bits(values);
-    structures_are_values_places_and_options(values);
-    arrays_have_the_lengths_that_are_said(values, elsewhere);
-    strings_end_with_their_zero(values);
-    ranges_are_kept_both_ways(values, elsewhere);
-    objects_are_of_the_interface_that_is_named(values);
+    integers_are_passed_up_to_their_limits(values);
+    values_of_other_base_types_are_passed_exactly(values);
+    structures_are_passed_by_value_reference_and_optionally(values);
+    arrays_have_the_stated_lengths(values, elsewhere);
+    passed_strings_end_with_a_zero(values);
+    ranges_are_checked_for_arguments_and_results(values, elsewhere);
+    objects_have_the_interface_named_by_their_iid(values);
     CHECK(values->Fail(static_cast<HRESULT>(0x81234567)) == static_cast<HRESULT>(0x81234567));
 }

@@ -97,7 +97,7 @@ fn port(text: &str) -> u16 {
 }
 
 #[test]
-fn servers_are_found_through_the_mapper_as_long_as_they_live() {
+fn servers_are_found_through_the_mapper_while_they_live() {
     let host = Host::new();
     let (_mapper, option) = host.mapper();
     let binding = format!("ncacn_ip_tcp:127.0.0.1{option}");
@@ -120,7 +120,7 @@ fn servers_are_found_through_the_mapper_as_long_as_they_live() {
 }
 
 #[test]
-fn interfaces_have_endpoints_of_their_own() {
+fn interfaces_have_well_known_endpoints() {
     let host = Host::new();
     assert_eq!(host.ask("ncalrpc:"), UNAVAILABLE);
     let server = host.start(&["server"]);
@@ -146,7 +146,7 @@ fn registrations_outlive_their_mapper() {
 }
 
 #[test]
-fn servers_that_have_nothing_to_register_are_told_so() {
+fn registering_without_endpoints_is_refused() {
     let codes = |error: obvia::Error| format!("{:#010x}", error.code().0);
     assert_eq!(obvia::register_endpoints(None, "").map(drop).map_err(codes), Err("0x800706b6".to_owned()));
     let elsewhere = obvia::register_endpoints(Some("ncacn_ip_tcp:127.0.0.1[135]"), "");
@@ -186,7 +186,7 @@ fn change(calls: &mut DirectCalls, change: Change, entries: &[Entry]) -> Result<
 }
 
 #[test]
-fn nobody_fills_a_mapper_or_changes_what_others_have_registered() {
+fn mapper_registrations_are_limited_and_protected_from_others() {
     let host = Host::new();
     let (mapper, _) = host.mapper();
     let port = port(&mapper.first);

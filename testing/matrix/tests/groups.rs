@@ -146,7 +146,7 @@ const MISMATCH: Result<i64, Status> = Err(Status::CONTEXT_MISMATCH);
 
 #[test]
 #[cfg_attr(miri, ignore = "connects by TCP")]
-fn states_are_the_groups_and_end_with_its_last_association() {
+fn context_handles_belong_to_the_association_group_and_end_with_it() {
     let _alone = alone();
     let port = serve();
     let mut first = Client::bind(port, 0, None).unwrap();
@@ -171,7 +171,7 @@ fn states_are_the_groups_and_end_with_its_last_association() {
 
 #[test]
 #[cfg_attr(miri, ignore = "connects by TCP")]
-fn who_knows_a_group_is_not_its_user() {
+fn other_users_of_a_group_number_cannot_use_its_context_handles() {
     let _alone = alone();
     let port = serve();
     let mut first = Client::bind(port, 0, Some(0)).unwrap();
@@ -190,7 +190,7 @@ fn who_knows_a_group_is_not_its_user() {
 
 #[test]
 #[cfg_attr(miri, ignore = "connects by TCP")]
-fn users_of_one_association_are_different_clients() {
+fn context_handles_are_separate_for_each_user_of_an_association() {
     let _alone = alone();
     let port = serve();
     let mut shared = Client::bind(port, 0, Some(0)).unwrap();
@@ -248,7 +248,7 @@ fn serving() -> usize {
 
 #[test]
 #[cfg_attr(miri, ignore = "connects by TCP")]
-fn a_client_that_was_lost_finds_what_was_kept_for_it() {
+fn a_lost_client_that_returns_finds_its_context_handles() {
     let _alone = alone();
     let port = serve();
     let mut first = Client::bind(port, 0, Some(0)).unwrap();

@@ -149,7 +149,7 @@ fn serve() -> &'static str {
 
 #[test]
 #[cfg_attr(miri, ignore = "connects by TCP")]
-fn who_has_not_proved_enough_is_told_nothing() {
+fn insufficiently_protected_callers_learn_nothing() {
     let port = serve();
     let mut client = Client::connect(port);
     client.bind(0x1111, None);
@@ -179,7 +179,7 @@ fn who_has_not_proved_enough_is_told_nothing() {
 
 #[test]
 #[cfg_attr(miri, ignore = "connects by TCP")]
-fn nobody_is_the_process_of_another() {
+fn clients_cannot_claim_the_process_of_another_user() {
     let port = serve();
     let [user, guest] = matrix::ACCOUNTS;
     let mut client = Client::connect(port);
@@ -195,7 +195,7 @@ fn nobody_is_the_process_of_another() {
 
 #[test]
 #[cfg_attr(miri, ignore = "connects by TCP")]
-fn who_is_refused_gets_no_further() {
+fn clients_that_fail_authentication_can_call_nothing() {
     let port = serve();
     let [user, _] = matrix::ACCOUNTS;
     for kind in [AuthType::NTLM, AuthType::SPNEGO] {

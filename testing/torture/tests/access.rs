@@ -43,7 +43,7 @@ fn denied(process: &mut Process, order: &str) {
 }
 
 #[test]
-fn rules_hold_from_the_next_call_on_by_every_way() {
+fn access_rules_apply_from_the_next_call_on_every_transport() {
     for listening in BINDINGS {
         let directory = Directory::new();
         let (mut server, binding) = serve(&directory, listening);
@@ -81,7 +81,7 @@ fn rules_hold_from_the_next_call_on_by_every_way() {
 }
 
 #[test]
-fn an_object_that_may_not_be_called_is_not_given_by_its_name() {
+fn names_of_forbidden_objects_are_refused() {
     for listening in BINDINGS {
         let directory = Directory::new();
         let (mut server, binding) = serve(&directory, listening);
@@ -97,7 +97,7 @@ fn an_object_that_may_not_be_called_is_not_given_by_its_name() {
 }
 
 #[test]
-fn accounts_are_told_apart_by_who_and_how_well_they_protect_calls() {
+fn access_rules_distinguish_accounts_and_protection_levels() {
     for (listening, is_local) in
         [("ncacn_ip_tcp:127.0.0.1", false), ("ncacn_ip_tcp:127.0.0.1[,transfer=ndr]", false), ("ncalrpc:[there]", true)]
     {
@@ -140,7 +140,7 @@ fn accounts_are_told_apart_by_who_and_how_well_they_protect_calls() {
 }
 
 #[test]
-fn accounts_are_told_apart_over_virtual_interfaces() {
+fn access_rules_distinguish_accounts_over_virtual_interfaces() {
     let directory = Directory::new();
     let (mut server, binding) = serve(&directory, "ncacn_vi_udp:127.0.0.1[,security=connect]");
     server.good("access all connect=anna");
@@ -172,7 +172,7 @@ fn accounts_are_told_apart_over_virtual_interfaces() {
 }
 
 #[test]
-fn functions_have_rules_as_objects_do() {
+fn access_rules_apply_to_functions() {
     for listening in BINDINGS {
         let directory = Directory::new();
         let (mut server, binding) = serve(&directory, listening);
@@ -196,7 +196,7 @@ fn functions_have_rules_as_objects_do() {
 
 /// The level is checked before any rule applies.
 #[test]
-fn who_proves_too_little_is_logged() {
+fn refused_protection_levels_are_logged() {
     let directory = Directory::new();
     let (mut server, binding) = serve(&directory, "ncacn_ip_tcp:127.0.0.1[,security=integrity]");
     let mut client = client(&directory, "anna");
@@ -216,7 +216,7 @@ fn who_proves_too_little_is_logged() {
 }
 
 #[test]
-fn who_may_not_activate_has_nothing_made() {
+fn callers_without_permission_cannot_activate() {
     for listening in BINDINGS {
         let directory = Directory::new();
         let (mut server, binding) = serve(&directory, listening);
@@ -247,7 +247,7 @@ fn who_may_not_activate_has_nothing_made() {
 }
 
 #[test]
-fn who_may_call_may_activate_where_nobody_says_otherwise() {
+fn call_rules_apply_to_activation_by_default() {
     let directory = Directory::new();
     let (mut server, binding) = serve(&directory, "ncacn_vi_shm:[there]");
     server.good("register");
@@ -272,7 +272,7 @@ fn is_told_nothing_of_a_panic(client: &mut Process) {
 }
 
 #[test]
-fn texts_of_panics_are_told_on_this_host_where_the_server_says_so() {
+fn panic_texts_reach_local_callers_only_if_the_server_permits() {
     for binding in ["ncacn_vi_shm:[there]", "ncalrpc:[there]", "ncalrpc:[there,transfer=ndr]", "ncacn_ip_tcp:127.0.0.1"]
     {
         let directory = Directory::new();
@@ -301,7 +301,7 @@ fn is_superuser() -> bool {
 }
 
 #[test]
-fn users_are_told_apart_where_others_are_let_in() {
+fn access_rules_distinguish_local_users() {
     if !is_superuser() {
         eprintln!("skipped: only the superuser can have processes of other users");
         return;

@@ -17,7 +17,7 @@ const BINDINGS: [&str; 7] = [
 ];
 
 #[test]
-fn an_object_is_the_same_wherever_it_is_made() {
+fn activated_objects_behave_the_same_everywhere() {
     let directory = Directory::new();
     let mut alone = directory.start(PROGRAM, &[]);
     alone.good("register");
@@ -43,7 +43,7 @@ fn an_object_is_the_same_wherever_it_is_made() {
 }
 
 #[test]
-fn classes_that_nobody_has_are_refused() {
+fn unregistered_classes_are_refused() {
     let directory = Directory::new();
     let mut server = directory.start(PROGRAM, &[]);
     // The server knows the interfaces, but has no class.
@@ -65,7 +65,7 @@ fn classes_that_nobody_has_are_refused() {
 }
 
 #[test]
-fn thousands_of_objects_leave_nothing() {
+fn thousands_of_activated_objects_leak_nothing() {
     for listening in ["ncacn_vi_shm:[there]", "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]"] {
         let directory = Directory::new();
         let mut server = directory.start(PROGRAM, &[]);

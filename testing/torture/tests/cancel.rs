@@ -53,7 +53,7 @@ fn a_cancelled_call_ends_at_once_on_both_sides() {
 }
 
 #[test]
-fn each_canceller_of_nested_scopes_ends_calls() {
+fn cancellers_of_all_nested_scopes_end_calls() {
     let directory = Directory::new();
     let (mut server, mut client) = pair(&directory, "adaptive");
     client.good(LATE);
@@ -70,7 +70,7 @@ fn each_canceller_of_nested_scopes_ends_calls() {
 /// The calls that an object makes while it is marshaled do not keep a canceller from the call that
 /// passes the object.
 #[test]
-fn a_cancelled_call_ends_though_its_argument_has_made_calls() {
+fn calls_can_be_cancelled_after_calls_of_their_argument() {
     let directory = Directory::new();
     let (mut server, mut client) = pair(&directory, "adaptive");
     client.good(LATE);
@@ -98,7 +98,7 @@ fn a_call_that_times_out_is_cancelled_in_the_server() {
 
 /// A method's own calls end at its caller's deadline, even with a longer timeout.
 #[test]
-fn a_deadline_is_handed_on() {
+fn nested_calls_inherit_the_deadline() {
     let directory = Directory::new();
     let mut last = directory.start(PROGRAM, &[]);
     last.good("export last");
@@ -128,7 +128,7 @@ fn a_deadline_is_handed_on() {
 }
 
 #[test]
-fn a_cancellation_hits_no_other_call() {
+fn a_cancellation_affects_no_other_call() {
     let directory = Directory::new();
     let (mut server, mut client) = pair(&directory, "adaptive");
     let mut busy = Vec::new();
@@ -151,7 +151,7 @@ fn a_cancellation_hits_no_other_call() {
 }
 
 #[test]
-fn a_canceller_that_was_used_is_of_no_use_to_other_threads() {
+fn a_used_canceller_does_not_affect_other_threads() {
     let directory = Directory::new();
     let (_server, mut client) = pair(&directory, "adaptive");
     let outcome = client.good("cancel-late 200");
@@ -162,7 +162,7 @@ fn a_canceller_that_was_used_is_of_no_use_to_other_threads() {
 const LATE: &str = "timeout 600000000";
 
 #[test]
-fn a_cancelled_query_ends_while_the_server_is_silent() {
+fn a_query_to_a_silent_server_can_be_cancelled() {
     let directory = Directory::new();
     for way in ["name", "ncacn_ip_tcp:"] {
         let mut server = directory.start(PROGRAM, &[]);
@@ -198,7 +198,7 @@ fn a_cancelled_query_ends_while_the_server_is_silent() {
 }
 
 #[test]
-fn a_cancelled_activation_ends_while_the_object_is_made() {
+fn an_activation_can_be_cancelled_during_object_creation() {
     let directory = Directory::new();
     let mut server = directory.start(PROGRAM, &[]);
     server.good("register-slow");
@@ -218,7 +218,7 @@ fn a_cancelled_activation_ends_while_the_object_is_made() {
 /// The service forwards the cancellation to the server. An object that the server makes all the
 /// same is dropped.
 #[test]
-fn an_activation_that_is_cancelled_at_the_service_leaves_no_object() {
+fn an_activation_cancelled_at_the_service_leaves_no_object() {
     for (kind, noticed) in [("", 1), (" deaf", 0)] {
         let host = Host::with_remote(PROGRAM, &[Remote::Everybody], LATEST);
         let mut service = host.service();
@@ -275,7 +275,7 @@ fn an_activation_that_is_cancelled_at_the_service_leaves_no_reference_to_a_third
 }
 
 #[test]
-fn a_cancelled_activation_ends_while_the_server_is_started() {
+fn an_activation_can_be_cancelled_during_server_start() {
     let host = Host::new(PROGRAM, &["wait"]);
     let service = host.service();
     let mut client = host.process();
@@ -314,7 +314,7 @@ fn cancel(client: &mut Process, place: &str) {
 }
 
 #[test]
-fn a_cancelled_connect_ends_while_the_server_is_silent() {
+fn connecting_to_a_silent_server_can_be_cancelled() {
     let directory = Directory::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
@@ -335,7 +335,7 @@ fn a_cancelled_connect_ends_while_the_server_is_silent() {
 }
 
 #[test]
-fn a_cancelled_connect_ends_while_the_queue_of_the_server_is_full() {
+fn connecting_to_a_full_server_can_be_cancelled() {
     let directory = Directory::new();
     for (ending, order) in [
         (".sock", "cancellable-connect full"),

@@ -68,7 +68,7 @@ fn receives(process: &mut Process, wanted: &str) {
 }
 
 #[test]
-fn sinks_are_called_by_every_way() {
+fn sinks_are_called_over_every_transport() {
     for way in WAYS {
         println!("{way}");
         let mut source = Source::start(way);
@@ -94,7 +94,7 @@ fn sinks_are_called_by_every_way() {
 }
 
 #[test]
-fn there_are_as_many_sinks_as_the_point_takes() {
+fn sinks_over_the_limit_of_the_point_are_refused() {
     let source = Source::start("");
     let mut client = source.client();
     for _ in 0..4 {
@@ -113,7 +113,7 @@ fn there_are_as_many_sinks_as_the_point_takes() {
 }
 
 #[test]
-fn a_sink_ends_its_connection_from_another_process_in_its_event() {
+fn remote_sinks_can_disconnect_during_their_event() {
     let mut source = Source::start("");
     let mut client = source.client();
     client.good("advise once");
@@ -124,7 +124,7 @@ fn a_sink_ends_its_connection_from_another_process_in_its_event() {
 }
 
 #[test]
-fn a_killed_sink_is_dropped_and_the_others_are_called() {
+fn killed_sinks_are_dropped_and_the_others_are_called() {
     for way in ["", "ncacn_ip_tcp:127.0.0.1[0]"] {
         let mut source = Source::start(way);
         let mut first = source.sink();
@@ -146,7 +146,7 @@ fn a_killed_sink_is_dropped_and_the_others_are_called() {
 }
 
 #[test]
-fn a_sink_that_hangs_holds_nobody_up_and_is_dropped_after_a_while() {
+fn hanging_sinks_do_not_delay_others_and_are_dropped() {
     // Five seconds: short enough to wait for, and long enough for a live sink on a busy machine.
     let mut source = Source::announce("", "announcer events 5000");
     let (hung, mut well) = (source.sink(), source.sink());
@@ -168,7 +168,7 @@ fn a_sink_that_hangs_holds_nobody_up_and_is_dropped_after_a_while() {
 }
 
 #[test]
-fn connections_end_with_a_killed_source() {
+fn event_connections_end_with_a_killed_source() {
     for way in ["", "ncacn_ip_tcp:127.0.0.1[0]"] {
         let mut source = Source::start(way);
         let mut client = source.sink();

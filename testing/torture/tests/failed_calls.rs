@@ -47,7 +47,7 @@ fn over_each(test: impl Fn(&mut Process, &mut Process)) {
 }
 
 #[test]
-fn what_is_not_sent_is_taken_back() {
+fn references_in_unsent_calls_are_taken_back() {
     over_each(|_, client| {
         for (what, why) in [("one-without-its-interface", "E_NOINTERFACE"), ("too-much", "bytes")] {
             let told = client.bad(&format!("give {what}"));
@@ -60,7 +60,7 @@ fn what_is_not_sent_is_taken_back() {
 }
 
 #[test]
-fn what_a_server_does_not_look_at_is_taken_back() {
+fn references_in_refused_calls_are_taken_back() {
     over_each(|server, client| {
         client.good("give all");
         client.becomes(LATEST, "exported", 0);
@@ -73,7 +73,7 @@ fn what_a_server_does_not_look_at_is_taken_back() {
 }
 
 #[test]
-fn what_a_server_has_looked_at_is_its_own() {
+fn references_in_read_calls_belong_to_the_server() {
     over_each(|server, client| {
         // The server holds references from an earlier call, which the failed call must not release.
         client.good("keep-own");
@@ -94,7 +94,7 @@ fn what_a_server_has_looked_at_is_its_own() {
 }
 
 #[test]
-fn what_a_server_refuses_of_oneway_calls_is_given_back() {
+fn references_in_refused_oneway_calls_are_released() {
     over_each(|server, client| {
         // The server holds a reference to the client's object, which must stay. The server
         // therefore has a link to the client.
@@ -117,7 +117,7 @@ fn what_a_server_refuses_of_oneway_calls_is_given_back() {
 }
 
 #[test]
-fn what_a_server_refuses_is_given_back_over_a_link_that_it_had_before() {
+fn references_in_refused_calls_are_released_over_an_existing_link() {
     let directory = Directory::new();
     let mut client = directory.start(PROGRAM, &[]);
     client.good("export here");
@@ -139,7 +139,7 @@ fn what_a_server_refuses_is_given_back_over_a_link_that_it_had_before() {
 }
 
 #[test]
-fn what_comes_in_oneway_calls_to_an_object_that_is_gone_is_given_back() {
+fn references_in_oneway_calls_to_removed_objects_are_released() {
     over_each(|server, client| {
         client.good("keep-own");
         client.good("give all");
@@ -157,7 +157,7 @@ fn what_comes_in_oneway_calls_to_an_object_that_is_gone_is_given_back() {
 }
 
 #[test]
-fn what_a_server_without_a_link_refuses_of_oneway_calls_ends_with_it() {
+fn references_refused_by_a_server_without_link_end_with_the_server() {
     let directory = Directory::new();
     let mut server = directory.start(PROGRAM, &[]);
     server.good("export there");
@@ -172,7 +172,7 @@ fn what_a_server_without_a_link_refuses_of_oneway_calls_ends_with_it() {
 }
 
 #[test]
-fn the_end_of_a_network_connection_is_not_the_end_of_the_process() {
+fn a_lost_network_connection_is_not_taken_for_the_end_of_the_process() {
     let directories = [Directory::new(), Directory::new()];
     let mut server = directories[0].start(PROGRAM, &[]);
     server.good("export there");
@@ -232,7 +232,7 @@ fn what_is_received_from_a_process_that_cannot_be_reached_is_given_back() {
 }
 
 #[test]
-fn a_sent_oneway_call_does_not_wait_for_a_server_that_does_not_read() {
+fn oneway_calls_do_not_wait_for_a_stopped_server() {
     let directory = Directory::new();
     let mut server = directory.start(PROGRAM, &[]);
     server.good("export there");

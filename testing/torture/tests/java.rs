@@ -47,7 +47,7 @@ fn assert_ok(output: &Output) {
 }
 
 #[test]
-fn an_interruption_ends_a_connect_while_the_server_is_silent() {
+fn an_interruption_ends_connecting_to_a_silent_server() {
     let Some(classes) = classes() else { return };
     let directory = Directory::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

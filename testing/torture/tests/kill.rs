@@ -70,7 +70,7 @@ fn only_files_of(directory: &Directory, names: &[&str], processes: usize) {
 
 #[test]
 #[ignore = "kills processes, and wants the machine for itself"]
-fn a_killed_server_ends_the_waiting_calls_and_is_replaced() {
+fn waiting_calls_end_with_a_killed_server_and_its_name_is_reusable() {
     const THREADS: usize = 4;
     let directory = Directory::new();
     let memory = shared_memory();
@@ -106,7 +106,7 @@ fn a_killed_server_ends_the_waiting_calls_and_is_replaced() {
 
 #[test]
 #[ignore = "kills processes, and wants the machine for itself"]
-fn proxies_of_a_killed_server_say_so_and_can_be_dropped() {
+fn proxies_of_a_killed_server_report_its_end_and_can_be_dropped() {
     let directory = Directory::new();
     let mut first = server(&directory, "name");
     let mut clients = clients(&directory, "name");
@@ -157,7 +157,7 @@ fn references_of_killed_clients_are_dropped() {
 
 #[test]
 #[ignore = "kills processes, and wants the machine for itself"]
-fn clients_killed_in_the_middle_of_calls_leave_nothing() {
+fn clients_killed_during_calls_leave_no_references() {
     const THREADS: usize = 2;
     let directory = Directory::new();
     let mut server = server(&directory, "name");
@@ -190,7 +190,7 @@ fn clients_killed_in_the_middle_of_calls_leave_nothing() {
 
 #[test]
 #[ignore = "kills processes, and wants the machine for itself"]
-fn killed_clients_are_forgotten_while_others_keep_the_server_busy() {
+fn killed_clients_are_cleaned_up_at_a_busy_server() {
     let directory = Directory::new();
     let mut server = server(&directory, "name");
     let mut busy = directory.start(PROGRAM, &[]);
@@ -213,7 +213,7 @@ fn killed_clients_are_forgotten_while_others_keep_the_server_busy() {
 
 #[test]
 #[ignore = "kills processes, and wants the machine for itself"]
-fn clients_killed_while_a_call_sleeps_are_noticed_there() {
+fn methods_detect_the_end_of_their_killed_caller() {
     let directory = Directory::new();
     let mut server = server(&directory, "name");
     let mut clients = clients(&directory, "name");
@@ -231,7 +231,7 @@ fn clients_killed_while_a_call_sleeps_are_noticed_there() {
 
 #[test]
 #[ignore = "kills processes, and wants the machine for itself"]
-fn a_client_killed_in_a_call_back_holds_nobody_up() {
+fn a_client_killed_during_a_callback_does_not_block_the_server() {
     const THREADS: usize = 3;
     let directory = Directory::new();
     let mut server = server(&directory, "name");
@@ -281,7 +281,7 @@ fn names_of_killed_servers_are_free_at_once() {
 
 #[test]
 #[ignore = "stops processes, and wants the machine for itself"]
-fn calls_to_a_stopped_server_end_in_time_and_work_when_it_goes_on() {
+fn calls_to_a_stopped_server_time_out_and_succeed_when_it_resumes() {
     let directory = Directory::new();
     let mut server = server(&directory, "name");
     let before = warmed_up(&directory, &mut server, "name");
@@ -330,7 +330,7 @@ fn calls_to_a_stopped_server_end_in_time_and_work_when_it_goes_on() {
 
 #[test]
 #[ignore = "kills processes, and wants the machine for itself"]
-fn references_to_a_third_process_lead_straight_there() {
+fn references_to_a_third_process_are_called_directly() {
     let directory = Directory::new();
     let (mut home, keeper) = (server(&directory, "home"), server(&directory, "keeper"));
     let mut between = directory.start(PROGRAM, &[]);
@@ -370,7 +370,7 @@ fn references_to_a_third_process_lead_straight_there() {
 
 #[test]
 #[ignore = "kills processes, and wants the machine for itself"]
-fn what_was_handed_to_a_process_that_never_came_is_taken_back() {
+fn references_handed_to_an_absent_process_are_taken_back() {
     let directory = Directory::new();
     let (mut home, mut keeper) = (server(&directory, "home"), server(&directory, "keeper"));
     // The period is long enough for a machine that stops a process for some seconds.
@@ -395,7 +395,7 @@ fn what_was_handed_to_a_process_that_never_came_is_taken_back() {
 /// The end of a datagram client is noticed by missing pings, because no connection ends.
 #[test]
 #[ignore = "kills processes, and wants the machine for itself"]
-fn clients_that_are_killed_are_missed_where_there_are_no_connections() {
+fn killed_datagram_clients_are_detected_by_missing_pings() {
     let directory = Directory::new();
     let mut server = server(&directory, "name");
     let binding = server.good("listen ncadg_ip_udp:127.0.0.1[,rundown=6]");

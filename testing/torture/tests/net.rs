@@ -104,7 +104,7 @@ fn is_of_the_kernel(protocol: &str) -> bool {
 
 #[test]
 #[ignore = "needs network namespaces: cargo xtask test net"]
-fn objects_go_both_ways() {
+fn objects_are_passed_in_both_directions() {
     over_each(|protocol, options| {
         let Some(mut pair) = Pair::connect(protocol, options) else { return };
         // The hosts run an XDP program in the interface's driver, or none.
@@ -131,7 +131,7 @@ fn objects_go_both_ways() {
 
 #[test]
 #[ignore = "needs network namespaces: cargo xtask test net"]
-fn objects_go_both_ways_where_callers_prove_who_they_are() {
+fn objects_are_passed_in_both_directions_with_authentication() {
     over_each(|protocol, options| {
         let levels: &[&str] = match protocol {
             DATAGRAMS => &[],
@@ -165,7 +165,7 @@ fn objects_go_both_ways_where_callers_prove_who_they_are() {
 #[test]
 #[cfg(feature = "fabric")]
 #[ignore = "needs network namespaces: cargo xtask test net"]
-fn a_provider_of_libfabric_that_was_chosen_is_named_to_peers() {
+fn the_chosen_fabric_provider_is_passed_to_peers() {
     let Some(mut pair) = Pair::connect(FABRIC, ",provider=shm") else { return };
     pair.client.good("make 1");
     // The server's callbacks use the same provider, which it knows from the reference alone.
@@ -183,7 +183,7 @@ fn a_provider_of_libfabric_that_was_chosen_is_named_to_peers() {
 
 #[test]
 #[ignore = "needs network namespaces: cargo xtask test net"]
-fn conditions_are_those_of_the_process_that_says_them() {
+fn network_conditions_apply_only_to_the_process_that_sets_them() {
     over_each(|protocol, options| {
         if is_of_the_kernel(protocol) {
             return;
@@ -203,7 +203,7 @@ fn conditions_are_those_of_the_process_that_says_them() {
 
 #[test]
 #[ignore = "needs network namespaces: cargo xtask test net"]
-fn a_bad_wire_loses_and_doubles_no_call() {
+fn calls_over_a_bad_wire_are_performed_exactly_once() {
     let fault = r",fault=loss=5%\,reorder=5%\,dup=2%\,corrupt=1%\,seed=7";
     over_each(|protocol, options| {
         let Some(hosts) = Hosts::new() else { return };
@@ -226,7 +226,7 @@ fn a_bad_wire_loses_and_doubles_no_call() {
 
 #[test]
 #[ignore = "needs network namespaces: cargo xtask test net"]
-fn a_cut_wire_delays_calls_and_loses_none() {
+fn a_short_wire_cut_loses_no_calls() {
     over_each(|protocol, options| {
         let Some(mut pair) = Pair::connect(protocol, options) else { return };
         pair.adds_are_exact(3000, |hosts| {
@@ -242,7 +242,7 @@ fn a_cut_wire_delays_calls_and_loses_none() {
 
 #[test]
 #[ignore = "needs network namespaces: cargo xtask test net"]
-fn a_wire_that_stays_cut_ends_calls() {
+fn a_permanent_wire_cut_ends_calls() {
     over_each(|protocol, options| {
         // Datagram servers wait for minutes; crates/rpc/src/dg/tests has a simulated clock.
         if protocol == DATAGRAMS {
@@ -263,7 +263,7 @@ fn a_wire_that_stays_cut_ends_calls() {
 
 #[test]
 #[ignore = "needs network namespaces: cargo xtask test net"]
-fn a_server_that_is_killed_is_missed_and_its_successor_found() {
+fn a_killed_server_is_detected_and_its_successor_is_found() {
     over_each(|protocol, options| {
         let Some(mut pair) = Pair::connect(protocol, options) else { return };
         pair.client.good("make 1");
@@ -286,7 +286,7 @@ fn a_server_that_is_killed_is_missed_and_its_successor_found() {
 
 #[test]
 #[ignore = "needs network namespaces: cargo xtask test net"]
-fn a_client_that_is_killed_holds_nothing() {
+fn killed_clients_hold_no_references() {
     over_each(|protocol, options| {
         let Some(mut pair) = Pair::connect(protocol, options) else { return };
         pair.client.good("make 100");
@@ -331,7 +331,7 @@ impl Pair {
 
 #[test]
 #[ignore = "needs network namespaces: cargo xtask test net"]
-fn every_way_to_a_server_is_offered_the_best_first() {
+fn bindings_of_a_server_are_offered_best_first() {
     let Some(mut pair) = by_the_worst(DATAGRAMS) else { return };
     let listed = pair.client.good(&format!("list-at {}", pair.binding.replace(",name=there", "")));
     let mut words = listed.split(' ');
@@ -344,7 +344,7 @@ fn every_way_to_a_server_is_offered_the_best_first() {
 
 #[test]
 #[ignore = "needs network namespaces: cargo xtask test net"]
-fn an_object_that_is_handed_on_is_called_by_the_best_way() {
+fn an_object_passed_on_is_called_by_its_best_binding() {
     let Some(mut pair) = by_the_worst(UDP) else { return };
     assert_eq!((pair.hosts.connections(1), pair.hosts.xdp(1)), (0, String::new()));
     let _third = pair.hand_on("third");
@@ -356,7 +356,7 @@ fn an_object_that_is_handed_on_is_called_by_the_best_way() {
 #[test]
 #[cfg(feature = "xdp")]
 #[ignore = "needs network namespaces: cargo xtask test net"]
-fn a_way_that_cannot_be_had_gives_way_to_the_next() {
+fn an_unreachable_binding_is_replaced_by_the_next() {
     let Some(mut pair) = Pair::connect(UDP, "") else { return };
     pair.server.good(&format!("listen {XDP}:0.0.0.0[0,interface=wire]"));
     pair.client.good(&format!("connect {}", pair.binding));

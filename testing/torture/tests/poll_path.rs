@@ -44,7 +44,7 @@ fn polling_calls_allocate_nothing() {
 }
 
 #[test]
-fn an_allocation_would_be_seen() {
+fn the_measurement_detects_an_allocation() {
     let _turn = alone();
     assert_eq!(measured("here"), (1, 0));
     let (_, there) = measured("there");
@@ -52,7 +52,7 @@ fn an_allocation_would_be_seen() {
 }
 
 #[test]
-fn polling_calls_ask_the_kernel_for_nothing() {
+fn polling_calls_make_no_system_calls() {
     let _turn = alone();
     let directory = Directory::new();
     let (mut server, mut client) = pair(&directory);
@@ -65,7 +65,7 @@ fn polling_calls_ask_the_kernel_for_nothing() {
 }
 
 #[test]
-fn a_system_call_would_be_seen() {
+fn the_measurement_detects_a_system_call() {
     let _turn = alone();
     let directory = Directory::new();
     let (mut server, mut client) = pair(&directory);

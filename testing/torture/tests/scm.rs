@@ -13,7 +13,7 @@ use torture::registered::Host;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 
 #[test]
-fn one_server_is_started_for_all_who_ask_and_ends_when_nobody_uses_it() {
+fn concurrent_activations_start_one_server_that_ends_when_unused() {
     let host = Host::new(PROGRAM, &[]);
     let mut service = host.service();
     let mut clients: Vec<_> = (0..4).map(|_| host.process()).collect();
@@ -40,7 +40,7 @@ fn one_server_is_started_for_all_who_ask_and_ends_when_nobody_uses_it() {
 }
 
 #[test]
-fn a_server_that_was_killed_is_started_again() {
+fn a_killed_server_is_started_again() {
     let host = Host::new(PROGRAM, &[]);
     let mut service = host.service();
     let mut client = host.process();
@@ -67,7 +67,7 @@ fn a_server_that_was_killed_is_started_again() {
 }
 
 #[test]
-fn who_removes_what_a_dead_server_left_is_not_taken_for_a_server() {
+fn a_process_that_removes_stale_files_is_not_taken_for_a_server() {
     let host = Host::new(PROGRAM, &["wait"]);
     let _service = host.service();
     let mut client = host.process();
@@ -91,7 +91,7 @@ fn who_removes_what_a_dead_server_left_is_not_taken_for_a_server() {
 }
 
 #[test]
-fn a_service_that_was_killed_is_nothing_that_its_successor_misses() {
+fn a_restarted_activation_service_finds_running_servers() {
     let host = Host::new(PROGRAM, &[]);
     let mut service = host.service();
     let mut client = host.process();
@@ -115,7 +115,7 @@ fn a_service_that_was_killed_is_nothing_that_its_successor_misses() {
 }
 
 #[test]
-fn who_asks_is_told_why_there_is_no_server() {
+fn activation_errors_explain_why_no_server_started() {
     let host = Host::new(PROGRAM, &["refuse"]);
     let _refusing = host.service();
     let mut client = host.process();
@@ -140,7 +140,7 @@ fn who_asks_is_told_why_there_is_no_server() {
 }
 
 #[test]
-fn what_cannot_be_started_is_said() {
+fn activation_errors_name_the_program_that_failed_to_start() {
     let host = Host::new(PROGRAM, &["die"]);
     let _service = host.service();
     let mut client = host.process();
@@ -159,7 +159,7 @@ fn what_cannot_be_started_is_said() {
 }
 
 #[test]
-fn another_host_is_asked_where_the_registration_says_so() {
+fn registrations_can_name_another_host() {
     let there = Directory::new();
     let mut server = there.start(PROGRAM, &[]);
     server.good("register");
@@ -179,7 +179,7 @@ fn another_host_is_asked_where_the_registration_says_so() {
 }
 
 #[test]
-fn nobody_but_the_service_starts_servers() {
+fn only_the_activation_service_starts_servers() {
     let host = Host::new(PROGRAM, &[]);
     let mut client = host.process();
     let mut service = host.service();
@@ -192,7 +192,7 @@ fn nobody_but_the_service_starts_servers() {
 }
 
 #[test]
-fn a_library_in_cpp_is_unloaded_when_nobody_uses_it() {
+fn unused_cpp_libraries_are_unloaded() {
     static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
     let flags = ["-fPIC", "-shared", "-fvisibility=hidden"];
     let interfaces = [folder("testing/torture/torture.idl")];
@@ -227,7 +227,7 @@ fn library() -> PathBuf {
 }
 
 #[test]
-fn a_library_makes_objects_in_the_process_that_asks() {
+fn class_libraries_create_objects_in_the_process_of_the_caller() {
     let host = Host::new(PROGRAM, &[]);
     let text = format!(
         "class = {CLASS:?}\nlibrary = {}\nprogram = {PROGRAM}\nargument = serve\nidle-timeout = 1\n",

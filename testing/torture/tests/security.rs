@@ -54,7 +54,7 @@ fn with(binding: &str, option: &str) -> String {
 }
 
 #[test]
-fn objects_go_both_ways_at_each_level_by_each_mechanism() {
+fn objects_are_passed_in_both_directions_at_each_level_by_each_mechanism() {
     let all = LEVELS.into_iter().flat_map(|level| BINDINGS.map(|binding| (level, binding)));
     for (level, listening) in all {
         let (mut server, binding) = Host::serve(&listening.replace("LEVEL", level));
@@ -87,7 +87,7 @@ fn objects_go_both_ways_at_each_level_by_each_mechanism() {
 }
 
 #[test]
-fn who_does_not_prove_enough_is_refused() {
+fn insufficiently_authenticated_callers_are_refused() {
     let (_server, binding) = Host::serve("ncacn_ip_tcp:127.0.0.1[,security=integrity]");
     let refused = |user: &str, password: &str, level: &str, auth: &str| {
         let binding = with(&binding.replace("security=integrity", level), auth);
@@ -112,7 +112,7 @@ fn who_does_not_prove_enough_is_refused() {
 }
 
 #[test]
-fn a_server_that_wants_no_proof_may_be_given_one() {
+fn clients_can_authenticate_to_an_open_server() {
     let (_server, binding) = Host::serve("ncacn_ip_tcp:127.0.0.1");
     let mut client = Host::client("otto", "another-secret").process;
     client.good(&format!("connect {}", with(&binding, "security=privacy")));
@@ -135,7 +135,7 @@ fn a_server_that_wants_no_proof_may_be_given_one() {
 }
 
 #[test]
-fn what_cannot_be_is_said_at_once() {
+fn impossible_security_settings_are_refused_at_once() {
     let mut process = Host::start().process;
     process.good("export there");
     let answer = process.bad("listen ncacn_ip_tcp:127.0.0.1[,security=privacy]");
@@ -173,7 +173,7 @@ fn what_cannot_be_is_said_at_once() {
 }
 
 #[test]
-fn nobody_calls_over_virtual_interfaces_who_has_not_proved_who_it_is() {
+fn unauthenticated_callers_are_refused_over_virtual_interfaces() {
     let (mut server, binding) = Host::serve("ncacn_vi_udp:127.0.0.1[,security=connect]");
     let refused = |user: &str, password: &str, options: &str| {
         let binding = binding.replace("security=connect", options);
@@ -206,7 +206,7 @@ fn nobody_calls_over_virtual_interfaces_who_has_not_proved_who_it_is() {
 
 /// A client may protect packets at a higher level than required, but not at a lower one.
 #[test]
-fn packets_are_under_a_key_as_the_less_careful_side_wants_at_least() {
+fn packets_are_protected_at_least_at_the_level_of_the_server() {
     let (_server, binding) = Host::serve("ncacn_vi_udp:127.0.0.1[,security=integrity]");
     let mut client = Host::client("anna", "one-secret").process;
     for level in ["none", "connect"] {
@@ -222,7 +222,7 @@ fn packets_are_under_a_key_as_the_less_careful_side_wants_at_least() {
 /// Packets that are lost, duplicated, reordered or corrupted are handled under protection as
 /// without.
 #[test]
-fn packets_under_a_key_get_through_bad_networks() {
+fn protected_packets_get_through_bad_networks() {
     let fault = r"fault=loss=3%\,reorder=5%\,dup=3%\,corrupt=2%\,seed=7";
     for level in ["integrity", "privacy"] {
         let (_server, binding) = Host::serve(&format!("ncacn_vi_udp:127.0.0.1[,security={level},{fault}]"));
@@ -239,7 +239,7 @@ fn packets_under_a_key_get_through_bad_networks() {
 /// Objects that are passed over a virtual interface keep its level, and are not reachable without
 /// it.
 #[test]
-fn objects_are_handed_on_over_virtual_interfaces_with_the_need_for_a_proof() {
+fn objects_passed_on_over_virtual_interfaces_keep_their_protection() {
     let (_home, home) = Host::serve("ncacn_vi_udp:127.0.0.1[,security=connect]");
     let (mut third, third_place) = Host::serve("ncacn_vi_udp:127.0.0.1");
     let mut giver = Host::client("anna", "one-secret").process;
@@ -265,7 +265,7 @@ fn objects_are_handed_on_over_virtual_interfaces_with_the_need_for_a_proof() {
 
 /// A process belongs to the user who authenticated as it first, on all transports.
 #[test]
-fn a_process_has_one_owner_over_all_ways() {
+fn a_process_belongs_to_one_user_on_all_transports() {
     let (mut server, vi) = Host::serve("ncacn_vi_udp:127.0.0.1");
     let stream = with(&server.process.good("listen ncacn_ip_tcp:127.0.0.1"), "name=there");
     let mut client = Host::client("anna", "one-secret").process;
@@ -286,7 +286,7 @@ fn a_process_has_one_owner_over_all_ways() {
 /// A recipient of an object protects its calls at the giver's level, even if the server does not
 /// require that.
 #[test]
-fn objects_that_are_handed_on_stay_protected() {
+fn objects_passed_on_stay_protected() {
     for listening in ["ncacn_ip_tcp:127.0.0.1", "ncacn_ip_tcp:127.0.0.1[,security=connect]"] {
         let (_home, home) = Host::serve(listening);
         let home = with(&home.replace(",security=connect", ""), "security=privacy");
@@ -308,7 +308,7 @@ fn objects_that_are_handed_on_stay_protected() {
 /// A process without accounts accepts no callbacks over a network, because it could not
 /// authenticate them.
 #[test]
-fn who_protects_its_calls_is_not_called_back_by_others() {
+fn clients_without_accounts_refuse_network_callbacks() {
     let (_server, binding) = Host::serve("ncacn_ip_tcp:127.0.0.1[,security=privacy]");
     let mut client = Host::start().process;
     client.good("credentials anna one-secret");
@@ -323,7 +323,7 @@ fn who_protects_its_calls_is_not_called_back_by_others() {
 
 /// Bindings that the runtime opens by itself are protected like the requested ones.
 #[test]
-fn a_guarded_process_opens_no_other_door() {
+fn implicit_bindings_of_a_guarded_process_are_protected() {
     let (mut guarded, _) = Host::serve("ncacn_ip_tcp:127.0.0.2[,security=integrity]");
     let (mut open, binding) = Host::serve("ncacn_ip_tcp:127.0.0.1");
     guarded.process.good(&format!("connect {binding}"));

@@ -42,7 +42,7 @@ fn follow(clients: &mut [Process], server: &Process, seconds: u64) -> (u64, [u64
 
 #[test]
 #[ignore = "takes as long as OBVIA_SOAK_SECONDS says"]
-fn every_call_of_many_processes_and_threads_is_answered_right() {
+fn calls_of_many_processes_and_threads_get_correct_results() {
     let directory = Directory::new();
     let mut server = directory.start(PROGRAM, &[]);
     server.good("export soak");

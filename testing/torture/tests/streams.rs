@@ -53,7 +53,7 @@ fn over_each(test: impl Fn(Pair)) {
 }
 
 #[test]
-fn objects_go_both_ways() {
+fn objects_are_passed_in_both_directions() {
     over_each(|Pair { mut server, mut client, .. }| {
         client.passes_objects();
         // The message has many fragments in both directions.
@@ -91,7 +91,7 @@ fn a_call_that_times_out_is_cancelled_in_the_server() {
 }
 
 #[test]
-fn a_server_that_is_killed_is_missed() {
+fn a_killed_stream_server_is_detected() {
     over_each(|Pair { mut server, mut client, .. }| {
         client.good("make 1");
         client.order("sleep 600000");
@@ -105,7 +105,7 @@ fn a_server_that_is_killed_is_missed() {
 }
 
 #[test]
-fn a_client_that_is_killed_holds_nothing() {
+fn killed_clients_hold_no_references() {
     over_each(|Pair { mut server, mut client, binding, directories }| {
         // The server keeps clients with reset connections, as after a network failure; a killed
         // client may reset its own.

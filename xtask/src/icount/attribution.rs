@@ -97,7 +97,7 @@ mod tests {
         ob=(2)\nfn=(5)\n0x10 1 400\ncfn=(5)\ncalls=3 0x10 1\n* * 7\n";
 
     #[test]
-    fn a_call_of_nobodys_is_its_callers_as_it_was_counted() {
+    fn instructions_of_unattributed_functions_go_to_their_caller() {
         let profile = Profile::parse(PROFILE).unwrap();
         let floors = by_floor(&profile, |name, _| match name.1.as_str() {
             "com" => Some(Floor::Com),
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_floor_that_is_called_back_has_its_own() {
+    fn instructions_of_a_floor_called_back_stay_with_it() {
         let text = PROFILE.replace("fn=(5)\n0x10 1 400", "fn=(5)\n0x14 1 100\n0x10 1 300");
         let profile = Profile::parse(&text).unwrap();
         // A quarter of each copy belongs to another layer.

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_are_those_of_the_profile() {
+    fn callgrind_profiles_are_parsed_into_functions() {
         let profile = Profile::parse(SAMPLE).unwrap();
         let copy = &profile.functions[&name("/tmp/copies", "copy")];
         let own = [0x1129, 0x112d, 0x1134, 0x1139, 0x1140, 0x1147, 0x1149, 0x114d].map(|address| (address, 3));
@@ -161,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_has_the_name_that_the_program_gave_it() {
+    fn callgrind_profiles_have_the_name_given_by_the_program() {
         let named = SAMPLE.replace("desc: Trigger: Program termination", "desc: Trigger: Client Request: null");
         assert_eq!(Profile::parse(&named).unwrap().name, "null");
         assert_eq!(Profile::parse(SAMPLE).unwrap().name, "");
     }
 
     #[test]
-    fn calls_while_nothing_is_counted_add_nothing() {
+    fn uncounted_calls_add_no_instructions() {
         // As callgrind writes it: one counted call, and 718 that were not counted.
         let text = SAMPLE.replace("calls=3 0x152a80 264 \n", "calls=721 0x152a80 264 \n");
         assert_ne!(text, SAMPLE);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_said() {
+    fn malformed_profiles_are_refused_with_their_line() {
         let error = |text: &str| Profile::parse(text).unwrap_err();
         assert_eq!(error("positions: line\n"), "line 1: wanted: instr line: positions: line");
         assert_eq!(error("events: Ir Dr\n"), "line 1: wanted: Ir: events: Ir Dr");

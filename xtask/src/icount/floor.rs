@@ -66,7 +66,7 @@ mod tests {
     use super::{Floor, of};
 
     #[test]
-    fn the_innermost_floor_has_it() {
+    fn instructions_belong_to_the_innermost_floor() {
         let std = "/rustc/59807616/library/core/src/num/mod.rs";
         assert_eq!(of([std, "/x/crates/ndr/src/flat.rs", "/x/crates/com/src/stub.rs"]), Some(Floor::Ndr));
         assert_eq!(of([std, "/x/crates/via/src/wait.rs", "/x/crates/rpc/src/vi_call.rs"]), Some(Floor::Via));

@@ -71,7 +71,7 @@ mod tests {
     use super::Lines;
 
     #[test]
-    fn inlining_is_followed() {
+    fn source_lines_of_inlined_functions_are_found() {
         let text = "0x000000000001ade8\n/rustc/x/slice/cmp.rs:19\n/o/bench/src/a.rs:12 (discriminator 4)\n0x10\n??:0\n";
         let lines = Lines::parse(text);
         assert_eq!(lines.files(0x1ade8).collect::<Vec<_>>(), ["/rustc/x/slice/cmp.rs", "/o/bench/src/a.rs"]);

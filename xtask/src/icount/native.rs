@@ -32,7 +32,7 @@ mod tests {
     use super::{Floor, floor_of};
 
     #[test]
-    fn stubs_and_the_loop_count() {
+    fn cpp_stubs_and_the_server_loop_are_counted() {
         let of = |object: &str, function: &str| floor_of(&(object.to_owned(), function.to_owned()), "/x/icount-cpp");
         assert_eq!(of("/x/icount-cpp", "IStubs_null_proxy(IStubs*)'2"), Some(Floor::Generated));
         assert_eq!(of("/x/icount-cpp", "IStubs_null_stub(void*, obvia_call*)"), Some(Floor::Generated));

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_read_as_they_are_written() {
+    fn instruction_counts_round_trip() {
         for (count, text) in
             [(0, "0"), (57_000, "57"), (57_400, "57.4"), (57_398, "57.398"), (60, "0.06"), (9, "0.009")]
         {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn transport_and_method_are_not_counted() {
+    fn instruction_reports_exclude_transport_and_method() {
         assert_eq!(
             report(80_000).csv(),
             "stubs,method,words,side,instructions\nrust,null,16,client,100\nrust,null,16,server,50\n"
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_is_kept() {
+    fn instruction_counts_over_the_budget_fail() {
         let budget = report(80_000).csv();
         assert_eq!(report(80_000).compare(&budget), Ok(vec![]));
         let worse = report(80_001).compare(&budget).unwrap_err();
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_goes_into_a_document() {
+    fn the_instruction_table_is_written_into_the_document() {
         let document = "# x\n<!-- begin: cargo xtask icount --bless -->\nold\n<!-- end -->\ny\n";
         let text = report(80_000).put_into(document).unwrap();
         assert!(text.starts_with("# x\n<!-- begin") && text.ends_with("<!-- end -->\ny\n") && !text.contains("old"));
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn json_has_a_row_for_each_case() {
+    fn the_instruction_json_has_a_row_for_each_case() {
         let json = report(80_000).json();
         let row = "{\"lang\":\"rust\",\"case\":\"null\",\"words\":16,\"client\":100,\"server\":50,\"total\":150}";
         assert_eq!(json, format!("[\n{row}\n]\n"));

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hand_over_is_not_counted() {
+    fn instructions_of_the_connection_hand_over_are_not_counted() {
         let check = |functions: &[&str]| SIDES[1].check(&Profile::parse(&text("null", functions)).unwrap(), "null");
         assert_eq!(check(&["stub", "p::serve::next"]), Ok(()));
         assert_eq!(check(&["stub", "p::serve::next_call"]).unwrap_err(), "has 10 instructions of a hand-over");
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_thread_that_took_the_calls_is_counted_alone() {
+    fn only_the_serving_thread_is_counted() {
         let folder = Folder::new().unwrap();
         let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
         let profile = |number| SIDES[1].profile(folder.path(), number, "null");

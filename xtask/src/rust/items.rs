@@ -104,7 +104,7 @@ mod tests {
     use super::{functions, tests};
 
     #[test]
-    fn finds_functions() {
+    fn functions_are_found_in_tokens() {
         let text = "trait T { fn a(x: [u8; 2]); }\nfn b() -> u8 {\n  fn c() {}\n  \"}\";\n  2\n}\nlet f: fn(u8);";
         let tokens = tokens(text);
         let found: Vec<_> = functions(&tokens).iter().map(|function| (function.name, function.lines.clone())).collect();
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_tests() {
+    fn tests_are_found_in_tokens() {
         let text = "#[cfg(not(test))]\nfn a() {}\n#[cfg(test)]\nmod tests;\n#[derive(Debug)]\nstruct S;\n\
                     #[cfg(all(test, not(loom)))]\n#[allow(dead_code)]\nmod more {\n    #[test]\n    fn b() {}\n}\nfn c() {}";
         assert_eq!(tests(&tokens(text)), [3..=4, 7..=12]);

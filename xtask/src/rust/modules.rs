@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn a_use_leads_to_the_file_that_defines_the_item() {
+    fn imports_are_resolved_to_the_defining_file() {
         let files = [
             ("src/lib.rs", "mod a; mod b; pub use b::inner::{self, Item};"),
             ("src/a.rs", "use crate::Item; use std::fmt;"),
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_in_code_lead_there_too() {
+    fn paths_in_code_are_resolved_to_the_defining_file() {
         let files = [
             ("src/lib.rs", "mod a; mod b; mod c;"),
             ("src/a.rs", "use crate::b as other; fn f() { other::go(); crate::c::Kind::One; Vec::new(); }"),
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn inner_modules_and_globs_are_followed_and_tests_are_not() {
+    fn imports_through_inner_modules_and_globs_are_resolved() {
         let files = [
             ("src/lib.rs", "mod a; mod b; mod c;"),
             ("src/a.rs", "mod inside { use super::super::c::X; }\n#[cfg(test)] mod tests { use crate::b::Y; }"),
@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn impls_away_from_their_types_are_listed() {
+    fn impls_in_other_files_than_their_types_are_listed() {
         let files = [
             ("src/lib.rs", "mod a; mod b; pub use a::A;"),
             ("src/a.rs", "pub struct A; impl A {} impl Clone for A {}"),
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_are_found() {
+    fn import_cycles_are_found() {
         let arrow = |(from, to)| super::Arrow { from, to, line: 1 };
         let arrows: Vec<_> = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 3), (5, 0)].map(arrow).to_vec();
         assert_eq!(circles(6, &arrows), [vec![0, 1, 2], vec![3, 4]]);

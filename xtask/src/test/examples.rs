@@ -97,7 +97,7 @@ mod tests {
     use crate::repo::Repo;
 
     #[test]
-    fn clients_are_found() {
+    fn example_clients_are_found() {
         let repo = Repo::of(&[
             ("examples/calc/src/bin/calc-client.rs", ""),
             ("examples/calc/src/bin/calc-server.rs", ""),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_never_ready_is_noticed() {
+    fn example_servers_that_never_become_ready_are_detected() {
         assert!(Server::start(&Program::new("true", &[])).is_err());
         assert!(Server::start(&Program::new("echo", &["ready"])).is_ok());
     }

@@ -109,7 +109,7 @@ mod tests {
     use super::compared;
 
     #[test]
-    fn the_bom_has_every_library() {
+    fn the_java_bom_lists_every_library() {
         let project = "<modules><module>obvia-bom</module><module>a</module></modules><module>bench</module>";
         let bom = |name: &str| format!("<artifactId>x</artifactId><dependencies><artifactId>{name}</artifactId>");
         assert_eq!(compared(project, &bom("a")), Ok(vec!["a".to_owned()]));

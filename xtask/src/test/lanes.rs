@@ -279,7 +279,7 @@ mod tests {
     use crate::test::report::Verdict;
 
     #[test]
-    fn what_failed_is_shown() {
+    fn the_output_of_failed_parts_is_shown() {
         let folder = Folder::new().expect("a temporary folder");
         let log = folder.path().join("x.log");
         let failed = Verdict::Failed("why".to_owned());
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_build_comes_first_and_others_wait_for_it() {
+    fn test_parts_wait_for_the_build() {
         let mut pending = pending(&["unit", "loom", "kill"]);
         assert_eq!(next(&mut pending, &[Computes, Waits, Waits]), [BUILD, "loom", "wait"]);
         pending.build = Some(true);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_runs_on_a_workspace_that_was_not_built() {
+    fn test_parts_do_not_run_after_a_failed_build() {
         let mut pending = pending(&["unit", "loom", "kill"]);
         assert_eq!(next(&mut pending, &[Computes]), [BUILD]);
         pending.build = Some(false);
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_needs_no_workspace_does_not_wait() {
+    fn test_parts_without_the_workspace_do_not_wait_for_the_build() {
         assert_eq!(next(&mut pending(&["loom"]), &[Waits, Waits]), ["loom", "end"]);
     }
 }

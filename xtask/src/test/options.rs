@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn options_and_names_come_in_any_order() {
+    fn test_options_and_names_can_have_any_order() {
         let options = read("kill --repeat 20 --shuffle 7 net --load").unwrap();
         let names = vec!["kill".to_owned(), "net".to_owned()];
         let expected =
@@ -82,12 +82,12 @@ mod tests {
     }
 
     #[test]
-    fn repetitions_have_an_order_of_their_own() {
+    fn repeated_test_runs_are_shuffled() {
         assert!(read("--repeat 2").unwrap().shuffle.is_some());
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn invalid_test_options_are_refused_by_name() {
         assert_eq!(read("--repeat"), Err("--repeat wants a number".to_owned()));
         assert_eq!(read("--repeat 0"), Err("--repeat wants a number".to_owned()));
         assert!(read("--retry").is_err_and(|what| what.starts_with("there is no option --retry: cargo xtask test")));

@@ -46,7 +46,7 @@ mod tests {
     use super::Seed;
 
     #[test]
-    fn a_seed_decides_an_order() {
+    fn a_seed_determines_the_order_of_tests() {
         let [one, other] = [Seed::of(1), Seed::of(2)].map(|seed| seed.shuffle(0..20));
         assert_eq!(one, Seed::of(1).shuffle(0..20));
         assert_ne!(one, other);

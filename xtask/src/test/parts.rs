@@ -301,7 +301,7 @@ mod tests {
     use super::{GROUPS, PARTS};
 
     #[test]
-    fn each_part_and_group_is_documented() {
+    fn each_test_part_and_group_is_documented() {
         let page = include_str!("../../../docs/dev-guide/ci.md");
         for part in PARTS.iter().chain(GROUPS) {
             assert!(

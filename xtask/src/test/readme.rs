@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_program_is_found() {
+    fn the_program_of_the_readme_is_found() {
         let newcomer = Newcomer::read("README.md", &readme(), FILES).unwrap();
         assert_eq!(newcomer.files.len(), FILES.len());
         assert_eq!(newcomer.files[2], ("build.rs".to_owned(), "in build.rs\n".to_owned()));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_is_named() {
+    fn files_missing_in_the_readme_are_named() {
         let text = readme().replace("`calc.idl`", "`calc.txt`");
         let read = |text: &str| Newcomer::read("README.md", text, FILES);
         let error = read(&text).unwrap_err();
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_have_titles() {
+    fn code_blocks_are_found_with_their_titles() {
         assert_eq!(
             blocks("a\n\n```x\nb\n\nc\n```\n```\nd\n```"),
             [("a", "b\n\nc\n".to_owned()), ("a", "d\n".to_owned())]

@@ -101,7 +101,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn what_is_missing_counts_where_it_is_required() {
+    fn missing_tools_fail_parts_only_if_required() {
         let missing = |required| Err(Problem::Missing { what: "x".to_owned(), required });
         assert_eq!(Verdict::of(missing(false), true), Verdict::Skipped("x".to_owned()));
         assert_eq!(Verdict::of(missing(true), false), Verdict::Skipped("x".to_owned()));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn verdicts_are_passed_on() {
+    fn verdicts_round_trip() {
         let work = Duration::from_millis(1234);
         for verdict in [Verdict::Passed, Verdict::Failed("a\nb".to_owned()), Verdict::Skipped("z".to_owned())] {
             assert_eq!(Verdict::read(&verdict.written(work)), Some((verdict, work)));
@@ -120,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn work_is_that_of_all_processes() {
+    fn processor_time_includes_child_processes() {
         let stat = "7 (a) b) S 1 7 7 0 -1 4194560 9 9 0 0 100 20 3 4000 20 0 1 0 5 6 7";
         assert_eq!(work(stat), Some(Duration::from_millis(41_230)));
         assert_eq!(work("7 (a"), None);
     }
 
     #[test]
-    fn the_summary_counts() {
+    fn the_summary_counts_verdicts() {
         let second = Duration::from_secs(1);
         let ran = |name, verdict| Ran { name, verdict, took: second, work: second * 3 };
         let text =

@@ -62,7 +62,7 @@ mod tests {
     use super::check;
 
     #[test]
-    fn a_circle_is_told_with_its_arrows() {
+    fn import_cycles_are_reported_with_their_arrows() {
         let files = [
             ("crates/x/Cargo.toml", "[package]"),
             ("crates/x/src/lib.rs", "mod a; mod b; mod c; pub use a::A;"),
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_through_a_parent_is_told() {
+    fn import_cycles_through_a_parent_are_reported() {
         let files = [
             ("crates/x/Cargo.toml", "[package]"),
             ("crates/x/src/lib.rs", "mod c; mod y; pub struct L;"),

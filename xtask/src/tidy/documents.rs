@@ -120,7 +120,7 @@ mod tests {
     use super::check;
 
     #[test]
-    fn modules_say_what_they_are() {
+    fn modules_need_a_documenting_first_line() {
         let files = [("x/build.rs", "fn main() {}\n"), ("x/src/lib.rs", "// X.\nmod a;\n"), ("x/src/a.rs", "//! A.\n")];
         assert_eq!(
             said(check, &files),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn every_source_is_built() {
+    fn unbuilt_source_files_are_found() {
         let files = [
             ("x/src/lib.rs", "//! X.\npub mod a;\n// mod b;\n"),
             ("x/src/a.rs", "//! A.\nmod c;\nmod d;\n"),
@@ -142,14 +142,14 @@ mod tests {
     }
 
     #[test]
-    fn links_lead_somewhere() {
+    fn broken_document_links_are_found() {
         let text = "[a](b.md#c) [d](../e/) [f](https://example.org/g.md) [h](#i)\n```\n[j](k.md)\n```\n[l](m.md)\n";
         let files = [("docs/a.md", text), ("docs/b.md", ""), ("e/x.c", "")];
         assert_eq!(said(check, &files), ["docs/a.md:5: error: the link to m.md leads nowhere"]);
     }
 
     #[test]
-    fn documents_are_there() {
+    fn missing_documents_are_found() {
         let found = said(check, &[("Cargo.toml", ""), ("README.md", "x")]);
         assert_eq!(found.len(), super::DOCUMENTS.len() - 1);
     }

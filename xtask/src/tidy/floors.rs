@@ -272,7 +272,7 @@ mod tests {
     use super::{check, dependencies};
 
     #[test]
-    fn reads_manifests() {
+    fn cargo_manifests_are_parsed() {
         let manifest = "[package]\nname = \"x\"\n[dependencies]\na.workspace = true\n# no\n\nb = \"1\"\n\
                         [target.'cfg(loom)'.dependencies]\nc = { version = \"1\" }\n[dev-dependencies.d]\nversion = \"1\"\n\
                         [build-dependencies]\ne = \"1\"";
@@ -327,13 +327,13 @@ mod tests {
     }
 
     #[test]
-    fn a_new_crate_needs_a_floor() {
+    fn crates_without_a_floor_are_found() {
         let found = said(check, &[("crates/core/Cargo.toml", "[package]")]);
         assert!(found[0].starts_with("crates/core/Cargo.toml:1: error: this crate is on no floor"));
     }
 
     #[test]
-    fn layout_does_no_input_or_output() {
+    fn input_and_output_in_layout_files_is_found() {
         let text = "//! x\nuse std::fmt;\nuse std::time::Instant;\n#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n";
         assert_eq!(
             said(check, &[("crates/ndr/src/flat.rs", text)]),

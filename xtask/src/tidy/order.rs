@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_names_lower_floors_only() {
+    fn imports_of_higher_floors_in_a_crate_are_found() {
         let files = [
             (
                 "crates/x/src/lib.rs",
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_stand_on_the_floor_of_their_type() {
+    fn methods_above_the_floor_of_their_type_are_found() {
         let files = [
             ("crates/x/src/lib.rs", "mod low; mod high;"),
             ("crates/x/src/low.rs", "mod deep; pub struct Low;"),
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn each_module_is_on_a_floor() {
+    fn modules_without_a_floor_are_found() {
         let files =
             [("crates/x/src/main.rs", "mod new;"), ("crates/x/src/new.rs", ""), ("crates/x/src/low/tests.rs", "")];
         let found = said(SHORT, &files);

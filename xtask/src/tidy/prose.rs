@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_does_not_begin_with_a_pronoun() {
+    fn comments_that_begin_with_a_pronoun_are_found() {
         let text = "//! What it is.\n\n/// Returns what\n/// It was.\n///\n/// They are wrong.\nfn f() {\n    // Whoever\n    g(); // this is small\n}\n";
         assert_eq!(places("x.rs", text), ["x.rs:1", "x.rs:6", "x.rs:8"]);
         let text = "/**\n * What it is.\n */\nclass A {\n    /** Returns what. */\n    // Who\n}\n";
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_are_not_wide() {
+    fn wide_comments_are_found() {
         let wide = "a word ".repeat(20);
         let text =
             format!("//! {wide}\n//! | {wide} |\n//! ```\n//! {wide}\n//! ```\n/// Small.\nfn f() {{}}\n// {wide}\n");

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn long_tests_get_a_file_of_their_own() {
+    fn long_tests_in_a_source_file_are_found() {
         let text = format!("//! x\n#[cfg(test)]\nmod tests {{\n{}}}\n", "// x\n".repeat(148));
         assert_eq!(
             said(check, &[("a/b.rs", &text)]),

@@ -50,7 +50,7 @@ mod tests {
     use crate::tidy::said;
 
     #[test]
-    fn tests_that_nobody_runs_are_found() {
+    fn tests_of_targets_without_a_harness_are_found() {
         let manifest = "[lib]\nname = \"x\"\ntest = false\n[[bin]]\nname = \"y\"\n";
         let test = "//! X\n    #[test]\nfn x() {}\n";
         let files =

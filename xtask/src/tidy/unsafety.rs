@@ -59,7 +59,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/via/tests/", "tests of shared memory"),
     ("testing/hostile/tests/", "hostile peers write shared memory as they like"),
     ("examples/notes/tests/", "passes arguments by reference, as C does"),
-    ("testing/matrix/tests/pairs/liar.rs", "is a stub that answers what no stub of the compiler's would"),
+    ("testing/matrix/tests/pairs/malformed_responses.rs", "has a stub whose responses no stub of the compiler sends"),
     ("bench/counted/src/callgrind.rs", "asks valgrind by instructions that it knows"),
     ("bench/src/raw.rs", "baselines share memory without the checks that obvia makes"),
     ("testing/torture/src/allocations.rs", "is a global allocator"),
@@ -197,7 +197,7 @@ mod tests {
     const PATH: &str = "crates/via/src/provider/x.rs";
 
     #[test]
-    fn unsafe_has_its_places() {
+    fn unsafe_outside_the_listed_files_is_found() {
         let text = "fn f() {\n    // SAFETY: x\n    unsafe { g() }\n}\n";
         assert_eq!(said(check, &[(PATH, text)]), [""; 0]);
         assert_eq!(
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn each_wants_a_proof() {
+    fn unsafe_blocks_without_a_proof_are_found() {
         let text = "/// Does.\nunsafe impl Send for X {}\nfn f() {\n    // Trust me.\n    unsafe { g() };\n    // SAFETY: a\n    \
                     // long one.\n    let x = h(unsafe { g() });\n    unsafe { g() }\n}\n/// # Safety\nunsafe fn i() {}\n\
                     type T = unsafe extern \"C\" fn();\n// \"unsafe {\" is no code, nor is /* unsafe { */\n";
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn crates_without_it_forbid_it() {
+    fn crates_without_unsafe_must_forbid_it() {
         let found = said(check, &[("crates/ndr/src/lib.rs", "//! x\n#![deny(unsafe_code)]\n")]);
         assert_eq!(found, ["crates/ndr/src/lib.rs:1: error: #![forbid(unsafe_code)] is missing"]);
         let found = said(check, &[("crates/ndr/src/lib.rs", "//! x\n#![forbid(unsafe_code)]\n")]);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_is_needed() {
+    fn unneeded_unsafe_permissions_are_found() {
         let found = said(check, &[("crates/com/src/marshal/stub.rs", "//! x\n")]);
         assert!(found[0].contains("has no unsafe any more"), "{found:?}");
     }

@@ -148,14 +148,14 @@ mod tests {
     use super::{check, parts};
 
     #[test]
-    fn names_are_taken_apart() {
+    fn names_are_split_into_words() {
         assert_eq!(parts("frame_util-x"), ["frame", "util", "x"]);
         assert_eq!(parts("FrameUtil2"), ["frame", "util2"]);
         assert_eq!(parts("IPID"), ["ipid"]);
     }
 
     #[test]
-    fn words_are_found_in_names() {
+    fn banned_words_in_names_are_found() {
         let files = [
             ("crates/x/src/string_utils.rs", "//! x\nstruct UdpBackend; // a helper\nfn utility() {}\n"),
             ("crates/com/src/proxy.rs", "struct ProxyManager;\n"),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_found_everywhere() {
+    fn banned_places_in_texts_are_found() {
         let files = [("docs/x.md", "a\nsee /home/me/x\n"), ("Cargo.lock", "source = \"crates.io/\"")];
         assert_eq!(
             said(check, &files),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_work_is_found() {
+    fn marks_of_unfinished_work_are_found() {
         let text = "//! x\nfn f() {\n    todo!(\"TODO\")\n}\n// TODO: more\n";
         assert_eq!(
             said(check, &[("a.rs", text)]),

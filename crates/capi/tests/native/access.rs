@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use torture::process::Directory;
 
 #[test]
-fn who_may_not_call_is_refused_and_logged() {
+fn callers_without_permission_are_refused_and_logged() {
     let program = build("access", &["access.idl"], &["access.cc"]);
     let program = program.to_str().expect("the path is text");
     let directory = Directory::new();

@@ -4,7 +4,7 @@ use crate::program::build;
 use torture::process::Directory;
 
 #[test]
-fn a_thread_cancels_the_calls_of_another() {
+fn a_thread_can_cancel_the_calls_of_another_thread() {
     let program = build("cancel", &["sleeper.idl"], &["cancel.cc"]);
     let program = program.to_str().expect("the path is text");
     for way in ["poll", "block", "adaptive"] {

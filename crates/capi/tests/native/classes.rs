@@ -5,7 +5,7 @@ use crate::program::build;
 use torture::process::Directory;
 
 #[test]
-fn objects_of_classes_are_made_here_and_elsewhere() {
+fn cpp_class_objects_are_created_locally_and_in_other_processes() {
     let program = build("classes", &["specialised.idl"], &["classes.cc"]);
     let program = program.to_str().expect("the path is text");
     let (there, here) = (Directory::new(), Directory::new());

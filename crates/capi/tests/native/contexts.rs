@@ -5,7 +5,7 @@ use crate::program::build;
 use torture::process::Directory;
 
 #[test]
-fn a_state_that_a_call_ends_lives_until_other_calls_have_used_it() {
+fn destroyed_contexts_live_until_the_calls_that_use_them_end() {
     let program = build("contexts", &["contexts.idl"], &["contexts.cc"]);
     let program = program.to_str().expect("the path is text");
     let directory = Directory::new();

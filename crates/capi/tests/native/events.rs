@@ -4,7 +4,7 @@ use crate::program::build;
 use torture::process::Directory;
 
 #[test]
-fn sinks_are_called_across_processes_and_within_one() {
+fn cpp_sinks_are_called_within_and_across_processes() {
     let program = build("events", &["events.idl"], &["events.cc"]);
     let program = program.to_str().expect("the path is text");
     let directory = Directory::new();

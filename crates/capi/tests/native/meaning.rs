@@ -4,7 +4,7 @@ use crate::program::build;
 use std::process::Command;
 
 #[test]
-fn a_program_whose_iid_means_two_interfaces_ends_when_it_is_loaded() {
+fn programs_with_two_interfaces_of_one_iid_end_at_load() {
     let program = build("meaning", &["meaning.idl", "meaning_later.idl"], &["meaning.cc"]);
     let output = Command::new(program).output().expect("it was just built");
     let said = String::from_utf8_lossy(&output.stderr);

@@ -44,7 +44,7 @@ fn is_clean(output: &Output, who: &str) {
 }
 
 #[test]
-fn threads_that_call_and_serve_do_not_race() {
+fn calling_and_serving_threads_have_no_data_race() {
     for how in ["runtime", "loop"] {
         let [server, client] = meet(how);
         is_clean(&client, how);
@@ -56,7 +56,7 @@ fn threads_that_call_and_serve_do_not_race() {
 /// The sanitizer detects races of libobvia's threads in objects: otherwise the test above would
 /// prove nothing.
 #[test]
-fn a_race_of_an_object_is_told() {
+fn the_thread_sanitizer_reports_a_data_race_of_an_object() {
     let [server, client] = meet("careless");
     is_clean(&client, "its client");
     let said = String::from_utf8_lossy(&server.stderr);

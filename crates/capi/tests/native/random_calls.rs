@@ -43,22 +43,22 @@ fn all_call_all(programs: &[PathBuf; 2]) {
 }
 
 #[test]
-fn each_language_finds_what_the_other_sends() {
+fn random_calls_agree_between_languages() {
     all_call_all(&plain());
 }
 
 #[test]
-fn each_finds_what_the_other_allocates_and_leaves_out() {
+fn random_calls_with_allocations_and_nulls_agree_between_languages() {
     all_call_all(&programs(&folder("testing/matrix/idl"), "values", &[]));
 }
 
 #[test]
-fn each_finds_what_functions_return() {
+fn random_calls_of_functions_agree_between_languages() {
     all_call_all(&programs(&folder("testing/matrix/idl"), "functions", &[]));
 }
 
 #[test]
-fn a_difference_is_shown_with_what_repeats_it() {
+fn random_call_differences_are_shown_with_their_seed() {
     let programs = plain();
     for server in &programs {
         for client in &programs {

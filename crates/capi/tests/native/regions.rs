@@ -4,7 +4,7 @@ use crate::program::build;
 use torture::process::Directory;
 
 #[test]
-fn arrays_go_by_reference() {
+fn cpp_arrays_are_passed_by_reference() {
     let program = build("regions", &["regions.idl"], &["regions.cc"]);
     let program = program.to_str().expect("the path is text");
     let directory = Directory::new();

@@ -4,7 +4,7 @@ use crate::program::build;
 use torture::process::Directory;
 
 #[test]
-fn a_client_proves_who_it_is() {
+fn cpp_clients_authenticate_to_the_server() {
     let program = build("security", &["security.idl"], &["security.cc"]);
     let program = program.to_str().expect("the path is text");
     let (there, here) = (Directory::new(), Directory::new());

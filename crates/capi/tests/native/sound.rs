@@ -11,12 +11,12 @@ fn program() -> PathBuf {
 }
 
 #[test]
-fn what_keeps_to_the_types_keeps_to_its_memory() {
+fn well_typed_cpp_programs_access_only_their_memory() {
     assert_eq!(run(&mut Command::new(program())), b"ok\n");
 }
 
 #[test]
-fn methods_that_throw_leave_nothing_behind() {
+fn throwing_cpp_methods_leak_nothing() {
     let program = program();
     let program = program.to_str().expect("the path is text");
     let directory = Directory::new();

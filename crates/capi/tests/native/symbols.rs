@@ -41,12 +41,12 @@ fn defined(library: &Path, options: &[&str]) -> Symbols {
 }
 
 #[test]
-fn the_shared_library_has_what_is_listed_and_nothing_of_rust() {
+fn the_shared_library_exports_exactly_the_listed_symbols() {
     assert_listed(&defined(&WORKSHOP.library().join("libobvia.so"), &["--dynamic"]), "libobvia.so");
 }
 
 #[test]
-fn the_static_library_has_what_is_listed() {
+fn the_static_library_defines_the_listed_symbols() {
     // The symbols of its Rust code are mangled or have other prefixes.
     let mut found = defined(&WORKSHOP.library().join("libobvia.a"), &[]);
     let listed = listed();
@@ -55,7 +55,7 @@ fn the_static_library_has_what_is_listed() {
 }
 
 #[test]
-fn the_headers_declare_what_is_listed() {
+fn the_headers_declare_the_listed_symbols() {
     let include = folder("crates/capi/include");
     let declared = HEADERS.iter().flat_map(|header| {
         let text = preprocessed(&include.join(header));
@@ -117,7 +117,7 @@ fn declared(words: &[String]) -> Option<String> {
 }
 
 #[test]
-fn declarations_are_told_from_the_rest() {
+fn external_declarations_are_distinguished_from_other_statements() {
     let text = "# 1 \"/there/x.h\" 1\nint other(void);\n# 2 \"/here/y.h\" 2\ntypedef int call(int);\nextern const int one;\n\
                 struct s { int (*f)(void); };\nstatic inline int two(int a)\n{ if (a) { a(); } return 1; }\nstatic int x = {0};\n\
                 _Static_assert(sizeof(int) == (4), \"\");\n__attribute__((cold)) s *three(int a,\n int b);\nvoid four(void);\n";

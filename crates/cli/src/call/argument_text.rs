@@ -101,7 +101,7 @@ mod tests {
     use serde_json::json as value;
 
     #[test]
-    fn numbers_that_json_does_not_have_are_understood_in_arrays_and_structures() {
+    fn nonfinite_numbers_are_parsed_in_arrays_and_structures() {
         assert_eq!(json("[1, NaN, -Infinity]"), Some(value!([1, "NaN", "-Infinity"])));
         let entry = r#"{"left": inf, "text": "NaN, \\"NaN\\", NaN"}"#.replace("\\\\", "\\");
         assert_eq!(json(&entry).unwrap()["left"], "inf");
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_begins_with_an_at_sign_is_written_with_two() {
+    fn arguments_with_a_leading_at_sign_are_escaped_by_a_second() {
         let mut arguments = ["@@word".to_owned(), "word".to_owned()];
         fetch(&mut arguments).unwrap();
         assert_eq!(arguments, ["@word", "word"]);

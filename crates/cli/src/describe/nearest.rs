@@ -12,7 +12,7 @@ mod tests {
     use obvia_idl::most_like;
 
     #[test]
-    fn a_slip_of_a_letter_or_of_case_is_understood() {
+    fn suggestions_tolerate_a_wrong_letter_and_wrong_case() {
         let known = ["Add", "Compute", "Nothing"];
         assert_eq!(most_like("add", known), Some("Add"));
         assert_eq!(most_like("Compote", known), Some("Compute"));

@@ -37,7 +37,7 @@ fn a_structure_has_the_layout_of_c() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn values_written_from_json_are_read_back() {
     let model = compiled().model;
     let line = json!({
         "ends": [point(), { "x": 7, "y": "inf", "colour": 9, "raw": [0, 0, 0], "on": false }],
@@ -52,7 +52,7 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn a_wrong_part_is_named() {
+fn json_errors_name_the_invalid_member() {
     let model = compiled().model;
     let wrong = |change: fn(&mut Value)| {
         let mut value = point();
@@ -74,7 +74,7 @@ fn a_wrong_part_is_named() {
 }
 
 #[test]
-fn base_types_keep_their_limits() {
+fn json_numbers_outside_their_base_type_are_refused() {
     let model = Model::default();
     let written = |base, value: Value| bytes(&model, &Type::Base(base), &value).ok();
     assert_eq!(written(Base::U8, json!(255)), Some(vec![255]));

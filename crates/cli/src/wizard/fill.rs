@@ -72,7 +72,7 @@ mod tests {
     use super::{fill, indented, wrapped};
 
     #[test]
-    fn names_become_texts_once() {
+    fn template_names_are_replaced_once() {
         let texts = [("a", "1@b@"), ("b", "2"), ("ab", "3")].map(|(name, text)| (name, text.to_owned()));
         assert_eq!(fill("@a@-@b@@ab@ @c@ a@b", &texts), "1@b@-23 @c@ a@b");
         assert_eq!(fill("", &texts), "");
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn long_declarations_have_a_line_for_each_parameter() {
+    fn long_declarations_are_wrapped_at_parameters() {
         let text = "fn F(&self, a: (i32, i64), b: &[u8]) -> R<(A, B)>";
         assert_eq!(wrapped(text, 100), text);
         assert_eq!(wrapped(text, 20), "fn F(\n    &self,\n    a: (i32, i64),\n    b: &[u8]\n) -> R<(A, B)>");

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn imports_and_side_files_come_along() {
+    fn imports_and_side_files_are_copied_to_the_project() {
         let one = format!("import \"unknwn.idl\", \"parts/part.idl\", \"far.idl\";{ONE}");
         let files = [
             ("a/one.idl", one.as_str()),
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_of_imports_among_the_files_stays_one() {
+    fn import_directories_below_the_idl_file_are_kept() {
         let one = format!("import \"near.idl\";{ONE}");
         let folder = Folder::new("near", &[("one.idl", &one), ("parts/near.idl", ""), ("other/x.idl", "")]);
         let idl = folder.read("one.idl", &["parts", "other"]).unwrap();
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_upwards_stays_one() {
+    fn upward_import_paths_are_kept_in_the_copy() {
         let one = format!("import \"../b/far.idl\";{ONE}");
         let folder = Folder::new("upwards", &[("x/a/one.idl", &one), ("x/b/far.idl", "const long N = 1;")]);
         let idl = folder.read("x/a/one.idl", &[]).unwrap();
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_a_build_could_misread_are_refused() {
+    fn idl_file_names_unsafe_for_builds_are_refused() {
         let folder = Folder::new("names", &[("my one.idl", ONE), ("one.txt", ONE)]);
         let error = folder.read("my one.idl", &[]).err().unwrap().to_string();
         assert!(error.contains("my one.idl") && error.contains("may have only letters"), "{error}");
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn interfaces_are_the_files_own_that_others_can_call() {
+    fn the_wizard_offers_the_callable_interfaces_of_the_file() {
         let local = ONE.replace("object", "object, local").replace("IOne", "ILocal").replace("7b01", "7b02");
         let both = format!("{ONE}{local}");
         let folder = Folder::new("own", &[("both.idl", &both)]);
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn new_files_compile_in_both_languages() {
+    fn new_idl_files_compile_to_rust_and_cpp() {
         for (is_example, count) in [(false, 1), (true, 2)] {
             let idl = Idl::begin("file-server", is_example).unwrap();
             assert_eq!((idl.interfaces().len(), idl.interface("IFileServer").is_ok()), (count, true));

@@ -74,14 +74,14 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn this_command_belongs_to_this_checkout() {
+    fn the_wizard_recognises_a_checkout() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
         assert_eq!(Origin::find(Some(&root)).unwrap(), Origin::Checkout(root.clone()));
         assert_eq!(Origin::at(&root.join("crates")), None);
     }
 
     #[test]
-    fn an_installation_is_known_by_its_package() {
+    fn installations_are_recognised_by_their_cmake_package() {
         let folder = ground::Folder::new("wizard");
         let prefix = folder.path().to_owned();
         let package = prefix.join("lib64/cmake/obvia");

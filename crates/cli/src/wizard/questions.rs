@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_answers_are_asked_again() {
+    fn the_wizard_repeats_a_question_after_an_invalid_answer() {
         let mut asking = answered("x\n\n8\n");
         assert_eq!(asking.ask(&NUMBER, None, number).unwrap(), 7, "the empty line takes the proposal");
         assert_eq!(asking.ask(&NUMBER, None, number).unwrap(), 8);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_is_not_asked() {
+    fn the_wizard_does_not_ask_for_given_options() {
         let mut asking = answered("");
         assert_eq!(asking.ask(&NUMBER, Some("9"), number).unwrap(), 9);
         let error = asking.ask(&NUMBER, Some("x"), number).unwrap_err().to_string();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_asked_without_a_terminal() {
+    fn the_wizard_asks_nothing_without_a_terminal() {
         let mut asking = Asking::new(false);
         let error = asking.ask(&NUMBER, None, number).unwrap_err().to_string();
         assert_eq!(error, "--number is needed, and there is no terminal to ask the question: Which number");
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_quoted_for_shells() {
+    fn command_line_arguments_are_quoted_for_shells() {
         assert_eq!(["a-b/c.idl", "", "a b", "it's"].map(quoted), ["a-b/c.idl", "''", "'a b'", r"'it'\''s'"]);
     }
 }

@@ -228,13 +228,13 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn the_version_of_windows_core_is_that_of_the_workspace() {
+    fn generated_projects_use_the_windows_core_of_the_workspace() {
         let manifest = include_str!("../../../../Cargo.toml");
         assert!(manifest.contains(&format!("windows-core = {{ version = \"={WINDOWS_CORE}\" }}")), "{WINDOWS_CORE}");
     }
 
     #[test]
-    fn a_project_in_a_workspace_is_none_of_its_members() {
+    fn projects_inside_a_workspace_are_excluded_from_its_members() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         assert!(is_in_workspace(&here.join("new")) && is_in_workspace(here));
         assert!(!is_in_workspace(Path::new("/")) && !is_in_workspace(&here.join("../..")));

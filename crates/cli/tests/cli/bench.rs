@@ -99,7 +99,7 @@ fn every_baseline_is_measured_and_reported() {
 }
 
 #[test]
-fn on_one_cpu_everything_is_compared_with_the_unix_socket() {
+fn one_cpu_measurements_are_compared_with_the_unix_socket() {
     let output = bench(&["--cpus", "0,0", "--rounds", "2", "--batch", "20", "--cases", "null"]).output().unwrap();
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{table}");
@@ -109,7 +109,7 @@ fn on_one_cpu_everything_is_compared_with_the_unix_socket() {
 }
 
 #[test]
-fn a_killed_server_is_reported_and_the_others_go_on() {
+fn bench_reports_a_killed_server_and_continues_the_other_cases() {
     let client = bench(&["--rounds", "400", "--batch", "200", "--cases", "null", "--paths", "raw_futex,unix"])
         .args(["--cpus", "0,0"])
         .stdout(Stdio::piped())
@@ -126,7 +126,7 @@ fn a_killed_server_is_reported_and_the_others_go_on() {
 }
 
 #[test]
-fn a_killed_end_of_a_virtual_interface_is_reported_and_the_others_go_on() {
+fn bench_reports_a_killed_vi_end_and_continues_the_other_cases() {
     for (provider, path, baselines) in [("shm", "vi_shm", 1), ("udp", "vi_udp", 2)] {
         let directory = Directory::new();
         let client = measurement("send_lat", &["--provider", provider, "--sizes", "4K", "--wait", "block,adaptive"])
@@ -152,7 +152,7 @@ fn a_killed_end_of_a_virtual_interface_is_reported_and_the_others_go_on() {
 }
 
 #[test]
-fn servers_do_not_outlive_a_killed_client() {
+fn benchmark_servers_end_with_a_killed_client() {
     let mut client = bench(&["--rounds", "100000", "--cases", "null", "--paths", "raw_futex,unix"])
         .args(["--cpus", "0,0"])
         .stdout(Stdio::null())
@@ -228,7 +228,7 @@ fn bandwidth_is_measured_either_way_beside_a_copy() {
 }
 
 #[test]
-fn bandwidth_over_udp_is_measured_either_way_beside_a_stream() {
+fn udp_read_and_write_bandwidth_is_measured_beside_a_stream() {
     for (name, case) in [("write_bw", "write"), ("read_bw", "read")] {
         let rows = rows(name, &["--provider", "udp", "--sizes", "4K", "--wait", "block"]);
         let blocking: Vec<_> = names(&rows).into_iter().filter(|name| name.ends_with(" block")).collect();
@@ -249,7 +249,7 @@ fn calls_of_several_threads_are_measured_beside_those_of_one() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_said() {
+fn impossible_measurements_are_refused_with_the_reason() {
     for (name, arguments, complaint) in [
         ("send_lat", ["--provider", "pigeon"], "there is no provider `pigeon`: there is shm, udp, fabric, xdp"),
         #[cfg(not(feature = "fabric"))]

@@ -16,7 +16,7 @@ struct Server {
 const SERVES: &str = "OBVIA_CLI_SERVES_NOTES";
 
 #[test]
-fn serves_notes_where_it_is_told_to() {
+fn serve_notes_if_the_environment_requests_it() {
     if std::env::var_os(SERVES).is_some() {
         let _export = obvia::export("notes", INotes::from(Notes::default())).unwrap();
         eprintln!("serving");
@@ -29,7 +29,7 @@ impl Server {
     fn start() -> Self {
         let directory = Directory::new();
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "by_name::serves_notes_where_it_is_told_to", "--nocapture"]);
+        command.args(["--exact", "by_name::serve_notes_if_the_environment_requests_it", "--nocapture"]);
         command.env(SERVES, "1").env("OBVIA_RUNTIME_DIR", directory.path());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -56,7 +56,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn members_are_called_by_name() {
+fn object_members_are_called_by_name() {
     let server = Server::start();
     assert_eq!(server.good(&["Add", "milk", "2"]), "returned = 1\n");
     assert_eq!(server.good(&["INotes.add", "eggs"]), "returned = 2\n");
@@ -68,7 +68,7 @@ fn members_are_called_by_name() {
 }
 
 #[test]
-fn what_is_wrong_with_a_call_is_said() {
+fn errors_of_calls_by_name_explain_the_cause() {
     let server = Server::start();
     assert_eq!(
         server.bad(&["Nothing"]),

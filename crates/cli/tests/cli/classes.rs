@@ -130,7 +130,7 @@ fn classes_are_registered_listed_and_taken_back() {
 }
 
 #[test]
-fn registrations_come_from_files_and_are_right_before_any_is_written() {
+fn registration_files_are_all_checked_before_any_is_installed() {
     let user = User::new();
     let right = user.write("made", "right", &format!("# A comment.\nclass = {CALC}\nprogram = /opt/calc\n"));
     let wrong = user.write("made", "wrong", &format!("class = {OTHER}\nprogram = calc\n"));
@@ -163,7 +163,7 @@ fn registrations_come_from_files_and_are_right_before_any_is_written() {
 }
 
 #[test]
-fn files_that_others_can_write_are_no_registrations() {
+fn registration_files_writable_by_other_users_are_refused() {
     let user = User::new();
     let path = user.write("own", CALC, &format!("class = {CALC}\nprogram = /opt/calc\n"));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
@@ -172,7 +172,7 @@ fn files_that_others_can_write_are_no_registrations() {
 }
 
 #[test]
-fn a_socket_that_the_service_is_started_with_is_for_other_hosts() {
+fn the_socket_passed_to_the_activation_service_accepts_remote_hosts() {
     let (user, other) = (User::new(), User::new());
     let server = calc_server().display().to_string();
     user.obvia(&[
@@ -241,7 +241,7 @@ const SPOILT: [(&str, Put); 11] = [
 ];
 
 #[test]
-fn registrations_that_are_spoilt_while_the_service_runs_are_none_until_they_are_mended() {
+fn corrupt_registrations_are_ignored_until_they_are_repaired() {
     let (user, other) = (User::new(), User::new());
     let server = calc_server().display().to_string();
     let program =
@@ -279,7 +279,7 @@ fn registrations_that_are_spoilt_while_the_service_runs_are_none_until_they_are_
 }
 
 #[test]
-fn what_is_no_socket_to_listen_on_is_refused() {
+fn passed_descriptors_that_are_no_listening_sockets_are_refused() {
     let user = User::new();
     let as_systemd = r#"exec 3</dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@""#;
     let output = user.command("sh", &["-c", as_systemd, env!("CARGO_BIN_EXE_obvia"), "scm"]).output().unwrap();

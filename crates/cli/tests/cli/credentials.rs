@@ -33,7 +33,7 @@ fn serve_a_guarded_printer() {
 }
 
 #[test]
-fn the_command_proves_who_its_user_is() {
+fn the_command_authenticates_its_user() {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--ignored", "--exact", "--nocapture", "credentials::serve_a_guarded_printer"]);
     let mut server = Server::start(command);

@@ -17,7 +17,7 @@ fn a_file_without_interfaces_is_said_to_have_none() {
 }
 
 #[test]
-fn failures_are_told_apart_by_the_exit_code() {
+fn exit_codes_distinguish_failures() {
     let server = Server::calc();
     server.obvia(&["call", "calc", "Add", "1", "2"]).good();
     // Failures that the method itself returns.
@@ -61,7 +61,7 @@ fn failures_are_told_apart_by_the_exit_code() {
 }
 
 #[test]
-fn who_says_nothing_is_asked_once() {
+fn silent_servers_are_contacted_once() {
     let directory = Directory::new();
     let silent = UnixListener::bind(directory.path().join("calc.sock")).unwrap();
     std::fs::write(directory.path().join("calc.lock"), "1\n").unwrap();
@@ -80,7 +80,7 @@ fn who_says_nothing_is_asked_once() {
 }
 
 #[test]
-fn a_name_that_is_not_there_over_a_network_is_told_with_those_that_are() {
+fn errors_about_unknown_network_names_list_the_exported_names() {
     let mut server = Server::start(listening());
     for _ in 0..2 {
         let binding = server.line();
@@ -100,7 +100,7 @@ fn listening() -> std::process::Command {
 }
 
 #[test]
-fn a_string_binding_is_no_name_to_export() {
+fn string_bindings_are_refused_as_export_names() {
     let refused = crate::objects::export_as("ncacn_vi_udp:127.0.0.1[1]");
     assert_eq!(refused.code(), obvia::code::E_INVALIDARG);
     let said = refused.to_string();
@@ -111,7 +111,7 @@ fn a_string_binding_is_no_name_to_export() {
 }
 
 #[test]
-fn what_cannot_be_listened_on_is_named() {
+fn listening_errors_name_the_binding() {
     let directory = Directory::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let binding = format!("ncacn_ip_tcp:127.0.0.1[{}]", taken.local_addr().unwrap().port());
@@ -120,7 +120,7 @@ fn what_cannot_be_listened_on_is_named() {
 }
 
 #[test]
-fn arguments_come_from_files_and_from_the_standard_input() {
+fn arguments_are_read_from_files_and_standard_input() {
     let server = Server::calc();
     let file = server.directory.path().join("numbers.json");
     std::fs::write(&file, "[1, 2, 3]\n").unwrap();
@@ -132,7 +132,7 @@ fn arguments_come_from_files_and_from_the_standard_input() {
 }
 
 #[test]
-fn numbers_that_are_not_finite_are_numbers() {
+fn nonfinite_numbers_are_valid_arguments() {
     let server = Server::calc();
     assert_eq!(server.call(&["Compute", "ADD", "NaN", "1"]).good(), "result = NaN\n");
     assert_eq!(server.call(&["Compute", "ADD", "--", "-Infinity", "1"]).good(), "result = -inf\n");
@@ -141,7 +141,7 @@ fn numbers_that_are_not_finite_are_numbers() {
 }
 
 #[test]
-fn options_are_where_they_mean_something() {
+fn subcommands_accept_only_their_own_options() {
     let directory = Directory::new();
     directory.obvia(&["idl", "--user", "anna", "x.idl"]).bad_with(2);
     let help = directory.obvia(&["tlb", "--help"]).good();

@@ -54,7 +54,7 @@ fn assert_harmless(text: &str) {
 }
 
 #[test]
-fn a_terminal_is_told_nothing_by_a_server() {
+fn server_text_is_escaped_before_it_reaches_the_terminal() {
     let server = server();
     let said = server.obvia(&["describe", "printer", "INosuch"]).bad_with(2);
     assert!(said.contains("\\u001b]0;owned"), "{said:.300}");
@@ -65,7 +65,7 @@ fn a_terminal_is_told_nothing_by_a_server() {
 }
 
 #[test]
-fn a_description_that_takes_long_is_given_up() {
+fn slow_interface_descriptions_end_at_the_time_limit() {
     let server = server();
     // Whether the compilation ends in time depends on the machine.
     let ran = server.obvia(&["describe", "printer", "IDeep", "--timeout", "1"]);
@@ -75,7 +75,7 @@ fn a_description_that_takes_long_is_given_up() {
 }
 
 #[test]
-fn a_long_registration_is_one_row() {
+fn registrations_with_long_texts_are_listed_in_one_row() {
     let directory = Directory::new();
     let classes = directory.path().join("classes");
     std::fs::create_dir(&classes).unwrap();

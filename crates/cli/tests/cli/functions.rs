@@ -81,7 +81,7 @@ fn functions_are_listed_described_and_called_over_any_protocol_sequence() {
 }
 
 #[test]
-fn the_mapper_leads_to_functions() {
+fn functions_are_called_through_the_endpoint_mapper() {
     let directory = Directory::new();
     let mapper = Process::mapper(&directory);
     let host = format!("ncacn_ip_tcp:127.0.0.1[,mapper={}]", mapper.port());
@@ -108,7 +108,7 @@ fn the_mapper_leads_to_functions() {
 }
 
 #[test]
-fn a_mapper_that_is_told_to_end_ends_well() {
+fn a_signalled_endpoint_mapper_exits_successfully() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let directory = Directory::new();
         let mut mapper = Process::mapper(&directory);
@@ -124,7 +124,7 @@ fn a_mapper_that_is_told_to_end_ends_well() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_said() {
+fn errors_about_ports_in_use_name_the_binding() {
     let directory = Directory::new();
     let mapper = Process::mapper(&directory);
     let words = ["epmapper", "--host", "127.0.0.1", "--name", "other", "--port", mapper.port()];

@@ -25,7 +25,7 @@ fn a_file_is_compiled_to_a_directory() {
 }
 
 #[test]
-fn c_is_a_header_and_stubs() {
+fn c_output_is_a_header_and_stubs() {
     let directory = Directory::new();
     let source = file(&directory, "one.idl", GOOD);
     let out = directory.path().join("out");
@@ -42,7 +42,7 @@ fn c_is_a_header_and_stubs() {
 }
 
 #[test]
-fn what_was_read_is_told_to_make() {
+fn dependency_files_list_the_imported_files() {
     let directory = Directory::new();
     // The compiler's built-in files are no dependencies.
     let part = file(&directory, "a part.idl", "import \"oaidl.idl\"; struct Part { long x; };");
@@ -59,7 +59,7 @@ fn what_was_read_is_told_to_make() {
 }
 
 #[test]
-fn a_check_writes_nothing() {
+fn idl_check_writes_no_files() {
     let directory = Directory::new();
     let source = file(&directory, "one.idl", GOOD);
     assert_eq!(directory.obvia(&["idl", "--check", &source]).good(), "");
@@ -73,7 +73,7 @@ fn a_check_writes_nothing() {
 }
 
 #[test]
-fn a_mistake_is_shown_where_it_is() {
+fn idl_errors_show_file_line_and_column() {
     let directory = Directory::new();
     let source = file(&directory, "bad.idl", &GOOD.replace("long a", "lnog a"));
     let error = directory.obvia(&["idl", &source]).bad();
@@ -86,7 +86,7 @@ fn a_mistake_is_shown_where_it_is() {
 }
 
 #[test]
-fn imports_are_looked_for_and_unknown_attributes_may_be_let_pass() {
+fn import_directories_and_unknown_attributes_are_options() {
     let directory = Directory::new();
     file(&directory, "parts/part.idl", "struct Part { long x; };");
     let text = format!("import \"part.idl\";\n{}", GOOD.replace("[in] long a", "[in] const struct Part *a"));
@@ -102,7 +102,7 @@ fn imports_are_looked_for_and_unknown_attributes_may_be_let_pass() {
 }
 
 #[test]
-fn a_side_file_stands_beside_the_file_or_is_named() {
+fn a_side_file_is_found_beside_the_idl_file_or_named() {
     let directory = Directory::new();
     let source = file(&directory, "one.idl", &GOOD.replace(", [out, retval] long *b", ""));
     let text = |arguments: &[&str]| directory.obvia(&[&["idl", "--text", &source], arguments].concat()).good();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use windows_core::implement;
 
 #[test]
-fn an_empty_list_says_so() {
+fn an_empty_listing_is_reported() {
     let directory = Directory::new();
     let listed = directory.obvia(&["ls"]);
     assert_eq!((listed.code, listed.out.as_str()), (0, ""));
@@ -18,7 +18,7 @@ fn an_empty_list_says_so() {
 }
 
 #[test]
-fn what_is_exported_is_listed() {
+fn exported_names_are_listed() {
     let server = Server::calc();
     let pid = server.pid().to_string();
     let table = server.obvia(&["ls"]).good();
@@ -85,7 +85,7 @@ fn numbers_and_enumerations_are_passed() {
 }
 
 #[test]
-fn arrays_bring_their_counts() {
+fn array_arguments_determine_their_counts() {
     let server = Server::calc();
     assert_eq!(server.call(&["Sum", "[1, 2, 2147483647]"]).good(), "sum = 2147483650\n");
     assert_eq!(server.call(&["Sum", "[]"]).good(), "sum = 0\n");
@@ -97,7 +97,7 @@ fn arrays_bring_their_counts() {
 }
 
 #[test]
-fn strings_may_be_bare_words() {
+fn string_arguments_can_be_unquoted() {
     let server = Server::calc();
     assert_eq!(server.call(&["Name", "en"]).good(), "name = \"calculator\"\n");
     assert_eq!(server.call(&["Name", "\"de\"", "--json"]).json(), json!({ "name": "Taschenrechner \u{1f9ee}" }));
@@ -107,7 +107,7 @@ fn strings_may_be_bare_words() {
 }
 
 #[test]
-fn structures_are_objects() {
+fn structure_arguments_are_json_objects() {
     let server = Server::calc();
     let entry = r#"{ "operation": "ADD", "left": 1, "right": 2, "result": 3, "marked": true }"#;
     assert_eq!(server.call(&["Percent", "50", entry]).good(), "result = 1.5\n");
@@ -124,7 +124,7 @@ fn structures_are_objects() {
 }
 
 #[test]
-fn objects_are_named_released_and_called() {
+fn returned_objects_are_described_released_and_callable() {
     let server = Server::calc();
     let tape = json!({ "interface": "ITape", "iid": "5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7a11", "released": true });
     assert_eq!(server.call(&["Tape", "--json"]).json(), json!({ "tape": tape }));
@@ -144,7 +144,7 @@ fn objects_are_named_released_and_called() {
 }
 
 #[test]
-fn a_failed_call_is_told_with_its_hresult() {
+fn failed_calls_are_reported_with_their_hresult() {
     let server = Server::calc();
     assert_eq!(server.call(&["Add", "2147483647", "1"]).bad(), "obvia: ICalc2.Add failed: E_INVALIDARG [0x80070057]\n");
     let failed = server.call(&["Add", "2147483647", "1", "--json"]);
@@ -162,7 +162,7 @@ fn a_failed_call_is_told_with_its_hresult() {
 }
 
 #[test]
-fn a_slip_gets_a_suggestion() {
+fn misspelled_names_get_a_suggestion() {
     let server = Server::calc();
     let said = |arguments: &[&str], wanted: &[&str]| {
         let error = server.obvia(arguments).bad();
@@ -239,7 +239,7 @@ pub(crate) fn export_a_printer() -> ! {
 }
 
 #[test]
-fn oneway_methods_run_although_nobody_waits() {
+fn oneway_methods_run_although_the_command_does_not_wait() {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--ignored", "--exact", "--nocapture", "objects::serve_a_printer"]);
     let mut server = Server::start(command);

@@ -14,7 +14,7 @@ fn files(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_server_that_is_told_to_end_leaves_nothing_behind() {
+fn a_signalled_server_leaves_no_files() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let mut server = Server::calc();
         assert_eq!(files(server.directory.path()).len(), 4);
@@ -24,7 +24,7 @@ fn a_server_that_is_told_to_end_leaves_nothing_behind() {
 }
 
 #[test]
-fn the_service_for_activation_leaves_nothing_behind() {
+fn the_activation_service_leaves_no_files() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_obvia"));
     command.arg("scm");
     let mut server = Server::start(command);
@@ -62,7 +62,7 @@ fn a_measurement_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_killed_servers_left_is_removed_by_a_listing() {
+fn a_listing_removes_the_files_of_killed_servers() {
     let mut server = Server::start({
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--ignored", "--exact", "--nocapture", "objects::serve_a_printer_over_networks"]);
@@ -77,7 +77,7 @@ fn what_killed_servers_left_is_removed_by_a_listing() {
 }
 
 #[test]
-fn a_listing_leaves_the_files_of_others_alone() {
+fn a_listing_removes_no_files_of_other_programs() {
     let directory = Directory::new();
     fs::write(directory.path().join("Cargo.lock"), "version = 4\n").unwrap();
     fs::write(directory.path().join("yarn.lock"), "").unwrap();
@@ -89,7 +89,7 @@ fn a_listing_leaves_the_files_of_others_alone() {
 }
 
 #[test]
-fn processes_of_other_name_spaces_call_each_other() {
+fn processes_in_other_pid_namespaces_call_each_other() {
     let server = Server::calc();
     let apart = |options: &[&str], arguments: &[&str]| {
         let mut command = Command::new("unshare");

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 const EMPTY: u64 = 24;
 
 #[test]
-fn a_program_is_told_of_its_trace_and_ends_as_it_wants() {
+fn traced_programs_get_the_trace_file_and_keep_their_exit_code() {
     let directory = Directory::new();
     let file = directory.path().join("trace.pcap");
     let script = "echo $OBVIA_TRACE $OBVIA_TRACE_LIMIT $1; exit 7";
@@ -20,7 +20,7 @@ fn a_program_is_told_of_its_trace_and_ends_as_it_wants() {
 }
 
 #[test]
-fn what_is_there_is_not_overwritten_and_what_cannot_start_leaves_nothing() {
+fn trace_files_are_not_overwritten_nor_left_by_a_failed_start() {
     let directory = Directory::new();
     let file = directory.path().join("trace.pcap");
     let path = file.to_str().unwrap();
@@ -34,7 +34,7 @@ fn what_is_there_is_not_overwritten_and_what_cannot_start_leaves_nothing() {
 }
 
 #[test]
-fn a_program_says_what_is_wrong_with_its_trace() {
+fn traced_programs_report_errors_of_the_trace_file() {
     let directory = Directory::new();
     let file = directory.path().join("trace.pcap");
     let path = file.to_str().unwrap();
@@ -53,7 +53,7 @@ fn a_program_says_what_is_wrong_with_its_trace() {
 }
 
 #[test]
-fn calls_that_are_not_in_the_trace_are_told_of() {
+fn trace_reports_calls_that_it_does_not_record() {
     let server = Server::calc();
     let file = server.directory.path().join("trace.pcap");
     let path = file.to_str().unwrap();

@@ -142,7 +142,7 @@ public:
 }
 
 #[test]
-fn files_that_are_there_stay() {
+fn the_wizard_keeps_existing_files() {
     let (directory, source, output) = shop();
     let arguments = ["wizard", &source, "--interface", "IShop", "-l", "rust", "-o", &output];
     directory.obvia(&arguments).good();
@@ -159,7 +159,7 @@ fn files_that_are_there_stay() {
 }
 
 #[test]
-fn without_a_terminal_what_is_missing_is_named() {
+fn the_wizard_names_missing_options_without_a_terminal() {
     let (directory, source, output) = shop();
     let of = "IShop, ILargeShop";
     for (line, said) in [
@@ -194,7 +194,7 @@ fn without_a_terminal_what_is_missing_is_named() {
 }
 
 #[test]
-fn a_new_interface_is_an_idl_file() {
+fn the_wizard_writes_an_idl_file_for_a_new_interface() {
     let directory = Directory::new();
     let output = directory.path().join("made");
     directory.obvia(&["wizard", "--new", "file-server", "-l", "rust", "-o", output.to_str().unwrap()]).good();
@@ -210,7 +210,7 @@ fn a_new_interface_is_an_idl_file() {
 }
 
 #[test]
-fn in_a_terminal_it_asks() {
+fn the_wizard_asks_questions_in_a_terminal() {
     let (directory, source, output) = shop();
     // The user's end of the terminal, and the command's end.
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
@@ -237,7 +237,7 @@ fn in_a_terminal_it_asks() {
 }
 
 #[test]
-fn a_component_that_is_there_is_called_over_virtual_interfaces() {
+fn the_wizard_specialises_existing_components() {
     for (language, component) in [("rust", "src/component.rs"), ("cpp", "src/component.hpp")] {
         let (directory, source, output) = shop();
         let new = format!("{output}-over-vi");
@@ -278,7 +278,7 @@ fn a_component_that_is_there_is_called_over_virtual_interfaces() {
 }
 
 #[test]
-fn what_is_no_object_is_not_specialised() {
+fn the_wizard_specialises_only_object_classes() {
     let (directory, source, _) = shop();
     let file = |name: &str, text: &str| {
         let path = directory.path().join(name).to_str().unwrap().to_owned();

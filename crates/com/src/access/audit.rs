@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_who_wanted_what_and_when() {
+    fn audit_lines_have_time_operation_and_caller() {
         let time = UNIX_EPOCH + Duration::from_secs(1_795_345_176);
         let refused = Refused::Call { interface: "ICounter".to_owned(), method: 5 };
         let refusal = Refusal { time, caller: caller(1000, 7), refused, untold: 0 };
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn days_have_their_dates() {
+    fn audit_times_are_formatted_as_dates() {
         for (seconds, text) in [
             (0, "1970-01-01T00:00:00Z"),
             (68_169_600, "1972-02-29T00:00:00Z"),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn one_caller_cannot_fill_the_log_nor_keep_others_out_of_it() {
+    fn the_audit_log_limits_lines_per_caller() {
         let (limits, start) = (Limits::default(), Instant::now());
         // Each call comes from another process.
         let lines = (0..1000).filter(|&pid| limits.tell(&caller(1, pid), start).is_some()).count();
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_is_told_of_again_and_how_often_it_was_not() {
+    fn suppressed_audit_lines_are_counted_in_the_next_line() {
         let (mut bucket, start) = (Bucket::default(), Instant::now());
         let mut told = |times: u32, now| (0..times).filter_map(|_| bucket.take(now)).collect::<Vec<_>>();
         assert_eq!(told(1000, start), [0; BURST as usize]);

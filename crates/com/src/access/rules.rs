@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_known_by_one_line_is_permitted() {
+    fn a_caller_that_matches_one_rule_is_permitted() {
         let callers = Callers::nobody().with_user(5).with_account("anna", Level::Integrity).with_host("10.0.0.1");
         assert!(callers.permits(&process(5)) && !callers.permits(&process(6)));
         assert!(callers.permits(&host("10.0.0.1", None)) && !callers.permits(&host("10.0.0.2", None)));
@@ -326,12 +326,12 @@ mod tests {
     }
 
     #[test]
-    fn a_user_that_the_kernel_cannot_name_is_nobody() {
+    fn a_user_unknown_to_the_kernel_is_never_permitted() {
         assert!(!Callers::nobody().with_user(Peer::NOBODY).permits(&process(Peer::NOBODY)));
     }
 
     #[test]
-    fn a_rule_that_panics_permits_nothing() {
+    fn an_access_rule_that_panics_permits_nothing() {
         let rule = |_: &Caller| -> bool { panic!("on purpose") };
         assert!(!permits(Some(Arc::new(rule)), || process(1), || Refused::Name("x".to_owned())));
     }

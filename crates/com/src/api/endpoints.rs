@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_is_the_bindings_own_or_the_interfaces() {
+    fn a_binding_without_endpoint_uses_the_endpoint_of_the_interface() {
         let attribute = &[
             "ncacn_np:[\\pipe\\any]",
             "ncacn_ip_tcp:",
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn the_mapper_is_where_it_always_is_or_where_the_binding_says() {
+    fn the_mapper_address_is_well_known_or_an_option_of_the_binding() {
         let at = |text: &str| {
             let mut binding: StringBinding = text.parse().unwrap();
             let option = take_mapper(&mut binding);

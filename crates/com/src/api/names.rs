@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
-    fn a_process_exports_a_name_once_also_to_networks_alone() {
+    fn a_name_is_exported_once_even_if_only_to_networks() {
         let (name, object) = (ground::fresh_name("name"), IUnknown::from(Object));
         let ways: [Way; 2] = [export_object, export_to_networks];
         for (first, second) in [(0, 0), (0, 1), (1, 0), (1, 1)] {

@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
-    fn a_panic_leaves_no_bell_behind() {
+    fn a_panic_in_a_call_leaves_no_cancel_bell() {
         let listener = StreamListener::bind("127.0.0.1", 0).unwrap();
         let port = listener.endpoint().parse().unwrap();
         let stream = Arc::new(Stream::connect("127.0.0.1", port, Deadline::Within(ground::LATEST)).unwrap());

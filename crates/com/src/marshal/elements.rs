@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_as_many_as_were_written() {
+    fn lent_elements_have_the_number_that_was_written() {
         for count in 0..8_u16 {
             let all: Vec<u16> = (0..count).collect();
             assert_eq!(lent(|lending| all.iter().for_each(|one| lending.push(*one))), all);
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_while_they_are_written_leaves_those_before() {
+    fn a_panic_while_writing_elements_keeps_the_earlier_ones() {
         for count in [usize::MAX, 8, 3] {
             let all = lent(|lending| {
                 lending.push(7);

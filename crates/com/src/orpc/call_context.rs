@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn contexts_come_back() {
+    fn encoded_call_contexts_are_decoded_unchanged() {
         let longest = "s".repeat(TraceContext::STATE_MAX);
         let of_trace = CallContext { left: None, ..sample("") };
         let alone = CallContext { left: Some(Duration::ZERO), trace: None };
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_context_are_refused() {
+    fn malformed_call_contexts_are_refused() {
         let whole = bytes(&sample("a=b"));
         for length in (0..whole.len()).filter(|length| ![8, whole.len()].contains(length)) {
             let read = CallContext::read(&whole[..length]);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_that_is_none_is_left_out() {
+    fn invalid_trace_ids_are_ignored() {
         let mut none = bytes(&sample("a=b"));
         none[8..24].fill(0);
         assert_eq!(CallContext::read(&none), Some(CallContext { trace: None, ..sample("") }));

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn goes_there_and_back_and_every_shorter_form_is_refused() {
+    fn vi_references_round_trip_and_every_shorter_form_is_refused() {
         let bytes = sample().to_bytes().unwrap();
         assert_eq!(ViReference::from_bytes(&bytes), Ok(sample()));
         for length in 0..bytes.len() {
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn other_versions_and_custom_references_are_refused() {
+    fn vi_references_of_other_versions_are_refused() {
         let mut bytes = sample().to_bytes().unwrap();
         bytes[0] += 1;
         assert!(matches!(ViReference::from_bytes(&bytes), Err(Malformed::Wrong { what: "ViReference.version", .. })));

@@ -87,7 +87,7 @@ mod tests {
     use crate::DEFAULT_TIMEOUT;
 
     #[test]
-    fn a_time_that_was_said_is_a_context_whatever_its_length() {
+    fn an_explicit_timeout_is_a_call_context_of_any_length() {
         assert!(!is_set() && current() == CallContext::NONE);
         let said = crate::with_timeout(DEFAULT_TIMEOUT, || (is_set(), current().left));
         assert!(said.0 && said.1.is_some_and(|left| left <= DEFAULT_TIMEOUT), "{said:?}");
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_waits_no_longer_than_its_caller() {
+    fn calls_of_a_method_end_at_its_callers_deadline() {
         let own = |timeout| crate::with_timeout(timeout, || deadline::of_thread().start().remaining());
         let short = Duration::from_secs(1);
         {

@@ -318,12 +318,12 @@ mod tests {
     }
 
     #[test]
-    fn the_document_shows_what_is_written() {
+    fn the_documented_flat_frame_equals_the_written_one() {
         assert_eq!(written(), documented());
     }
 
     #[test]
-    fn what_is_written_is_found() {
+    fn arrays_of_a_written_frame_are_found() {
         with_view(&written(), |view| {
             let mut arrays = Arrays::behind(16);
             assert_eq!(arrays.find(view, 8, 16, 3, 4), Some(24));
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn every_other_slot_type_and_count_is_refused() {
+    fn array_slots_types_and_counts_are_checked_exactly() {
         // Every bit of the slot, the type and the count is changed in turn.
         for at in (8..16).chain(16..24) {
             for bit in 0..8 {

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn round_trips() {
+    fn objrefs_round_trip() {
         assert_eq!(ObjRef::from_wire(&sample().to_wire().unwrap()).ok(), Some(sample()));
     }
 
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_signature_form_and_ipid_are_refused() {
+    fn objrefs_with_wrong_signature_form_or_ipid_are_refused() {
         for at in [0, 4, 56] {
             let mut bytes = sample().to_wire().unwrap();
             bytes[at] ^= 0x40;

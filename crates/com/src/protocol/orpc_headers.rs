@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_takes_its_deadline_its_trace_and_its_causality_along() {
+    fn requests_carry_deadline_trace_and_causality() {
         let stub = crate::with_timeout(Duration::from_secs(5), || with_trace(TRACE.parse().unwrap(), request));
         let (left, trace, causality, answer) = performed(&stub, code::S_OK);
         assert!(left <= Duration::from_secs(5) && left > Duration::from_secs(3), "{left:?}");
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_ends_what_a_call_has_brought() {
+    fn a_fault_clears_the_deadline_and_trace_of_its_call() {
         let stub = crate::with_timeout(Duration::from_secs(5), || with_trace(TRACE.parse().unwrap(), request));
         let fail = || {
             HEADERS.read_request(ByteOrder::Little, &stub).unwrap();
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn words_come_with_a_result_that_failed() {
+    fn failed_results_carry_the_error_text() {
         let (.., answer) = performed(&request(), code::E_INVALIDARG);
         let (_, words) = HEADERS.read_response(ByteOrder::Little, &answer).unwrap();
         assert_eq!(words.map(|words| words.description).as_deref(), Some("no such luck"));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_refused() {
+    fn malformed_orpc_headers_are_refused() {
         let stub = request();
         for length in 0..stub.len() {
             assert_eq!(

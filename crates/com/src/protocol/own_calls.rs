@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
-    fn a_release_without_room_for_its_request_is_not_sent() {
+    fn a_release_is_not_sent_without_room_for_its_request() {
         let folder = ground::Folder::new("com-releases");
         let directory = Directory::at(folder.path()).unwrap();
         let nic = shm::open(&NicOptions { directory: Some(directory), ..NicOptions::default() }).unwrap();

@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
-    fn a_link_that_could_not_be_compared_in_time_is_not_added() {
+    fn links_that_were_not_compared_before_the_deadline_are_not_added() {
         let links = Links::default();
         let (first, second) = (Link::to_itself(), Link::to_itself());
         let oxid = first.oxid();

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_of_objects_may_use_names() {
+    fn objects_can_use_names_while_they_are_dropped() {
         let names = Arc::new(Names::default());
         assert!(names.add("x", listing(&names)));
         // The names have the only reference to each of the objects.

@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn the_users_of_an_association_are_limited_however_often_it_changes_them() {
+    fn an_association_has_a_limited_number_of_users() {
         let exporter = process::runtime().unwrap().exporter();
         let mut users = Users::default();
         let user = |number: usize| Arc::new(Principal { domain: format!("A{number}"), user: "anna".to_owned() });

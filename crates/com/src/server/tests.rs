@@ -50,7 +50,7 @@ impl Drop for ClosingRelay {
 
 #[test]
 #[cfg_attr(miri, ignore = "maps memory as Miri cannot")]
-fn who_rings_may_be_the_last_to_hold_a_connection() {
+fn the_waking_thread_can_hold_the_last_reference_to_a_connection() {
     let (ended, is_ended) = mpsc::channel();
     let clients = Arc::new(Clients::default());
     let window = Arc::new(Mutex::new(None));

@@ -56,7 +56,7 @@ mod tests {
     use super::{WAITING_MAX, WAITING_OF_HOST_MAX, Waiting};
 
     #[test]
-    fn one_host_does_not_take_every_place() {
+    fn unauthenticated_connections_are_limited_per_host() {
         let waiting = Waiting::default();
         let entered = |host: &str| (0..2 * WAITING_MAX).filter(|_| waiting.enter(host)).count();
         assert_eq!(entered("10.0.0.1"), WAITING_OF_HOST_MAX);

@@ -454,7 +454,7 @@ mod tests {
     use super::{Error, code};
 
     #[test]
-    fn what_main_returns_reads_as_a_message() {
+    fn errors_returned_from_main_print_as_messages() {
         let error = Error::new(code::E_INVALIDARG, "the sum is too large");
         assert_eq!(format!("{error:?}"), "the sum is too large (E_INVALIDARG)");
         assert_eq!(format!("{:?}", Error::from(code::RPC_E_TIMEOUT)), "RPC_E_TIMEOUT");

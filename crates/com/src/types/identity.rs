@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn servers_are_started_for_their_own_user_alone() {
+    fn only_the_own_user_and_root_can_have_servers_started() {
         let own = rustix::process::geteuid().as_raw();
         let process = |uid| Peer::Process { pid: 7, uid };
         assert!(is_of_own_user(&process(own)) && is_of_own_user(&process(0)));

@@ -75,7 +75,7 @@ mod tests {
     /// A program with the rights of another user trusts no file of its caller, who chose its
     /// environment.
     #[test]
-    fn files_are_those_of_the_user_whose_rights_the_process_has() {
+    fn plain_files_must_belong_to_the_effective_user() {
         if !rustix::process::geteuid().is_root() {
             return eprintln!("skipped: only the superuser can have another's rights");
         }

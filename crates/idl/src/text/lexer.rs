@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_the_text() {
+    fn tokens_reproduce_the_text() {
         for text in ["", "a /* b */ c // d\n#define X \\\n 1\n0x1F 1.5e-3f 'a' \"b\\\"c\" <<=\u{e9}@", "\"open\nnext"] {
             let joined: String = pieces(text).iter().map(|piece| piece.1).collect();
             assert_eq!(joined, text);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds() {
+    fn tokens_have_their_kinds() {
         use TokenKind::*;
         let found: Vec<_> = pieces("long x2[0x10];\n#if 1\n's' \"t\"").into_iter().filter(|p| p.0 != Space).collect();
         let kinds: Vec<_> = found.iter().map(|piece| piece.0).collect();

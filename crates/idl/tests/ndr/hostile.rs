@@ -29,7 +29,7 @@ fn refusal(interface: &Interface, method: &str, format: Format, stub: &[u8]) -> 
 }
 
 #[test]
-fn counts_are_compared_with_each_other() {
+fn stub_data_counts_must_agree_with_each_other() {
     let echo = echo();
     let refused = |method, stub: &[u32]| refusal(&echo, method, NDR, &words(stub));
     assert_eq!(refused("EchoData", &[3, 4, 0]), Error::Count { at: 8, found: 4 }, "size_is says 3");
@@ -46,7 +46,7 @@ fn counts_are_compared_with_each_other() {
 }
 
 #[test]
-fn counts_are_compared_with_what_is_there_before_anything_is_allocated() {
+fn stub_data_counts_are_checked_before_memory_is_allocated() {
     let echo = echo();
     let count = u64::from(u32::MAX);
     assert_eq!(refusal(&echo, "EchoData", NDR, &words(&[u32::MAX, u32::MAX, 0])), Error::Count { at: 8, found: count });
@@ -70,14 +70,14 @@ fn counts_are_compared_with_what_is_there_before_anything_is_allocated() {
 }
 
 #[test]
-fn strings_end_with_a_zero() {
+fn stub_data_strings_must_end_with_zero() {
     let echo = echo();
     assert_eq!(refusal(&echo, "TestCall", NDR, &words(&[2, 0, 2, 0x0061_0000])), Error::Text { at: 16 });
     assert_eq!(refusal(&echo, "TestCall", NDR, &words(&[0, 0, 0])), Error::Text { at: 12 });
 }
 
 #[test]
-fn discriminants_are_those_that_the_interface_says() {
+fn union_discriminants_must_match_the_interface() {
     let echo = echo();
     let numbers: Numbers = [1].into_iter().collect();
     let decode = |stub: &[u8]| echo.decode("TestCall2", Part::Reply, NDR, &numbers, stub);
@@ -92,7 +92,7 @@ fn discriminants_are_those_that_the_interface_says() {
 }
 
 #[test]
-fn pointers_lead_where_they_may() {
+fn null_reference_pointers_and_wrong_referents_are_refused() {
     let shapes = shapes();
     // One entry whose name, a reference pointer, is null.
     assert_eq!(refusal(&shapes, "Put", NDR, &words(&[1, 1, 0, 1, 1, 5])), Error::Null { at: 12 });
@@ -108,7 +108,7 @@ fn pointers_lead_where_they_may() {
 }
 
 #[test]
-fn chains_of_any_length_are_read_and_written() {
+fn linked_lists_of_any_length_are_converted() {
     const LENGTH: u32 = 20_000;
     let shapes = shapes();
     let mut stub = vec![1, 0, 0, 0];
@@ -131,7 +131,7 @@ fn chains_of_any_length_are_read_and_written() {
 }
 
 #[test]
-fn frames_are_no_longer_than_they_may_be() {
+fn frames_over_the_length_limit_are_refused() {
     let echo = echo();
     let method = echo.plan.method(echo.opnum("EchoData")).unwrap();
     let stub = [words(&[100, 100]), vec![0; 100]].concat();
@@ -173,7 +173,7 @@ fn a_failed_method_has_a_status_and_no_frame() {
 }
 
 #[test]
-fn responses_end_with_their_status() {
+fn a_response_must_end_with_its_status() {
     let shapes = shapes();
     let method = shapes.plan.method(shapes.opnum("Noted")).unwrap();
     let mut frame = Vec::new();

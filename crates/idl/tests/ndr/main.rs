@@ -39,14 +39,14 @@ fn interface(text: &str) -> Interface {
 }
 
 #[test]
-fn plans_say_what_may_be_performed_twice() {
+fn plans_mark_idempotent_methods() {
     let echo = Interface::of("testing/interop/idl/rpcecho.idl", "rpcecho");
     let [one, other] = ["AddOne", "EchoData"].map(|name| echo.plan.method(echo.opnum(name)).unwrap().is_idempotent());
     assert!(one && !other);
 }
 
 #[test]
-fn alignment_counts_from_before_the_headers() {
+fn ndr_alignment_includes_the_headers() {
     let given = interface(
         "[object, uuid(6f2c7f3e-55b7-4ddc-8f0f-6ac0c5a1d9b7)]
         interface IGiven : IUnknown { HRESULT Take([in] hyper value); }",

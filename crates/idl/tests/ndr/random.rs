@@ -285,7 +285,7 @@ fn there_and_back(interface: &Interface, method: &str, part: Part, numbers: &Num
 }
 
 #[test]
-fn random_frames_come_back_as_they_were() {
+fn random_frames_round_trip_through_ndr() {
     let sent: usize = [
         ("testing/matrix/idl/shapes.idl", "IShapes"),
         ("testing/matrix/idl/values.idl", "IValues"),

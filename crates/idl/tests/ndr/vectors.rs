@@ -23,7 +23,7 @@ fn part(vector: &Value) -> Part {
 }
 
 #[test]
-fn frames_come_back_as_they_were_written() {
+fn frame_vectors_round_trip_through_ndr() {
     let all = json("testing/vectors/flat/graphs.json");
     let interface = Interface::of("testing/matrix/idl/shapes.idl", all["interface"].as_str().unwrap());
     for vector in all["valid"].as_array().unwrap() {
@@ -40,7 +40,7 @@ fn frames_come_back_as_they_were_written() {
 }
 
 #[test]
-fn stub_data_is_what_others_write_and_read() {
+fn stub_data_agrees_with_other_implementations() {
     for name in ["rpcecho", "accounts", "objects"] {
         let all = json(&format!("testing/vectors/ndr/{name}.json"));
         let interface = Interface::of(all["idl"].as_str().unwrap(), all["interface"].as_str().unwrap());
@@ -62,7 +62,7 @@ fn stub_data_is_what_others_write_and_read() {
 
 /// Arrays of fixed size of which only a part travels, and reference pointers within other pointers.
 #[test]
-fn arrays_of_fixed_size_may_travel_in_part() {
+fn fixed_size_arrays_can_be_passed_in_part() {
     let interface = super::interface(
         "typedef struct Named {
             [string] char name[4];

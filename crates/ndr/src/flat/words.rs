@@ -262,7 +262,7 @@ mod tests {
     use crate::flat::shape::{Class, Element, Expr, Extent, Iid, Int, What};
 
     #[test]
-    fn a_list_and_an_array_at_the_end_are_read() {
+    fn type_tables_with_lists_and_trailing_arrays_are_read() {
         // A list item (number, boolean, name, next item), and a counted array of shorts at the end
         // of a structure.
         let list = [24, 1, 0, 5, 3, 4, 0, 8, 3, 1, 3, 2, 16, 3, 2, 16, 0, 0];
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_is_read() {
+    fn method_tables_are_read() {
         let request = [16, 1, 0, 16, 0];
         let reply = [8, 0, 1, 0, 4, 2, 0];
         let outer = [2, 0, 8, 0, 9];
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_are_read_with_their_operators() {
+    fn expressions_of_type_tables_are_read() {
         // The size of an array of type 16: (outer 0 > member 2 ? -3 : ~1).
         let size = [5, 4, 16, 2, 0, 1, 2, 3, 3, 0, 0, 3, 3, 1, 0, 1];
         let pointer: Vec<i64> = [0, 3, 0, 16, 1].into_iter().chain(size).chain([0]).collect();

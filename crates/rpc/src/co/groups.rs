@@ -109,7 +109,7 @@ mod tests {
     use super::{Groups, Joins};
 
     #[test]
-    fn groups_are_there_as_long_as_their_associations() {
+    fn association_groups_live_as_long_as_their_associations() {
         let groups = Groups::default();
         let (one, other) = (groups.join(0).unwrap(), groups.join(0).unwrap());
         assert_ne!(one.number, other.number);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_groups_have_one_number_and_none_has_0() {
+    fn association_group_numbers_are_unique_and_not_zero() {
         let groups = Groups::<u8>::default();
         let all = [Some(u32::MAX), Some(u32::MAX), None, Some(0)].map(|first| groups.found(first, 9));
         assert_eq!(all.each_ref().map(|group| group.number()), [u32::MAX, 1, 2, 3]);

@@ -89,7 +89,7 @@ fn units(mut bytes: &[u8]) -> Vec<Unit<'_>> {
 }
 
 #[test]
-fn contexts_are_settled_one_by_one() {
+fn presentation_contexts_are_negotiated_one_by_one() {
     let mut pair = Pair::new(ClientOptions::default(), ServerOptions::default());
     let contexts = vec![context(0, &[NDR64]), context(1, &[NDR, FLAT]), context(2, &[NDR64, NDR])];
     let id = pair.client.bind(contexts, None).unwrap();
@@ -125,7 +125,7 @@ fn calls_of_every_length_come_through() {
 }
 
 #[test]
-fn fragments_are_as_long_as_was_agreed() {
+fn fragments_have_the_negotiated_length() {
     let mut pair = Pair::bound();
     pair.client.call(&call(&[1; 3000])).unwrap();
     let sent = units(pair.client.output()).into_iter().map(|unit| {
@@ -137,7 +137,7 @@ fn fragments_are_as_long_as_was_agreed() {
 }
 
 #[test]
-fn calls_under_way_at_a_time_are_answered_in_any_order() {
+fn concurrent_calls_are_answered_in_any_order() {
     let mut pair = Pair::bound();
     let first = pair.client.call(&call(&[1; 2000])).unwrap();
     let second = pair.client.call(&call(&[2; 2000])).unwrap();
@@ -160,7 +160,7 @@ fn calls_under_way_at_a_time_are_answered_in_any_order() {
 }
 
 #[test]
-fn a_byte_at_a_time_is_enough() {
+fn pdus_can_arrive_byte_by_byte() {
     let mut pair = Pair::bound();
     let id = pair.client.call(&call(&[5; 1500])).unwrap();
     let sent = std::mem::take(pair.client.output());
@@ -173,7 +173,7 @@ fn a_byte_at_a_time_is_enough() {
 }
 
 #[test]
-fn faults_say_whether_the_method_was_called() {
+fn faults_state_whether_the_method_was_called() {
     let mut pair = Pair::bound();
     for began in [true, false] {
         let id = pair.client.call(&call(&[])).unwrap();
@@ -186,7 +186,7 @@ fn faults_say_whether_the_method_was_called() {
 }
 
 #[test]
-fn calls_in_unknown_contexts_are_refused() {
+fn calls_in_unknown_presentation_contexts_are_refused() {
     let mut pair = Pair::bound();
     assert!(matches!(pair.client.call(&OutgoingCall { context_id: 5, ..call(&[]) }), Err(AssociationError::Misuse(_))));
     let mut bytes = Vec::new();
@@ -224,7 +224,7 @@ fn cancelled_calls_are_answered_and_orphaned_ones_are_not() {
 }
 
 #[test]
-fn calls_without_answers_have_none() {
+fn maybe_calls_get_no_response() {
     let mut pair = Pair::bound();
     pair.client.call(&OutgoingCall { is_maybe: true, ..call(&[]) }).unwrap();
     assert!(matches!(pair.ask_server(), Ok(Some(ServerEvent::Call(came))) if came.is_maybe));
@@ -232,7 +232,7 @@ fn calls_without_answers_have_none() {
 }
 
 #[test]
-fn more_than_the_limits_is_refused() {
+fn requests_over_the_limits_are_refused() {
     let mut pair = Pair::bound();
     for _ in 0..3 {
         pair.client.call(&call(&[])).unwrap();
@@ -250,7 +250,7 @@ fn more_than_the_limits_is_refused() {
 }
 
 #[test]
-fn fragments_that_continue_nothing_are_refused() {
+fn fragments_without_a_first_fragment_are_refused() {
     let fragment = |flags, id, stub| {
         let mut bytes = Vec::new();
         let request = Request { alloc_hint: 0, context_id: 0, opnum: 0, object: None, stub };
@@ -270,7 +270,7 @@ fn fragments_that_continue_nothing_are_refused() {
 }
 
 #[test]
-fn units_out_of_turn_end_the_association() {
+fn pdus_out_of_order_end_the_association() {
     let mut server = ServerAssociation::new(ServerOptions::default());
     let mut bytes = Vec::new();
     Request { alloc_hint: 0, context_id: 0, opnum: 0, object: None, stub: &[] }
@@ -294,7 +294,7 @@ fn units_out_of_turn_end_the_association() {
 }
 
 #[test]
-fn a_bind_of_another_version_is_told_which_there_are() {
+fn a_bind_of_another_version_is_refused_with_the_supported_versions() {
     let mut server = ServerAssociation::new(ServerOptions::default());
     let mut bind = Pair::new(ClientOptions::default(), ServerOptions::default());
     bind.client.bind(vec![context(0, &[NDR])], None).unwrap();
@@ -307,7 +307,7 @@ fn a_bind_of_another_version_is_told_which_there_are() {
 }
 
 #[test]
-fn features_are_granted_as_far_as_they_are_known() {
+fn only_known_bind_time_features_are_granted() {
     let mut server = ServerAssociation::new(ServerOptions::default());
     let all = SyntaxId { uuid: Uuid(0x6cb7_1c2c_9812_4540_ff00_0000_0000_0000), version: 1 };
     let contexts = vec![context(0, &[NDR]), context(1, &[all])];
@@ -322,7 +322,7 @@ fn features_are_granted_as_far_as_they_are_known() {
 /// Sends a big-endian request: header, numbers and object have this order, the stub data is passed
 /// on unchanged.
 #[test]
-fn the_senders_byte_order_is_said() {
+fn requests_are_delivered_with_the_byte_order_of_the_sender() {
     let mut pair = Pair::bound();
     let big = [
         5, 0, 0, 0x83, 0, 0, 0, 0, 0, 42, 0, 0, 0, 0, 0, 9, 0, 0, 0, 2, 0, 0, 0, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
@@ -335,7 +335,7 @@ fn the_senders_byte_order_is_said() {
 }
 
 #[test]
-fn proposals_that_make_no_sense_are_refused() {
+fn nonsensical_bind_proposals_are_refused() {
     let propose = |contexts: Vec<Context>, group| {
         let mut server = ServerAssociation::new(ServerOptions {
             groups: Some(Arc::new(Groups::default())),
@@ -367,7 +367,7 @@ fn proposals_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn both_sides_send_fragments_of_one_length() {
+fn both_sides_use_the_same_fragment_length() {
     let sizes = |sent, received| FragmentSizes { sent, received };
     let own = sizes(5840, 5840);
     let agreed = [(0, 0), (1000, 6000), (1432, 4280), (3199, 5840), (0xffff, 0xffff)]

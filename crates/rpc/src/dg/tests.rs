@@ -9,7 +9,7 @@ use network::{Conditions, Random, Simulation};
 const SEEDS: u64 = if cfg!(miri) { 1 } else { 150 };
 
 #[test]
-fn every_call_is_answered_over_a_network_that_loses_doubles_and_delays() {
+fn datagram_calls_are_answered_over_a_bad_network() {
     for seed in 0..SEEDS {
         let mut random = Random(seed);
         let conditions = Conditions {
@@ -27,7 +27,7 @@ fn every_call_is_answered_over_a_network_that_loses_doubles_and_delays() {
 }
 
 #[test]
-fn no_call_is_performed_twice_when_servers_end_and_begin() {
+fn no_datagram_call_is_performed_twice_across_server_restarts() {
     let (mut answered, mut failed) = (0, 0);
     for seed in 0..SEEDS {
         let mut random = Random(seed ^ 0xabcd);

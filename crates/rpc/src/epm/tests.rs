@@ -37,7 +37,7 @@ const TOWER: [&str; 6] = [
 ];
 
 #[test]
-fn a_tower_is_laid_out_as_the_standard_says() {
+fn towers_have_the_standards_layout() {
     let one = tower(0x0003_0002, Way::Tcp([10, 1, 2, 3], 5000));
     assert_eq!(one.to_wire(), bytes(&TOWER));
     assert_eq!(Tower::from_wire(&bytes(&TOWER)).as_ref(), Ok(&one));
@@ -52,7 +52,7 @@ fn a_tower_is_laid_out_as_the_standard_says() {
 }
 
 #[test]
-fn towers_that_are_none_are_refused() {
+fn malformed_towers_are_refused() {
     let good = bytes(&TOWER);
     for length in 0..good.len() {
         assert_eq!(Tower::from_wire(&good[..length]), Err(TowerError::Short), "{length} bytes");
@@ -105,7 +105,7 @@ fn lookup(handle: &[u8], max: u32) -> Vec<u8> {
 }
 
 #[test]
-fn lookups_go_on_where_they_stopped() {
+fn mapper_lookups_continue_where_they_stopped() {
     let mut mapper = Mapper::default();
     for port in 1..=5 {
         mapper.insert(ME, entry(0, tower(u32::from(port), tcp(port)), &format!("number {port}")), false).unwrap();
@@ -157,7 +157,7 @@ fn change_all(entries: &[(u128, &Tower)], annotation: &str) -> Vec<u8> {
 }
 
 #[test]
-fn only_some_may_change_what_is_registered() {
+fn only_local_registrants_can_change_the_mapper() {
     let mut mapper = Mapper::default();
     let status = |results: Vec<u8>| Status(u32::from_le_bytes(*results.first_chunk().unwrap()));
     let mut call = |opnum, caller: &Caller, port| {
@@ -176,7 +176,7 @@ fn only_some_may_change_what_is_registered() {
 }
 
 #[test]
-fn entries_that_replace_others_need_no_room() {
+fn replacing_entries_does_not_count_against_the_limit() {
     let mut mapper = Mapper::default();
     for number in 0..REGISTERED_MAX as u128 {
         mapper.insert(ME, entry(number, tower(1, tcp(1)), ""), false).unwrap();
@@ -197,7 +197,7 @@ fn entries_that_replace_others_need_no_room() {
 }
 
 #[test]
-fn annotations_are_cut_and_entries_counted() {
+fn annotations_are_cut_and_mapper_entries_are_limited() {
     let mut mapper = Mapper::default();
     mapper.insert(ME, entry(0, tower(1, tcp(1)), &"ä".repeat(40)), false).unwrap();
     assert_eq!(mapper.entries().next().unwrap().annotation, "ä".repeat(31));
@@ -219,7 +219,7 @@ fn annotations_are_cut_and_entries_counted() {
 }
 
 #[test]
-fn what_is_somebodys_is_changed_by_nobody_else() {
+fn only_the_registrant_can_change_a_mapper_entry() {
     let mut mapper = Mapper::default();
     let status = |caller: &Caller, mapper: &mut Mapper, change, port| {
         let (opnum, stub) = change_request(change, &[entry(0, tower(1, tcp(port)), "clock")]);
@@ -237,7 +237,7 @@ fn what_is_somebodys_is_changed_by_nobody_else() {
 }
 
 #[test]
-fn clients_see_everything_in_several_calls_and_refuse_nonsense() {
+fn mapper_clients_list_all_entries_and_refuse_malformed_results() {
     let mut mapper = Mapper::default();
     let all: Vec<Entry> = (1..=250)
         .map(|port| entry(u128::from(port), tower(1, Way::Tcp([10, 0, 0, 1], port)), &format!("number {port}")))
@@ -260,7 +260,7 @@ fn clients_see_everything_in_several_calls_and_refuse_nonsense() {
 }
 
 #[test]
-fn arguments_that_are_none_end_in_faults() {
+fn malformed_mapper_arguments_end_in_faults() {
     let mut mapper = Mapper::default();
     mapper.insert(ME, entry(0, tower(1, tcp(1)), "one"), false).unwrap();
     let (_, map) = map_request(&tower(1, tcp(0)), Some(Uuid(1)));

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn each_mechanism_protects_at_each_level() {
+    fn each_mechanism_protects_packets_at_each_level() {
         for kind in [AuthType::NTLM, AuthType::SPNEGO] {
             for level in [Level::Connect, Level::Integrity, Level::Privacy] {
                 let ((mut client, mut server), tokens) = make(kind, level, "secret").unwrap();
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn less_than_what_was_agreed_is_refused() {
+    fn packets_below_the_negotiated_level_are_refused() {
         let ((mut client, mut server), _) = make(AuthType::NTLM, Level::Integrity, "secret").unwrap();
         let refused = server.unprotect(Level::Connect, &mut [7; 64], 24..56, &[]);
         assert_eq!(refused, Err(SecurityError::Level(2)));
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_that_cannot_encrypt_get_no_privacy() {
+    fn clients_without_encryption_cannot_negotiate_privacy() {
         let credential = Credential::user("", "user", "secret");
         let mut client = initiate(AuthType::NTLM, Level::Integrity, "", &credential).unwrap().context;
         let mut server = acceptor().accept(AuthType::NTLM, Level::Privacy).unwrap();
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_passwords_are_denied_and_the_context_is_of_no_more_use() {
+    fn a_security_context_is_unusable_after_a_wrong_password() {
         for kind in [AuthType::NTLM, AuthType::SPNEGO] {
             assert_eq!(make(kind, Level::Connect, "Secret").unwrap_err(), SecurityError::Denied);
         }
@@ -330,14 +330,14 @@ mod tests {
     }
 
     #[test]
-    fn a_context_that_is_made_takes_no_more_tokens() {
+    fn an_established_security_context_refuses_more_tokens() {
         let ((mut client, mut server), _) = make(AuthType::SPNEGO, Level::Privacy, "secret").unwrap();
         assert_eq!(client.step(&[]), Err(SecurityError::NotReady));
         assert_eq!(server.step(&[]), Err(SecurityError::NotReady));
     }
 
     #[test]
-    fn there_is_no_other_mechanism() {
+    fn unknown_security_mechanisms_are_refused() {
         let kerberos = AuthType(16);
         let refused = SecurityError::UnknownType(kerberos);
         assert_eq!(acceptor().accept(kerberos, Level::Privacy).unwrap_err(), refused);

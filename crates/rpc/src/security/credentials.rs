@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_read_line_by_line() {
+    fn account_tables_are_parsed_line_by_line() {
         let text = "# Who may.\n\n Anna = 8846F7EAEE8FB117AD06BDD830B7586C\notto=00000000000000000000000000000001\n";
         let table: AccountTable = text.parse().unwrap();
         let password = NtHash::of_password("password");

@@ -99,7 +99,7 @@ mod tests {
     const NUMBER: Nonce = Nonce { base: 7, sequence: 9 };
 
     #[test]
-    fn each_bit_and_number_and_direction_counts() {
+    fn packet_tags_cover_every_bit_the_number_and_the_direction() {
         for level in [Level::Integrity, Level::Privacy] {
             let (one, other) = (cipher(1, 2, level), cipher(2, 1, level));
             let mut sealed = *b"datagram";

@@ -94,7 +94,7 @@ impl Pair {
 const KINDS: [AuthType; 2] = [AuthType::NTLM, AuthType::SPNEGO];
 
 #[test]
-fn calls_are_protected_by_each_mechanism_at_each_level() {
+fn each_mechanism_protects_calls_at_each_level() {
     for kind in KINDS {
         for level in [Level::Connect, Level::Integrity, Level::Privacy] {
             let mut pair = Pair::bound(kind, level);
@@ -107,7 +107,7 @@ fn calls_are_protected_by_each_mechanism_at_each_level() {
 }
 
 #[test]
-fn an_association_has_several_contexts_in_any_order() {
+fn security_contexts_of_an_association_are_used_in_any_order() {
     let mut pair = Pair::bound(AuthType::NTLM, Level::Integrity);
     pair.authenticate(AuthType::SPNEGO, Level::Privacy, 1, "secret").unwrap();
     pair.authenticate(AuthType::NTLM, Level::Privacy, 2, "secret").unwrap();
@@ -117,14 +117,14 @@ fn an_association_has_several_contexts_in_any_order() {
 }
 
 #[test]
-fn a_wrong_password_ends_in_a_refusal() {
+fn associations_with_a_wrong_password_are_refused() {
     let mut pair = Pair::new();
     let refused = pair.authenticate(AuthType::SPNEGO, Level::Privacy, 0, "Secret");
     assert_eq!(refused, Err(SecurityError::Denied.into()));
 }
 
 #[test]
-fn every_bit_of_a_protected_request_counts() {
+fn every_bit_of_a_protected_request_is_authenticated() {
     for level in [Level::Integrity, Level::Privacy] {
         let length = {
             let mut pair = Pair::bound(AuthType::NTLM, level);
@@ -142,7 +142,7 @@ fn every_bit_of_a_protected_request_counts() {
 }
 
 #[test]
-fn a_request_that_is_repeated_is_refused() {
+fn replayed_requests_are_refused() {
     for kind in KINDS {
         let mut pair = Pair::bound(kind, Level::Integrity);
         let id = pair.call(0, b"pay ten");
@@ -155,7 +155,7 @@ fn a_request_that_is_repeated_is_refused() {
 }
 
 #[test]
-fn a_request_is_of_no_use_on_another_association() {
+fn requests_of_another_association_are_refused() {
     let mut overheard = Pair::bound(AuthType::NTLM, Level::Integrity);
     overheard.call(0, b"pay ten");
     let mut pair = Pair::bound(AuthType::NTLM, Level::Integrity);

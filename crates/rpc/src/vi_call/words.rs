@@ -79,14 +79,14 @@ mod tests {
     }
 
     #[test]
-    fn words_come_back() {
+    fn error_information_round_trips() {
         for words in [sample(), Words::default(), Words { source: String::new(), ..sample() }] {
             assert_eq!(Words::from_frame(&words.to_frame()), Some(words));
         }
     }
 
     #[test]
-    fn what_is_no_frame_is_refused() {
+    fn malformed_error_information_is_refused() {
         let frame = sample().to_frame();
         for length in 0..frame.len() - 7 {
             assert_eq!(Words::from_frame(&frame[..length]), None, "{length}");
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_cut_between_characters() {
+    fn long_error_texts_are_cut_between_characters() {
         let long = Words { description: "ß".repeat(Words::TEXT_MAX), ..sample() };
         let frame = long.to_frame();
         let read = Words::from_frame(&frame).unwrap();

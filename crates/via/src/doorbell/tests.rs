@@ -68,12 +68,12 @@ mod loom_model {
     }
 
     #[test]
-    fn no_wake_up_is_lost_and_payload_comes_before_sequence() {
+    fn the_doorbell_loses_no_wake_up_and_orders_payload_before_sequence() {
         one_message(must_ring);
     }
 
     #[test]
-    fn a_conversation_goes_on() {
+    fn the_doorbell_wakes_both_sides_of_a_call() {
         loom::model(|| {
             let (there, back) = (Arc::new(Words::default()), Arc::new(Words::default()));
             let server = {
@@ -105,7 +105,7 @@ mod loom_model {
     }
 
     #[test]
-    fn publishing_before_looking_rings_every_sleeper() {
+    fn senders_that_publish_before_checking_the_flag_lose_no_wake_up() {
         nobody_sleeps_through(|words| words.send(1, must_ring));
     }
 
@@ -113,7 +113,7 @@ mod loom_model {
     /// wake-ups.
     #[test]
     #[should_panic(expected = "a wake-up was lost")]
-    fn looking_before_publishing_is_found_out() {
+    fn the_model_finds_the_wake_up_lost_by_checking_before_publishing() {
         nobody_sleeps_through(|words| {
             must_ring(&words.sleeps, &words.bell);
             words.sequence.store(1, Ordering::Release);
@@ -185,7 +185,7 @@ mod loom_model {
     }
 
     #[test]
-    fn one_call_a_sleep_is_enough() {
+    fn one_wake_up_call_per_sleep_is_enough() {
         loom::model(|| {
             let words = Arc::new(Called::default());
             let sender = {
@@ -228,13 +228,13 @@ mod loom_model {
     }
 
     #[test]
-    fn who_still_sleeps_is_called_again() {
+    fn a_receiver_that_still_sleeps_is_called_again() {
         somebody_else_takes_the_call(true);
     }
 
     #[test]
     #[should_panic(expected = "a call was lost")]
-    fn a_call_that_is_taken_away_from_others_is_found_out() {
+    fn the_model_finds_wake_up_calls_consumed_by_another_thread() {
         somebody_else_takes_the_call(false);
     }
 }

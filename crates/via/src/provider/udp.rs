@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks for the interfaces of this host")]
-    fn zones_have_names_and_numbers() {
+    fn ipv6_zones_are_parsed_by_name_and_number() {
         // The loopback interface, which every network namespace has as its first.
         let places = ["[fe80::1%lo]:7", "[fe80::1%1]:7"].map(|text| resolve(text).unwrap());
         assert_eq!(places[0], places[1]);

@@ -69,7 +69,7 @@ mod tests {
     /// The values of RFC 3720 appendix B.4, and the check value of the catalogue of parametrised
     /// CRC algorithms.
     #[test]
-    fn the_known_values() {
+    fn crc_values_equal_the_published_ones() {
         let rising: Vec<u8> = (0..32).collect();
         for (bytes, value) in [
             (&[0; 32][..], 0x8a91_36aa),
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_agree_at_every_length() {
+    fn the_crc_instruction_and_table_agree_at_every_length() {
         let bytes: Vec<u8> = (0..300_u32).map(|at| (at.wrapping_mul(at) >> 3) as u8).collect();
         for length in 0..bytes.len() {
             assert_eq!(crc32c(&bytes[..length]), by_table(&bytes[..length]), "{length} bytes");

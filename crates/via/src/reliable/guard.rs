@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sealed_arrives_and_nothing_else_does() {
+    fn only_sealed_datagrams_are_accepted() {
         let (mut one, mut other) = pair();
         let sealed = sent(&mut one, b"first");
         assert_eq!(sealed.len(), 5 + OVERHEAD);
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_end_seals_when_it_has_heard_a_sealed_datagram() {
+    fn an_end_seals_after_the_first_sealed_datagram_of_its_peer() {
         let (mut one, mut other) = pair();
         assert_eq!(sent(&mut other, b"plain"), b"plain");
         assert!(taken(&mut one, &[b"plain".to_vec()]).is_empty(), "the beginner takes nothing else any more");
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_comes_twice_and_much_comes_out_of_order() {
+    fn sealed_datagrams_can_be_reordered_but_not_replayed() {
         let (mut one, mut other) = pair();
         let mut all: Vec<_> = (0..300_u32).map(|number| sent(&mut one, &number.to_le_bytes())).collect();
         let oldest = all.remove(0);
@@ -338,7 +338,7 @@ mod tests {
 
     /// Before it had the keys, one end took a forged packet.
     #[test]
-    fn ends_that_do_not_agree_where_the_key_begins_have_nothing_to_say_to_each_other() {
+    fn ends_with_different_key_start_numbers_accept_no_datagrams() {
         let (mut one, _) = pair();
         let mut other = end((2, 1), false, [2, 6]);
         let sealed = sent(&mut one, b"first");

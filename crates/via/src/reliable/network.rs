@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_without_end_makes_no_wait_longer() {
+    fn endless_invalid_datagrams_do_not_extend_a_wait() {
         let attributes = Attributes {
             provider: "noise",
             max_transfer: 1,

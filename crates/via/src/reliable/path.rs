@@ -109,13 +109,13 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_takes_all_is_found_at_once() {
+    fn a_path_for_every_length_is_found_with_at_most_one_probe() {
         assert_eq!(search(65507, 65507), (65507, 1));
         assert_eq!(search(1200, 1200), (1200, 0));
     }
 
     #[test]
-    fn any_other_is_found_nearly() {
+    fn the_path_length_is_found_within_64_bytes() {
         for takes in [1200, 1210, 1472, 8972, 65000] {
             let (found, probes) = search(65507, takes);
             assert!(found <= takes && takes - found < 64, "{found} of {takes}");
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_confirms_what_was_not_asked() {
+    fn confirmations_without_a_probe_are_ignored() {
         let mut path = Path::new(1200, 1500);
         assert!(!path.confirmed(0, 1501));
         assert!(!path.confirmed(0, 1200));

@@ -164,7 +164,7 @@ mod tests {
     use super::{Position, Receiving};
 
     #[test]
-    fn selective_bits_follow_what_came_early() {
+    fn selective_acknowledgements_list_early_packets() {
         let mut receiving = Receiving::new(1 << 20);
         receiving.keep(2, b"two");
         receiving.keep(65, b"far");
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_wrap() {
+    fn packet_numbers_wrap() {
         let mut receiving = Receiving::new(1 << 20);
         receiving.skip_to(u64::from(u32::MAX));
         assert_eq!(receiving.position(u32::MAX), Position::Next);

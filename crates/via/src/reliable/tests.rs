@@ -1,7 +1,7 @@
 //! Two engines, and a network between them with the faults that the test wants, in virtual time.
 
 mod bad_networks;
-mod expected;
+mod fast_path;
 mod handshakes;
 mod operations;
 

@@ -119,7 +119,7 @@ mod tests {
     use super::{Congestion, RoundTrip};
 
     #[test]
-    fn time_outs_follow_the_round_trip_and_double() {
+    fn retransmission_timeouts_follow_the_round_trip_and_double() {
         let mut trip = RoundTrip::new(5_000_000, 200_000_000);
         assert_eq!(trip.timeout(), 20_000_000);
         trip.sample(10_000_000);

@@ -141,7 +141,7 @@ fn lull(core: &ViCore) {
 }
 
 #[test]
-fn an_acceptance_by_another_level_is_none() {
+fn connections_accepted_at_another_reliability_level_are_refused() {
     let controls = TestControls::new(Reliability::Unreliable);
     let nic = Nic::open(Box::new(TestProvider(Arc::clone(&controls))));
     let mut vi = nic.vi(ViAttributes::default(), &nic.protection_tag(), None, None).unwrap();
@@ -161,7 +161,7 @@ fn posting_wakes_the_attendant() {
 }
 
 #[test]
-fn a_broken_vi_keeps_nobody_busy_though_its_file_is_readable_for_ever() {
+fn a_broken_vi_does_not_keep_the_attendant_polling() {
     let controls = TestControls::new(Reliability::ReliableDelivery);
     let nic = Nic::open(Box::new(TestProvider(Arc::clone(&controls))));
     let tag = nic.protection_tag();
@@ -205,7 +205,7 @@ fn waiting_without_a_receive_ends_with_the_connection() {
 }
 
 #[test]
-fn who_slept_and_found_what_he_waited_for_leaves_the_vi_to_the_attendant() {
+fn a_sleeper_that_wakes_returns_the_vi_to_the_attendant() {
     let controls = TestControls::new(Reliability::ReliableDelivery);
     let (_nic, vi) = connected(&controls, Waiting::Block);
     // The owner of a completion queue sleeps like this. The attendant leaves the VI to the owner.
@@ -253,7 +253,7 @@ fn every_sleep_that_was_prepared_ends_once() {
 }
 
 #[test]
-fn a_disconnected_port_and_its_file_are_let_go() {
+fn disconnected_ports_and_their_files_are_released() {
     let controls = TestControls::new(Reliability::ReliableDelivery);
     let nic = Nic::open(Box::new(TestProvider(Arc::clone(&controls))));
     let queue = nic.completion_queue(4);

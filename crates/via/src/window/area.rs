@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_walk_through_the_area_though_all_is_free() {
+    fn area_frames_are_placed_round_robin() {
         with_area(|mut area| {
             let places: Vec<_> = (1..=5).map(|sequence| send(&mut area, sequence, 1000, sequence - 1)).collect();
             assert_eq!(places, [56, 1144, 2232, 56, 1144].map(Some));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn no_frame_is_written_over_that_the_peer_has_not_taken() {
+    fn unconsumed_area_frames_are_not_overwritten() {
         with_area(|mut area| {
             assert_eq!((1..=3).filter_map(|sequence| send(&mut area, sequence, 1000, 0)).count(), 3);
             for taken in 0..3 {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_moves_nothing() {
+    fn a_refused_area_frame_does_not_move_the_position() {
         with_area(|mut area| {
             assert_eq!(send(&mut area, 1, 3000, 0), Some(56));
             assert_eq!(send(&mut area, 2, 3000, 0), None);

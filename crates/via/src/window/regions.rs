@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_leads_to_the_same_place_on_the_other_side() {
+    fn region_references_translate_to_the_peers_address() {
         let (own, peers) = caches();
         let reference = own.reference(0x1010).expect("inside");
         assert_eq!(reference, 7 << 48 | 0x10);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn peers_get_half_of_the_addresses_at_most() {
+    fn peers_map_at_most_half_of_the_address_space() {
         let half = Addresses::take(MAPPED_MAX / 2).expect("nothing is taken");
         let rest = Addresses::take(MAPPED_MAX / 2).expect("nor more than half");
         assert!(matches!(Addresses::take(1), Err(Error::TooLong { limit: 0, .. })));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_an_address() {
+    fn only_references_into_known_regions_translate() {
         let (own, peers) = caches();
         for reference in [0, 8, 6 << 48, 8 << 48, 7 << 48 | 65, u64::MAX, (7 << 48) - 1] {
             assert_eq!(peers.address(reference, 0, 1, 1), None, "{reference:x}");

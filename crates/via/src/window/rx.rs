@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
-    fn an_alarm_that_a_message_forestalls_ends_the_next_wait() {
+    fn an_alarm_preceded_by_a_message_ends_the_next_wait() {
         const LATEST: Deadline = Deadline::Within(ground::LATEST);
         let folder = ground::Folder::new("via-rx");
         let directory = Directory::at(folder.path()).unwrap();

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_perfect_channel_changes_nothing() {
+    fn a_channel_without_faults_changes_nothing() {
         let arrived = pass(&mut channel(""), 1000);
         for (number, (at, bytes)) in (0_u32..).zip(&arrived) {
             assert_eq!((*at, &bytes[..]), (NOW + Duration::from_micros(number.into()), &number.to_le_bytes()[..]));
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn each_condition_does_what_it_says_and_counts_it() {
+    fn network_conditions_are_applied_and_counted() {
         let mut lossy = channel("loss=10%,seed=1");
         let left = pass(&mut lossy, 10_000).len() as u64;
         assert!((8_800..9_200).contains(&left) && lossy.counts().lost == 10_000 - left, "{left}");
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn delay_jitter_and_rate_take_their_time() {
+    fn delay_jitter_and_rate_postpone_datagrams() {
         let arrived = pass(&mut channel("delay=1ms,jitter=1ms,seed=3"), 1000);
         let took = |(number, (at, _)): (u32, &(Duration, Vec<u8>))| *at - NOW - Duration::from_micros(number.into());
         let times: Vec<_> = (0_u32..).zip(&arrived).map(took).collect();
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_let_nothing_through() {
+    fn a_cut_channel_passes_no_datagrams() {
         let mut channel = channel("cut=10us+20us");
         let early = NOW.checked_sub(NOW).unwrap();
         for micros in 0..40 {
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides() {
+    fn channel_faults_follow_from_the_seed() {
         let text = "loss=9%,dup=9%,reorder=9%,corrupt=9%,trunc=9%,delay=1ms,jitter=1ms,rate=10Mbit";
         let fate = |seed| pass(&mut channel(&format!("{text},seed={seed}")), 1000);
         assert_eq!(fate(1), fate(1));
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_back_is_next() {
+    fn a_datagram_put_back_is_taken_next() {
         let mut channel = channel("");
         channel.offer(NOW, b"1");
         channel.offer(NOW, b"2");

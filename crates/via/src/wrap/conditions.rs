@@ -332,7 +332,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn texts_say_all_there_is() {
+    fn network_conditions_have_a_complete_text_form() {
         let text = "loss=5%,dup=1%,reorder=2%,corrupt=0.1%,trunc=0.0001%,busy=3%,delay=1.5ms,jitter=200us,rate=100Mbit,\
                     queue=10KiB,cut=2s+500ms,cut=9s,way=out,seed=7";
         let conditions: Conditions = text.parse().unwrap();
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_named() {
+    fn malformed_network_conditions_are_refused_with_the_reason() {
         for (text, why) in [
             ("loss", "expected name=value"),
             ("loss=5", "expected a share: a number of at most four decimals and %"),
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_begin_and_end() {
+    fn cuts_have_a_start_and_a_length() {
         let cut = Cut { after: Duration::from_secs(2), length: Some(Duration::from_secs(1)) };
         let at = |millis| cut.holds(Duration::from_millis(millis));
         assert_eq!([at(1999), at(2000), at(2999), at(3000)], [false, true, true, false]);

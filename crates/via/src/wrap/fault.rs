@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_what_goes_either_way_is_lost() {
+    fn datagrams_are_lost_in_both_directions() {
         let (mut bad, mut good) = with("loss=50%,seed=3");
         for number in 0..1000_u32 {
             assert!(bad.send(&number.to_le_bytes()).unwrap() && good.send(&number.to_le_bytes()).unwrap());
@@ -231,14 +231,14 @@ mod tests {
     }
 
     #[test]
-    fn a_way_leaves_the_other_alone() {
+    fn faults_of_one_direction_do_not_affect_the_other() {
         let (mut bad, mut good) = with("loss=100%,way=in");
         assert!(bad.send(b"out").unwrap() && good.send(b"in").unwrap());
         assert_eq!((receive(&mut good), receive(&mut bad)), (Some(b"out".to_vec()), None));
     }
 
     #[test]
-    fn delayed_datagrams_wake_sleepers_of_both_sides() {
+    fn delayed_datagrams_wake_sleepers_of_both_ends() {
         let (mut bad, mut good) = with("delay=30ms");
         good.send(b"in").unwrap();
         let (datagram, took) = wait(&mut bad);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn full_inner_links_keep_what_was_delayed() {
+    fn delayed_datagrams_wait_for_room_of_the_inner_link() {
         let (mut bad, mut good) = with("delay=1ms,way=out");
         bad.inner.room = 1;
         assert!(bad.send(b"1").unwrap() && bad.send(b"2").unwrap());
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_by_hand_end_by_hand() {
+    fn manual_cuts_last_until_they_are_ended() {
         let (mut bad, mut good) = with("jitter=1ns");
         bad.set_cut(true);
         bad.send(b"1").unwrap();

@@ -79,7 +79,7 @@ mod tests {
     use super::{Random, splitmix};
 
     #[test]
-    fn the_numbers_are_the_published_ones() {
+    fn the_generator_yields_the_published_numbers() {
         // The first results of the reference implementation for the state 1, 2, 3, 4.
         let mut random = Random { state: [1, 2, 3, 4] };
         let expected = [
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_kept() {
+    fn random_events_happen_at_their_share() {
         let mut random = Random::new(7);
         let count = (0..100_000).filter(|_| random.happens(50_000)).count();
         assert!((4_700..5_300).contains(&count), "{count} of 100,000 are not 5 %");
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_whole() {
+    fn random_ranges_are_covered_completely() {
         let mut random = Random::new(8);
         let mut seen = [false; 4];
         for _ in 0..200 {

@@ -146,28 +146,28 @@ macro_rules! over_both {
 
 over_both! {
     private_data_of_full_length_arrives
-    a_refusal_brings_its_reason
-    nobody_there_is_not_found
-    messages_come_and_go_by_polling
-    messages_come_and_go_by_blocking
+    refused_requests_get_the_reason
+    requests_without_a_listener_are_not_found
+    messages_are_exchanged_by_polling
+    messages_are_exchanged_by_blocking
     a_mebibyte_arrives_intact
-    pieces_are_gathered_and_scattered
+    segments_are_gathered_and_scattered
     immediate_data_and_empty_messages_arrive
     many_messages_arrive_in_order
-    rdma_writes_land_silently
+    rdma_writes_complete_without_a_receive
     rdma_writes_with_immediate_data_consume_a_receive
-    rdma_writes_are_there_before_later_messages
-    rdma_reads_bring_bytes
-    reception_is_not_promised
-    messages_that_find_no_receive_break_the_connection
-    wrong_handles_are_refused
-    deregistered_regions_are_refused
-    regions_out_of_bounds_are_refused
-    rights_that_were_not_given_are_refused
-    regions_of_another_tag_are_refused
-    messages_that_are_too_long_break_the_connection
-    a_disconnect_is_noticed
-    a_killed_peer_is_noticed
+    rdma_writes_are_visible_before_later_messages
+    rdma_reads_return_the_remote_bytes
+    fabric_refuses_reliable_reception
+    messages_without_a_receive_break_the_connection
+    rdma_with_wrong_handles_is_refused
+    rdma_to_deregistered_regions_is_refused
+    rdma_out_of_region_bounds_is_refused
+    rdma_without_the_right_is_refused
+    rdma_to_regions_of_another_tag_is_refused
+    messages_longer_than_their_receive_break_the_connection
+    a_disconnect_is_detected
+    a_killed_peer_is_detected
     a_vi_can_be_connected_again
     many_connections_leave_no_files_behind
 }
@@ -186,7 +186,7 @@ fn private_data_of_full_length_arrives(wire: Wire) {
     });
 }
 
-fn a_refusal_brings_its_reason(wire: Wire) {
+fn refused_requests_get_the_reason(wire: Wire) {
     let (mut server, mut client) = (Side::new(wire, ViAttributes::default()), Side::new(wire, ViAttributes::default()));
     let mut listener = server.nic.listen(&wire.address()).unwrap();
     let address = listener.address();
@@ -207,7 +207,7 @@ fn a_refusal_brings_its_reason(wire: Wire) {
     });
 }
 
-fn nobody_there_is_not_found(wire: Wire) {
+fn requests_without_a_listener_are_not_found(wire: Wire) {
     let mut client = Side::new(wire, ViAttributes::default());
     let address = match wire {
         Wire::Tcp => "127.0.0.1:1".to_owned(),
@@ -219,7 +219,7 @@ fn nobody_there_is_not_found(wire: Wire) {
 
 /// The kernel accepts connections for a listener that is about to close.
 #[test]
-fn a_listener_that_goes_before_it_answers_is_not_found() {
+fn a_listener_that_closes_before_answering_is_not_found() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let mut client = Side::new(Wire::Tcp, ViAttributes::default());
@@ -237,7 +237,7 @@ fn a_listener_that_goes_before_it_answers_is_not_found() {
 /// The segments of a killed process have names with the id of that process, and this process may
 /// have the same id.
 #[test]
-fn segments_that_were_left_behind_are_no_obstacle() {
+fn stale_fabric_segments_do_not_block_new_ones() {
     let own = format!("{}:", std::process::id());
     let (server, client) = pair(Wire::Shm);
     let mut copies = Vec::new();
@@ -286,11 +286,11 @@ fn ping_pong(wire: Wire, waiting: Waiting, rounds: u32) {
     });
 }
 
-fn messages_come_and_go_by_polling(wire: Wire) {
+fn messages_are_exchanged_by_polling(wire: Wire) {
     ping_pong(wire, Waiting::Poll, 200);
 }
 
-fn messages_come_and_go_by_blocking(wire: Wire) {
+fn messages_are_exchanged_by_blocking(wire: Wire) {
     ping_pong(wire, Waiting::Block, 200);
 }
 
@@ -309,7 +309,7 @@ fn a_mebibyte_arrives_intact(wire: Wire) {
     }
 }
 
-fn pieces_are_gathered_and_scattered(wire: Wire) {
+fn segments_are_gathered_and_scattered(wire: Wire) {
     let (mut server, mut client) = pair(wire);
     let most = client.nic.attributes().max_segments;
     assert!(most >= 2);
@@ -387,7 +387,7 @@ fn many_messages_arrive_in_order(wire: Wire) {
     });
 }
 
-fn rdma_writes_land_silently(wire: Wire) {
+fn rdma_writes_complete_without_a_receive(wire: Wire) {
     let (mut server, mut client) = pair(wire);
     let bytes = pattern(300_000, 4);
     client.region.memory().write(0, &bytes).unwrap();
@@ -426,7 +426,7 @@ fn rdma_writes_with_immediate_data_consume_a_receive(wire: Wire) {
     assert_eq!(server.bytes(0, 4), b"efgh");
 }
 
-fn rdma_writes_are_there_before_later_messages(wire: Wire) {
+fn rdma_writes_are_visible_before_later_messages(wire: Wire) {
     let (mut server, mut client) = pair(wire);
     for seed in 1..40 {
         let length = if seed % 2 == 0 { 100_000 } else { 1_000 };
@@ -446,7 +446,7 @@ fn rdma_writes_are_there_before_later_messages(wire: Wire) {
     }
 }
 
-fn rdma_reads_bring_bytes(wire: Wire) {
+fn rdma_reads_return_the_remote_bytes(wire: Wire) {
     let (server, mut client) = pair(wire);
     let bytes = pattern(400_000, 5);
     server.region.memory().write(12, &bytes).unwrap();
@@ -460,14 +460,14 @@ fn rdma_reads_bring_bytes(wire: Wire) {
     assert!([client.bytes(50, 399_000), client.bytes(500_000, 1_000)].concat() == bytes);
 }
 
-fn reception_is_not_promised(wire: Wire) {
+fn fabric_refuses_reliable_reception(wire: Wire) {
     let nic = wire.open(folder().path());
     let attributes = ViAttributes { reliability: Reliability::ReliableReception, ..ViAttributes::default() };
     let refused = nic.vi(attributes, &nic.protection_tag(), None, None);
     assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
 }
 
-fn messages_that_find_no_receive_break_the_connection(wire: Wire) {
+fn messages_without_a_receive_break_the_connection(wire: Wire) {
     for length in [0, 8, 300_000] {
         let (mut server, mut client) = pair(wire);
         // The first message finds its receive, and the second none.
@@ -507,7 +507,7 @@ fn both_ways(at: RemoteAddress) -> [Box<Descriptor>; 2] {
     [Descriptor::rdma_write(at), Descriptor::rdma_read(at)]
 }
 
-fn wrong_handles_are_refused(wire: Wire) {
+fn rdma_with_wrong_handles_is_refused(wire: Wire) {
     for (word, bit) in [(0, 0), (0, 63), (1, 40)] {
         for kind in 0..2 {
             let (server, mut client) = pair(wire);
@@ -520,7 +520,7 @@ fn wrong_handles_are_refused(wire: Wire) {
     }
 }
 
-fn deregistered_regions_are_refused(wire: Wire) {
+fn rdma_to_deregistered_regions_is_refused(wire: Wire) {
     for kind in 0..2 {
         let (server, mut client) = pair(wire);
         client.region.memory().write(0, &[0xee; 64]).unwrap();
@@ -534,7 +534,7 @@ fn deregistered_regions_are_refused(wire: Wire) {
     }
 }
 
-fn regions_out_of_bounds_are_refused(wire: Wire) {
+fn rdma_out_of_region_bounds_is_refused(wire: Wire) {
     for offset in [ROOM as u64 - 63, ROOM as u64, u64::MAX - 10] {
         for kind in 0..2 {
             let (server, mut client) = pair(wire);
@@ -545,7 +545,7 @@ fn regions_out_of_bounds_are_refused(wire: Wire) {
     }
 }
 
-fn rights_that_were_not_given_are_refused(wire: Wire) {
+fn rdma_without_the_right_is_refused(wire: Wire) {
     for (access, kind) in [(Access::READ, 0), (Access::WRITE, 1), (Access::LOCAL, 0), (Access::LOCAL, 1)] {
         let (server, mut client) = pair(wire);
         client.region.memory().write(0, &[0xee; 64]).unwrap();
@@ -558,7 +558,7 @@ fn rights_that_were_not_given_are_refused(wire: Wire) {
     }
 }
 
-fn regions_of_another_tag_are_refused(wire: Wire) {
+fn rdma_to_regions_of_another_tag_is_refused(wire: Wire) {
     for kind in 0..2 {
         let (server, mut client) = pair(wire);
         client.region.memory().write(0, &[0xee; 64]).unwrap();
@@ -572,7 +572,7 @@ fn regions_of_another_tag_are_refused(wire: Wire) {
     }
 }
 
-fn messages_that_are_too_long_break_the_connection(wire: Wire) {
+fn messages_longer_than_their_receive_break_the_connection(wire: Wire) {
     for length in [65, 500_000] {
         let (mut server, mut client) = pair(wire);
         server.vi.receive.post(Descriptor::receive().with_segment(&server.region, 0, 64)).unwrap();
@@ -586,7 +586,7 @@ fn messages_that_are_too_long_break_the_connection(wire: Wire) {
     }
 }
 
-fn a_disconnect_is_noticed(wire: Wire) {
+fn a_disconnect_is_detected(wire: Wire) {
     let (mut server, mut client) = pair(wire);
     client.vi.receive.post(Descriptor::receive().with_segment(&client.region, 0, 64)).unwrap();
     client.vi.receive.post(Descriptor::receive().with_segment(&client.region, 0, 64)).unwrap();
@@ -604,7 +604,7 @@ const VICTIM: &str = "OBVIA_FABRIC_VICTIM";
 
 /// Runs in the process that is to be killed: connects, reports that, and waits.
 #[test]
-fn victim() {
+fn fabric_peer_to_be_killed() {
     let Ok(what) = std::env::var(VICTIM) else { return };
     let (wire, address) = what.split_once(' ').unwrap();
     let wire = if wire == "tcp" { Wire::Tcp } else { Wire::Shm };
@@ -615,13 +615,13 @@ fn victim() {
     let _ = std::io::stdin().read_line(&mut String::new());
 }
 
-fn a_killed_peer_is_noticed(wire: Wire) {
+fn a_killed_peer_is_detected(wire: Wire) {
     let mut server = Side::new(wire, ViAttributes { waiting: Waiting::Block, ..ViAttributes::default() });
     server.vi.receive.post(Descriptor::receive().with_segment(&server.region, 0, 64)).unwrap();
     let mut listener = server.nic.listen(&wire.address()).unwrap();
     let name = if matches!(wire, Wire::Tcp) { "tcp" } else { "shm" };
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "fabric::victim", "--nocapture"])
+        .args(["--exact", "fabric::fabric_peer_to_be_killed", "--nocapture"])
         .env(VICTIM, format!("{name} {}", listener.address()))
         .env(DIRECTORY, server.folder.path())
         .stdin(Stdio::piped())
@@ -671,7 +671,11 @@ fn many_connections_leave_no_files_behind(wire: Wire) {
     // The test runs in a process of its own, because other tests open files at the same time.
     let mut child = Command::new(std::env::current_exe().unwrap());
     let name = if matches!(wire, Wire::Tcp) { "tcp" } else { "shm" };
-    let status = child.args(["--exact", "fabric::cycles", "--nocapture"]).env(CYCLES, name).status().unwrap();
+    let status = child
+        .args(["--exact", "fabric::repeated_connections_leak_no_files", "--nocapture"])
+        .env(CYCLES, name)
+        .status()
+        .unwrap();
     assert!(status.success());
 }
 
@@ -682,7 +686,7 @@ fn count(directory: &str) -> usize {
 }
 
 #[test]
-fn cycles() {
+fn repeated_connections_leak_no_files() {
     let Ok(wire) = std::env::var(CYCLES) else { return };
     let wire = if wire == "tcp" { Wire::Tcp } else { Wire::Shm };
     let (mut server, mut client) = pair(wire);
@@ -718,14 +722,14 @@ fn handled() -> String {
 }
 
 #[test]
-fn the_program_keeps_its_signals() {
+fn fabric_providers_change_no_signal_handlers() {
     let before = handled();
     fabric::open(&Options::new("tcp")).expect("tcp is everywhere");
     assert_eq!(handled(), before);
 }
 
 #[test]
-fn who_comes_and_says_nothing_shuts_nobody_out() {
+fn silent_fabric_clients_do_not_block_others() {
     let folder = folder();
     let nic = Wire::Shm.open(folder.path());
     let mut listener = nic.listen(&Wire::Shm.address()).unwrap();
@@ -744,7 +748,7 @@ fn who_comes_and_says_nothing_shuts_nobody_out() {
 }
 
 #[test]
-fn nobody_is_introduced_by_the_memory_of_another_user() {
+fn introductions_by_segments_of_other_users_are_refused() {
     if !rustix::process::geteuid().is_root() {
         return eprintln!("skipped: only the superuser makes files of others");
     }
@@ -770,14 +774,18 @@ fn nobody_is_introduced_by_the_memory_of_another_user() {
 const FULL: &str = "OBVIA_FABRIC_FULL";
 
 #[test]
-fn a_request_for_which_there_are_no_files_is_rejected() {
+fn connection_requests_are_rejected_without_free_descriptors() {
     let mut child = Command::new(std::env::current_exe().unwrap());
-    let status = child.args(["--exact", "fabric::full", "--nocapture"]).env(FULL, "1").status().unwrap();
+    let status = child
+        .args(["--exact", "fabric::requests_without_free_descriptors", "--nocapture"])
+        .env(FULL, "1")
+        .status()
+        .unwrap();
     assert!(status.success());
 }
 
 #[test]
-fn full() {
+fn requests_without_free_descriptors() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     if std::env::var_os(FULL).is_none() {
         return;

@@ -111,17 +111,17 @@ fn ping_pong(waiting: Waiting, rounds: u32) {
 }
 
 #[test]
-fn polling_ends_play_ping_pong() {
+fn polling_udp_vis_exchange_messages() {
     ping_pong(Waiting::Poll, 300);
 }
 
 #[test]
-fn blocking_ends_play_ping_pong() {
+fn blocking_udp_vis_exchange_messages() {
     ping_pong(Waiting::Block, 1000);
 }
 
 #[test]
-fn adaptive_ends_play_ping_pong() {
+fn adaptive_udp_vis_exchange_messages() {
     ping_pong(Waiting::Adaptive, 1000);
 }
 
@@ -151,7 +151,7 @@ fn a_message_of_a_mebibyte_arrives_whole_at_every_level() {
 }
 
 #[test]
-fn remote_memory_is_written_and_read_while_its_owner_does_nothing() {
+fn rdma_over_udp_needs_no_work_of_the_owner() {
     let [(one, mut server), (other, mut client)] = pair();
     let target = one.region(1 << 20, Access::BOTH);
     let (source, back) = (filled(&other, &pattern(1 << 20)), other.region(1 << 20, Access::LOCAL));
@@ -171,7 +171,7 @@ fn remote_memory_is_written_and_read_while_its_owner_does_nothing() {
 }
 
 #[test]
-fn a_refused_write_touches_nothing_and_breaks_both_ends() {
+fn a_refused_udp_rdma_write_changes_no_memory_and_breaks_both_ends() {
     let [(one, mut server), (other, mut client)] = pair();
     let target = one.region(64, Access::READ);
     let source = filled(&other, &[0xff; 64]);
@@ -189,7 +189,7 @@ fn a_refused_write_touches_nothing_and_breaks_both_ends() {
 }
 
 #[test]
-fn a_send_that_finds_no_receive_breaks_reliable_ends_only() {
+fn udp_sends_without_a_receive_break_only_reliable_ends() {
     let [(_one, server), (other, mut client)] = pair();
     let source = filled(&other, b"hello");
     client.send.post(Descriptor::send().with_segment(&source, 0, 5)).unwrap();
@@ -213,7 +213,7 @@ fn a_send_that_finds_no_receive_breaks_reliable_ends_only() {
 }
 
 #[test]
-fn who_is_rejected_learns_why_and_may_come_again() {
+fn rejected_udp_clients_learn_the_reason_and_can_retry() {
     let (one, other) = (Side::new(&udp::Options::default()), Side::new(&udp::Options::default()));
     let mut listener = one.nic.listen("127.0.0.1:0").unwrap();
     let address = listener.address();
@@ -248,7 +248,7 @@ fn who_is_rejected_learns_why_and_may_come_again() {
 }
 
 #[test]
-fn where_nobody_listens_or_answers_is_told_apart() {
+fn missing_and_silent_udp_listeners_are_distinguished() {
     let side = Side::new(&udp::Options::default());
     let mut vi = side.vi(Reliability::ReliableDelivery, Waiting::Block);
     let silent = SilentPort::new();
@@ -265,7 +265,7 @@ fn where_nobody_listens_or_answers_is_told_apart() {
 }
 
 #[test]
-fn other_addresses_of_this_host_do_as_well() {
+fn udp_vis_work_over_any_local_address() {
     for address in ["0.0.0.0:0", "[::1]:0"] {
         if address.starts_with('[') && std::net::UdpSocket::bind(address).is_err() {
             continue;
@@ -322,7 +322,7 @@ fn many_clients_share_a_listener_and_a_completion_queue() {
 
 #[test]
 #[ignore = "the part of the other process, not a test of its own"]
-fn the_other_process() {
+fn role_of_the_other_process() {
     let side = Side::new(&udp::Options::default());
     let mut listener = side.nic.listen("127.0.0.1:0").unwrap();
     println!("listening at {}", listener.address());
@@ -340,7 +340,7 @@ struct Peer {
 impl Peer {
     fn start() -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["udp::the_other_process", "--exact", "--nocapture", "--ignored"])
+            .args(["udp::role_of_the_other_process", "--exact", "--nocapture", "--ignored"])
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -365,7 +365,7 @@ impl Drop for Peer {
 const SILENCE: Duration = Duration::from_secs(6);
 
 #[test]
-fn a_killed_peer_is_noticed_in_time_and_the_vi_can_be_connected_again() {
+fn killed_udp_peers_are_detected_and_the_vi_can_be_reconnected() {
     let side = Side::new(&udp::Options { silence: SILENCE, ..udp::Options::default() });
     let mut vi = side.vi(Reliability::ReliableDelivery, Waiting::Block);
     for round in 0..2 {
@@ -394,7 +394,7 @@ fn bad(text: &str) -> udp::Options {
 }
 
 #[test]
-fn bad_networks_cost_time_and_nothing_else() {
+fn udp_messages_arrive_intact_over_a_bad_network() {
     let options = bad("loss=3%,dup=2%,reorder=3%,corrupt=2%,trunc=1%,delay=100us,seed=7");
     let [(one, mut server), (other, mut client)] = pair_of(Reliability::ReliableReception, Waiting::Adaptive, &options);
     let (source, target) = (filled(&other, &pattern(40_000)), one.region(20_000, Access::LOCAL));
@@ -413,7 +413,7 @@ fn bad_networks_cost_time_and_nothing_else() {
 }
 
 #[test]
-fn a_network_that_loses_everything_connects_nobody() {
+fn connecting_over_a_dead_network_times_out() {
     let (one, other) = (Side::new(&bad("loss=100%")), Side::new(&bad("loss=100%")));
     let listener = one.nic.listen("127.0.0.1:0").unwrap();
     let mut vi = other.vi(Reliability::ReliableDelivery, Waiting::Adaptive);

@@ -89,7 +89,7 @@ fn echo(mut window: Window) {
     }
 }
 
-fn frames_of_all_lengths_go_and_come(pair: &impl Connect, waiting: Waiting) {
+fn frames_of_all_lengths_arrive(pair: &impl Connect, waiting: Waiting) {
     pair.between(waiting, echo, |mut window| {
         let lengths = [0, 1, 8, 112, 113, 4000, 8000, 8192, 9000, 100_000, 1 << 20, 5, 70_000];
         for (turn, length) in lengths.into_iter().cycle().take(60).enumerate() {
@@ -227,7 +227,7 @@ fn waits_end(pair: &impl Connect) {
     });
 }
 
-fn ends_are_noticed(pair: &impl Connect) {
+fn the_end_of_the_peer_is_detected(pair: &impl Connect) {
     pair.between(Waiting::Adaptive, drop, |mut window| {
         let outcome = window.rx.receive(TIMEOUT);
         assert!(matches!(outcome, Err(Error::Disconnected { .. })), "{outcome:?}");
@@ -235,7 +235,7 @@ fn ends_are_noticed(pair: &impl Connect) {
     });
 }
 
-fn who_is_no_window_is_refused(pair: &Pair) {
+fn peers_without_a_window_are_refused(pair: &Pair) {
     let mut listener = pair.nics[0].listen(&pair.discriminator).unwrap();
     let address = listener.address();
     std::thread::scope(|scope| {
@@ -257,27 +257,27 @@ macro_rules! over {
             use super::*;
 
             #[test]
-            fn frames_polling() {
-                frames_of_all_lengths_go_and_come(&$pair, Waiting::Poll);
+            fn frames_of_all_lengths_arrive_when_polling() {
+                frames_of_all_lengths_arrive(&$pair, Waiting::Poll);
             }
 
             #[test]
-            fn frames_blocking() {
-                frames_of_all_lengths_go_and_come(&$pair, Waiting::Block);
+            fn frames_of_all_lengths_arrive_when_blocking() {
+                frames_of_all_lengths_arrive(&$pair, Waiting::Block);
             }
 
             #[test]
-            fn frames_adaptive() {
-                frames_of_all_lengths_go_and_come(&$pair, Waiting::Adaptive);
+            fn frames_of_all_lengths_arrive_in_adaptive_mode() {
+                frames_of_all_lengths_arrive(&$pair, Waiting::Adaptive);
             }
 
             #[test]
-            fn credit() {
+            fn messages_without_responses_wait_for_credit() {
                 messages_without_answers_wait_for_credit(&$pair);
             }
 
             #[test]
-            fn waits() {
+            fn window_waits_end_at_their_deadline() {
                 waits_end(&$pair);
             }
 
@@ -288,8 +288,8 @@ macro_rules! over {
             }
 
             #[test]
-            fn ends() {
-                ends_are_noticed(&$pair);
+            fn the_end_of_a_window_is_detected() {
+                the_end_of_the_peer_is_detected(&$pair);
             }
         }
     };
@@ -300,11 +300,11 @@ over!(udp_nic, over_udp());
 over!(relay, over_memory());
 
 #[test]
-fn strangers_over_shm_are_refused() {
-    who_is_no_window_is_refused(&over_shm());
+fn peers_without_a_window_are_refused_over_shm() {
+    peers_without_a_window_are_refused(&over_shm());
 }
 
 #[test]
-fn strangers_over_udp_are_refused() {
-    who_is_no_window_is_refused(&over_udp());
+fn peers_without_a_window_are_refused_over_udp() {
+    peers_without_a_window_are_refused(&over_udp());
 }

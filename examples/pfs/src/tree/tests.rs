@@ -54,7 +54,7 @@ fn files_inside_are_read() {
 }
 
 #[test]
-fn no_name_leads_out() {
+fn no_name_leads_out_of_the_tree() {
     let place = Place::new();
     let (tree, client) = place.tree();
     let secret = place.path("secret");
@@ -87,7 +87,7 @@ fn links_are_followed_inside_only() {
 }
 
 #[test]
-fn a_directory_that_becomes_a_link_leads_nowhere() {
+fn a_directory_replaced_by_a_link_does_not_lead_outside() {
     let place = Place::new();
     fs::create_dir(place.path("outer")).unwrap();
     fs::write(place.path("outer/deep"), "outside").unwrap();
@@ -115,7 +115,7 @@ fn a_directory_that_becomes_a_link_leads_nowhere() {
 }
 
 #[test]
-fn handles_and_clients_are_checked() {
+fn file_handles_are_checked_per_client() {
     let place = Place::new();
     let (tree, client) = place.tree();
     let fobj = tree.lookup(client, 0, b"plain").unwrap();
@@ -146,7 +146,7 @@ fn a_tree_for_reading_is_not_written() {
 }
 
 #[test]
-fn files_are_made_written_moved_and_removed() {
+fn files_are_created_written_renamed_and_removed() {
     let place = Place::new();
     let (tree, client) = place.tree();
     let directory = tree.create(client, 0, b"made", true, 0o700).unwrap();
@@ -165,7 +165,7 @@ fn files_are_made_written_moved_and_removed() {
 }
 
 #[test]
-fn odd_names_and_long_listings() {
+fn odd_names_and_long_listings_are_served() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let place = Place::new();

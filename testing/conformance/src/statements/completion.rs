@@ -51,7 +51,7 @@ fn sleeps_of_this_thread() -> u64 {
 }
 
 /// 8. A wait on one VI is not ended by completions on another VI of the same NIC.
-pub fn s08_waits_are_for_their_own_vi(run: &Run) {
+pub fn s08_waits_return_completions_of_their_own_vi(run: &Run) {
     let level = run.reliable_levels()[0];
     for waiting in [Waiting::Block, Waiting::Adaptive] {
         let plan = Plan { waiting, ..Plan::of(level) };
@@ -82,7 +82,7 @@ pub fn s08_waits_are_for_their_own_vi(run: &Run) {
 
 /// 9. A completion queue has exactly one entry for every completion, with its VI and queue. Entries
 ///    of one work queue are in order.
-pub fn s09_completion_queues_tell_all_once(run: &Run) {
+pub fn s09_completion_queues_report_each_completion_once(run: &Run) {
     const VIS: usize = 3;
     const EACH: usize = 20;
     for level in run.reliable_levels() {
@@ -134,7 +134,7 @@ pub fn s09_completion_queues_tell_all_once(run: &Run) {
 
 /// 10. The queues of a VI can use different completion queues or the same one, and one of them may
 ///     use none.
-pub fn s10_queues_choose_their_completion_queues(run: &Run) {
+pub fn s10_each_work_queue_has_its_own_completion_queue(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let nic = run.fixture.nic(Side::Server);
     let (mut one, mut other) = (nic.completion_queue(64), nic.completion_queue(64));
@@ -171,7 +171,7 @@ pub fn s10_queues_choose_their_completion_queues(run: &Run) {
 
 /// 11. A full completion queue reports once that it missed completions, and nothing is lost: the
 ///     descriptors are in their VIs' queues.
-pub fn s11_a_full_completion_queue_says_so(run: &Run) {
+pub fn s11_a_full_completion_queue_reports_the_overflow(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let nic = run.fixture.nic(Side::Server);
     let mut queue = nic.completion_queue(2);
@@ -207,7 +207,7 @@ pub fn s11_a_full_completion_queue_says_so(run: &Run) {
 
 /// 12. Receives may be posted before a VI is connected, and are used when it is. Any other
 ///     descriptor then completes with an error.
-pub fn s12_idle_vis_take_receives_and_fail_sends(run: &Run) {
+pub fn s12_idle_vis_accept_receives_and_fail_sends(run: &Run) {
     for level in run.reliable_levels() {
         let plan = Plan::of(level);
         let mut pair = crate::ends::Pair { a: run.end(Side::Client, &plan), b: run.end(Side::Server, &plan) };

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// 40. A connection is requested, and accepted or rejected. A request for an address without a
 ///     listener fails, at the latest at its deadline. A request that the listener does not answer
 ///     ends at its deadline. Both sides exchange private data.
-pub fn s40_connections_are_asked_for_and_answered(run: &Run) {
+pub fn s40_connections_are_requested_and_accepted_or_rejected(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let mut pair = Pair { a: run.end(Side::Client, &plan), b: run.end(Side::Server, &plan) };
     let discriminator = run.fixture.discriminator();
@@ -82,7 +82,7 @@ fn asks_in_vain(run: &Run, pair: &mut Pair, listener: obvia_via::Listener, addre
 }
 
 /// 41. When two VIs have different transfer sizes, the smaller holds for both, in both directions.
-pub fn s41_transfer_sizes_are_settled(run: &Run) {
+pub fn s41_the_smaller_transfer_size_is_negotiated(run: &Run) {
     for level in run.reliable_levels() {
         for (one, other) in [(1000, 4096), (4096, 1000), (0, 1000), (1000, 0)] {
             let a = run.end(Side::Client, &Plan { max_transfer: one, ..Plan::of(level) });
@@ -104,7 +104,7 @@ pub fn s41_transfer_sizes_are_settled(run: &Run) {
 
 /// 42. Disconnecting completes posted descriptors as flushed, in order, at both ends, tells the
 ///     peer at once, and loses nothing that was complete before.
-pub fn s42_disconnecting_tells_the_peer(run: &Run) {
+pub fn s42_disconnecting_notifies_the_peer(run: &Run) {
     for level in run.reliable_levels() {
         for asks_ends in [true, false] {
             let mut pair = run.pair(level);

@@ -7,7 +7,7 @@ use obvia_via::{Access, Descriptor, InUse, State};
 /// 24. A region that posted descriptors point to cannot be deregistered: the attempt fails and
 ///     returns the region, which still works. When the descriptors are completed, it can be
 ///     deregistered.
-pub fn s24_regions_in_use_stay(run: &Run) {
+pub fn s24_regions_in_use_cannot_be_deregistered(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     for _ in 0..20 {
         let target = region(&pair.b.nic, &pair.b.tag, 4096, Access::LOCAL);
@@ -37,7 +37,7 @@ pub fn s24_regions_in_use_stay(run: &Run) {
 
 /// 25. A protection tag in use by a region or a VI cannot be destroyed. When they are gone, it can
 ///     be destroyed at once.
-pub fn s25_tags_in_use_stay(run: &Run) {
+pub fn s25_protection_tags_in_use_cannot_be_destroyed(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     for _ in 0..50 {
         let mut pair = run.pair_by(&plan);
@@ -61,7 +61,7 @@ pub fn s25_tags_in_use_stay(run: &Run) {
 
 /// 26. A VI that is connected, or has descriptors that are posted or not taken, cannot be
 ///     destroyed: the attempt fails and returns the VI, which still works.
-pub fn s26_vis_in_use_stay(run: &Run) {
+pub fn s26_vis_in_use_cannot_be_destroyed(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let mut pair = run.pair_by(&plan);
     let crate::ends::End { vi, area, tag, nic } = pair.b;
@@ -87,7 +87,7 @@ pub fn s26_vis_in_use_stay(run: &Run) {
 
 /// 27. A completion queue in use by a VI cannot be destroyed: the attempt fails and returns the
 ///     queue, which still works. When the VI is gone, the queue can be destroyed at once.
-pub fn s27_completion_queues_in_use_stay(run: &Run) {
+pub fn s27_completion_queues_in_use_cannot_be_destroyed(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let nic = run.fixture.nic(Side::Server);
     for _ in 0..20 {

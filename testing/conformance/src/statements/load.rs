@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// 46. The two queues of a VI may belong to two threads, which need no lock. The language prevents
 ///     two threads from sharing one queue: posting and taking need it mutably.
-pub fn s46_a_thread_for_each_queue(run: &Run) {
+pub fn s46_each_work_queue_can_have_its_own_thread(run: &Run) {
     const COUNT: usize = 600;
     const POSTED: usize = 16;
     // Queues can be sent to a thread, and the types of the methods keep two threads from sharing
@@ -67,7 +67,7 @@ pub fn s46_a_thread_for_each_queue(run: &Run) {
 /// 47. A sender that is faster than its receiver is held back: as long as receives are posted,
 ///     nothing is dropped and nothing breaks, however late the receiver looks. Both go on
 ///     afterwards.
-pub fn s47_fast_senders_are_held(run: &Run) {
+pub fn s47_fast_senders_do_not_overrun_slow_receivers(run: &Run) {
     const COUNT: usize = 100;
     for level in run.reliable_levels() {
         let length = (run.fixture.nic(Side::Client).attributes().max_transfer as usize).min(32 << 10);
@@ -98,7 +98,7 @@ pub fn s47_fast_senders_are_held(run: &Run) {
 
 /// 48. Many VIs on one completion queue all progress: none is left behind while others are served,
 ///     though all of them always have work.
-pub fn s48_many_vis_get_their_turn(run: &Run) {
+pub fn s48_many_vis_are_served_fairly(run: &Run) {
     const VIS: usize = 256;
     const ROUNDS: usize = 12;
     let plan = Plan { area: 4096, ..Plan::of(run.reliable_levels()[0]) };
@@ -149,7 +149,7 @@ pub fn s48_many_vis_get_their_turn(run: &Run) {
 /// 49. Much data goes through one connection and arrives as it was sent: by default some megabytes.
 ///     The number of bytes can be set by the variable `OBVIA_CONFORMANCE_BYTES`. The test
 ///     `s49_ten_gigabytes` sends all ten gigabytes.
-pub fn s49_much_data_arrives_as_it_was(run: &Run) {
+pub fn s49_large_volumes_of_data_arrive_unchanged(run: &Run) {
     volume(run, wanted_bytes().unwrap_or(24_000_000));
 }
 
@@ -223,7 +223,7 @@ pub fn volume(run: &Run, bytes: u64) {
 }
 
 /// 50. The same work has the same results, however the two owners wait.
-pub fn s50_all_ways_to_wait_are_alike(run: &Run) {
+pub fn s50_all_waiting_modes_have_the_same_effects(run: &Run) {
     let ways = [Waiting::Poll, Waiting::Block, Waiting::Adaptive];
     let level = run.reliable_levels()[0];
     let mut expected: Option<Vec<Seen>> = None;

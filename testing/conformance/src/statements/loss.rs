@@ -16,7 +16,7 @@ const POSTED: usize = 32;
 ///     doubles, delays and corrupts datagrams; in both directions at a time, with RDMA among the
 ///     messages. A lost datagram is sent again even when the VI is not called any more, or its
 ///     owner sleeps on the other queue.
-pub fn s34_exactly_once_in_order_over_a_bad_wire(run: &Run) {
+pub fn s34_reliable_messages_arrive_once_and_in_order_over_a_bad_wire(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
         if let Some(wire) = run.fixture.wire() {

@@ -34,7 +34,7 @@ fn refused(end: &mut End, descriptor: Box<Descriptor>, fault: PostFault) {
 
 /// 16. A descriptor with a segment that lies outside of its region, if only by a byte, is refused
 ///     when it is posted.
-pub fn s16_segments_outside_fail_here(run: &Run) {
+pub fn s16_segments_out_of_region_bounds_are_refused_locally(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     let end = pair.a.area.memory().len() as u64;
     for (offset, length) in [(end, 1), (end - 9, 10), (0, end as u32 + 1), (u64::MAX, 1), (u64::MAX, 0), (1 << 40, 4)] {
@@ -54,7 +54,7 @@ pub fn s16_segments_outside_fail_here(run: &Run) {
 
 /// 17. A descriptor with a segment of a region that has another protection tag than the VI, or
 ///     belongs to another NIC, is refused.
-pub fn s17_other_tags_fail_here(run: &Run) {
+pub fn s17_segments_of_other_tags_are_refused_locally(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     let other_tag = pair.a.nic.protection_tag();
     let others = region(&pair.a.nic, &other_tag, 4096, run.access());
@@ -72,7 +72,7 @@ pub fn s17_other_tags_fail_here(run: &Run) {
 
 /// 18. A deregistered region cannot be used any more, neither here nor, by its old handle, by
 ///     peers.
-pub fn s18_deregistered_handles_fail(run: &Run) {
+pub fn s18_use_of_deregistered_regions_is_refused(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
         for descriptor in uses(run, &pair.b) {
@@ -254,28 +254,28 @@ fn other_tag(pair: &Pair, case: usize) -> Option<(RemoteAddress, Vec<MemoryRegio
 
 /// 19. An RDMA write that reaches outside of the region is refused as a whole: not a byte is
 ///     written.
-pub fn s19_writes_outside_are_refused(run: &Run) {
+pub fn s19_rdma_writes_out_of_region_bounds_are_refused(run: &Run) {
     refuses_writes(run, outside);
 }
 
 /// 20. An RDMA write with a handle that names no region of the target is refused.
-pub fn s20_writes_with_wrong_handles_are_refused(run: &Run) {
+pub fn s20_rdma_writes_with_wrong_handles_are_refused(run: &Run) {
     refuses_writes(run, wrong_handle);
 }
 
 /// 21. An RDMA write to a region that peers may not write is refused, whatever other rights they
 ///     have.
-pub fn s21_writes_without_the_right_are_refused(run: &Run) {
+pub fn s21_rdma_writes_without_the_right_are_refused(run: &Run) {
     refuses_writes(run, without_write);
 }
 
 /// 22. An RDMA write to a region that has another protection tag than the target's VI is refused.
-pub fn s22_writes_to_other_tags_are_refused(run: &Run) {
+pub fn s22_rdma_writes_to_other_tags_are_refused(run: &Run) {
     refuses_writes(run, other_tag);
 }
 
 /// 23. RDMA reads are refused for the same reasons, and return no bytes.
-pub fn s23_reads_are_checked_alike(run: &Run) {
+pub fn s23_rdma_reads_are_checked_like_writes(run: &Run) {
     if run.lacks(MissingFeature::RdmaRead) {
         return super::rdma::lacks_rdma_read(run);
     }

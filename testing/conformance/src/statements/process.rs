@@ -14,7 +14,7 @@ const CYCLES: usize = 1000;
 /// 43. A peer whose process was killed, or whose wire was cut, is noticed within the configured
 ///     time, whether the connection is busy, idle with a waiting owner, or unused until the time is
 ///     over.
-pub fn s43_dead_peers_are_noticed(run: &Run) {
+pub fn s43_dead_peers_are_detected(run: &Run) {
     assert!(run.crosses_processes || run.fixture.wire().is_some(), "a fixture can kill its peers or cut the wire");
     if run.crosses_processes {
         for activity in [Activity::Waits, Activity::Sends, Activity::Sleeps] {
@@ -114,7 +114,7 @@ pub fn stay(run: &Run, address: &str) {
 
 /// 45. A thousand connections leave no file, no thread and no memory behind in the process, and
 ///     NICs leave nothing when they are gone.
-pub fn s45_a_thousand_connections_leave_nothing(run: &Run) {
+pub fn s45_a_thousand_connections_leak_nothing(run: &Run) {
     let mut other = Other::start(run.module, &Task::Cycles);
     // The limit allows for libfabric's shm, which touches 4 MiB for each endpoint. That takes
     // seventeen seconds of processor time in all, and minutes on a busy machine. Each step of the

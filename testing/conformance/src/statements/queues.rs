@@ -55,7 +55,7 @@ fn rdma_of_all_kinds(run: &Run, target: &crate::ends::End) -> Vec<Box<Descriptor
 
 /// 2. No order is promised between VIs: a VI that cannot go on holds up no other, though they share
 ///    their NICs.
-pub fn s02_vis_do_not_hold_each_other_up(run: &Run) {
+pub fn s02_vis_do_not_block_each_other(run: &Run) {
     for level in run.reliable_levels() {
         let plan = Plan::of(level);
         let mut held = run.pair(level);
@@ -88,7 +88,7 @@ pub fn s02_vis_do_not_hold_each_other_up(run: &Run) {
 
 /// 3. A completed descriptor has its status, its operation and the number of bytes transferred, and
 ///    is otherwise as it was posted.
-pub fn s03_completions_say_what_was_done(run: &Run) {
+pub fn s03_completions_report_the_operation(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
         assert_eq!(Descriptor::send().status(), Status::Pending);
@@ -154,7 +154,7 @@ pub fn s04_immediate_data_arrives_or_is_absent(run: &Run) {
 /// 5. Messages are gathered from and scattered to any number of segments, up to the NIC's maximum,
 ///    with empty ones among them, divided differently at the two ends. Nothing beside the segments
 ///    is touched. RDMA likewise.
-pub fn s05_gather_and_scatter(run: &Run) {
+pub fn s05_segments_are_gathered_and_scattered(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
         let most = pair.a.nic.attributes().max_segments;
@@ -256,7 +256,7 @@ fn gather_and_scatter(pair: &mut crate::ends::Pair, sends: usize, receives: usiz
 }
 
 /// 6. A send without bytes, with and without segments, takes a receive descriptor like any other.
-pub fn s06_an_empty_send_takes_a_receive(run: &Run) {
+pub fn s06_an_empty_send_consumes_a_receive(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
         for number in 0..3 {

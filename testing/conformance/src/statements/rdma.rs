@@ -14,7 +14,7 @@ fn behind(pair: &mut Pair) {
 
 /// 28. An RDMA write without immediate data takes no receive descriptor, and nothing completes at
 ///     the target.
-pub fn s28_writes_pass_unnoticed(run: &Run) {
+pub fn s28_rdma_writes_consume_no_receive(run: &Run) {
     if run.lacks(MissingFeature::RdmaWrite) {
         return without_rdma(run);
     }
@@ -44,7 +44,7 @@ pub fn s28_writes_pass_unnoticed(run: &Run) {
 /// 29. An RDMA write with immediate data takes exactly one receive, which reports the length of the
 ///     write; the receive's own segments stay as they are. Without a receive, the write fails as a
 ///     send would.
-pub fn s29_writes_with_immediate_data_take_one_receive(run: &Run) {
+pub fn s29_rdma_writes_with_immediate_data_consume_one_receive(run: &Run) {
     if run.lacks(MissingFeature::RdmaWrite) {
         return without_rdma(run);
     }
@@ -80,7 +80,7 @@ pub fn s29_writes_with_immediate_data_take_one_receive(run: &Run) {
 }
 
 /// 30. All bytes of an RDMA write are in place when a send behind it on the same VI is received.
-pub fn s30_writes_are_there_before_later_sends(run: &Run) {
+pub fn s30_rdma_writes_are_visible_before_later_sends(run: &Run) {
     if run.lacks(MissingFeature::RdmaWrite) {
         return without_rdma(run);
     }
@@ -103,7 +103,7 @@ pub fn s30_writes_are_there_before_later_sends(run: &Run) {
 
 /// 31. An RDMA read returns the target's current bytes, which are in place when it completes, in
 ///     its turn among the sends.
-pub fn s31_reads_bring_what_is_there(run: &Run) {
+pub fn s31_rdma_reads_return_the_current_bytes(run: &Run) {
     if run.lacks(MissingFeature::RdmaRead) {
         return lacks_rdma_read(run);
     }

@@ -9,7 +9,7 @@ const LEVELS: [Reliability; 3] =
 
 /// 33. VIs of different reliability levels are not connected: both sides get the reason, and both
 ///     VIs stay idle and usable. A level that the provider lacks is refused when the VI is made.
-pub fn s33_levels_must_agree(run: &Run) {
+pub fn s33_reliability_levels_must_agree(run: &Run) {
     let (asking, listening) = (run.fixture.nic(Side::Client), run.fixture.nic(Side::Server));
     let (has, lacks): (Vec<_>, Vec<_>) =
         LEVELS.into_iter().partition(|level| !run.lacks(MissingFeature::Level(*level)));
@@ -41,9 +41,9 @@ pub fn s33_levels_must_agree(run: &Run) {
 
 /// 35. With reliable reception, a send or an RDMA write is complete only when its bytes are in the
 ///     target's memory.
-pub fn s35_reception_means_in_memory(run: &Run) {
+pub fn s35_reliable_reception_completes_after_the_data_is_in_memory(run: &Run) {
     if run.lacks(MissingFeature::Level(Reliability::ReliableReception)) {
-        return s33_levels_must_agree(run);
+        return s33_reliability_levels_must_agree(run);
     }
     let mut pair = run.pair(Reliability::ReliableReception);
     for round in 0..60 {
@@ -67,9 +67,9 @@ pub fn s35_reception_means_in_memory(run: &Run) {
 
 /// 36. Unreliable delivery delivers a message at most once and as it was sent, over any wire. A
 ///     lost message, or one without a receive, is lost silently, and the connection goes on.
-pub fn s36_unreliable_means_at_most_once(run: &Run) {
+pub fn s36_unreliable_messages_arrive_at_most_once(run: &Run) {
     if run.lacks(MissingFeature::Level(Reliability::Unreliable)) {
-        return s33_levels_must_agree(run);
+        return s33_reliability_levels_must_agree(run);
     }
     const COUNT: u32 = 300;
     let mut pair = run.pair(Reliability::Unreliable);
@@ -127,7 +127,7 @@ pub fn s36_unreliable_means_at_most_once(run: &Run) {
 
 /// 37. A message without a receive descriptor ends a reliable connection, with that reason at both
 ///     ends.
-pub fn s37_no_receive_breaks_reliable_connections(run: &Run) {
+pub fn s37_messages_without_a_receive_break_reliable_connections(run: &Run) {
     for level in run.reliable_levels() {
         for length in [0, 10, 60_000] {
             let mut pair = run.pair(level);
@@ -152,7 +152,7 @@ pub fn s37_no_receive_breaks_reliable_connections(run: &Run) {
 
 /// 38. After an error the VI is broken: descriptors that are posted, and those posted later,
 ///     complete as flushed, in order, and a wait for a completion that cannot come ends at once.
-pub fn s38_errors_flush_in_order(run: &Run) {
+pub fn s38_errors_flush_descriptors_in_order(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
         for context in 0..10 {
@@ -204,9 +204,9 @@ pub fn s38_errors_flush_in_order(run: &Run) {
 }
 
 /// 39. With reliable reception, nothing behind the failed descriptor is done.
-pub fn s39_nothing_behind_an_error_is_done(run: &Run) {
+pub fn s39_no_operation_behind_an_error_is_performed(run: &Run) {
     if run.lacks(MissingFeature::Level(Reliability::ReliableReception)) {
-        return s33_levels_must_agree(run);
+        return s33_reliability_levels_must_agree(run);
     }
     let mut pair = run.pair(Reliability::ReliableReception);
     if run.lacks(MissingFeature::RdmaWrite) {

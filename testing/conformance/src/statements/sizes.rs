@@ -9,7 +9,7 @@ const LONGEST: u32 = 16 << 20;
 
 /// 13. A message of the maximum length arrives whole, and so does RDMA of that length. One byte
 ///     more is refused when it is posted, and nothing of it is sent.
-pub fn s13_the_longest_transfer_and_one_byte_more(run: &Run) {
+pub fn s13_only_transfers_up_to_the_maximum_length_succeed(run: &Run) {
     for level in run.reliable_levels() {
         let most = run.fixture.nic(crate::Side::Client).attributes().max_transfer;
         assert!(most >= 1);
@@ -66,7 +66,7 @@ fn refuses_too_long(pair: &mut Pair, descriptor: Box<Descriptor>, length: usize)
 /// 14. A message that is longer than its receive completes the receive with a length error, and
 ///     nothing outside of the receive's segments is touched. Reliable connections end then, at both
 ///     ends; unreliable ones go on.
-pub fn s14_too_long_for_the_receive(run: &Run) {
+pub fn s14_messages_longer_than_their_receive_fail(run: &Run) {
     for level in run.reliable_levels() {
         for (length, room) in [(101, 100), (60_000, 100), (60_000, 59_999), (1, 0)] {
             let mut pair = run.pair(level);

@@ -2,10 +2,10 @@
 
 #[cfg(feature = "fabric")]
 mod fabric;
+mod flawed;
 mod memory;
 mod shm;
 mod sim;
 mod udp;
-mod wrong;
 #[cfg(feature = "xdp")]
 mod xdp;

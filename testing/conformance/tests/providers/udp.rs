@@ -124,9 +124,9 @@ impl Fixture for Faulty {
 mod faulty {
     use super::*;
 
-    one_test!(s34_exactly_once_in_order_over_a_bad_wire, Faulty);
-    one_test!(s48_many_vis_get_their_turn, Faulty);
-    one_test!(s49_much_data_arrives_as_it_was, Faulty);
+    one_test!(s34_reliable_messages_arrive_once_and_in_order_over_a_bad_wire, Faulty);
+    one_test!(s48_many_vis_are_served_fairly, Faulty);
+    one_test!(s49_large_volumes_of_data_arrive_unchanged, Faulty);
     obvia_conformance::in_full!(Faulty);
 }
 
@@ -134,17 +134,17 @@ mod faulty {
 mod relayed {
     use super::*;
 
-    one_test!(s34_exactly_once_in_order_over_a_bad_wire, Relayed);
-    one_test!(s36_unreliable_means_at_most_once, Relayed);
-    one_test!(s43_dead_peers_are_noticed, Relayed);
+    one_test!(s34_reliable_messages_arrive_once_and_in_order_over_a_bad_wire, Relayed);
+    one_test!(s36_unreliable_messages_arrive_at_most_once, Relayed);
+    one_test!(s43_dead_peers_are_detected, Relayed);
 
     #[test]
-    fn in_another_process() {
+    fn task_of_another_process() {
         tasks::main::<Relayed>();
     }
 
     #[test]
-    fn the_network_is_bad() {
+    fn the_test_relay_loses_doubles_delays_and_corrupts_datagrams() {
         let (sender, receiver) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
         receiver.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         let conditions = Arc::new(NetworkConditions::default());

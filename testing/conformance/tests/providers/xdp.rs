@@ -152,6 +152,6 @@ for_each_statement!(if_possible, Wired);
 /// Carries out the task of a process that a test has started. In a usual test run there is no task,
 /// and the test has no effect.
 #[test]
-fn in_another_process() {
+fn task_of_another_process() {
     tasks::main::<Wired>();
 }

@@ -12,18 +12,18 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
 
 against_every_server! {
-    peers_that_cannot_be_passed_files_are_served,
-    who_sleeps_on_the_socket_is_called_there,
-    an_area_by_name_is_found,
-    wrong_answers_to_names_are_turned_away,
-    who_never_answers_to_names_is_turned_away_in_the_end,
-    areas_and_regions_that_come_as_bytes_are_none,
+    peers_without_descriptor_passing_are_served,
+    peers_that_sleep_on_the_socket_are_woken_by_it,
+    areas_passed_by_name_are_opened,
+    wrong_answers_to_segment_names_end_the_connection,
+    missing_answers_to_segment_names_time_out,
+    areas_and_regions_passed_as_descriptors_of_named_peers_are_refused,
     regions_by_name_are_for_virtual_machines,
-    calls_without_end_on_the_socket_disturb_nobody;
+    endless_socket_wake_ups_do_not_disturb_other_clients;
     but_java:
-    the_servers_segment_can_only_be_read,
-    the_own_segment_is_sealed_once_it_is_mapped,
-    greetings_by_name_bring_no_files,
+    the_servers_named_segment_is_read_only,
+    the_clients_segment_is_sealed_once_it_is_mapped,
+    greetings_by_name_with_descriptors_are_refused,
 }
 
 /// The opnum of a method with an array by reference.
@@ -82,7 +82,7 @@ fn bound(scene: &Scene) -> (Peer, wire::Target) {
     (peer, object)
 }
 
-fn peers_that_cannot_be_passed_files_are_served(server: Server) {
+fn peers_without_descriptor_passing_are_served(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = bound(&scene);
     for turn in 0..50 {
@@ -96,7 +96,7 @@ fn peers_that_cannot_be_passed_files_are_served(server: Server) {
     scene.assert_unharmed();
 }
 
-fn who_sleeps_on_the_socket_is_called_there(server: Server) {
+fn peers_that_sleep_on_the_socket_are_woken_by_it(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = bound(&scene);
     const TURNS: usize = 5;
@@ -117,7 +117,7 @@ fn who_sleeps_on_the_socket_is_called_there(server: Server) {
     scene.assert_unharmed();
 }
 
-fn an_area_by_name_is_found(server: Server) {
+fn areas_passed_by_name_are_opened(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = bound(&scene);
     for length in [100_u32, 300_000, 100, 700_000] {
@@ -141,7 +141,7 @@ fn assert_unwritable(file: &File, length: usize) {
     assert_eq!(rustix::fs::ftruncate(file, 0).err(), Some(Errno::PERM));
 }
 
-fn the_servers_segment_can_only_be_read(server: Server) {
+fn the_servers_named_segment_is_read_only(server: Server) {
     let scene = Scene::of(server);
     let (socket, [theirs, _own]) = greet(&scene);
     assert_unwritable(&theirs, AREA);
@@ -149,7 +149,7 @@ fn the_servers_segment_can_only_be_read(server: Server) {
     scene.assert_unharmed();
 }
 
-fn the_own_segment_is_sealed_once_it_is_mapped(server: Server) {
+fn the_clients_segment_is_sealed_once_it_is_mapped(server: Server) {
     let scene = Scene::of(server);
     let (socket, [_theirs, own]) = greet(&scene);
     assert_eq!(rustix::fs::ftruncate(&own, 0).err(), Some(Errno::PERM), "its size is fixed from the start");
@@ -164,7 +164,7 @@ fn the_own_segment_is_sealed_once_it_is_mapped(server: Server) {
     scene.assert_unharmed();
 }
 
-fn wrong_answers_to_names_are_turned_away(server: Server) {
+fn wrong_answers_to_segment_names_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     for answer in [0, 2, 0xff] {
         let (socket, _files) = greet(&scene);
@@ -177,14 +177,14 @@ fn wrong_answers_to_names_are_turned_away(server: Server) {
     scene.assert_unharmed();
 }
 
-fn who_never_answers_to_names_is_turned_away_in_the_end(server: Server) {
+fn missing_answers_to_segment_names_time_out(server: Server) {
     let scene = Scene::of(server);
     let silent: Vec<_> = (0..20).map(|_| greet(&scene)).collect();
     silent.iter().for_each(|(socket, _)| await_end(socket));
     scene.assert_unharmed();
 }
 
-fn greetings_by_name_bring_no_files(server: Server) {
+fn greetings_by_name_with_descriptors_are_refused(server: Server) {
     let scene = Scene::of(server);
     let (_, fd) = Segment::create(AREA + AREA_LENGTH);
     let socket = connect(&scene.directory.socket("victim"));
@@ -194,7 +194,7 @@ fn greetings_by_name_bring_no_files(server: Server) {
     scene.assert_unharmed();
 }
 
-fn areas_and_regions_that_come_as_bytes_are_none(server: Server) {
+fn areas_and_regions_passed_as_descriptors_of_named_peers_are_refused(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = bound(&scene);
     let file = memory_file(4096);
@@ -264,7 +264,7 @@ fn regions_by_name_are_for_virtual_machines(server: Server) {
     scene.assert_unharmed();
 }
 
-fn calls_without_end_on_the_socket_disturb_nobody(server: Server) {
+fn endless_socket_wake_ups_do_not_disturb_other_clients(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = bound(&scene);
     let socket = peer.socket.try_clone().unwrap();

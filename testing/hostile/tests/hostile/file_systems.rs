@@ -16,11 +16,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 
 against_every_server! {
-    files_of_a_file_system_that_hangs_cost_their_own_connection,
-    files_whose_pages_never_come_are_not_touched,
-    names_on_a_file_system_that_hangs_are_refused_in_time;
+    segments_on_a_hanging_file_system_end_their_connection,
+    segments_whose_pages_never_load_are_not_touched,
+    runtime_directories_on_a_hanging_file_system_are_refused_in_time;
     but_java:
-    areas_of_a_file_system_that_hangs_cost_their_own_connection,
+    areas_on_a_hanging_file_system_end_their_connection,
 }
 
 /// Operations of the FUSE protocol.
@@ -140,7 +140,7 @@ fn call_mount(source: &CStr, target: &CStr, kind: &CStr, flags: libc::c_ulong, o
 
 /// Sends greetings with a file of the file system; the server must hang up, and go on to serve
 /// others.
-fn files_of_a_file_system_that_hangs_cost_their_own_connection(server: Server) {
+fn segments_on_a_hanging_file_system_end_their_connection(server: Server) {
     let scene = Scene::of(server);
     let Some(mut files) = FileSystem::mount(&[FLUSH]) else { return scene.assert_unharmed() };
     let file = files.file();
@@ -173,7 +173,7 @@ fn files_of_a_file_system_that_hangs_cost_their_own_connection(server: Server) {
 
 /// Sends a greeting with a file that lies where memory files do, by the sender's mounts. Such a
 /// file can be opened and mapped, but no page of it can be read.
-fn files_whose_pages_never_come_are_not_touched(server: Server) {
+fn segments_whose_pages_never_load_are_not_touched(server: Server) {
     let scene = Scene::of(server);
     let Some(mut files) = FileSystem::mount_at(Path::new("/dev/shm"), &[READ]) else { return scene.assert_unharmed() };
     let file = files.file();
@@ -198,7 +198,7 @@ fn send_greeting(socket: &UnixStream, server: Server, files: &[BorrowedFd<'_>]) 
 }
 
 /// Sends files of the file system as areas on a greeted connection.
-fn areas_of_a_file_system_that_hangs_cost_their_own_connection(server: Server) {
+fn areas_on_a_hanging_file_system_end_their_connection(server: Server) {
     let scene = Scene::of(server);
     let Some(mut files) = FileSystem::mount(&[FLUSH]) else { return scene.assert_unharmed() };
     let file = files.file();
@@ -217,7 +217,7 @@ fn areas_of_a_file_system_that_hangs_cost_their_own_connection(server: Server) {
 /// the directory is answered. In the third case the look-up of a directory below is not answered.
 /// The server must report the error in time, although its process ends only when the file system
 /// does.
-fn names_on_a_file_system_that_hangs_are_refused_in_time(server: Server) {
+fn runtime_directories_on_a_hanging_file_system_are_refused_in_time(server: Server) {
     for (silent, names, what) in [
         (&[][..], ".", "FUSE"),
         (&[GETATTR, OPEN, OPENDIR, ACCESS, STATFS], ".", "does not respond"),

@@ -82,7 +82,7 @@ const ACCOUNT: &[u8] = b"anna = 8846f7eaee8fb117ad06bdd830b7586c\n";
 const GUARDED: &str = "ncacn_vi_udp:127.0.0.1[0,security=connect]";
 
 #[test]
-fn files_of_accounts_that_are_none_are_refused() {
+fn invalid_account_files_are_refused() {
     are_refused(
         "OBVIA_ACCOUNTS",
         GUARDED,
@@ -128,7 +128,7 @@ fn capture() -> Vec<u8> {
 const STREAM: &str = "ncacn_ip_tcp:127.0.0.1[0]";
 
 #[test]
-fn files_of_traces_that_are_none_are_refused() {
+fn invalid_trace_files_are_refused() {
     are_refused(
         "OBVIA_TRACE",
         STREAM,
@@ -160,7 +160,7 @@ fn files_of_traces_that_are_none_are_refused() {
 
 /// The control for the tests above: valid files are accepted.
 #[test]
-fn files_as_they_should_be_are_taken() {
+fn valid_account_and_trace_files_are_accepted() {
     let directory = Directory::new();
     let [accounts, trace] = ["accounts", "trace"].map(|name| directory.path().join(name));
     write(&accounts, ACCOUNT, 0o600);

@@ -7,15 +7,15 @@ use crate::wire::{self, Frame};
 use rustix::fd::AsFd;
 
 against_every_server! {
-    thousands_of_connections_that_say_nothing_and_go,
-    hundreds_of_connections_that_say_nothing_and_stay,
-    thousands_of_greetings_without_a_word_after_them,
-    hundreds_of_clients_that_leave_what_they_held,
-    one_way_calls_without_end_keep_only_their_own_connection_busy,
-    a_full_queue_empties_again,
+    thousands_of_silent_short_connections_do_no_harm,
+    hundreds_of_silent_open_connections_do_no_harm,
+    thousands_of_greetings_without_calls_do_no_harm,
+    references_of_hundreds_of_ended_clients_are_dropped,
+    endless_one_way_calls_occupy_only_their_own_connection,
+    a_full_accept_queue_is_drained,
 }
 
-fn thousands_of_connections_that_say_nothing_and_go(server: Server) {
+fn thousands_of_silent_short_connections_do_no_harm(server: Server) {
     let scene = Scene::of(server);
     let path = scene.directory.socket("victim");
     for _ in 0..3000 {
@@ -24,7 +24,7 @@ fn thousands_of_connections_that_say_nothing_and_go(server: Server) {
     scene.assert_unharmed();
 }
 
-fn hundreds_of_connections_that_say_nothing_and_stay(server: Server) {
+fn hundreds_of_silent_open_connections_do_no_harm(server: Server) {
     let scene = Scene::of(server);
     let path = scene.directory.socket("victim");
     let silent: Vec<_> = (0..300).map(|_| connect(&path)).collect();
@@ -35,7 +35,7 @@ fn hundreds_of_connections_that_say_nothing_and_stay(server: Server) {
     scene.assert_unharmed();
 }
 
-fn thousands_of_greetings_without_a_word_after_them(server: Server) {
+fn thousands_of_greetings_without_calls_do_no_harm(server: Server) {
     let scene = Scene::of(server);
     let path = scene.directory.socket("victim");
     let (_, fd) = Segment::create(AREA + AREA_LENGTH);
@@ -46,7 +46,7 @@ fn thousands_of_greetings_without_a_word_after_them(server: Server) {
     scene.assert_unharmed();
 }
 
-fn hundreds_of_clients_that_leave_what_they_held(server: Server) {
+fn references_of_hundreds_of_ended_clients_are_dropped(server: Server) {
     let scene = Scene::of(server);
     for number in 0..200 {
         let (mut peer, object) = scene.bound();
@@ -57,7 +57,7 @@ fn hundreds_of_clients_that_leave_what_they_held(server: Server) {
     scene.assert_unharmed();
 }
 
-fn one_way_calls_without_end_keep_only_their_own_connection_busy(server: Server) {
+fn endless_one_way_calls_occupy_only_their_own_connection(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     for code in 0..20_000 {
@@ -68,7 +68,7 @@ fn one_way_calls_without_end_keep_only_their_own_connection_busy(server: Server)
 }
 
 /// Many connections at once fill the listener's queue only for a while.
-fn a_full_queue_empties_again(server: Server) {
+fn a_full_accept_queue_is_drained(server: Server) {
     let scene = Scene::of(server);
     let path = scene.directory.socket("victim");
     let threads: Vec<_> = (0..8)

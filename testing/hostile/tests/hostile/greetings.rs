@@ -9,19 +9,19 @@ use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::Errno;
 
 against_every_server! {
-    bytes_behind_a_greeting_are_no_area,
-    greetings_with_wrong_words_are_turned_away,
-    what_is_no_memory_file_is_turned_away,
-    segments_shorter_than_they_claim_are_turned_away,
-    half_a_greeting_and_then_silence_is_turned_away,
-    a_client_that_says_nothing_is_turned_away_in_the_end;
+    bytes_behind_a_greeting_are_not_taken_for_an_area,
+    greetings_with_wrong_fields_end_the_connection,
+    segments_that_are_no_memory_files_are_refused,
+    segments_shorter_than_announced_are_refused,
+    partial_greetings_time_out,
+    clients_without_a_greeting_time_out;
     but_java:
     greetings_of_a_wrong_length_are_turned_away,
-    greetings_want_exactly_one_descriptor,
-    segments_without_their_seals_are_turned_away,
+    greetings_need_exactly_one_descriptor,
+    segments_without_seals_are_refused,
     segments_of_huge_pages_are_turned_away,
-    a_segment_that_was_accepted_cannot_be_cut_short,
-    the_servers_segment_cannot_be_changed,
+    accepted_segments_cannot_be_truncated,
+    the_servers_segment_is_read_only_for_clients,
 }
 
 /// Sends a greeting; the server must hang up without a greeting of its own.
@@ -65,7 +65,7 @@ fn greetings_of_a_wrong_length_are_turned_away(server: Server) {
     scene.assert_unharmed();
 }
 
-fn bytes_behind_a_greeting_are_no_area(server: Server) {
+fn bytes_behind_a_greeting_are_not_taken_for_an_area(server: Server) {
     let scene = Scene::of(server);
     let socket = connect(&scene.directory.socket("victim"));
     let (own, fd) = Segment::create(AREA + AREA_LENGTH);
@@ -87,7 +87,7 @@ fn bytes_behind_a_greeting_are_no_area(server: Server) {
     scene.assert_unharmed();
 }
 
-fn greetings_with_wrong_words_are_turned_away(server: Server) {
+fn greetings_with_wrong_fields_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     let fd = good_segment();
     let wrong: [(usize, u32); 12] = [
@@ -113,7 +113,7 @@ fn greetings_with_wrong_words_are_turned_away(server: Server) {
     scene.assert_unharmed();
 }
 
-fn greetings_want_exactly_one_descriptor(server: Server) {
+fn greetings_need_exactly_one_descriptor(server: Server) {
     let scene = Scene::of(server);
     let fds: Vec<_> = (0..253).map(|_| good_segment()).collect();
     let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
@@ -123,7 +123,7 @@ fn greetings_want_exactly_one_descriptor(server: Server) {
     scene.assert_unharmed();
 }
 
-fn what_is_no_memory_file_is_turned_away(server: Server) {
+fn segments_that_are_no_memory_files_are_refused(server: Server) {
     let scene = Scene::of(server);
     let (reader, writer) = std::io::pipe().unwrap();
     let null = std::fs::File::open("/dev/null").unwrap();
@@ -146,7 +146,7 @@ fn what_is_no_memory_file_is_turned_away(server: Server) {
     scene.assert_unharmed();
 }
 
-fn segments_without_their_seals_are_turned_away(server: Server) {
+fn segments_without_seals_are_refused(server: Server) {
     let scene = Scene::of(server);
     let length = (AREA + AREA_LENGTH) as u64;
     let lacking = [
@@ -163,7 +163,7 @@ fn segments_without_their_seals_are_turned_away(server: Server) {
     scene.assert_unharmed();
 }
 
-fn segments_shorter_than_they_claim_are_turned_away(server: Server) {
+fn segments_shorter_than_announced_are_refused(server: Server) {
     let scene = Scene::of(server);
     for length in [0, 1, AREA as u64, (AREA + AREA_LENGTH - 1) as u64] {
         is_turned_away(&scene, &good_greeting(), &[sealed(length, SEALS).as_fd()]);
@@ -188,7 +188,7 @@ fn segments_of_huge_pages_are_turned_away(server: Server) {
     scene.assert_unharmed();
 }
 
-fn a_segment_that_was_accepted_cannot_be_cut_short(server: Server) {
+fn accepted_segments_cannot_be_truncated(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     assert_eq!(rustix::fs::ftruncate(&peer.own_fd, 0), Err(Errno::PERM));
@@ -202,7 +202,7 @@ fn a_segment_that_was_accepted_cannot_be_cut_short(server: Server) {
 }
 
 /// Clients cannot write to the server's segment.
-fn the_servers_segment_cannot_be_changed(server: Server) {
+fn the_servers_segment_is_read_only_for_clients(server: Server) {
     let scene = Scene::of(server);
     let socket = connect(&scene.directory.socket("victim"));
     send(&socket, &good_greeting(), &[good_segment().as_fd()]).unwrap();
@@ -221,7 +221,7 @@ fn the_servers_segment_cannot_be_changed(server: Server) {
     scene.assert_unharmed();
 }
 
-fn half_a_greeting_and_then_silence_is_turned_away(server: Server) {
+fn partial_greetings_time_out(server: Server) {
     let scene = Scene::of(server);
     let fd = good_segment();
     let socket = connect(&scene.directory.socket("victim"));
@@ -233,7 +233,7 @@ fn half_a_greeting_and_then_silence_is_turned_away(server: Server) {
     scene.assert_unharmed();
 }
 
-fn a_client_that_says_nothing_is_turned_away_in_the_end(server: Server) {
+fn clients_without_a_greeting_time_out(server: Server) {
     let scene = Scene::of(server);
     let silent: Vec<_> = (0..20).map(|_| connect(&scene.directory.socket("victim"))).collect();
     silent.iter().for_each(await_end);

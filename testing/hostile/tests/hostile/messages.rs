@@ -7,23 +7,23 @@ use rustix::fd::AsFd;
 use std::sync::atomic::Ordering;
 
 against_every_server! {
-    sequence_numbers_out_of_turn_are_no_messages,
-    a_message_that_is_repeated_is_answered_once,
-    requests_that_do_not_wait_for_answers_harm_only_their_sender,
-    wrong_kinds_cost_the_connection,
-    cancelling_what_was_never_asked_does_nothing,
-    lengths_that_no_slot_has_cost_the_connection,
-    frames_outside_the_area_cost_the_connection,
-    frames_at_the_edge_of_the_area_and_over_each_other_are_read_as_they_lie,
-    areas_that_were_never_given_cost_the_connection,
-    areas_that_are_not_what_their_note_says_cost_the_connection,
-    an_area_is_good_for_what_it_holds,
-    an_area_that_has_been_replaced_is_gone,
-    consumed_counts_that_run_ahead_or_back_harm_nobody_else,
-    doorbells_rung_for_nothing_disturb_nobody,
-    a_bell_that_never_rings_is_no_reason_to_hang,
-    a_socket_full_of_rubbish_disturbs_nobody,
-    a_peer_that_half_closes_its_socket_is_gone,
+    messages_with_sequence_numbers_out_of_order_are_ignored,
+    repeated_messages_are_answered_once,
+    requests_without_reading_responses_affect_only_their_sender,
+    messages_of_unknown_kinds_end_the_connection,
+    cancels_of_unknown_calls_are_ignored,
+    impossible_slot_lengths_end_the_connection,
+    frames_outside_the_area_end_the_connection,
+    frames_at_the_end_of_the_area_and_overlapping_frames_are_read,
+    unknown_area_numbers_end_the_connection,
+    areas_that_contradict_their_note_end_the_connection,
+    frames_beyond_the_announced_area_end_the_connection,
+    frames_in_a_replaced_area_end_the_connection,
+    false_consumed_counts_affect_only_their_sender,
+    needless_doorbell_rings_do_not_disturb_other_clients,
+    servers_do_not_hang_without_doorbell_rings,
+    random_socket_bytes_do_not_disturb_other_clients,
+    half_closing_the_socket_ends_the_connection,
 }
 
 fn add() -> Vec<u8> {
@@ -39,7 +39,7 @@ fn misnumbered(peer: &Peer, object: Target, place: u32, sequence: u32) {
     peer.raw(place, first_word(sequence, 3, wire::REQUEST, 8), words(object), &add());
 }
 
-fn sequence_numbers_out_of_turn_are_no_messages(server: Server) {
+fn messages_with_sequence_numbers_out_of_order_are_ignored(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let due = peer.next;
@@ -57,7 +57,7 @@ fn sequence_numbers_out_of_turn_are_no_messages(server: Server) {
     scene.assert_unharmed();
 }
 
-fn a_message_that_is_repeated_is_answered_once(server: Server) {
+fn repeated_messages_are_answered_once(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let sequence = peer.post(wire::REQUEST, 3, object, &add());
@@ -71,7 +71,7 @@ fn a_message_that_is_repeated_is_answered_once(server: Server) {
     scene.assert_unharmed();
 }
 
-fn requests_that_do_not_wait_for_answers_harm_only_their_sender(server: Server) {
+fn requests_without_reading_responses_affect_only_their_sender(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     for _ in 0..2000 {
@@ -90,7 +90,7 @@ fn is_cut_off(scene: &Scene, act: impl FnOnce(&mut Peer, Target)) {
     peer.assert_cut_off();
 }
 
-fn wrong_kinds_cost_the_connection(server: Server) {
+fn messages_of_unknown_kinds_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     for kind in [0, wire::RESPONSE, wire::FAULT, 7, 8, 0x80, 0xff] {
         is_cut_off(&scene, |peer, object| {
@@ -100,7 +100,7 @@ fn wrong_kinds_cost_the_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-fn cancelling_what_was_never_asked_does_nothing(server: Server) {
+fn cancels_of_unknown_calls_are_ignored(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     for call in [0, 1, 99, u32::MAX] {
@@ -111,7 +111,7 @@ fn cancelling_what_was_never_asked_does_nothing(server: Server) {
     scene.assert_unharmed();
 }
 
-fn lengths_that_no_slot_has_cost_the_connection(server: Server) {
+fn impossible_slot_lengths_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     for length in [113, 128, 200, 254] {
         is_cut_off(&scene, |peer, object| {
@@ -122,7 +122,7 @@ fn lengths_that_no_slot_has_cost_the_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-fn frames_outside_the_area_cost_the_connection(server: Server) {
+fn frames_outside_the_area_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     let end = AREA_LENGTH as u32;
     let places = [
@@ -144,7 +144,7 @@ fn frames_outside_the_area_cost_the_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-fn frames_at_the_edge_of_the_area_and_over_each_other_are_read_as_they_lie(server: Server) {
+fn frames_at_the_end_of_the_area_and_overlapping_frames_are_read(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let end = AREA_LENGTH as u32;
@@ -165,7 +165,7 @@ fn frames_at_the_edge_of_the_area_and_over_each_other_are_read_as_they_lie(serve
     scene.assert_unharmed();
 }
 
-fn areas_that_were_never_given_cost_the_connection(server: Server) {
+fn unknown_area_numbers_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     for number in [1, 2, 7, u32::MAX] {
         is_cut_off(&scene, |peer, object| peer.request_at(object, 3, [number, 0, 8]));
@@ -173,7 +173,7 @@ fn areas_that_were_never_given_cost_the_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-fn areas_that_are_not_what_their_note_says_cost_the_connection(server: Server) {
+fn areas_that_contradict_their_note_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     let fd = || crate::segment::memory_file(1 << 20);
     // Errors of the notes: another number, no length, a length beyond the limit, one beyond the
@@ -201,7 +201,7 @@ fn areas_that_are_not_what_their_note_says_cost_the_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-fn an_area_is_good_for_what_it_holds(server: Server) {
+fn frames_beyond_the_announced_area_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let area = peer.hand_over(1, 5000);
@@ -215,7 +215,7 @@ fn an_area_is_good_for_what_it_holds(server: Server) {
     scene.assert_unharmed();
 }
 
-fn an_area_that_has_been_replaced_is_gone(server: Server) {
+fn frames_in_a_replaced_area_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     is_cut_off(&scene, |peer, object| {
         let area = peer.hand_over(1, 8192);
@@ -227,7 +227,7 @@ fn an_area_that_has_been_replaced_is_gone(server: Server) {
     scene.assert_unharmed();
 }
 
-fn consumed_counts_that_run_ahead_or_back_harm_nobody_else(server: Server) {
+fn false_consumed_counts_affect_only_their_sender(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     for consumed in [0, 1, 1000, 0x7fff_ffff, 0x8000_0000, u32::MAX] {
@@ -246,7 +246,7 @@ fn consumed_counts_that_run_ahead_or_back_harm_nobody_else(server: Server) {
     scene.assert_unharmed();
 }
 
-fn doorbells_rung_for_nothing_disturb_nobody(server: Server) {
+fn needless_doorbell_rings_do_not_disturb_other_clients(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let own = peer.own;
@@ -265,7 +265,7 @@ fn doorbells_rung_for_nothing_disturb_nobody(server: Server) {
     scene.assert_unharmed();
 }
 
-fn a_bell_that_never_rings_is_no_reason_to_hang(server: Server) {
+fn servers_do_not_hang_without_doorbell_rings(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     for _ in 0..5 {
@@ -280,7 +280,7 @@ fn a_bell_that_never_rings_is_no_reason_to_hang(server: Server) {
     scene.assert_unharmed();
 }
 
-fn a_socket_full_of_rubbish_disturbs_nobody(server: Server) {
+fn random_socket_bytes_do_not_disturb_other_clients(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     peer.socket.set_nonblocking(true).unwrap();
@@ -293,7 +293,7 @@ fn a_socket_full_of_rubbish_disturbs_nobody(server: Server) {
     scene.assert_unharmed();
 }
 
-fn a_peer_that_half_closes_its_socket_is_gone(server: Server) {
+fn half_closing_the_socket_ends_the_connection(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     peer.assert_good(object);

@@ -9,29 +9,29 @@ use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 
 against_every_server! {
-    targets_that_are_none_are_not_found,
-    opnums_that_no_method_has_are_refused,
+    unknown_targets_are_not_found,
+    unknown_opnums_are_refused,
     frames_of_a_wrong_size_are_refused,
-    counts_that_are_not_the_arrays_are_refused,
-    slots_that_lead_elsewhere_are_refused,
+    counts_that_differ_from_their_array_are_refused,
+    slots_that_point_outside_the_frame_are_refused,
     booleans_enumerations_and_ranges_are_checked,
-    strings_end_in_zero_or_are_refused,
-    results_that_would_be_too_long_are_refused,
-    references_that_are_none_are_refused,
-    references_that_lead_nowhere_are_refused,
-    references_to_the_servers_own_objects_are_what_they_are,
-    releasing_more_than_is_held_releases_what_is_held,
+    strings_without_a_final_zero_are_refused,
+    requests_for_overlong_results_are_refused,
+    malformed_references_are_refused,
+    references_to_unreachable_endpoints_are_refused,
+    references_to_the_servers_own_objects_are_resolved_and_checked,
+    releases_over_the_held_count_release_only_held_references,
     references_of_other_clients_cannot_be_released,
-    lists_of_references_in_refused_calls_do_no_harm,
-    references_given_to_nobody_and_the_dead_do_no_harm,
-    the_runtimes_own_calls_check_their_bytes,
-    the_runtimes_own_calls_want_an_introduction,
-    units_that_are_no_binds_cost_the_connection,
-    who_has_said_who_it_is_does_not_become_somebody_else,
-    what_a_client_held_is_dropped_when_it_is_cut_off,
-    the_identity_of_another_process_is_refused;
+    reference_lists_in_refused_calls_do_no_harm,
+    references_handed_to_unknown_or_dead_processes_do_no_harm,
+    the_runtimes_own_calls_check_their_arguments,
+    the_runtimes_own_calls_need_a_bind,
+    malformed_binds_end_the_connection,
+    clients_cannot_change_their_identity,
+    references_of_a_disconnected_client_are_dropped,
+    binds_with_the_identity_of_another_process_are_refused;
     but_java:
-    lists_of_references_do_not_add_up_where_none_are_taken,
+    unclaimed_reference_lists_are_limited,
     lists_of_references_outlive_the_link_of_their_call,
 }
 
@@ -82,7 +82,7 @@ fn on_a_connection(server: Server, act: impl FnOnce(&mut Peer, wire::Target)) {
     scene.assert_unharmed();
 }
 
-fn targets_that_are_none_are_not_found(server: Server) {
+fn unknown_targets_are_not_found(server: Server) {
     on_a_connection(server, |peer, object| {
         let add = Frame::block(8).bytes;
         peer.refused((object.0, object.1 + 1), 3, &add, NOT_FOUND);
@@ -98,7 +98,7 @@ fn targets_that_are_none_are_not_found(server: Server) {
     });
 }
 
-fn opnums_that_no_method_has_are_refused(server: Server) {
+fn unknown_opnums_are_refused(server: Server) {
     on_a_connection(server, |peer, object| {
         // The table has 32 opnums; larger opnums wrap around in it.
         for opnum in [0, 1, 2, 32, 33, 34, 64, 0x8000, 0xffe0] {
@@ -135,7 +135,7 @@ fn frames_of_a_wrong_size_are_refused(server: Server) {
     });
 }
 
-fn counts_that_are_not_the_arrays_are_refused(server: Server) {
+fn counts_that_differ_from_their_array_are_refused(server: Server) {
     // For an array that is also a result, the reply is allocated first, and may be too long.
     let is_refused = |peer: &mut Peer, object, frame: &Frame| {
         let answer = peer.call(object, REVERSE, &frame.bytes);
@@ -163,7 +163,7 @@ fn counts_that_are_not_the_arrays_are_refused(server: Server) {
     });
 }
 
-fn slots_that_lead_elsewhere_are_refused(server: Server) {
+fn slots_that_point_outside_the_frame_are_refused(server: Server) {
     on_a_connection(server, |peer, object| {
         let elsewhere = [0, 1, 8, 16, 23, 25, 32, 40, 1 << 31, 1 << 32 | 24, 24 << 32, u64::MAX, u64::MAX - 7, 1 << 63];
         for slot in elsewhere {
@@ -202,7 +202,7 @@ fn booleans_enumerations_and_ranges_are_checked(server: Server) {
     });
 }
 
-fn strings_end_in_zero_or_are_refused(server: Server) {
+fn strings_without_a_final_zero_are_refused(server: Server) {
     on_a_connection(server, |peer, object| {
         let narrow = |count: usize, text: &[u8]| Frame::block(8).object(0, 2, count, text).bytes;
         let wide = |count: usize, text: &[u16]| {
@@ -236,7 +236,7 @@ fn strings_end_in_zero_or_are_refused(server: Server) {
     });
 }
 
-fn results_that_would_be_too_long_are_refused(server: Server) {
+fn requests_for_overlong_results_are_refused(server: Server) {
     on_a_connection(server, |peer, object| {
         for count in [0x0400_0001, 0x1000_0000, 0x1fff_ffff, 0x2000_0000, 0x7fff_ffff, 0x8000_0000, u32::MAX] {
             // Arrays in Java cannot have so many elements.
@@ -261,7 +261,7 @@ fn visit(reference: &[u8]) -> Vec<u8> {
     Frame::block(8).object(0, 1, reference.len(), reference).bytes
 }
 
-fn references_that_are_none_are_refused(server: Server) {
+fn malformed_references_are_refused(server: Server) {
     on_a_connection(server, |peer, object| {
         let right = reference().to_wire();
         for length in [0, 1, 4, 24, 63, 64, 67, 68, 70, right.len() - 4] {
@@ -295,7 +295,7 @@ fn references_that_are_none_are_refused(server: Server) {
     });
 }
 
-fn references_that_lead_nowhere_are_refused(server: Server) {
+fn references_to_unreachable_endpoints_are_refused(server: Server) {
     on_a_connection(server, |peer, object| {
         let names =
             ["oxid-0000000000000001", "nobody", "", ".", "..", "../victim", "/etc/passwd", "a b", "a\nb", "victim"];
@@ -308,7 +308,7 @@ fn references_that_lead_nowhere_are_refused(server: Server) {
     });
 }
 
-fn references_to_the_servers_own_objects_are_what_they_are(server: Server) {
+fn references_to_the_servers_own_objects_are_resolved_and_checked(server: Server) {
     on_a_connection(server, |peer, object| {
         let oxid = peer.oxid_of("victim");
         let own = |target| Reference { oxid, target, endpoint: format!("oxid-{oxid:016x}"), ..reference() };
@@ -337,7 +337,7 @@ fn make(peer: &mut Peer, object: wire::Target, number: u32) -> wire::Target {
     Reference::target_of(&peer.good(object, MAKE, &Frame::block(4).u32(0, number).bytes)[16..]).0
 }
 
-fn releasing_more_than_is_held_releases_what_is_held(server: Server) {
+fn releases_over_the_held_count_release_only_held_references(server: Server) {
     on_a_connection(server, |peer, object| {
         let thing = make(peer, object, 5);
         peer.good(SYSTEM, 4, &release(&[(thing, u64::MAX), (thing, 3), ((900, 1), 1), ((0, 0), 1)]));
@@ -366,7 +366,7 @@ fn references_of_other_clients_cannot_be_released(server: Server) {
     });
 }
 
-fn lists_of_references_in_refused_calls_do_no_harm(server: Server) {
+fn reference_lists_in_refused_calls_do_no_harm(server: Server) {
     on_a_connection(server, |peer, object| {
         let list = |count| release(&vec![((9, 9), u64::MAX); count]);
         // No call was refused.
@@ -389,7 +389,7 @@ fn lists_of_references_in_refused_calls_do_no_harm(server: Server) {
     });
 }
 
-fn lists_of_references_do_not_add_up_where_none_are_taken(server: Server) {
+fn unclaimed_reference_lists_are_limited(server: Server) {
     /// The greatest number of references that the server keeps for a client.
     const OWED_MAX: usize = 1024;
     const ROUNDS: usize = 12;
@@ -499,7 +499,7 @@ fn lists_of_references_outlive_the_link_of_their_call(server: Server) {
     scene.assert_unharmed();
 }
 
-fn references_given_to_nobody_and_the_dead_do_no_harm(server: Server) {
+fn references_handed_to_unknown_or_dead_processes_do_no_harm(server: Server) {
     on_a_connection(server, |peer, object| {
         let transfer = |target: wire::Target, to: u64, refs: u64| {
             Frame::block(24).u32(0, target.0).u32(4, target.1).u64(8, to).u64(16, refs).bytes
@@ -514,7 +514,7 @@ fn references_given_to_nobody_and_the_dead_do_no_harm(server: Server) {
     });
 }
 
-fn the_runtimes_own_calls_check_their_bytes(server: Server) {
+fn the_runtimes_own_calls_check_their_arguments(server: Server) {
     on_a_connection(server, |peer, object| {
         for opnum in [3, 5, 6, 8] {
             for length in [0, 1, 8, 15, 17, 23] {
@@ -554,7 +554,7 @@ fn the_runtimes_own_calls_check_their_bytes(server: Server) {
     });
 }
 
-fn the_runtimes_own_calls_want_an_introduction(server: Server) {
+fn the_runtimes_own_calls_need_a_bind(server: Server) {
     let scene = Scene::of(server);
     let mut peer = scene.greeted();
     for opnum in 0..12 {
@@ -564,7 +564,7 @@ fn the_runtimes_own_calls_want_an_introduction(server: Server) {
     scene.assert_unharmed();
 }
 
-fn units_that_are_no_binds_cost_the_connection(server: Server) {
+fn malformed_binds_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     let right = wire::bind(5);
     let mut units: Vec<Vec<u8>> =
@@ -605,7 +605,7 @@ fn units_that_are_no_binds_cost_the_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-fn who_has_said_who_it_is_does_not_become_somebody_else(server: Server) {
+fn clients_cannot_change_their_identity(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, _) = scene.bound();
     let own = wire::bind(peer.oxid);
@@ -615,7 +615,7 @@ fn who_has_said_who_it_is_does_not_become_somebody_else(server: Server) {
     scene.assert_unharmed();
 }
 
-fn what_a_client_held_is_dropped_when_it_is_cut_off(server: Server) {
+fn references_of_a_disconnected_client_are_dropped(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let thing = make(&mut peer, object, 8);
@@ -629,7 +629,7 @@ fn what_a_client_held_is_dropped_when_it_is_cut_off(server: Server) {
 }
 
 /// The witness exports objects, so that its OXID is known; another process must not claim it.
-fn the_identity_of_another_process_is_refused(server: Server) {
+fn binds_with_the_identity_of_another_process_are_refused(server: Server) {
     let scene = Scene::of(server);
     let server = scene.oxid_of("victim");
     let oxids: Vec<_> = scene.endpoints().into_iter().filter(|&oxid| oxid != server).collect();

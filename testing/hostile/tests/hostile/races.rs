@@ -9,12 +9,12 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 against_every_server! {
-    counts_and_offsets_that_change_do_not_lead_outside,
-    counts_that_agree_and_change_do_not_lead_outside,
-    values_that_change_are_checked_where_they_are_used,
-    strings_that_lose_their_end_do_not_run_on,
-    references_that_change_are_none_or_as_they_were_read,
-    a_slots_words_that_change_cost_at_most_the_connection,
+    changing_counts_and_offsets_stay_inside_the_frame,
+    changing_matching_counts_stay_inside_the_frame,
+    changing_values_are_checked_where_they_are_used,
+    strings_that_lose_their_zero_are_not_read_beyond_their_length,
+    changing_references_are_refused_or_read_consistently,
+    changing_slot_words_end_at_most_the_connection,
 }
 
 /// The duration of each of these tests, enough for some thousands of calls.
@@ -74,18 +74,18 @@ fn array(count: u32) -> Frame {
     Frame::block(16).u32(0, count).object(8, 16, count as usize, &values)
 }
 
-fn counts_and_offsets_that_change_do_not_lead_outside(server: Server) {
+fn changing_counts_and_offsets_stay_inside_the_frame(server: Server) {
     let counts: &[u32] = &[40, 0, 39, 41, 4000, 0x3fff_ffff, 0x8000_0000, u32::MAX];
     let slots: &[u32] = &[24, 0, 16, 32, 4096, 0x8000_0000, u32::MAX - 7];
     calls_on_moving_ground(server, 4, &array(40), &[(0, counts), (8, slots), (12, &[0, 0, 1, u32::MAX]), (20, counts)]);
 }
 
-fn counts_that_agree_and_change_do_not_lead_outside(server: Server) {
+fn changing_matching_counts_stay_inside_the_frame(server: Server) {
     let counts: &[u32] = &[4000, 3000, 5000, 60_000, 0x2000_0000];
     calls_on_moving_ground(server, 5, &array(4000), &[(0, counts), (20, counts)]);
 }
 
-fn values_that_change_are_checked_where_they_are_used(server: Server) {
+fn changing_values_are_checked_where_they_are_used(server: Server) {
     let marks = [mark(1, 4, 1), mark(0, 2, 2), mark(1, 1, 3)].concat();
     let frame = Frame::block(16).u32(0, 3).object(8, 17, 3, &marks);
     let colors: &[u32] = &[4, 0, 3, 255, u32::MAX];
@@ -93,7 +93,7 @@ fn values_that_change_are_checked_where_they_are_used(server: Server) {
     calls_on_moving_ground(server, 12, &frame, &[(24, flags), (28, colors), (44, colors), (56, flags)]);
 }
 
-fn strings_that_lose_their_end_do_not_run_on(server: Server) {
+fn strings_that_lose_their_zero_are_not_read_beyond_their_length(server: Server) {
     let text = [vec![b'x'; 127], vec![0]].concat();
     let last = u32::from_le_bytes(*b"xxx\0");
     let counts: &[u32] = &[128, 127, 0, 1, 4000, u32::MAX];
@@ -101,7 +101,7 @@ fn strings_that_lose_their_end_do_not_run_on(server: Server) {
     calls_on_moving_ground(server, 9, &frame, &[(12, counts), (16 + 124, &[last, u32::MAX, 0x7878_7878])]);
 }
 
-fn references_that_change_are_none_or_as_they_were_read(server: Server) {
+fn changing_references_are_refused_or_read_consistently(server: Server) {
     let endpoint = "oxid-0000000000000001".to_owned();
     let reference = wire::Reference { iid: wire::ITHING, refs: 5, oxid: 1, oid: 1, target: (0, 1), endpoint };
     let bytes = reference.to_wire();
@@ -131,7 +131,7 @@ fn references_that_change_are_none_or_as_they_were_read(server: Server) {
     scene.assert_unharmed();
 }
 
-fn a_slots_words_that_change_cost_at_most_the_connection(server: Server) {
+fn changing_slot_words_end_at_most_the_connection(server: Server) {
     let scene = Scene::of(server);
     let started = Instant::now();
     let mut turn = 0_u32;

@@ -11,17 +11,17 @@ use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::io::Errno;
 
 against_every_server! {
-    files_that_are_no_regions_are_refused,
-    notes_that_say_something_else_are_refused,
-    numbers_are_given_once,
-    a_connection_has_so_many_regions_and_no_more,
-    references_lead_into_regions_or_are_refused,
-    what_may_only_be_read_is_not_written,
-    references_that_change_lead_into_regions,
-    regions_that_change_and_lose_their_pages_are_read_all_the_same,
-    peers_that_go_while_a_method_reads_their_memory_leave_nothing,
-    hundreds_of_peers_that_leave_their_regions,
-    regions_do_not_take_all_addresses,
+    files_that_are_no_memory_are_refused_as_regions,
+    region_notes_that_contradict_their_file_are_refused,
+    region_numbers_are_assigned_once,
+    regions_over_the_limit_of_a_connection_are_refused,
+    region_references_out_of_bounds_are_refused,
+    read_only_regions_are_not_written,
+    changing_region_references_stay_inside_regions,
+    regions_are_readable_while_they_change_and_lose_pages,
+    peers_that_end_while_their_region_is_read_leave_no_mappings,
+    regions_of_hundreds_of_ended_peers_are_unmapped,
+    regions_cannot_exhaust_the_address_space,
 }
 
 /// The opnums of the methods with arrays by reference.
@@ -105,7 +105,7 @@ fn is_as_before(peer: &mut Peer, object: Target) {
     peer.assert_good(object);
 }
 
-fn files_that_are_no_regions_are_refused(server: Server) {
+fn files_that_are_no_memory_are_refused_as_regions(server: Server) {
     let scene = Scene::of(server);
     let path = scene.directory.path().join("plain");
     std::fs::write(&path, [0; 8192]).unwrap();
@@ -166,7 +166,7 @@ fn files_that_are_no_regions_are_refused(server: Server) {
     scene.assert_unharmed();
 }
 
-fn notes_that_say_something_else_are_refused(server: Server) {
+fn region_notes_that_contradict_their_file_are_refused(server: Server) {
     let scene = Scene::of(server);
     let good = sealed(8192, SEALS);
     let fd = good.as_fd();
@@ -213,7 +213,7 @@ fn notes_that_say_something_else_are_refused(server: Server) {
     scene.assert_unharmed();
 }
 
-fn numbers_are_given_once(server: Server) {
+fn region_numbers_are_assigned_once(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let (memory, _) = give(&mut peer, 1, 4096, READ);
@@ -236,7 +236,7 @@ fn numbers_are_given_once(server: Server) {
     scene.assert_unharmed();
 }
 
-fn a_connection_has_so_many_regions_and_no_more(server: Server) {
+fn regions_over_the_limit_of_a_connection_are_refused(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let file = sealed(4096, SEALS);
@@ -257,7 +257,7 @@ fn a_connection_has_so_many_regions_and_no_more(server: Server) {
     scene.assert_unharmed();
 }
 
-fn references_lead_into_regions_or_are_refused(server: Server) {
+fn region_references_out_of_bounds_are_refused(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let (memory, _) = give(&mut peer, 7, 4096 + 12, WRITE);
@@ -320,7 +320,7 @@ fn references_lead_into_regions_or_are_refused(server: Server) {
     scene.assert_unharmed();
 }
 
-fn what_may_only_be_read_is_not_written(server: Server) {
+fn read_only_regions_are_not_written(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let (memory, _) = give(&mut peer, 1, 4096, READ);
@@ -344,7 +344,7 @@ fn what_may_only_be_read_is_not_written(server: Server) {
 
 /// The reference and the count in the frame change all the time; use of an unchecked value would be
 /// a bad access.
-fn references_that_change_lead_into_regions(server: Server) {
+fn changing_region_references_stay_inside_regions(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     give(&mut peer, 1, 4096, WRITE);
@@ -372,7 +372,7 @@ fn references_that_change_lead_into_regions(server: Server) {
     scene.assert_unharmed();
 }
 
-fn regions_that_change_and_lose_their_pages_are_read_all_the_same(server: Server) {
+fn regions_are_readable_while_they_change_and_lose_pages(server: Server) {
     const LENGTH: usize = 256 << 10;
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
@@ -400,7 +400,7 @@ fn regions_that_change_and_lose_their_pages_are_read_all_the_same(server: Server
     scene.assert_unharmed();
 }
 
-fn peers_that_go_while_a_method_reads_their_memory_leave_nothing(server: Server) {
+fn peers_that_end_while_their_region_is_read_leave_no_mappings(server: Server) {
     const LENGTH: usize = 8 << 20;
     let scene = Scene::of(server);
     for _ in 0..10 {
@@ -415,7 +415,7 @@ fn peers_that_go_while_a_method_reads_their_memory_leave_nothing(server: Server)
     scene.assert_unharmed();
 }
 
-fn hundreds_of_peers_that_leave_their_regions(server: Server) {
+fn regions_of_hundreds_of_ended_peers_are_unmapped(server: Server) {
     let scene = Scene::of(server);
     let file = sealed(1 << 20, SEALS);
     for round in 0..200 {
@@ -437,7 +437,7 @@ fn hundreds_of_peers_that_leave_their_regions(server: Server) {
 
 /// A file may have any length without a page in it. The server must keep addresses for other peers
 /// and for itself.
-fn regions_do_not_take_all_addresses(server: Server) {
+fn regions_cannot_exhaust_the_address_space(server: Server) {
     let scene = Scene::of(server);
     let mut peers = Vec::new();
     for length in (20..=46).rev() {

@@ -16,21 +16,21 @@ use std::time::Duration;
 
 by_every_client! {
     a_hostile_server_can_answer_correctly,
-    greetings_of_servers_are_checked,
-    servers_that_fall_silent_cost_a_deadline,
-    servers_that_hang_up_in_a_call_end_it,
-    answers_to_something_else_are_refused,
-    words_that_are_none_change_nothing,
-    answers_that_lie_nowhere_are_refused,
-    replies_of_a_wrong_size_are_refused,
-    results_that_are_no_values_are_refused,
-    a_target_does_not_become_another_interface,
-    references_of_servers_are_checked,
-    answers_to_binds_are_checked,
-    credit_that_is_false_ends_one_way_calls,
-    a_server_does_not_take_another_ones_place,
-    results_that_change_do_not_lead_outside,
-    returned_strings_that_change_do_not_run_on,
+    server_greetings_are_checked,
+    calls_to_silent_servers_end_at_their_deadline,
+    servers_that_disconnect_during_a_call_end_it,
+    responses_to_other_calls_are_refused,
+    malformed_error_information_is_ignored,
+    responses_outside_the_area_are_refused,
+    responses_of_a_wrong_size_are_refused,
+    invalid_result_values_are_refused,
+    a_known_target_cannot_change_its_interface,
+    references_returned_by_servers_are_checked,
+    bind_responses_are_checked,
+    false_credit_ends_one_way_calls,
+    a_server_cannot_claim_the_identity_of_another,
+    changing_results_stay_inside_the_frame,
+    changing_returned_strings_are_not_read_beyond_their_length,
 }
 
 /// Runs the client against a hostile server, and returns its output.
@@ -107,7 +107,7 @@ fn a_hostile_server_can_answer_correctly(client: Client) {
     scene.assert_unharmed();
 }
 
-fn greetings_of_servers_are_checked(client: Client) {
+fn server_greetings_are_checked(client: Client) {
     let scene = Scene::with(client);
     // A write error is ignored, because the client may have hung up.
     fn say(socket: &UnixStream, bytes: &[u8], fds: &[BorrowedFd<'_>]) {
@@ -140,7 +140,7 @@ fn greetings_of_servers_are_checked(client: Client) {
     scene.assert_unharmed();
 }
 
-fn servers_that_fall_silent_cost_a_deadline(client: Client) {
+fn calls_to_silent_servers_end_at_their_deadline(client: Client) {
     let scene = Scene::with(client);
     let server = HostileServer::greeting(&scene.directory, |_| ());
     assert_failed(&scene.visit(&[HOSTILE]), &["connect"]);
@@ -153,7 +153,7 @@ fn servers_that_fall_silent_cost_a_deadline(client: Client) {
     scene.assert_unharmed();
 }
 
-fn servers_that_hang_up_in_a_call_end_it(client: Client) {
+fn servers_that_disconnect_during_a_call_end_it(client: Client) {
     let scene = Scene::with(client);
     let lines = visit(&scene, |peer, message| {
         if is_call(message) {
@@ -165,7 +165,7 @@ fn servers_that_hang_up_in_a_call_end_it(client: Client) {
     scene.assert_unharmed();
 }
 
-fn answers_to_something_else_are_refused(client: Client) {
+fn responses_to_other_calls_are_refused(client: Client) {
     let scene = Scene::with(client);
     let wrong: [(u8, u32); 9] = [
         (0, 0),
@@ -199,7 +199,7 @@ fn words(lengths: [u32; 3], texts: &[u8]) -> Vec<u8> {
 
 /// Error information is only shown: with any contents, the call fails by its HRESULT, and the
 /// connection goes on.
-fn words_that_are_none_change_nothing(client: Client) {
+fn malformed_error_information_is_ignored(client: Client) {
     let scene = Scene::with(client);
     for frame in [
         words([4, 2, 2], b"whyiscal"),
@@ -228,7 +228,7 @@ fn words_that_are_none_change_nothing(client: Client) {
     scene.assert_unharmed();
 }
 
-fn answers_that_lie_nowhere_are_refused(client: Client) {
+fn responses_outside_the_area_are_refused(client: Client) {
     let scene = Scene::with(client);
     let end = AREA_LENGTH as u32;
     let places =
@@ -254,7 +254,7 @@ fn answers_that_lie_nowhere_are_refused(client: Client) {
     scene.assert_unharmed();
 }
 
-fn replies_of_a_wrong_size_are_refused(client: Client) {
+fn responses_of_a_wrong_size_are_refused(client: Client) {
     let scene = Scene::with(client);
     for length in [0, 1, 7, 9, 12, 24, 4096] {
         let lines = visit(&scene, move |peer, message| is_call(message) && respond(peer, message, &vec![0; length]));
@@ -264,7 +264,7 @@ fn replies_of_a_wrong_size_are_refused(client: Client) {
     scene.assert_unharmed();
 }
 
-fn results_that_are_no_values_are_refused(client: Client) {
+fn invalid_result_values_are_refused(client: Client) {
     let scene = Scene::with(client);
     let replies: [(u16, &str, Vec<Frame>); 8] = [
         (7, "Flip", [2, 255].iter().map(|&value| Frame::block(1).put(0, &[value])).collect()),
@@ -344,7 +344,7 @@ fn visit_with_reference(scene: &Scene, change: impl Fn(Reference) -> Reference +
 
 /// With any target that a server gives for an interface, the proxy has the methods of that
 /// interface.
-fn a_target_does_not_become_another_interface(client: Client) {
+fn a_known_target_cannot_change_its_interface(client: Client) {
     let scene = Scene::with(client);
     // The references have the victim's own target, and then the target of a proxy's identity, each
     // with the victim's OID and with another one.
@@ -359,7 +359,7 @@ fn a_target_does_not_become_another_interface(client: Client) {
     scene.assert_unharmed();
 }
 
-fn references_of_servers_are_checked(client: Client) {
+fn references_returned_by_servers_are_checked(client: Client) {
     let scene = Scene::with(client);
     let bad: [fn(Reference) -> Reference; 5] = [
         |reference| Reference { iid: 0x77, ..reference },
@@ -379,7 +379,7 @@ fn references_of_servers_are_checked(client: Client) {
     scene.assert_unharmed();
 }
 
-fn answers_to_binds_are_checked(client: Client) {
+fn bind_responses_are_checked(client: Client) {
     let scene = Scene::with(client);
     let process = wire::process(7);
     let answers = [
@@ -408,7 +408,7 @@ fn answers_to_binds_are_checked(client: Client) {
     scene.assert_unharmed();
 }
 
-fn credit_that_is_false_ends_one_way_calls(client: Client) {
+fn false_credit_ends_one_way_calls(client: Client) {
     let scene = Scene::with(client);
     for consumed in [0, 5000, 0x7fff_ffff, 0x8000_0000, u32::MAX] {
         visit(&scene, move |peer, message| {
@@ -420,7 +420,7 @@ fn credit_that_is_false_ends_one_way_calls(client: Client) {
 }
 
 /// A server that claims the good server's identity must not get its calls.
-fn a_server_does_not_take_another_ones_place(client: Client) {
+fn a_server_cannot_claim_the_identity_of_another(client: Client) {
     let scene = Scene::with(client);
     let good = scene.oxid_of("victim");
     let server = HostileServer::start(&scene.directory, move |peer, message| {
@@ -462,7 +462,7 @@ fn answers_on_moving_ground(client: Client, opnum: u16, frame: &Frame, words: &[
     scene.assert_unharmed();
 }
 
-fn results_that_change_do_not_lead_outside(client: Client) {
+fn changing_results_stay_inside_the_frame(client: Client) {
     let marks = [mark(1, 4, 1), mark(0, 2, 2), mark(1, 1, 3)].concat();
     let counts: &[u32] = &[3, 0, 2, 4, 8, 4000, 0x1000_0000, u32::MAX];
     let frame = Frame::block(16).u32(0, 3).object(8, 17, 3, &marks);
@@ -470,7 +470,7 @@ fn results_that_change_do_not_lead_outside(client: Client) {
     answers_on_moving_ground(client, 18, &frame, &[(0, counts), (8, &[24, 16, 0]), (20, counts), (28, colors)]);
 }
 
-fn returned_strings_that_change_do_not_run_on(client: Client) {
+fn changing_returned_strings_are_not_read_beyond_their_length(client: Client) {
     let text = [vec![b'x'; 63], vec![0]].concat();
     let counts: &[u32] = &[64, 63, 0, 4000, u32::MAX];
     let last = u32::from_le_bytes(*b"xxx\0");

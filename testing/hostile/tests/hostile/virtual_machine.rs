@@ -11,11 +11,14 @@ use std::time::Duration;
 #[test]
 fn java() {
     against_java(&[
-        ("names_that_lead_nowhere_are_turned_away", names_that_lead_nowhere_are_turned_away),
-        ("a_pipe_is_not_waited_for", a_pipe_is_not_waited_for),
-        ("memory_that_is_cut_short_costs_the_connection", memory_that_is_cut_short_costs_the_connection),
-        ("who_cuts_memory_short_holds_nothing", who_cuts_memory_short_holds_nothing),
-        ("an_area_that_is_cut_short_costs_the_connection", an_area_that_is_cut_short_costs_the_connection),
+        ("segment_names_that_lead_nowhere_end_the_connection", segment_names_that_lead_nowhere_end_the_connection),
+        ("pipes_named_as_segments_are_refused_at_once", pipes_named_as_segments_are_refused_at_once),
+        ("truncated_segments_end_the_connection", truncated_segments_end_the_connection),
+        (
+            "clients_with_truncated_segments_lose_their_references",
+            clients_with_truncated_segments_lose_their_references,
+        ),
+        ("truncated_areas_end_the_connection", truncated_areas_end_the_connection),
     ]);
 }
 
@@ -32,7 +35,7 @@ fn files() -> [OwnedFd; 2] {
     [AREA + AREA_LENGTH, AREA + (256 << 20)].map(|length| memory_file(length as u64))
 }
 
-fn names_that_lead_nowhere_are_turned_away(server: Server) {
+fn segment_names_that_lead_nowhere_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     let [own, theirs] = files();
     let good = [std::process::id(), own.as_raw_fd().cast_unsigned(), theirs.as_raw_fd().cast_unsigned(), 0];
@@ -68,7 +71,7 @@ fn names_that_lead_nowhere_are_turned_away(server: Server) {
 }
 
 /// An open of a pipe would wait for a writer.
-fn a_pipe_is_not_waited_for(server: Server) {
+fn pipes_named_as_segments_are_refused_at_once(server: Server) {
     let scene = Scene::of(server);
     let path = scene.directory.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
@@ -104,7 +107,7 @@ fn cut(file: &OwnedFd) {
 }
 
 /// Truncates the files while the server sleeps, waits for a message, reads one, or answers.
-fn memory_that_is_cut_short_costs_the_connection(server: Server) {
+fn truncated_segments_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     let values: Vec<u8> = (0..60_000_u32).flat_map(u32::to_le_bytes).collect();
     let frame = Frame::block(16).u32(0, 60_000).object(8, 16, 60_000, &values).bytes;
@@ -125,7 +128,7 @@ fn memory_that_is_cut_short_costs_the_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-fn who_cuts_memory_short_holds_nothing(server: Server) {
+fn clients_with_truncated_segments_lose_their_references(server: Server) {
     let scene = Scene::of(server);
     let (mut witness, _) = scene.bound();
     for number in 0..20 {
@@ -141,7 +144,7 @@ fn who_cuts_memory_short_holds_nothing(server: Server) {
     scene.assert_unharmed();
 }
 
-fn an_area_that_is_cut_short_costs_the_connection(server: Server) {
+fn truncated_areas_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     for turn in 0..20 {
         let (mut peer, object) = scene.bound();

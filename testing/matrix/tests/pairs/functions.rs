@@ -11,20 +11,21 @@ use std::time::{Duration, Instant};
 type Functions = fn(&rpcecho, &Counters);
 
 const CHECKS: &[Check<Functions>] = checks![
-    numbers_and_arrays_come_back,
-    unions_are_results_with_the_arm_that_is_asked_for,
-    unions_go_both_ways,
-    structures_that_end_in_an_array_may_grow,
-    pointers_lead_to_pointers,
-    functions_return_values_beside_their_results,
+    numbers_and_arrays_are_returned,
+    union_results_have_the_requested_arm,
+    unions_are_passed_in_both_directions,
+    structures_with_a_trailing_array_can_grow,
+    pointers_to_pointers_are_passed,
+    functions_return_a_value_besides_their_results,
 ];
 
 /// Checks of context handles, for which the runtime makes system calls that Miri does not support.
-const OF_STATES: &[Check<Functions>] = if cfg!(miri) { &[] } else { checks![a_state_is_kept_until_its_handle_ends] };
+const OF_STATES: &[Check<Functions>] =
+    if cfg!(miri) { &[] } else { checks![context_handles_keep_their_state_until_they_are_closed] };
 
 /// The checks run on objects of this process, of another process, and over each network.
 #[test]
-fn functions_do_the_same_everywhere() {
+fn functions_behave_the_same_at_every_server() {
     let checks = [CHECKS, OF_STATES].concat();
     run_all(&checks, "in this process", |check| check(&Echo.into(), &Keeper::default().into()));
     if cfg!(miri) {
@@ -37,7 +38,7 @@ fn functions_do_the_same_everywhere() {
     });
 }
 
-fn numbers_and_arrays_come_back(echo: &rpcecho, _: &Counters) {
+fn numbers_and_arrays_are_returned(echo: &rpcecho, _: &Counters) {
     assert_eq!(echo.AddOne(41).unwrap(), 42);
     for length in [0, 1, 100, 70_000] {
         let data: Vec<u8> = (0..length).map(|at| (at * 7) as u8).collect();
@@ -52,7 +53,7 @@ fn numbers_and_arrays_come_back(echo: &rpcecho, _: &Counters) {
     assert_eq!(echo.TestSleep(0).unwrap(), 0);
 }
 
-fn unions_are_results_with_the_arm_that_is_asked_for(echo: &rpcecho, _: &Counters) {
+fn union_results_have_the_requested_arm(echo: &rpcecho, _: &Counters) {
     for level in 1..=7 {
         let (info, status) = echo.TestCall2(level).unwrap();
         assert_eq!((info.tag(), status), (level, 0));
@@ -62,7 +63,7 @@ fn unions_are_results_with_the_arm_that_is_asked_for(echo: &rpcecho, _: &Counter
     assert_eq!(echo.TestCall2(8).unwrap_err().code(), code::E_INVALIDARG);
 }
 
-fn unions_go_both_ways(echo: &rpcecho, _: &Counters) {
+fn unions_are_passed_in_both_directions(echo: &rpcecho, _: &Counters) {
     let mut first = Enum1::ECHO_ENUM1;
     let mut second = Enum2 { e1: Enum1::ECHO_ENUM1, e2: Enum1_32::ECHO_ENUM1_32 };
     let mut third = Enum3::E1(Enum1::ECHO_ENUM1);
@@ -77,7 +78,7 @@ fn unions_go_both_ways(echo: &rpcecho, _: &Counters) {
     assert!(matches!(third, Enum3::E2(Enum2 { e1: Enum1::ECHO_ENUM2, e2: Enum1_32::ECHO_ENUM2_32 })));
 }
 
-fn structures_that_end_in_an_array_may_grow(echo: &rpcecho, _: &Counters) {
+fn structures_with_a_trailing_array_can_grow(echo: &rpcecho, _: &Counters) {
     let mut data = Surrounding::new(&[1, 2, 3]).unwrap();
     echo.TestSurrounding(&mut data).unwrap();
     assert_eq!(data.with(|data| (data.x(), data.surrounding().to_vec())), (6, vec![1, 2, 3, 1, 2, 3]));
@@ -88,13 +89,13 @@ fn structures_that_end_in_an_array_may_grow(echo: &rpcecho, _: &Counters) {
     assert_eq!(none.with(|none| none.x()), 0);
 }
 
-fn pointers_lead_to_pointers(echo: &rpcecho, _: &Counters) {
+fn pointers_to_pointers_are_passed(echo: &rpcecho, _: &Counters) {
     assert_eq!(echo.TestDoublePointer(&Some(&Some(&7))).unwrap(), 7);
     assert_eq!(echo.TestDoublePointer(&Some(&None)).unwrap(), 0);
     assert_eq!(echo.TestDoublePointer(&None).unwrap(), 0);
 }
 
-fn functions_return_values_beside_their_results(_: &rpcecho, counters: &Counters) {
+fn functions_return_a_value_besides_their_results(_: &rpcecho, counters: &Counters) {
     assert_eq!(counters.Turn(Way::UP).unwrap(), Way::DOWN);
     assert_eq!(counters.Open(-1).unwrap(), (ContextHandle::NULL, 22));
     counters.Tell(5).unwrap();
@@ -106,7 +107,7 @@ fn functions_return_values_beside_their_results(_: &rpcecho, counters: &Counters
     assert_eq!(counters.Fault(failure).unwrap_err().code(), failure);
 }
 
-fn a_state_is_kept_until_its_handle_ends(_: &rpcecho, counters: &Counters) {
+fn context_handles_keep_their_state_until_they_are_closed(_: &rpcecho, counters: &Counters) {
     let (mut one, _) = counters.Open(10).unwrap();
     let (other, _) = counters.Open(20).unwrap();
     assert_ne!(one, other);
@@ -125,7 +126,7 @@ fn a_state_is_kept_until_its_handle_ends(_: &rpcecho, counters: &Counters) {
 
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
-fn a_state_ends_with_its_client_and_is_nobody_elses() {
+fn context_handles_belong_to_their_client_and_end_with_it() {
     at_each(everywhere(), |server| {
         let counters: Counters = obvia::bind(&server.binding()).unwrap();
         let (mine, _) = counters.Open(1).unwrap();
@@ -147,7 +148,7 @@ fn a_state_ends_with_its_client_and_is_nobody_elses() {
 
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
-fn what_is_not_performed_is_not_bound_to() {
+fn binding_to_unserved_interfaces_is_refused() {
     let server = Server::start();
     let binding = server.binding();
     let failed = |outcome: obvia::Result<()>| outcome.unwrap_err().code();
@@ -214,7 +215,7 @@ fn datagrams_carry_calls_of_many_threads() {
 
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
-fn a_server_of_datagrams_that_is_killed_is_missed_and_the_next_one_is_called() {
+fn a_killed_datagram_server_is_detected_and_its_successor_is_called() {
     let server = Server::start_elsewhere(DATAGRAMS);
     let binding = server.binding();
     let echo: rpcecho = obvia::bind(&binding).unwrap();

@@ -51,7 +51,7 @@ fn check(command: Option<Command>, places: &[[String; 3]]) {
 
 #[test]
 #[cfg_attr(miri, ignore = "starts a compiler")]
-fn objects_in_java_do_what_is_expected_in_one_virtual_machine() {
+fn java_objects_pass_the_checks_in_one_virtual_machine() {
     let Some(classes) = CLASSES.as_ref() else { return };
     let mut command = classes.program_as_is("matrix.Program");
     command.arg("check");

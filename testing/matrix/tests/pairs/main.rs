@@ -3,7 +3,7 @@
 mod checks;
 mod functions;
 mod java;
-mod liar;
+mod malformed_responses;
 mod native;
 mod places;
 mod server;

@@ -61,13 +61,13 @@ fn comes_to_a_good_end(command: &mut Command) {
 
 #[test]
 #[cfg_attr(miri, ignore = "starts a compiler")]
-fn objects_in_cpp_and_c_do_what_is_expected_in_one_process() {
+fn cpp_and_c_objects_pass_the_checks_in_one_process() {
     check(&[]);
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
-fn endpoints_are_registered_in_cpp_and_found() {
+fn endpoints_registered_in_cpp_are_found() {
     let folder = ground::Folder::new("matrix");
     let directory = folder.path();
     let mut mapper = Command::new(env!("CARGO_BIN_EXE_clock"));
@@ -103,7 +103,7 @@ fn cpp_and_c_call_cpp_and_c() {
 
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
-fn who_is_short_of_memory_fails_that_call_and_leaves_nothing_behind() {
+fn calls_without_memory_fail_and_leak_nothing() {
     let short = [("ASAN_OPTIONS", "allocator_may_return_null=1:max_allocation_size_mb=8")];
     for (servers, clients) in [(&short[..], &[][..]), (&[], &short)] {
         let server = Server::start_native_with(servers);

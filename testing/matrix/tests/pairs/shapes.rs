@@ -11,23 +11,23 @@ use obvia::{Owned, U16CString, Wide, code, u16cstr};
 const LONG: i32 = if cfg!(miri) { 20 } else { 1000 };
 
 const CHECKS: &[Check<fn(&IShapes)>] = checks![
-    lists_go_and_come,
+    lists_are_passed_and_returned,
     lists_are_replaced,
     trees_grow,
-    graphs_keep_their_circles_and_what_they_share,
-    arrays_are_as_long_as_the_structure_says,
-    unions_have_the_arm_that_is_said,
-    structures_lie_in_one_another,
-    arrays_of_structures_and_of_strings,
+    graphs_keep_cycles_and_shared_nodes,
+    arrays_have_the_length_stated_in_the_structure,
+    unions_have_the_arm_of_the_discriminant,
+    nested_structures_are_passed,
+    arrays_of_structures_and_strings_are_passed,
     objects_in_structures_are_called,
-    nobody_waits_for_oneway_methods,
-    an_array_has_the_room_that_was_asked_for,
+    callers_do_not_wait_for_oneway_methods,
+    result_arrays_have_the_requested_room,
 ];
 
 /// The checks run on an object of this process, one of another process, and one over each network,
 /// in each language.
 #[test]
-fn structures_with_pointers_are_the_same_everywhere() {
+fn structures_with_pointers_are_passed_identically_everywhere() {
     run_all(CHECKS, "in this process", |check| check(&Shapes::default().into()));
     // Miri cannot start other processes.
     if cfg!(miri) {
@@ -42,7 +42,7 @@ fn structures_with_pointers_are_the_same_everywhere() {
     });
 }
 
-fn lists_go_and_come(shapes: &IShapes) {
+fn lists_are_passed_and_returned(shapes: &IShapes) {
     assert_eq!(shapes.Sum(None).unwrap(), (0, U16CString::from_str_truncate("; 0 marked")));
     let last = Item::new(3, true, None, None);
     let middle = Item::new(-2, false, Some(u16cstr!("zwei")), Some(&last));
@@ -97,7 +97,7 @@ fn trees_grow(shapes: &IShapes) {
     assert_eq!(all, [-20, -7, 0, 30, 31, 50, 99]);
 }
 
-fn graphs_keep_their_circles_and_what_they_share(shapes: &IShapes) {
+fn graphs_keep_cycles_and_shared_nodes(shapes: &IShapes) {
     for count in [1, 2, LONG / 10] {
         let ring = shapes.Ring(count).unwrap().unwrap();
         ring.with(|start| {
@@ -122,7 +122,7 @@ fn graphs_keep_their_circles_and_what_they_share(shapes: &IShapes) {
     assert_eq!(shapes.Walk(Some(&a), 1001).unwrap(), 2);
 }
 
-fn arrays_are_as_long_as_the_structure_says(shapes: &IShapes) {
+fn arrays_have_the_length_stated_in_the_structure(shapes: &IShapes) {
     let tail = [10, 20, 30, 40, 50, 60, 70, 80];
     let samples = Samples::new(Some(&[1.0, 2.0, 6.0]), Some(&[1, 0, 1]), 1, 2, Some(&[100, 200, 300]), 2, &tail);
     assert_eq!(shapes.Average(&samples.unwrap()).unwrap(), 3.5 + 600.0 + 30.0);
@@ -145,7 +145,7 @@ fn arrays_are_as_long_as_the_structure_says(shapes: &IShapes) {
     }
 }
 
-fn unions_have_the_arm_that_is_said(shapes: &IShapes) {
+fn unions_have_the_arm_of_the_discriminant(shapes: &IShapes) {
     let describe = |value: Any<'_>| shapes.Describe(value.tag(), value).unwrap().to_string_lossy();
     assert_eq!(describe(Any::Number(-5)), "1: Number(-5)");
     assert_eq!(describe(Any::Real(0.25)), "2: Real(0.25)");
@@ -161,7 +161,7 @@ fn unions_have_the_arm_that_is_said(shapes: &IShapes) {
     assert_eq!(shapes.Choose(Choice::Blue).unwrap(), -1);
 }
 
-fn structures_lie_in_one_another(shapes: &IShapes) {
+fn nested_structures_are_passed(shapes: &IShapes) {
     let (left, right) = (Tree::new(1, None, None), Tree::new(2, None, None));
     let both = [Item::new(1, true, Some(u16cstr!("a")), None), Item::new(2, false, None, None)];
     let given = matrix::Box_::new(Color::GREEN, both, [Some(&left), None, Some(&right)], Choice::Tree(&right), 3);
@@ -175,7 +175,7 @@ fn structures_lie_in_one_another(shapes: &IShapes) {
     });
 }
 
-fn arrays_of_structures_and_of_strings(shapes: &IShapes) {
+fn arrays_of_structures_and_strings_are_passed(shapes: &IShapes) {
     // The object of a server in Java is the same on several networks, and keeps the entries.
     let before = shapes.List().unwrap().len();
     let text = Any::Text(Some(u16cstr!("wide")));
@@ -215,14 +215,14 @@ fn objects_in_structures_are_called(shapes: &IShapes) {
     drop(pair);
 }
 
-fn nobody_waits_for_oneway_methods(shapes: &IShapes) {
+fn callers_do_not_wait_for_oneway_methods(shapes: &IShapes) {
     let before = shapes.Noted().unwrap();
     let last = Item::new(2, false, None, None);
     shapes.Note(Some(&Item::new(1, false, None, Some(&last)))).unwrap();
     ground::until("it is noted", || shapes.Noted().unwrap() == before + 2);
 }
 
-fn an_array_has_the_room_that_was_asked_for(shapes: &IShapes) {
+fn result_arrays_have_the_requested_room(shapes: &IShapes) {
     for asked in 1..=5 {
         let mut count = asked;
         let items = shapes.Take(&mut count).unwrap();

@@ -134,7 +134,7 @@ impl Server {
 
 #[test]
 #[cfg_attr(miri, ignore = "connects by TCP")]
-fn functions_of_a_server_without_the_runtime_are_called() {
+fn functions_of_a_foreign_server_are_called() {
     let binding = Arc::new(Server::default()).start();
     let echo: rpcecho = obvia::bind(&binding).unwrap();
     assert_eq!(echo.AddOne(41).unwrap(), 42);
@@ -149,7 +149,7 @@ fn functions_of_a_server_without_the_runtime_are_called() {
 /// C706 9.3.3: context handles belong to the association group, whichever thread calls.
 #[test]
 #[cfg_attr(miri, ignore = "connects by TCP")]
-fn every_thread_of_a_binding_is_the_same_client() {
+fn all_threads_of_a_binding_are_one_client() {
     const THREADS: usize = 8;
     let server = Arc::new(Server::default());
     let counters = Agile::new(&obvia::bind::<Counters>(&server.start()).unwrap()).unwrap();
@@ -174,7 +174,7 @@ fn every_thread_of_a_binding_is_the_same_client() {
 
 #[test]
 #[cfg_attr(miri, ignore = "connects by TCP")]
-fn a_server_that_has_begun_anew_is_joined_anew() {
+fn a_restarted_server_gets_a_new_association_group() {
     let server = Arc::new(Server::default());
     let counters = Agile::new(&obvia::bind::<Counters>(&server.start()).unwrap()).unwrap();
     let (before, _) = counters.get().Open(1).unwrap();

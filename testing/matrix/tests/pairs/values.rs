@@ -12,20 +12,20 @@ use obvia::{GUID, HRESULT, Interface, U16CString, code, u16cstr};
 type OfValues = fn(&IValues, bool);
 
 const CHECKS: &[Check<OfValues>] = checks![
-    integers_go_to_their_limits,
-    other_values_keep_their_bits,
-    structures_are_values_places_and_options,
-    arrays_have_the_lengths_that_are_said,
-    strings_end_with_their_zero,
-    ranges_are_kept_both_ways,
-    objects_are_of_the_interface_that_is_named,
-    failures_bring_their_code,
+    integers_are_passed_up_to_their_limits,
+    values_of_other_base_types_are_passed_exactly,
+    structures_are_passed_by_value_reference_and_optionally,
+    arrays_have_the_stated_lengths,
+    passed_strings_end_with_a_zero,
+    ranges_are_checked_for_arguments_and_results,
+    objects_have_the_interface_named_by_their_iid,
+    failures_carry_their_hresult,
 ];
 
 /// The checks run on an object of this process, one of another process, and one over each network,
 /// in each language.
 #[test]
-fn values_are_the_same_everywhere() {
+fn values_are_passed_identically_everywhere() {
     run_all(CHECKS, "in this process", |check| check(&Values.into(), false));
     // Miri cannot start other processes.
     if cfg!(miri) {
@@ -39,7 +39,7 @@ fn values_are_the_same_everywhere() {
     });
 }
 
-fn integers_go_to_their_limits(values: &IValues, _: bool) {
+fn integers_are_passed_up_to_their_limits(values: &IValues, _: bool) {
     for (a, b, c, d) in [(0, 0, 0, 0), (i8::MAX, i16::MAX, i32::MAX, i64::MAX), (i8::MIN, i16::MIN, i32::MIN, i64::MIN)]
     {
         let (mut e, mut f, mut g, mut h) = (a, b, c, d);
@@ -51,7 +51,7 @@ fn integers_go_to_their_limits(values: &IValues, _: bool) {
     assert_eq!((a, b, c, d), (254, 65533, 0, i64::MAX.cast_unsigned()));
 }
 
-fn other_values_keep_their_bits(values: &IValues, _: bool) {
+fn values_of_other_base_types_are_passed_exactly(values: &IValues, _: bool) {
     let key = GUID::from_u128(0x0d4f_4c52_0a34_4ac4_8d6c_2c9f_3a1f_7a10);
     let got = values.Others(true, b'x', 0xd83d, f32::MIN_POSITIVE, f64::INFINITY, HRESULT(7), key).unwrap();
     assert_eq!((got.0, got.1, got.2, got.3), (false, !b'x', !0xd83d, -f32::MIN_POSITIVE));
@@ -66,14 +66,14 @@ fn line(id: i64) -> Line {
     Line { ends, key: GUID::from_u128(id as u128), id, width: 0.25, s: -1, w: 0x20ac }
 }
 
-fn structures_are_values_places_and_options(values: &IValues, _: bool) {
+fn structures_are_passed_by_value_reference_and_optionally(values: &IValues, _: bool) {
     let sum = values.Structure(line(1), &line(20), Some(&line(300))).unwrap();
     assert_eq!(sum, Line { id: 321, ..line(1) });
     let sum = values.Structure(line(1), &line(20), None).unwrap();
     assert_eq!(sum, Line { id: 21, width: 0.0, ..line(1) });
 }
 
-fn arrays_have_the_lengths_that_are_said(values: &IValues, _: bool) {
+fn arrays_have_the_stated_lengths(values: &IValues, _: bool) {
     for count in [0, 1, 5, 5000] {
         let modes: Vec<Mode> = (0..count).map(|at| [Mode::SLOW, Mode::NORMAL, Mode::FAST][at % 3]).collect();
         let mut turned = vec![Mode::default(); count];
@@ -99,14 +99,14 @@ fn arrays_have_the_lengths_that_are_said(values: &IValues, _: bool) {
     assert_eq!(values.Expression(2, 3, &[1; 6]).unwrap_err().code(), code::E_INVALIDARG);
 }
 
-fn strings_end_with_their_zero(values: &IValues, _: bool) {
+fn passed_strings_end_with_a_zero(values: &IValues, _: bool) {
     let (both, none) = values.Texts(c"ab", u16cstr!("cd"), Some(u16cstr!("ef"))).unwrap();
     assert_eq!((both.as_c_str(), none), (c"ab|cd|ef", U16CString::new()));
     let (both, _) = values.Texts(c"", u16cstr!(""), None).unwrap();
     assert_eq!(both.as_c_str(), c"||-");
 }
 
-fn ranges_are_kept_both_ways(values: &IValues, elsewhere: bool) {
+fn ranges_are_checked_for_arguments_and_results(values: &IValues, elsewhere: bool) {
     assert_eq!(values.Ranged(-4).unwrap(), 16);
     // In one process, the plain call skips the runtime's check.
     if elsewhere {
@@ -116,7 +116,7 @@ fn ranges_are_kept_both_ways(values: &IValues, elsewhere: bool) {
     assert_eq!(values.Ranged(3).unwrap(), 9, "and the connection goes on");
 }
 
-fn objects_are_of_the_interface_that_is_named(values: &IValues, _: bool) {
+fn objects_have_the_interface_named_by_their_iid(values: &IValues, _: bool) {
     // Another IDL file declares the interface, and this process has neither exported nor received
     // one.
     obvia::register(&[<IPeer as obvia::Remote>::INFO]);
@@ -127,7 +127,7 @@ fn objects_are_of_the_interface_that_is_named(values: &IValues, _: bool) {
     assert_eq!(values.Same(&IPeer::IID, None).unwrap_err().code(), code::E_POINTER);
 }
 
-fn failures_bring_their_code(values: &IValues, _: bool) {
+fn failures_carry_their_hresult(values: &IValues, _: bool) {
     let failed = values.Fail(HRESULT(0x8123_4567_u32.cast_signed())).unwrap_err();
     assert_eq!(failed.code(), HRESULT(0x8123_4567_u32.cast_signed()));
 }

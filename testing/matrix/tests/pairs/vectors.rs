@@ -63,7 +63,7 @@ fn is_refused(answer: &Result<(HRESULT, Vec<u8>)>) -> bool {
 
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
-fn vectors_are_taken_or_refused_alike() {
+fn all_languages_accept_and_refuse_the_same_vectors() {
     let vectors = [("valid", false), ("invalid", true)].map(|(what, refused)| (what, refused, frames(what, "request")));
     at_each(everywhere().filter(Place::takes_frames), |server| {
         let object = connect(&server.address("shapes"));
@@ -78,7 +78,7 @@ fn vectors_are_taken_or_refused_alike() {
 
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
-fn frames_that_are_nearly_right_do_no_harm() {
+fn slightly_changed_frames_do_no_harm() {
     // The server runs under sanitizers.
     let server = crate::server::Server::start_native();
     let object = connect(&server.address("shapes"));

@@ -74,7 +74,7 @@ fn release(binding: &StringBinding, rem_unknown: GUID, ipid: GUID) {
 }
 
 #[test]
-fn strangers_have_objects_made_by_what_stands_for_a_class() {
+fn foreign_clients_create_objects_by_class_object() {
     let (mut server, binding, _directory) = serve();
     let found = Stranger::new(&binding.to_string()).class_object(&[IClassFactory::IID, IUnknown::IID]).unwrap();
     assert_eq!((found.result, found.interfaces[0].0, found.interfaces[1].0), (code::S_OK, code::S_OK, code::S_OK));
@@ -97,7 +97,7 @@ fn strangers_have_objects_made_by_what_stands_for_a_class() {
 }
 
 #[test]
-fn a_server_stays_for_those_who_lock_it_and_are_there() {
+fn server_locks_hold_while_their_client_lives() {
     let (mut server, binding, directory) = serve();
     let found = Stranger::new(&binding.to_string()).class_object(&[IClassFactory::IID]).unwrap();
     let factory = ObjRef::from_bytes(found.interfaces[0].1.as_ref().unwrap()).unwrap().standard().unwrap().0.ipid;
@@ -125,7 +125,7 @@ fn a_server_stays_for_those_who_lock_it_and_are_there() {
 }
 
 #[test]
-fn clients_of_obvia_have_objects_made_by_what_stands_for_a_class() {
+fn obvia_clients_create_objects_by_class_object() {
     let (mut server, binding, directory) = serve();
     // The client connects by TCP, over shared memory, and in the server's own process.
     let mut client = directory.start(PROGRAM, &[]);
@@ -147,7 +147,7 @@ fn clients_of_obvia_have_objects_made_by_what_stands_for_a_class() {
 }
 
 #[test]
-fn who_may_not_have_objects_made_has_none_by_what_stands_for_the_class() {
+fn class_objects_refuse_callers_without_activation_permission() {
     let (mut server, binding, directory) = serve();
     let mut client = directory.start(PROGRAM, &[]);
     client.good(&format!("class-factory {binding}"));

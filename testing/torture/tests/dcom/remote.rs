@@ -43,7 +43,7 @@ fn keep(client: &mut Stranger, set: u64) {
 }
 
 #[test]
-fn one_server_is_started_for_all_who_ask_and_ends_when_nobody_pings() {
+fn concurrent_remote_activations_start_one_server_that_ends_without_pings() {
     let host = host(&[Remote::Everybody]);
     let (_service, binding) = service(&host);
     let made: Vec<Made> = std::thread::scope(|scope| {
@@ -74,7 +74,7 @@ fn one_server_is_started_for_all_who_ask_and_ends_when_nobody_pings() {
 }
 
 #[test]
-fn a_server_that_was_killed_is_started_again() {
+fn a_killed_server_is_started_again() {
     let host = host(&[Remote::Everybody]);
     let (mut service, binding) = service(&host);
     let mut client = Stranger::new(&binding);
@@ -115,7 +115,7 @@ fn a_server_that_was_killed_is_started_again() {
 }
 
 #[test]
-fn a_set_has_objects_of_several_servers() {
+fn a_ping_set_keeps_objects_of_several_servers() {
     let host = host(&[Remote::Everybody]);
     let (_service, binding) = service(&host);
     let mut client = Stranger::new(&binding);
@@ -148,7 +148,7 @@ fn a_set_has_objects_of_several_servers() {
 }
 
 #[test]
-fn a_service_that_was_killed_is_one_whose_sets_are_made_again() {
+fn ping_sets_are_recreated_at_a_restarted_service() {
     let host = host(&[Remote::Everybody]);
     let (mut first, binding) = service(&host);
     let mut client = Stranger::new(&binding);
@@ -174,7 +174,7 @@ fn a_service_that_was_killed_is_one_whose_sets_are_made_again() {
 }
 
 #[test]
-fn nothing_is_started_for_who_is_not_named() {
+fn remote_callers_without_permission_start_no_server() {
     for remote in [&[][..], &[Remote::Authenticated], &[Remote::Account("anna".to_owned())]] {
         let host = host(remote);
         let mut service = host.process();
@@ -197,7 +197,7 @@ fn nothing_is_started_for_who_is_not_named() {
 }
 
 #[test]
-fn who_asks_is_told_that_there_is_no_server() {
+fn remote_activation_reports_that_no_server_started() {
     let host = Host::new(PROGRAM, &["refuse"]);
     let text = format!(
         "class = {:?}\nprogram = {PROGRAM}\nargument = serve\nargument = refuse\nremote = everybody\n",
@@ -221,7 +221,7 @@ fn elsewhere() -> (Directory, Process) {
 }
 
 #[test]
-fn clients_of_obvia_follow_to_the_server() {
+fn obvia_clients_activate_remotely_through_the_service() {
     let host = host(&[Remote::Everybody]);
     let (mut service, binding) = service(&host);
     let (_there, mut client) = elsewhere();
@@ -246,7 +246,7 @@ fn clients_of_obvia_follow_to_the_server() {
 }
 
 #[test]
-fn clients_of_obvia_are_refused_like_all_others() {
+fn obvia_clients_without_permission_cannot_activate_remotely() {
     let host = host(&[]);
     let (_service, binding) = service(&host);
     let (_there, mut client) = elsewhere();
@@ -273,7 +273,7 @@ fn guarded(host: &Host) -> (Process, String) {
 }
 
 #[test]
-fn a_server_without_accounts_is_not_opened_to_a_network_where_the_service_asks_for_them() {
+fn servers_without_accounts_are_not_opened_by_a_guarded_service() {
     let host = host(&[Remote::Authenticated]);
     let text = format!(
         "class = {CLASS:?}\nprogram = {PROGRAM}\nargument = serve\nidle-timeout = 1\nremote = authenticated\n\
@@ -290,7 +290,7 @@ fn a_server_without_accounts_is_not_opened_to_a_network_where_the_service_asks_f
 }
 
 #[test]
-fn who_has_an_account_has_objects_made_and_its_calls_protected() {
+fn clients_with_an_account_activate_and_call_protected() {
     let host = host(&[Remote::Account("anna".to_owned())]);
     let (_service, open) = guarded(&host);
     let (_there, mut anna) = elsewhere();

@@ -75,7 +75,7 @@ fn query(calls: &mut DirectCalls, made: &RemoteActivationResults, ipid: GUID, ii
 /// MS-DCOM 3.1.2.5.1.6 and 3.2.4.1.1.1: ServerAlive needs no authentication, and its results have
 /// no endpoints.
 #[test]
-fn resolvers_say_that_they_are_there_whoever_asks() {
+fn server_alive_needs_no_authentication() {
     for options in ["", ",security=integrity", ",security=privacy"] {
         let server = Server::start(options);
         let mut stranger = server.stranger();
@@ -94,7 +94,7 @@ fn resolvers_say_that_they_are_there_whoever_asks() {
 }
 
 #[test]
-fn activation_has_a_least_level_of_its_own() {
+fn activation_has_its_own_least_level() {
     let by = |options: &str| Server::start(options).stranger().activate_as(&[IFactory::IID]).map(|made| made.result);
     assert!(matches!(by(",security=privacy"), Err(DirectError::Fault(Status::ACCESS_DENIED))));
     assert!(matches!(by(",security=privacy,activation=connect"), Err(DirectError::Fault(Status::ACCESS_DENIED))));
@@ -107,7 +107,7 @@ fn activation_has_a_least_level_of_its_own() {
 }
 
 #[test]
-fn objects_are_asked_for_iunknown_whatever_was_asked_for_before() {
+fn objects_can_be_queried_for_iunknown_after_activation() {
     let server = Server::start("");
     let mut stranger = server.stranger();
     let made = stranger.activate_as(&[IUnknown::IID, IFactory::IID]).unwrap();
@@ -123,7 +123,7 @@ fn objects_are_asked_for_iunknown_whatever_was_asked_for_before() {
 }
 
 #[test]
-fn references_say_how_to_prove_who_one_is_and_name_no_endpoint() {
+fn resolver_references_have_security_bindings_and_no_endpoints() {
     let server = Server::start("");
     let made = server.stranger().activate_as(&[IFactory::IID]).unwrap();
     let first = reference(&made, 0);
@@ -135,7 +135,7 @@ fn references_say_how_to_prove_who_one_is_and_name_no_endpoint() {
 
 /// MS-DCOM 3.1.1.6.2: calls of an object count as pings.
 #[test]
-fn calls_are_signs_of_life() {
+fn calls_count_as_pings() {
     let mut server = Server::start("");
     let period = Duration::from_millis(700);
     server.process.good(&format!("pinging {}", period.as_millis()));
@@ -168,7 +168,7 @@ fn a_server_without_an_address_listens_on_ipv6_and_ipv4() {
 
 /// A process that has registered the class itself still gets the object of a server that it names.
 #[test]
-fn a_server_that_is_named_makes_the_object() {
+fn activation_at_a_named_server_ignores_local_classes() {
     let mut server = Server::start("");
     let mut client = server.directory.start(PROGRAM, &[]);
     client.good("register");

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_shows_what_is_built() {
+    fn the_cpp_page_shows_the_built_programs() {
         let (text, newcomer) = all();
         assert_eq!(Page::of(&text).check_quotes(&newcomer), Ok(()));
         let other = Page::of(&text.replace("serving calc", "serving")).check_quotes(&newcomer);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interface_is_the_readmes() {
+    fn the_cpp_page_has_the_interface_of_the_readme() {
         let (text, mut newcomer) = all();
         newcomer.files[0].1.push(' ');
         assert!(Page::of(&text).check_quotes(&newcomer).is_err());

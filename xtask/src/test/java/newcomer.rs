@@ -161,7 +161,7 @@ mod tests {
     use super::{commands, part};
 
     #[test]
-    fn parts_and_commands_are_found() {
+    fn parts_and_commands_of_the_java_page_are_found() {
         let page = "# Java\n\n## A\n\nx\n\n### B\n\ny\n\n## C\n";
         assert_eq!(part(page, "## A"), Ok("\nx\n\n### B\n\ny\n"));
         assert!(part(page, "## D").is_err());

@@ -134,7 +134,7 @@ mod tests {
     use crate::wizard::Language;
 
     #[test]
-    fn the_base_is_added_and_nothing_else() {
+    fn cpp_specialisation_only_adds_the_base_class() {
         let text = "#define X class No : obvia::implements<No, INo> \\\n  {};\n// class No : obvia::implements<No, INo> {};\nconst char *a = \"\\\"class\";\n\
                     auto r = R\"x(class No : public obvia::implements<No, INo> {})\" )x\"; int n = 1'000;\ntemplate <class T> struct S : T {};\n\
                     enum class E : int { a };\nclass First;\nclass [[nodiscard]] Calc final : public obvia::implements<Calc, m::ICalc, IOther> // {\n{\n};\n\
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_said() {
+    fn cpp_classes_that_cannot_be_specialised_are_refused_with_the_reason() {
         let text = "class A : public obvia::implements<A, IA>, public obvia::over_vi {};";
         assert_eq!(component(text, "A", Language::Cpp).unwrap_err(), "`A` already has a marshaler");
         assert_eq!(component("class A {};", "A", Language::Cpp).unwrap_err(), "the component has no class `A`");

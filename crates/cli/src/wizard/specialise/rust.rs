@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_marshaler_is_added_and_nothing_else() {
+    fn rust_specialisation_only_adds_the_marshaler() {
         let text = "//! \u{e4}\nmod m {\n    #[windows_core::implement(\n        a::ICalc, // #[implement(INo)] struct No;\n        IOther,\n    )]\n    \
                     #[derive(Default)]\n    /// #[implement(INo)]\n    pub(crate) struct Calc {\n        x: u8,\n    }\n}\nstruct Plain;\n";
         let expected = text.replace("a::ICalc,", "a::ICalc, obvia::marshaling::IMarshal,").replace(
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn tuples_end_with_a_semicolon() {
+    fn specialised_tuple_structures_keep_their_semicolon() {
         let made = specialised("#[implement(IA)]\nstruct A(u8);\n", "A").unwrap();
         assert!(
             made.starts_with("#[implement(IA, obvia::marshaling::IMarshal)]\nstruct A(u8);\n\n// Objects are"),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_said() {
+    fn rust_structures_that_cannot_be_specialised_are_refused_with_the_reason() {
         let why = |text: &str| specialised(text, "A").unwrap_err();
         assert_eq!(why("#[implement(IA, IMarshal)] struct A;"), "`A` already has a marshaler");
         assert!(why("#[implement(IA)] struct A<T>(T);").starts_with("`A` has type parameters"));

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn towers_say_where_a_process_listens() {
+    fn towers_describe_the_bindings_of_a_process() {
         let way = |text: &str| way_of(&text.parse().unwrap());
         assert_eq!(way("ncacn_ip_tcp:10.0.0.1[5000]"), Some(Way::Tcp([10, 0, 0, 1], 5000)));
         assert_eq!(way("ncacn_ip_tcp:0.0.0.0[5000]"), Some(Way::Tcp(epm::ANY_HOST, 5000)));

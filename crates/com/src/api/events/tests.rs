@@ -89,7 +89,7 @@ fn sinks_are_called_until_their_connection_ends() {
 }
 
 #[test]
-fn connections_need_a_point_for_the_interface_and_a_sink_that_has_it() {
+fn event_connections_need_a_point_and_a_sink_of_the_interface() {
     let (source, container) = source();
     let stranger: IUnknown = sink(|_| Ok(())).cast().unwrap();
     let refused = container.FindConnectionPoint(&IUnknown::IID).unwrap_err();
@@ -109,7 +109,7 @@ fn connections_need_a_point_for_the_interface_and_a_sink_that_has_it() {
 }
 
 #[test]
-fn there_are_no_more_sinks_than_the_limit() {
+fn sinks_over_the_limit_are_refused() {
     let point = ConnectionPoint::<ISink>::with_limits(Limits { sinks: 2, ..Limits::default() });
     let (sink, _) = noting();
     let first = point.advise(&sink).unwrap();
@@ -121,7 +121,7 @@ fn there_are_no_more_sinks_than_the_limit() {
 }
 
 #[test]
-fn points_and_connections_are_told_one_after_the_other() {
+fn connection_points_and_connections_are_enumerated() {
     let (source, container) = source();
     let all = container.EnumConnectionPoints().unwrap();
     assert!(crate::Agile::new(&all).is_ok(), "it may go to others");
@@ -164,7 +164,7 @@ fn points_and_connections_are_told_one_after_the_other() {
 }
 
 #[test]
-fn a_sink_may_end_its_connection_in_its_event() {
+fn a_sink_can_disconnect_during_its_event() {
     let (source, container) = source();
     let kept = Arc::new(Mutex::new(None));
     let own = Arc::clone(&kept);
@@ -181,7 +181,7 @@ fn a_sink_may_end_its_connection_in_its_event() {
 }
 
 #[test]
-fn sinks_that_are_gone_or_do_not_answer_are_disconnected() {
+fn dead_and_unresponsive_sinks_are_disconnected() {
     let limits = Limits { unanswered: 2, ..Limits::default() };
     let point = ConnectionPoint::<ISink>::with_limits(limits);
     let (last, got) = noting();
@@ -198,7 +198,7 @@ fn sinks_that_are_gone_or_do_not_answer_are_disconnected() {
 }
 
 #[test]
-fn firing_goes_on_while_others_connect_and_disconnect() {
+fn events_are_fired_while_sinks_connect_and_disconnect() {
     let (point, is_over) = (ConnectionPoint::<ISink>::new(), Arc::new(AtomicBool::new(false)));
     let (always, got) = noting();
     point.advise(&always).unwrap();
@@ -240,7 +240,7 @@ fn firing_goes_on_while_others_connect_and_disconnect() {
 }
 
 #[test]
-fn posting_waits_for_nobody_and_a_full_queue_loses_its_oldest() {
+fn posting_never_blocks_and_a_full_queue_drops_its_oldest_event() {
     let limits = Limits { queued: 3, ..Limits::default() };
     let point = ConnectionPoint::<ISink>::with_limits(limits);
     let (go, wait) = mpsc::channel::<()>();

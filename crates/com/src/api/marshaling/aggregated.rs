@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "vtables of windows-core's break Miri's experimental rules of borrowing")]
-    fn the_part_is_the_objects() {
+    fn the_aggregated_marshaler_is_part_of_its_object() {
         let mut outer = Outer { unknown: &VTABLE, references: AtomicU32::new(1), part: None };
         let object = (&raw mut outer).cast::<c_void>();
         // SAFETY: the object lives until the end of the test, and drops its part before.
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn endpoints_are_of_virtual_interfaces() {
+    fn marshaler_endpoints_other_than_virtual_interfaces_are_refused() {
         for wrong in ["ncacn_ip_tcp:[5555]", "5555", "ncacn_vi_udp:h[5555,nothing=1]"] {
             let outer = (&raw const VTABLE).cast_mut().cast();
             // SAFETY: the object is not used.

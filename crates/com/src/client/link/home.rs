@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
-    fn a_call_after_its_deadline_leaves_the_connection_usable() {
+    fn a_call_begun_after_its_deadline_leaves_the_connection_usable() {
         let link = Link::to_itself();
         let late = deadline::with_deadline(Instant::now(), || link.with_home(own_calls::mark));
         assert_eq!(late.unwrap_err().code(), code::RPC_E_TIMEOUT);
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
-    fn the_limit_begins_before_the_wait_for_the_connection() {
+    fn call_deadlines_include_the_wait_for_the_connection() {
         const LIMIT: Duration = Duration::from_millis(20);
         let link = Link::to_itself();
         let is_run = AtomicBool::new(false);
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
-    fn a_panic_in_a_call_spends_the_connection() {
+    fn a_panic_in_a_call_closes_the_connection() {
         let link = Link::to_itself();
         let panics_outside = || {
             let _calling = Calling(&link);

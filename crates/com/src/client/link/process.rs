@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
-    fn a_thread_that_waits_for_the_mark_holds_no_lock() {
+    fn a_thread_waiting_for_the_process_mark_holds_no_lock() {
         let link = &Link::to_itself();
         let (tell, number) = channel();
         std::thread::scope(|scope| {
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
-    fn a_process_that_sends_no_mark_excludes_no_new_link() {
+    fn a_process_without_mark_does_not_block_new_links() {
         let (first, second) = (Arc::new(Link::to_itself()), &mut Link::to_itself());
         let silent = Arc::clone(&first);
         // The thread waits for this connection.
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "starts a process")]
-    fn a_process_has_ended_when_it_runs_no_longer() {
+    fn zombie_processes_count_as_ended() {
         assert!(!has_ended(&watch(std::process::id()).unwrap().unwrap()));
         let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let process = watch(child.id()).unwrap().unwrap();

@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knows_its_length_and_ends_in_a_zero() {
+    fn a_bstr_has_its_length_and_a_terminating_zero() {
         let text = Bstr::from("a\0ö");
         assert_eq!(text.as_wide(), [0x61, 0, 0xf6]);
         assert_eq!(text, *"a\0ö");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn no_string_is_an_empty_one() {
+    fn the_null_bstr_equals_the_empty_string() {
         let none = Bstr::new();
         assert!(none.is_empty() && none.as_ptr().is_null());
         assert_eq!(none, Bstr::from_bytes(&[]).unwrap());
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_may_be_odd_in_number() {
+    fn a_bstr_can_have_an_odd_number_of_bytes() {
         let bytes = Bstr::from_bytes(b"abc").unwrap();
         assert_eq!(bytes.as_bytes(), b"abc");
         assert_eq!(bytes.as_wide(), [u16::from_le_bytes(*b"ab")]);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn no_memory_is_asked_for_what_has_no_length() {
+    fn bstr_lengths_over_the_limit_are_refused() {
         assert_eq!(alloc(&[], usize::MAX).unwrap_err().code(), code::E_OUTOFMEMORY);
         assert_eq!(alloc(&[], BYTES_MAX + 1).unwrap_err().code(), code::E_OUTOFMEMORY);
         assert_eq!(alloc(b"ab", 1).unwrap_err().code(), code::E_OUTOFMEMORY);

@@ -9,7 +9,7 @@ fn becomes(from: impl Into<Variant>, to: u16) -> Result<Value, HRESULT> {
 }
 
 #[test]
-fn values_lie_as_c_has_them() {
+fn variants_have_the_layout_of_c() {
     assert_eq!((size_of::<Variant>(), align_of::<Variant>()), (24, 8));
     assert_eq!(size_of::<Bstr>() + size_of::<SafeArray>(), 16);
     let value = Variant::from(-2_i16);
@@ -23,7 +23,7 @@ fn values_lie_as_c_has_them() {
 }
 
 #[test]
-fn values_are_what_they_were_made_of() {
+fn variants_convert_back_to_their_values() {
     let array = SafeArray::of(&[1_i32, 2]).unwrap();
     let values = [
         Value::Empty,
@@ -58,7 +58,7 @@ fn values_are_what_they_were_made_of() {
 }
 
 #[test]
-fn numbers_become_others() {
+fn variant_numbers_convert_with_range_checks() {
     assert_eq!(becomes(7_i32, vt::UI1), Ok(Value::Ui1(7)));
     assert_eq!(becomes(256_i32, vt::UI1), Err(code::DISP_E_OVERFLOW));
     assert_eq!(becomes(-1_i32, vt::UI4), Err(code::DISP_E_OVERFLOW));
@@ -79,7 +79,7 @@ fn numbers_become_others() {
 }
 
 #[test]
-fn money_and_decimals_are_exact() {
+fn currency_and_decimal_conversions_are_exact() {
     assert_eq!(becomes("12.34565", vt::CY), Ok(Value::Currency(Currency(123_456))));
     assert_eq!(becomes("-0.00015", vt::CY), Ok(Value::Currency(Currency(-2))));
     assert_eq!(becomes(Currency(-12_300), vt::BSTR), Ok(Value::Text("-1.23".into())));
@@ -99,7 +99,7 @@ fn money_and_decimals_are_exact() {
 }
 
 #[test]
-fn texts_are_read_and_written() {
+fn variants_convert_from_and_to_text() {
     assert_eq!(becomes(" 42 ", vt::I4), Ok(Value::I4(42)));
     assert_eq!(becomes("1e3", vt::I4), Ok(Value::I4(1000)));
     assert_eq!(becomes("0.1", vt::R8), Ok(Value::R8(0.1)));
@@ -114,7 +114,7 @@ fn texts_are_read_and_written() {
 }
 
 #[test]
-fn references_lead_to_their_values() {
+fn variants_by_reference_read_the_referenced_value() {
     let mut number = 5_i32;
     // SAFETY: the number outlives the variant.
     let variant = unsafe { Variant::by_reference(vt::I4, (&raw mut number).cast()) };
@@ -130,7 +130,7 @@ fn references_lead_to_their_values() {
 }
 
 #[test]
-fn arrays_have_bounds_and_their_first_dimension_lies_together() {
+fn safearrays_have_bounds_and_column_major_order() {
     let bounds = [Bound { count: 2, lower: -1 }, Bound { count: 3, lower: 5 }];
     let mut array = SafeArray::with_bounds(vt::I4, &bounds).unwrap();
     assert_eq!((array.bounds().as_slice(), array.len()), (&bounds[..], 6));
@@ -147,7 +147,7 @@ fn arrays_have_bounds_and_their_first_dimension_lies_together() {
 }
 
 #[test]
-fn arrays_own_their_elements() {
+fn safearrays_own_their_elements() {
     let texts = SafeArray::of_variants(vt::BSTR, &["a".into(), 5_i32.into()]).unwrap();
     assert_eq!(texts.to_variants().unwrap(), ["a".into(), "5".into()]);
     let mut mixed = SafeArray::of_variants(vt::VARIANT, &["a".into(), texts.into(), Variant::new()]).unwrap();
@@ -157,7 +157,7 @@ fn arrays_own_their_elements() {
 }
 
 #[test]
-fn arrays_that_cannot_be_are_refused() {
+fn impossible_safearrays_are_refused() {
     let one = [Bound { count: 1, lower: 0 }];
     let huge = [Bound { count: u32::MAX, lower: 0 }; 3];
     for vt in [vt::EMPTY, vt::NULL, 15, vt::I4 | vt::ARRAY, vt::I4 | vt::BYREF] {
@@ -171,7 +171,7 @@ fn arrays_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn locks_are_counted() {
+fn safearray_locks_are_counted() {
     let array = SafeArray::of(&[1_u8]).unwrap();
     array.lock().unwrap();
     array.lock().unwrap();

@@ -435,7 +435,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_that_are_too_long_are_refused_as_by_stubs_without_structures() {
+    fn overlong_results_get_the_status_of_plain_stubs() {
         assert_eq!(refused(&code::E_OUTOFMEMORY.into()), Status::REMOTE_NO_MEMORY);
         assert_eq!(refused(&code::E_INVALIDARG.into()), Status(0x8007_0057));
     }

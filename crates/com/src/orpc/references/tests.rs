@@ -64,7 +64,7 @@ fn tables() -> (References, Instant) {
 }
 
 #[test]
-fn what_is_given_back_is_dropped_at_once() {
+fn released_references_are_dropped_at_once() {
     let (mut tables, now) = tables();
     tables.hand_out(7, ipid(70), ALICE, Refs::public(5), now).unwrap();
     tables.hand_out(7, ipid(71), BOB, Refs { public: 1, private: 2 }, now).unwrap();
@@ -85,7 +85,7 @@ fn what_is_given_back_is_dropped_at_once() {
 }
 
 #[test]
-fn what_nobody_pings_is_dropped_in_time() {
+fn references_without_pings_expire() {
     let (mut tables, now) = tables();
     tables.hand_out(7, ipid(70), ALICE, Refs::public(5), now).unwrap();
     tables.hand_out(8, ipid(80), CAROL, Refs::public(5), now).unwrap();
@@ -106,7 +106,7 @@ fn what_nobody_pings_is_dropped_in_time() {
 }
 
 #[test]
-fn sets_keep_their_objects_as_long_as_they_are_pinged() {
+fn ping_sets_keep_their_objects_while_pinged() {
     let (mut tables, now) = tables();
     for oid in [7, 8] {
         tables.hand_out(oid, ipid(oid * 10), ALICE, Refs::public(5), now).unwrap();
@@ -131,7 +131,7 @@ fn sets_keep_their_objects_as_long_as_they_are_pinged() {
 }
 
 #[test]
-fn what_a_client_that_is_gone_has_handed_on_lives_by_pings() {
+fn references_passed_on_by_a_dead_client_live_by_pings() {
     let (mut tables, now) = tables();
     for oid in [7, 8] {
         tables.hand_out(oid, ipid(oid * 10), ALICE, Refs::public(5), now).unwrap();
@@ -148,7 +148,7 @@ fn what_a_client_that_is_gone_has_handed_on_lives_by_pings() {
 }
 
 #[test]
-fn hostile_clients_end_at_their_limits() {
+fn references_and_ping_sets_are_limited_per_client() {
     let limits = Limits { objects: 9, clients: 3, interfaces_per_client: 4, sets_per_client: 2, pinged_per_client: 6 };
     let (mut tables, now) = (References::new(Pinging::default(), limits), Instant::now());
     let mut hand = |oid: u64, client| tables.hand_out(oid, ipid(oid), client, Refs::public(1), now);
@@ -170,7 +170,7 @@ fn hostile_clients_end_at_their_limits() {
 }
 
 #[test]
-fn numbers_of_changes_begin_anew() {
+fn ping_sequence_numbers_wrap() {
     assert!(!super::is_older(0, 0) && !super::is_older(1, 0) && super::is_older(0, 1) && !super::is_older(40000, 0));
     assert!(!super::is_older(0, u16::MAX) && super::is_older(u16::MAX - 1, u16::MAX));
 }
@@ -417,7 +417,7 @@ impl Simulation {
 }
 
 #[test]
-fn no_reference_is_lost_and_none_is_left() {
+fn random_clients_neither_lose_nor_leak_references() {
     for seed in 0..SEEDS {
         println!("seed {seed}");
         let mut simulation = Simulation::new(seed);
@@ -453,7 +453,7 @@ fn no_reference_is_lost_and_none_is_left() {
 }
 
 #[test]
-fn plans_say_what_changed_since_the_last_ping() {
+fn ping_plans_contain_the_changes_since_the_last_ping() {
     let now = Instant::now();
     let mut plan = PingPlan::new(Pinging::default());
     assert_eq!(plan.due(), None);
@@ -495,7 +495,7 @@ fn plans_say_what_changed_since_the_last_ping() {
 }
 
 #[test]
-fn plans_tell_when_a_resolver_is_lost_and_never_use_a_number_twice() {
+fn ping_plans_detect_a_lost_resolver_and_never_reuse_sequence_numbers() {
     let mut now = Instant::now();
     let mut plan = PingPlan::new(Pinging::default());
     plan.join(7, now);

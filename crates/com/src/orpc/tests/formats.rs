@@ -50,7 +50,7 @@ fn extents() -> Extents {
 }
 
 #[test]
-fn headers_round_trip() {
+fn orpc_headers_round_trip() {
     body_round_trips(&OrpcThis::new(CID));
     body_round_trips(&OrpcThis { extents: extents(), ..OrpcThis::new(CID) });
     body_round_trips(&OrpcThat { flags: 3, extents: extents() });
@@ -61,7 +61,7 @@ fn headers_round_trip() {
 }
 
 #[test]
-fn extents_that_are_known_are_found_among_others() {
+fn known_extents_are_found_among_unknown_ones() {
     let all = extents();
     assert_eq!(TimeLeft::find(&all), Ok(Some(TimeLeft(Duration::from_millis(1500)))));
     let trace = TraceContext::find(&all).unwrap();
@@ -74,7 +74,7 @@ fn extents_that_are_known_are_found_among_others() {
 }
 
 #[test]
-fn traces_are_told_as_w3c_writes_them() {
+fn trace_contexts_have_the_w3c_text_form() {
     let text = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let trace: TraceContext = text.parse().unwrap();
     assert_eq!((trace.trace >> 96, trace.parent, trace.flags), (0x4bf9_2f35, 0x00f0_67aa_0ba9_02b7, 1));
@@ -121,7 +121,7 @@ fn error_information_is_read_aligned_or_not() {
 }
 
 #[test]
-fn string_bindings_come_back_from_arrays() {
+fn string_bindings_round_trip_through_dual_string_arrays() {
     let texts = [
         "ncacn_ip_tcp:10.0.0.1[5000]",
         "ncalrpc:[calc]",
@@ -143,7 +143,7 @@ fn string_bindings_come_back_from_arrays() {
 }
 
 #[test]
-fn what_is_passed_on_comes_with_who_has_asked_it() {
+fn forwarded_calls_carry_the_identity_of_the_caller() {
     let principal = Arc::new(Principal { domain: "BANK".to_owned(), user: "anna".to_owned() });
     let maker = Authenticated { principal, kind: AuthType::NTLM, level: Level::Privacy };
     let call = Forwarded {
@@ -166,7 +166,7 @@ fn what_is_passed_on_comes_with_who_has_asked_it() {
 }
 
 #[test]
-fn the_smallest_array_is_the_standards() {
+fn the_smallest_dual_string_array_has_the_standards_bytes() {
     let bytes = DualStringArray::default().encode(ByteOrder::Little).unwrap();
     assert_eq!(bytes, [4, 0, 0, 0, 4, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     // Wine writes an array without any words.
@@ -179,7 +179,7 @@ fn the_smallest_array_is_the_standards() {
 }
 
 #[test]
-fn references_that_are_none_are_refused() {
+fn malformed_objrefs_are_refused() {
     let bytes = ObjRef::Standard { iid: IID, std: std(), resolver: array() }.to_bytes().unwrap();
     for length in 0..bytes.len() {
         assert!(ObjRef::from_bytes(&bytes[..length]).is_err(), "{length} bytes");
@@ -196,7 +196,7 @@ fn references_that_are_none_are_refused() {
 }
 
 #[test]
-fn answers_of_interfaces_round_trip() {
+fn remote_unknown_responses_round_trip() {
     use object_exporter::Response as Exporter;
     let resolved = Resolved { bindings: array(), rem_unknown: IPID, authn_hint: 1, version: ComVersion::OURS };
     let first = Resolved { version: ComVersion { major: 5, minor: 1 }, ..resolved.clone() };
@@ -233,7 +233,7 @@ fn answers_of_interfaces_round_trip() {
 }
 
 #[test]
-fn activation_round_trips() {
+fn remote_activation_calls_round_trip() {
     let activation = RemoteActivation {
         this: OrpcThis::new(CID),
         class: CLSID,
@@ -271,7 +271,7 @@ fn activation_round_trips() {
 }
 
 #[test]
-fn properties_round_trip() {
+fn activation_properties_round_trip() {
     let reference = ObjRef::Standard { iid: IID, std: std(), resolver: array() }.to_bytes().unwrap();
     let version = ComVersion::OURS;
     let reply = ScmReplyInfo { oxid: OXID, bindings: array(), rem_unknown: IPID, authn_hint: 1, version };
@@ -306,7 +306,7 @@ fn properties_round_trip() {
 const OTHER: windows_core::GUID = IID;
 
 #[test]
-fn properties_say_how_long_they_are() {
+fn activation_properties_state_their_length() {
     let asked = Properties::new(vec![Property::Instantiation(InstantiationInfo::new(CLSID, vec![IID]))]);
     let bytes = asked.to_bytes().unwrap();
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
@@ -326,7 +326,7 @@ fn properties_say_how_long_they_are() {
 }
 
 #[test]
-fn counts_are_compared_before_memory_is_taken() {
+fn counts_are_checked_before_memory_is_allocated() {
     // The count is 65535 interfaces, in 4 bytes.
     let bytes = [&[0; 20][..], &[0xff, 0xff, 0, 0, 0xff, 0xff, 0, 0, 1, 2, 3, 4]].concat();
     let read = rem_unknown::Request::read(3, &mut Decoder::new(&bytes, ByteOrder::Little));
@@ -337,7 +337,7 @@ fn counts_are_compared_before_memory_is_taken() {
 }
 
 #[test]
-fn versions_are_negotiated() {
+fn com_versions_are_compared_for_compatibility() {
     let minor = |minor| ComVersion { major: 5, minor };
     assert!(minor(7).performs(minor(1)) && minor(7).performs(minor(7)));
     assert!(!minor(6).performs(minor(7)) && !minor(7).performs(ComVersion { major: 4, minor: 1 }));

@@ -43,7 +43,7 @@ fn is_same(ours: &[u8], theirs: &[u8]) -> bool {
 }
 
 #[test]
-fn references_are_read_and_written_as_impacket_does() {
+fn objrefs_agree_with_impacket() {
     let (std, resolver) = (std(), array());
     let context = b"some context.".to_vec();
     let all = [
@@ -79,7 +79,7 @@ fn check<C: Calls + PartialEq + std::fmt::Debug>(name: &str, call: &C, has_this:
 }
 
 #[test]
-fn calls_to_resolvers_are_read_and_written_as_impacket_does() {
+fn resolver_calls_agree_with_impacket() {
     use object_exporter::Request;
     check("resolve_oxid", &Request::ResolveOxid(Resolve { oxid: OXID, protseqs: vec![7, 8] }), false);
     check("resolve_oxid2", &Request::ResolveOxid2(Resolve { oxid: OXID, protseqs: vec![7] }), false);
@@ -93,7 +93,7 @@ fn calls_to_resolvers_are_read_and_written_as_impacket_does() {
 }
 
 #[test]
-fn answers_of_resolvers_are_read_and_written_as_impacket_does() {
+fn resolver_responses_agree_with_impacket() {
     use object_exporter::Response;
     let version = ComVersion { major: 5, minor: 7 };
     let resolved = Resolved { bindings: array(), rem_unknown: IPID, authn_hint: 5, version };
@@ -111,7 +111,7 @@ fn answers_of_resolvers_are_read_and_written_as_impacket_does() {
 }
 
 #[test]
-fn calls_to_exporters_are_read_and_written_as_impacket_does() {
+fn remote_unknown_calls_agree_with_impacket() {
     use rem_unknown::Request;
     let query = Request::QueryInterface { ipid: IPID, refs: 5, iids: vec![IID, CLSID] };
     check("rem_query_interface", &query, true);
@@ -121,7 +121,7 @@ fn calls_to_exporters_are_read_and_written_as_impacket_does() {
 }
 
 #[test]
-fn answers_of_exporters_are_read_and_written_as_impacket_does() {
+fn remote_unknown_responses_agree_with_impacket() {
     use rem_unknown::{QueryResult, Response};
     let mut theirs = vector("rem_query_interface_results");
     // ORPCTHAT and the pointer are followed by the conformance, which impacket treats as padding.
@@ -139,7 +139,7 @@ fn answers_of_exporters_are_read_and_written_as_impacket_does() {
 }
 
 #[test]
-fn properties_of_answers_are_read_as_impacket_writes_them() {
+fn activation_response_properties_agree_with_impacket() {
     let props = PropsOutInfo {
         interfaces: vec![OutInterface { iid: IID, result: HRESULT(0), reference: Some(b"a ref".to_vec()) }],
     };
@@ -154,7 +154,7 @@ fn properties_of_answers_are_read_as_impacket_writes_them() {
 }
 
 #[test]
-fn remote_activation_is_read_and_written_as_impacket_does() {
+fn remote_activation_agrees_with_impacket() {
     let theirs = vector("remote_activation");
     let read = RemoteActivation::decode(ByteOrder::Little, &theirs).unwrap();
     // The call has an ORPCTHIS with an array of no extents.
@@ -199,7 +199,7 @@ fn activation(name: &str) -> Properties {
 }
 
 #[test]
-fn properties_are_read_as_impacket_writes_them() {
+fn activation_properties_agree_with_impacket() {
     for name in ["create_instance", "get_class_object"] {
         let expected = Properties::new(vec![
             Property::Instantiation(InstantiationInfo::new(CLSID, vec![IID])),
@@ -212,7 +212,7 @@ fn properties_are_read_as_impacket_writes_them() {
 }
 
 #[test]
-fn properties_are_read_as_scapy_writes_them() {
+fn activation_properties_agree_with_scapy() {
     for name in ["scapy_RemoteCreateInstance", "scapy_RemoteGetClassObject"] {
         let properties = activation(name);
         let context = properties.list.iter().find_map(|property| match property {
@@ -242,7 +242,7 @@ fn properties_are_read_as_scapy_writes_them() {
 }
 
 #[test]
-fn extents_are_read_and_written_as_scapy_does() {
+fn extents_agree_with_scapy() {
     let extents =
         Extents(vec![Extent { id: CLSID, data: b"hello".to_vec() }, Extent { id: IID, data: b"12345678".to_vec() }]);
     let this = OrpcThis { extents, ..OrpcThis::new(CID) };

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_coms() {
+    fn marshaling_contexts_and_flags_have_coms_numbers() {
         for number in 0..5 {
             assert_eq!(Context::from_number(number).map(|context| context as u32), Some(number));
         }

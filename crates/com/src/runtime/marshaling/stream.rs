@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "objects of windows-core's break Miri's experimental rules of borrowing")]
-    fn bytes_come_out_as_they_went_in() {
+    fn memory_streams_return_the_written_bytes() {
         let memory = ComObject::new(Memory::with_room(8));
         let stream: IStream = memory.to_interface();
         let stream: ISequentialStream = stream.cast().unwrap();

@@ -27,7 +27,7 @@ fn leave(clients: &Clients, oxid: u64, end: End, kept: usize) -> Vec<u64> {
 }
 
 #[test]
-fn a_client_is_gone_when_its_last_connection_ends_in_order() {
+fn a_client_ends_when_its_last_connection_closes_normally() {
     let (clients, begun) = (Clients::default(), Instant::now());
     let far = host("far");
     assert!(enter(&clients, 1, &far) && enter(&clients, 1, &far));
@@ -37,7 +37,7 @@ fn a_client_is_gone_when_its_last_connection_ends_in_order() {
 }
 
 #[test]
-fn a_client_that_was_lost_is_given_up_in_time_and_not_before() {
+fn a_lost_client_is_given_up_at_its_deadline() {
     let (clients, begun) = (Clients::default(), Instant::now());
     let far = host("far");
     let later = begun + Duration::from_secs(100);
@@ -59,7 +59,7 @@ fn a_client_that_was_lost_is_given_up_in_time_and_not_before() {
 }
 
 #[test]
-fn nobody_waits_for_who_has_nothing_or_ran_on_this_host() {
+fn lost_clients_without_references_or_of_this_host_end_at_once() {
     let (clients, begun) = (Clients::default(), Instant::now());
     assert!(enter(&clients, 1, &host("far")));
     assert_eq!(leave(&clients, 1, End::Lost(begun), 0), [1]);
@@ -82,7 +82,7 @@ fn lose(clients: &Clients, peer: &Peer, oxids: impl Iterator<Item = u64>, kept: 
 }
 
 #[test]
-fn the_lost_clients_of_one_host_make_room_for_each_other() {
+fn lost_clients_over_the_limit_of_a_host_replace_its_oldest() {
     let (clients, begun) = (Clients::default(), Instant::now());
     assert_eq!(lose(&clients, &host("one"), 0..1, 1, begun), []);
     let many = 10..10 + LOST_BY_HOST_MAX as u64;
@@ -92,7 +92,7 @@ fn the_lost_clients_of_one_host_make_room_for_each_other() {
 }
 
 #[test]
-fn lost_clients_are_limited_and_so_is_what_is_kept_for_them() {
+fn lost_clients_and_their_references_are_limited() {
     let (clients, begun) = (Clients::default(), Instant::now());
     let all = LOST_MAX as u64;
     let gone =
@@ -119,7 +119,7 @@ fn take_references_to_return(clients: &Clients, oxid: u64, peer: &Peer, local: O
 }
 
 #[test]
-fn references_are_given_back_to_the_process_that_sent_them() {
+fn owed_references_are_released_only_to_the_sending_process() {
     let clients = Clients::default();
     let take = |oxid, peer: &Peer| take_references_to_return(&clients, oxid, peer, None, &[]);
     // No client is there yet.
@@ -144,7 +144,7 @@ fn references_are_given_back_to_the_process_that_sent_them() {
 }
 
 #[test]
-fn references_are_given_back_over_a_link_of_another_transport_or_address() {
+fn owed_references_are_released_over_other_links_of_the_process() {
     let clients = Clients::default();
     let take =
         |oxid, peer: &Peer, local, others: &[&str]| take_references_to_return(&clients, oxid, peer, local, others);

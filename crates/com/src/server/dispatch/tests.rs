@@ -57,7 +57,7 @@ unsafe extern "system" fn query_anything(this: *mut c_void, _: *const GUID, out:
 static ANYTHING: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query_anything, AddRef: add_ref, Release: release };
 
 #[test]
-fn an_object_that_answers_for_every_interface_is_no_proxy() {
+fn objects_that_implement_every_interface_are_not_taken_for_proxies() {
     let thing = Box::into_raw(Box::new(Thing { vtable: &ANYTHING, references: AtomicU32::new(1) }));
     // SAFETY: a counted interface pointer.
     let object = unsafe { IUnknown::from_raw(thing.cast()) };
@@ -93,7 +93,7 @@ fn references(target: &Target) -> u32 {
 }
 
 #[test]
-fn what_is_fetched_is_found_until_it_is_removed() {
+fn fetched_targets_are_found_until_they_are_removed() {
     let table = SharedTable::default();
     let mut dispatch = Dispatch::new(&table);
     let (first, second) = (insert(&table), insert(&table));
@@ -110,7 +110,7 @@ fn what_is_fetched_is_found_until_it_is_removed() {
 }
 
 #[test]
-fn no_other_word_finds_a_target() {
+fn only_the_exact_target_id_finds_a_cached_target() {
     let table = SharedTable::default();
     let mut dispatch = Dispatch::new(&table);
     insert(&table);
@@ -128,7 +128,7 @@ fn no_other_word_finds_a_target() {
 
 /// A call may name the target that stands for none in an invalid watch.
 #[test]
-fn the_number_of_nobody_leads_to_no_target_that_is_gone() {
+fn the_vacant_target_id_finds_no_removed_target() {
     let table = SharedTable::default();
     let mut dispatch = Dispatch::new(&table);
     let nobody = TargetId { index: u32::MAX, generation: u32::MAX };
@@ -144,7 +144,7 @@ fn the_number_of_nobody_leads_to_no_target_that_is_gone() {
 }
 
 #[test]
-fn a_removed_target_is_let_go() {
+fn the_cache_drops_removed_targets() {
     let table = SharedTable::default();
     let mut dispatch = Dispatch::new(&table);
     let kept = target();
@@ -163,7 +163,7 @@ fn a_removed_target_is_let_go() {
 }
 
 #[test]
-fn a_call_that_no_place_is_for_has_removed_targets_let_go() {
+fn calls_of_uncached_targets_drop_removed_targets() {
     let table = SharedTable::default();
     let mut dispatch = Dispatch::new(&table);
     let kept = target();
@@ -176,7 +176,7 @@ fn a_call_that_no_place_is_for_has_removed_targets_let_go() {
 }
 
 #[test]
-fn who_is_not_admitted_gets_nothing_and_recalled_copies_are_asked_about_again() {
+fn refused_callers_get_no_target_and_recalled_targets_are_checked_again() {
     let table = SharedTable::default();
     let mut dispatch = Dispatch::new(&table);
     let (first, second) = (insert(&table), insert(&table));

@@ -79,7 +79,7 @@ fn bind(channel: &mut Channel) -> crate::Result<u64> {
 
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-fn nothing_is_looked_at_before_the_proof() {
+fn calls_before_authentication_are_refused_unread() {
     let mut channel = connect();
     for (target, opnum, bytes) in [
         (own_calls::TARGET, 7, &[][..]),
@@ -112,7 +112,7 @@ fn nothing_is_looked_at_before_the_proof() {
 
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-fn who_fails_gets_no_second_try_on_a_connection() {
+fn a_connection_allows_one_authentication_attempt() {
     let wrong_seal = [1, 4, 0, 0, 16, 0, 0, 0].into_iter().chain([0; 16]).collect::<Vec<u8>>();
     let mut channel = connect();
     // A message that is far too long is rejected before it counts as a leg.
@@ -131,7 +131,7 @@ fn who_fails_gets_no_second_try_on_a_connection() {
 
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-fn who_leaves_in_the_middle_of_a_proof_leaves_nothing_behind() {
+fn clients_that_leave_during_authentication_leak_nothing() {
     for _ in 0..2 * WAITING_OF_HOST_MAX {
         let mut channel = connect();
         leg(&mut channel, &prover().begin().unwrap()).unwrap();
@@ -141,7 +141,7 @@ fn who_leaves_in_the_middle_of_a_proof_leaves_nothing_behind() {
 /// The legs of one connection's authentication are worthless on another connection.
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-fn legs_of_another_connection_prove_nothing() {
+fn authentication_legs_of_another_connection_are_refused() {
     let (mut one, mut other) = (connect(), connect());
     let (seal, others) = (as_far_as_the_seal(&mut one), as_far_as_the_seal(&mut other));
     assert_eq!(leg(&mut one, &others), Err(BROKEN));
@@ -151,7 +151,7 @@ fn legs_of_another_connection_prove_nothing() {
 
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-fn who_takes_its_time_is_cut_off() {
+fn clients_that_do_not_authenticate_in_time_are_disconnected() {
     let [silent, mut slow, mut busy] = [(); 3].map(|()| connect());
     leg(&mut slow, &prover().begin().unwrap()).unwrap();
     let end = Instant::now() + 3 * PATIENCE.remaining();

@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_line_is_the_last_that_says_something() {
+    fn the_last_output_line_skips_empty_lines_and_backtrace_notes() {
         let mut last = LastLine::default();
         assert_eq!(last.text(), None);
         for (said, expected) in [

@@ -322,7 +322,7 @@ mod tests {
     const ID: GUID = GUID::from_u128(0x0d4f_4c52_0a34_4ac4_8d6c_2c9f_3a1f_7a20);
 
     #[test]
-    fn a_registration_says_what_makes_objects() {
+    fn registrations_are_parsed_completely() {
         let text = "# A calculator.\n\nclass = {0D4F4C52-0A34-4AC4-8D6C-2C9F3A1F7A20}\n  name=Calc.Calculator.1  \n\
                     program = /usr/libexec/calc server\nargument = --serve\nargument = two words\n\
                     environment = LANG=C=D\nidle-timeout = 60\nhost = db.example\n\
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn registration_errors_name_their_line() {
         let class = "class = 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20\n";
         for (text, expected) in [
             ("", "the line `class = CLSID` is missing"),

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_built_is_refused_with_what_it_takes() {
+    fn unbuilt_protocol_sequences_are_refused_with_their_feature() {
         for protocol in [ProtocolSequence::ViFabric, ProtocolSequence::ViXdp, ProtocolSequence::ViUdp] {
             let feature = protocol.name().trim_start_matches("ncacn_vi_");
             let is_built = [("fabric", cfg!(feature = "fabric")), ("xdp", cfg!(feature = "xdp")), ("udp", true)]

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn providers_are_opened_by_name_and_by_nothing_else() {
+    fn fabric_providers_are_opened_by_exact_name() {
         assert!(opened("tcp").is_ok());
         for other in ["^shm", "tcp,shm", "", "TCP", "a\0b", &"t".repeat(33)] {
             let Err(error) = opened(other) else { panic!("{other} was opened") };

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bindings_are_protected_as_far_as_their_protocol_sequence_goes() {
+    fn bindings_get_the_least_level_their_protocol_sequence_supports() {
         let at = |binding: &str, least| {
             protected(binding.parse().unwrap(), least).map(|binding: StringBinding| binding.to_string())
         };

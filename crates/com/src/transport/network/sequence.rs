@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nic_serves_whoever_does_not_know_its_own_options() {
+    fn a_nic_serves_bindings_without_its_local_options() {
         let open = wanted(",interface=a,provider=shm,fault=loss=5%");
         for other in [",provider=shm", ",interface=a,provider=shm", ",provider=shm,quality=good,fault=loss=5%"] {
             assert!(open.serves(&wanted(other)), "{other}");
@@ -212,13 +212,13 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_one_nic_is_told_apart() {
+    fn bindings_with_different_options_for_one_interface_collide() {
         assert_eq!(wanted(",interface=a").collides(&wanted(",interface=a,fault=loss=5%")), Some("a"));
         assert_eq!(wanted(",interface=a").collides(&wanted(",interface=b")), None);
     }
 
     #[test]
-    fn others_are_told_what_they_must_know_and_nothing_else() {
+    fn bindings_for_peers_omit_local_options() {
         for (options, theirs) in [
             ("", ""),
             (",interface=a,provider=shm,fault=loss=5%", ",provider=shm"),
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn options_have_values() {
+    fn binding_options_have_values() {
         let said = wanted(",provider=shm,fault=loss=5%");
         let values = ["provider", "quality", "fault", "interface"].map(|option| said.value(option));
         assert_eq!(values, ["shm", "good", "loss=5%", ""]);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_nobody_knows_are_refused_by_name() {
+    fn unknown_binding_options_are_refused_by_name() {
         let Err(error) = Wanted::by(&SEQUENCE, &binding(",color=red")) else { panic!("color is an option") };
         assert!(error.to_string().contains("ncacn_vi_fabric has no option `color`"), "{error}");
     }

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_library_of_rust_says_is_told() {
+    fn standard_library_errors_keep_their_text() {
         let missing = || Ok(std::fs::read_to_string("/nowhere/at/all").map(drop)?);
         assert_eq!(said(missing()), (code::ERROR_FILE_NOT_FOUND, "No such file or directory (os error 2)".to_owned()));
         let denied = || Err(std::io::Error::from(std::io::ErrorKind::PermissionDenied))?;

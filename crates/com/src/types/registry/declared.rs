@@ -127,7 +127,7 @@ mod tests {
     static OTHER: Declared = Declared::new("other", &[Meaning::new("IOther", 2, 21)]);
 
     #[test]
-    fn a_meaning_is_an_iid_and_a_fingerprint() {
+    fn interface_meanings_are_identified_by_iid_and_fingerprint() {
         assert!(differing(&ONE, &SAME).is_none());
         let (own, rival) = differing(&OTHER, &ONE).unwrap();
         assert_eq!((own.name, rival.name), ("IOther", "ISecond"));

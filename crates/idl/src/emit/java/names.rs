@@ -302,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_written_in_the_habit_of_java() {
+    fn java_names_follow_the_java_conventions() {
         let camels =
             ["pfs_open", "Add", "URLOf", "data_size", "GET_ALL", "x", "class", "_1", "getURL", "ID"].map(camel);
         assert_eq!(camels, ["pfsOpen", "add", "urlOf", "dataSize", "getAll", "x", "class_", "v1", "getURL", "id"]);
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_become_one_are_told_apart() {
+    fn colliding_java_names_get_a_suffix() {
         assert_eq!(members(["Add", "add", "Wait"].into_iter()), ["add", "add_", "wait_"]);
         let (given, came) = parameters(["pos", "posResult", "call"].into_iter());
         assert_eq!(given, ["pos", "posResult", "call_"]);
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_are_names_with_dots() {
+    fn package_names_are_dotted_identifiers() {
         assert!(is_package("org.example.calc") && !is_package("org..calc") && !is_package("a.int") && !is_package(""));
         assert_eq!([package("calc"), package("my-calc2"), package("9")], ["calc", "mycalc2", "idl9"]);
     }

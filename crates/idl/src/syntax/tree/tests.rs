@@ -46,7 +46,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn every_file_of_the_repository_is_its_tree() {
+fn syntax_trees_reproduce_every_idl_file_of_the_repository() {
     let mut found = Vec::new();
     files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), &mut found);
     assert!(found.len() >= 5, "only {found:?}");
@@ -58,7 +58,7 @@ fn every_file_of_the_repository_is_its_tree() {
 }
 
 #[test]
-fn prefixes_are_their_trees() {
+fn syntax_trees_reproduce_truncated_files() {
     let text = include_str!("../../../../../examples/pfs/pfs.idl");
     for (end, _) in text.char_indices() {
         tree(&text[..end]);
@@ -66,7 +66,7 @@ fn prefixes_are_their_trees() {
 }
 
 #[test]
-fn broken_texts_are_their_trees() {
+fn syntax_trees_reproduce_invalid_texts() {
     let texts = [
         "",
         " ",
@@ -115,14 +115,14 @@ fn broken_texts_are_their_trees() {
 }
 
 #[test]
-fn what_cannot_be_read_is_a_tree_too() {
+fn unread_text_has_an_error_tree() {
     let tree = super::build::unread("too long");
     assert_eq!(tree.text(), "too long");
     assert_eq!(tree.dump(), "File\n  Error\n    Unknown \"too long\"\n");
 }
 
 #[test]
-fn good_files_have_the_shape_of_the_grammar() {
+fn syntax_trees_of_valid_files_follow_the_grammar() {
     let text = r##"#define PAIR long a; long b
 import "unknwn.idl"; // the base
 
@@ -224,7 +224,7 @@ struct S { PAIR; long *c[N]; };
 }
 
 #[test]
-fn mistakes_are_errors_among_what_is_good() {
+fn syntax_errors_are_error_nodes_between_valid_nodes() {
     let text = r##"interface I {
     // One.
     HRESULT One([in, range(0, 9)] lnog lnog a);
@@ -344,7 +344,7 @@ struct S { long a b; long c; };
 }
 
 #[test]
-fn places_are_found() {
+fn tokens_and_their_ancestors_are_found_by_offset() {
     let text = "interface I { HRESULT M([in] long number); };";
     let tree = tree(text);
     let token = tree.token_at(text.find("number").expect("it is there") + 3).expect("a token");
@@ -356,7 +356,7 @@ fn places_are_found() {
 }
 
 #[test]
-fn comments_belong_to_what_they_stand_before() {
+fn comments_belong_to_the_declaration_behind_them() {
     let text = "/* far */\n\n// a\n/* b\n */\nconst long A = 1; // not B's\n#define X\n// B's\r\nconst long B = 2;";
     let tree = tree(text);
     let all: Vec<_> = tree.root().nodes().map(|node| node.text()).collect();
@@ -364,7 +364,7 @@ fn comments_belong_to_what_they_stand_before() {
 }
 
 #[test]
-fn macros_are_where_they_are_used() {
+fn macro_uses_are_nodes_at_their_place() {
     let names = |text: &str, kind| -> Vec<String> {
         let tree = tree(text);
         tree.root().descendants().filter(|node| node.kind() == kind).map(|node| node.text().to_owned()).collect()
@@ -392,7 +392,7 @@ fn excluded_branches_are_skipped() {
 }
 
 #[test]
-fn mistakes_are_said_once() {
+fn syntax_errors_are_reported_once() {
     for (text, codes) in [
         ("const long A = 1;", &[][..]),
         ("const long A = \"open;\nconst B", &["open-quote"]),

@@ -44,14 +44,14 @@ const BIND_BIG: [&str; 4] = [
 ];
 
 #[test]
-fn a_bind_is_laid_out_as_the_standard_says() {
+fn bind_pdus_have_the_standards_layout() {
     assert_eq!(bind().to_wire(), bytes(&BIND_LITTLE));
     assert_eq!(Bind::from_wire(&bytes(&BIND_LITTLE)), Ok(bind()));
     assert_eq!(Bind::from_wire(&bytes(&BIND_BIG)), Ok(bind()));
 }
 
 #[test]
-fn a_request_is_laid_out_as_the_standard_says() {
+fn request_pdus_have_the_standards_layout() {
     let object = Some(Uuid(0x0123_4567_89ab_cdef_0011_2233_4455_6677));
     let request = Request { alloc_hint: 3, context_id: 1, opnum: 0x0203, object, stub: b"abc" };
     let mut written = Vec::new();
@@ -66,7 +66,7 @@ fn a_request_is_laid_out_as_the_standard_says() {
 }
 
 #[test]
-fn responses_and_faults_are_laid_out_as_the_standard_says() {
+fn response_and_fault_pdus_have_the_standards_layout() {
     let response = Response { alloc_hint: 2, context_id: 1, cancels: 3, stub: b"xy" };
     let mut written = Vec::new();
     response.write(&mut written, &Header::new(PduType::RESPONSE, flags::WHOLE, 9));
@@ -82,7 +82,7 @@ fn responses_and_faults_are_laid_out_as_the_standard_says() {
 }
 
 #[test]
-fn a_trailer_is_found_behind_its_padding() {
+fn security_trailers_are_found_behind_their_padding() {
     let hex =
         ["05000203 10000000 2c000400 09000000", "02000000 01000000 7879 0000 0000 0000", "0a050600 07000000 deadbeef"];
     let whole = bytes(&hex);
@@ -94,7 +94,7 @@ fn a_trailer_is_found_behind_its_padding() {
 }
 
 #[test]
-fn trailers_that_do_not_fit_are_refused() {
+fn security_trailers_that_do_not_fit_are_refused() {
     let good = bytes(&["05000203 10000000 24000400 09000000", "02000000 01000000", "0a050000 07000000 deadbeef"]);
     assert!(Unit::open(&good).is_ok());
     for (at, value, why) in [
@@ -114,7 +114,7 @@ fn trailers_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn units_round_trip() {
+fn pdus_round_trip() {
     assert_eq!(Bind::from_wire(&bind().to_wire()), Ok(bind()));
     for address in ["", "1", "12", "135", "oxid-0123456789abcdef"] {
         let ack = BindAck { secondary_address: address.to_owned(), ..ack() };
@@ -128,7 +128,7 @@ fn units_round_trip() {
 }
 
 #[test]
-fn addresses_that_are_no_text_are_refused() {
+fn secondary_addresses_that_are_no_text_are_refused() {
     let longest = BindAck { secondary_address: "x".repeat(65_000), ..ack() };
     assert_eq!(BindAck::from_wire(&longest.to_wire()).as_ref(), Ok(&longest));
     for wrong in [vec![0xff], vec![0xff; 65_000], b"oxid-\xc3".to_vec()] {
@@ -140,14 +140,14 @@ fn addresses_that_are_no_text_are_refused() {
 }
 
 #[test]
-fn padding_behind_a_unit_is_passed_over() {
+fn padding_behind_a_pdu_is_ignored() {
     let mut bytes = ack().to_wire();
     bytes.resize(bytes.len().next_multiple_of(8), 0);
     assert_eq!(BindAck::from_wire(&bytes), Ok(ack()));
 }
 
 #[test]
-fn headers_that_are_none_are_refused() {
+fn malformed_pdu_headers_are_refused() {
     let good = bind().to_wire();
     let patched = |at: usize, value: u8| {
         let mut bytes = good.clone();
@@ -165,7 +165,7 @@ fn headers_that_are_none_are_refused() {
 }
 
 #[test]
-fn every_shorter_unit_is_refused() {
+fn every_truncated_pdu_is_refused() {
     for bytes in [bind().to_wire(), ack().to_wire()] {
         for length in 0..bytes.len() {
             let mut short = bytes[..length].to_vec();

@@ -137,7 +137,7 @@ fn echo(pair: &mut Pair, stub: &[u8], number: u32, level: Level) {
 }
 
 #[test]
-fn protected_calls_come_through_at_every_level() {
+fn protected_calls_are_answered_at_every_level() {
     for level in [Level::Connect, Level::Integrity, Level::Privacy] {
         let mut pair = authenticated(level);
         for length in [0, 1, 15, 16, 17, 70_000, 200_000] {
@@ -148,7 +148,7 @@ fn protected_calls_come_through_at_every_level() {
 }
 
 #[test]
-fn security_contexts_may_be_several() {
+fn an_association_can_have_several_security_contexts() {
     let mut pair = authenticated(Level::Integrity);
     pair.client.bind(vec![context(1, &[NDR])], Some(security(Level::Privacy))).unwrap();
     settle(&mut pair);
@@ -178,7 +178,7 @@ fn propose(pair: &mut Pair, number: u32) -> (PduType, Option<Status>) {
 }
 
 #[test]
-fn a_security_context_too_many_is_refused_and_the_others_stay() {
+fn security_contexts_over_the_limit_are_refused() {
     let mut pair = authenticated(Level::Integrity);
     let last = CONTEXTS_MAX as u32 - 1;
     for _ in 0..last {
@@ -194,7 +194,7 @@ fn a_security_context_too_many_is_refused_and_the_others_stay() {
 }
 
 #[test]
-fn clients_that_prove_nothing_have_fewer_security_contexts() {
+fn unauthenticated_clients_have_fewer_security_contexts() {
     let mut pair = authenticated(Level::Integrity);
     for number in 0..UNPROVED_MAX as u32 {
         assert_eq!(propose(&mut pair, 100 + number), (PduType::ALTER_CONTEXT_RESP, None));
@@ -216,7 +216,7 @@ fn clients_that_prove_nothing_have_fewer_security_contexts() {
 }
 
 #[test]
-fn a_fragment_that_was_changed_ends_the_association() {
+fn a_tampered_fragment_ends_the_association() {
     let mut pair = authenticated(Level::Integrity);
     pair.client.call(&OutgoingCall { security: Some(0), ..call(b"transfer 10") }).unwrap();
     pair.client.output()[30] ^= 1;
@@ -225,7 +225,7 @@ fn a_fragment_that_was_changed_ends_the_association() {
 }
 
 #[test]
-fn an_answer_that_is_not_signed_is_not_taken() {
+fn unsigned_responses_to_signed_calls_are_refused() {
     let mut pair = authenticated(Level::Integrity);
     let id = pair.client.call(&OutgoingCall { security: Some(0), ..call(b"balance") }).unwrap();
     let mut forged = Vec::new();
@@ -236,7 +236,7 @@ fn an_answer_that_is_not_signed_is_not_taken() {
 }
 
 #[test]
-fn mechanisms_that_are_not_there_are_refused() {
+fn unsupported_security_mechanisms_are_refused() {
     for (acceptor, kind) in
         [(None, AuthType::NTLM), (Some(Arc::new(ToyAcceptor) as Arc<dyn Acceptor>), AuthType::SPNEGO)]
     {

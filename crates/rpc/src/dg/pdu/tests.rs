@@ -37,7 +37,7 @@ const BYTES: [u8; 83] = [
 ];
 
 #[test]
-fn a_header_lies_as_the_standard_says() {
+fn datagram_headers_have_the_standards_layout() {
     let mut bytes = vec![9];
     REQUEST.write(&mut bytes, &[1, 2, 3]);
     assert_eq!(bytes[1..], BYTES);
@@ -56,7 +56,7 @@ fn a_header_lies_as_the_standard_says() {
 }
 
 #[test]
-fn what_is_no_unit_is_refused_with_the_reason() {
+fn malformed_datagram_pdus_are_refused_with_the_reason() {
     for length in 0..Header::SIZE {
         assert_eq!(Header::read(&BYTES[..length]), Err(PduError::Short));
     }
@@ -73,7 +73,7 @@ fn what_is_no_unit_is_refused_with_the_reason() {
 }
 
 #[test]
-fn facks_say_which_fragments_have_arrived() {
+fn facks_list_the_received_fragments() {
     let mut fack = Fack::new(64, 1464, 0x1234);
     assert!(fack.insert(1) && fack.insert(33) && !fack.insert(256));
     let header = Header { kind: PduType::FACK, flags: 0, ..REQUEST };
@@ -100,7 +100,7 @@ fn facks_say_which_fragments_have_arrived() {
 }
 
 #[test]
-fn cancels_and_statuses_are_read_as_they_are_written() {
+fn cancel_and_status_pdus_round_trip() {
     let mut bytes = Vec::new();
     Cancel { id: 9 }.write(&mut bytes, &REQUEST);
     let (header, body) = Header::read(&bytes).unwrap();

@@ -88,7 +88,7 @@ fn ended(outcome: Option<Outcome>) -> Result<Vec<u8>, Status> {
 }
 
 #[test]
-fn a_call_takes_two_units_after_the_client_has_said_who_it_is() {
+fn a_datagram_call_takes_two_pdus_after_the_client_is_identified() {
     let mut pair = Pair::new();
     for (number, expected) in [
         (1, vec![PduType::REQUEST, PduType::REQUEST, PduType::RESPONSE, PduType::RESPONSE]),
@@ -113,7 +113,7 @@ fn a_call_takes_two_units_after_the_client_has_said_who_it_is() {
 }
 
 #[test]
-fn a_repeated_request_is_answered_and_not_performed() {
+fn repeated_requests_are_answered_without_a_second_execution() {
     for semantics in [Semantics::AtMostOnce, Semantics::Idempotent] {
         let mut pair = Pair::new();
         pair.call(semantics, &[1]);
@@ -147,7 +147,7 @@ fn a_repeated_request_is_answered_and_not_performed() {
 }
 
 #[test]
-fn an_old_request_that_comes_to_a_server_that_has_forgotten_is_not_performed() {
+fn old_requests_of_forgotten_activities_are_not_performed() {
     let mut pair = Pair::new();
     pair.call(Semantics::AtMostOnce, &[1]);
     let request: Vec<u8> = pair.client.output().iter().next().unwrap().1.to_vec();
@@ -174,7 +174,7 @@ fn an_old_request_that_comes_to_a_server_that_has_forgotten_is_not_performed() {
 }
 
 #[test]
-fn a_server_that_was_started_anew_is_another_one() {
+fn a_restarted_datagram_server_is_detected_by_its_boot_time() {
     let mut pair = Pair::new();
     pair.call(Semantics::AtMostOnce, &[1]);
     pair.carry();
@@ -196,7 +196,7 @@ fn a_server_that_was_started_anew_is_another_one() {
 }
 
 #[test]
-fn a_request_from_a_forged_place_is_not_performed() {
+fn requests_from_forged_addresses_are_not_performed() {
     let mut server = server_with(Limits::default());
     let now = Instant::now();
     let mut request = Vec::new();
@@ -227,7 +227,7 @@ fn a_request_from_a_forged_place_is_not_performed() {
 }
 
 #[test]
-fn a_silent_client_abandons_its_call_and_a_cancel_takes_effect() {
+fn silent_clients_abandon_their_call_and_cancels_reach_the_server() {
     let mut pair = Pair::new();
     pair.call(Semantics::AtMostOnce, &[1]);
     pair.carry();
@@ -262,7 +262,7 @@ fn a_silent_client_abandons_its_call_and_a_cancel_takes_effect() {
 }
 
 #[test]
-fn what_the_network_says_thrice_is_believed() {
+fn a_datagram_call_fails_after_three_refusals_of_the_network() {
     let mut pair = Pair::new();
     pair.call(Semantics::Idempotent, &[1]);
     for _ in 0..2 {
@@ -274,7 +274,7 @@ fn what_the_network_says_thrice_is_believed() {
 }
 
 #[test]
-fn both_byte_orders_are_understood() {
+fn datagram_servers_read_both_byte_orders() {
     let (mut server, now) = (server_with(Limits::default()), Instant::now());
     let big = Header { order: ByteOrder::Big, interface: INTERFACE, ..Header::new(PduType::REQUEST, Uuid(5), 1) };
     let mut bytes = Vec::new();
@@ -291,7 +291,7 @@ fn both_byte_orders_are_understood() {
 }
 
 #[test]
-fn signed_calls_are_refused_and_not_taken_for_unsigned_ones() {
+fn signed_datagram_calls_are_refused() {
     let (mut server, now) = (server_with(Limits::default()), Instant::now());
     let mut bytes = Vec::new();
     Header { auth: 10, interface: INTERFACE, ..Header::new(PduType::REQUEST, Uuid(5), 1) }.write(&mut bytes, &[]);
@@ -330,7 +330,7 @@ fn nonsense(random: &mut Random) -> Vec<u8> {
 }
 
 #[test]
-fn nonsense_is_borne_within_limits() {
+fn random_datagrams_cause_no_panic_and_bounded_memory() {
     let limits = Limits { message_max: 20_000, held_max: 100_000, activities_max: 50, ..Limits::default() };
     let mut server = server_with(limits.clone());
     let mut client = Activity::new(Uuid(3), Uuid(4), limits, false);
@@ -393,7 +393,7 @@ fn messages_over_the_limit_are_refused() {
 }
 
 #[test]
-fn what_nobody_waits_for_goes_in_one_go_without_a_word_back() {
+fn maybe_datagram_calls_are_sent_without_acknowledgement() {
     let mut pair = Pair::new();
     pair.call(Semantics::Maybe, &[3; 4000]);
     let sent: Vec<Header> = pair.client.output().iter().map(|(_, bytes)| Header::read(bytes).unwrap().0).collect();

@@ -40,7 +40,7 @@ fn target_info() -> TargetInfo {
 
 /// Expected values: MS-NLMP 4.2.4.1.1, 4.2.4.2.2, 4.2.4.1.2, 4.2.4.2.3.
 #[test]
-fn responses_and_keys_are_those_of_the_standard() {
+fn ntlm_responses_and_keys_equal_the_standards_examples() {
     let hash = NtHash::of_password("Password");
     assert_eq!(hash.bytes()[..], hex("a4f49c406510bdcab6824ee7c30fd852"));
     let response_key = keys::response_key(&hash, "Domain", "User");
@@ -55,7 +55,7 @@ fn responses_and_keys_are_those_of_the_standard() {
 
 /// Expected values: MS-NLMP 4.2.4.3.
 #[test]
-fn the_challenge_of_the_standard_is_read() {
+fn the_standards_ntlm_challenge_is_parsed() {
     let bytes = hex(CHALLENGE_MESSAGE);
     let challenge = message::Challenge::from_wire(&bytes).unwrap();
     assert_eq!((challenge.flags, challenge.challenge), (FLAGS, CHALLENGE));
@@ -65,7 +65,7 @@ fn the_challenge_of_the_standard_is_read() {
 
 /// Expected values: MS-NLMP 4.2.4.4.
 #[test]
-fn a_message_is_protected_as_in_the_standard() {
+fn ntlm_message_protection_equals_the_standards_example() {
     let exported = Key::new([0x55; 16]);
     assert_eq!(keys::signing(&exported, Side::Client), key("4788dc861b4782f35d43fd98fe1a2d39"));
     let mut outgoing = Outgoing::new(FLAGS, &exported, Side::Client);
@@ -109,7 +109,7 @@ fn finish(exchanged: Exchanged) -> Result<(Established, Established), NtlmError>
 }
 
 #[test]
-fn client_and_server_protect_for_each_other() {
+fn ntlm_messages_are_protected_in_both_directions() {
     let (mut client, mut server) = finish(exchange(user())).unwrap();
     assert_eq!(server.principal, Principal { domain: String::new(), user: "User".to_owned() });
     for round in 0..3_u8 {
@@ -129,7 +129,7 @@ fn client_and_server_protect_for_each_other() {
 }
 
 #[test]
-fn the_case_of_users_does_not_matter_and_that_of_passwords_does() {
+fn user_names_ignore_case_and_passwords_do_not() {
     assert!(finish(exchange(Credential::user("Domain", "uSER", "Password"))).is_ok());
     for wrong in [("User", "password"), ("User", ""), ("Other", "Password"), ("", "Password")] {
         let denied = finish(exchange(Credential::user("Domain", wrong.0, wrong.1)));
@@ -138,7 +138,7 @@ fn the_case_of_users_does_not_matter_and_that_of_passwords_does() {
 }
 
 #[test]
-fn nobody_in_particular_is_let_in_only_where_the_server_says_so() {
+fn anonymous_callers_are_refused_unless_the_server_permits_them() {
     assert_eq!(finish(exchange(Credential::Anonymous)).unwrap_err(), NtlmError::Denied);
     let exchanged = exchange(Credential::Anonymous);
     let open = accounts().with_anonymous();
@@ -147,7 +147,7 @@ fn nobody_in_particular_is_let_in_only_where_the_server_says_so() {
 }
 
 #[test]
-fn a_message_that_was_meddled_with_is_refused_and_nothing_after_it_taken() {
+fn a_tampered_ntlm_message_ends_its_security_context() {
     for change in 0..4 {
         let (mut client, mut server) = finish(exchange(user())).unwrap();
         let mut message = vec![7; 40];
@@ -170,7 +170,7 @@ fn a_message_that_was_meddled_with_is_refused_and_nothing_after_it_taken() {
 }
 
 #[test]
-fn a_message_that_comes_twice_is_refused() {
+fn replayed_ntlm_messages_are_refused() {
     let (mut client, mut server) = finish(exchange(user())).unwrap();
     let mut message = vec![7; 40];
     let signature = client.outgoing.protect(&mut message, None).unwrap();
@@ -179,7 +179,7 @@ fn a_message_that_comes_twice_is_refused() {
 }
 
 #[test]
-fn signatures_of_any_other_length_are_refused() {
+fn ntlm_signatures_of_wrong_length_are_refused() {
     for length in (0..SIGNATURE_LENGTH).chain([SIGNATURE_LENGTH + 1]) {
         let (mut client, mut server) = finish(exchange(user())).unwrap();
         let mut signature = client.outgoing.protect(&mut [7; 40], None).unwrap().to_vec();
@@ -189,7 +189,7 @@ fn signatures_of_any_other_length_are_refused() {
 }
 
 #[test]
-fn an_exchange_that_was_overheard_is_of_no_use() {
+fn a_replayed_ntlm_authentication_is_denied() {
     let overheard = exchange(user());
     let other = Fresh { challenge: [9; 8], ..fresh() };
     let initiator = Initiator::new(user(), "", Flags::SIGN, fresh());
@@ -199,7 +199,7 @@ fn an_exchange_that_was_overheard_is_of_no_use() {
 
 /// Tests that the integrity code reveals an attacker's changes of the negotiated flags.
 #[test]
-fn messages_changed_on_their_way_are_refused() {
+fn tampered_ntlm_negotiation_is_refused() {
     let initiator = Initiator::new(user(), "", Flags::SIGN, fresh());
     let mut negotiate = initiator.negotiate().to_vec();
     negotiate[15] ^= 0x80;
@@ -219,7 +219,7 @@ fn messages_changed_on_their_way_are_refused() {
 }
 
 #[test]
-fn weaker_responses_are_refused() {
+fn weaker_ntlm_responses_are_refused() {
     for (response, error) in [
         (vec![1; 24], NtlmError::OldResponse { length: 24 }),
         (vec![], NtlmError::OldResponse { length: 0 }),
@@ -234,7 +234,7 @@ fn weaker_responses_are_refused() {
 }
 
 #[test]
-fn peers_that_lack_an_ability_are_told_which() {
+fn missing_ntlm_flags_of_peers_are_named() {
     for missing in [Flags::UNICODE, Flags::NTLM, Flags::EXTENDED, Flags::BITS_128] {
         let negotiate = message::Negotiate { flags: Flags(!missing.0) }.to_wire();
         let refused = Acceptor::new(&negotiate, &names(), &server_fresh());
@@ -248,7 +248,7 @@ fn peers_that_lack_an_ability_are_told_which() {
 }
 
 #[test]
-fn what_was_not_agreed_to_is_not_done() {
+fn encryption_without_negotiation_is_refused() {
     let initiator = Initiator::new(user(), "", Flags::SIGN, fresh());
     let acceptor = Acceptor::new(initiator.negotiate(), &names(), &server_fresh()).unwrap();
     let (_, mut client) = initiator.answer(acceptor.challenge()).unwrap();
@@ -257,7 +257,7 @@ fn what_was_not_agreed_to_is_not_done() {
 }
 
 #[test]
-fn fields_outside_of_a_message_or_on_each_other_are_refused() {
+fn ntlm_fields_outside_the_message_or_overlapping_are_refused() {
     let exchanged = exchange(user());
     let read = |at: usize, length: u16, offset: u32| {
         let mut bytes = exchanged.authenticate.clone();
@@ -298,7 +298,7 @@ fn every_shorter_message_is_refused() {
 }
 
 #[test]
-fn attributes_without_an_end_twice_or_too_many_are_refused() {
+fn malformed_ntlm_target_information_is_refused() {
     assert_eq!(TargetInfo::from_wire(&[]), Err(NtlmError::TargetInfoShort));
     assert_eq!(TargetInfo::from_wire(&[1, 0, 2, 0, 0]), Err(NtlmError::TargetInfoShort));
     assert_eq!(TargetInfo::from_wire(&[1, 0, 0, 0]), Err(NtlmError::TargetInfoShort));
@@ -310,7 +310,7 @@ fn attributes_without_an_end_twice_or_too_many_are_refused() {
 }
 
 #[test]
-fn secrets_are_not_shown() {
+fn debug_output_hides_secrets() {
     let exchanged = exchange(user());
     let hash = NtHash::from_bytes([0xab; 16]);
     let table = AccountTable::default().with("User", hash.clone());
@@ -323,7 +323,7 @@ fn secrets_are_not_shown() {
 }
 
 #[test]
-fn accounts_of_a_table_are_found_in_any_domain() {
+fn table_accounts_are_found_in_any_domain() {
     for domain in ["", "Domain", "OTHER"] {
         assert!(accounts().hash(domain, "USER").is_some());
     }

@@ -43,7 +43,7 @@ fn exchange(
 }
 
 #[test]
-fn each_side_learns_that_the_other_knows_the_password() {
+fn authentication_is_mutual() {
     for kind in KINDS {
         let (legs, proved) = exchange(&mut prover(kind, "secret", PLACE), &mut verifier(PLACE)).unwrap();
         let proved = proved.unwrap();
@@ -63,7 +63,7 @@ impl Next {
 
 /// Tests that the server enforces its minimum level, and that both sides derive the same keys.
 #[test]
-fn packets_are_protected_as_both_sides_want() {
+fn the_proof_enforces_the_least_level_of_both_sides() {
     let security = || initiate(AuthType::NTLM, CONTEXT_LEVEL, "", &Credential::user("", "anna", "secret")).unwrap();
     for (level, least, is_taken) in [
         (Level::Connect, Level::Connect, true),
@@ -107,7 +107,7 @@ fn packets_are_protected_as_both_sides_want() {
 }
 
 #[test]
-fn who_does_not_know_the_password_is_denied() {
+fn provers_with_a_wrong_password_are_denied() {
     for kind in KINDS {
         let outcome = exchange(&mut prover(kind, "Secret", PLACE), &mut verifier(PLACE));
         assert_eq!(outcome.unwrap_err(), SecurityError::Denied);
@@ -117,7 +117,7 @@ fn who_does_not_know_the_password_is_denied() {
 /// Tests a relay attack: a server to which the client authenticates forwards the exchange to a
 /// server at another place.
 #[test]
-fn an_exchange_that_is_passed_on_to_another_place_is_worth_nothing() {
+fn relayed_proofs_are_refused() {
     for kind in KINDS {
         let (mut client, mut server) = (prover(kind, "secret", "10.0.0.66"), verifier(PLACE));
         assert_eq!(exchange(&mut client, &mut server).unwrap_err(), SecurityError::Signature);
@@ -128,7 +128,7 @@ fn an_exchange_that_is_passed_on_to_another_place_is_worth_nothing() {
 }
 
 #[test]
-fn a_server_that_cannot_seal_is_not_believed() {
+fn clients_refuse_servers_without_a_valid_seal() {
     for kind in KINDS {
         let (mut client, mut server) = (prover(kind, "secret", PLACE), verifier(PLACE));
         let first = client.begin().unwrap();
@@ -145,7 +145,7 @@ fn a_server_that_cannot_seal_is_not_believed() {
 /// Tests a replay by an attacker who has recorded a proof: the server's challenges are new each
 /// time.
 #[test]
-fn legs_that_are_said_again_prove_nothing() {
+fn replayed_proof_legs_are_refused() {
     for kind in KINDS {
         let (legs, _) = exchange(&mut prover(kind, "secret", PLACE), &mut verifier(PLACE)).unwrap();
         let mut server = verifier(PLACE);
@@ -156,7 +156,7 @@ fn legs_that_are_said_again_prove_nothing() {
 }
 
 #[test]
-fn a_leg_out_of_turn_ends_the_proof() {
+fn a_proof_leg_out_of_order_ends_the_proof() {
     for kind in KINDS {
         let (legs, _) = exchange(&mut prover(kind, "secret", PLACE), &mut verifier(PLACE)).unwrap();
         for first in [&legs[1], &legs[2], &legs[3], &legs[4], &legs[5]] {
@@ -175,7 +175,7 @@ fn a_leg_out_of_turn_ends_the_proof() {
 }
 
 #[test]
-fn each_changed_bit_of_each_leg_is_noticed() {
+fn each_changed_bit_of_a_proof_leg_is_detected() {
     for kind in KINDS {
         for leg in 0..6 {
             for bit in (0..).step_by(7) {
@@ -217,7 +217,7 @@ fn meddled(client: &mut Prover, server: &mut Verifier, leg: usize, bit: usize) -
 }
 
 #[test]
-fn legs_go_there_and_back_and_malformed_ones_are_refused() {
+fn proof_legs_round_trip_and_malformed_legs_are_refused() {
     let leg = Leg { leg_kind: LegKind::Begin, kind: AuthType::NTLM, level: Some(Level::Privacy), token: &[1, 2, 3] };
     let bytes = leg.to_wire();
     assert_eq!(bytes, [1, 1, 10, 6, 3, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0]);

@@ -46,7 +46,7 @@ fn check_both_ways(mut client: Established, mut server: Established) {
 }
 
 #[test]
-fn client_and_server_agree() {
+fn spnego_negotiates_ntlm() {
     for wanted in [Flags::default(), Flags::SIGN | Flags::SEAL] {
         let (client, server) = negotiate(wanted);
         assert_eq!(server.principal.user, "user");
@@ -55,7 +55,7 @@ fn client_and_server_agree() {
 }
 
 #[test]
-fn tokens_are_laid_out_as_the_standard_says() {
+fn spnego_tokens_have_the_standards_layout() {
     let token = NegTokenInit { list: &token::list(&[NTLM]), token: Some(b"NTLM") }.to_wire();
     let expected = [
         &[0x60, 0x24, 0x06, 6, 0x2b, 6, 1, 5, 5, 2, 0xa0, 0x1a, 0x30, 0x18][..],
@@ -95,14 +95,14 @@ fn second_choice(signs: bool) -> Result<(Established, Established), SpnegoError>
 }
 
 #[test]
-fn ntlm_as_a_second_choice_takes_a_signed_list() {
+fn ntlm_as_second_choice_needs_a_signed_mechanism_list() {
     let (client, server) = second_choice(true).unwrap();
     check_both_ways(client, server);
     assert_eq!(second_choice(false).unwrap_err(), SpnegoError::List);
 }
 
 #[test]
-fn a_list_that_was_changed_is_refused() {
+fn tampered_mechanism_lists_are_refused() {
     let client = Initiator::new(exchange(Flags::SIGN));
     let list = token::list(&[NTLM, KERBEROS]);
     let first = client.token();
@@ -113,7 +113,7 @@ fn a_list_that_was_changed_is_refused() {
 }
 
 #[test]
-fn peers_without_ntlm_are_refused() {
+fn spnego_peers_without_ntlm_are_refused() {
     let token = NegTokenInit { list: &token::list(&[KERBEROS]), token: None }.to_wire();
     let refused = Acceptor::new(&token, &names(), &Fresh::new().unwrap());
     assert_eq!(refused.unwrap_err(), SpnegoError::NoMechanism);
@@ -126,7 +126,7 @@ fn peers_without_ntlm_are_refused() {
 }
 
 #[test]
-fn a_wrong_password_is_denied() {
+fn spnego_denies_a_wrong_password() {
     let wrong = Credential::user("", "user", "Secret");
     let exchange = ntlm::Initiator::new(wrong, "", Flags::SIGN, Fresh::new().unwrap());
     let client = Initiator::new(exchange);

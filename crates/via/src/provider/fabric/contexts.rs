@@ -77,7 +77,7 @@ mod tests {
     use super::{Contexts, PostedOperation};
 
     #[test]
-    fn contexts_lead_back_to_their_operations() {
+    fn fabric_contexts_identify_their_operation() {
         let contexts = Contexts::new(5, 60);
         for first in [0, 3, 7, 1_000_003] {
             for number in first..first + 5 {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn other_addresses_belong_to_no_operation() {
+    fn foreign_addresses_identify_no_operation() {
         let contexts = Contexts::new(2, 64);
         let last = contexts.context_of(PostedOperation::Probe);
         for wrong in [std::ptr::null_mut(), last.wrapping_byte_add(8), last.wrapping_byte_add(64)] {

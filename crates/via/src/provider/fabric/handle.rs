@@ -61,7 +61,7 @@ mod tests {
     use crate::{Access, MemoryHandle};
 
     #[test]
-    fn garbled_handles_are_none() {
+    fn garbled_memory_handles_are_refused() {
         let made = [addressed(77, 0x7fff_1234_5000), offset(77, 4096, Access::READ)];
         for handle in made.into_iter().flatten() {
             assert!(is_whole(handle));
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn handles_say_what_is_allowed() {
+    fn memory_handles_encode_address_length_and_rights() {
         assert_eq!(base(addressed(5, 0x7000_0000_0000).unwrap()), 0x7000_0000_0000);
         assert_eq!(addressed(5, 1 << 48), None);
         assert_eq!(offset(5, 1 << 46, Access::BOTH), None);

@@ -246,7 +246,7 @@ mod tests {
     use super::{ACCEPT, NAME_MAX, parse, piece};
 
     #[test]
-    fn pieces_are_read_back() {
+    fn introduction_messages_round_trip() {
         let whole = piece(ACCEPT, b"fi_shm://1", b"rest");
         assert_eq!(parse(&whole), Some((ACCEPT, &b"fi_shm://1"[..], &b"rest"[..])));
         for length in 0..whole.len() - 4 {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_and_other_protocols_are_nonsense() {
+    fn introductions_with_long_names_or_other_protocols_are_refused() {
         assert_eq!(parse(&piece(ACCEPT, &[1; NAME_MAX + 1], b"")), None);
         let mut other = piece(ACCEPT, b"name", b"");
         other[0] = b'X';

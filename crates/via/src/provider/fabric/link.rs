@@ -264,7 +264,7 @@ mod tests {
     use crate::Reliability;
 
     #[test]
-    fn offers_survive_padding() {
+    fn connection_offers_are_read_despite_padding() {
         let offer = Offer { reliability: Reliability::ReliableReception, max_transfer: 70_000, private: vec![7; 3] };
         let mut data = to_data(&offer).unwrap();
         data.resize(56, 0);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_no_offer() {
+    fn malformed_connection_offers_are_refused() {
         let offer = Offer { reliability: Reliability::ReliableDelivery, max_transfer: 1, private: vec![1; 240] };
         let data = to_data(&offer).unwrap();
         for length in 0..data.len() {

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_are_known_by_name() {
+    fn fabric_segments_are_found_by_name() {
         let segment = Segment::new(4_000_001);
         assert!(own(format!("fi_shm://{}\0", segment.0).as_bytes()).is_ok());
         let elsewhere = Segment::new(4_000_002);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_of_other_users_are_not_opened() {
+    fn fabric_segments_of_other_users_are_refused() {
         if !rustix::process::geteuid().is_root() {
             eprintln!("skipped: only the superuser makes files of others");
             return;

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_parsed_in_any_pieces() {
+    fn side_channel_messages_are_parsed_in_any_fragments() {
         let place = RemoteAddress { handle: MemoryHandle([u64::MAX - 3, 77]), offset: 1 << 40 };
         let question = Question { number: 12, place, length: 99, intent: Intent::Read };
         let verdict = [VERDICT, 5, 0, 0, 0, 0, 0, 0, 1, 0];
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_takes_long_to_answer_is_asked_once() {
+    fn a_slow_peer_gets_each_side_channel_question_once() {
         let (here, there) = UnixStream::pair().unwrap();
         there.set_nonblocking(true).unwrap();
         let (mut asks, mut answers) = (
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_questions_break_the_rules() {
+    fn too_many_side_channel_questions_are_a_violation() {
         let place = RemoteAddress { handle: MemoryHandle([0, 0]), offset: 0 };
         let question = Question { number: 0, place, length: 0, intent: Intent::Write }.to_bytes();
         let mut messages = messages();

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_arrive_whole_and_leave_what_follows() {
+    fn introduction_messages_are_read_without_the_bytes_behind_them() {
         let (one, other) = pair();
         send(&one, b"introduction").unwrap();
         rustix::io::write(&one, &[4]).unwrap();
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_that_takes_nobody_in_holds_up_nobody() {
+    fn connecting_to_a_full_listener_ends_in_time() {
         let folder = ground::Folder::new("via-fabric-queue");
         let directory = folder.path().to_owned();
         let listener = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
@@ -319,14 +319,14 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_of_no_bytes_is_nonsense() {
+    fn empty_introduction_messages_are_refused() {
         let (one, other) = pair();
         rustix::io::write(&one, &[0, 0, 7, 7]).unwrap();
         assert!(matches!(PartialMessage::wait(&other, Deadline::after_secs(5)), Err(Error::Violation(_))));
     }
 
     #[test]
-    fn half_a_piece_is_waited_for_and_too_long_a_one_is_not() {
+    fn partial_introduction_messages_are_awaited_and_overlong_ones_refused() {
         let (one, other) = pair();
         rustix::io::write(&one, &[5, 0, 1, 2]).unwrap();
         let soon = Deadline::Within(Duration::from_millis(20));

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn every_wrong_word_is_refused() {
+    fn greetings_with_wrong_fields_are_refused() {
         let good = Greeting { area: 1 << 18, may_sleep: false, quiet: false, by_name: false }.to_wire();
         for (at, value) in [(0, 0), (4, 9), (8, 3), (12, 8), (17, 1), (20, 1), (18, 0xff)] {
             let mut bad = good;

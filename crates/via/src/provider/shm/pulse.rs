@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn an_event_that_is_looked_at_late_ends_no_other_connection() {
+    fn a_late_hang_up_event_ends_no_other_connection() {
         let (first, number, _hung_up) = connection();
         drop(first);
         // The second socket has the number of the first, unless another test has taken that.

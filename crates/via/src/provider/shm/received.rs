@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn files_that_are_no_memory_are_closed() {
+    fn received_files_other_than_memory_are_closed() {
         let (_near, far) = sockets();
         let memory = memfd_create("test", MemfdFlags::CLOEXEC).unwrap();
         let mut reserved = Reserved::new(&ROOM, || Some(0), |_| (0, 0)).unwrap();
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn files_count_for_their_users_while_they_are_closed() {
+    fn files_waiting_for_close_are_counted_per_user() {
         let waits = Some(File::open("/dev/null").unwrap().into());
         let files = VecDeque::from([(Some(1), None), (Some(2), waits), (Some(1), None)]);
         let files_to_close = FilesToClose { files, is_closing: true };
@@ -350,7 +350,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn no_user_alone_takes_the_room_of_the_others() {
+    fn one_user_cannot_exhaust_the_file_limit() {
         let room = Room::new(LIMIT_MIN, || 5 * FILES_MAX);
         // The first user passes files, none of which is closed.
         let mut waiting = 0;
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn messages_wait_until_others_have_been_received() {
+    fn a_message_waits_for_room_of_earlier_received_files() {
         let room = Room::new(LIMIT_MIN, || 0);
         let first = Reserved::new(&room, || None, |_| (0, 0)).unwrap();
         std::thread::scope(|scope| {

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_contradict_each_other_make_no_record() {
+    fn records_with_contradictory_fields_are_refused() {
         let bad = [
             Record { piece: 101, ..SEND },
             Record { whole: 1000, piece: 105, ..SEND },

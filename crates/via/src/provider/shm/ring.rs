@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore)]
-    fn slots_and_area_are_used_again_only_when_they_were_taken() {
+    fn ring_slots_and_area_are_reused_only_after_consumption() {
         let (mut publisher, mut taker) = pair();
         for round in 0..3 {
             assert_eq!(publisher.room(), 4096 - round * 1024);
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore)]
-    fn credit_that_cannot_be_is_found_out() {
+    fn impossible_ring_credit_is_a_violation() {
         let (mut publisher, _taker) = pair();
         publish(&mut publisher, 8, 1);
         assert_eq!(publisher.acknowledge(2), Err(Violation::BadCredit(2)));
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore)]
-    fn bytes_outside_of_the_area_are_found_out() {
+    fn ring_bytes_outside_the_area_are_a_violation() {
         let (mut publisher, mut taker) = pair();
         publish(&mut publisher, 1024, 1);
         // The third word holds the length and the place of the piece.

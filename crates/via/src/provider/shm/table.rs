@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore)]
-    fn a_registration_that_ended_does_not_hold_though_its_word_is_used_again() {
+    fn ended_registrations_stay_invalid_when_their_word_is_reused() {
         let table = Table::new().unwrap();
         let theirs = mapping::open(&table.file, LENGTH).unwrap();
         let (first, second) = (table.enter().unwrap(), table.enter().unwrap());
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore)]
-    fn a_full_table_is_no_error() {
+    fn a_full_registration_table_is_no_error() {
         let table = Table::new().unwrap();
         assert_eq!((0..LENGTH / 4).filter_map(|_| table.enter()).count(), LENGTH / 4);
         assert_eq!(table.enter(), None);

@@ -83,7 +83,7 @@ fn messages_get_through_a_bad_network_in_order_and_whole() {
 }
 
 #[test]
-fn rdma_goes_both_ways() {
+fn rdma_reads_and_writes_work_over_the_simulated_network() {
     let (_network, mut here, there) = connected("loss=5%,delay=1ms", Reliability::ReliableDelivery);
     fill(&here, 9);
     let place = |offset| RemoteAddress { handle: there.region.handle(), offset };
@@ -96,7 +96,7 @@ fn rdma_goes_both_ways() {
 }
 
 #[test]
-fn the_killed_are_missed_and_the_missed_can_be_connected_again() {
+fn killed_simulated_peers_are_detected_and_can_be_reconnected() {
     const SILENCE: Duration = Duration::from_secs(60);
     let settings = Settings { silence: SILENCE, ..Settings::default() };
     let network = Network::with(5, &"delay=1ms".parse::<Conditions>().unwrap(), settings);
@@ -123,7 +123,7 @@ fn the_killed_are_missed_and_the_missed_can_be_connected_again() {
 }
 
 #[test]
-fn cuts_that_are_mended_in_time_break_nothing() {
+fn cuts_mended_before_the_silence_limit_break_no_connection() {
     let (network, mut here, mut there) = connected("delay=1ms", Reliability::ReliableDelivery);
     network.set_cut(0, 1, true);
     fill(&here, 3);
@@ -139,7 +139,7 @@ fn cuts_that_are_mended_in_time_break_nothing() {
 }
 
 #[test]
-fn requests_are_rejected_with_the_reason_however_bad_the_network() {
+fn connection_rejections_arrive_with_their_reason_over_a_bad_network() {
     let network = network(5, &"loss=40%,delay=1ms".parse::<Conditions>().unwrap());
     let (mut here, there) = (side(&network, 0, Reliability::default()), side(&network, 1, Reliability::default()));
     let mut listener = there.nic.listen("door").unwrap();
@@ -161,7 +161,7 @@ fn requests_are_rejected_with_the_reason_however_bad_the_network() {
 }
 
 #[test]
-fn addresses_are_checked() {
+fn simulated_addresses_are_checked() {
     let network = network(1, &Conditions::default());
     let (mut here, there) = (side(&network, 0, Reliability::default()), side(&network, 1, Reliability::default()));
     let listener = there.nic.listen("door").unwrap();
@@ -180,7 +180,7 @@ fn addresses_are_checked() {
 }
 
 #[test]
-fn one_completion_queue_serves_many() {
+fn one_completion_queue_serves_many_connections() {
     let network = network(1, &"loss=5%,delay=1ms".parse::<Conditions>().unwrap());
     let (here, there) = (side(&network, 0, Reliability::default()), side(&network, 1, Reliability::default()));
     let mut queue: CompletionQueue = there.nic.completion_queue(100);

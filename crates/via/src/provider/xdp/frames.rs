@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_host_sends_from_or_to_is_refused() {
+    fn frames_with_invalid_ip_addresses_are_refused() {
         let (from, here) = places();
         let arrives = |source: SocketAddrV4, destination: SocketAddrV4| {
             let bytes = Headers::new(([2; 6], [4; 6]), source, destination).of(100).unwrap();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_the_bytes_that_the_standards_say() {
+    fn udp_frame_headers_have_the_standards_bytes() {
         let expected = [
             2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0, // Ethernet: to, from, IPv4
             0x45, 0, 0, 38, 0, 0, 0x40, 0, 64, 17, 0xb8, 0xae, 192, 168, 0, 1, 192, 168, 0, 199, // IPv4
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_frame_headers_are_read_back() {
         let (source, destination) = places();
         for payload in [0, 1, 18, 1472] {
             let arrived = read(&headers(payload), (HEADERS + payload).max(SHORTEST), *destination.ip());
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_with_any_byte_of_its_ip_header_changed_is_refused() {
+    fn frames_with_a_corrupt_ip_header_are_refused() {
         for at in ETHERNET..ETHERNET + IPV4 {
             for bit in 0..8 {
                 let mut bytes = headers(100);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_contradict_each_other_are_refused() {
+    fn frames_with_contradictory_lengths_are_refused() {
         assert!(read_here(&headers(100), HEADERS + 100).is_some());
         assert!(read_here(&headers(100), HEADERS + 99).is_none(), "the frame is shorter than the packet");
         for length in [0_u16, 7, 107, 109, 0xffff] {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn fragments_options_and_other_protocols_are_not_read() {
+    fn ip_fragments_options_and_other_protocols_are_ignored() {
         // Each change keeps the checksum valid.
         let changed = |at: usize, value: u8| {
             let mut bytes = headers(100);

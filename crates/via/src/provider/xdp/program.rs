@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_jump_leads_to_the_end() {
+    fn every_jump_of_the_xdp_program_leads_to_its_end() {
         let program = assemble(Ipv4Addr::new(10, 0, 0, 1), 3, 4);
         let jumps: Vec<_> =
             program.iter().enumerate().filter(|(_, i)| matches!(i.opcode, 0x2d | 0x15 | 0x55 | 0x56)).collect();

@@ -491,7 +491,7 @@ mod tests {
     use super::has_room;
 
     #[test]
-    fn inboxes_that_nobody_empties_leave_room_for_others() {
+    fn full_inboxes_leave_frames_for_other_sockets() {
         const PLACES: usize = 384;
         let mut held = 0;
         let mut fill = || {

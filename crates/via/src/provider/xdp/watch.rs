@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sleeps_is_told_while_nobody_polls() {
+    fn sleeping_sockets_watch_the_queue_while_no_steward_polls() {
         let (queue, watchers, files) = scene();
         assert_eq!(are_told(&files), [false, false]);
         assert!(watchers.want(1, queue.as_fd()));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_steward_and_a_closed_one_is_none() {
+    fn a_queue_has_one_steward_and_replaces_a_closed_one() {
         let (queue, watchers, files) = scene();
         assert!(watchers.take_over(1, queue.as_fd()));
         assert!(!watchers.take_over(2, queue.as_fd()));

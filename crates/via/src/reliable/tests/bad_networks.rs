@@ -71,7 +71,7 @@ fn one_by_one(net: &Net) -> impl Iterator<Item = (u64, &Descriptor)> {
 }
 
 #[test]
-fn everything_arrives_once_and_intact_despite_any_faults() {
+fn reliable_messages_arrive_once_and_intact_despite_all_faults() {
     for seed in 1..=40 {
         let level = if seed % 2 == 0 { ReliableDelivery } else { ReliableReception };
         let net = mix(level, ALL_FAULTS, seed, 50);
@@ -80,7 +80,7 @@ fn everything_arrives_once_and_intact_despite_any_faults() {
 }
 
 #[test]
-fn each_kind_of_fault_alone() {
+fn reliable_messages_survive_each_kind_of_fault() {
     for (at, faults) in [
         Faults { loses: 2, ..Faults::default() },
         Faults { doubles: 1, ..Faults::default() },
@@ -95,7 +95,7 @@ fn each_kind_of_fault_alone() {
 }
 
 #[test]
-fn one_loss_costs_one_packet_and_no_time_out() {
+fn one_lost_packet_costs_one_retransmission_and_no_time_out() {
     let mut net = Net::new(ReliableDelivery);
     net.pass(SECOND / 5);
     net.post_receive(1, 60_000);
@@ -114,7 +114,7 @@ fn one_loss_costs_one_packet_and_no_time_out() {
 }
 
 #[test]
-fn unreliable_messages_come_at_most_once_and_never_damaged() {
+fn unreliable_messages_arrive_at_most_once_and_never_damaged() {
     for seed in 1..=20 {
         let mut net = Net::new(Unreliable);
         net.pass(1_000_000);
@@ -142,7 +142,7 @@ fn unreliable_messages_come_at_most_once_and_never_damaged() {
 }
 
 #[test]
-fn the_longest_packet_is_found() {
+fn the_longest_packet_length_is_found() {
     for (most, found) in [(0, 9000..=9000), (1472, 1400..=1472), (1200, 1200..=1200)] {
         let mut net = Net::with(ReliableDelivery, &Settings::default(), 9000);
         net.faults.most = most;
@@ -157,7 +157,7 @@ fn the_longest_packet_is_found() {
 }
 
 #[test]
-fn a_silent_peer_is_noticed_in_time_whether_or_not_anything_is_under_way() {
+fn silent_peers_are_detected_in_time_on_idle_and_busy_connections() {
     let settings = Settings { silence: Duration::from_millis(800), ..Settings::default() };
     for is_busy in [false, true] {
         for level in [Unreliable, ReliableDelivery] {
@@ -181,7 +181,7 @@ fn a_silent_peer_is_noticed_in_time_whether_or_not_anything_is_under_way() {
 }
 
 #[test]
-fn who_is_taken_for_gone_learns_it() {
+fn a_peer_given_up_as_silent_is_told() {
     let settings = Settings { silence: Duration::from_millis(800), ..Settings::default() };
     let mut net = Net::with(ReliableDelivery, &Settings { keep_alive: false, ..settings }, MTU);
     net.pass(SECOND);
@@ -197,7 +197,7 @@ fn who_is_taken_for_gone_learns_it() {
 }
 
 #[test]
-fn a_hint_is_no_proof_but_makes_impatient() {
+fn a_hint_of_a_dead_peer_shortens_the_silence_limit() {
     let mut net = Net::new(ReliableDelivery);
     net.pass(SECOND);
     net.ends[0].engine.hint_gone(net.now);

@@ -9,7 +9,7 @@ use crate::reliable::{Answer, Answering, Dropped, Requesting, Settings};
 use crate::spi::Offer;
 
 #[test]
-fn a_rejection_says_why() {
+fn connection_rejections_carry_their_reason() {
     let mut requesting = Requesting::new(&Settings::default(), 5, "here", &offer(ReliableDelivery)).unwrap();
     let answering = Answering::from_datagram(requesting.transmit(0).unwrap()).unwrap();
     assert_eq!((answering.id(), answering.discriminator()), (5, "here"));
@@ -21,7 +21,7 @@ fn a_rejection_says_why() {
 }
 
 #[test]
-fn requests_are_repeated_ever_more_seldom() {
+fn connection_requests_are_repeated_with_growing_intervals() {
     let mut requesting = Requesting::new(&Settings::default(), 5, "here", &offer(ReliableDelivery)).unwrap();
     let mut times = Vec::new();
     while times.len() < 7 {
@@ -34,7 +34,7 @@ fn requests_are_repeated_ever_more_seldom() {
 }
 
 #[test]
-fn what_does_not_fit_a_request_is_told_at_once() {
+fn overlong_connection_requests_are_refused_at_once() {
     let private = Offer { private: vec![0; Offer::PRIVATE_MAX + 1], ..offer(ReliableDelivery) };
     assert!(Requesting::new(&Settings::default(), 5, "here", &private).is_err());
     let long = "x".repeat(257);
@@ -46,7 +46,7 @@ fn what_does_not_fit_a_request_is_told_at_once() {
 }
 
 #[test]
-fn a_lost_confirmation_is_made_good_by_the_accept_that_is_repeated() {
+fn a_repeated_accept_recovers_a_lost_confirmation() {
     let mut net = Net::new(ReliableDelivery);
     net.faults.cut = [true, false];
     net.flush();
@@ -57,7 +57,7 @@ fn a_lost_confirmation_is_made_good_by_the_accept_that_is_repeated() {
 }
 
 #[test]
-fn data_instead_of_the_confirmation_is_taken_the_second_time() {
+fn data_sent_in_place_of_a_lost_confirmation_is_accepted_on_repetition() {
     let mut net = Net::new(ReliableDelivery);
     net.faults.cut = [true, false];
     net.flush();
@@ -70,7 +70,7 @@ fn data_instead_of_the_confirmation_is_taken_the_second_time() {
 }
 
 #[test]
-fn datagrams_of_others_are_dropped_and_change_nothing() {
+fn datagrams_of_strangers_are_dropped() {
     let mut net = Net::new(ReliableDelivery);
     net.pass(1_000_000);
     let mut sink = Queues::new();
@@ -91,7 +91,7 @@ fn datagrams_of_others_are_dropped_and_change_nothing() {
 }
 
 #[test]
-fn every_bit_of_a_packet_counts() {
+fn every_bit_of_a_packet_is_checked() {
     let header = Header { to: 1, number: 0, ack: 2, sack: 3, window: 4 };
     let mut bytes = [0; MTU];
     let length = packet::write(&mut bytes, &header, &Body::Probed { length: 5 }).unwrap();
@@ -107,7 +107,7 @@ fn every_bit_of_a_packet_counts() {
 }
 
 #[test]
-fn a_disconnect_reaches_the_other_end_with_what_it_acknowledges() {
+fn a_disconnect_delivers_its_acknowledgements() {
     let mut net = Net::new(ReliableDelivery);
     net.pass(1_000_000);
     net.post_receive(1, 10);
@@ -124,7 +124,7 @@ fn a_disconnect_reaches_the_other_end_with_what_it_acknowledges() {
 }
 
 #[test]
-fn who_missed_the_disconnect_is_told_again() {
+fn a_lost_disconnect_is_repeated() {
     let mut net = Net::new(ReliableDelivery);
     net.pass(1_000_000);
     net.faults = Faults { cut: [false, true], ..Faults::default() };
@@ -139,7 +139,7 @@ fn who_missed_the_disconnect_is_told_again() {
 }
 
 #[test]
-fn a_peer_that_breaks_the_rules_loses_the_connection() {
+fn protocol_violations_break_the_connection() {
     let mut net = Net::new(ReliableDelivery);
     net.pass(1_000_000);
     let header = Header { to: 0x1111, number: 0, ack: 1000, sack: 0, window: 0 };

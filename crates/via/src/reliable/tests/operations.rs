@@ -31,7 +31,7 @@ fn messages_of_every_length_arrive_whole_and_in_order() {
 }
 
 #[test]
-fn a_question_and_its_answer_are_two_datagrams() {
+fn a_request_and_its_response_take_two_datagrams() {
     let mut net = Net::new(ReliableDelivery);
     net.pass(200_000_000);
     let before = net.datagrams;
@@ -49,7 +49,7 @@ fn a_question_and_its_answer_are_two_datagrams() {
 }
 
 #[test]
-fn writes_and_reads_reach_the_memory_that_they_name() {
+fn rdma_writes_and_reads_reach_the_named_memory() {
     for length in LENGTHS {
         let mut net = Net::new(ReliableReception);
         let bytes = pattern(3, length);
@@ -105,7 +105,7 @@ fn refused(bad: Box<Descriptor>, room: Option<u32>) -> (Vec<Status>, [Option<End
 }
 
 #[test]
-fn what_is_refused_breaks_both_ends_and_nothing_behind_it_is_done() {
+fn a_refused_operation_breaks_both_ends_and_flushes_later_ones() {
     let long = carrying(Descriptor::send(), &pattern(1, 9000));
     let beyond = carrying(Descriptor::rdma_write(place((1 << 20) - 8999)), &pattern(1, 9000));
     let read = with(Descriptor::rdma_read(place((1 << 20) - 8999)), &region(9000, Access::LOCAL), 9000);
@@ -133,7 +133,7 @@ fn what_is_refused_breaks_both_ends_and_nothing_behind_it_is_done() {
 }
 
 #[test]
-fn memory_that_is_deregistered_while_it_is_read_is_refused() {
+fn rdma_reads_of_memory_deregistered_meanwhile_are_refused() {
     let mut net = Net::new(ReliableDelivery);
     net.post(0, with(Descriptor::rdma_read(place(0)), &region(1 << 20, Access::LOCAL), 1 << 20));
     net.pass(100_000);
@@ -144,7 +144,7 @@ fn memory_that_is_deregistered_while_it_is_read_is_refused() {
 }
 
 #[test]
-fn unreliable_delivery_drops_what_finds_no_receive_and_goes_on() {
+fn unreliable_messages_without_a_receive_are_dropped() {
     let mut net = Net::new(Unreliable);
     net.pass(1_000_000);
     let sizes = [3000, 3000, 9000, 3000];

@@ -109,7 +109,7 @@ fn capture(limit: u64, fails_after: Option<usize>) -> (Paper, Capture) {
 }
 
 #[test]
-fn both_directions_are_captured_as_they_were() {
+fn captures_contain_both_directions_unchanged() {
     let (paper, capture) = capture(u64::MAX, None);
     let (here, mut there) = pair();
     let mut link = PcapLink::new(here, capture.clone(), Ends::numbered(1, 0x0203));
@@ -140,7 +140,7 @@ fn datagrams_that_were_not_sent_are_not_captured() {
 }
 
 #[test]
-fn payloads_over_what_a_packet_takes_are_cut_and_say_so() {
+fn overlong_captured_payloads_are_cut_and_marked() {
     let (paper, capture) = capture(u64::MAX, None);
     let long: Vec<u8> = (0..80_000_u32).map(|number| number as u8).collect();
     capture.received(Duration::new(4_000_000_000, 999_999_999), &Ends::default(), &long);
@@ -151,7 +151,7 @@ fn payloads_over_what_a_packet_takes_are_cut_and_say_so() {
 }
 
 #[test]
-fn a_full_capture_stops_between_packets_and_says_so() {
+fn a_full_capture_stops_between_packets_and_reports_it() {
     let (paper, capture) = capture(24 + 2 * (16 + 28 + 1), None);
     for payload in [&b"1"[..], b"long", b"2", b"3"] {
         capture.sent(Duration::ZERO, &Ends::default(), payload);
@@ -173,7 +173,7 @@ fn a_full_disk_stops_the_capture_and_not_the_link() {
 }
 
 #[test]
-fn readers_of_packets_agree() {
+fn tshark_and_the_test_reader_agree_on_captures() {
     let folder = Folder::new("via-capture");
     let path = folder.join("packets.pcap");
     let capture = Capture::create(&path).unwrap();
@@ -199,7 +199,7 @@ fn readers_of_packets_agree() {
 /// The traffic of a link is only for its two ends.
 #[test]
 #[cfg_attr(miri, ignore)]
-fn nobody_else_reads_a_capture() {
+fn capture_files_are_readable_by_their_user_only() {
     let folder = Folder::new("via-capture-mode");
     let path = folder.join("packets.pcap");
     Capture::create(&path).unwrap().finish().unwrap();

@@ -141,7 +141,7 @@ fn a_connection_s_life_is_noted_in_order() {
 }
 
 #[test]
-fn traced_vis_do_what_others_do() {
+fn traced_vis_behave_like_untraced_ones() {
     let (_nic, mut vi, region) = connected(&Trace::new(0));
     region.memory().write(0, b"hello").unwrap();
     vi.receive.post(Descriptor::receive().with_segment(&region, 50, 50)).unwrap();
@@ -184,7 +184,7 @@ impl Write for Paper {
 }
 
 #[test]
-fn streams_get_every_event_until_they_fail() {
+fn trace_streams_get_every_event_until_they_fail() {
     let text = Arc::new(Mutex::new(String::new()));
     let trace = Trace::to(1, Box::new(Paper(Arc::clone(&text), 200)));
     for count in 0..100 {
@@ -197,7 +197,7 @@ fn streams_get_every_event_until_they_fail() {
 }
 
 #[test]
-fn datagrams_are_noted_either_way() {
+fn traces_note_sent_and_received_datagrams() {
     let trace = Trace::new(10);
     let (mut here, mut there) = pair();
     here.room = 1;
@@ -286,7 +286,7 @@ impl Incoming for LoggedIncoming {
 }
 
 #[test]
-fn a_traced_provider_keeps_tags_apart_and_takes_regions_back() {
+fn traced_providers_forward_tags_and_region_ends() {
     let (heard, trace): (Arc<Mutex<Vec<_>>>, _) = (Arc::default(), Trace::new(10));
     let inner = LoggedProvider(attributes(), Arc::clone(&heard));
     let nic = Nic::open(Box::new(TracedProvider::new(Box::new(inner), trace)));
@@ -307,7 +307,7 @@ fn a_traced_provider_keeps_tags_apart_and_takes_regions_back() {
 }
 
 #[test]
-fn nobody_else_writes_lines_of_a_trace() {
+fn foreign_text_cannot_forge_trace_lines() {
     let trace = Trace::new(10);
     trace.note("x\n1.000 us y", EventKind::NotConnected("no\n    9.000 us z: is connected\u{1b}[2J\u{9b}".to_owned()));
     trace.note("x", EventKind::LinkFailed("\r\0".to_owned()));

@@ -16,7 +16,7 @@ fn vi(nic: &Nic) -> Vi {
 }
 
 #[test]
-fn nobody_listens() {
+fn requests_to_missing_listeners_are_not_found() {
     let place = Place::new();
     let nic = place.nic();
     let mut one = vi(&nic);
@@ -30,7 +30,7 @@ fn nobody_listens() {
 }
 
 #[test]
-fn names_of_windows_and_of_descriptors_stand_side_by_side() {
+fn window_names_and_descriptor_names_are_independent() {
     let place = Place::new();
     let (nic, directory) = (place.nic(), place.directory());
     let _windows = directory.bind("both").unwrap();
@@ -47,7 +47,7 @@ fn names_of_windows_and_of_descriptors_stand_side_by_side() {
 }
 
 #[test]
-fn both_sides_learn_what_the_other_tells_and_settle_on_the_smaller_size() {
+fn connecting_exchanges_private_data_and_negotiates_the_smaller_size() {
     let place = Place::new();
     let nic = place.nic();
     let mut listener = nic.listen("talk").unwrap();
@@ -71,7 +71,7 @@ fn both_sides_learn_what_the_other_tells_and_settle_on_the_smaller_size() {
 }
 
 #[test]
-fn refusals_say_why_and_leave_a_vi_that_can_be_connected() {
+fn refused_vis_learn_the_reason_and_can_be_connected_again() {
     let place = Place::new();
     let nic = place.nic();
     let mut listener = nic.listen("picky").unwrap();
@@ -100,7 +100,7 @@ fn refusals_say_why_and_leave_a_vi_that_can_be_connected() {
 }
 
 #[test]
-fn a_request_that_nobody_answers_times_out_and_is_forgotten() {
+fn unanswered_connection_requests_time_out() {
     let place = Place::new();
     let nic = place.nic();
     let mut listener = nic.listen("slow").unwrap();
@@ -116,7 +116,7 @@ fn a_request_that_nobody_answers_times_out_and_is_forgotten() {
 }
 
 #[test]
-fn peers_that_say_nothing_or_nonsense_hold_up_nobody() {
+fn silent_or_malformed_peers_do_not_delay_others() {
     let place = Place::new();
     let nic = place.nic();
     let mut listener = nic.listen("busy").unwrap();
@@ -148,7 +148,7 @@ fn await_end(end: &mut End) -> State {
 }
 
 #[test]
-fn a_disconnect_flushes_both_sides_and_both_can_be_connected_again() {
+fn disconnected_vis_are_flushed_and_can_be_connected_again() {
     let place = Place::new();
     let nic = place.nic();
     for level in LEVELS {
@@ -176,7 +176,7 @@ fn a_disconnect_flushes_both_sides_and_both_can_be_connected_again() {
 }
 
 #[test]
-fn what_was_sent_before_a_disconnect_arrives() {
+fn messages_sent_before_a_disconnect_arrive() {
     let place = Place::new();
     let nic = place.nic();
     let (mut one, mut other) = pair(&nic, &attributes(Reliability::Unreliable, Waiting::Block), 4096);
@@ -195,7 +195,7 @@ fn what_was_sent_before_a_disconnect_arrives() {
 /// Each queue of one VI has a thread. Both sleep at the same time, while messages go both ways in
 /// bursts.
 #[test]
-fn two_threads_sleep_on_one_vi() {
+fn two_threads_can_sleep_on_one_vi() {
     let place = Place::new();
     let (mut one, mut other) = pair(&place.nic(), &attributes(Reliability::ReliableDelivery, Waiting::Block), 1 << 16);
     let count = 3000_u32;
@@ -231,7 +231,7 @@ fn two_threads_sleep_on_one_vi() {
 
 /// A sleeping thread is woken even when another thread, which slept on the same VI, has long gone.
 #[test]
-fn one_thread_sleeps_on_when_the_other_has_gone() {
+fn a_sleeping_thread_is_woken_after_another_sleeper_left() {
     let place = Place::new();
     let nic = place.nic();
     for round in 0..10_u64 {
@@ -264,7 +264,7 @@ fn one_thread_sleeps_on_when_the_other_has_gone() {
 }
 
 #[test]
-fn completion_queues_sleep_on_many_vis() {
+fn one_sleep_waits_for_completions_of_many_vis() {
     let place = Place::new();
     let nic = place.nic();
     for waiting in [Waiting::Block, Waiting::Adaptive, Waiting::Poll] {
@@ -315,7 +315,7 @@ fn completion_queues_sleep_on_many_vis() {
 
 /// An idle process sleeps: its waiting threads and the NIC's own thread do not poll the time.
 #[test]
-fn an_idle_vi_costs_nothing() {
+fn an_idle_vi_uses_no_processor_time() {
     let place = Place::new();
     let (mut one, other) = pair(&place.nic(), &attributes(Reliability::ReliableDelivery, Waiting::Block), 4096);
     one.post_receive(0, 64);

@@ -149,7 +149,7 @@ const IMMEDIATE: u32 = 1 << 8;
 const IN_AREA: u32 = 2 << 8;
 
 #[test]
-fn each_broken_rule_costs_the_peer_its_connection() {
+fn each_protocol_violation_breaks_the_peers_connection() {
     let place = Place::new();
     // The kind of the record, its words, and the fault.
     let records: [(u32, [u32; 4], &str); 26] = [
@@ -188,7 +188,7 @@ fn each_broken_rule_costs_the_peer_its_connection() {
 }
 
 #[test]
-fn what_is_lent_is_looked_at_before_it_is_read() {
+fn lent_regions_are_checked_before_they_are_read() {
     let place = Place::new();
     let file = Memory::shared(8192).unwrap();
     file.write(0, &[0x44; 8192]).unwrap();
@@ -239,7 +239,7 @@ fn what_is_lent_is_looked_at_before_it_is_read() {
 }
 
 #[test]
-fn records_out_of_turn_are_found_out() {
+fn records_out_of_order_break_the_connection() {
     let place = Place::new();
     for (kind, words, what) in [
         (1, [8, 0, 8, 0], "a message inside of a message"),
@@ -258,7 +258,7 @@ fn records_out_of_turn_are_found_out() {
 }
 
 #[test]
-fn words_that_cannot_be_are_found_out() {
+fn impossible_segment_words_break_the_connection() {
     let place = Place::new();
     for (offset, value, what) in [
         (128, 1, "credit for what was never sent"),
@@ -276,7 +276,7 @@ fn words_that_cannot_be_are_found_out() {
 }
 
 #[test]
-fn packets_that_cannot_be_are_found_out() {
+fn malformed_socket_packets_break_the_connection() {
     let place = Place::new();
     let file = Memory::shared(4096).unwrap();
     let file = file.file().unwrap();
@@ -299,7 +299,7 @@ fn packets_that_cannot_be_are_found_out() {
 }
 
 #[test]
-fn greetings_that_cannot_be_are_not_answered() {
+fn malformed_connection_greetings_are_not_answered() {
     let place = Place::new();
     let nic = place.nic();
     let mut listener = nic.listen("victim").unwrap();
@@ -364,7 +364,7 @@ fn word(random: &mut Random) -> u32 {
 /// The victim goes on or ends the connection, whatever the peer writes. It does not panic, and only
 /// bytes change that the peer may change.
 #[test]
-fn rubbish_does_no_harm() {
+fn random_writes_of_a_peer_do_no_harm() {
     let place = Place::new();
     for seed in 1..=300_u64 {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));

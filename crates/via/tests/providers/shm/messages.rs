@@ -29,7 +29,7 @@ fn ask(end: &mut End) {
 }
 
 #[test]
-fn ping_pong_by_every_way_of_waiting() {
+fn messages_are_exchanged_in_every_waiting_mode() {
     let place = Place::new();
     for waiting in [Waiting::Poll, Waiting::Block, Waiting::Adaptive] {
         for level in LEVELS {
@@ -50,7 +50,7 @@ fn ping_pong_by_every_way_of_waiting() {
 
 /// One thread serves both ends in turn, so no call may wait for the other end.
 #[test]
-fn one_thread_serves_both_ends() {
+fn one_thread_can_serve_both_ends() {
     let place = Place::new();
     for nic in [place.nic(), place.tiny_nic()] {
         for length in [0, 1, 104, 105, 4096, 1 << 20, 16 << 20] {
@@ -92,7 +92,7 @@ fn bytes_of(end: &End, lengths: &[u32]) -> Vec<u8> {
 }
 
 #[test]
-fn bytes_are_gathered_and_scattered() {
+fn send_and_receive_segments_can_differ() {
     let place = Place::new();
     let all: Vec<u32> = (0..64).map(|number| number * 37 % 500).collect();
     let shapes: [(&[u32], &[u32]); 6] = [
@@ -125,7 +125,7 @@ fn bytes_are_gathered_and_scattered() {
 }
 
 #[test]
-fn a_stream_that_outruns_its_receiver_arrives_whole() {
+fn messages_faster_than_their_receiver_arrive_whole() {
     let place = Place::new();
     for nic in [place.nic(), place.tiny_nic()] {
         for waiting in [Waiting::Poll, Waiting::Block, Waiting::Adaptive] {
@@ -162,7 +162,7 @@ fn ended(end: &mut End) -> State {
 }
 
 #[test]
-fn a_message_without_a_receive_breaks_reliable_connections_only() {
+fn messages_without_a_receive_break_only_reliable_connections() {
     let place = Place::new();
     for level in LEVELS {
         let (mut one, mut other) = pair(&place.nic(), &attributes(level, Waiting::Adaptive), 4096);
@@ -196,7 +196,7 @@ fn a_message_without_a_receive_breaks_reliable_connections_only() {
 }
 
 #[test]
-fn what_came_before_a_refusal_is_done_and_nothing_after_it() {
+fn operations_before_a_refused_one_complete_and_later_ones_are_flushed() {
     let place = Place::new();
     for level in [Reliability::ReliableDelivery, Reliability::ReliableReception] {
         let (mut one, mut other) = pair(&place.nic(), &attributes(level, Waiting::Adaptive), 4096);
@@ -214,7 +214,7 @@ fn what_came_before_a_refusal_is_done_and_nothing_after_it() {
 }
 
 #[test]
-fn a_message_that_is_too_long_for_its_receive_completes_it_with_an_error() {
+fn messages_longer_than_their_receive_complete_it_with_an_error() {
     let place = Place::new();
     for level in LEVELS {
         for length in [65, 100_000] {
@@ -242,7 +242,7 @@ fn a_message_that_is_too_long_for_its_receive_completes_it_with_an_error() {
 }
 
 #[test]
-fn unreliable_messages_that_find_no_room_are_dropped_and_the_rest_is_whole() {
+fn unreliable_messages_without_room_are_dropped_whole() {
     let place = Place::new();
     let (mut one, mut other) = pair(&place.tiny_nic(), &attributes(Reliability::Unreliable, Waiting::Poll), 1 << 16);
     for _ in 0..1000 {
@@ -266,7 +266,7 @@ fn unreliable_messages_that_find_no_room_are_dropped_and_the_rest_is_whole() {
 
 /// The owners of both VIs make no call while the message is under way.
 #[test]
-fn the_nic_looks_after_connections_that_nobody_calls() {
+fn the_nic_thread_serves_idle_vis() {
     let place = Place::new();
     let nic = place.nic();
     // Peers have no access to the memory, so no region is opened or lent, which would wake the NIC:
@@ -292,7 +292,7 @@ fn the_nic_looks_after_connections_that_nobody_calls() {
 }
 
 #[test]
-fn memory_that_no_peer_can_map_is_sent_and_received_as_well() {
+fn unmappable_memory_is_sent_and_received() {
     let place = Place::new();
     let nic: Nic = place.nic();
     let (mut one, mut other) = pair(&nic, &attributes(Reliability::ReliableDelivery, Waiting::Adaptive), 4096);
@@ -328,7 +328,7 @@ fn mapped_regions() -> usize {
 /// Regions that peers may read are lent for long messages, and withdrawn. The messages of a region
 /// arrive even if the region is dropped while they are under way.
 #[test]
-fn long_messages_of_regions_that_come_and_go_arrive_whole() {
+fn long_messages_of_short_lived_regions_arrive_whole() {
     const LONG: u32 = 40_000;
     let place = Place::new();
     for access in [Access::READ, Access::BOTH, Access::WRITE, Access::LOCAL] {
@@ -368,7 +368,7 @@ fn long_messages_of_regions_that_come_and_go_arrive_whole() {
 /// Unreliable sends are complete at once, so the sender may reuse their bytes before the receiver
 /// looks.
 #[test]
-fn unreliable_messages_may_be_overwritten_when_they_are_complete() {
+fn completed_unreliable_messages_can_be_overwritten() {
     let place = Place::new();
     let (mut one, mut other) = pair(&place.nic(), &attributes(Reliability::Unreliable, Waiting::Poll), 1 << 17);
     for round in 0..100_u64 {

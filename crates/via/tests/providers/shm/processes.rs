@@ -19,7 +19,13 @@ impl Process {
     /// Starts the part of the test that runs in the other process.
     fn start(place: &Place, role: &str, waiting: Waiting) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--ignored", "--exact", "shm::processes::the_other_process", "--nocapture", "--test-threads=1"]);
+        command.args([
+            "--ignored",
+            "--exact",
+            "shm::processes::role_of_the_other_process",
+            "--nocapture",
+            "--test-threads=1",
+        ]);
         command
             .env("VIA_SHM_ROLE", role)
             .env("VIA_SHM_PLACE", place.path())
@@ -45,7 +51,7 @@ impl Drop for Process {
 
 #[test]
 #[ignore = "the other process of other tests"]
-fn the_other_process() {
+fn role_of_the_other_process() {
     let (Ok(role), Ok(path)) = (std::env::var("VIA_SHM_ROLE"), std::env::var("VIA_SHM_PLACE")) else { return };
     let waiting = match std::env::var("VIA_SHM_WAITING").as_deref() {
         Ok("Poll") => Waiting::Poll,
@@ -102,7 +108,7 @@ fn start(role: &str, waiting: Waiting) -> (Place, Process, End, MemoryHandle) {
 }
 
 #[test]
-fn messages_and_rdma_go_from_process_to_process() {
+fn messages_and_rdma_work_between_processes() {
     for waiting in [Waiting::Block, Waiting::Adaptive] {
         let (_place, mut process, mut one, handle) = start("echo", waiting);
         let mut random = Random(11);
@@ -146,7 +152,7 @@ fn end_of(role: &str, waiting: Waiting, kill: bool) -> (State, Status, Duration)
 }
 
 #[test]
-fn a_killed_peer_is_noticed_at_once() {
+fn a_killed_peer_is_detected_at_once() {
     for waiting in [Waiting::Poll, Waiting::Block, Waiting::Adaptive] {
         let (state, status, took) = end_of("hold", waiting, true);
         assert_eq!((state, status), (State::Broken(Ended::Silent), Status::Flushed));
@@ -155,7 +161,7 @@ fn a_killed_peer_is_noticed_at_once() {
 }
 
 #[test]
-fn a_peer_that_exits_without_a_word_is_silent_and_one_that_disconnects_is_not() {
+fn exited_peers_count_as_silent_and_disconnected_ones_do_not() {
     assert_eq!(end_of("vanish", Waiting::Block, false).0, State::Broken(Ended::Silent));
     assert_eq!(end_of("leave", Waiting::Block, false).0, State::Broken(Ended::ByPeer));
 }
@@ -171,7 +177,7 @@ fn await_stop(pid: u32) {
 }
 
 #[test]
-fn what_a_killed_peer_had_not_taken_is_lost_and_the_rest_flushed() {
+fn operations_to_a_killed_peer_fail_or_are_flushed() {
     let (_place, mut process, mut one, handle) = start("hold", Waiting::Block);
     // The child takes this message and no other, but its NIC goes on.
     one.post_send(0, 8);
@@ -245,7 +251,7 @@ fn leaks(nic: &Nic) {
 }
 
 #[test]
-fn a_thousand_connections_leave_nothing() {
+fn a_thousand_connections_leak_nothing() {
     let place = Place::new();
     let mut process = Process::start(&place, "leaks", Waiting::Adaptive);
     process.await_line("nothing was left.");

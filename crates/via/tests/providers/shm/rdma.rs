@@ -18,7 +18,7 @@ fn read(end: &mut End, offset: u64, length: u32, from: RemoteAddress) -> (Status
 }
 
 #[test]
-fn writes_and_reads_of_every_size_the_first_and_those_after_it() {
+fn rdma_of_every_size_works_first_and_repeatedly() {
     let place = Place::new();
     for (nic, memory) in [(place.nic(), None), (place.tiny_nic(), None), (place.nic(), Some(()))] {
         for level in LEVELS {
@@ -62,7 +62,7 @@ fn mapped_regions() -> usize {
 
 /// One thread serves both ends: after the first RDMA it does not call the target any more.
 #[test]
-fn after_the_first_the_target_has_no_part_in_it() {
+fn later_rdma_needs_no_work_of_the_target() {
     let place = Place::new();
     let (mut one, mut other) = pair(&place.nic(), &attributes(Reliability::ReliableReception, Waiting::Poll), LENGTH);
     let target = other.place(0);
@@ -84,7 +84,7 @@ fn after_the_first_the_target_has_no_part_in_it() {
 }
 
 #[test]
-fn immediate_data_consumes_one_receive_and_writes_without_it_none() {
+fn only_rdma_writes_with_immediate_data_consume_a_receive() {
     let place = Place::new();
     for level in LEVELS {
         let (mut one, mut other) = pair(&place.nic(), &attributes(level, Waiting::Adaptive), LENGTH);
@@ -134,7 +134,7 @@ fn state_when_over(end: &mut End) -> State {
 
 /// A write is in place before a send that follows it is received.
 #[test]
-fn what_was_written_is_there_when_the_next_message_is() {
+fn rdma_writes_are_visible_before_the_next_message() {
     let place = Place::new();
     let level = Reliability::ReliableDelivery;
     let (mut one, mut other) = pair(&place.nic(), &attributes(level, Waiting::Adaptive), LENGTH);
@@ -228,7 +228,7 @@ fn refused(nic: &Nic, level: Reliability, operation: Operation, wrong: Wrong, is
 }
 
 #[test]
-fn what_is_not_allowed_is_refused_and_touches_nothing() {
+fn forbidden_rdma_is_refused_and_changes_no_memory() {
     let place = Place::new();
     let nic = place.nic();
     for level in LEVELS {
@@ -248,7 +248,7 @@ fn what_is_not_allowed_is_refused_and_touches_nothing() {
 }
 
 #[test]
-fn nothing_is_performed_after_what_failed() {
+fn no_rdma_is_performed_after_a_failed_one() {
     let place = Place::new();
     let level = Reliability::ReliableReception;
     let (mut one, other) = pair(&place.nic(), &attributes(level, Waiting::Adaptive), 4096);
@@ -264,7 +264,7 @@ fn nothing_is_performed_after_what_failed() {
 /// A region whose registration ended is unmapped. Its successor counts as another region, although
 /// its word in the table is the same.
 #[test]
-fn regions_that_come_and_go_are_told_apart() {
+fn short_lived_regions_are_distinguished_and_unmapped() {
     let place = Place::new();
     let (mut one, other) = pair(&place.nic(), &attributes(Reliability::ReliableDelivery, Waiting::Adaptive), 4096);
     let before = mapped_regions();
@@ -290,7 +290,7 @@ fn regions_that_come_and_go_are_told_apart() {
 /// The region's file may arrive at any moment around the initiator's look at the answer to the
 /// first RDMA. The next RDMA on the region is posted already, and must be performed all the same.
 #[test]
-fn the_second_rdma_on_a_fresh_region_may_be_posted_with_the_first() {
+fn the_first_two_rdma_operations_on_a_region_can_be_posted_together() {
     let place = Place::new();
     for (nic, level) in [
         (place.nic(), Reliability::ReliableDelivery),
@@ -313,7 +313,7 @@ fn the_second_rdma_on_a_fresh_region_may_be_posted_with_the_first() {
 /// Reliable reception begins an RDMA when all earlier descriptors are complete, whichever thread
 /// notices that.
 #[test]
-fn rdma_that_waits_for_others_goes_on_though_its_owner_does_not_call() {
+fn waiting_rdma_proceeds_without_calls_of_its_owner() {
     const COUNT: usize = 300;
     let place = Place::new();
     let level = Reliability::ReliableReception;
@@ -335,7 +335,7 @@ fn rdma_that_waits_for_others_goes_on_though_its_owner_does_not_call() {
 
 /// The file of a region that peers may only read is sealed against writes.
 #[test]
-fn regions_are_sealed_by_what_peers_may_do() {
+fn read_only_regions_are_sealed_against_writes() {
     use rustix::fs::{SealFlags, fcntl_get_seals};
     let place = Place::new();
     let nic = place.nic();
@@ -352,7 +352,7 @@ fn regions_are_sealed_by_what_peers_may_do() {
 }
 
 #[test]
-fn many_small_ones_of_all_kinds_in_one_queue_complete_in_order() {
+fn mixed_small_operations_of_one_queue_complete_in_order() {
     let place = Place::new();
     for level in LEVELS {
         let nic = place.nic();

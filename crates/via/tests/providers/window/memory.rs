@@ -117,7 +117,7 @@ fn a_frame_over_the_limit_is_refused_and_ends_the_window() {
 }
 
 #[test]
-fn own_places_are_free_as_soon_as_messages_are_taken_away() {
+fn relayed_area_places_are_free_once_messages_are_taken() {
     let [mut one, _other] = windows(&options(Waiting::Block));
     for number in 0..200 {
         let header = Header { kind: Kind::Oneway, opnum: 3, first: number, second: 0 };

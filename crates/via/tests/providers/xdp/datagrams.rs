@@ -111,20 +111,20 @@ fn echo(options: &Options, cable: &Cable, sleeping: bool) {
 }
 
 #[test]
-fn datagrams_go_both_ways_polling() {
-    let Some(cable) = cable("datagrams_go_both_ways_polling") else { return };
+fn xdp_datagrams_are_exchanged_when_polling() {
+    let Some(cable) = cable("xdp_datagrams_are_exchanged_when_polling") else { return };
     echo(&Options::new(INTERFACE), &cable, false);
 }
 
 #[test]
-fn datagrams_go_both_ways_sleeping() {
-    let Some(cable) = cable("datagrams_go_both_ways_sleeping") else { return };
+fn xdp_datagrams_are_exchanged_when_sleeping() {
+    let Some(cable) = cable("xdp_datagrams_are_exchanged_when_sleeping") else { return };
     echo(&Options::new(INTERFACE), &cable, true);
 }
 
 #[test]
-fn datagrams_go_both_ways_in_either_mode() {
-    let Some(cable) = cable("datagrams_go_both_ways_in_either_mode") else { return };
+fn xdp_datagrams_are_exchanged_in_generic_and_native_mode() {
+    let Some(cable) = cable("xdp_datagrams_are_exchanged_in_generic_and_native_mode") else { return };
     for (mode, sleeping) in [(Mode::Generic, true), (Mode::Native, true), (Mode::Generic, false), (Mode::Native, false)]
     {
         let options = Options { mode: Some(mode), ..Options::new(INTERFACE) };
@@ -137,8 +137,8 @@ fn datagrams_go_both_ways_in_either_mode() {
 }
 
 #[test]
-fn a_cable_runs_the_program_where_it_is_fastest_and_is_free_of_it_afterwards() {
-    let Some(cable) = cable("a_cable_runs_the_program_where_it_is_fastest_and_is_free_of_it_afterwards") else {
+fn the_xdp_program_is_attached_in_the_fastest_mode_and_detached() {
+    let Some(cable) = cable("the_xdp_program_is_attached_in_the_fastest_mode_and_detached") else {
         return;
     };
     cable.left.on_thread(|| {
@@ -163,8 +163,8 @@ fn is_readable(file: &OwnedFd) -> bool {
 }
 
 #[test]
-fn who_polls_is_not_called_and_who_sleeps_is() {
-    let Some(cable) = cable("who_polls_is_not_called_and_who_sleeps_is") else { return };
+fn only_sleeping_xdp_receivers_are_woken() {
+    let Some(cable) = cable("only_sleeping_xdp_receivers_are_woken") else { return };
     let (left, right) = places(&cable);
     let ready = Meeting::default();
     cable.run(
@@ -202,8 +202,8 @@ fn who_polls_is_not_called_and_who_sleeps_is() {
 }
 
 #[test]
-fn a_datagram_that_is_too_long_is_dropped_whichever_way_it_came() {
-    let Some(cable) = cable("a_datagram_that_is_too_long_is_dropped_whichever_way_it_came") else { return };
+fn overlong_datagrams_are_dropped_on_both_receive_paths() {
+    let Some(cable) = cable("overlong_datagrams_are_dropped_on_both_receive_paths") else { return };
     let (_, right) = places(&cable);
     let ready = Meeting::default();
     cable.run(
@@ -229,8 +229,8 @@ fn a_datagram_that_is_too_long_is_dropped_whichever_way_it_came() {
 }
 
 #[test]
-fn what_is_not_ours_goes_to_the_kernel() {
-    let Some(cable) = cable("what_is_not_ours_goes_to_the_kernel") else { return };
+fn foreign_frames_go_to_the_kernel() {
+    let Some(cable) = cable("foreign_frames_go_to_the_kernel") else { return };
     let options = Options::new(INTERFACE);
     let (_, right) = places(&cable);
     let ready = Meeting::default();
@@ -259,8 +259,8 @@ fn what_is_not_ours_goes_to_the_kernel() {
 }
 
 #[test]
-fn sockets_of_one_interface_get_what_is_theirs_whoever_polls() {
-    let Some(cable) = cable("sockets_of_one_interface_get_what_is_theirs_whoever_polls") else { return };
+fn xdp_sockets_of_an_interface_get_their_datagrams_whichever_polls() {
+    let Some(cable) = cable("xdp_sockets_of_an_interface_get_their_datagrams_whichever_polls") else { return };
     let options = Options::new(INTERFACE);
     let (left, _) = places(&cable);
     let ready = Meeting::default();
@@ -346,8 +346,8 @@ fn full_rings_lose_datagrams_and_recover() {
 }
 
 #[test]
-fn what_cannot_be_opened_says_why() {
-    let Some(cable) = cable("what_cannot_be_opened_says_why") else { return };
+fn errors_of_opening_xdp_name_the_cause() {
+    let Some(cable) = cable("errors_of_opening_xdp_name_the_cause") else { return };
     cable.left.on_thread(|| {
         let why = |options: &Options| Xdp::open(options).expect_err("must not open").to_string();
         assert!(why(&Options::new("nothing0")).contains("no interface of this network namespace has that name"));

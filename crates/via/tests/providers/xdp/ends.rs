@@ -25,9 +25,9 @@ fn start(cable: &Cable, role: &str) -> Child {
 }
 
 #[test]
-fn a_killed_process_leaves_no_program() {
-    let Some(cable) = cable("a_killed_process_leaves_no_program") else { return };
-    let mut child = start(&cable, "xdp::ends::opens_and_stays");
+fn a_killed_process_leaves_no_xdp_program() {
+    let Some(cable) = cable("a_killed_process_leaves_no_xdp_program") else { return };
+    let mut child = start(&cable, "xdp::ends::open_an_xdp_socket_and_wait");
     assert!(cable.left.has_program(), "the process has put its program on the interface");
     child.0.kill().expect("killing it");
     child.0.wait().expect("its end");
@@ -43,8 +43,8 @@ fn a_killed_process_leaves_no_program() {
 }
 
 #[test]
-#[ignore = "is run by a_killed_process_leaves_no_program, in a process of its own"]
-fn opens_and_stays() {
+#[ignore = "is run by a_killed_process_leaves_no_xdp_program, in a process of its own"]
+fn open_an_xdp_socket_and_wait() {
     let xdp = Xdp::open(&Options::new(INTERFACE)).expect("opening");
     let _socket = xdp.socket(4791).expect("a port");
     println!("it is ready");
@@ -60,7 +60,7 @@ fn a_killed_process_leaves_no_namespace() {
     // nothing pins them.
     let program = std::env::current_exe().expect("this program");
     let mut command = Command::new(program);
-    command.args(["--exact", "xdp::ends::lays_a_cable_and_stays", "--ignored", "--nocapture"]).stdout(Stdio::piped());
+    command.args(["--exact", "xdp::ends::lay_a_cable_and_wait", "--ignored", "--nocapture"]).stdout(Stdio::piped());
     let mut child = Child(command.spawn().expect("a process"));
     let lines = BufReader::new(child.0.stdout.take().expect("its output")).lines();
     let line = lines.map(|line| line.expect("a line")).find(|line| line.contains("is ready")).expect("a cable");
@@ -77,7 +77,7 @@ fn a_killed_process_leaves_no_namespace() {
 
 #[test]
 #[ignore = "is run by a_killed_process_leaves_no_namespace, in a process of its own"]
-fn lays_a_cable_and_stays() {
+fn lay_a_cable_and_wait() {
     let cable = Cable::lay().expect("a cable");
     let space = |end: &super::rig::End| {
         end.on_thread(|| std::fs::read_link("/proc/thread-self/ns/net").expect("a namespace").display().to_string())
@@ -106,8 +106,8 @@ fn refused_without(cable: &Cable, missing: CapabilitySet) -> String {
 }
 
 #[test]
-fn who_lacks_a_privilege_is_told_which() {
-    let Some(cable) = cable("who_lacks_a_privilege_is_told_which") else { return };
+fn errors_about_missing_privileges_name_the_capability() {
+    let Some(cable) = cable("errors_about_missing_privileges_name_the_capability") else { return };
     let bpf = CapabilitySet::BPF | CapabilitySet::SYS_ADMIN;
     for (missing, name) in [
         (bpf, "CAP_BPF"),

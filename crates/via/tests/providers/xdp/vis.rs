@@ -105,23 +105,23 @@ fn ping_pong(test: &str, waiting: Waiting, lengths: &[usize], rounds: usize) {
 }
 
 #[test]
-fn small_messages_polling() {
-    ping_pong("small_messages_polling", Waiting::Poll, &[0, 1, 64, 1400, 5000], 500);
+fn small_xdp_messages_are_exchanged_when_polling() {
+    ping_pong("small_xdp_messages_are_exchanged_when_polling", Waiting::Poll, &[0, 1, 64, 1400, 5000], 500);
 }
 
 #[test]
-fn small_messages_sleeping() {
-    ping_pong("small_messages_sleeping", Waiting::Block, &[0, 1, 64, 1400, 5000], 500);
+fn small_xdp_messages_are_exchanged_when_sleeping() {
+    ping_pong("small_xdp_messages_are_exchanged_when_sleeping", Waiting::Block, &[0, 1, 64, 1400, 5000], 500);
 }
 
 #[test]
-fn messages_of_a_megabyte() {
-    ping_pong("messages_of_a_megabyte", Waiting::Adaptive, &[MEGABYTE, MEGABYTE - 1], 40);
+fn xdp_messages_of_a_megabyte_arrive() {
+    ping_pong("xdp_messages_of_a_megabyte_arrive", Waiting::Adaptive, &[MEGABYTE, MEGABYTE - 1], 40);
 }
 
 #[test]
-fn rdma_writes_and_reads() {
-    let Some(cable) = cable("rdma_writes_and_reads") else { return };
+fn rdma_writes_and_reads_work_over_xdp() {
+    let Some(cable) = cable("rdma_writes_and_reads_work_over_xdp") else { return };
     let ready = Meeting::default();
     let address = format!("{}:{PORT}", cable.right.address());
     let (written, read) = (pattern(1, MEGABYTE), pattern(2, MEGABYTE));
@@ -166,8 +166,8 @@ fn rdma_writes_and_reads() {
 }
 
 #[test]
-fn where_nobody_listens_nobody_is_found() {
-    let Some(cable) = cable("where_nobody_listens_nobody_is_found") else { return };
+fn requests_without_an_xdp_listener_are_not_found() {
+    let Some(cable) = cable("requests_without_an_xdp_listener_are_not_found") else { return };
     cable.left.on_thread(|| {
         let mut end = end(Waiting::Block, 4096);
         let deaf = format!("{}:{PORT}", cable.right.address());

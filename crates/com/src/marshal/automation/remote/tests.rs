@@ -12,7 +12,7 @@ const LAYOUT: Layout = Layout { block: &made::IDispatch_Invoke_REQUEST, types: &
 const PARAMS: usize = 32;
 
 #[test]
-fn what_travels_lies_as_the_compiler_lays_it_out() {
+fn automation_wire_structures_have_the_compilers_layout() {
     let types = &made::IDispatch_TYPES;
     let variant = &types[usize::from(VARIANT_KIND)];
     assert_eq!(variant.size as usize, size_of::<WireVariant>());
@@ -57,7 +57,7 @@ fn received(frame: &[u8]) -> Result<(Vec<Variant>, Vec<i32>)> {
 
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-fn what_impacket_calls_is_understood_and_written_alike() {
+fn automation_calls_of_impacket_are_read_and_rewritten_equal() {
     let format = Format { syntax: Syntax::Ndr, order: Order::Little, headers: 0 };
     let plan = Plan::read(made::NDR).unwrap();
     let mut seen = 0;
@@ -93,7 +93,7 @@ fn random(state: &mut u64) -> u64 {
 
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-fn damaged_calls_are_refused_or_are_others() {
+fn damaged_automation_calls_are_refused_or_read_without_panic() {
     let format = Format { syntax: Syntax::Ndr, order: Order::Little, headers: 0 };
     let frames: Vec<Vec<u8>> = vectors().map(|(_, stub)| frame_of(&stub, format)).collect();
     let (mut state, mut refused, mut taken) = (1, 0, 0);

@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
-    fn long_lists_and_wide_trees_are_no_rings() {
+    fn long_lists_and_wide_trees_are_not_taken_for_rings() {
         let count = 100_000;
         let list = made(count, |at| [(at + 1 < count).then_some(at + 1), None]);
         assert_eq!(surveyed(&list, Class::Unique), Ok(count - 1));
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
-    fn rings_of_pointers_that_share_have_an_end() {
+    fn the_survey_of_full_pointer_rings_ends() {
         let both = made(100, |at| [(at + 1 < 100).then_some(at + 1), at.checked_sub(1)]);
         // Along `next` there are 99 nodes behind the first. The full pointers lead back to 99
         // nodes, each found once. From each of these, `next` leads to further copies: 99 + 98 + ...

@@ -170,7 +170,7 @@ mod tests {
     use super::Found;
 
     #[test]
-    fn a_lock_file_is_known_by_its_mark_or_by_its_socket() {
+    fn lock_files_are_recognised_by_their_mark_or_socket() {
         let is_lock = |text: &str, has_socket| match Found::from_text(text.as_bytes(), has_socket) {
             Found::Lock { pid } => Some(pid),
             _ => None,

@@ -132,13 +132,13 @@ mod tests {
 
     /// Virtual machines have the same list.
     #[test]
-    fn languages_agree_on_local_file_systems() {
+    fn rust_and_java_have_the_same_local_file_systems() {
         let listed = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testing/vectors/mounts/local.txt"));
         assert!(listed.split_whitespace().map(str::as_bytes).eq(LOCAL));
     }
 
     #[test]
-    fn a_mount_is_found_by_its_number() {
+    fn mounts_in_user_space_are_found_by_number() {
         assert!(is_mount_in_user_space(LIST, b"30") && is_mount_in_user_space(LIST, b"36"));
         assert!(is_mount_in_user_space(LIST, b"38"), "whatever bytes its path has");
         for other in ["3", "27", "28", "31", "35", "37", ""] {
@@ -148,14 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn the_root_of_a_container_is_as_good_as_the_kernels() {
+    fn container_roots_count_as_local_file_systems() {
         assert!(!is_mount_in_user_space(CONTAINER, b"690") && is_mount_in_user_space(CONTAINER, b"692"));
         assert!(answer_at_once(CONTAINER, Path::new("/tmp/names")));
         assert!(!answer_at_once(CONTAINER, Path::new("/mnt/names")));
     }
 
     #[test]
-    fn every_mount_on_the_way_has_to_answer_at_once() {
+    fn every_mount_of_a_path_must_be_local() {
         assert!(at_once("/") && at_once("/names") && at_once("/tmp/names") && at_once("/run/user/0/obvia"));
         assert!(!at_once("/run/user/0/doc") && !at_once("/run/user/0/doc/names"));
         assert!(!at_once("/tmp/a b") && !at_once("/tmp/a b/names"));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_unknown_meaning_are_not_taken_for_good() {
+    fn ambiguous_paths_are_not_trusted() {
         assert!(!at_once("names") && !at_once("/run/../tmp/a b"));
         assert!(!answer_at_once(b"", Path::new("/names")));
         assert!(!answer_at_once(b"28 27 0:38 / /tmp rw - tmpfs tmpfs rw\n", Path::new("/tmp/names")));
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn what_the_kernel_keeps_is_not_in_user_space() {
+    fn kernel_file_systems_are_not_in_user_space() {
         assert!(!is_in_user_space(&std::fs::File::open("/proc/self").unwrap().into()));
     }
 }

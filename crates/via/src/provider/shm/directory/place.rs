@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn a_directory_that_is_there_takes_no_thread() {
+    fn opening_an_existing_local_directory_starts_no_thread() {
         let folder = ground::Folder::new("via-place");
         // The folder for temporary files may be a link.
         let way = std::fs::canonicalize(folder.path()).unwrap();

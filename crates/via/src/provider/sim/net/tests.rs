@@ -28,7 +28,7 @@ fn is_rung(link: &SimLink) -> bool {
 }
 
 #[test]
-fn time_by_hand_goes_from_event_to_event() {
+fn manual_virtual_time_advances_from_event_to_event() {
     let net = Net::new(Clock::ByHand);
     let [mut here, mut there] = wire(&net, [0, 1], "delay=3ms");
     assert!(!net.advance(), "nothing will ever happen");
@@ -42,7 +42,7 @@ fn time_by_hand_goes_from_event_to_event() {
 }
 
 #[test]
-fn the_clock_waits_for_everybody_who_has_not_settled() {
+fn virtual_time_waits_for_all_busy_ends() {
     let net = Net::new(Clock::Settling(1_000_000));
     let [mut here, there] = wire(&net, [0, 1], "delay=3ms");
     here.send(b"x").unwrap();
@@ -78,7 +78,7 @@ fn wires_of_a_nic_that_was_killed_are_never_mended() {
 }
 
 #[test]
-fn virtual_time_runs_no_faster_than_it_may() {
+fn virtual_time_respects_its_speed_limit() {
     let began = Instant::now();
     let net = Net::new(Clock::Settling(10));
     let [here, there] = wire(&net, [0, 1], "");
@@ -95,7 +95,7 @@ fn virtual_time_runs_no_faster_than_it_may() {
 }
 
 #[test]
-fn what_arrives_at_once_wakes_at_once() {
+fn immediate_arrivals_wake_the_receiver_at_once() {
     let net = Net::new(Clock::Settling(1));
     let [mut here, mut there] = wire(&net, [0, 1], "");
     there.settle(None);
@@ -105,7 +105,7 @@ fn what_arrives_at_once_wakes_at_once() {
 }
 
 #[test]
-fn the_dead_neither_send_nor_receive_until_new_wires_are_laid() {
+fn killed_nics_neither_send_nor_receive_until_rewired() {
     let net = Net::new(Clock::ByHand);
     let [mut here, mut there] = wire(&net, [0, 1], "");
     let [mut other, mut third] = wire(&net, [0, 2], "");
@@ -124,7 +124,7 @@ fn the_dead_neither_send_nor_receive_until_new_wires_are_laid() {
 }
 
 #[test]
-fn cuts_are_between_two() {
+fn simulated_cuts_affect_one_pair() {
     let net = Net::new(Clock::ByHand);
     let [mut here, mut there] = wire(&net, [0, 1], "");
     let [mut other, mut third] = wire(&net, [0, 2], "");
@@ -141,7 +141,7 @@ fn cuts_are_between_two() {
 }
 
 #[test]
-fn standing_answers_answer_and_wires_without_ends_go() {
+fn standing_answers_reply_and_unused_wires_are_removed() {
     let net = Net::new(Clock::ByHand);
     let [mut here, there] = wire(&net, [0, 1], "delay=1ms");
     there.answer_always((*b"no").into());

@@ -18,7 +18,7 @@ fn hundreds_of_trials_keep_every_promise() {
 }
 
 #[test]
-fn every_mutation_is_noticed() {
+fn trials_detect_every_mutation() {
     for mutation in Mutation::ALL {
         let found = (0..24).filter_map(|seed| finding(seed, mutation)).count();
         assert!(found >= 3, "{mutation:?} goes unnoticed: only {found} of 24 trials found it");
@@ -26,7 +26,7 @@ fn every_mutation_is_noticed() {
 }
 
 #[test]
-fn findings_name_the_promise_that_was_broken() {
+fn trial_findings_name_the_broken_promise() {
     let is_said = |mutation, what: &str| {
         let mut findings = (0..100).filter_map(|seed| finding(seed, mutation));
         assert!(findings.any(|finding| finding.contains(what)), "{mutation:?}: nobody says {what:?}");
@@ -42,7 +42,7 @@ fn findings_name_the_promise_that_was_broken() {
 }
 
 #[test]
-fn a_failure_is_told_with_its_seed_and_its_trace() {
+fn trial_failures_include_seed_and_trace() {
     let failure = (0..24).find_map(|seed| trial(seed, Some(Mutation::Haste)).err()).unwrap();
     let text = failure.to_string();
     assert!(text.ends_with(&format!("\nseed {}: {}", failure.seed, failure.what)), "{text}");
@@ -50,7 +50,7 @@ fn a_failure_is_told_with_its_seed_and_its_trace() {
 }
 
 #[test]
-fn a_seed_is_one_run_to_the_last_bit() {
+fn trials_are_deterministic_per_seed() {
     for seed in 0..20 {
         let (one, other) = (replay(seed), replay(seed));
         assert!(one == other, "seed {seed} differs");

@@ -122,7 +122,7 @@ fn a_call_and_its_answer() -> Vec<Segment> {
 
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-fn two_that_share_a_capture_write_each_packet_once() {
+fn both_ends_of_a_stream_capture_each_packet_once() {
     for address in ["127.0.0.1", "::1", "::ffff:127.0.0.1", "fedc:ba98:7654:3210:fedc:ba98:7654:3210"] {
         let folder = Folder::new("both");
         let path = folder.join("trace.pcap");
@@ -150,7 +150,7 @@ fn two_that_share_a_capture_write_each_packet_once() {
 
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-fn one_that_has_a_capture_writes_for_a_peer_that_has_none() {
+fn an_end_captures_for_a_peer_without_capture() {
     for is_opener in [true, false] {
         let folder = Folder::new("one");
         let path = folder.join("trace.pcap");
@@ -177,7 +177,7 @@ fn one_that_has_a_capture_writes_for_a_peer_that_has_none() {
 
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-fn what_is_long_has_several_packets_and_fills_no_window() {
+fn long_captured_messages_are_split_into_segments() {
     let folder = Folder::new("long");
     let path = folder.join("trace.pcap");
     SharedCapture::create(&path).unwrap();
@@ -192,7 +192,7 @@ fn what_is_long_has_several_packets_and_fills_no_window() {
 
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-fn datagrams_are_written_once_too() {
+fn both_ends_capture_each_datagram_once() {
     let folder = Folder::new("datagrams");
     let path = folder.join("trace.pcap");
     SharedCapture::create(&path).unwrap();
@@ -217,7 +217,7 @@ fn datagrams_are_written_once_too() {
 
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-fn many_that_write_at_once_leave_packets_whole() {
+fn concurrent_capture_writers_keep_packets_whole() {
     let folder = Folder::new("many");
     let path = folder.join("trace.pcap");
     SharedCapture::create(&path).unwrap();
@@ -238,7 +238,7 @@ fn many_that_write_at_once_leave_packets_whole() {
 
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-fn a_limit_holds_for_all_who_write() {
+fn a_capture_limit_holds_for_all_writers() {
     let folder = Folder::new("limit");
     let path = folder.join("trace.pcap");
     SharedCapture::create(&path).unwrap();
@@ -255,7 +255,7 @@ fn a_limit_holds_for_all_who_write() {
 
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-fn nothing_is_written_to_what_is_no_capture_of_this_user() {
+fn only_capture_files_of_the_own_user_are_joined() {
     let folder = Folder::new("unsafe");
     let path = folder.join("trace.pcap");
     assert!(matches!(SharedCapture::join(&path, 1), Err(Error::System { .. })), "there is none");

@@ -37,7 +37,7 @@ class ProgramTest {
     }
 
     @Test
-    void helpIsThereAndNonsenseIsRefused() throws Exception {
+    void helpIsShownAndInvalidArgumentsAreRefused() throws Exception {
         assertTrue(said(0, "--help").startsWith("usage: web COMMAND"));
         assertTrue(said(2, "serve", "--prot", "1").contains("there is no option --prot"));
         assertTrue(said(2, "serve", "--listen", "80x").contains("not HOST:PORT"));
@@ -46,7 +46,7 @@ class ProgramTest {
     }
 
     @Test
-    void aServerIsStartedChangedLoadedAndEnded() throws Exception {
+    void theProgramStartsChangesLoadsAndEndsAServer() throws Exception {
         String name = "web-test-" + ProcessHandle.current().pid();
         Path trace = folder.resolve("some.trace");
         Process server = program("serve", "--listen", "127.0.0.1:0", "--name", name, "--record", trace.toString(), "--route", "/=pages", "--deadline", "60").start();

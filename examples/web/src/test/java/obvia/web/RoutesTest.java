@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class RoutesTest {
     @Test
-    void prefixesEndWhereNamesDo() {
+    void routePrefixesMatchWholePathSegments() {
         assertTrue(Routes.isBelow("/a/b", "/"));
         assertTrue(Routes.isBelow("/a", "/a"));
         assertTrue(Routes.isBelow("/a/b", "/a"));
@@ -23,7 +23,7 @@ class RoutesTest {
     }
 
     @Test
-    void whoIsGivenUpEndsWithItsLastUser() {
+    void aReplacedHandlerEndsWithItsLastUser() {
         var ended = new AtomicInteger();
         var uses = new Uses(ended::incrementAndGet);
         assertTrue(uses.enter());
@@ -53,7 +53,7 @@ class RoutesTest {
     }
 
     @Test
-    void handlersAreNamedByTheirClasses() {
+    void handlersAreCreatedByClassName() {
         assertTrue(Handlers.make("echo") instanceof Echo);
         assertTrue(Handlers.make("obvia.web.Pages:of a title") instanceof Pages);
         for (String spec : List.of("nothing", "java.lang.String", "echo:argument", "recent:x", "obvia.web.Pages@nothing.jar", "")) {

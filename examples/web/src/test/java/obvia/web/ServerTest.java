@@ -30,7 +30,7 @@ class ServerTest {
     }
 
     @Test
-    void requestsAndAnswersComeWhole() throws Exception {
+    void requestsAndResponsesArriveWhole() throws Exception {
         try (Site site = Site.of("/echo=echo", "/=pages:the title")) {
             var request = site.request("/echo/a%20b?c=d&e");
             for (int header = 0; header < 20; header++) {
@@ -59,7 +59,7 @@ class ServerTest {
     }
 
     @Test
-    void whatIsTooMuchIsRefusedAndTheNextRequestIsNot() throws Exception {
+    void oversizedRequestsAreRefusedAndLaterRequestsAreServed() throws Exception {
         try (Site site = new Site(limits(1_000, 100, Site.PATIENCE), null, "/a=echo")) {
             assertEquals(404, site.status("/b"));
             assertEquals(200, site.status("/a"));
@@ -90,7 +90,7 @@ class ServerTest {
     }
 
     @Test
-    void whatGoesWrongInAHandlerIsThatRequestsAlone() throws Exception {
+    void handlerFailuresAffectOnlyTheirRequest() throws Exception {
         var here = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         try (Site site = new Site(limits(1_000, 100, Site.PATIENCE), null, "/=obvia.web.Faulty");
                 Server impatient = new Server(here, site.routes, limits(1_000, 100, Duration.ofMillis(500)), null)) {
@@ -113,7 +113,7 @@ class ServerTest {
     }
 
     @Test
-    void aHandlerThatDiesIsStartedAgainAndOthersGoOn() throws Exception {
+    void aKilledHandlerIsRestartedWhileOthersContinue() throws Exception {
         String said = "in " + folder;
         try (Site site = Site.of("/a=obvia.web.Faulty:" + said, "/b=obvia.web.Faulty:other")) {
             assertEquals(said, site.get("/a").body());
@@ -140,7 +140,7 @@ class ServerTest {
     }
 
     @Test
-    void moreAtOnceThanIsAllowedComesBackLater() throws Exception {
+    void requestsOverTheConcurrencyLimitAreToldToRetry() throws Exception {
         try (Site site = new Site(limits(1_000, 2, Site.PATIENCE), null, "/=obvia.web.Faulty:in " + folder)) {
             var one = CompletableFuture.supplyAsync(() -> code(site, "/x/hold/one"), Thread::startVirtualThread);
             var two = CompletableFuture.supplyAsync(() -> code(site, "/x/hold/two"), Thread::startVirtualThread);
@@ -155,7 +155,7 @@ class ServerTest {
     }
 
     @Test
-    void aTraceThatIsRecordedIsSentAgain() throws Exception {
+    void recordedTracesCanBeReplayed() throws Exception {
         Path one = folder.resolve("one.trace");
         Path two = folder.resolve("two.trace");
         List<Trace.Request> load = Load.make(new Load.Site(200, 2_000, 50, 0.9, 7));

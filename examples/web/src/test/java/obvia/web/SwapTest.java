@@ -77,7 +77,7 @@ class SwapTest {
     }
 
     @Test
-    void whatCannotBeStartedReplacesNothing() throws Exception {
+    void aHandlerThatCannotStartReplacesNothing() throws Exception {
         try (Site site = Site.of("/=obvia.web.Faulty")) {
             for (Runnable change : List.<Runnable>of(() -> site.control.route("/", "nothing"), () -> site.control.replace("/", "nothing"),
                     () -> site.control.replace("/b", "echo"), () -> site.control.route("no path", "echo"))) {

@@ -29,7 +29,7 @@ class TraceTest {
     }
 
     @Test
-    void whatIsWrittenIsRead() throws Exception {
+    void writtenTracesAreReadBack() throws Exception {
         var one = new Trace.Request(0, "GET", "/", List.of(), 0);
         var two = new Trace.Request(123_456, "POST", "/a/b%20c", List.of(4, 20, 6, 0), 1_000_000);
         assertEquals(List.of(one, two, one, two), written(List.of(one, two, one, two)));
@@ -38,7 +38,7 @@ class TraceTest {
     }
 
     @Test
-    void moreListsThanAreRememberedMakeRoom() throws Exception {
+    void tracesWithMoreHeaderListsThanRememberedRoundTrip() throws Exception {
         List<Trace.Request> requests = new ArrayList<>();
         for (int turn = 0; turn < 12_000; turn++) {
             requests.add(new Trace.Request(turn, "GET", "/", List.of(1 + turn % 5_000, turn % 7), 0));
@@ -47,7 +47,7 @@ class TraceTest {
     }
 
     @Test
-    void whatIsWrongIsSaidWithItsLine() {
+    void traceErrorsNameTheirLine() {
         String head = "web-trace 1\nh 4 5\n";
         var wrong = List.of(
                 "", "web-trace 2", head + "x", head + "r 1 GET / 0", head + "r 1 GET / 0 0 0", head + "r -1 GET / 0 0", head + "r 99999999999 GET / 0 0",
@@ -61,7 +61,7 @@ class TraceTest {
     }
 
     @Test
-    void nonsenseIsRefusedAndNothingElseHappens() throws Exception {
+    void damagedTracesAreParsedOrRefusedWithoutOtherFailures() throws Exception {
         String good = "web-trace 1\n# made up\nh 4 20 6 0\nr 123 POST /a/b 0 17\n\nh\nr 5 GET / 1 0\n";
         assertEquals(2, Trace.parse(good).size());
         Random random = new Random(4);
@@ -86,7 +86,7 @@ class TraceTest {
     }
 
     @Test
-    void generatedRequestsAreLikeThePapers() {
+    void generatedRequestsHaveThePublishedDistribution() {
         List<Trace.Request> requests = generated(1);
         for (Trace.Request request : requests) {
             int bytes = Load.bytes(request);

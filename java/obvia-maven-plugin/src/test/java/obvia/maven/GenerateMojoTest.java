@@ -98,7 +98,7 @@ class GenerateMojoTest {
     }
 
     @Test
-    void whatIsAsItWasIsNotCompiledAgain() throws Exception {
+    void unchangedIdlFilesAreNotRecompiled() throws Exception {
         assertEquals(List.of("a.idl", "c.idl"), build());
         assertTrue(isMade("A") && isMade("B") && isMade("C"));
         Files.setLastModifiedTime(folder.resolve("idl files/a.idl"), FileTime.fromMillis(0));
@@ -108,7 +108,7 @@ class GenerateMojoTest {
     }
 
     @Test
-    void whatChangedIsCompiledAgain() throws Exception {
+    void changedIdlFilesAreRecompiled() throws Exception {
         build();
         Files.writeString(folder.resolve("idl files/a.idl"), "A\nD\n");
         assertEquals(List.of("a.idl"), build());
@@ -124,7 +124,7 @@ class GenerateMojoTest {
     }
 
     @Test
-    void optionsAndAnotherCompilerCount() throws Exception {
+    void changedOptionsAndCompilersCauseRecompilation() throws Exception {
         build();
         GenerateMojo packaged = mojo();
         packaged.javaPackage = "p";
@@ -140,7 +140,7 @@ class GenerateMojoTest {
     }
 
     @Test
-    void errorsAreShownAndNotForgotten() throws Exception {
+    void compilerErrorsAreShownInEveryBuildUntilRepaired() throws Exception {
         build();
         Path file = folder.resolve("idl files/a.idl");
         Files.writeString(file, "wrong\n");
@@ -154,7 +154,7 @@ class GenerateMojoTest {
     }
 
     @Test
-    void aClassMayMoveToAnotherFile() throws Exception {
+    void generatedClassesCanMoveToAnotherIdlFile() throws Exception {
         build();
         Files.writeString(folder.resolve("idl files/a.idl"), "A\n");
         Files.writeString(folder.resolve("idl files/deep/c.idl"), "C\nB\n");
@@ -167,7 +167,7 @@ class GenerateMojoTest {
     }
 
     @Test
-    void aMissingCompilerIsNamed() throws Exception {
+    void errorsAboutAMissingCompilerNameIt() throws Exception {
         GenerateMojo mojo = mojo();
         mojo.compiler = folder.resolve("nothing").toFile();
         String complaint = assertThrows(MojoExecutionException.class, mojo::execute).getMessage();
@@ -179,7 +179,7 @@ class GenerateMojoTest {
     }
 
     @Test
-    void rulesAreReadAsMakeDoes() throws Exception {
+    void makeRulesAreParsedAsByMake() throws Exception {
         assertEquals(List.of("a b", "c#:", "d$e", "f\\g"), CompilationRecord.words("a\\ b c\\#: d$$e f\\g\n"));
         CompilationRecord note = CompilationRecord.of("by", folder.resolve("x.idl"), "a b: " + folder.resolve("obvia") + "\n");
         assertEquals(List.of(Path.of("a"), Path.of("b")), note.written());

@@ -40,19 +40,19 @@ class LibraryTest {
     }
 
     @Test
-    void aLibraryThatIsMissingIsNamed() throws Exception {
+    void errorsAboutAMissingNativeLibraryNameIt() throws Exception {
         String said = said("--enable-native-access=ALL-UNNAMED", "-Dobvia.native=/nowhere/libobvia_java.so");
         assertEquals("80004005 the native library /nowhere/libobvia_java.so cannot be loaded: does it exist, and is it for this machine?\n", said);
     }
 
     @Test
-    void nativeAccessIsAskedFor() throws Exception {
+    void errorsAboutDeniedNativeAccessNameTheOption() throws Exception {
         String said = said("--illegal-native-access=deny", "-Dobvia.native=/nowhere/libobvia_java.so");
         assertTrue(said.startsWith("80070005 networks need native code") && said.contains("--enable-native-access"), said);
     }
 
     @Test
-    void onlyTheVirtualMachineWarns() throws Exception {
+    void missingNativeAccessCausesOnlyTheWarningOfTheVirtualMachine() throws Exception {
         String said = said("-Dobvia.native=/nowhere/libobvia_java.so");
         assertTrue(said.contains("--enable-native-access=ALL-UNNAMED to avoid a warning"), said);
     }

@@ -44,7 +44,7 @@ class LimitTest {
     }
 
     @Test
-    void aCallThatHasWaitedForAThreadSaysNoTimeThatNobodyHasSaid() throws Exception {
+    void callsWithoutTimeoutSendNoTimeLeftAfterWaitingForAThread() throws Exception {
         var busy = new CountDownLatch(Limit.THREADS);
         var end = new CountDownLatch(1);
         List<CompletableFuture<Limit>> first = new ArrayList<>();
@@ -82,7 +82,7 @@ class LimitTest {
 
     /** The call has no deadline, so the library would apply the usual time limit. */
     @Test
-    void aCallEndsInTimeThoughItSaysNone() {
+    void callsWithoutTimeoutEndAtTheDefaultDeadline() {
         var isBegun = new AtomicBoolean();
         RpcException late = null;
         // On a busy machine the time may be over before the call has a thread.
@@ -101,7 +101,7 @@ class LimitTest {
 
     /** A call may be done just when its time is over. */
     @Test
-    void aLateResultIsAResult() throws Exception {
+    void lateResultsAreReturned() throws Exception {
         var isBegun = new AtomicBoolean();
         String found = null;
         while (!isBegun.get()) {
@@ -117,7 +117,7 @@ class LimitTest {
     }
 
     @Test
-    void aMethodInsideOfAnotherHearsItsOwnCaller() {
+    void nestedMethodsSeeTheContextOfTheirOwnCaller() {
         var trace = new Trace("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
         Obvia.withTrace(trace, () -> {
             assertTrue(Obvia.trace().isPresent());

@@ -64,7 +64,7 @@ class RefusedTest {
     }
 
     @Test
-    void typesThatCannotBePassed() throws IOException {
+    void typesThatCannotBePassedAreRefused() throws IOException {
         refused("void m(Object any);", "`java.lang.Object`", "must be known");
         refused("void m(java.util.Map<String, String> map);", "list of records");
         refused("java.util.Set<String> m();", "java.util.List");
@@ -75,7 +75,7 @@ class RefusedTest {
     }
 
     @Test
-    void recordsAndClassesThatCannotBePassed() throws IOException {
+    void recordsAndClassesThatCannotBePassedAreRefused() throws IOException {
         refused("@obvia.Graph record A(int a, A b) {} void m(A a);", "cannot be a @Graph");
         refused("class A { final int a = 1; A() {} } void m(A a);", "`A.a` is final", "transient");
         refused("class A { int a; A(int a) {} } void m(A a);", "constructor without parameters");
@@ -98,14 +98,14 @@ class RefusedTest {
     }
 
     @Test
-    void methodsThatCannotBeCalled() throws IOException {
+    void methodsThatCannotBeCalledAreRefused() throws IOException {
         refused("int begin(int many);", "`begin(int)`");
         refused("void größe();", "ASCII");
         refused("void m() throws Hidden; abstract class Hidden extends Exception {}", "constructor");
     }
 
     @Test
-    void interfacesThatCannotBe() throws IOException {
+    void invalidRemoteInterfacesAreRefused() throws IOException {
         assertTrue(errors("interface Test<T> extends obvia.Remote {}").get(0).contains("type parameters"));
         assertTrue(errors("interface Test extends obvia.Remote, Runnable {}").get(0).contains("`Runnable` is not a remote interface"));
         String two = "interface Test extends A, B {}\ninterface A extends obvia.Remote {}\ninterface B extends obvia.Remote {}";
@@ -117,7 +117,7 @@ class RefusedTest {
     }
 
     @Test
-    void anInterfaceMaySpanCompilations() throws IOException {
+    void interfacesCanSpanCompilations() throws IOException {
         assertEquals(List.of(), errors("interface Base extends obvia.Remote { int first(int one); }", "-parameters"));
         assertEquals(List.of(), errors("interface Test extends Base { void second(Base base); }"));
         assertTrue(Files.readString(place.resolve("META-INF/obvia/Test.idl")).contains("interface Base"));
@@ -126,7 +126,7 @@ class RefusedTest {
     }
 
     @Test
-    void interfacesOfLibrariesAreNamed() throws IOException {
+    void interfacesOfLibrariesMustBeListed() throws IOException {
         assertEquals(List.of(), errors("interface Library extends java.rmi.Remote { int m(int a); }", "-proc:none"));
         assertTrue(errors("interface Test extends obvia.Remote { void m(Library one); }").get(0).contains("@obvia.Interfaces"));
         assertEquals(List.of(), errors("@obvia.Interfaces(Library.class) interface Test extends obvia.Remote { void m(Library one); }"));
@@ -135,7 +135,7 @@ class RefusedTest {
     }
 
     @Test
-    void whatIdlHasMadeIsLeftAlone() throws IOException {
+    void interfacesGeneratedFromIdlAreIgnored() throws IOException {
         assertEquals(List.of(), errors("interface Test extends obvia.Remote { void m(Object any); }\nclass TestInfo {}"));
     }
 }

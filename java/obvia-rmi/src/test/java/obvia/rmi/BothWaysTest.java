@@ -82,7 +82,7 @@ class BothWaysTest {
     }
 
     @Test
-    void byRmi() throws Exception {
+    void theBankWorksOverRmi() throws Exception {
         try (Server server = Server.start("rmi")) {
             int port = Integer.parseInt(server.said.split(" ")[1]);
             var bank = (Bank) java.rmi.Naming.lookup("//localhost:" + port + "/bank");
@@ -94,7 +94,7 @@ class BothWaysTest {
     }
 
     @Test
-    void aNameThatIsReboundIsAlwaysBound() throws Exception {
+    void aReboundNameIsAlwaysBound() throws Exception {
         String name = "rebound-" + ProcessHandle.current().pid();
         Registry registry = LocateRegistry.getRegistry();
         registry.rebind(name, new BankServer(object -> object));
@@ -120,7 +120,7 @@ class BothWaysTest {
     }
 
     @Test
-    void byObvia() throws Exception {
+    void theBankWorksOverObvia() throws Exception {
         String name = "bank-" + ProcessHandle.current().pid();
         try (Server server = Server.start("obvia", name)) {
             Bank bank = Naming.lookup(Bank.class, "//localhost/" + name);
@@ -131,7 +131,7 @@ class BothWaysTest {
     }
 
     @Test
-    void namesAreAsInRmi() throws Exception {
+    void theRegistryBehavesAsInRmi() throws Exception {
         String name = "names-" + ProcessHandle.current().pid();
         Remote one = new BankServer(object -> object);
         Registry registry = LocateRegistry.createRegistry(2001);

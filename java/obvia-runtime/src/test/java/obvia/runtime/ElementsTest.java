@@ -39,7 +39,7 @@ class ElementsTest {
             new Kind<>(Doubles::of, Doubles::segment));
 
     @Test
-    void aSegmentDoesNotChangeWhenItsCallHasReturned() {
+    void segmentsOfElementsAreStableAfterTheirCall() {
         for (Kind<?> kind : KINDS) {
             byte[] pooled = new byte[16];
             pooled[3] = 7;
@@ -53,7 +53,7 @@ class ElementsTest {
     }
 
     @Test
-    void norIsOneMadeAfterwards() {
+    void segmentsCannotBeCreatedAfterTheCall() {
         Scope ended = () -> {
             throw new IllegalStateException("as it were");
         };
@@ -63,7 +63,7 @@ class ElementsTest {
     }
 
     @Test
-    void whatIsThereForGoodIsNotCopied() {
+    void ownedElementsAreNotCopied() {
         byte[] own = new byte[16];
         for (Kind<?> kind : KINDS) {
             assertEquals(0, MemorySegment.ofArray(own).mismatch(kind.segment(MemorySegment.ofArray(own), null)) + 1);

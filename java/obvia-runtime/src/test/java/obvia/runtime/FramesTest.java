@@ -74,7 +74,7 @@ class FramesTest {
     }
 
     @Test
-    void theDocumentShowsWhatIsWritten() {
+    void theDocumentedFrameEqualsTheWrittenOne() {
         byte[] frame = new byte[Frames.plus(16, 3, 4)];
         MemorySegment.ofArray(frame).set(Flat.INT, 0, 3);
         new FrameWriter(MemorySegment.ofArray(frame), 0, 16).put(new int[] {1, 2, 3}, 8, 16, 3);
@@ -83,7 +83,7 @@ class FramesTest {
     }
 
     @Test
-    void whatIsWrittenIsRead() {
+    void writtenFramesAreReadBack() {
         FrameReader reader = reader(written(), 48);
         assertEquals("gr\u00fc\u00df", reader.text(0));
         assertEquals("\ud83d\ude00", reader.wide(8));
@@ -95,7 +95,7 @@ class FramesTest {
     }
 
     @Test
-    void everyOtherSlotTypeAndCountIsRefused() {
+    void arraySlotsTypesAndCountsAreCheckedExactly() {
         for (int bit = 0; bit < 24 * 8; bit++) {
             byte[] frame = DOCUMENTED.clone();
             frame[bit / 8] ^= (byte) (1 << bit % 8);
@@ -111,7 +111,7 @@ class FramesTest {
     }
 
     @Test
-    void stringsThatAreNoneAreRefused() {
+    void malformedStringsAreRefused() {
         assertEquals(Hresult.E_INVALIDARG, assertThrows(RpcException.class, () -> Frames.utf8("a\0b")).result());
         assertEquals(Hresult.E_INVALIDARG, assertThrows(RpcException.class, () -> Frames.utf16("\0")).result());
         assertEquals(Hresult.E_INVALIDARG, assertThrows(RpcException.class, () -> Frames.utf8("\ud83d")).result());

@@ -20,7 +20,7 @@ class FuzzTest {
     }
 
     @Test
-    void framesAreReadOrRefused() {
+    void randomFramesAreReadOrRefused() {
         Mutations.of(FramesTest.written()).feed(bytes -> FramesTest.read(reader(bytes, 48)));
         Mutations.of(FramesTest.DOCUMENTED).feed(bytes -> {
             FrameReader frame = reader(bytes, 16);
@@ -32,7 +32,7 @@ class FuzzTest {
 
     /** Reads objects in a sequence that fits no interface. */
     @Test
-    void objectsAreFoundInFramesOrNot() {
+    void randomSlotsFindObjectsOrAreRefused() {
         Random random = new Random(Mutations.SEED);
         Mutations.of(FramesTest.written(), FramesTest.DOCUMENTED).feed(bytes -> {
             int block = 8 * random.nextInt(1, 7);

@@ -163,14 +163,14 @@ class GraphFuzzTest {
     }
 
     @Test
-    void whatIsWrittenIsRead() {
+    void writtenGraphsAreReadBack() {
         for (Sample sample : samples()) {
             read(sample.type, sample.frame);
         }
     }
 
     @Test
-    void theDocumentedFrameIsWhatIsWritten() {
+    void theDocumentedGraphFrameEqualsTheWrittenOne() {
         Item list = Item.of(1, false, "ab", Item.of(2, true, null, null));
         String frame = HexFormat.of().formatHex(frame(ITEM, list));
         String kind = HexFormat.of().formatHex(frame(ITEM, Item.of(0, false, null, null))).substring(16, 24);
@@ -179,7 +179,7 @@ class GraphFuzzTest {
     }
 
     @Test
-    void everyByteMayBeAnother() {
+    void changedGraphBytesAreReadOrRefused() {
         int refused = 0;
         for (Sample sample : samples()) {
             for (int i = 0; i < sample.frame.length; i++) {
@@ -194,7 +194,7 @@ class GraphFuzzTest {
     }
 
     @Test
-    void framesMayEndAnywhere() {
+    void truncatedGraphFramesAreRefused() {
         for (Sample sample : samples()) {
             for (int length = 0; length < sample.frame.length; length++) {
                 byte[] frame = Arrays.copyOf(sample.frame, length);
@@ -204,7 +204,7 @@ class GraphFuzzTest {
     }
 
     @Test
-    void wordsMayBeAnything() {
+    void changedGraphWordsAreReadOrRefused() {
         Random random = new Random(7);
         long[] likely = {0, 1, 8, 16, 24, 0x7fffffff, 0x80000000L, 0xffffffffL, -1, Long.MIN_VALUE, 1L << 32};
         List<Sample> samples = samples();
@@ -227,7 +227,7 @@ class GraphFuzzTest {
     }
 
     @Test
-    void anythingMayCome() {
+    void randomGraphFramesAreReadOrRefused() {
         Random random = new Random(8);
         for (int round = 0; round < 20_000; round++) {
             byte[] frame = new byte[random.nextInt(200)];
@@ -275,7 +275,7 @@ class GraphFuzzTest {
     }
 
     @Test
-    void objectsMayLieInAnyOrder() {
+    void graphObjectsCanHaveAnyOrder() {
         for (Sample sample : samples()) {
             byte[] frame = reversed(sample.frame);
             GraphReader reader = GraphReader.of(MemorySegment.ofArray(frame), 0, frame.length, 8, GraphKinds.EVERY, "the frame");
@@ -288,7 +288,7 @@ class GraphFuzzTest {
     }
 
     @Test
-    void objectsThatNoSlotLeadsToAreOfAKindAndFit() {
+    void unreferencedGraphObjectsAreChecked() {
         for (Sample sample : samples()) {
             byte[] frame = Arrays.copyOf(sample.frame, sample.frame.length + 16);
             FrameBytes.INTS.set(frame, sample.frame.length, Frames.TEXT8);
@@ -333,7 +333,7 @@ class GraphFuzzTest {
     }
 
     @Test
-    void aFullPointerLeadsToNoObjectOfAnotherType() {
+    void fullPointersToObjectsOfAnotherTypeAreRefused() {
         GraphKinds kinds = GraphKinds.of(PairType.TYPE, GraphType.LONG);
         for (int to = 0; to < 20; to++) {
             // A chain of pairs. The number of the last one is one of the pairs.
@@ -371,7 +371,7 @@ class GraphFuzzTest {
     }
 
     @Test
-    void whatAnotherThreadRetainsWhileTheCallEndsIsWholeOrRefused() throws InterruptedException {
+    void retainingDuringTheEndOfACallIsWholeOrRefused() throws InterruptedException {
         byte[] area = frame(SAMPLES, uniform(0)).clone();
         AtomicReference<Samples> passed = new AtomicReference<>();
         AtomicReference<Throwable> failure = new AtomicReference<>();

@@ -179,7 +179,7 @@ class GraphVectorsTest {
     }
 
     @Test
-    void whatIsReadIsWrittenAgainAsItWas() throws Exception {
+    void validGraphVectorsRoundTrip() throws Exception {
         for (Map<String, String> vector : vectors(true)) {
             byte[] frame = bytes(vector);
             byte[] again = rewritten(REQUESTS.get(vector.get("method")), frame);
@@ -189,7 +189,7 @@ class GraphVectorsTest {
     }
 
     @Test
-    void whatIsWrongIsRefused() throws Exception {
+    void invalidGraphVectorsAreRefused() throws Exception {
         for (Map<String, String> vector : vectors(false)) {
             assertThrows(BadMessageException.class, () -> rewritten(REQUESTS.get(vector.get("method")), bytes(vector)), vector.get("name"));
         }

@@ -33,7 +33,7 @@ class HiddenTest {
     }
 
     @Test
-    void aPackageThatIsNotExportedIsNamed() throws Exception {
+    void errorsAboutUnexportedPackagesNameThePackage() throws Exception {
         Path classes = folder.resolve("classes");
         var sources = List.of(
                 write("chat/module-info.java", "module chat { requires obvia.api; exports other; }"),

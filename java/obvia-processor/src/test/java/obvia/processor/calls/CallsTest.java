@@ -36,7 +36,7 @@ class CallsTest {
     }
 
     @Test
-    void valuesGoBothWays() throws Exception {
+    void valuesArePassedInBothDirections() throws Exception {
         assertEquals(7, there.add(3, 4));
         assertEquals(12, there.add(3, 4, 5), "an overload");
         assertEquals(-1 - 2 + 'x' + (1L << 20) + 0.25 + 0.5, there.mix((byte) -1, (short) -2, 'x', 1L << 20, 0.25f, 0.5, true));
@@ -65,7 +65,7 @@ class CallsTest {
     }
 
     @Test
-    void objectsGoByReference() throws Exception {
+    void remoteObjectsArePassedByReference() throws Exception {
         Subject own = new Subject();
         assertEquals(24, there.visit(own));
         assertEquals(24, there.visit(there));
@@ -80,7 +80,7 @@ class CallsTest {
     }
 
     @Test
-    void exceptionsComeBack() throws Exception {
+    void exceptionsReachTheCaller() throws Exception {
         there.withdraw(9);
         var overdrawn = assertThrows(Calc.Overdrawn.class, () -> there.withdraw(0));
         assertSame(Calc.Overdrawn.class, overdrawn.getClass());
@@ -107,7 +107,7 @@ class CallsTest {
     }
 
     @Test
-    void anInterfaceIsWhatItSays() {
+    void interfaceInfoMatchesTheDeclaration() {
         var calc = InterfaceInfo.of(Calc.class);
         assertEquals(8, calc.iid().high() >>> 12 & 0xf, "a UUID of version 8");
         assertEquals(2, calc.iid().low() >>> 62);

@@ -64,7 +64,7 @@ class FormsTest {
     }
 
     @Test
-    void arraysAndListsHoldAnything() {
+    void arraysAndListsHoldEveryPassableType() {
         var names = there.names(Arrays.asList("a", null, "ü"), new int[][] {{1, 2}, null, {}}, 7, new FormsSubject());
         assertArrayEquals(new String[] {"a+null+ü", "[[1, 2], null, []]", "7", "Elem[i=5, data=null, next=null]"}, names);
         assertArrayEquals(new String[] {"", "[]", null, null}, there.names(List.of(), new int[0][], null, null));
@@ -82,7 +82,7 @@ class FormsTest {
     }
 
     @Test
-    void whatMustBeThereIsAskedFor() {
+    void nullIsRefusedWhereAValueIsRequired() {
         assertThrows(NullPointerException.class, () -> there.names(null, new int[0][], null, null));
         assertThrows(NullPointerException.class, () -> there.points(Arrays.asList((Point) null), new Point[0], List.of(), new boolean[0]));
         assertThrows(NullPointerException.class, () -> there.points(List.of(), new Point[0], Arrays.asList(1, null), new boolean[0]));
@@ -91,7 +91,7 @@ class FormsTest {
     }
 
     @Test
-    void graphsKeepWhatTheyShare() {
+    void graphsKeepSharedNodes() {
         Node node = new Node();
         Node other = new Node();
         node.value = 1;
@@ -113,7 +113,7 @@ class FormsTest {
     }
 
     @Test
-    void classesKeepTheirSecrets() {
+    void privateFieldsOfClassesArePassed() {
         Account account = new Account(30, Arrays.asList("x", null), "ann");
         assertEquals("30 [x, null] ann", there.account(account).toString());
         account.owner = "nobody";
@@ -123,7 +123,7 @@ class FormsTest {
     }
 
     @Test
-    void objectsThatAreCalledAreMembers() {
+    void remoteObjectsArePassedAsMembers() {
         FormsSubject own = new FormsSubject();
         Seat seat = new Seat("a", own, Arrays.asList(null, own, there), new Remote[] {there, null}, new Seat("b", null, null, null, null));
         Seat back = there.sit(seat, own);
@@ -141,7 +141,7 @@ class FormsTest {
     }
 
     @Test
-    void whatClassesExtendGoesAlong() {
+    void inheritedFieldsArePassed() {
         Savings savings = new Savings();
         savings.rate = 2;
         savings.owner = "ann";
@@ -159,7 +159,7 @@ class FormsTest {
     }
 
     @Test
-    void sealedTypesAreOneOfTheirKinds() {
+    void sealedTypesArePassedAsTheirSubtype() {
         Shape circle = new Shape.Circle(0.5);
         assertEquals(new Shape.Group("a circle", circle, null, there), there.shape(circle));
         assertEquals(new Shape.Nothing(), there.shape(null));

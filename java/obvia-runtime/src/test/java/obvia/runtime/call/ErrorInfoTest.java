@@ -24,7 +24,7 @@ public class ErrorInfoTest {
             .parseHex("07000000" + "08000000" + "04000000" + "08000000" + "7a752067726fc39f" + "63616c63" + "63616c632e63686d" + "00000000");
 
     @Test
-    void aFrameIsWhatTheDocumentSays() {
+    void errorInformationHasTheDocumentedFrame() {
         assertArrayEquals(FRAME, SAMPLE.toFrame(ErrorInfo.TEXT_MAX));
         assertEquals(SAMPLE, ErrorInfo.read(FRAME));
         ErrorInfo silent = new ErrorInfo("", "", "", 0);
@@ -38,7 +38,7 @@ public class ErrorInfoTest {
     }
 
     @Test
-    void whatIsNoFrameIsNotRead() {
+    void malformedErrorInformationFramesAreIgnored() {
         for (int length = 0; length <= FRAME.length - 8; length++) {
             assertNull(ErrorInfo.read(Arrays.copyOf(FRAME, length)));
         }
@@ -54,14 +54,14 @@ public class ErrorInfoTest {
     }
 
     @Test
-    void whatIsNoUtf8IsReplaced() {
+    void invalidUtf8InErrorInformationIsReplaced() {
         byte[] frame = FRAME.clone();
         frame[22] = (byte) 0xff;
         assertEquals("zu gro\ufffd\ufffd", ErrorInfo.read(frame).description());
     }
 
     @Test
-    void longTextsAreCutBetweenCharacters() {
+    void longErrorTextsAreCutBetweenCharacters() {
         for (String one : new String[] {"\u00df", "\u20ac", "\ud83d\ude00"}) {
             for (String before : new String[] {"", "x", "xx", "xxx"}) {
                 String whole = before + one.repeat(ErrorInfo.TEXT_MAX);
@@ -78,7 +78,7 @@ public class ErrorInfoTest {
     }
 
     @Test
-    void aSlotHasRoomForTheBeginning() {
+    void longErrorTextsAreCutToTheSlot() {
         byte[] frame = new ErrorInfo("\u20ac".repeat(1000), "calc", "calc.chm", 7).toFrame(ErrorInfo.TEXT_MAX);
         byte[] truncated = ErrorInfo.truncated(frame, 112);
         assertTrue(truncated.length <= 112);
@@ -86,13 +86,13 @@ public class ErrorInfoTest {
     }
 
     @Test
-    void halfACharacterIsAQuestionMark() {
+    void unpairedSurrogatesAreSentAsQuestionMarks() {
         ErrorInfo info = new ErrorInfo("\ud83d", "a\ude00b", "", 0);
         assertEquals(new ErrorInfo("?", "a?b", "", 0), ErrorInfo.read(info.toFrame(ErrorInfo.TEXT_MAX)));
     }
 
     @Test
-    void whatSaysNothingHasNoFrame() {
+    void failuresWithoutTextSendNoFrame() {
         assertEquals(0, ErrorInfo.frameOf(new RpcException(Hresult.E_FAIL), true).length);
         assertEquals(0, ErrorInfo.frameOf(new Exception(), true).length);
         assertEquals(0, ErrorInfo.frameOf(new IllegalStateException() {
@@ -106,7 +106,7 @@ public class ErrorInfoTest {
     }
 
     @Test
-    void messagesOfOthersAreNotForOtherUsers() {
+    void exceptionTextsAreHiddenFromOtherUsers() {
         RuntimeException undeclared = new IllegalStateException("the drawer is stuck");
         String told = "the method threw java.lang.IllegalStateException";
         try {

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class FuzzTest {
     /** Error information that was parsed is the same after writing and parsing again. */
     @Test
-    void wordsAreReadOrRefused() {
+    void randomErrorInformationIsReadOrRefused() {
         byte[] silent = new ErrorInfo("", "", "", 0).toFrame(ErrorInfo.TEXT_MAX);
         byte[] longest = new ErrorInfo("x".repeat(ErrorInfo.TEXT_MAX), "y", "z", -1).toFrame(ErrorInfo.TEXT_MAX);
         Mutations.of(ErrorInfoTest.FRAME, silent, ErrorInfoTest.FRAME, longest).feed(bytes -> {
@@ -30,7 +30,7 @@ class FuzzTest {
      * shrinks.
      */
     @Test
-    void contextsAreReadOrRefused() {
+    void randomCallContextsAreReadOrRefused() {
         byte[] time = CallContext.NONE.by(Deadline.in(Duration.ofHours(1))).toBytes();
         Mutations.of(CallContext.NONE.toBytes(), time, CallContext.NONE.of(ContextTest.TRACE).toBytes(), CallContext.NONE.of(ContextTest.LONGEST).toBytes()).feed(bytes -> {
             CallContext read = CallContext.read(bytes);

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 class LimitedLogTest {
     @Test
-    void peersBringAboutFewWarnings() {
+    void warningsPerPeerAreLimited() {
         LimitedLog log = new LimitedLog(0);
         for (int i = 0; i < LimitedLog.BURST; i++) {
             assertEquals(0, log.take(i));

@@ -112,7 +112,7 @@ class AccessTest {
     }
 
     @Test
-    void callersAreJudgedByTheRulesThatThereAre() throws Exception {
+    void callersAreCheckedByTheCurrentAccessRules() throws Exception {
         try (Peer peer = Peer.guard()) {
             ITest guard = Obvia.bind(ITest.class, peer.name);
             ITest made = guard.make(true);
@@ -132,7 +132,7 @@ class AccessTest {
     }
 
     @Test
-    void namesAndClassesAreRefused() throws Exception {
+    void accessRulesApplyToNamesAndClasses() throws Exception {
         try (Peer peer = Peer.guard()) {
             refused(() -> Obvia.bind(ITest.class, peer.name + "-hidden"));
             refused(() -> Obvia.createInstance(closed(peer.name), ITest.class));

@@ -82,7 +82,7 @@ class ConnectingTest {
     }
 
     @Test
-    void aCallIsLateWhereNobodyAccepts() throws Exception {
+    void connectingToAServerThatDoesNotAcceptTimesOut() throws Exception {
         try (Busy busy = new Busy()) {
             for (Thread.Builder threads : List.of(Thread.ofPlatform().daemon(), Thread.ofVirtual())) {
                 var late = begin(threads, () -> assertThrows(
@@ -93,7 +93,7 @@ class ConnectingTest {
     }
 
     @Test
-    void anInterruptionEndsTheWaitToBeAccepted() throws Exception {
+    void anInterruptionEndsTheWaitForAcceptance() throws Exception {
         try (Busy busy = new Busy()) {
             var begun = new CompletableFuture<Thread>();
             var cancelled = begin(Thread.ofPlatform().daemon(), () -> {
@@ -106,7 +106,7 @@ class ConnectingTest {
     }
 
     @Test
-    void aNameWhoseServerHasAFullQueueIsTaken() throws Exception {
+    void theNameOfAServerWithAFullQueueIsInUse() throws Exception {
         try (Busy busy = new Busy()) {
             var taken = begin(Thread.ofPlatform().daemon(), () -> assertThrows(
                     RpcException.class, () -> Obvia.export(new Calcs.Old(), ICalc.class, busy.name)));

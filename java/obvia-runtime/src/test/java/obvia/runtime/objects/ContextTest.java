@@ -88,7 +88,7 @@ public class ContextTest {
     }
 
     @Test
-    void methodsHearWhatTheirCallersSay() throws Exception {
+    void methodsSeeTheContextOfTheirCaller() throws Exception {
         try (Peer peer = Peer.calc("both");
                 Export export = Obvia.export(new Calcs.Old(), ICalc.class, "context-" + peer.name);
                 Endpoint loopback = Obvia.loopback()) {
@@ -110,7 +110,7 @@ public class ContextTest {
 
     /** The called method calls another process, which calls this one back. */
     @Test
-    void aMethodGoesOnWithWhatItsCallerSaid() throws Exception {
+    void callsOfAMethodInheritItsContext() throws Exception {
         try (Peer peer = Peer.calc("old");
                 Peer other = Peer.calc("virtual")) {
             ICalc there = Obvia.bind(ICalc.class, peer.name);
@@ -125,7 +125,7 @@ public class ContextTest {
     }
 
     @Test
-    void aMethodWaitsNoLongerThanItsCaller() throws Exception {
+    void callsOfAMethodEndAtTheDeadlineOfItsCaller() throws Exception {
         try (Peer peer = Peer.calc("old")) {
             ICalc there = Obvia.bind(ICalc.class, peer.name);
             assertTrue(there.about(Calcs.HOUR_LEFT) > TIME.toMillis());
@@ -135,7 +135,7 @@ public class ContextTest {
 
     /** The caller of a call without response does not wait, so its deadline does not apply. */
     @Test
-    void aMethodWithoutResponseIsToldTheTraceAlone() throws Exception {
+    void oneWayMethodsSeeOnlyTheTrace() throws Exception {
         try (Peer peer = Peer.calc("old")) {
             var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
             there.tell(4, Calcs.KEEP);
@@ -152,7 +152,7 @@ public class ContextTest {
 
     /** Work without a context is nested in work with one. */
     @Test
-    void workThatSaysNothingLeavesWhatIsAroundItAsItWas() throws Exception {
+    void aNestedEmptyContextDoesNotChangeTheOuterOne() throws Exception {
         try (Peer peer = Peer.calc("old")) {
             ICalc there = Obvia.bind(ICalc.class, peer.name);
             Obvia.within(TIME, () -> {
@@ -166,7 +166,7 @@ public class ContextTest {
     }
 
     @Test
-    void aContextThatSaysNothingIsNone() {
+    void emptyContextsEqualNone() {
         byte[] noTrace = CallContext.NONE.of(TRACE).toBytes();
         Arrays.fill(noTrace, 8, 24, (byte) 0);
         assertSame(CallContext.NONE, CallContext.read(noTrace));
@@ -183,7 +183,7 @@ public class ContextTest {
     }
 
     @Test
-    void callsThatSayNothingTakeOneMessage() throws Exception {
+    void callsWithoutContextTakeOneMessage() throws Exception {
         try (Peer peer = Peer.calc("old")) {
             ICalc there = Obvia.bind(ICalc.class, peer.name);
             assertEquals(1, messages(there));
@@ -196,7 +196,7 @@ public class ContextTest {
     }
 
     @Test
-    void aMethodSeesThatItsCallerWaitsNoLonger() throws Exception {
+    void methodsSeeTheCancellationOfTheirCall() throws Exception {
         assertFalse(Obvia.isCancelled(), "no call is performed here");
         try (Peer peer = Peer.calc("both")) {
             for (String name : List.of(peer.name, peer.name + "-virtual")) {
@@ -215,7 +215,7 @@ public class ContextTest {
     }
 
     @Test
-    void aRuleIsNotAskedAgainByWhatCallsSay() {
+    void callContextsDoNotRepeatTheAccessCheck() {
         var asked = new AtomicInteger();
         ICalc calc = new Calcs.Old();
         Obvia.setAccess(calc, _ -> asked.incrementAndGet() > 0);
@@ -293,7 +293,7 @@ public class ContextTest {
     }
 
     @Test
-    void bytesThatAreNoContextAreRefused() throws Exception {
+    void malformedCallContextsAreRefused() throws Exception {
         byte[] good = CallContext.NONE.by(Deadline.in(TIME)).of(TRACE).toBytes();
         byte[] longest = CallContext.NONE.of(LONGEST).toBytes();
         assertEquals(CallContext.LENGTH_MAX, longest.length);
@@ -334,7 +334,7 @@ public class ContextTest {
     }
 
     @Test
-    void aTraceThatIsNoneIsLeftOut() throws Exception {
+    void invalidTraceIdsAreIgnored() throws Exception {
         byte[] good = CallContext.NONE.by(Deadline.in(TIME)).of(TRACE).toBytes();
         byte[] noParent = good.clone();
         Arrays.fill(noParent, 24, 32, (byte) 0);
@@ -354,7 +354,7 @@ public class ContextTest {
     }
 
     @Test
-    void onlyHeadersAreTraces() {
+    void onlyValidTraceHeadersAreAccepted() {
         assertEquals("0af7651916cd43dd8448eb211c80319c", TRACE.traceId());
         assertEquals("b7ad6b7169203331", TRACE.parentId());
         assertTrue(TRACE.isSampled());
@@ -371,7 +371,7 @@ public class ContextTest {
 
     /** Tests the bytes against docs/flat.md. */
     @Test
-    void contextsAreLaidOutAsOthersReadThem() {
+    void callContextsHaveTheSharedLayout() {
         String bytes = java.util.HexFormat.of().formatHex(CallContext.NONE.of(TRACE).toBytes());
         assertEquals("ffffffffffffffff" + "0af7651916cd43dd8448eb211c80319c" + "b7ad6b7169203331" + "01" + "00" + "0700" + "00000000" + "6f627669613d31" + "00", bytes);
         assertEquals("ffffffffffffffff", java.util.HexFormat.of().formatHex(CallContext.NONE.toBytes()));

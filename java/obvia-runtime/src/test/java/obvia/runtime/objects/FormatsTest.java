@@ -23,7 +23,7 @@ class FormatsTest {
                     + "01000100" + "0f5e279dc314b64a0000000000000007" + "01000000" + "d2513c8f0e7a6b4db1e490c725ad6e18" + "01000000");
 
     @Test
-    void guidsAreWrittenAsOthersWriteThem() {
+    void guidsHaveTheSharedByteOrder() {
         Guid guid = Guid.of("01234567-89ab-cdef-0011-223344556677");
         assertEquals(0xcdef89ab01234567L, guid.wireHigh());
         assertEquals(0x7766554433221100L, guid.wireLow());
@@ -33,14 +33,14 @@ class FormatsTest {
     }
 
     @Test
-    void referencesRoundTrip() {
+    void objRefsRoundTrip() {
         assertEquals(SAMPLE, ObjRef.fromBytes(SAMPLE.toBytes()));
         byte[] longer = Arrays.copyOf(SAMPLE.toBytes(), SAMPLE.toBytes().length + 8);
         assertEquals(SAMPLE, ObjRef.fromBytes(longer));
     }
 
     @Test
-    void shorterReferencesAreRefused() {
+    void truncatedObjRefsAreRefused() {
         byte[] bytes = SAMPLE.toBytes();
         for (int length = 0; length < bytes.length; length++) {
             byte[] cut = Arrays.copyOf(bytes, length);
@@ -50,7 +50,7 @@ class FormatsTest {
     }
 
     @Test
-    void aBindIsAnswered() {
+    void bindPdusAreAcknowledged() {
         Bind.Answer answer = Bind.answer(BIND, 9);
         assertEquals(7, answer.client());
         assertEquals(12, answer.unit()[2]);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** Tests the parsers of a peer's bytes: see {@link Mutations}. */
 class FuzzTest {
     @Test
-    void bindsAreAnsweredOrRefused() {
+    void randomBindsAreAnsweredOrRefused() {
         Mutations.of(FormatsTest.BIND).feed(bytes -> {
             Bind.Answer answer = Bind.answer(bytes, 9);
             assertTrue(answer.unit().length <= 0x4000 && answer.unit()[2] == (bytes[2] == 11 ? 12 : 15));
@@ -22,14 +22,14 @@ class FuzzTest {
     }
 
     @Test
-    void answersToBindsAreOutcomesOrRefused() {
+    void randomBindResponsesAreReadOrRefused() {
         byte[] bound = Bind.answer(FormatsTest.BIND, 9).unit();
         int callId = ByteBuffer.wrap(bound).order(ByteOrder.LITTLE_ENDIAN).getInt(12);
         Mutations.of(bound).feed(bytes -> assertEquals(2, Bind.outcomes(bytes, 12, callId, 2).size()));
     }
 
     @Test
-    void referencesAreReadOrRefused() {
+    void randomObjRefsAreReadOrRefused() {
         ObjRef other = new ObjRef(FormatsTest.SAMPLE.iid(), 1, 9, 8, 7, List.of("a", "oxid-0000000000000009", "b"));
         Mutations.of(FormatsTest.SAMPLE.toBytes(), other.toBytes()).feed(bytes -> {
             try {

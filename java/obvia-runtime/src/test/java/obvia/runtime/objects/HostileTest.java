@@ -42,7 +42,7 @@ class HostileTest {
 
     @ParameterizedTest
     @EnumSource(Waiting.class)
-    void aSegmentThatIsCutShortEndsInABadMessage(Waiting waiting) throws Exception {
+    void truncatedSegmentsCauseABadMessage(Waiting waiting) throws Exception {
         RpcException why = HostileServer.against(
                 waiting,
                 window -> PeerFailure.of(assertThrows(Throwable.class, () -> {
@@ -60,7 +60,7 @@ class HostileTest {
     }
 
     @Test
-    void aServerThatNeverAnswersIsNotWaitedForForEver() throws Exception {
+    void waitingForASilentServerTimesOut() throws Exception {
         int result = HostileServer.against(
                 Waiting.BLOCK,
                 window -> assertThrows(RpcException.class, () -> window.receive(Deadline.in(java.time.Duration.ofMillis(300)))).result(),
@@ -87,7 +87,7 @@ class HostileTest {
     }
 
     @Test
-    void wordsThatAreNoneAreAFaultWithoutWords() throws Exception {
+    void malformedErrorInformationIsIgnored() throws Exception {
         byte[] good = ErrorInfoTest.FRAME;
         assertEquals(ErrorInfoTest.SAMPLE.description(), failure(Hresult.E_FAIL, good).description());
         byte[] tooLong = good.clone();
@@ -109,7 +109,7 @@ class HostileTest {
      * serves others.
      */
     @Test
-    void aServerIsNotHarmedByWhatASlotSays() throws Exception {
+    void randomSlotsDoNotHarmAServer() throws Exception {
         Random random = new Random(17);
         try (Peer peer = Peer.server()) {
             ITest witness = Obvia.bind(ITest.class, peer.name);
@@ -135,7 +135,7 @@ class HostileTest {
 
     /** Clients send random bytes after a greeting, and instead of one. */
     @Test
-    void aServerIsNotHarmedByGreetingsThatAreNone() throws Exception {
+    void randomGreetingsDoNotHarmAServer() throws Exception {
         Random random = new Random(23);
         try (Peer peer = Peer.server()) {
             ITest witness = Obvia.bind(ITest.class, peer.name);

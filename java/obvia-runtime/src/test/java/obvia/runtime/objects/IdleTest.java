@@ -36,7 +36,7 @@ class IdleTest {
     }
 
     @Test
-    void threadsOfIdleConnectionsEndAndComeBack() throws Exception {
+    void threadsOfIdleConnectionsEndAndRestart() throws Exception {
         for (String which : List.of("old", "virtual")) {
             try (Peer peer = Peer.calc(which, "-Dobvia.idle.warm=100")) {
                 ICalc there = Obvia.bind(ICalc.class, peer.name);
@@ -65,7 +65,7 @@ class IdleTest {
     }
 
     @Test
-    void whoEndsWhileNoThreadLooksIsNoticed() throws Exception {
+    void theEndOfAnIdleClientIsDetected() throws Exception {
         try (Peer peer = Peer.server("-Dobvia.idle.warm=50");
                 Peer holder = Peer.holder(peer.name)) {
             ITest there = Obvia.bind(ITest.class, peer.name);
@@ -119,7 +119,7 @@ class IdleTest {
     }
 
     @Test
-    void idleConnectionsThatHoldMemoryEndFirst() throws Exception {
+    void idleConnectionsWithMemoryAreClosedFirst() throws Exception {
         long server;
         try (Peer peer = Peer.server()) {
             ITest there = Obvia.bind(ITest.class, peer.name);
@@ -137,7 +137,7 @@ class IdleTest {
     }
 
     @Test
-    void idleConnectionsEndOnBothSidesAndComeBack() throws Exception {
+    void idleConnectionsAreClosedOnBothSidesAndReopened() throws Exception {
         try (Peer peer = Peer.calc("old", "-Dobvia.idle.warm=50")) {
             ICalc there = Obvia.bind(ICalc.class, peer.name);
             assertEquals(7, there.add(3, 4));
@@ -162,7 +162,7 @@ class IdleTest {
 
     /** Makes calls at the moment at which connections are closed: no call must be affected. */
     @Test
-    void whoCallsWhileItsConnectionEndsDoesNotNotice() throws Exception {
+    void callsSucceedWhileTheirIdleConnectionIsClosed() throws Exception {
         try (Peer peer = Peer.calc("old")) {
             ICalc there = Obvia.bind(ICalc.class, peer.name);
             limit(1, 1);

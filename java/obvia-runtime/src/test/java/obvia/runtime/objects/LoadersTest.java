@@ -89,7 +89,7 @@ class LoadersTest {
     }
 
     @Test
-    void aProgramIsDeployedAgainAndAgain() throws Exception {
+    void programsCanBeRedeployedRepeatedly() throws Exception {
         String name = "deployed-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
         long warm = IdleConnections.warm;
         IdleConnections.warm = 50;
@@ -110,7 +110,7 @@ class LoadersTest {
     }
 
     @Test
-    void anObjectTakesThePlaceOfOneOfAnotherClassLoader() throws Exception {
+    void objectsCanBeReplacedAcrossClassLoaders() throws Exception {
         String name = "deployed-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
         Class<?> type = new Deployed().loadClass(ITrees.class.getName());
         try (Export export = Obvia.export(new Trees(), ITrees.class, name);

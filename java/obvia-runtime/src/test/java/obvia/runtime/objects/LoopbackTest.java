@@ -80,7 +80,7 @@ class LoopbackTest {
     }
 
     @Test
-    void aMethodThatThrowsSaysWhat() throws Exception {
+    void exceptionsOfMethodsKeepTheirMessage() throws Exception {
         RpcException why = assertThrows(RpcException.class, () -> about(() -> {
             throw new IllegalStateException("the drawer is stuck");
         }));
@@ -116,7 +116,7 @@ class LoopbackTest {
     }
 
     @Test
-    void failuresHaveClassesOfTheirOwn() throws Exception {
+    void hresultsAreThrownAsTheirExceptionClass() throws Exception {
         assertThrows(AccessDeniedException.class, () -> about(() -> {
             throw new RpcException(Hresult.E_ACCESSDENIED);
         }));
@@ -131,7 +131,7 @@ class LoopbackTest {
     }
 
     @Test
-    void nobodyIsTakenForATrustedCaller() throws Exception {
+    void callerInformationIsAvailableOnlyDuringCalls() throws Exception {
         assertThrows(AccessDeniedException.class, Obvia::caller);
         assertFalse(Obvia.isCalled());
         assertEquals(1, about(() -> Obvia.isCalled() && Obvia.caller().isLocal() && !Obvia.caller().isAnonymous() ? 1 : 0));
@@ -148,7 +148,7 @@ class LoopbackTest {
     }
 
     @Test
-    void anEndpointThatIsClosedLeadsNowhere() throws Exception {
+    void closedEndpointsRefuseCalls() throws Exception {
         try (Export export = Obvia.export(new Calcs.Old(), ICalc.class, name())) {
             Endpoint here = Obvia.connect();
             Endpoint loopback = Obvia.loopback();
@@ -164,7 +164,7 @@ class LoopbackTest {
     }
 
     @Test
-    void aNameIsBoundToAnotherObject() throws Exception {
+    void exportedNamesCanBeRebound() throws Exception {
         Export export = Obvia.export(new Calcs.Old(), ICalc.class, name());
         try (export; Endpoint loopback = Obvia.loopback()) {
             ICalc former = loopback.bind(ICalc.class, export.name());
@@ -178,7 +178,7 @@ class LoopbackTest {
     }
 
     @Test
-    void nothingIsExportedByNoObject() {
+    void nullIsRefusedAsAnExportedObject() {
         String name = name();
         assertThrows(NullPointerException.class, () -> Obvia.export(null, ICalc.class, name));
         try (Export export = Obvia.export(new Calcs.Old(), ICalc.class, name)) {
@@ -191,7 +191,7 @@ class LoopbackTest {
     private record Alike() implements obvia.Remote {}
 
     @Test
-    void twoObjectsThatAreEqualAreNotTheSame() {
+    void isSameComparesIdentityAndNotEquality() {
         Alike one = new Alike();
         assertTrue(Obvia.isSame(one, one));
         assertFalse(Obvia.isSame(one, new Alike()));
@@ -204,7 +204,7 @@ class LoopbackTest {
     }
 
     @Test
-    void workHasAsMuchTimeAsCanBeCounted() {
+    void veryLongTimeoutsAreAccepted() {
         for (Duration time : new Duration[] {Duration.ofSeconds(Long.MAX_VALUE), Duration.ofNanos(Long.MAX_VALUE)}) {
             assertEquals(7, Obvia.within(time, () -> about(() -> 7)));
         }
@@ -215,7 +215,7 @@ class LoopbackTest {
     }
 
     @Test
-    void workThrowsWhatItSaysAndNothingElse() {
+    void workThrowsOnlyItsDeclaredExceptions() {
         // The test is that this compiles: one work throws no checked exception, the other the one
         // that it declares.
         assertEquals(7, Obvia.within(Duration.ofSeconds(30), () -> 7));

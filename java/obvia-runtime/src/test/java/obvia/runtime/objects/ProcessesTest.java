@@ -44,7 +44,7 @@ class ProcessesTest {
     }
 
     @Test
-    void aServerNeedsNoOptionAndWarnsOfNothing() throws Exception {
+    void serversStartWithoutOptionsAndWarnings() throws Exception {
         try (Peer peer = Peer.serverAsIs()) {
             assertEquals(7, Obvia.bind(ITest.class, peer.name).add(3, 4));
             assertEquals("", peer.errors());
@@ -52,7 +52,7 @@ class ProcessesTest {
     }
 
     @Test
-    void objectsGoByReferenceBothWays() throws Exception {
+    void objectsArePassedByReferenceInBothDirections() throws Exception {
         try (Peer one = Peer.server();
                 Peer two = Peer.server()) {
             ITest first = Obvia.bind(ITest.class, one.name);
@@ -71,7 +71,7 @@ class ProcessesTest {
     }
 
     @Test
-    void anObjectThatComesHomeIsItself() throws Exception {
+    void ownObjectsAreReturnedAsThemselves() throws Exception {
         try (Peer peer = Peer.server()) {
             ITest there = Obvia.bind(ITest.class, peer.name);
             Exports exports = ((ProcessRuntime) obvia.ObviaRuntime.instance()).exports();
@@ -87,7 +87,7 @@ class ProcessesTest {
     }
 
     @Test
-    void referencesAreGivenBack() throws Exception {
+    void referencesAreReleased() throws Exception {
         try (Peer peer = Peer.server()) {
             ITest there = Obvia.bind(ITest.class, peer.name);
             assertEquals(1, there.held());
@@ -107,7 +107,7 @@ class ProcessesTest {
     }
 
     @Test
-    void aClientThatIsKilledHoldsNothingAnyMore() throws Exception {
+    void killedClientsHoldNoReferences() throws Exception {
         try (Peer peer = Peer.server();
                 Peer holder = Peer.holder(peer.name)) {
             ITest there = Obvia.bind(ITest.class, peer.name);
@@ -118,7 +118,7 @@ class ProcessesTest {
     }
 
     @Test
-    void aServerThatIsKilledIsNoticedAndComesBack() throws Exception {
+    void killedServersAreDetectedAndCanBeRestarted() throws Exception {
         Peer peer = Peer.server();
         ITest there = Obvia.bind(ITest.class, peer.name);
         var call = CompletableFuture.supplyAsync(() -> failure(() -> there.sleep(100_000)));
@@ -134,7 +134,7 @@ class ProcessesTest {
     }
 
     @Test
-    void aCallThatIsLateEndsAndTheNextOneGoesOn() throws Exception {
+    void callsAfterATimeoutSucceed() throws Exception {
         try (Peer peer = Peer.server()) {
             ITest there = Obvia.bind(ITest.class, peer.name);
             RpcException late = assertThrows(RpcException.class, () -> Obvia.within(Duration.ofMillis(200), () -> {
@@ -147,7 +147,7 @@ class ProcessesTest {
     }
 
     @Test
-    void whoIsInterruptedWaitsNoLonger() throws Exception {
+    void interruptionsEndCalls() throws Exception {
         try (Peer peer = Peer.server()) {
             ITest there = Obvia.bind(ITest.class, peer.name);
             for (Thread.Builder builder : List.of(Thread.ofPlatform(), Thread.ofVirtual())) {
@@ -165,7 +165,7 @@ class ProcessesTest {
     }
 
     @Test
-    void whoCallsAServerThatIsStuckWaitsNoLongerThanItSays() throws Exception {
+    void callsToAStoppedServerEndAtTheirDeadline() throws Exception {
         try (Peer peer = Peer.calc("old")) {
             ICalc there = Obvia.bind(ICalc.class, peer.name);
             assertEquals(3, there.add(1, 2));
@@ -207,7 +207,7 @@ class ProcessesTest {
     }
 
     @Test
-    void aServerThatCallsAClientThatIsStuckWaitsNoLongerThanItSays() throws Exception {
+    void callsToAStoppedClientEndAtTheirDeadline() throws Exception {
         String name = "visited-" + ProcessHandle.current().pid();
         var result = new CompletableFuture<Integer>();
         ICalc visited = new Calcs.Old() {
@@ -254,7 +254,7 @@ class ProcessesTest {
     }
 
     @Test
-    void aNameThatAnotherProcessIsJustTakingIsInUse() throws Exception {
+    void namesBeingBoundByAnotherProcessAreInUse() throws Exception {
         String name = "taken-" + ProcessHandle.current().pid();
         try (Peer peer = Peer.taking(name)) {
             assertEquals(Hresult.RPC_S_DUPLICATE_ENDPOINT, failure(() -> Obvia.export(new Peer.Subject(), ITest.class, name)), peer.name);
@@ -264,7 +264,7 @@ class ProcessesTest {
     }
 
     @Test
-    void whatAProcessExportsItselfIsTheObjectItself() throws Exception {
+    void bindingAnOwnNameReturnsTheObjectItself() throws Exception {
         Peer.Subject own = new Peer.Subject();
         String name = "own-" + ProcessHandle.current().pid();
         try (var export = Obvia.export(own, ITest.class, name)) {

@@ -167,12 +167,12 @@ class ReachabilityTest {
     }
 
     @Test
-    void anObjectIsNotGivenBackInMidCall() {
+    void objectsAreNotReleasedDuringACall() {
         Collected.main();
     }
 
     @Test
-    void norWhereTheCompilerGoesFurther() throws Exception {
+    void objectsAreNotReleasedDuringACallInCompiledCode() throws Exception {
         Peer.collecting().close();
     }
 }

@@ -64,7 +64,7 @@ class ReferencesToReturnTest {
     }
 
     @Test
-    void listedReferencesAreGivenBack() throws Exception {
+    void listedReferencesAreReleased() throws Exception {
         try (Export export = export()) {
             WindowChannel channel = client.links().at(export.name()).ownChannel();
             long early = give();
@@ -81,7 +81,7 @@ class ReferencesToReturnTest {
     }
 
     @Test
-    void anotherProcessMakesTheServerGiveNothingBack() throws Exception {
+    void owedReferencesAreReleasedOnlyToTheirProcess() throws Exception {
         try (Export export = export();
                 Window window = Window.connect(ObjRef.endpoint(server.oxid()), Waiting.ADAPTIVE, false, Wires.patience())) {
             long held = give();
@@ -103,7 +103,7 @@ class ReferencesToReturnTest {
     }
 
     @Test
-    void aClientIsOwedALimitedNumber() {
+    void owedReferencesAreLimitedPerClient() {
         var one = new ReferencesToReturn.Source(-1, 1);
         var other = new ReferencesToReturn.Source(-1, 2);
         var owed = new ReferencesToReturn();
@@ -206,7 +206,7 @@ class ReferencesToReturnTest {
 
     /** One thread serves all links. */
     @Test
-    void aSlowClientDelaysTheJanitorALittle() throws Exception {
+    void slowClientsDelayTheJanitorOnlyBriefly() throws Exception {
         try (Slow slow = new Slow(client.oxid(), 600L, 600L, 600L)) {
             owe(slow, 3);
             Link link = Link.reach(server, ObjRef.endpoint(slow.oxid));
@@ -218,7 +218,7 @@ class ReferencesToReturnTest {
     }
 
     @Test
-    void aClientThatDoesNotAnswerIsAskedAgain() throws Exception {
+    void releasesToAnUnresponsiveClientAreRepeated() throws Exception {
         try (Slow slow = new Slow(client.oxid(), -1L)) {
             owe(slow, 1);
             Link link = Link.reach(server, ObjRef.endpoint(slow.oxid));
@@ -230,7 +230,7 @@ class ReferencesToReturnTest {
     }
 
     @Test
-    void aReleaseThatWasNotSentIsMadeLater() throws Exception {
+    void unsentReleasesAreSentLater() throws Exception {
         try (Slow slow = new Slow(client.oxid())) {
             Link link = Link.reach(server, ObjRef.endpoint(slow.oxid));
             var isEntered = new CountDownLatch(1);
@@ -259,7 +259,7 @@ class ReferencesToReturnTest {
     }
 
     @Test
-    void marksOfOpenConnectionsAreKept() throws Exception {
+    void marksOfOpenConnectionsAreNotReplaced() throws Exception {
         var marks = new ConnectionMarks(2);
         try (Wires.Pair one = Wires.pair(Waiting.BLOCK, Waiting.BLOCK);
                 Wires.Pair two = Wires.pair(Waiting.BLOCK, Waiting.BLOCK);

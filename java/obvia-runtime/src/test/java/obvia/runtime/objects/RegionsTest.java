@@ -53,7 +53,7 @@ class RegionsTest {
     }
 
     @Test
-    void whatLiesInSharedMemoryIsNotCopied() throws Exception {
+    void segmentsInSharedMemoryAreNotCopied() throws Exception {
         long server;
         try (Peer peer = Peer.server()) {
             ITest there = Obvia.bind(ITest.class, peer.name);
@@ -82,7 +82,7 @@ class RegionsTest {
     }
 
     @Test
-    void whatLiesElsewhereIsCopiedOrRefused() throws Exception {
+    void segmentsOutsideSharedMemoryAreCopiedOrRefused() throws Exception {
         try (Peer peer = Peer.server();
                 Arena arena = Arena.ofConfined();
                 SharedMemory read = Obvia.share(4096, Access.READ)) {
@@ -102,7 +102,7 @@ class RegionsTest {
     }
 
     @Test
-    void thereMayBeMoreRegionsThanAServerKeeps() throws Exception {
+    void regionsOverTheServersLimitAreMappedAgain() throws Exception {
         List<SharedMemory> all = new ArrayList<>();
         try (Peer peer = Peer.server()) {
             ITest there = Obvia.bind(ITest.class, peer.name);
@@ -122,7 +122,7 @@ class RegionsTest {
     }
 
     @Test
-    void virtualThreadsShareAsWell() throws Exception {
+    void virtualThreadsCanPassSharedMemory() throws Exception {
         try (Peer peer = Peer.server();
                 var threads = Executors.newVirtualThreadPerTaskExecutor();
                 SharedMemory shared = Obvia.share(LENGTH, Access.WRITE)) {
@@ -146,7 +146,7 @@ class RegionsTest {
     }
 
     @Test
-    void aClientThatIsKilledLeavesNothing() throws Exception {
+    void killedClientsLeaveNoMappings() throws Exception {
         long killed;
         try (Peer peer = Peer.server()) {
             ITest there = Obvia.bind(ITest.class, peer.name);

@@ -64,7 +64,7 @@ class StructuresTest {
     }
 
     @Test
-    void listsAndTreesGoThereAndBack() throws Exception {
+    void listsAndTreesRoundTrip() throws Exception {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             Item two = Item.of(1, false, "ab", Item.of(2, true, "\u00fc\ud83d\ude00", null));
@@ -88,7 +88,7 @@ class StructuresTest {
     }
 
     @Test
-    void arraysAndWhatIsInAStructureGoThereAndBack() throws Exception {
+    void arraysAndNestedStructuresRoundTrip() throws Exception {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             assertEquals(6, there.average(FEW));
@@ -112,7 +112,7 @@ class StructuresTest {
     }
 
     @Test
-    void unionsAreRecordsOnBothSides() throws Exception {
+    void unionsArePassedAsRecords() throws Exception {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             assertEquals("number 3", there.describe(1, new Any.Number(3)));
@@ -142,7 +142,7 @@ class StructuresTest {
     }
 
     @Test
-    void arraysOfPointersAndOfFixedSizeGoThereAndBack() throws Exception {
+    void pointerArraysAndFixedArraysRoundTrip() throws Exception {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             Item one = Item.of(1, true, "x", list(2));
@@ -172,7 +172,7 @@ class StructuresTest {
     }
 
     @Test
-    void whatDoesNotFitIsRefused() {
+    void structuresWithContradictoryLengthsAreRefused() {
         assertThrows(RpcException.class, () -> Samples.of(Doubles.of(1), Bytes.of(), (short) 0, (short) 0, null, 0, Ints.of()), "two lengths");
         assertThrows(RpcException.class, () -> Samples.of(null, null, (short) 1, (short) 1, Shorts.of(), 0, Ints.of()), "another length");
         assertThrows(RpcException.class, () -> Samples.of(null, null, (short) 0, (short) 0, null, 9, Ints.of(new int[9])), "out of its range");
@@ -182,7 +182,7 @@ class StructuresTest {
     }
 
     @Test
-    void aMillionElementsAreNoMoreTroubleThanTen() throws Exception {
+    void listsOfAMillionElementsArePassed() throws Exception {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             int count = 1_000_000;
@@ -194,7 +194,7 @@ class StructuresTest {
     }
 
     @Test
-    void anArgumentEndsWithItsCall() throws Exception {
+    void viewsOfArgumentsEndWithTheirCall() throws Exception {
         for (String option : List.of("-Dobvia.scope=call", "-Dobvia.scope=strict")) {
             try (Peer peer = Peer.server(option)) {
                 ITrees there = bind(peer);
@@ -207,7 +207,7 @@ class StructuresTest {
     }
 
     @Test
-    void whereViewsAreCollectedTheyDoNotEnd() throws Exception {
+    void collectedViewsOutliveTheirCall() throws Exception {
         try (Peer peer = Peer.server("-Dobvia.views=collected")) {
             ITrees there = bind(peer);
             assertEquals(6, there.probe(Trees.STORE, list(3), FEW));
@@ -220,7 +220,7 @@ class StructuresTest {
     }
 
     @Test
-    void whatIsRetainedStaysWhatItWas() throws Exception {
+    void retainedStructuresStayUnchanged() throws Exception {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             double[] ones = new double[5000];
@@ -240,7 +240,7 @@ class StructuresTest {
     }
 
     @Test
-    void whatIsDroppedWithoutBeingClosedIsReported() throws Exception {
+    void unclosedResultsAreReportedAsLeaks() throws Exception {
         try (Peer peer = Peer.server("-Dobvia.leaks=trace")) {
             ITrees there = bind(peer);
             there.probe(Trees.DROP, list(3), FEW);
@@ -264,7 +264,7 @@ class StructuresTest {
     }
 
     @Test
-    void referencesGoBesideStructures() throws Exception {
+    void referencesArePassedBesideStructures() throws Exception {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             Trees here = new Trees();
@@ -299,7 +299,7 @@ class StructuresTest {
     }
 
     @Test
-    void listsOfEverythingGoThereAndBack() throws Exception {
+    void listsOfMixedMembersRoundTrip() throws Exception {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             Chunk few = chunks(3, 9, null);
@@ -332,7 +332,7 @@ class StructuresTest {
     }
 
     @Test
-    void objectsAreInStructures() throws Exception {
+    void objectsArePassedInStructures() throws Exception {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             Trees here = new Trees();
@@ -359,7 +359,7 @@ class StructuresTest {
     }
 
     @Test
-    void referencesOfCallsThatAreNotMadeAreTakenBack() throws Exception {
+    void referencesOfUnsentCallsAreTakenBack() throws Exception {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             Trees here = new Trees();
@@ -376,7 +376,7 @@ class StructuresTest {
     }
 
     @Test
-    void structuresEndInArraysAndListsAreAsLongAsIsSaid() throws Exception {
+    void trailingArraysAndCountedListsRoundTrip() throws Exception {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             Row row = Row.of("title", List.of(Item.of(1, true, "a", list(2)), Item.of(2, false, null, null)));
@@ -410,7 +410,7 @@ class StructuresTest {
     }
 
     @Test
-    void hypersAndExpressionsChooseArms() throws Exception {
+    void unionArmsAreChosenByHypersAndExpressions() throws Exception {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             Any three = new Any.Text("three");
@@ -445,7 +445,7 @@ class StructuresTest {
     }
 
     @Test
-    void whatIsSharedStaysSharedAndCirclesStayCircles() throws Exception {
+    void sharedNodesAndCyclesRoundTrip() throws Exception {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             for (int count : new int[] {1, 2, 7, 100_000}) {
@@ -471,7 +471,7 @@ class StructuresTest {
     }
 
     @Test
-    void aCircleWhereThereMustBeATreeIsRefused() throws Exception {
+    void cyclesOfUniquePointersAreRefusedInArguments() throws Exception {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             Node.Rec alone = Node.of(3, null, null, null, null, null);
@@ -485,7 +485,7 @@ class StructuresTest {
     }
 
     @Test
-    void copiesAreRecords() {
+    void copiedStructuresAreRecords() {
         Item item = Item.of(1, true, "x", list(2));
         assertEquals(item, item.copy());
         assertEquals(item, item.retain().get());

@@ -55,7 +55,7 @@ class ThreadsTest {
     }
 
     @Test
-    void anObjectIsCalledByTheThreadsThatItWants() throws Exception {
+    void objectsAreCalledOnTheirKindOfThread() throws Exception {
         try (Peer peer = Peer.calc("both")) {
             ICalc platform = Obvia.bind(ICalc.class, peer.name);
             ICalc virtual = Obvia.bind(ICalc.class, peer.name + "-virtual");
@@ -71,7 +71,7 @@ class ThreadsTest {
     }
 
     @Test
-    void methodsThatBlockKeepNoOtherFromBeingCalled() throws Exception {
+    void blockedMethodsDoNotBlockOtherCalls() throws Exception {
         try (Peer peer = Peer.calc("virtual");
                 var threads = Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
             ICalc there = Obvia.bind(ICalc.class, peer.name);
@@ -103,7 +103,7 @@ class ThreadsTest {
     }
 
     @Test
-    void callsBackAndForthEndOnVirtualThreads() throws Exception {
+    void nestedCallbacksCompleteOnVirtualThreads() throws Exception {
         try (Peer one = Peer.calc("virtual");
                 Peer two = Peer.calc("virtual");
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -122,7 +122,7 @@ class ThreadsTest {
     }
 
     @Test
-    void aChannelThatAVirtualThreadLosesComesBack() throws Exception {
+    void lostChannelsOfVirtualThreadsAreReplaced() throws Exception {
         try (Peer peer = Peer.calc("old");
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
@@ -150,7 +150,7 @@ class ThreadsTest {
     }
 
     @Test
-    void aThreadThatEndsGivesItsConnectionBack() throws Exception {
+    void endedThreadsReturnTheirConnection() throws Exception {
         try (Peer peer = Peer.calc("old")) {
             ICalc there = Obvia.bind(ICalc.class, peer.name);
             int before = Obvia.connections().calling();
@@ -167,7 +167,7 @@ class ThreadsTest {
     }
 
     @Test
-    void referencesOfACallThatFailsAreTakenBack() throws Exception {
+    void referencesOfFailedCallsAreTakenBack() throws Exception {
         try (Peer peer = Peer.calc("old")) {
             var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
             Exports own = ((ProcessRuntime) obvia.ObviaRuntime.instance()).exports();
@@ -201,7 +201,7 @@ class ThreadsTest {
     }
 
     @Test
-    void referencesAreTakenBackWhereWhatTheCallSaysCannotBeSaid() throws Exception {
+    void referencesAreTakenBackIfTheCallContextCannotBeSent() throws Exception {
         Exports own = ((ProcessRuntime) obvia.ObviaRuntime.instance()).exports();
         for (Thread.Builder builder : List.of(Thread.ofPlatform(), Thread.ofVirtual())) {
             try (Peer peer = Peer.calc("old")) {
@@ -232,7 +232,7 @@ class ThreadsTest {
      * the window has no room for the list.
      */
     @Test
-    void aCallWithoutResponseWaitsAMomentForRoomForItsReferences() throws Exception {
+    void oneWayCallsWaitBrieflyForRoomForTheirReferences() throws Exception {
         try (Peer peer = Peer.calc("old")) {
             ICalcInfo.CalcProxy there = withTwoSlotsLeft(peer);
             Deadline end = Wires.patience();
@@ -247,7 +247,7 @@ class ThreadsTest {
     }
 
     @Test
-    void aCallThatIsLateIsNoneOfTheNextOnes() throws Exception {
+    void lateResponsesAreNotTakenForLaterCalls() throws Exception {
         try (Peer peer = Peer.calc("old")) {
             // The window has no slot for the cancellation.
             ICalcInfo.CalcProxy there = withTwoSlotsLeft(peer);
@@ -260,14 +260,14 @@ class ThreadsTest {
     }
 
     @Test
-    void tasksThatWorkForksSayWhatItSays() throws Exception {
+    void forkedTasksInheritTheCallContext() throws Exception {
         try (Peer forking = Peer.forking()) {
             forking.awaitWord("late " + Optional.of(ContextTest.TRACE));
         }
     }
 
     @Test
-    void theRuntimeIsFoundByThreadsThatWorkForSomebodyElse() throws Exception {
+    void threadsOfOtherClassLoadersFindTheRuntime() throws Exception {
         Peer.stranger().close();
     }
 

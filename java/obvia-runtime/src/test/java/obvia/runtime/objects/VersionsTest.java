@@ -31,7 +31,7 @@ class VersionsTest {
     }
 
     @Test
-    void aNewClientIsToldWhatAnOldServerHas() throws Exception {
+    void newClientsOfOldServersLearnTheMissingInterface() throws Exception {
         try (Peer peer = Peer.calc("old")) {
             RpcException why = assertThrows(RpcException.class, () -> Obvia.bind(ICalc2.class, peer.name));
             assertEquals(Hresult.E_NOINTERFACE, why.result());
@@ -47,7 +47,7 @@ class VersionsTest {
     }
 
     @Test
-    void aNewObjectGoesWhereTheOldInterfaceAloneIsKnown() throws Exception {
+    void newObjectsCanBePassedToOldPrograms() throws Exception {
         try (Peer old = Peer.calc("old");
                 Peer newer = Peer.calc("new")) {
             ICalc there = Obvia.bind(ICalc.class, old.name);
@@ -59,7 +59,7 @@ class VersionsTest {
     }
 
     @Test
-    void anObjectIsReplacedUnderItsProxies() throws Exception {
+    void proxiesReachTheReplacementOfTheirObject() throws Exception {
         try (Peer peer = Peer.calc("old")) {
             ICalc there = Obvia.bind(ICalc.class, peer.name);
             assertThrows(RpcException.class, () -> Obvia.as(there, ICalc2.class));
@@ -77,7 +77,7 @@ class VersionsTest {
     }
 
     @Test
-    void callsGoOnWhileAnObjectIsReplaced() throws Exception {
+    void callsSucceedWhileTheirObjectIsReplaced() throws Exception {
         try (Peer peer = Peer.calc("old")) {
             ICalc there = Obvia.bind(ICalc.class, peer.name);
             var calls = new AtomicInteger();
@@ -105,7 +105,7 @@ class VersionsTest {
     }
 
     @Test
-    void whatIsNoSuccessorIsRefused() {
+    void replacementsWithoutTheInterfaceAreRefused() {
         String name = "swapped-" + ProcessHandle.current().pid();
         var export = Obvia.export(new Calcs.New(), ICalc2.class, name);
         try {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class WindowChannelTest {
     @Test
-    void aChannelWhosePeerHasJustAnsweredIsTakenWithoutAskingTheKernel() throws Exception {
+    void recentlyAnsweredChannelsAreReusedWithoutASystemCall() throws Exception {
         for (boolean isAnswered : new boolean[] {true, false}) {
             try (Wires.Pair pair = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {
                 var channel = new WindowChannel(null, pair.client());

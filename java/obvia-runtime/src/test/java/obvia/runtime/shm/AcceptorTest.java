@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class AcceptorTest {
     @Test
-    void whatAcceptsConnectionsGoesOnWhateverIsMissing() throws Exception {
+    void acceptingContinuesAfterAnyFailure() throws Exception {
         String name = "accepting-" + ProcessHandle.current().pid();
         List<Throwable> failures = List.of(
                 new OutOfMemoryError("unable to create native thread: as it were"), new InternalError("as it were"), new IllegalStateException("as it were"));
@@ -53,7 +53,7 @@ class AcceptorTest {
     }
 
     @Test
-    void aThreadOfTheRuntimesGoesOnWhateverATurnThrows() throws Exception {
+    void runtimeThreadsContinueAfterAnyThrowable() throws Exception {
         var steps = new AtomicInteger();
         Thread thread = RepeatedTask.start("turning", true, "turning", () -> {
             switch (steps.incrementAndGet()) {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** Tests the parsers of a peer's bytes: see {@link Mutations}. */
 class FuzzTest {
     @Test
-    void greetingsAreReadOrRefused() {
+    void randomGreetingsAreReadOrRefused() {
         byte[] good = Segments.Greeting.of(Waiting.ADAPTIVE, true).put(ByteBuffer.allocate(24).order(ByteOrder.LITTLE_ENDIAN)).array();
         Mutations.of(good).feed(bytes -> {
             ByteBuffer greeting = ByteBuffer.wrap(Arrays.copyOf(bytes, 24)).order(ByteOrder.LITTLE_ENDIAN);
@@ -28,7 +28,7 @@ class FuzzTest {
     }
 
     @Test
-    void notesAreReadAndRegionsTakenOrRefused() throws Exception {
+    void randomRegionNotesAreReadOrRefused() throws Exception {
         long own = ProcessHandle.current().pid();
         try (UnlinkedFile file = UnlinkedFile.of(4096 + Long.BYTES)) {
             ByteBuffer good = ByteBuffer.allocate(AnnouncedFiles.length(-1)).order(ByteOrder.LITTLE_ENDIAN);
@@ -56,7 +56,7 @@ class FuzzTest {
 
     /** Tests slots that a peer has written. */
     @Test
-    void messagesLieInThePeersMemoryOrAreRefused() throws Exception {
+    void randomMessagesLieInThePeersMemoryOrAreRefused() throws Exception {
         byte[] slot = new byte[Layout.SLOT_SIZE];
         ByteBuffer.wrap(slot).order(ByteOrder.LITTLE_ENDIAN).putLong(4, 3L | 1L << 16 | 8L << 24).putLong(20, 8).putInt(28, 64);
         byte[] inArea = slot.clone();

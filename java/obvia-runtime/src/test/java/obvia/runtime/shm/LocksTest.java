@@ -26,7 +26,7 @@ public class LocksTest {
     }
 
     @Test
-    void locksOfOtherProcessesAndDevicesDoNotCount() {
+    void locksOfOtherProcessesAndDevicesAreIgnored() {
         Locks others = list(
                 "1: POSIX  ADVISORY  WRITE " + (OWN + 1) + " 00:1b:17 0 EOF",
                 "2: FLOCK  ADVISORY  WRITE " + OWN + " fe:1c:17 0 EOF",
@@ -40,7 +40,7 @@ public class LocksTest {
     }
 
     @Test
-    void aLockByTheOtherCallIsFoundByTheDeviceOfTheOwnLock() {
+    void flockLocksAreFoundByTheDeviceOfTheOwnLock() {
         String own = "1: POSIX  ADVISORY  WRITE " + OWN + " fe:00:17 0 EOF";
         assertTrue(list(own, "2: FLOCK  ADVISORY  READ 1 fe:00:17 0 EOF").haveFlock(17));
         assertFalse(list(own, "2: FLOCK  ADVISORY  READ 1 fe:00:171 0 EOF").haveFlock(17));
@@ -53,7 +53,7 @@ public class LocksTest {
      * {@code /proc}.
      */
     @Test
-    void theOwnNumberIsThatOfTheList() throws Exception {
+    void theOwnProcessIdEqualsThatOfTheLockList() throws Exception {
         assertEquals(ProcessHandle.current().pid(), Locks.self());
         try (Peer peer = Peer.inside()) {
             peer.awaitWord("1 " + true);

@@ -54,12 +54,12 @@ class MountsTest {
 
     /** Other languages have the same list. */
     @Test
-    void languagesAgreeOnLocalFileSystems() throws IOException {
+    void rustAndJavaHaveTheSameLocalFileSystems() throws IOException {
         assertEquals(Set.of(Files.readString(Path.of("../../testing/vectors/mounts/local.txt")).strip().split(" ")), Mounts.LOCAL);
     }
 
     @Test
-    void theInnermostMountCounts() {
+    void theInnermostMountDecides() {
         assertTrue(isInUserSpace("/data/a b/names") && isInUserSpace("/data/a b"));
         assertFalse(isInUserSpace("/data/a") || isInUserSpace("/data/a bc") || isInUserSpace("/"));
         assertTrue(isInUserSpace("/auto/names"), "the last mount of several");
@@ -68,7 +68,7 @@ class MountsTest {
     }
 
     @Test
-    void aLaterMountHidesThoseBelowIt() {
+    void laterMountsHideTheMountsBelowThem() {
         String root = "27 1 254:0 / / rw - ext4 /dev/vda rw\n";
         String cache = "28 27 0:40 / /data/u/.cache rw - tmpfs tmpfs rw\n";
         String user = "29 27 0:41 / /data/u rw - fuse.sshfs host: rw\n";
@@ -83,19 +83,19 @@ class MountsTest {
     }
 
     @Test
-    void aRootThatIsNoMountIsNotListed() {
+    void mountListsWithoutARootAreRead() {
         String list = "40 12 0:40 / /proc rw - proc proc rw\n41 12 0:41 / /data rw - fuse program rw\n42 41 0:42 / /data/plain rw - tmpfs tmpfs rw\n";
         assertTrue(isInUserSpace(list, "/data/names"));
         assertFalse(isInUserSpace(list, "/data/plain/names") || isInUserSpace(list, "/names"));
     }
 
     @Test
-    void aCircleEnds() {
+    void circularMountListsAreRead() {
         assertTrue(isInUserSpace("1 1 0:1 / / rw - rootfs rootfs rw\n2 1 0:2 / /a rw - tmpfs tmpfs rw\n3 2 0:3 / /a rw - fuse program rw\n2 3 0:2 / /a rw - tmpfs tmpfs rw\n", "/a"));
     }
 
     @Test
-    void memoryIsFoundByItsDevice() {
+    void memoryFileSystemsAreFoundByTheirDevice() {
         assertTrue(hasMemory(LIST, new Device(0, 44), LIST.length()));
         assertFalse(hasMemory(LIST, new Device(0, 40), LIST.length()) || hasMemory(LIST, new Device(44, 0), LIST.length()));
     }
@@ -106,7 +106,7 @@ class MountsTest {
 
     /** A list without an end is read to a limit, one line after the other. */
     @Test
-    void longListsArePartlyRead() {
+    void endlessMountListsAreReadUpToTheLimit() {
         byte[] line = "30 27 0:40 / /data/a rw - ext4 /dev/vda rw\n".getBytes(StandardCharsets.ISO_8859_1);
         var endless = new InputStream() {
             private long given;
@@ -124,14 +124,14 @@ class MountsTest {
     }
 
     @Test
-    void otherCharactersThanLineFeedsEndNoLine() {
+    void onlyLineFeedsEndAMountLine() {
         String forged = "30 27 0:40 / /data/a\r31 27 0:41 / /b rw - tmpfs tmpfs rw";
         assertEquals(List.of(forged, "x\u0085y"), Mounts.lines(new ByteArrayInputStream((forged + "\nx\u0085y\n").getBytes(StandardCharsets.ISO_8859_1)), 1000).toList());
         assertFalse(hasMemory(forged, new Device(0, 41), 1000));
     }
 
     @Test
-    void otherTypesAreTheKernels() {
+    void unlistedFileSystemTypesAreNotInUserSpace() {
         assertFalse(isInUserSpace("/host/names") || isInUserSpace("/control"));
     }
 
@@ -144,7 +144,7 @@ class MountsTest {
     }
 
     @Test
-    void theRootOfAContainerIsAsGoodAsTheKernels() {
+    void containerRootsCountAsLocalFileSystems() {
         assertFalse(isInUserSpace(CONTAINER, "/tmp/names") || isInUserSpace(CONTAINER, "/"));
         assertTrue(isInUserSpace(CONTAINER, "/mnt/names"));
         assertTrue(isReachedAtOnce(CONTAINER, "/tmp/names"));
@@ -152,7 +152,7 @@ class MountsTest {
     }
 
     @Test
-    void everyMountOnTheWayHasToAnswerAtOnce() {
+    void everyMountOfAPathMustBeLocal() {
         for (String path : new String[] {"/", "/names", "/data/a", "/data/a bc", "/automatic"}) {
             assertTrue(isReachedAtOnce(LIST, path), path);
         }
@@ -162,14 +162,14 @@ class MountsTest {
     }
 
     @Test
-    void pathsOfUnknownMeaningAreNotTakenForGood() {
+    void ambiguousPathsAreNotTrusted() {
         assertFalse(isReachedAtOnce(LIST, "names") || isReachedAtOnce(LIST, "/x/../data/a b") || isReachedAtOnce(LIST, "/x/.."));
         assertFalse(isReachedAtOnce("", "/names"));
         assertFalse(isReachedAtOnce("30 27 0:40 / /tmp rw - tmpfs tmpfs rw", "/tmp/names"));
     }
 
     @Test
-    void onlyFixedFoldersThatAreThereAreReachedAtOnce() throws IOException {
+    void onlyExistingUnreplaceableFoldersAreReachedAtOnce() throws IOException {
         int user = Lock.user();
         Path real = folder.toRealPath();
         // If the folder for temporary files may not answer, or others can replace it, no path below

@@ -45,7 +45,7 @@ public class PageAllocationTest {
     }
 
     @Test
-    void pagesAreTakenBeforeTheyAreWrittenTo() {
+    void pagesAreReservedBeforeTheyAreWritten() {
         Little file = new Little(100_000);
         PageAllocation pages = new PageAllocation(file, 1 << 20, 4096);
         pages.allocate(4096);
@@ -64,7 +64,7 @@ public class PageAllocationTest {
     }
 
     @Test
-    void aCallThatFindsNoRoomSaysSo() throws Exception {
+    void callsWithoutSharedMemoryReportTheLack() throws Exception {
         assumeTrue(Peer.hasMemoryOfItsOwn(), "without a file system of its own a test would fill everybody's");
         Peer.full().close();
     }

@@ -39,7 +39,7 @@ class PeerFileTest {
     private Path folder;
 
     @Test
-    void memoryIsAccepted() throws Exception {
+    void sharedMemoryFilesAreAccepted() throws Exception {
         try (UnlinkedFile made = UnlinkedFile.in(Path.of("/dev/shm"), 4096)) {
             PeerFile.open(made.path(), true, 4096).close();
             // However many files were refused, others can be opened, even while this process has
@@ -63,7 +63,7 @@ class PeerFileTest {
      * even on a disk.
      */
     @Test
-    void theFolderOfSegmentsIsAccepted() throws Exception {
+    void filesInTheSegmentFolderAreAccepted() throws Exception {
         try (UnlinkedFile made = UnlinkedFile.in(folder, 4096)) {
             PeerFile.open(made.path(), true, 4096, folder).close();
             if (!Mounts.own().holding(folder.toRealPath()).type().equals("tmpfs")) {
@@ -78,7 +78,7 @@ class PeerFileTest {
 
     /** Closing a descriptor of a file drops all locks of this process on it. */
     @Test
-    void lockedFilesAreNotOpened() throws Exception {
+    void lockedPeerFilesAreRefused() throws Exception {
         for (Path of : new Path[] {Path.of("/dev/shm"), folder}) {
             try (UnlinkedFile made = UnlinkedFile.in(of, 4096)) {
                 made.file().lock();
@@ -89,7 +89,7 @@ class PeerFileTest {
     }
 
     @Test
-    void filesThatWereLockedSinceStayOpen() throws Exception {
+    void peerFilesLockedAfterOpeningStayOpen() throws Exception {
         try (UnlinkedFile made = UnlinkedFile.in(Path.of("/dev/shm"), 4096)) {
             PeerFile file = PeerFile.open(made.path(), true, 4096);
             var lock = made.file().lock();
@@ -105,7 +105,7 @@ class PeerFileTest {
     }
 
     @Test
-    void filesThatAreLockedWhileTheyAreClosedStayOpen() throws Exception {
+    void peerFilesLockedDuringCloseStayOpen() throws Exception {
         try (UnlinkedFile made = UnlinkedFile.in(Path.of("/dev/shm"), 4096);
                 PeerFile file = PeerFile.open(made.path(), true, 4096)) {
             Thread closing = Thread.ofPlatform().daemon().unstarted(file::close);
@@ -122,7 +122,7 @@ class PeerFileTest {
 
     /** The kernel escapes line feeds in names, and no carriage returns. */
     @Test
-    void namesForgeNoMappings() throws Exception {
+    void fileNamesCannotForgeMappings() throws Exception {
         Path odd = Path.of("/dev/shm", ".obvia-test-" + ProcessHandle.current().pid() + "\r0-ffffffffffffffff r--p 0 00:01 0 ");
         try (Arena arena = Arena.ofConfined();
                 FileChannel file = FileChannel.open(odd, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -147,7 +147,7 @@ class PeerFileTest {
     }
 
     @Test
-    void mappingsAreFoundByTheirAddress() {
+    void mappingsAreFoundByAddress() {
         String list = """
                 1000-2000 r--p 0 00:05 7 /a\r0-ffffffffffffffff r--p 0 00:01 0 /b
                 2000-4000 rw-s 00001000 fe:10 18446744073709551615 /x\ry
@@ -163,7 +163,7 @@ class PeerFileTest {
     }
 
     @Test
-    void otherFilesAreRefused() throws Exception {
+    void peerFilesOtherThanMemoryAreRefused() throws Exception {
         for (String file : new String[] {"/proc/self/maps", "/dev/null", "/proc/self"}) {
             assertThrows(BadMessageException.class, () -> PeerFile.open(Path.of(file), false, 1), file);
         }
@@ -173,7 +173,7 @@ class PeerFileTest {
      * Device numbers that file systems mounted later may have are looked up in the list of mounts.
      */
     @Test
-    void devicesAreKnownByTheirNumbers() throws Exception {
+    void memoryDevicesAreRecognisedByNumber() throws Exception {
         Device early = Device.of((Long) Files.getAttribute(Path.of("/proc/self/ns/mnt"), "unix:dev"));
         assertTrue(PeerFile.isMemory(new Device(0, early.minor() - 1), SELF));
         assertFalse(PeerFile.isMemory(early, SELF));
@@ -185,7 +185,7 @@ class PeerFileTest {
 
     /** A call with little time left does not wait for as long as files may take. */
     @Test
-    void theDeadlineEndsTheWait() {
+    void peerFileWorkEndsAtItsDeadline() {
         RpcException late = null;
         // On a busy machine the work may be done before its caller looks.
         while (late == null) {
@@ -207,7 +207,7 @@ class PeerFileTest {
     }
 
     @Test
-    void fileSystemsThatDoNotAnswerHaveSomeThreads() throws Exception {
+    void hangingFileSystemsUseALimitedNumberOfThreads() throws Exception {
         var begun = new AtomicInteger();
         var end = new CountDownLatch(1);
         try {
@@ -229,7 +229,7 @@ class PeerFileTest {
 
     /** The kernel finds threads by their numbers where it lists processes. */
     @Test
-    void threadsBelongToTheirProcess() throws Exception {
+    void threadFilesAreAttributedToTheirProcess() throws Exception {
         Path own = Path.of("/proc", Long.toString(Locks.self()));
         try (Stream<Path> threads = Files.list(SELF.resolve("task"))) {
             assertTrue(threads.filter(thread -> PeerFile.processOf(Path.of("/proc").resolve(thread.getFileName()).resolve("fd/1")).equals(own)).count() > 1);
@@ -238,7 +238,7 @@ class PeerFileTest {
     }
 
     @Test
-    void turnsAreLimitedForEachAndForAll() throws Exception {
+    void turnsAreLimitedPerKeyAndInTotal() throws Exception {
         var limit = new WorkLimit<String>(2, 3);
         Deadline now = Deadline.in(Duration.ZERO);
         assertTrue(limit.begin("a", now) && limit.begin("a", now));

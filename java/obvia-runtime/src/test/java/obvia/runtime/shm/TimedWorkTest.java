@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class TimedWorkTest {
     @Test
-    void aLateOutcomeIsReturnedOnceItIsThere() throws Exception {
+    void lateResultsOfFileWorkAreReturnedWhenAvailable() throws Exception {
         var answer = new CountDownLatch(1);
         var work = new TimedWork<>(Duration.ofMillis(1), () -> {
             answer.await();
@@ -38,7 +38,7 @@ class TimedWorkTest {
 
     /** A failure after the time limit is not the answer to a later attempt. */
     @Test
-    void aLateFailureIsNotReturned() throws Exception {
+    void lateFailuresOfFileWorkAreNotReturned() throws Exception {
         var answer = new CountDownLatch(1);
         var work = new TimedWork<>(Duration.ofMillis(1), () -> {
             answer.await();
@@ -53,7 +53,7 @@ class TimedWorkTest {
     }
 
     @Test
-    void failuresAreThoseOfTheWork() {
+    void failuresOfFileWorkReachTheCaller() {
         for (Throwable why : new Throwable[] {new FileNotFoundException(), new IllegalStateException(), new AssertionError()}) {
             var work = new TimedWork<>(TimedWork.USUAL, () -> {
                 switch (why) {

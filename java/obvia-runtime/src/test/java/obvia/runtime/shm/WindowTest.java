@@ -74,7 +74,7 @@ public class WindowTest {
     }
 
     @Test
-    void whoSendsWithoutAnswersWaitsUntilThePeerHasTaken() throws Exception {
+    void oneWaySendersWaitForCredit() throws Exception {
         try (Wires.Pair pair = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {
             var server = CompletableFuture.runAsync(() -> {
                 for (int turn = 0; turn < 500; turn++) {
@@ -90,7 +90,7 @@ public class WindowTest {
     }
 
     @Test
-    void aPeerThatTakesNothingIsNotWaitedForForEver() throws Exception {
+    void waitingForCreditTimesOut() throws Exception {
         try (Wires.Pair pair = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {
             for (int turn = 0; turn < Layout.SLOT_COUNT; turn++) {
                 send(pair.client(), Window.ONEWAY, 8, turn);
@@ -103,7 +103,7 @@ public class WindowTest {
 
     @ParameterizedTest
     @EnumSource(Waiting.class)
-    void thePeersEndIsNoticed(Waiting waiting) throws Exception {
+    void theEndOfThePeerIsDetected(Waiting waiting) throws Exception {
         try (Wires.Pair pair = Wires.pair(waiting, Waiting.BLOCK)) {
             CompletableFuture.runAsync(pair.server()::close, CompletableFuture.delayedExecutor(100, java.util.concurrent.TimeUnit.MILLISECONDS));
             RpcException gone = assertThrows(RpcException.class, () -> pair.client().receive(Wires.patience()));
@@ -114,7 +114,7 @@ public class WindowTest {
 
     @ParameterizedTest
     @EnumSource(Waiting.class)
-    void aWaitEndsByItsDeadlineAndByWhoInterruptsIt(Waiting waiting) throws Exception {
+    void windowWaitsEndByDeadlineAndInterruption(Waiting waiting) throws Exception {
         try (Wires.Pair pair = Wires.pair(waiting, Waiting.BLOCK)) {
             Deadline soon = Deadline.in(Duration.ofMillis(100));
             RpcException late = assertThrows(RpcException.class, () -> pair.client().receive(soon));
@@ -127,7 +127,7 @@ public class WindowTest {
     }
 
     @Test
-    void whatASlotSaysIsChecked() throws Exception {
+    void slotFieldsAreChecked() throws Exception {
         // The length byte, the area's number, offset and length.
         long[][] wrong = {
             {113, 0, 0, 8}, {254, 0, 0, 8}, {255, 1, 0, 8}, {255, 0, 4, 8}, {255, 0, -8, 8}, {255, 0, 0, -1},
@@ -147,7 +147,7 @@ public class WindowTest {
     }
 
     @Test
-    void creditForWhatWasNeverSentIsRefused() throws Exception {
+    void creditForUnsentMessagesIsRefused() throws Exception {
         try (Wires.Pair pair = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {
             for (int turn = 0; turn < Layout.SLOT_COUNT; turn++) {
                 send(pair.client(), Window.ONEWAY, 8, turn);

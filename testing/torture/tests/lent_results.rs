@@ -5,7 +5,7 @@ use torture::process::Directory;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 
 #[test]
-fn what_is_lent_stays() {
+fn lent_results_stay_unchanged_until_they_are_dropped() {
     for way in ["adaptive", "block", "poll"] {
         let directory = Directory::new();
         let mut server = directory.start(PROGRAM, &[]);

@@ -43,7 +43,7 @@ fn calls(faults: Faults, seed: u64, predicts: bool) -> Net {
 }
 
 #[test]
-fn calls_take_the_short_way_both_ways() {
+fn calls_take_the_fast_path_in_both_directions() {
     let net = calls(Faults::default(), 1, true);
     for end in &net.ends {
         let statistics = end.engine.statistics();
@@ -53,7 +53,7 @@ fn calls_take_the_short_way_both_ways() {
 }
 
 #[test]
-fn calls_succeed_despite_faults_on_either_path() {
+fn calls_succeed_despite_faults_on_the_fast_and_slow_path() {
     let faults = Faults { loses: 7, doubles: 5, damages: 11, jitter: 300_000, ..Faults::default() };
     for seed in 1..=20 {
         let [short, long] = [true, false].map(|predicts| calls(faults, seed, predicts));
@@ -85,7 +85,7 @@ fn is_taken(end: &mut End, packet: &[u8]) -> bool {
 }
 
 #[test]
-fn a_packet_that_differs_in_any_field_goes_the_long_way() {
+fn unexpected_packets_take_the_slow_path() {
     let (packet, mut end) = expected();
     for bit in 0..packet.len() * 8 {
         let (byte, mut other) = (bit / 8, packet.clone());
@@ -109,7 +109,7 @@ fn a_packet_that_differs_in_any_field_goes_the_long_way() {
 }
 
 #[test]
-fn no_packet_is_expected_while_anything_else_is_going_on() {
+fn no_packet_is_predicted_while_other_work_is_pending() {
     let changes: [fn(&mut End); 6] = [
         |end| end.queues.receive.clear(),
         |end| end.queues.exposed = region(1 << 20, Access::READ),
@@ -131,7 +131,7 @@ fn no_packet_is_expected_while_anything_else_is_going_on() {
 }
 
 #[test]
-fn only_a_short_write_that_is_alone_is_sent_at_once() {
+fn only_a_single_short_write_takes_the_fast_send_path() {
     let with = |post: fn(&mut Net)| {
         let mut net = calls(Faults::default(), 1, true);
         net.pass(1_000_000);
@@ -180,7 +180,7 @@ impl Link for Wire {
 }
 
 #[test]
-fn ports_take_the_short_way_and_still_look_at_everything_now_and_then() {
+fn ports_on_the_fast_path_still_do_the_periodic_work() {
     const CALLS: u64 = 1000;
     let mut net = Net::new(ReliableDelivery);
     net.pass(SPAN);

@@ -50,12 +50,14 @@ fn nearly(frame: &[u8]) -> Vec<Vec<u8>> {
 
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
-fn replies_that_are_none_are_errors_and_leave_nothing_behind() {
+fn malformed_responses_are_errors_and_leak_nothing() {
     // A process has one description of an interface, and another test may have registered the true
     // one already.
     let itself = std::env::current_exe().unwrap();
     let mut alone = Command::new(itself);
-    alone.args(["--exact", "--ignored", "liar::in_a_process_of_its_own"]).env(native::BUILT, native::program());
+    alone
+        .args(["--exact", "--ignored", "malformed_responses::malformed_responses_in_an_own_process"])
+        .env(native::BUILT, native::program());
     let output = alone.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("1 passed"), "{said}");
@@ -63,12 +65,12 @@ fn replies_that_are_none_are_errors_and_leave_nothing_behind() {
 
 #[test]
 #[ignore = "for the test above"]
-fn in_a_process_of_its_own() {
+fn malformed_responses_in_an_own_process() {
     let lying = Description { stubs: Stubs::new(&LIES), ..**<IShapes as Remote>::INFO };
     // SAFETY: the vtable is that of the interface, and the stubs call no method.
     let info = Box::leak(Box::new(unsafe { InterfaceInfo::new(lying) }));
     let object: IShapes = Shapes::default().into();
-    let name = ground::fresh_name("matrix-liar");
+    let name = ground::fresh_name("matrix-malformed");
     let _export = obvia::abi::export(&name, &object.cast().unwrap(), info).unwrap();
     for (what, expected) in [("valid", code::S_OK), ("invalid", code::RPC_E_INVALID_DATA)] {
         for Frame { name: vector, method, frame, outer, .. } in frames(what, "reply") {

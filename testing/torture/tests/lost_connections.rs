@@ -131,7 +131,7 @@ fn pair(options: &str) -> (Process, Process, Middle, [Directory; 2]) {
 }
 
 #[test]
-fn who_comes_back_finds_its_objects() {
+fn reconnecting_clients_find_their_objects() {
     for options in ["", ",transfer=ndr"] {
         let (mut server, mut client, middle, _directories) = pair(options);
         for round in 1..=3 {
@@ -154,7 +154,7 @@ fn who_comes_back_finds_its_objects() {
 }
 
 #[test]
-fn who_does_not_come_back_holds_nothing_for_long() {
+fn lost_clients_that_do_not_reconnect_lose_their_references() {
     let (mut server, mut client, middle, _directories) = pair("");
     middle.refuse();
     let why = client.bad("add 1");
@@ -177,7 +177,7 @@ fn the_limit_of_a_connection_holds_for_all_steps_together() {
 }
 
 #[test]
-fn who_is_killed_holds_nothing() {
+fn killed_network_clients_hold_no_references() {
     let (mut server, client, _middle, _directories) = pair("");
     drop(client);
     server.becomes(LATEST, "live", 0);

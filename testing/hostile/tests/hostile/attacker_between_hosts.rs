@@ -77,18 +77,18 @@ fn under_a_key(level: &str) {
 }
 
 #[test]
-fn who_is_between_two_hosts_changes_no_call_that_is_signed() {
+fn attackers_between_hosts_cannot_change_signed_calls() {
     under_a_key("integrity");
 }
 
 #[test]
-fn who_is_between_two_hosts_changes_no_call_that_is_encrypted() {
+fn attackers_between_hosts_cannot_change_encrypted_calls() {
     under_a_key("privacy");
 }
 
 /// The control for the tests above: without protection, forged datagrams are accepted.
 #[test]
-fn without_a_key_the_same_words_are_believed() {
+fn forged_datagrams_are_accepted_without_protection() {
     let hosts = Hosts::new("");
     let relay = hosts.relay();
     let (mut witness, _place) = Hosts::witness(relay.port(), "");

@@ -20,7 +20,7 @@ fn code_of<T>(result: Result<T>) -> Option<obvia::HRESULT> {
 const REFUSED: Option<obvia::HRESULT> = Some(code::E_INVALIDARG);
 
 #[test]
-fn a_union_has_the_arm_of_its_discriminant() {
+fn unions_must_have_the_arm_of_their_discriminant() {
     // The value names a case of another arm, or none of its own arm.
     for wrong in [Any::Other(1, 5), Any::Other(2, 5), Any::Other(4, 5), Any::Pair(5, 5), Any::Pair(2, 5)] {
         assert_eq!(code_of(Counted::new(wrong, None)), REFUSED, "{wrong:?}");
@@ -36,7 +36,7 @@ fn a_union_has_the_arm_of_its_discriminant() {
 }
 
 #[test]
-fn all_that_share_a_discriminant_or_a_length_agree() {
+fn members_with_a_shared_discriminant_or_length_must_agree() {
     assert_eq!(code_of(Twice::new(Any::Number(5), Any::Text(None))), REFUSED);
     assert_eq!(code_of(Twice::new(Any::Pair(3, 5), Any::Pair(4, 5))), REFUSED);
     assert!(Twice::new(Any::Pair(3, 5), Any::Pair(3, 6)).is_ok());
@@ -48,7 +48,7 @@ fn all_that_share_a_discriminant_or_a_length_agree() {
 }
 
 #[test]
-fn an_optional_union_is_held_to_its_discriminant() {
+fn optional_unions_must_have_the_arm_of_their_discriminant() {
     let values: IValues = Values.into();
     assert_eq!(code_of(values.Perhaps(2, Some(Any::Number(0x4141_4141)))), REFUSED);
     assert_eq!(code_of(values.Perhaps(2, Some(Any::Other(2, 0x4141_4141)))), REFUSED);
@@ -57,7 +57,7 @@ fn an_optional_union_is_held_to_its_discriminant() {
 }
 
 #[test]
-fn results_that_share_a_length_agree() {
+fn results_with_a_shared_length_must_agree() {
     let values: IValues = Values.into();
     assert_eq!(code_of(values.Both()), REFUSED);
     assert_eq!(code_of(values.Structures()), REFUSED);
@@ -68,7 +68,7 @@ fn results_that_share_a_length_agree() {
 }
 
 #[test]
-fn what_a_method_changes_is_there_when_it_panics() {
+fn values_changed_by_a_panicking_method_stay_valid() {
     let values: IValues = Values.into();
     let mut named = Owned::new(&soundness::Named::new(&5)).unwrap();
     assert!(values.Turn(&mut named, true).is_err());
@@ -78,7 +78,7 @@ fn what_a_method_changes_is_there_when_it_panics() {
 }
 
 #[test]
-fn pointers_that_are_set_while_something_owned_is_looked_at_are_as_before() {
+fn pointers_set_during_a_view_of_an_owned_value_are_reset() {
     let inner = [Node::new(7, None, None).unwrap()];
     let node = Node::new(1, None, Some(&inner)).unwrap();
     let owned = Owned::<Node<'static>>::new(&node).unwrap();
@@ -105,7 +105,7 @@ fn pointers_that_are_set_while_something_owned_is_looked_at_are_as_before() {
 }
 
 #[test]
-fn what_is_lent_survives_a_panic() {
+fn lent_results_survive_a_panic() {
     let values: IValues = Values.into();
     for count in [0, 2, 4, 5, 1000] {
         assert_eq!(values.Lend(count).unwrap().to_vec(), (0..i64::from(count)).collect::<Vec<_>>());
@@ -125,7 +125,7 @@ impl IProgress_Impl for Checked_Impl {
 }
 
 #[test]
-fn an_object_whose_type_nobody_has_checked_stays_with_its_thread() {
+fn objects_of_unchecked_type_cannot_be_sent_to_other_threads() {
     let own: IUnknown = Unchecked(Rc::new(())).into();
     let refused = Agile::new(&own).unwrap_err();
     assert_eq!(refused.code(), code::E_INVALIDARG);
@@ -135,7 +135,7 @@ fn an_object_whose_type_nobody_has_checked_stays_with_its_thread() {
 }
 
 #[test]
-fn values_with_such_objects_stay_with_their_thread_too() {
+fn values_with_unchecked_objects_cannot_be_sent_to_other_threads() {
     let (own, checked): (IUnknown, IProgress) = (Unchecked(Rc::new(())).into(), Checked.into());
     let variants = [Variant::from(own), Variant::from(checked.cast::<IUnknown>().unwrap()), Variant::from(5)];
     let found = variants.each_ref().map(|value| code_of(Agile::new(value)));
@@ -153,7 +153,7 @@ fn values_with_such_objects_stay_with_their_thread_too() {
 }
 
 #[test]
-fn a_program_with_two_meanings_of_an_iid_does_not_start() {
+fn programs_with_two_interfaces_of_one_iid_do_not_start() {
     let output = Command::new(env!("CARGO_BIN_EXE_two-meanings")).output().unwrap();
     let (out, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(!output.status.success() && out.is_empty(), "{out}{error}");
@@ -215,7 +215,7 @@ fn a_server_frees_what_it_returned_once() {
 }
 
 #[test]
-fn pointers_that_a_method_sets_in_its_arguments_are_not_freed() {
+fn pointers_set_in_arguments_by_a_method_are_not_freed() {
     let (server, name) = Server::start();
     let values: IValues = obvia::connect(&name).unwrap();
     let inner = [Node::new(7, None, None).unwrap()];
@@ -248,7 +248,7 @@ thread_local! {
 }
 
 #[test]
-fn calls_of_a_thread_that_ends_are_calls() {
+fn calls_during_the_destruction_of_thread_locals_succeed() {
     let (server, name) = Server::start();
     let values = Agile::new(&obvia::connect::<IValues>(&name).unwrap()).unwrap();
     for calls_before in [false, true] {
