@@ -13,5 +13,5 @@ fn main() {
     build("../interop/idl/rpcecho.idl");
     // The C back end's golden IDL file. `crates/capi/tests/native/random_calls.rs` runs the
     // programs.
-    build_with(&tested, "../../crates/idl/tests/golden/c/plain.idl");
+    build_with(&tested, "../../crates/idl/tests/c/plain.idl");
 }

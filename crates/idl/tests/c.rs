@@ -1,6 +1,7 @@
 //! The output of the C back end compiles as C and as C++ without warnings, and works: see
 //! `c/plain.c`.
 
+use obvia_idl::Compiler;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,16 +45,27 @@ fn golden(name: &str) -> PathBuf {
     tests().join("golden/c").join(name)
 }
 
-/// Compiles a program, each file in its language, and runs it.
-fn run(name: &str, language: Language, program: &str, stubs: &[&str], stubs_language: Language) {
+/// Returns a folder for a test's files, with the code that is generated for `c/plain.idl`.
+fn folder_with_plain(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).expect("the folder for builds can be written to");
+    let written =
+        obvia_idl::compile_into(&Compiler::new(), obvia_idl::Language::C, &tests().join("c/plain.idl"), &folder);
+    written.unwrap_or_else(|failure| panic!("{failure}"));
+    folder
+}
+
+/// Compiles a program, each file in its language, and runs it.
+fn run(name: &str, language: Language, program: &str, stubs: &[&str], stubs_language: Language) {
+    let folder = folder_with_plain(name);
+    let include = format!("-I{}", folder.display());
     let mut objects = Vec::new();
-    let sources = stubs.iter().map(|stub| (stubs_language, golden(stub)));
+    let place = |stub: &&str| Some(folder.join(stub)).filter(|own| own.exists()).unwrap_or_else(|| golden(stub));
+    let sources = stubs.iter().map(|stub| (stubs_language, place(stub)));
     for (language, source) in sources.chain([(language, tests().join("c").join(program))]) {
         let object = folder.join(source.file_name().expect("it has a name")).with_extension("o");
         let mut arguments = SANITIZED.to_vec();
-        arguments.extend(["-g", "-c", "-o", object.to_str().expect("the path is text")]);
+        arguments.extend(["-g", "-c", &include, "-o", object.to_str().expect("the path is text")]);
         compile(language, &arguments, &[source]);
         objects.push(object);
     }
@@ -68,12 +80,17 @@ fn run(name: &str, language: Language, program: &str, stubs: &[&str], stubs_lang
 
 #[test]
 fn headers_and_stubs_compile_without_a_warning() {
-    for name in ["basis", "functions", "graphs", "plain"] {
+    let (goldens, own) = (tests().join("golden/c"), folder_with_plain("headers"));
+    let include = format!("-I{}", own.display());
+    for (folder, name) in [(&goldens, "basis"), (&goldens, "functions"), (&goldens, "graphs"), (&own, "plain")] {
+        let compile = |language, ending| {
+            compile(language, &["-fsyntax-only", &include], &[folder.join(format!("{name}{ending}"))]);
+        };
         for language in [C, CPP] {
-            compile(language, &["-fsyntax-only"], &[golden(&format!("{name}_stubs.c"))]);
-            compile(language, &["-fsyntax-only"], &[golden(&format!("{name}.h"))]);
+            compile(language, "_stubs.c");
+            compile(language, ".h");
         }
-        compile(CPP, &["-fsyntax-only"], &[golden(&format!("{name}_values.hpp"))]);
+        compile(CPP, "_values.hpp");
     }
 }
 
@@ -202,7 +219,7 @@ fn idl_constants_do_not_affect_later_c_headers() {
     };
     let long = format!("const char *long_text = \"{0}\";\nconst wchar_t *wide_text = L\"{0}\";\n", "a".repeat(70_000));
     let idl = write("constants.idl", &(CONSTANTS.to_owned() + &long));
-    let written = obvia_idl::compile_into(&obvia_idl::Compiler::new(), obvia_idl::Language::C, &idl, folder.path());
+    let written = obvia_idl::compile_into(&Compiler::new(), obvia_idl::Language::C, &idl, folder.path());
     written.unwrap_or_else(|failure| panic!("{failure}"));
     for (language, text) in [(C, WITH_CONSTANTS_IN_C), (CPP, WITH_CONSTANTS_IN_CPP)] {
         let [first, last] = [POSIX.to_owned() + text, text.to_owned() + POSIX].map(|text| text + "\n");
@@ -227,12 +244,8 @@ fn a_users_header_takes_precedence_over_a_built_in_name() {
         std::fs::write(folder.join(name), text).expect("the folder can be written to");
     }
     for (name, _) in files {
-        let written = obvia_idl::compile_into(
-            &obvia_idl::Compiler::new(),
-            obvia_idl::Language::C,
-            &folder.join(name),
-            folder.path(),
-        );
+        let written =
+            obvia_idl::compile_into(&Compiler::new(), obvia_idl::Language::C, &folder.join(name), folder.path());
         written.unwrap_or_else(|failure| panic!("{failure}"));
     }
     let header = std::fs::read_to_string(folder.join("bank.h")).expect("it was just written");
