@@ -15,7 +15,7 @@ pub(crate) mod response;
 pub(crate) mod returned;
 mod specialised;
 mod state;
-mod unclaimed;
+mod unreached;
 mod ways;
 
 pub(crate) use reach::address_of;

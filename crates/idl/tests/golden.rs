@@ -1,8 +1,8 @@
 //! The output of the back ends equals the golden files byte for byte: `golden/NAME.rs` for
 //! `golden/NAME.idl`; `golden/c/NAME.h`, `NAME_stubs.c` and `NAME_values.hpp` for
-//! `c/basis.idl`, `golden/c/graphs.idl` and `golden/functions.idl`; `golden/java/NAME/CLASS.java` for
-//! `golden/java/NAME.idl` and for `golden/post.idl`; and the headers of connection points, which
-//! are installed with libobvia.
+//! `c/basis.idl`, `golden/c/graphs.idl` and `golden/functions.idl`; `golden/java/NAME/CLASS.java`
+//! for `golden/java/NAME.idl` and for `golden/post.idl`; and the headers of connection points,
+//! which are installed with libobvia.
 //!
 //! After an intended change of the output, run the test with `OBVIA_BLESS=1` to write the files
 //! anew, and review the differences.

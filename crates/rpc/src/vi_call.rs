@@ -19,7 +19,7 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// The interval at which a call that may take long asks whether it is still awaited.
+/// The interval at which [`Channel::call_while`] asks whether the call is still awaited.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The reason why a call has no results.
@@ -269,8 +269,8 @@ impl Channel {
         await_response(tx, rx, broken, call_id, limit)
     }
 
-    /// As [`Self::call`], for a call that may take long. The call is cancelled when `is_awaited`
-    /// returns false, which is asked at intervals.
+    /// As [`Self::call`]. The call is cancelled when `is_awaited` returns false, which is asked at
+    /// intervals.
     ///
     /// # Errors
     ///
@@ -281,7 +281,7 @@ impl Channel {
         opnum: u16,
         length: usize,
         deadline: Deadline,
-        is_awaited: impl Fn() -> bool,
+        is_awaited: &dyn Fn() -> bool,
     ) -> Result<Reply<'_>, CallError> {
         let Self { window: Window { tx, rx, .. }, broken, .. } = self;
         let (call_id, deadline) = (tx.next_sequence(), deadline.start());

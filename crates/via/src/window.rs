@@ -106,8 +106,8 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn end_sleep(&self, wire: &Wire);
     /// Wakes the thread that waits for the peer's messages.
     fn wake(&self, wire: &Wire);
-    /// Makes a larger area for this side's frames, and passes it to the peer. After a wait that has
-    /// failed, the next call returns the area that was asked for then, whatever its length.
+    /// Makes a larger area for this side's frames, and passes it to the peer. A carrier that waits
+    /// for the peer may return, after a failed call for the same number, the area of that call.
     fn make_area(&self, wire: &Wire, number: u32, length: usize) -> Result<Mapping, Error>;
     /// Takes over the peer's next area, which has at most `most` bytes.
     fn take_area(&self, number: u32, most: usize) -> Result<Mapping, Error>;

@@ -236,7 +236,7 @@ fn an_activation_cancelled_at_the_service_leaves_no_object() {
         assert_eq!(server.number("live"), 2);
         let busy = service.threads_called("obvia-serve");
         cancel(&mut client, &place);
-        within(SOON, || same(service.threads_called("obvia-serve"), busy - 1));
+        within(SOON, || same(service.threads_called("obvia-serve") < busy, true));
         if noticed == 0 {
             server.good("wake");
         }
@@ -266,7 +266,7 @@ fn an_activation_that_is_cancelled_at_the_service_leaves_no_reference_to_a_third
     server.becomes(LATEST, "sleeping", 1);
     let busy = service.threads_called("obvia-serve");
     cancel(&mut client, &place);
-    within(SOON, || same(service.threads_called("obvia-serve"), busy - 1));
+    within(SOON, || same(service.threads_called("obvia-serve") < busy, true));
     server.good("wake");
     server.becomes(LATEST, "sleeping", 0);
     server.good("leave");

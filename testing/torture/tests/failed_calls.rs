@@ -205,7 +205,7 @@ fn a_lost_network_connection_is_not_taken_for_the_end_of_the_process() {
 
 /// The client cannot reach the process of an object that it receives for a while.
 #[test]
-fn what_is_received_from_a_process_that_cannot_be_reached_is_given_back() {
+fn references_to_an_unreachable_process_are_given_back_over_the_next_link() {
     let directory = Directory::new();
     let mut home = directory.start(PROGRAM, &[]);
     home.good("export home");
@@ -228,6 +228,7 @@ fn what_is_received_from_a_process_that_cannot_be_reached_is_given_back() {
     client.good("keep-none");
     assert_eq!(home.number("live"), 1);
     fs::rename(&hidden, &endpoint).unwrap();
+    client.good("connect home");
     home.becomes(LATEST, "live", 0);
 }
 

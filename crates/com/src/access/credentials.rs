@@ -18,11 +18,11 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 /// The file has lines `USER = HASH`, in the format of [`AccountTable`].
 pub const ACCOUNTS_VARIABLE: &str = "OBVIA_ACCOUNTS";
 
-static CREDENTIALS: RwLock<Option<SameCredentials>> = RwLock::new(None);
+static CREDENTIALS: RwLock<Option<CredentialsByAddress>> = RwLock::new(None);
 
 thread_local! {
     /// The credentials of this thread while [`with_credentials`] runs.
-    static OF_THREAD: RefCell<Option<SameCredentials>> = const { RefCell::new(None) };
+    static OF_THREAD: RefCell<Option<CredentialsByAddress>> = const { RefCell::new(None) };
 }
 
 static ACCOUNTS: RwLock<Option<Arc<dyn Accounts>>> = RwLock::new(None);
@@ -44,7 +44,7 @@ static ACCOUNTS: RwLock<Option<Arc<dyn Accounts>>> = RwLock::new(None);
 /// // let calc: ICalc = obvia::connect("ncacn_ip_tcp:host[5555,security=privacy,name=calc]")?;
 /// ```
 pub fn set_credentials(credentials: impl Credentials + 'static) {
-    *CREDENTIALS.write().unwrap_or_else(PoisonError::into_inner) = Some(SameCredentials(Arc::new(credentials)));
+    *CREDENTIALS.write().unwrap_or_else(PoisonError::into_inner) = Some(CredentialsByAddress(Arc::new(credentials)));
 }
 
 /// Runs `work` on this thread with these credentials instead of [those of the
@@ -52,7 +52,7 @@ pub fn set_credentials(credentials: impl Credentials + 'static) {
 /// shared with calls under other credentials.
 pub fn with_credentials<R>(credentials: &Arc<dyn Credentials>, work: impl FnOnce() -> R) -> R {
     /// Restores the previous credentials, even if `work` panics.
-    struct Previous(Option<SameCredentials>);
+    struct Previous(Option<CredentialsByAddress>);
 
     impl Drop for Previous {
         fn drop(&mut self) {
@@ -60,7 +60,7 @@ pub fn with_credentials<R>(credentials: &Arc<dyn Credentials>, work: impl FnOnce
         }
     }
 
-    let given = SameCredentials(Arc::clone(credentials));
+    let given = CredentialsByAddress(Arc::clone(credentials));
     let _previous = Previous(OF_THREAD.try_with(|own| own.replace(Some(given))).ok().flatten());
     work()
 }
@@ -77,29 +77,29 @@ pub fn set_accounts(accounts: impl Accounts + 'static) {
 
 /// Credentials, which are equal only to themselves.
 #[derive(Clone)]
-struct SameCredentials(Arc<dyn Credentials>);
+struct CredentialsByAddress(Arc<dyn Credentials>);
 
-impl SameCredentials {
+impl CredentialsByAddress {
     fn address(&self) -> *const () {
         Arc::as_ptr(&self.0).cast()
     }
 }
 
-impl PartialEq for SameCredentials {
+impl PartialEq for CredentialsByAddress {
     fn eq(&self, other: &Self) -> bool {
         self.address() == other.address()
     }
 }
 
-impl Eq for SameCredentials {}
+impl Eq for CredentialsByAddress {}
 
-impl Hash for SameCredentials {
+impl Hash for CredentialsByAddress {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.address().hash(state);
     }
 }
 
-impl fmt::Debug for SameCredentials {
+impl fmt::Debug for CredentialsByAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Credentials")
     }
@@ -111,7 +111,7 @@ pub(crate) struct Protection {
     level: Level,
     kind: AuthType,
     principal: String,
-    credentials: SameCredentials,
+    credentials: CredentialsByAddress,
 }
 
 impl Protection {

@@ -114,7 +114,7 @@ pub struct Object {
 /// As [`crate::connect`].
 pub fn interfaces(name: &str) -> Result<Vec<Known>> {
     let runtime = process::runtime()?;
-    let text = deadline::together(|| own_target::interfaces(&*runtime.link_at(name)?))?;
+    let text = deadline::for_all_steps(|| own_target::interfaces(&*runtime.link_at(name)?))?;
     let known = text.lines().filter_map(|line| {
         let (name, iid) = line.split_once('\t')?;
         Some(Known { name: name.to_owned(), iid: guid::parse(iid)? })
@@ -129,7 +129,7 @@ pub fn interfaces(name: &str) -> Result<Vec<Known>> {
 /// E_NOINTERFACE when the process does not know the interface; otherwise as [`crate::connect`].
 pub fn describe(name: &str, iid: &GUID) -> Result<String> {
     let runtime = process::runtime()?;
-    deadline::together(|| own_target::describe(&*runtime.link_at(name)?, iid))
+    deadline::for_all_steps(|| own_target::describe(&*runtime.link_at(name)?, iid))
 }
 
 impl Object {
@@ -140,7 +140,7 @@ impl Object {
     /// As [`crate::connect`].
     pub fn connect(name: &str, interface: Identity) -> Result<Self> {
         let runtime = process::runtime()?;
-        deadline::together(|| {
+        deadline::for_all_steps(|| {
             let (link, name) = runtime.find(name)?;
             let reference = ObjRef::from_any(&own_target::resolve(&link, &name, &interface.info(), Forms::Standard)?)?;
             Self::of(link, &reference)
@@ -155,7 +155,7 @@ impl Object {
     /// As [`crate::bind`].
     pub fn bind(binding: &str, interface: &Functions) -> Result<Self> {
         let info = interface.info();
-        let (link, reference) = deadline::together(|| functions::reach(binding, info))?;
+        let (link, reference) = deadline::for_all_steps(|| functions::reach(binding, info))?;
         link.note_target(reference.target, info);
         Ok(Self { link, target: reference.target, refs: reference.public_refs, iid: info.iid })
     }
@@ -185,7 +185,7 @@ impl Object {
         if reference.oxid == self.link.oxid() {
             return Self::of(Arc::clone(&self.link), &reference);
         }
-        Self::of(process::runtime()?.claim(&reference)?, &reference)
+        Self::of(process::runtime()?.link_for(&reference)?, &reference)
     }
 
     /// Queries another interface of the object.

@@ -101,7 +101,7 @@ pub fn bind<I: Remote>(binding: &str) -> Result<I> {
 
 /// As [`bind`], for an interface that is known by its description only.
 pub(crate) fn bind_object(binding: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
-    let (link, reference) = deadline::together(|| reach(binding, info))?;
+    let (link, reference) = deadline::for_all_steps(|| reach(binding, info))?;
     registry::register_module(info);
     process::runtime()?.import(&link, &reference, info)
 }
@@ -118,10 +118,14 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     if network::has_no_connections(&located) {
         return reach_foreign(runtime, &binding, ForeignServer { object, info });
     }
-    let link = match runtime.link_at(&binding) {
+    // Standard protocol sequences also lead to servers that are no obvia processes. A short deadline
+    // leaves time to try that.
+    let is_standard = network::is_standard(&binding);
+    let remaining = deadline::of_thread().start().remaining();
+    let limit = if is_standard { remaining / 2 } else { remaining };
+    let link = match deadline::with_timeout(limit, || runtime.link_at(&binding)) {
         Ok(link) => link,
-        // Standard protocol sequences also lead to servers that are no obvia processes.
-        Err(error) if network::is_standard(&binding) && !SETTLED.contains(&error.code()) => {
+        Err(error) if is_standard && !SETTLED.contains(&error.code()) => {
             return reach_foreign(runtime, &binding, ForeignServer { object, info });
         }
         Err(error) => return Err(error),

@@ -82,7 +82,7 @@ fn ask(runtime: &'static Runtime, name: &str) -> Result<Vec<Listed>> {
     let (text, bindings, over) = if runtime.named(name).is_ok() {
         (runtime.names().list(), runtime.list_bindings(runtime.oxid()), ProtocolSequence::ViShm)
     } else {
-        deadline::together(there)?
+        deadline::for_all_steps(there)?
     };
     let bindings: Vec<String> = bindings.lines().map(str::to_owned).collect();
     let listed = text.lines().filter_map(|line| {
@@ -106,7 +106,7 @@ fn ask(runtime: &'static Runtime, name: &str) -> Result<Vec<Listed>> {
 /// As [`crate::connect`].
 pub fn describe(name: &str) -> Result<String> {
     let runtime = process::runtime()?;
-    deadline::together(|| {
+    deadline::for_all_steps(|| {
         let (link, name) = runtime.find(name)?;
         let text = own_target::list(&link)?;
         let iid = text.lines().find_map(|line| {

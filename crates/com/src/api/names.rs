@@ -132,13 +132,16 @@ pub(crate) fn connect_object(name: &str, info: &'static InterfaceInfo) -> Result
     if let Ok(own) = runtime.named(name) {
         return Ok(own.get().clone());
     }
-    deadline::together(|| {
+    let resolve = || {
         let (link, name) = runtime.find(name)?;
-        match own_target::resolve(&link, &name, info, Forms::All).map_err(|error| not_there(&link, &name, error))? {
-            Any::Custom { clsid, data, .. } => unmarshal_custom(&clsid, data, info),
-            any => with_handler(&any, runtime.adopt(&link, &ObjRef::from_any(&any)?, info)?, info),
-        }
-    })
+        let any =
+            own_target::resolve(&link, &name, info, Forms::All).map_err(|error| not_there(&link, &name, error))?;
+        Ok::<_, Error>((link, any))
+    };
+    match deadline::for_all_steps(resolve)? {
+        (_, Any::Custom { clsid, data, .. }) => unmarshal_custom(&clsid, data, info),
+        (link, any) => with_handler(&any, runtime.adopt(&link, &ObjRef::from_any(&any)?, info)?, info),
+    }
 }
 
 /// Returns an error that lists the names of a process that is reachable but does not export `name`.

@@ -51,15 +51,15 @@ pub(crate) fn reach<L>(
     deadline: Deadline,
     known: impl FnOnce(&Reached) -> Option<L>,
 ) -> Result<Outcome<L>> {
-    let claimed = introduce(local, address, deadline)?;
-    if let Some(link) = known(&claimed) {
+    let introduced = introduce(local, address, deadline)?;
+    if let Some(link) = known(&introduced) {
         return Ok(Outcome::Known(link));
     }
-    let endpoint = Address::Name(endpoint_of(claimed.oxid));
-    if claimed.address == endpoint || matches!(claimed.address, Address::Binding(_)) {
-        return Ok(Outcome::New(claimed));
+    let endpoint = Address::Name(endpoint_of(introduced.oxid));
+    if introduced.address == endpoint || matches!(introduced.address, Address::Binding(_)) {
+        return Ok(Outcome::New(introduced));
     }
-    let Reached { oxid, home, .. } = claimed;
+    let Reached { oxid, home, .. } = introduced;
     drop(home);
     let found = introduce(local, endpoint, deadline)?;
     if found.oxid != oxid {

@@ -290,14 +290,23 @@ impl Link {
     }
 
     /// Performs a call of the runtime's own that may take long, on a channel of the pool: the home
-    /// connection is for calls that return at once. The thread's cancellers end the call, and so
-    /// does `is_awaited` when it returns false.
-    pub(crate) fn long_call(&self, opnum: u16, request: &[u8], is_awaited: impl Fn() -> bool) -> Result<Vec<u8>> {
+    /// connection is for calls that return at once. The thread's cancellers end the call.
+    pub(crate) fn long_call(&self, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
+        self.on_channel(|channel, deadline| own_calls::call(channel, deadline, opnum, request))
+    }
+
+    /// As [`Self::long_call`]; the call also ends when `is_awaited` returns false, which is asked
+    /// at intervals.
+    pub(crate) fn long_call_while(&self, opnum: u16, request: &[u8], is_awaited: &dyn Fn() -> bool) -> Result<Vec<u8>> {
+        self.on_channel(|channel, deadline| own_calls::call_while(channel, deadline, opnum, request, is_awaited))
+    }
+
+    fn on_channel<R>(&self, call: impl FnOnce(&mut Channel, Deadline) -> Result<R>) -> Result<R> {
         let deadline = deadline::of_thread().start();
         let mut channel = self.take_channel(deadline)?;
         let (answer, is_rung) = canceller::interruptible(channel.alarm(), || {
             in_time(deadline)?;
-            own_calls::call_while(&mut channel, deadline, opnum, request, is_awaited)
+            call(&mut channel, deadline)
         });
         if !is_rung {
             self.return_channel(channel);

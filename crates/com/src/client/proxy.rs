@@ -222,6 +222,24 @@ pub(crate) fn import(
     pointer
 }
 
+/// Gives back the references of a refused object reference. A proxy for the target takes them over
+/// instead: the sender may have made their number up, and the server would subtract it from the
+/// proxy's references.
+pub(crate) fn give_back(link: &Link, target: TargetId, refs: u32) {
+    let managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
+    for known in managers.values() {
+        // SAFETY: a manager removes itself from this table, under its lock, before it is freed.
+        let proxies = unsafe { &(*known.manager().as_ptr()).proxies };
+        let proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(proxy) = proxies.iter().find(|proxy| proxy.target == target) {
+            proxy.public_refs.fetch_add(refs, Ordering::AcqRel);
+            return;
+        }
+    }
+    drop(managers);
+    link.release_later(target, refs);
+}
+
 /// Takes one of the references that a proxy holds at the server, to be sent home with the object.
 pub(crate) fn split_reference(object: &IUnknown, own: u64) -> Result<Option<Imported>> {
     let Some(imported) = look_behind(object) else { return Ok(None) };

@@ -70,12 +70,12 @@ pub(crate) fn receive(frame: RegionView<'_>, body: usize, count: usize, wanted: 
 
 /// Unmarshals an OBJREF.
 pub(crate) fn unmarshal(runtime: &'static Runtime, bytes: &[u8], wanted: Wanted) -> Result<IUnknown> {
-    match parse(bytes)? {
-        Any::Custom { clsid, data, .. } => unmarshal_custom(&clsid, data, wanted.info()?),
-        any => {
-            let info = wanted.info()?;
-            with_handler(&any, runtime.unmarshal(&ObjRef::from_any(&any)?, info)?, info)
-        }
+    let any = parse(bytes)?;
+    // A reference to an unknown interface is given back.
+    let info = wanted.info().inspect_err(|_| runtime.refuse(&any))?;
+    match any {
+        Any::Custom { clsid, data, .. } => unmarshal_custom(&clsid, data, info),
+        any => with_handler(&any, runtime.unmarshal(&ObjRef::from_any(&any)?, info)?, info),
     }
 }
 

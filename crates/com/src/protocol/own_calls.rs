@@ -77,13 +77,13 @@ pub(crate) fn call(channel: &mut Channel, deadline: Deadline, opnum: u16, reques
     exchange(channel, deadline, opnum, length)
 }
 
-/// As [`call`], for a call that may take long: it is cancelled when `is_awaited` returns false.
+/// As [`call`]; the call is cancelled when `is_awaited` returns false.
 pub(crate) fn call_while(
     channel: &mut Channel,
     deadline: Deadline,
     opnum: u16,
     request: &[u8],
-    is_awaited: impl Fn() -> bool,
+    is_awaited: &dyn Fn() -> bool,
 ) -> Result<Vec<u8>> {
     let length = put(channel, deadline, request)?;
     answer_in(&channel.call_while(TARGET, opnum, length, deadline, is_awaited)?)

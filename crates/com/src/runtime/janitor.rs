@@ -17,13 +17,11 @@ const RETRY: Duration = Duration::from_secs(1);
 /// The interval between searches for unused links.
 const ROUND: Duration = Duration::from_secs(10);
 
-/// Returns the time until references without pings or a lost client may have to be collected, or
-/// unclaimed references may be given back.
+/// Returns the time until references without pings or a lost client may have to be collected.
 fn until_due() -> Duration {
     let Ok(runtime) = Runtime::current() else { return Duration::MAX };
     let exports = runtime.exports();
-    let due =
-        [exports.due(), runtime.clients().due(exports.patience()), runtime.unclaimed.due()].into_iter().flatten().min();
+    let due = [exports.due(), runtime.clients().due(exports.patience())].into_iter().flatten().min();
     due.map_or(Duration::MAX, |due| due.saturating_duration_since(Instant::now()))
 }
 
@@ -97,7 +95,6 @@ pub(crate) fn work() {
             std::thread::sleep(BATCH);
         }
         is_done = true;
-        runtime.give_back_unclaimed();
         // The links that end in this round. Links that die meanwhile end in the next one.
         let mut ended = Vec::new();
         let links = runtime.links();

@@ -98,7 +98,7 @@ impl Links {
     }
 
     /// Returns the links to a process.
-    fn to(&self, oxid: u64) -> Vec<Arc<Link>> {
+    pub(super) fn to(&self, oxid: u64) -> Vec<Arc<Link>> {
         let links = lock(&self.0);
         let all = links.iter().filter(|((known, _), link)| *known == oxid && !link.is_dead());
         all.map(|(_, link)| Arc::clone(link)).collect()

@@ -18,4 +18,4 @@ pub use interfaces::{
     IMarshal, IMarshal_Impl, IMarshal_Vtbl, ISequentialStream, ISequentialStream_Impl, ISequentialStream_Vtbl,
     IStdMarshalInfo, IStdMarshalInfo_Impl, IStdMarshalInfo_Vtbl, IStream, IStream_Impl, IStream_Vtbl,
 };
-pub(crate) use received::unmarshal_custom;
+pub(crate) use received::{release_custom, unmarshal_custom};

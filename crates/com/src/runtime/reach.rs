@@ -4,8 +4,9 @@ use super::Runtime;
 use super::links::key_of;
 use crate::client::address::Address;
 use crate::client::handshake::{self, Outcome, Reached};
-use crate::client::link::{Link, RELEASE_TIMEOUT};
+use crate::client::link::Link;
 use crate::client::own_target;
+use crate::client::proxy;
 use crate::protocol::objref::ObjRef;
 use crate::transport::network::{self, for_peers};
 use crate::types::deadline;
@@ -13,9 +14,8 @@ use crate::types::error::{Error, Result, code};
 use crate::types::identity::{endpoint_of, in_order};
 use crate::types::upkeep;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
-use obvia_via::Deadline;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The time limit for each of a process's bindings but the last, so that an unreachable binding
 /// does not use up the whole deadline.
@@ -48,7 +48,7 @@ impl Runtime {
     /// Returns the link to the process at a name or an address. All steps share one deadline.
     pub(crate) fn link_by_address(&'static self, address: Address) -> Result<Arc<Link>> {
         let deadline = deadline::of_thread().start();
-        let known = |claimed: &Reached| self.links.known(&key_of(claimed));
+        let known = |reached: &Reached| self.links.known(&key_of(reached));
         let reached = match handshake::reach(self.local, address, deadline, known)? {
             Outcome::Known(link) => return Ok(link),
             Outcome::New(reached) => reached,
@@ -57,6 +57,7 @@ impl Runtime {
         let fresh = Link::of(self.local, reached)?;
         let (link, is_fresh) = deadline::with(deadline, || self.links.add(key, fresh))?;
         if is_fresh {
+            self.give_back_unreached(&link);
             // The janitor must run, since it closes unused links.
             upkeep::wake();
         }
@@ -75,6 +76,7 @@ impl Runtime {
         let others = || Error::new(code::RPC_E_INVALID_OBJREF, "the reference's endpoint leads to another process");
         let mut outcome = Err(Error::new(code::RPC_E_INVALID_OBJREF, "the reference has no binding"));
         let mut left = bindings.len();
+        let deadline = deadline::of_thread().start();
         for binding in in_order(bindings) {
             left -= 1;
             let address = if binding.protocol == ProtocolSequence::ViShm {
@@ -92,13 +94,14 @@ impl Runtime {
                 // own.
                 Address::Binding(for_peers(binding.clone()))
             };
-            let remaining = deadline::of_thread().start().remaining();
+            let remaining = deadline.remaining();
             // A short deadline leaves time for the next binding, too.
             let limit = if left == 0 { remaining } else { ATTEMPT.min(remaining / 2) };
             outcome = deadline::with_timeout(limit, || self.link_by_address(address));
             match &outcome {
                 Ok(link) if link.oxid() == oxid => return outcome,
                 Ok(_) => return Err(others()),
+                Err(_) if deadline.is_over() => return outcome,
                 // The binding cannot be reached, for example because it is another host's own: the
                 // next one is tried.
                 Err(_) => {}
@@ -108,28 +111,25 @@ impl Runtime {
     }
 
     /// Returns the link to the process of a received reference, as [`Self::link_to`] does. If the
-    /// process cannot be reached, the janitor gives the reference back later.
-    pub(crate) fn claim(&'static self, reference: &ObjRef) -> Result<Arc<Link>> {
+    /// process cannot be reached, the next link to it gives the reference back.
+    pub(crate) fn link_for(&'static self, reference: &ObjRef) -> Result<Arc<Link>> {
         self.link_to(reference.oxid, &reference.bindings).inspect_err(|error| {
-            // A forged reference leads to no process, or to another one than it says.
-            if error.code() != code::RPC_E_INVALID_OBJREF && reference.public_refs > 0 {
-                self.unclaimed.add(reference);
-                upkeep::wake();
+            // A reference without bindings, or whose endpoint belongs to another process, is
+            // forged: nothing is given back for it.
+            if error.code() == code::RPC_E_INVALID_OBJREF || reference.public_refs == 0 {
+                return;
+            }
+            self.unreached.add(reference, Instant::now(), self.exports().patience());
+            // Another thread may have reached the process meanwhile.
+            if let Some(link) = self.links.to(reference.oxid).first() {
+                self.give_back_unreached(link);
             }
         })
     }
 
-    /// Gives back unclaimed references whose processes can be reached now. The others are tried
-    /// again.
-    pub(super) fn give_back_unclaimed(&'static self) {
-        let limit = Deadline::Within(RELEASE_TIMEOUT).start();
-        while !limit.is_over()
-            && let Some(share) = self.unclaimed.take_due()
-        {
-            match deadline::with(limit, || self.link_to(share.oxid, &share.bindings)) {
-                Ok(link) => share.refs.into_iter().for_each(|(target, refs)| link.release_later(target, refs)),
-                Err(_) => self.unclaimed.retry(share, self.exports().patience()),
-            }
+    fn give_back_unreached(&self, link: &Link) {
+        for (target, refs) in self.unreached.take(link.oxid()) {
+            proxy::give_back(link, target, refs);
         }
     }
 

@@ -1,12 +1,12 @@
 //! References to objects of any process, for clients, and the interface pointers that references
 //! stand for.
 
-use super::marshaling::unwrapped;
+use super::marshaling::{release_custom, unwrapped};
 use super::{Runtime, returned};
 use crate::client::link::Link;
 use crate::client::own_target;
-use crate::client::proxy::{import, look_behind};
-use crate::orpc::Client;
+use crate::client::proxy::{give_back, import, look_behind};
+use crate::orpc::{Client, ObjRef as Any};
 use crate::protocol::objref::{ObjRef, securities_for};
 use crate::server::exports;
 use crate::types::error::Result;
@@ -81,7 +81,25 @@ impl Runtime {
             let object = self.exports().get(reference.target)?.object;
             return exports::query(object.get(), info);
         }
-        self.import(&self.claim(reference)?, reference, info)
+        self.import(&self.link_for(reference)?, reference, info)
+    }
+
+    /// Gives back a received reference that cannot be unmarshaled.
+    pub(crate) fn refuse(&'static self, any: &Any) {
+        let give_back = |reference: ObjRef| -> Result<()> {
+            if reference.oxid == self.oxid() {
+                returned::note_return(reference.target, reference.public_refs.into());
+            } else {
+                give_back(&*self.link_for(&reference)?, reference.target, reference.public_refs);
+            }
+            Ok(())
+        };
+        // The sender learns from the call's error that the reference was refused. There is no way
+        // to report that giving it back failed, too.
+        let _ = match any {
+            Any::Custom { clsid, data, .. } => release_custom(clsid, data.clone()),
+            any => ObjRef::from_any(any).and_then(give_back),
+        };
     }
 
     /// Returns the interface pointer for a reference that came over a link. The proxy uses this
@@ -112,8 +130,8 @@ impl Runtime {
         let carrier = if reference.iid == info.iid {
             info
         } else {
-            let give_back = |_: &_| link.release_later(reference.target, reference.public_refs);
-            registry::find(&reference.iid).inspect_err(give_back)?
+            let refuse = |_: &_| give_back(link, reference.target, reference.public_refs);
+            registry::find(&reference.iid).inspect_err(refuse)?
         };
         let pointer = import(link, reference.oid, reference.target, reference.public_refs, carrier);
         // SAFETY: `import` returns a counted interface pointer, which begins with IUnknown's
@@ -136,6 +154,23 @@ mod tests {
     struct Object;
 
     impl IChecked_Impl for Object_Impl {}
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_refused_reference_to_a_proxys_target_does_not_end_the_proxy() {
+        let (runtime, link) = (process::runtime().unwrap(), Arc::new(Link::to_itself()));
+        let holder = Client::Process(runtime.oxid());
+        let known = runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, holder).unwrap();
+        let target = known.target;
+        let proxy = runtime.import(&link, &known, &UNKNOWN_INFO).unwrap();
+        let forged = ObjRef { iid: GUID::from_u128(0x5d1c_9e1a), public_refs: u32::MAX / 2, ..known };
+        assert!(runtime.import(&link, &forged, &UNKNOWN_INFO).is_err());
+        assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
+        assert!(runtime.exports().get(target).is_ok());
+        drop(proxy);
+        assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
+        assert!(runtime.exports().get(target).is_err());
+    }
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]

@@ -3,7 +3,7 @@
 use super::detours::Detours;
 use super::links::Links;
 use super::names::Names;
-use super::unclaimed::Unclaimed;
+use super::unreached::Unreached;
 use crate::access::Rules;
 use crate::server::exports::Exports;
 use crate::server::functions::{Functions, PREFIX};
@@ -52,7 +52,7 @@ pub(crate) struct Runtime {
     parts: &'static Parts,
     extensions: Mutex<HashMap<TypeId, &'static (dyn Any + Send + Sync)>>,
     pub(super) detours: Detours,
-    pub(super) unclaimed: Unclaimed,
+    pub(super) unreached: Unreached,
 }
 
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
@@ -76,7 +76,7 @@ impl Runtime {
                 parts,
                 extensions: Mutex::default(),
                 detours: Detours::default(),
-                unclaimed: Unclaimed::default(),
+                unreached: Unreached::default(),
             })
         });
         made.as_ref().map_err(Clone::clone)

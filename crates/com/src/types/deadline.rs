@@ -91,8 +91,8 @@ pub(crate) fn with<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
     calls()
 }
 
-/// Runs `steps` of one operation, for all of which together the thread's limit begins now.
-pub(crate) fn together<R>(steps: impl FnOnce() -> R) -> R {
+/// Runs the steps of one operation under one deadline, which begins now.
+pub(crate) fn for_all_steps<R>(steps: impl FnOnce() -> R) -> R {
     with(of_thread().start(), steps)
 }
 

@@ -156,7 +156,7 @@ impl Rx {
     ///
     /// # Errors
     ///
-    /// As [`Self::receive`], except [`Error::Violation`].
+    /// As [`Self::receive`].
     pub fn wait(&mut self, limit: impl Limit) -> Result<(), Box<Error>> {
         if self.slot().load(Ordering::Acquire) as u32 != self.next {
             self.await_slot(limit)?;

@@ -187,8 +187,11 @@ impl Tx {
         let (deadline, mut is_rung) = (deadline.start(), false);
         let outcome = loop {
             match self.enlarge_area(length, deadline) {
-                Err(Error::Cancelled) if !deadline.is_over() => is_rung = true,
+                Err(Error::Cancelled) => is_rung = true,
                 outcome => break outcome,
+            }
+            if deadline.is_over() {
+                break Err(Error::TimedOut);
             }
         };
         if is_rung {

@@ -16,12 +16,12 @@ use windows_core::IUnknown;
 /// The references that were counted for the peer of a call. They are taken back if the peer does
 /// not receive them. The value is one word, which is zero for a call without references.
 #[derive(Default)]
-pub(crate) struct Unsent(Cell<Option<Box<References>>>);
+pub(crate) struct Unsent(Cell<Option<Box<RequestReferences>>>);
 
 /// The references in a request, and the OXID of the process for which they are counted.
-struct References {
+struct RequestReferences {
     peer: u64,
-    /// References to objects of this process.
+    /// RequestReferences to objects of this process.
     own: Vec<(TargetId, u64)>,
     /// Custom references, which the objects marshaled themselves.
     custom: Vec<Vec<u8>>,
@@ -59,8 +59,8 @@ impl Unsent {
         Ok(unsent)
     }
 
-    fn note(&self, peer: u64, note: impl FnOnce(&mut References)) {
-        let fresh = || Box::new(References { peer, own: Vec::new(), custom: Vec::new() });
+    fn note(&self, peer: u64, note: impl FnOnce(&mut RequestReferences)) {
+        let fresh = || Box::new(RequestReferences { peer, own: Vec::new(), custom: Vec::new() });
         let mut given = self.0.take().unwrap_or_else(fresh);
         note(&mut given);
         self.0.set(Some(given));
@@ -113,7 +113,7 @@ impl Unsent {
     }
 }
 
-impl Drop for References {
+impl Drop for RequestReferences {
     fn drop(&mut self) {
         for reference in &self.custom {
             // An error is ignored: the object may have nothing to release, or its process may be

@@ -38,7 +38,7 @@ pub(crate) fn unmarshal_custom(class: &GUID, data: Vec<u8>, info: &'static Inter
 }
 
 /// Releases custom data.
-fn release_custom(class: &GUID, data: Vec<u8>) -> Result<()> {
+pub(crate) fn release_custom(class: &GUID, data: Vec<u8>) -> Result<()> {
     if *class == ViReference::CLASS {
         return vi_reference::release(&data);
     }

@@ -2,6 +2,7 @@
 
 use super::classes::Activated;
 use crate::client::link::Link;
+use crate::client::proxy::give_back;
 use crate::protocol::objref::ObjRef;
 use crate::protocol::own_calls::{OP_ACTIVATE, guid_from};
 use crate::runtime::{Runtime, response};
@@ -28,13 +29,13 @@ pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &Inte
     request.extend(guid::to_wire(&info.iid));
     request.extend(u64::from(wanted == Activated::ClassObject).to_le_bytes());
     // A server may have to start.
-    let reference = match (link.long_call(OP_ACTIVATE, &request, || true), unknown) {
+    let reference = match (link.long_call(OP_ACTIVATE, &request), unknown) {
         (Err(error), Some(unknown)) if error.code() == code::E_NOINTERFACE => return Err(unknown),
         (answer, unknown) => (ObjRef::from_wire(&answer?)?, unknown),
     };
     match reference {
         (reference, Some(unknown)) if reference.oxid == link.oxid() => {
-            link.release_later(reference.target, reference.public_refs);
+            give_back(link, reference.target, reference.public_refs);
             Err(unknown)
         }
         (reference, _) => Ok(reference),

@@ -3,6 +3,7 @@
 
 use super::activation_call;
 use super::classes::Activated;
+use crate::client::proxy::give_back;
 use crate::runtime::Runtime;
 use crate::services::dcom::classes::Classes;
 use crate::services::dcom::library::Libraries;
@@ -114,7 +115,7 @@ pub(crate) fn activate(
     registry::register_module(info);
     let request = ActivationRequest { runtime, class, wanted, info };
     if let Some(server) = server {
-        return deadline::together(|| request.at(server));
+        return deadline::for_all_steps(|| request.at(server));
     }
     match Classes::of(runtime).activate(&class, wanted) {
         Err(error) if error.code() == code::REGDB_E_CLASSNOTREG => request.registered(context),
@@ -139,9 +140,9 @@ impl ActivationRequest {
             return self.runtime.adopt(&link, &reference, self.info);
         }
         // The process has forwarded the activation to another one.
-        let link = self.runtime.claim(&reference)?;
+        let link = self.runtime.link_for(&reference)?;
         if let Err(error) = link.bind(self.info) {
-            link.release_later(reference.target, reference.public_refs);
+            give_back(&link, reference.target, reference.public_refs);
             return Err(error);
         }
         self.runtime.adopt(&link, &reference, self.info)
@@ -158,7 +159,7 @@ impl ActivationRequest {
         let host = registered.and_then(|class| class.host.as_ref());
         let host = host.filter(|_| context.contains(ClassContext::REMOTE_SERVER));
         let program = path.as_deref().filter(|_| registered.is_some_and(|class| class.program.is_some()));
-        deadline::together(|| {
+        deadline::for_all_steps(|| {
             let by_process = if context.contains(ClassContext::LOCAL_SERVER) {
                 self.by_process(program)
             } else {

@@ -11,16 +11,19 @@ use obvia_rpc::status::Status;
 /// The length of the header before the results: the status and the length.
 const HEAD: usize = 8;
 
-/// Forwards a call, which is cancelled when `is_awaited` returns false. Returns its results, or the
-/// status of a fault.
+/// Forwards a call, which is cancelled when `is_awaited`, if any, returns false. Returns its
+/// results, or the status of a fault.
 pub(crate) fn forward(
     link: &Link,
     forwarded: &Forwarded,
-    is_awaited: impl Fn() -> bool,
+    is_awaited: Option<&dyn Fn() -> bool>,
 ) -> Result<std::result::Result<Vec<u8>, Status>> {
     let request = forwarded.encode(ByteOrder::Little)?;
     // An activation may take arbitrarily long.
-    let answer = link.long_call(OP_FORWARD, &request, is_awaited)?;
+    let answer = match is_awaited {
+        Some(is_awaited) => link.long_call_while(OP_FORWARD, &request, is_awaited),
+        None => link.long_call(OP_FORWARD, &request),
+    }?;
     let word = |at: usize| answer.get(at..).and_then(|rest| rest.first_chunk()).copied().map(u32::from_le_bytes);
     let (status, length) = word(0).zip(word(4)).ok_or(code::RPC_E_INVALID_DATA)?;
     if status != 0 {

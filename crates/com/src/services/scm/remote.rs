@@ -91,7 +91,7 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
     let runtime = Runtime::current()?;
     let activate = || {
         let link = runtime.link_by_address(Address::Name(class_endpoint(class)))?;
-        let stub = forward::forward(&link, &call, || !is_cancelled())?.map_err(faulted)?;
+        let stub = forward::forward(&link, &call, Some(&|| !is_cancelled()))?.map_err(faulted)?;
         let from = &mut Decoder::new(&stub, ByteOrder::Little);
         let made = RemoteActivationResults::read(asked.iids.len(), from)?;
         // A process that is about to end has no classes any more.
@@ -159,7 +159,7 @@ fn note_release(
         // not answer in time, or that is not of this user and host, may keep them.
         let _ = deadline::with(limit, || {
             let link = link.map_or_else(|| link_to(Runtime::current()?, oxid), Ok)?;
-            forward::forward(&link, &call, || true)
+            forward::forward(&link, &call, None)
         });
     };
     caller.note(|sent| sent.others.push(Box::new(give_back)));
@@ -199,7 +199,7 @@ fn resolver_call(caller: &Caller, oxid: u64, request: &Request) -> Result<Respon
     let stub = Encoder::encode(ByteOrder::Little, |to| request.write(to))?;
     let call = forwarded(caller, object_exporter::INTERFACE.id, opnum, stub)?;
     let deadline = Deadline::Within(deadline::of_thread().start().remaining().min(PATIENCE)).start();
-    let stub = deadline::with(deadline, || forward::forward(&*link_to(Runtime::current()?, oxid)?, &call, || true))?;
+    let stub = deadline::with(deadline, || forward::forward(&*link_to(Runtime::current()?, oxid)?, &call, None))?;
     let stub = stub.map_err(faulted)?;
     Response::read(opnum, &mut Decoder::new(&stub, ByteOrder::Little)).map_err(|_| code::RPC_E_INVALID_DATA.into())
 }

@@ -15,7 +15,7 @@ const HEAD: usize = 16;
 pub(crate) fn start(link: &Link, class: &GUID) -> Result<bool> {
     let patience = u64::try_from(deadline::of_thread().remaining().as_millis()).unwrap_or(u64::MAX);
     let request = [guid::to_wire(class).as_slice(), &patience.to_le_bytes()].concat();
-    let answer = link.long_call(OP_START, &request, || true)?;
+    let answer = link.long_call(OP_START, &request)?;
     let (head, words) = answer.split_at_checked(HEAD).ok_or(code::RPC_E_INVALID_DATA)?;
     let result = head.first_chunk().copied().map(i32::from_le_bytes).map(HRESULT).ok_or(code::RPC_E_INVALID_DATA)?;
     if result.is_err() {

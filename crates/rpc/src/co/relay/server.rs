@@ -83,13 +83,22 @@ struct State {
 }
 
 impl State {
-    /// Marks a call as orphaned for the lane that executes it, or that has answered it last.
-    fn orphan(&self, id: u32) {
-        let lanes = self.lanes.iter().filter_map(Weak::upgrade);
-        for calls in lanes {
+    /// Marks a call as orphaned for the lane whose last call it is. Returns whether there is one.
+    fn orphan(&self, id: u32) -> bool {
+        let mut is_found = false;
+        for calls in self.lanes.iter().filter_map(Weak::upgrade) {
             let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
-            calls.is_orphaned |= calls.last() == Some(id);
+            if calls.last() == Some(id) {
+                calls.is_orphaned = true;
+                is_found = true;
+            }
         }
+        is_found
+    }
+
+    /// Returns the number of lanes whose windows exist.
+    fn live_lanes(&self) -> usize {
+        self.lanes.iter().filter(|lane| lane.strong_count() > 0).count()
     }
 }
 
@@ -256,12 +265,14 @@ impl Lane {
                 }
                 Ok(Taken::Refused) => return (state, Ok(())),
                 Ok(Taken::Orphan(id)) => {
-                    state.orphan(id);
+                    let is_found = state.orphan(id);
                     if self.calls().is_orphaned {
                         let outcome = self.put_cancel(inbox);
                         return (state, outcome);
                     }
-                    shared.lane_wakeup.notify_all();
+                    if is_found {
+                        shared.lane_wakeup.notify_all();
+                    }
                     continue;
                 }
                 Ok(Taken::Something) => continue,
@@ -286,7 +297,7 @@ impl Lane {
         }
     }
 
-    /// Tells the lane that the client does not want the response to its last call.
+    /// Puts the message into the inbox that the client does not want the response to the last call.
     fn put_cancel(&self, inbox: &mut Inbox<'_>) -> Result<(), ViError> {
         self.calls().is_orphaned = false;
         inbox.put(Header { kind: Kind::Cancel, opnum: 0, first: 0, second: 0 }, &[])
@@ -306,9 +317,11 @@ impl Lane {
 
 impl Relay for Lane {
     fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
+        // The state is locked until the call counts as answered, so that no ORPHANED for it is read
+        // in between.
+        let mut state = self.shared.lock();
         let call = self.calls().current.take().and_then(|call| Some((call.id?, call.performed)));
         let (id, performed) = call.ok_or(ViError::BadState { what: "no call awaits a response" })?;
-        let mut state = self.shared.lock();
         let State { association, scratch, .. } = &mut *state;
         let answered = match performed.encode(&message, scratch)? {
             Ok(()) => association.respond(id, scratch),
@@ -338,7 +351,7 @@ impl Relay for Lane {
         state.is_led = false;
         if state.followers > 0 {
             self.shared.lane_wakeup.notify_one();
-        } else if inbox.is_full() && state.association.is_multiplexed() && state.lanes.len() < LANES_MAX {
+        } else if inbox.is_full() && state.association.is_multiplexed() && state.live_lanes() < LANES_MAX {
             drop(state);
             // If the window cannot be made, further calls wait until this lane is idle.
             if let Ok((lane, attribution)) = Self::window(Arc::clone(&self.shared)) {
