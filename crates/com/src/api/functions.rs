@@ -118,8 +118,8 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     if network::has_no_connections(&located) {
         return reach_foreign(runtime, &binding, ForeignServer { object, info });
     }
-    // Standard protocol sequences also lead to servers that are no obvia processes. A short deadline
-    // leaves time to try that.
+    // Standard protocol sequences also lead to servers that are no obvia processes. A short
+    // deadline leaves time to try that.
     let is_standard = network::is_standard(&binding);
     let remaining = deadline::of_thread().start().remaining();
     let limit = if is_standard { remaining / 2 } else { remaining };
