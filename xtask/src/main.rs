@@ -141,7 +141,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "tidy",
-        usage: "[--rules]",
+        usage: "[--rules|--draw]",
         about: "check imports between floors, sizes, SAFETY comments, words, documents and lints",
         run: tidy::main,
     },

@@ -6,6 +6,7 @@ mod documents;
 mod floors;
 mod formats;
 mod order;
+mod picture;
 mod prose;
 mod sizes;
 mod targets;
@@ -53,6 +54,7 @@ const RULES: &[(&str, Rule)] = &[
     ("floors", floors::check),
     ("circles", circles::check),
     ("order", order::check),
+    ("picture", picture::check),
     ("prose", prose::check),
     ("sizes", sizes::check),
     ("targets", targets::check),
@@ -66,12 +68,14 @@ pub(crate) fn quick() -> Outcome {
     all([("rules", rules()), ("rustfmt", formats::rustfmt()), ("clippy", workspace::lint())])
 }
 
-/// Checks the rules; without `--rules` also runs rustfmt, clippy and rustdoc.
+/// Checks the rules; without `--rules` also runs rustfmt, clippy and rustdoc. With `--draw` draws
+/// the picture of the floors instead.
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     let only_rules = match arguments {
         [] => false,
         [option] if option == "--rules" => true,
-        _ => return Err(Problem::failed("usage: cargo xtask tidy [--rules]")),
+        [option] if option == "--draw" => return picture::write(),
+        _ => return Err(Problem::failed("usage: cargo xtask tidy [--rules|--draw]")),
     };
     let rules = rules();
     if only_rules {

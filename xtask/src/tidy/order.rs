@@ -10,7 +10,7 @@ use crate::rust::modules::{Arrow, Modules};
 /// The root of a crate is above all floors.
 type Order = (&'static str, &'static [&'static [&'static str]]);
 
-const ORDERS: &[Order] = &[
+pub(super) const ORDERS: &[Order] = &[
     (
         "crates/via",
         &[
