@@ -481,16 +481,16 @@ static inline obvia_answer obvia_lent(HRESULT result, uint64_t length)
 /* ---- Interfaces ---- */
 
 /* The interface that a file associates with an IID, and its fingerprint. */
-typedef struct obvia_meaning {
+typedef struct obvia_declared_interface {
     const char *name;
     IID iid;
     uint8_t fingerprint[16];
-} obvia_meaning;
+} obvia_declared_interface;
 
 /* Declares the interfaces of a file. Each file with stubs calls this when it is loaded. Ends the
  * program if two files associate an IID with different interfaces, since calls would reach the
  * wrong methods. */
-void obvia_declare(const char *file, const obvia_meaning *meanings, size_t count);
+void obvia_declare(const char *file, const obvia_declared_interface *interfaces, size_t count);
 
 struct obvia_interface {
     /* sizeof(obvia_interface) at the compilation of the stubs. */

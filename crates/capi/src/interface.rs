@@ -56,9 +56,9 @@ impl Interface {
     }
 }
 
-/// `obvia_meaning` in obvia_stub.h.
+/// `obvia_declared_interface` in obvia_stub.h.
 #[repr(C)]
-pub struct Meaning {
+pub struct DeclaredInterface {
     name: *const c_char,
     iid: GUID,
     fingerprint: [u8; 16],
@@ -68,20 +68,20 @@ pub struct Meaning {
 ///
 /// # Safety
 ///
-/// `file` and the names must be null or end in NUL, and `meanings` must lead to `count` of them.
+/// `file` and the names must be null or end in NUL, and `interfaces` must lead to `count` of them.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn obvia_declare(file: *const c_char, meanings: *const Meaning, count: usize) {
+pub unsafe extern "C" fn obvia_declare(file: *const c_char, interfaces: *const DeclaredInterface, count: usize) {
     // The function has no result for errors.
     let _ = guarded(|| {
         // SAFETY: the caller's promise.
-        let meanings = unsafe { com::rt::slice(meanings, count) };
-        let meaning = |one: &Meaning| {
+        let interfaces = unsafe { com::rt::slice(interfaces, count) };
+        let interface = |one: &DeclaredInterface| {
             // SAFETY: the caller's promise.
             let name = unsafe { text(one.name) }?;
             Ok((name, one.iid, u128::from_le_bytes(one.fingerprint)))
         };
         // SAFETY: the caller's promise.
-        declare_copy(unsafe { text(file) }?, &meanings.iter().map(meaning).collect::<Result<Vec<_>>>()?);
+        declare_copy(unsafe { text(file) }?, &interfaces.iter().map(interface).collect::<Result<Vec<_>>>()?);
         Ok(())
     });
 }

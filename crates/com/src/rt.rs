@@ -11,8 +11,8 @@ pub use crate::marshal::automation::remote::{
 pub use crate::marshal::automation::wire::{Automation, Wires, lent as lent_value};
 pub use crate::marshal::elements::Borrowing;
 pub use crate::marshal::graph::{
-    Arguments, Array, Graph, Held, Image, Layout, Lifted, Owned, OwnedSlice, Results, Text, Wide, behind, lower,
-    lower_slice, object_at, object_of, open, place_for, places_for, put_owned, take_place, take_places,
+    Arguments, Array, Graph, Held, Image, Layout, Lifted, Owned, OwnedSlice, Results, Text, Wide, elements_after,
+    lower, lower_slice, object_at, object_of, open, place_for, places_for, put_owned, take_place, take_places,
 };
 pub use crate::marshal::parameters::{
     OwnedArray, OwnedObject, OwnedText, given_in_range, put_array, put_optional, put_reference, put_text, put_values,
@@ -28,7 +28,7 @@ pub use crate::types::agile::IID_CHECKED;
 pub use crate::types::error::{Failed, check, code, guard};
 pub use crate::types::memory::{slice, slice_mut, text, vtable, wide};
 pub use crate::types::registry::{
-    Declared, Description, InterfaceInfo, Meaning, Remote, StubFn, Stubs, VtablePointer, declare, pad,
+    Declared, DeclaredInterface, Description, InterfaceInfo, Remote, StubFn, Stubs, VtablePointer, declare, pad,
 };
 pub use obvia_ndr::flat::{self, shape};
 pub use obvia_rpc::status::Status;

@@ -194,7 +194,7 @@ pub struct Arrays(usize);
 impl Arrays {
     /// Begins with the first array after a block.
     #[inline(always)]
-    pub const fn behind(block: usize) -> Self {
+    pub const fn after(block: usize) -> Self {
         Self(aligned(block))
     }
 
@@ -297,7 +297,7 @@ mod tests {
         let measure = Measure::block(16).array(3, 4).expect("it fits");
         let mut frame = vec![0; measure.length()];
         3_u32.store(&mut frame, 0);
-        let mut arrays = Arrays::behind(16);
+        let mut arrays = Arrays::after(16);
         let body = arrays.place(&mut frame, 8, 16, 3, 12);
         for (at, value) in [1_i32, 2, 3].iter().enumerate() {
             value.store(&mut frame, body + at * 4);
@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn arrays_of_a_written_frame_are_found() {
         with_view(&written(), |view| {
-            let mut arrays = Arrays::behind(16);
+            let mut arrays = Arrays::after(16);
             assert_eq!(arrays.find(view, 8, 16, 3, 4), Some(24));
             assert_eq!(arrays.end(), view.len());
             assert_eq!(i32::load(view, 32), Some(3));
@@ -340,18 +340,18 @@ mod tests {
                 let mut frame = written();
                 frame[at] ^= 1 << bit;
                 with_view(&frame, |view| {
-                    assert_eq!(Arrays::behind(16).find(view, 8, 16, 3, 4), None, "byte {at}, bit {bit}");
+                    assert_eq!(Arrays::after(16).find(view, 8, 16, 3, 4), None, "byte {at}, bit {bit}");
                 });
             }
         }
         for length in 0..written().len() {
             with_view(&written()[..length], |view| {
-                assert_eq!(Arrays::behind(16).find(view, 8, 16, 3, 4), None, "{length} bytes");
+                assert_eq!(Arrays::after(16).find(view, 8, 16, 3, 4), None, "{length} bytes");
             });
         }
         with_view(&written(), |view| {
             for count in [0, 2, 4, usize::MAX, usize::MAX / 4 + 1, FRAME_MAX] {
-                assert_eq!(Arrays::behind(16).find(view, 8, 16, count, 4), None, "{count} elements");
+                assert_eq!(Arrays::after(16).find(view, 8, 16, count, 4), None, "{count} elements");
             }
         });
     }

@@ -4,7 +4,7 @@ mod declared;
 mod proxies;
 mod stubs;
 
-pub use declared::{Declared, Meaning, declare, declare_copy};
+pub use declared::{Declared, DeclaredInterface, declare, declare_copy};
 pub(crate) use proxies::{is_proxy, note_proxies};
 pub use stubs::{StubFn, Stubs, pad};
 

@@ -140,17 +140,17 @@ fn left_out(model: &Model) -> Result<BTreeMap<InterfaceId, String>, Vec<crate::D
 fn declared(out: &mut Writer, model: &Model, left_out: &BTreeMap<InterfaceId, String>) {
     let own = (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId);
     let own = own.filter(|id| !left_out.contains_key(id));
-    let meaning = |id: InterfaceId| {
+    let interface = |id: InterfaceId| {
         let (found, fingerprint) = (&model.interfaces[id.0], canonical::fingerprint(model, id));
         let (name, iid) = (&found.name, found.uuid);
-        format!("obvia::rt::Meaning::new({name:?}, {iid:#034x}, {fingerprint:#034x})")
+        format!("obvia::rt::DeclaredInterface::new({name:?}, {iid:#034x}, {fingerprint:#034x})")
     };
-    let meanings: Vec<String> = own.map(meaning).collect();
-    if meanings.is_empty() {
+    let interfaces: Vec<String> = own.map(interface).collect();
+    if interfaces.is_empty() {
         return;
     }
     out.line("static DECLARED__: obvia::rt::Declared =");
-    out.line(format!("obvia::rt::Declared::new(module_path!(), &[{}]);", meanings.join(", ")));
+    out.line(format!("obvia::rt::Declared::new(module_path!(), &[{}]);", interfaces.join(", ")));
     out.line("#[cfg(not(miri))]");
     out.line("const _: () = {");
     out.line("extern \"C\" fn declare() {");

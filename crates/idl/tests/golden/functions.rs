@@ -191,7 +191,7 @@ unsafe extern "system" fn ledger_Open_proxy(this: *mut obvia::rt::c_void, owner:
         ;
         let length = measure.length();
         let frame = call.request(measure)?;
-        let mut arrays = obvia::rt::Arrays::behind(8);
+        let mut arrays = obvia::rt::Arrays::after(8);
         // SAFETY: by COM's rules, the caller's array has the given number of elements.
         unsafe { obvia::rt::put_text(frame, &mut arrays, 0, 3, owner_count, owner) };
         let reply = call.send(3, length)?;
@@ -220,7 +220,7 @@ unsafe extern "system" fn ledger_Open_prepare(this: *mut obvia::rt::c_void, owne
 unsafe extern "C-unwind" fn ledger_Open_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
     obvia::rt::serve(call, |call| {
         let frame = call.frame(8)?;
-        let mut request = obvia::rt::Arrays::behind(8);
+        let mut request = obvia::rt::Arrays::after(8);
         let owner_data = call.text_in::<u16>(&mut request, 0, 3)?;
         if owner_data.is_null() {
             return Err(obvia::rt::Status::BAD_STUB_DATA);
@@ -304,7 +304,7 @@ unsafe extern "system" fn ledger_Book_proxy(this: *mut obvia::rt::c_void, accoun
         let frame = call.request(measure)?;
         obvia::rt::Value::store(&account, frame, 0);
         obvia::rt::Value::store(&count, frame, 20);
-        let mut arrays = obvia::rt::Arrays::behind(32);
+        let mut arrays = obvia::rt::Arrays::after(32);
         // SAFETY: by COM's rules, the caller's array has the given number of elements.
         unsafe { obvia::rt::put_array(frame, &mut arrays, 24, 16, cents_count, cents) };
         let reply = call.send(5, length)?;
@@ -332,7 +332,7 @@ unsafe extern "C-unwind" fn ledger_Book_stub(object: *mut obvia::rt::c_void, cal
         let frame = call.frame(32)?;
         let account: obvia::ContextHandle = obvia::rt::argument(frame, 0)?;
         let count: u32 = obvia::rt::argument(frame, 20)?;
-        let mut request = obvia::rt::Arrays::behind(32);
+        let mut request = obvia::rt::Arrays::after(32);
         let cents_count = obvia::rt::elements(count).ok_or(obvia::rt::Status::BAD_STUB_DATA)?;
         let cents_data = call.copy_in::<i64>(&mut request, 24, 16, cents_count)?;
         call.end(request)?;
@@ -395,7 +395,7 @@ unsafe extern "C-unwind" fn ledger_Close_stub(object: *mut obvia::rt::c_void, ca
 /// All interfaces of this file and of the files that it imports.
 pub static INTERFACES: &[&obvia::rt::InterfaceInfo] = &[&ledger_INFO];
 static DECLARED__: obvia::rt::Declared =
-obvia::rt::Declared::new(module_path!(), &[obvia::rt::Meaning::new("ledger", 0x8b1c5a102f6e4c559a516a0d3f7e3020, 0x3fb89f1a625238ce7b594ec8ec399e46)]);
+obvia::rt::Declared::new(module_path!(), &[obvia::rt::DeclaredInterface::new("ledger", 0x8b1c5a102f6e4c559a516a0d3f7e3020, 0x3fb89f1a625238ce7b594ec8ec399e46)]);
 #[cfg(not(miri))]
 const _: () = {
     extern "C" fn declare() {

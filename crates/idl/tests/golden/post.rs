@@ -630,7 +630,7 @@ unsafe extern "system" fn IOffice_Frank_proxy(this: *mut obvia::rt::c_void, coun
         obvia::rt::Value::store(&count, frame, 0);
         // SAFETY: by COM's rules, the caller's pointer is readable.
         obvia::rt::Value::store(unsafe { &*seal }, frame, 16);
-        let mut arrays = obvia::rt::Arrays::behind(32);
+        let mut arrays = obvia::rt::Arrays::after(32);
         // SAFETY: by COM's rules, the caller's array has the given number of elements.
         unsafe { obvia::rt::put_values(frame, &mut arrays, 8, 16, stamps_count, stamps) };
         let reply = call.send(5, length)?;
@@ -655,7 +655,7 @@ unsafe extern "C-unwind" fn IOffice_Frank_stub(object: *mut obvia::rt::c_void, c
         let frame = call.frame(32)?;
         let count: u32 = obvia::rt::argument(frame, 0)?;
         let seal: [u8; 16] = obvia::rt::argument(frame, 16)?;
-        let mut request = obvia::rt::Arrays::behind(32);
+        let mut request = obvia::rt::Arrays::after(32);
         let stamps_count = obvia::rt::elements(count).ok_or(obvia::rt::Status::BAD_STUB_DATA)?;
         let stamps_data: Vec<Stamp> = call.values_in(&mut request, 8, 16, stamps_count)?;
         call.end(request)?;
@@ -682,7 +682,7 @@ unsafe extern "system" fn IOffice_Fetch_proxy(this: *mut obvia::rt::c_void, room
         let reply = call.send(6, 4)?;
         let frame = reply.frame(12)?;
         let got_value: u32 = obvia::rt::value(frame, 8)?;
-        let mut arrays = obvia::rt::Arrays::behind(12);
+        let mut arrays = obvia::rt::Arrays::after(12);
         let letters_count = obvia::rt::elements(room).ok_or(obvia::rt::code::E_INVALIDARG)?;
         // SAFETY: by COM's rules, the caller's array has room for the given number of elements.
         unsafe { reply.copy_out(&mut arrays, 0, 17, obvia::rt::at_most(obvia::rt::elements(got_value), letters_count)?, letters) }?;
@@ -714,7 +714,7 @@ unsafe extern "C-unwind" fn IOffice_Fetch_stub(object: *mut obvia::rt::c_void, c
         ;
         let length = measure.length();
         let mut reply = call.reply(measure)?;
-        let mut arrays = obvia::rt::Arrays::behind(12);
+        let mut arrays = obvia::rt::Arrays::after(12);
         let letters_data = reply.array::<i16>(&mut arrays, 0, 17, letters_count);
         let mut got: u32 = obvia::rt::zero();
         // SAFETY: the object has this interface, and the pointers lead to data that was checked above.
@@ -747,7 +747,7 @@ unsafe extern "system" fn IOffice_List_proxy(this: *mut obvia::rt::c_void, count
         let reply = call.send(7, 0)?;
         let frame = reply.frame(16)?;
         let count_value: u32 = obvia::rt::value(frame, 0)?;
-        let mut arrays = obvia::rt::Arrays::behind(16);
+        let mut arrays = obvia::rt::Arrays::after(16);
         let stamps_value = reply.take_array::<Stamp>(&mut arrays, 8, 16, obvia::rt::elements(count_value))?;
         reply.end(arrays)?;
         // SAFETY: by COM's rules, the caller's pointer is writable.
@@ -788,7 +788,7 @@ unsafe extern "C-unwind" fn IOffice_List_stub(object: *mut obvia::rt::c_void, ca
         let mut reply = call.reply(measure)?;
         let frame = reply.bytes();
         obvia::rt::Value::store(&count, frame, 0);
-        let mut arrays = obvia::rt::Arrays::behind(16);
+        let mut arrays = obvia::rt::Arrays::after(16);
         stamps_data.place(frame, &mut arrays, 8, 16);
         Ok(obvia::rt::results(result, length))
     })
@@ -816,14 +816,14 @@ unsafe extern "system" fn IOffice_Send_proxy(this: *mut obvia::rt::c_void, to: *
         ;
         let length = measure.length();
         let frame = call.request(measure)?;
-        let mut arrays = obvia::rt::Arrays::behind(16);
+        let mut arrays = obvia::rt::Arrays::after(16);
         // SAFETY: by COM's rules, the caller's array has the given number of elements.
         unsafe { obvia::rt::put_text(frame, &mut arrays, 0, 3, to_count, to) };
         // SAFETY: by COM's rules, the caller's array has the given number of elements.
         unsafe { obvia::rt::put_text(frame, &mut arrays, 8, 2, from_count, from) };
         let reply = call.send(8, length)?;
         let frame = reply.frame(8)?;
-        let mut arrays = obvia::rt::Arrays::behind(8);
+        let mut arrays = obvia::rt::Arrays::after(8);
         let receipt_value = reply.take_text::<u16>(&mut arrays, 0, 3)?;
         reply.end(arrays)?;
         // SAFETY: by COM's rules, the caller's pointer is writable.
@@ -846,7 +846,7 @@ unsafe extern "system" fn IOffice_Send_prepare(this: *mut obvia::rt::c_void, to:
 unsafe extern "C-unwind" fn IOffice_Send_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
     obvia::rt::serve(call, |call| {
         let frame = call.frame(16)?;
-        let mut request = obvia::rt::Arrays::behind(16);
+        let mut request = obvia::rt::Arrays::after(16);
         let to_data = call.text_in::<u16>(&mut request, 0, 3)?;
         if to_data.is_null() {
             return Err(obvia::rt::Status::BAD_STUB_DATA);
@@ -867,7 +867,7 @@ unsafe extern "C-unwind" fn IOffice_Send_stub(object: *mut obvia::rt::c_void, ca
         let length = measure.length();
         let mut reply = call.reply(measure)?;
         let frame = reply.bytes();
-        let mut arrays = obvia::rt::Arrays::behind(8);
+        let mut arrays = obvia::rt::Arrays::after(8);
         receipt_data.place(frame, &mut arrays, 0, 3);
         Ok(obvia::rt::results(result, length))
     })
@@ -887,11 +887,11 @@ unsafe extern "system" fn IOffice_Wait_proxy(this: *mut obvia::rt::c_void, reade
         ;
         let length = measure.length();
         let frame = call.request(measure)?;
-        let mut arrays = obvia::rt::Arrays::behind(8);
+        let mut arrays = obvia::rt::Arrays::after(8);
         obvia::rt::put_reference(frame, &mut arrays, 0, 1, &reader_reference);
         let reply = call.send(9, length)?;
         let frame = reply.frame(8)?;
-        let mut arrays = obvia::rt::Arrays::behind(8);
+        let mut arrays = obvia::rt::Arrays::after(8);
         let before_value = reply.take_object(&mut arrays, 0, 1, obvia::rt::Wanted::Known(<IReader as obvia::Remote>::INFO))?;
         reply.end(arrays)?;
         // SAFETY: by COM's rules, the caller's pointer is writable.
@@ -903,7 +903,7 @@ unsafe extern "system" fn IOffice_Wait_proxy(this: *mut obvia::rt::c_void, reade
 unsafe extern "C-unwind" fn IOffice_Wait_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
     obvia::rt::serve(call, |call| {
         let frame = call.frame(8)?;
-        let mut request = obvia::rt::Arrays::behind(8);
+        let mut request = obvia::rt::Arrays::after(8);
         let reader_data = call.object_in(&mut request, 0, 1, obvia::rt::Wanted::Known(<IReader as obvia::Remote>::INFO))?;
         call.end(request)?;
         let mut before = std::ptr::null_mut();
@@ -920,7 +920,7 @@ unsafe extern "C-unwind" fn IOffice_Wait_stub(object: *mut obvia::rt::c_void, ca
         let length = measure.length();
         let mut reply = call.reply(measure)?;
         let frame = reply.bytes();
-        let mut arrays = obvia::rt::Arrays::behind(8);
+        let mut arrays = obvia::rt::Arrays::after(8);
         obvia::rt::put_reference(frame, &mut arrays, 0, 1, &before_reference);
         Ok(obvia::rt::results(result, length))
     })
@@ -938,7 +938,7 @@ unsafe extern "system" fn IOffice_Find_proxy(this: *mut obvia::rt::c_void, iid: 
         obvia::rt::Value::store(unsafe { &*iid }, frame, 0);
         let reply = call.send(10, 16)?;
         let frame = reply.frame(8)?;
-        let mut arrays = obvia::rt::Arrays::behind(8);
+        let mut arrays = obvia::rt::Arrays::after(8);
         let found_value = reply.take_object(&mut arrays, 0, 1, obvia::rt::Wanted::Iid(unsafe { *iid }))?;
         reply.end(arrays)?;
         // SAFETY: by COM's rules, the caller's pointer is writable.
@@ -965,7 +965,7 @@ unsafe extern "C-unwind" fn IOffice_Find_stub(object: *mut obvia::rt::c_void, ca
         let length = measure.length();
         let mut reply = call.reply(measure)?;
         let frame = reply.bytes();
-        let mut arrays = obvia::rt::Arrays::behind(8);
+        let mut arrays = obvia::rt::Arrays::after(8);
         obvia::rt::put_reference(frame, &mut arrays, 0, 1, &found_reference);
         Ok(obvia::rt::results(result, length))
     })
@@ -974,7 +974,7 @@ unsafe extern "C-unwind" fn IOffice_Find_stub(object: *mut obvia::rt::c_void, ca
 /// All interfaces of this file and of the files that it imports.
 pub static INTERFACES: &[&obvia::rt::InterfaceInfo] = &[&IReader_INFO, &IOffice_INFO];
 static DECLARED__: obvia::rt::Declared =
-obvia::rt::Declared::new(module_path!(), &[obvia::rt::Meaning::new("IReader", 0x8b1c5a102f6e4c559a516a0d3f7e2001, 0x80c1bcea2e8f944c500621c9b9aa1852), obvia::rt::Meaning::new("IOffice", 0x8b1c5a102f6e4c559a516a0d3f7e2002, 0x8ba68e5dc40e98942c34b186aaeaa67b)]);
+obvia::rt::Declared::new(module_path!(), &[obvia::rt::DeclaredInterface::new("IReader", 0x8b1c5a102f6e4c559a516a0d3f7e2001, 0x80c1bcea2e8f944c500621c9b9aa1852), obvia::rt::DeclaredInterface::new("IOffice", 0x8b1c5a102f6e4c559a516a0d3f7e2002, 0x8ba68e5dc40e98942c34b186aaeaa67b)]);
 #[cfg(not(miri))]
 const _: () = {
     extern "C" fn declare() {

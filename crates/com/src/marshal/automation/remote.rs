@@ -11,7 +11,7 @@ use crate::types::error::guard;
 use crate::types::error::{Error, Result, code, leave};
 use crate::types::memory::{slice, slice_mut, vtable};
 #[cfg(not(miri))]
-use crate::types::registry::{Declared, Meaning};
+use crate::types::registry::{Declared, DeclaredInterface};
 use crate::types::registry::{Description, InterfaceInfo, VtablePointer};
 use crate::types::registry::{Stubs, pad};
 use obvia_rpc::vi_call::{Answer, ServerCall};
@@ -61,7 +61,7 @@ const DESCRIPTION: Description = Description {
 /// The declaration of IDispatch, as each generated module has one for its interfaces.
 #[cfg(not(miri))]
 static DECLARED: Declared =
-    Declared::new("obvia", &[Meaning::new("IDispatch", IDispatch::IID.to_u128(), made::FINGERPRINT)]);
+    Declared::new("obvia", &[DeclaredInterface::new("IDispatch", IDispatch::IID.to_u128(), made::FINGERPRINT)]);
 
 #[cfg(not(miri))]
 const _: () = {

@@ -39,7 +39,7 @@ pub unsafe fn open<T: Graph, E: Copy>(members: T, at: usize, elements: &[E]) -> 
 ///
 /// There must be `count` elements from offset `at` in the same allocation, and no code may write
 /// them while the result lives.
-pub unsafe fn behind<T, E>(members: &T, at: usize, count: usize) -> &[E] {
+pub unsafe fn elements_after<T, E>(members: &T, at: usize, count: usize) -> &[E] {
     let first = std::ptr::from_ref(members).wrapping_byte_add(at).cast::<E>();
     // SAFETY: the caller's promise; the elements live as long as the members.
     unsafe { std::slice::from_raw_parts(first, count) }

@@ -12,13 +12,13 @@ use windows_core::GUID;
 
 /// The interface that a module associates with an IID.
 #[derive(Clone, Copy, Debug)]
-pub struct Meaning {
+pub struct DeclaredInterface {
     name: &'static str,
     iid: u128,
     fingerprint: u128,
 }
 
-impl Meaning {
+impl DeclaredInterface {
     /// Makes the value from the interface's name, its IID and the fingerprint of its text.
     pub const fn new(name: &'static str, iid: u128, fingerprint: u128) -> Self {
         Self { name, iid, fingerprint }
@@ -29,7 +29,7 @@ impl Meaning {
 #[derive(Debug)]
 pub struct Declared {
     module: &'static str,
-    interfaces: &'static [Meaning],
+    interfaces: &'static [DeclaredInterface],
     // Invariant: null, or another declaration, which lives as long as the program.
     next: AtomicPtr<Self>,
 }
@@ -39,7 +39,7 @@ static LAST: AtomicPtr<Declared> = AtomicPtr::new(null_mut());
 
 impl Declared {
     /// Makes the declaration of a module's interfaces.
-    pub const fn new(module: &'static str, interfaces: &'static [Meaning]) -> Self {
+    pub const fn new(module: &'static str, interfaces: &'static [DeclaredInterface]) -> Self {
         Self { module, interfaces, next: AtomicPtr::new(null_mut()) }
     }
 }
@@ -52,8 +52,8 @@ fn all() -> impl Iterator<Item = &'static Declared> {
 }
 
 /// Returns two interfaces with the same IID that differ, one of each module.
-fn differing<'a>(one: &'a Declared, other: &'a Declared) -> Option<(&'a Meaning, &'a Meaning)> {
-    let rival = |own: &'a Meaning| {
+fn differing<'a>(one: &'a Declared, other: &'a Declared) -> Option<(&'a DeclaredInterface, &'a DeclaredInterface)> {
+    let rival = |own: &'a DeclaredInterface| {
         other.interfaces.iter().find(|known| known.iid == own.iid && known.fingerprint != own.fingerprint)
     };
     one.interfaces.iter().find_map(|own| Some((own, rival(own)?)))
@@ -94,12 +94,13 @@ pub fn declare_copy(module: &str, interfaces: &[(&str, GUID, u128)]) {
         return;
     }
     let kept = |text: &str| &*String::leak(text.to_owned());
-    let meanings =
-        interfaces.iter().map(|(name, iid, fingerprint)| Meaning::new(kept(name), iid.to_u128(), *fingerprint));
-    declare(Box::leak(Box::new(Declared::new(kept(module), Vec::leak(meanings.collect())))));
+    let declared = interfaces
+        .iter()
+        .map(|(name, iid, fingerprint)| DeclaredInterface::new(kept(name), iid.to_u128(), *fingerprint));
+    declare(Box::leak(Box::new(Declared::new(kept(module), Vec::leak(declared.collect())))));
 }
 
-fn conflict((module, own): (&str, &Meaning), (other, rival): (&str, &Meaning)) -> String {
+fn conflict((module, own): (&str, &DeclaredInterface), (other, rival): (&str, &DeclaredInterface)) -> String {
     format!(
         "obvia: {module}::{} and {other}::{} have the same IID, {{{:?}}}, but are different interfaces (fingerprints \
             {:032x} and {:032x}): give one of them a new uuid, from `uuidgen`",
@@ -122,9 +123,10 @@ pub(super) fn rival_of(info: &InterfaceInfo) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    static ONE: Declared = Declared::new("one", &[Meaning::new("IFirst", 1, 10), Meaning::new("ISecond", 2, 20)]);
-    static SAME: Declared = Declared::new("same", &[Meaning::new("ISecond", 2, 20)]);
-    static OTHER: Declared = Declared::new("other", &[Meaning::new("IOther", 2, 21)]);
+    static ONE: Declared =
+        Declared::new("one", &[DeclaredInterface::new("IFirst", 1, 10), DeclaredInterface::new("ISecond", 2, 20)]);
+    static SAME: Declared = Declared::new("same", &[DeclaredInterface::new("ISecond", 2, 20)]);
+    static OTHER: Declared = Declared::new("other", &[DeclaredInterface::new("IOther", 2, 21)]);
 
     #[test]
     fn interface_meanings_are_identified_by_iid_and_fingerprint() {

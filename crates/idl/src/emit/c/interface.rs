@@ -34,7 +34,7 @@ pub(super) fn declaration(out: &mut Writer, compilation: &Compilation, own: &[In
     if own.is_empty() {
         return;
     }
-    out.line("static const obvia_meaning obvia_meanings[] = {");
+    out.line("static const obvia_declared_interface obvia_declared[] = {");
     for id in own {
         let found = &compilation.model.interfaces[id.0];
         let fingerprint = fingerprint(&compilation.model, *id);
@@ -45,7 +45,7 @@ pub(super) fn declaration(out: &mut Writer, compilation: &Compilation, own: &[In
     out.line("static __attribute__((constructor(101))) void obvia_declare_file(void)");
     out.line("{");
     let file = quoted(&compilation.name);
-    out.line(format!("obvia_declare({file}, obvia_meanings, sizeof obvia_meanings / sizeof *obvia_meanings);"));
+    out.line(format!("obvia_declare({file}, obvia_declared, sizeof obvia_declared / sizeof *obvia_declared);"));
     out.line("}");
 }
 

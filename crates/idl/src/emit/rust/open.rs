@@ -42,7 +42,7 @@ pub(super) fn structure(out: &mut Writer, model: &Model, found: &Struct) {
     out.line(format!("pub fn {}(&self) -> &[{element}] {{", getter_name(&last.name)));
     out.line(format!("let count = {}.unwrap_or(0);", size_of_array(found, size, Named::Member)));
     out.line("// SAFETY: that many elements follow: `new` and the check of frames ensure it.");
-    out.line(format!("unsafe {{ obvia::rt::behind(self, {at}, count) }}"));
+    out.line(format!("unsafe {{ obvia::rt::elements_after(self, {at}, count) }}"));
     out.line("}");
     out.line("}");
     debug(out, found);

@@ -203,7 +203,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         }
     }
     if !behind.is_empty() {
-        out.line(format!("let mut arrays = obvia::rt::Arrays::behind({});", plan.request_block));
+        out.line(format!("let mut arrays = obvia::rt::Arrays::after({});", plan.request_block));
         for param in behind {
             place(out, context, param);
         }
@@ -334,7 +334,7 @@ fn reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
     let behind: Vec<_> = all.iter().filter(|param| !param.passing.in_block()).collect();
     if !behind.is_empty() {
-        out.line(format!("let mut arrays = obvia::rt::Arrays::behind({});", plan.reply_block));
+        out.line(format!("let mut arrays = obvia::rt::Arrays::after({});", plan.reply_block));
         for param in &behind {
             fetch(out, context, plan, param);
         }

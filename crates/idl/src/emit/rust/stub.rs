@@ -136,7 +136,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     if block {
         return;
     }
-    out.line(format!("let mut request = obvia::rt::Arrays::behind({});", plan.request_block));
+    out.line(format!("let mut request = obvia::rt::Arrays::after({});", plan.request_block));
     for param in all.iter().filter(|param| !param.passing.in_block()) {
         fetch(out, context, plan, param);
     }
@@ -227,7 +227,7 @@ fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(";");
     out.line("let length = measure.length();");
     out.line("let mut reply = call.reply(measure)?;");
-    out.line(format!("let mut arrays = obvia::rt::Arrays::behind({});", plan.reply_block));
+    out.line(format!("let mut arrays = obvia::rt::Arrays::after({});", plan.reply_block));
     for param in &behind {
         let Passing::Array { element, .. } = &param.passing else {
             continue;
@@ -365,7 +365,7 @@ fn late_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("let mut reply = call.reply(measure)?;");
     out.line("let frame = reply.bytes();");
     stores(out, plan, "frame");
-    out.line(format!("let mut arrays = obvia::rt::Arrays::behind({});", plan.reply_block));
+    out.line(format!("let mut arrays = obvia::rt::Arrays::after({});", plan.reply_block));
     for param in &behind {
         place(out, context, param);
     }

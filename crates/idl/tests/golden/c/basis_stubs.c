@@ -116,11 +116,11 @@ const obvia_interface IBasis_INFO = {
     NULL
 };
 
-static const obvia_meaning obvia_meanings[] = {
+static const obvia_declared_interface obvia_declared[] = {
     {"IBasis", {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x01}}, {0xe3, 0xff, 0x75, 0x34, 0x3e, 0x63, 0x02, 0x45, 0x06, 0x04, 0x0c, 0x79, 0xb5, 0x7f, 0x2b, 0xc0}},
 };
 
 static __attribute__((constructor(101))) void obvia_declare_file(void)
 {
-    obvia_declare("basis.idl", obvia_meanings, sizeof obvia_meanings / sizeof *obvia_meanings);
+    obvia_declare("basis.idl", obvia_declared, sizeof obvia_declared / sizeof *obvia_declared);
 }

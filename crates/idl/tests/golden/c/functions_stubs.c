@@ -356,11 +356,11 @@ const obvia_interface ledger_INFO = {
     ledger_endpoints
 };
 
-static const obvia_meaning obvia_meanings[] = {
+static const obvia_declared_interface obvia_declared[] = {
     {"ledger", {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x20}}, {0x46, 0x9e, 0x39, 0xec, 0xc8, 0x4e, 0x59, 0x7b, 0xce, 0x38, 0x52, 0x62, 0x1a, 0x9f, 0xb8, 0x3f}},
 };
 
 static __attribute__((constructor(101))) void obvia_declare_file(void)
 {
-    obvia_declare("functions.idl", obvia_meanings, sizeof obvia_meanings / sizeof *obvia_meanings);
+    obvia_declare("functions.idl", obvia_declared, sizeof obvia_declared / sizeof *obvia_declared);
 }
