@@ -57,7 +57,7 @@ pub(crate) fn reach<L>(
     }
     let endpoint = Address::Name(endpoint_of(introduced.oxid));
     if introduced.address == endpoint || matches!(introduced.address, Address::Binding(_)) {
-        return Ok(Outcome::New(introduced));
+        return Ok(Outcome::New(Box::new(introduced)));
     }
     let Reached { oxid, home, .. } = introduced;
     drop(home);
@@ -65,7 +65,7 @@ pub(crate) fn reach<L>(
     if found.oxid != oxid {
         return Err(Error::new(code::RPC_E_INVALID_DATA, "the endpoint leads to another process"));
     }
-    Ok(Outcome::New(found))
+    Ok(Outcome::New(Box::new(found)))
 }
 
 /// The outcome of a handshake.
@@ -73,7 +73,7 @@ pub(crate) enum Outcome<L> {
     /// The existing link to the process.
     Known(L),
     /// A process without a link.
-    New(Reached),
+    New(Box<Reached>),
 }
 
 /// Opens a home connection, and exchanges OXIDs with the process at the other end.

@@ -380,7 +380,7 @@ impl Link {
         let (local, limit) = (runtime.local(), Deadline::Within(ground::LATEST));
         let address = Address::Name(endpoint_of(local.oxid()));
         match handshake::reach(local, address, limit, |_| None::<Self>).unwrap() {
-            handshake::Outcome::New(reached) => Self::of(local, reached).unwrap(),
+            handshake::Outcome::New(reached) => Self::of(local, *reached).unwrap(),
             handshake::Outcome::Known(link) => link,
         }
     }

@@ -54,7 +54,7 @@ impl Runtime {
             Outcome::New(reached) => reached,
         };
         let key = key_of(&reached);
-        let fresh = Link::of(self.local, reached)?;
+        let fresh = Link::of(self.local, *reached)?;
         let (link, is_fresh) = deadline::with(deadline, || self.links.add(key, fresh))?;
         if is_fresh {
             self.give_back_unreached(&link);

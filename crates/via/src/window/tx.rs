@@ -158,15 +158,7 @@ impl Tx {
     /// [`Error::TooLong`] for a frame over the connection's limit; otherwise as
     /// [`Self::inline_frame`].
     pub fn area_frame(&mut self, length: usize, bulk: usize, limit: impl Limit) -> Result<&mut [u8], Error> {
-        let deadline = limit.deadline();
-        self.inline_frame(deadline)?;
-        if self.area.is_too_small(length) {
-            self.enlarge_area(length, deadline)?;
-        }
-        if !self.area.has_room(length, bulk, self.taken) {
-            self.await_credit(deadline, |tx| tx.area.has_room(length, bulk, tx.taken))?;
-        }
-        Ok(self.area.frame(length))
+        self.place_frame(length, bulk, limit.deadline(), Self::enlarge_area)
     }
 
     /// As [`Self::area_frame`], for a response. A rung alarm does not end the wait for a larger
@@ -176,10 +168,25 @@ impl Tx {
     ///
     /// As for [`Self::area_frame`].
     pub fn response_frame(&mut self, length: usize, bulk: usize, limit: impl Limit) -> Result<&mut [u8], Error> {
+        self.place_frame(length, bulk, limit.deadline(), Self::enlarge_for_response)
+    }
+
+    #[inline(always)]
+    fn place_frame(
+        &mut self,
+        length: usize,
+        bulk: usize,
+        deadline: Deadline,
+        enlarge: impl FnOnce(&mut Self, usize, Deadline) -> Result<(), Error>,
+    ) -> Result<&mut [u8], Error> {
+        self.inline_frame(deadline)?;
         if self.area.is_too_small(length) {
-            self.enlarge_for_response(length, limit.deadline())?;
+            enlarge(self, length, deadline)?;
         }
-        self.area_frame(length, bulk, limit)
+        if !self.area.has_room(length, bulk, self.taken) {
+            self.await_credit(deadline, |tx| tx.area.has_room(length, bulk, tx.taken))?;
+        }
+        Ok(self.area.frame(length))
     }
 
     #[cold]
