@@ -3,6 +3,7 @@
 
 use crate::server::Pfs;
 use crate::tree::Tree;
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -39,10 +40,12 @@ fn read(arguments: impl Iterator<Item = String>) -> Option<Arguments> {
 fn serve(Arguments { listen, directory, name, .. }: &Arguments, tree: Tree) -> obvia::Result<()> {
     obvia::catch_signals()?;
     let _export = obvia::export(name, crate::IPfs::from(Pfs(tree)))?;
+    // If the reader of the output has ended, the server is about to be ended by a signal.
+    let say = |line: String| drop(writeln!(std::io::stdout(), "{line}"));
     for binding in listen {
-        println!("listening on {}", obvia::listen(binding)?);
+        say(format!("listening on {}", obvia::listen(binding)?));
     }
-    println!("serving {directory} as {name}");
+    say(format!("serving {directory} as {name}"));
     obvia::wait_for_signal()
 }
 

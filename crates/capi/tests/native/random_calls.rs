@@ -24,7 +24,7 @@ fn programs(interfaces: &Path, name: &str, imports: &[&str]) -> [PathBuf; 2] {
 
 /// Returns the programs for an interface with structures and an import.
 fn plain() -> [PathBuf; 2] {
-    programs(&folder("crates/idl/tests/golden/c"), "plain", &["basis.idl"])
+    programs(&folder("crates/idl/tests/c"), "plain", &["basis.idl"])
 }
 
 fn all_call_all(programs: &[PathBuf; 2]) {
