@@ -173,9 +173,10 @@ final class Objects {
     }
 
     private static void give(NativeCall call, MemorySegment reply) {
-        MemorySegment results = Functions.foreign(reply, 16);
-        results.set(ADDRESS, 0, call.replyMemory);
-        results.set(JAVA_LONG, 8, call.replyLength());
+        MemorySegment place = Functions.foreign(reply, 16);
+        MemorySegment results = call.results();
+        place.set(ADDRESS, 0, results);
+        place.set(JAVA_LONG, 8, results.byteSize());
     }
 
     private static void tell(NativeCall call, Throwable why, MemorySegment reply) {
