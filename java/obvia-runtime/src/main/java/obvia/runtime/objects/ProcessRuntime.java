@@ -350,7 +350,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
             throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has a count of 0");
         }
         link.bind(info);
-        return info.proxy().apply(new Reference(link, reference.target(), reference.oid(), reference.refs()));
+        return link.proxy(info, reference);
     }
 
     @Override
@@ -358,15 +358,10 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         if (type.isInstance(object)) {
             return type.cast(object);
         }
-        Reference reference = Reference.of(object);
-        if (reference == null) {
+        if (!(object instanceof Proxy proxy)) {
             throw RpcException.of(Hresult.E_NOINTERFACE, "the object is not a " + type.getName());
         }
-        try {
-            return reference.query(InterfaceInfo.of(type));
-        } finally {
-            java.lang.ref.Reference.reachabilityFence(object);
-        }
+        return Reference.query(proxy, InterfaceInfo.of(type));
     }
 
     @Override
@@ -376,9 +371,8 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
     @Override
     public void release(Object object) {
-        Reference reference = Reference.of(object);
-        if (reference != null) {
-            reference.release();
+        if (object instanceof Proxy proxy) {
+            Reference.release(proxy);
         }
     }
 }
