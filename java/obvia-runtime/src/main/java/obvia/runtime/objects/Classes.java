@@ -93,10 +93,13 @@ final class Classes {
         public void close() {
             synchronized (Classes.this) {
                 if (registered.remove(id, this)) {
-                    if (name != null) {
-                        name.close();
+                    try {
+                        if (name != null) {
+                            name.close();
+                        }
+                    } finally {
+                        networks.endClass(id);
                     }
-                    networks.endClass(id);
                 }
             }
         }

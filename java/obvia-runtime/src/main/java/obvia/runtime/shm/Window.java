@@ -406,13 +406,13 @@ public final class Window extends WindowSender implements AutoCloseable {
         }
     }
 
-    /** Ends the connection; the peer notices at once. */
+    /** Ends the connection, without an exception; the peer notices at once. */
     @Override
     public void close() {
         int before = state.getAndAccumulate(CLOSED, (now, bit) -> now | bit);
         connection.close();
         if ((before & CLOSED) == 0) {
-            segments.arena().close();
+            Resources.close(segments.arena());
             Resources.close(pages);
             Resources.close(areaArena);
         }
