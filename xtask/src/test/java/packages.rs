@@ -22,7 +22,7 @@ const FLOORS: &[&[&str]] = &[
     &["obvia.maven"],
 ];
 
-/// This file.
+/// The path of this file.
 const OWN_PATH: &str = "xtask/src/test/java/packages.rs";
 
 /// The module that is no library, and has classes.

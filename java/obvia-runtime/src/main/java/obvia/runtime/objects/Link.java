@@ -223,7 +223,7 @@ final class Link extends Transport {
      */
     private void keepAtHand(WindowChannel channel) {
         if (channel.user == null) {
-            CallContext.add(channel);
+            CallContext.addCached(channel);
             channel.user = channel.owner;
         }
     }

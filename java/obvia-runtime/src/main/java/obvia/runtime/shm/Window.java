@@ -134,7 +134,7 @@ public final class Window extends WindowSender implements AutoCloseable {
     }
 
     /** Announces a region of this process to the peer, which maps it on the subsequent call. */
-    public void name(int number, OwnRegion region) {
+    public void announce(int number, OwnRegion region) {
         AnnouncedFiles.send(connection, number, region);
     }
 
