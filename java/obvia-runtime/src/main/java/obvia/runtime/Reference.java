@@ -54,14 +54,6 @@ public final class Reference {
         owned = new Owned(transport, target, refs);
     }
 
-    /**
-     * Returns the content of a proxy; {@code null} for any other object. The interface pointer is
-     * valid as long as the proxy is reachable.
-     */
-    static Reference of(Object object) {
-        return object instanceof Proxy proxy ? proxy.reference() : null;
-    }
-
     /** Returns the transport by which the object is reached. */
     Transport transport() {
         return transport;

@@ -97,11 +97,10 @@ public abstract class Transport {
      * @throws obvia.RpcException with RPC_E_DISCONNECTED if the reference was released
      */
     protected final long targetOf(Object object) {
-        Reference reference = Reference.of(object);
-        if (reference == null || reference.transport() != this) {
+        if (!(object instanceof Proxy proxy) || proxy.transport() != this) {
             return 0;
         }
-        reference.check();
-        return reference.target();
+        proxy.reference().check();
+        return proxy.target();
     }
 }
