@@ -1,5 +1,6 @@
 //! The order of the Java packages: no class names a class in a package of a higher floor, or in
-//! another package of its own floor.
+//! another package of its own floor. Tests and benchmarks are exempt, and names that class files do
+//! not have, such as those in documentation.
 
 use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
@@ -20,6 +21,9 @@ const FLOORS: &[&[&str]] = &[
     &["obvia.processor"],
     &["obvia.maven"],
 ];
+
+/// The path of this file.
+const OWN_PATH: &str = "xtask/src/test/java/packages.rs";
 
 /// The module that is no library, and has classes.
 const NO_LIBRARY: &str = "obvia-maven-plugin";
@@ -48,24 +52,28 @@ fn findings(listed: &str, floors: &[&[&str]]) -> Vec<String> {
         seen.push(package);
         match (floor(package), floor(other)) {
             (None, _) => {
-                found.entry((package, "")).or_insert_with(|| {
-                    format!("{package} is on no floor; say in xtask/src/test/java/packages.rs on which")
-                });
+                found.insert((package, ""), unplaced(package));
+            }
+            (_, None) if root_of(other) == root_of(package) => {
+                found.insert((other, ""), unplaced(other));
             }
             (Some(own), Some(above)) if own <= above && package != other => {
                 let place = if own < above { "below" } else { "beside" };
-                found
-                    .entry((package, other))
-                    .or_insert_with(|| format!("{package} is {place} {other}: {from} names {to}"));
+                found.entry((package, other)).or_insert_with(|| {
+                    format!("{package} is {place} {other}: {from} names {to}; move one of the two classes, or change FLOORS in {OWN_PATH}")
+                });
             }
             _ => {}
         }
     }
     let is_missing = |package: &&str| !seen.contains(package);
     let missing = floors.iter().copied().flatten().copied().filter(is_missing);
-    let missing =
-        missing.map(|package| format!("{package}, which xtask/src/test/java/packages.rs names, has no class"));
+    let missing = missing.map(|package| format!("{package}, which {OWN_PATH} names, has no class"));
     found.into_values().chain(missing).collect()
+}
+
+fn unplaced(package: &str) -> String {
+    format!("{package} is on no floor; say in {OWN_PATH} on which")
 }
 
 /// Returns the two classes in a line of jdeps's list.
@@ -78,11 +86,18 @@ fn package(class: &str) -> &str {
     class.rsplit_once('.').map_or("", |(package, _)| package)
 }
 
+/// Returns the first part of a package's name.
+fn root_of(package: &str) -> &str {
+    package.split('.').next().unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::findings;
 
     const FLOORS: &[&[&str]] = &[&["x.low"], &["x.left", "x.right"], &["x.high"]];
+
+    const ADVICE: &str = "; move one of the two classes, or change FLOORS in xtask/src/test/java/packages.rs";
 
     #[test]
     fn packages_name_lower_floors_only() {
@@ -96,7 +111,10 @@ classes -> java.base
    x.low.Low$Nested                -> x.high.Top                   classes
    x.low.Other                     -> x.high.Top                   classes
 ";
-        assert_eq!(findings(listed, FLOORS), ["x.low is below x.high: x.low.Low$Nested names x.high.Top"]);
+        assert_eq!(
+            findings(listed, FLOORS),
+            [format!("x.low is below x.high: x.low.Low$Nested names x.high.Top{ADVICE}")]
+        );
     }
 
     #[test]
@@ -111,8 +129,8 @@ classes -> java.base
         assert_eq!(
             findings(listed, FLOORS),
             [
-                "x.left is beside x.right: x.left.Left names x.right.Right",
-                "x.right is beside x.left: x.right.Right names x.left.Left",
+                format!("x.left is beside x.right: x.left.Left names x.right.Right{ADVICE}"),
+                format!("x.right is beside x.left: x.right.Right names x.left.Left{ADVICE}"),
             ]
         );
     }
@@ -124,12 +142,14 @@ classes -> java.base
    x.high.Top                      -> x.left.Left                  classes
    x.left.Left                     -> x.new.New                    classes
    x.low.Low                       -> java.lang.Object             java.base
+   x.low.Low                       -> x.other.Other                not found
    x.new.New                       -> java.lang.Object             java.base
 ";
         assert_eq!(
             findings(listed, FLOORS),
             [
                 "x.new is on no floor; say in xtask/src/test/java/packages.rs on which",
+                "x.other is on no floor; say in xtask/src/test/java/packages.rs on which",
                 "x.right, which xtask/src/test/java/packages.rs names, has no class",
             ]
         );

@@ -1,6 +1,7 @@
 /**
  * Calls through shared memory, without special options of the virtual machine, and the API for
- * generated proxies and stubs.
+ * generated proxies and stubs. Packages that the module does not export are not for programs, on the
+ * class path either.
  */
 // The module of networks is compiled later.
 @SuppressWarnings("module")

@@ -8,7 +8,7 @@ import java.util.ServiceLoader;
 import java.util.function.Supplier;
 import obvia.spi.Providers;
 
-/** The implementation of {@link Obvia}, found by {@link ServiceLoader}. */
+/** Programs use {@link Obvia}; this is its implementation, found by {@link ServiceLoader}. */
 @SuppressWarnings("doclint:missing")
 public interface ObviaRuntime {
     /**

@@ -310,11 +310,10 @@ final class Functions {
     }
 
     /** Calls a method and returns its HRESULT; on success, {@code results} holds the results. */
-    static int call(
-            long handle, int opnum, MemorySegment request, int length, MemorySegment given, Limit limit, MemorySegment returned, Bytes results) {
+    static int call(long handle, int opnum, MemorySegment request, MemorySegment given, Limit limit, MemorySegment returned, Bytes results) {
         try {
             check((int) CALL.invokeExact(
-                    handle, opnum, request, (long) length, given, given.byteSize(), limit.said(), limit.canceller(), returned, results.place));
+                    handle, opnum, request, request.byteSize(), given, given.byteSize(), limit.said(), limit.canceller(), returned, results.place));
             results.settle();
             return returned.get(JAVA_INT, 0);
         } catch (Throwable e) {
@@ -322,9 +321,9 @@ final class Functions {
         }
     }
 
-    static void callOneway(long handle, int opnum, MemorySegment request, int length, MemorySegment given, Limit limit) {
+    static void callOneway(long handle, int opnum, MemorySegment request, MemorySegment given, Limit limit) {
         try {
-            check((int) CALL_ONEWAY.invokeExact(handle, opnum, request, (long) length, given, given.byteSize(), limit.said(), limit.canceller()));
+            check((int) CALL_ONEWAY.invokeExact(handle, opnum, request, request.byteSize(), given, given.byteSize(), limit.said(), limit.canceller()));
         } catch (Throwable e) {
             throw unexpected(e);
         }

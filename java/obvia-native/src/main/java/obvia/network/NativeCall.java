@@ -21,11 +21,14 @@ final class NativeCall extends InCall {
     private static final ThreadLocal<Calls> OF_THREAD = ThreadLocal.withInitial(Calls::new);
 
     private final Calls calls;
+    // A stub may replace the public fields, so the library gets the memory of these.
+    private MemorySegment arguments;
+    private MemorySegment results;
 
     private NativeCall(Calls calls) {
         this.calls = calls;
-        memory = allocate(SMALL);
-        replyMemory = allocate(SMALL);
+        arguments = allocate(SMALL);
+        results = allocate(SMALL);
     }
 
     private static MemorySegment allocate(long size) {
@@ -43,8 +46,9 @@ final class NativeCall extends InCall {
             calls.nested.add(new NativeCall(calls));
         }
         NativeCall call = calls.nested.get(calls.depth);
-        call.memory = room(call.memory, length);
-        MemorySegment.copy(Functions.foreign(request, length), 0, call.memory, 0, length);
+        call.arguments = room(call.arguments, length);
+        MemorySegment.copy(Functions.foreign(request, length), 0, call.arguments, 0, length);
+        call.memory = call.arguments;
         call.at = 0;
         call.length = Math.toIntExact(length);
         call.opnum = opnum;
@@ -62,8 +66,9 @@ final class NativeCall extends InCall {
         return result;
     }
 
-    long replyLength() {
-        return replyLength;
+    /** Returns the results' frame. */
+    MemorySegment results() {
+        return results.asSlice(0, replyLength);
     }
 
     /** Returns the description of a failure instead of results. */
@@ -74,7 +79,8 @@ final class NativeCall extends InCall {
 
     @Override
     public void reply(int length) {
-        replyMemory = room(replyMemory, length);
+        results = room(results, length);
+        replyMemory = results;
         replyAt = 0;
         replyLength = length;
     }

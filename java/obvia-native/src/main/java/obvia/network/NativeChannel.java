@@ -39,7 +39,7 @@ final class NativeChannel extends Channel {
         SentReferences sent = SentReferences.forCall(target);
         int result;
         try {
-            result = Limit.run(NativeTransport.time(), limit -> Functions.call(target, opnum, memory, length, sent.handOver(), limit, returned, reply));
+            result = Limit.run(NativeTransport.time(), limit -> Functions.call(target, opnum, memory.asSlice(0, length), sent.handOver(), limit, returned, reply));
         } catch (RuntimeException | Error e) {
             sent.takeBack();
             end();
@@ -55,7 +55,7 @@ final class NativeChannel extends Channel {
         SentReferences sent = SentReferences.forCall(target);
         try {
             Limit.run(NativeTransport.time(), limit -> {
-                Functions.callOneway(target, opnum, memory, length, sent.handOver(), limit);
+                Functions.callOneway(target, opnum, memory.asSlice(0, length), sent.handOver(), limit);
                 return null;
             });
         } finally {

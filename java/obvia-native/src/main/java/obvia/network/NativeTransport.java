@@ -10,7 +10,6 @@ import obvia.Hresult;
 import obvia.RpcException;
 import obvia.runtime.Channel;
 import obvia.runtime.InterfaceInfo;
-import obvia.runtime.Reference;
 import obvia.runtime.Transport;
 
 /**
@@ -124,10 +123,10 @@ final class NativeTransport extends Transport {
     }
 
     @Override
-    protected Reference query(long through, long oid, InterfaceInfo<?> info) {
+    protected <T> T query(long through, long oid, InterfaceInfo<T> info) {
         long known = describe(info);
         Functions.Found found = Limit.run(timeLeft(), limit -> Functions.query(through, known, limit));
-        return new Reference(this, found.handle(), oid, 1);
+        return proxy(info, found.handle(), oid, 1);
     }
 
     @Override
@@ -138,7 +137,7 @@ final class NativeTransport extends Transport {
     /** Returns a proxy of the object that was found, or the object itself. */
     <T> T found(Functions.Found found, InterfaceInfo<T> info) {
         if (found.number() == 0) {
-            return info.proxy().apply(new Reference(this, found.handle(), found.identity(), 1));
+            return proxy(info, found.handle(), found.identity(), 1);
         }
         Object own;
         try {

@@ -104,7 +104,7 @@ final class Objects {
     static int isImplemented(long number, MemorySegment iid) {
         try {
             Object object = OBJECTS.get(number);
-            return Interfaces.of(Functions.guid(iid), object).type().isInstance(object) ? 1 : 0;
+            return Interfaces.find(Functions.guid(iid), object).type().isInstance(object) ? 1 : 0;
         } catch (RpcException e) {
             // The interface is unknown in this process.
             return 0;
@@ -151,7 +151,7 @@ final class Objects {
             NativeCall call = NativeCall.enter(opnum, request, length);
             try {
                 Object object = get(number);
-                InterfaceInfo<?> info = Interfaces.of(Functions.guid(iid), object);
+                InterfaceInfo<?> info = Interfaces.find(Functions.guid(iid), object);
                 Limit.hearing(said, () -> {
                     perform(object, info, call);
                     return null;
@@ -173,9 +173,10 @@ final class Objects {
     }
 
     private static void give(NativeCall call, MemorySegment reply) {
-        MemorySegment results = Functions.foreign(reply, 16);
-        results.set(ADDRESS, 0, call.replyMemory);
-        results.set(JAVA_LONG, 8, call.replyLength());
+        MemorySegment place = Functions.foreign(reply, 16);
+        MemorySegment results = call.results();
+        place.set(ADDRESS, 0, results);
+        place.set(JAVA_LONG, 8, results.byteSize());
     }
 
     private static void tell(NativeCall call, Throwable why, MemorySegment reply) {

@@ -2,11 +2,12 @@ package obvia.rmi;
 
 import java.net.ServerSocket;
 import java.rmi.Remote;
+import obvia.Obvia;
 import obvia.rmi.bank.BankServer;
 
 /**
  * A server in a virtual machine of its own: by RMI at a port that it prints, or by obvia under a
- * name. The server ends with its parent process.
+ * name, also over a network at a binding that it prints. The server ends with its parent process.
  */
 final class BankProgram {
     private BankProgram() {}
@@ -24,7 +25,7 @@ final class BankProgram {
         } else {
             bank = new BankServer(object -> UnicastRemoteObject.exportObject(object, 0));
             Naming.rebind("//localhost/" + arguments[1], bank);
-            System.out.println("ready");
+            System.out.println(arguments.length > 2 ? "ready " + Obvia.listen(arguments[2]) : "ready");
         }
         System.in.readAllBytes();
         Runtime.getRuntime().halt(0);

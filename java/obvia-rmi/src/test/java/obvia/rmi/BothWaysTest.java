@@ -131,6 +131,15 @@ class BothWaysTest {
     }
 
     @Test
+    void theBankWorksOverANetwork() throws Exception {
+        String name = "network-bank-" + ProcessHandle.current().pid();
+        try (Server server = Server.start("obvia", name, "ncacn_vi_udp:127.0.0.1")) {
+            Bank bank = Obvia.connect(server.said.split(" ")[1]).bind(Bank.class, name);
+            use(bank, object -> UnicastRemoteObject.exportObject(object, 0));
+        }
+    }
+
+    @Test
     void theRegistryBehavesAsInRmi() throws Exception {
         String name = "names-" + ProcessHandle.current().pid();
         Remote one = new BankServer(object -> object);

@@ -46,9 +46,11 @@ public abstract class Channel {
     protected final void call(long target, int opnum, int length) {
         int result = exchange(target, opnum, length);
         if (result < 0) {
-            RpcException failure = failure(result);
-            end();
-            throw failure;
+            try {
+                throw failure(result);
+            } finally {
+                end();
+            }
         }
     }
 

@@ -187,7 +187,7 @@ public final class Interfaces {
      *     does not extend {@link Remote}
      */
     @SuppressWarnings("unchecked")
-    public static InterfaceInfo<? extends Remote> of(Guid iid, Object object) {
+    static InterfaceInfo<? extends Remote> of(Guid iid, Object object) {
         InterfaceInfo<?> info = find(iid, object);
         if (!Remote.class.isAssignableFrom(info.type())) {
             throw RpcException.of(Hresult.E_NOINTERFACE, info.type().getName() + " does not extend " + Remote.class.getName());

@@ -35,7 +35,7 @@ public abstract class Proxy implements Remote {
      * <p>Taking the stack trace stops the thread: afterwards it sees this thread's earlier writes.
      * Hidden classes are missing in stack traces and therefore cannot be proxies.
      */
-    public static boolean isCalling(Thread thread) {
+    static boolean isCalling(Thread thread) {
         for (StackTraceElement frame : thread.getStackTrace()) {
             if (CALLERS.contains(frame.getClassName())) {
                 return true;

@@ -6,7 +6,7 @@ import obvia.RpcException;
 
 /**
  * An interface pointer of another process, with references that belong to this process: the content
- * of a proxy.
+ * of one proxy.
  */
 public final class Reference {
     private static final Cleaner CLEANER = Cleaner.create();
@@ -44,63 +44,63 @@ public final class Reference {
     }
 
     /**
-     * Creates an interface pointer with references that belong to this process from now on.
-     *
-     * @param transport the transport by which the object is reached
-     * @param target the interface pointer
-     * @param oid the OID, which is the same for all interface pointers of an object
-     * @param refs the number of references to be released
+     * Creates an interface pointer with references that belong to this process from now on: see
+     * {@link Transport#proxy}.
      */
-    public Reference(Transport transport, long target, long oid, int refs) {
+    Reference(Transport transport, long target, long oid, int refs) {
         this.transport = transport;
         this.target = target;
         this.oid = oid;
         owned = new Owned(transport, target, refs);
     }
 
-    /**
-     * Returns the content of a proxy; {@code null} for any other object. The interface pointer is
-     * valid as long as the proxy is reachable.
-     */
-    public static Reference of(Object object) {
-        return object instanceof Proxy proxy ? proxy.reference() : null;
-    }
-
     /** Returns the transport by which the object is reached. */
-    public Transport transport() {
+    Transport transport() {
         return transport;
     }
 
     /** Returns the interface pointer, a number that is only meaningful to its transport. */
-    public long target() {
+    long target() {
         return target;
     }
 
     /** Returns the OID. */
-    public long oid() {
+    long oid() {
         return oid;
     }
 
     /** Throws RPC_E_DISCONNECTED if the references were released. */
-    public void check() {
+    void check() {
         if (owned.isReleased()) {
             throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "the reference was released");
         }
     }
 
-    /** Queries the object for another interface, and returns a proxy. */
-    public <T> T query(InterfaceInfo<T> info) {
-        check();
-        return info.proxy().apply(transport.query(target, oid, info));
+    /** Queries the object of a proxy for another interface, and returns a proxy. */
+    public static <T> T query(Proxy proxy, InterfaceInfo<T> info) {
+        Reference reference = proxy.reference();
+        reference.check();
+        try {
+            return reference.transport.query(reference.target, reference.oid, info);
+        } finally {
+            java.lang.ref.Reference.reachabilityFence(proxy);
+        }
     }
 
     /** Releases the references of a proxy. */
-    public void release() {
-        release.clean();
+    public static void release(Proxy proxy) {
+        proxy.reference().release.clean();
     }
 
-    /** Lets the references be released when the proxy is collected. */
+    /**
+     * Lets the references be released when the proxy is collected.
+     *
+     * @throws IllegalStateException if they belong to another proxy
+     */
     void releaseWith(Proxy proxy) {
+        if (release != null) {
+            throw new IllegalStateException("the reference belongs to another proxy: a factory of proxies makes one of each reference");
+        }
         release = CLEANER.register(proxy, owned);
     }
 

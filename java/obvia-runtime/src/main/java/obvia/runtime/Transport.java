@@ -50,8 +50,8 @@ public abstract class Transport {
      */
     protected abstract <T> T object(long through, byte[] reference, InterfaceInfo<T> info);
 
-    /** Queries an object for another interface. */
-    protected abstract Reference query(long through, long oid, InterfaceInfo<?> info);
+    /** Queries an object for another interface, and returns a proxy. */
+    protected abstract <T> T query(long through, long oid, InterfaceInfo<T> info);
 
     /** Releases references soon, without waiting. */
     protected abstract void releaseLater(long target, int refs);
@@ -62,17 +62,45 @@ public abstract class Transport {
     }
 
     /**
+     * Creates a proxy, which releases its references when it is collected.
+     *
+     * @param target the interface pointer
+     * @param oid the OID, which is the same for all interface pointers of an object
+     * @param refs the number of references to be released, which belong to the proxy from now on
+     */
+    protected final <T> T proxy(InterfaceInfo<T> info, long target, long oid, int refs) {
+        return info.proxy().apply(new Reference(this, target, oid, refs));
+    }
+
+    /** Returns the transport of a proxy; {@code null} for any other object. */
+    protected static Transport transportOf(Object object) {
+        return object instanceof Proxy proxy ? proxy.transport() : null;
+    }
+
+    /** Returns the OID of a proxy's object. */
+    protected static long oidOf(Proxy proxy) {
+        return proxy.reference().oid();
+    }
+
+    /**
+     * Whether a thread is in a method of a proxy. The thread is stopped for a moment, and
+     * afterwards this thread sees its earlier writes.
+     */
+    protected static boolean isCalling(Thread thread) {
+        return Proxy.isCalling(thread);
+    }
+
+    /**
      * Returns the interface pointer behind a proxy of this transport; 0 for any other object. The
      * pointer is valid as long as the proxy is: its user keeps the proxy reachable.
      *
      * @throws obvia.RpcException with RPC_E_DISCONNECTED if the reference was released
      */
     protected final long targetOf(Object object) {
-        Reference reference = Reference.of(object);
-        if (reference == null || reference.transport() != this) {
+        if (!(object instanceof Proxy proxy) || proxy.transport() != this) {
             return 0;
         }
-        reference.check();
-        return reference.target();
+        proxy.reference().check();
+        return proxy.target();
     }
 }

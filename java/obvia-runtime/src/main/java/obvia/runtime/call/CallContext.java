@@ -116,7 +116,7 @@ public final class CallContext {
     }
 
     /** Adds a result to be invalidated when this thread's calls begin to have another context. */
-    public static void add(Cached cached) {
+    public static void addCached(Cached cached) {
         CACHED.get().add(cached);
     }
 

@@ -28,8 +28,8 @@ public record ErrorInfo(String description, String source, String helpFile, int 
     /** Whether callers receive the messages of errors and unchecked exceptions. */
     private static volatile boolean messagesAreSent = ErrorInfo.class.desiredAssertionStatus();
 
-    /** See {@link obvia.Obvia#setExceptionTexts}. */
-    public static void setMessagesAreSent(boolean areSent) {
+    /** Sets {@link obvia.Obvia#setExceptionTexts}. */
+    public static void sendMessages(boolean areSent) {
         messagesAreSent = areSent;
     }
 

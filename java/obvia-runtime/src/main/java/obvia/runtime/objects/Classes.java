@@ -93,10 +93,13 @@ final class Classes {
         public void close() {
             synchronized (Classes.this) {
                 if (registered.remove(id, this)) {
-                    if (name != null) {
-                        name.close();
+                    try {
+                        if (name != null) {
+                            name.close();
+                        }
+                    } finally {
+                        networks.endClass(id);
                     }
-                    networks.endClass(id);
                 }
             }
         }
@@ -176,7 +179,7 @@ final class Classes {
     private <T> T createBy(Guid id, InterfaceInfo<T> info, boolean wantsClass, Deadline deadline) {
         for (int starts = 0; ; ) {
             try {
-                Link link = runtime.links().at(endpoint(id));
+                Link link = runtime.links().linkToName(endpoint(id));
                 return runtime.adopt(RuntimeClient.activate(link, id, info, wantsClass), info, link, link.oxid());
             } catch (RpcException e) {
                 if (!mayBeEnding(e.result()) || starts == STARTS_MAX || deadline.isOver()) {
@@ -205,7 +208,7 @@ final class Classes {
     private boolean start(Guid id, Deadline deadline) {
         Link service;
         try {
-            service = runtime.links().at(SERVICE);
+            service = runtime.links().linkToName(SERVICE);
         } catch (RpcException e) {
             if (e.result() != Hresult.RPC_S_SERVER_UNAVAILABLE) {
                 throw e;

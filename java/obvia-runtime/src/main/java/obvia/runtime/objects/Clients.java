@@ -50,11 +50,11 @@ final class Clients {
 
     /** Returns the number that only this process and the client know. */
     long markFor(long client) {
-        return marks.computeIfAbsent(client, c -> draw());
+        return marks.computeIfAbsent(client, c -> drawNumber());
     }
 
     /** Draws a random number other than 0. */
-    static long draw() {
+    static long drawNumber() {
         long drawn;
         do {
             drawn = new SecureRandom().nextLong();

@@ -313,7 +313,7 @@ final class Connection implements Runnable {
      */
     private void fail(int callId, int opnum, long answer) {
         boolean isFault = answer >>> 32 != 0;
-        byte[] frame = isFault || failure == null ? NO_FRAME : ErrorInfo.frameOf(failure, window.isOwnUser());
+        byte[] frame = isFault || failure == null ? NO_FRAME : ErrorInfo.frameOf(failure, window.isClientOwnUser());
         failure = null;
         long at;
         try {

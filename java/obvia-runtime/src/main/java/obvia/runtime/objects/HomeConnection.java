@@ -15,13 +15,15 @@ import obvia.runtime.call.CallContext;
 final class HomeConnection {
     private final Link link;
     private final ReentrantLock lock = new ReentrantLock();
-    private WindowChannel channel;
+    /** Written under the lock; threads without the lock only compare and close it. */
+    private volatile WindowChannel channel;
 
     HomeConnection(Link link, WindowChannel channel) {
         this.link = link;
         this.channel = channel;
     }
 
+    /** Returns the channel, before other threads know the link. */
     WindowChannel channel() {
         return channel;
     }

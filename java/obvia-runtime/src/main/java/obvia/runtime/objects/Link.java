@@ -18,7 +18,6 @@ import obvia.RpcException;
 import obvia.Waiting;
 import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Proxy;
-import obvia.runtime.Reference;
 import obvia.runtime.Transport;
 import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Deadline;
@@ -138,6 +137,26 @@ final class Link extends Transport {
         return link;
     }
 
+    /** Returns the link of a proxy; {@code null} for any other object. */
+    static Link of(Object object) {
+        return transportOf(object) instanceof Link link ? link : null;
+    }
+
+    /** Returns the interface pointer behind a proxy of this link, as {@link #targetOf} does. */
+    long target(Proxy proxy) {
+        return targetOf(proxy);
+    }
+
+    /** Returns the OID of a proxy's object. */
+    static long oid(Proxy proxy) {
+        return oidOf(proxy);
+    }
+
+    /** Creates a proxy of a reference to an object of the link's process. */
+    <T> T proxy(InterfaceInfo<T> info, ObjRef reference) {
+        return proxy(info, reference.target(), reference.oid(), reference.refs());
+    }
+
     ProcessRuntime runtime() {
         return runtime;
     }
@@ -204,7 +223,7 @@ final class Link extends Transport {
      */
     private void keepAtHand(WindowChannel channel) {
         if (channel.user == null) {
-            CallContext.add(channel);
+            CallContext.addCached(channel);
             channel.user = channel.owner;
         }
     }
@@ -370,8 +389,8 @@ final class Link extends Transport {
     }
 
     @Override
-    protected Reference query(long through, long oid, InterfaceInfo<?> info) {
-        return new Reference(this, RuntimeClient.query(this, through, info), oid, RuntimeCalls.REFS_PER_QUERY);
+    protected <T> T query(long through, long oid, InterfaceInfo<T> info) {
+        return proxy(info, RuntimeClient.query(this, through, info), oid, RuntimeCalls.REFS_PER_QUERY);
     }
 
     /** Queues the references, which the janitor releases in batches. */
@@ -434,7 +453,7 @@ final class Link extends Transport {
                 hot = null;
             }
             // A call that began before may have put the channel back.
-            boolean isFree = !Proxy.isCalling(channel.owner) && hot != channel;
+            boolean isFree = !isCalling(channel.owner) && hot != channel;
             if (isFree) {
                 channel.retire();
             }

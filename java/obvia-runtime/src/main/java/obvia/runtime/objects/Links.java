@@ -26,11 +26,14 @@ final class Links {
     }
 
     /** Returns the link to the process that serves a name. */
-    Link at(String name) {
+    Link linkToName(String name) {
         return keep(Link.reach(runtime, name));
     }
 
-    /** Returns the existing link to a process, or {@code null}. */
+    /**
+     * Returns the existing link to a process, or {@code null}. If the process is gone, closes the
+     * link and drops the references of the process.
+     */
     Link known(long oxid) {
         Link link = links.get(oxid);
         if (link != null && link.isDead()) {
@@ -71,7 +74,7 @@ final class Links {
     }
 
     /** Returns the link to the process of an object. */
-    Link to(ObjRef reference) {
+    Link linkToObject(ObjRef reference) {
         Link known = known(reference.oxid());
         if (known != null) {
             return known;

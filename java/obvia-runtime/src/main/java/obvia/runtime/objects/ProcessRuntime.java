@@ -41,7 +41,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
     /** The time limit of a client's greeting, which occupies a thread. */
     private static final Duration GREETING = Duration.ofSeconds(10);
 
-    private final long oxid = Clients.draw();
+    private final long oxid = Clients.drawNumber();
     private final Exports exports = new Exports();
     private final Clients clients = new Clients(exports);
     private final Links links = new Links(this);
@@ -98,7 +98,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         return links;
     }
 
-    NamedExports named() {
+    NamedExports namedExports() {
         return named;
     }
 
@@ -241,7 +241,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
     @Override
     public void setExceptionTexts(boolean areTold) {
-        ErrorInfo.setMessagesAreSent(areTold);
+        ErrorInfo.sendMessages(areTold);
     }
 
     @Override
@@ -320,7 +320,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         if (own != null) {
             return as(own.object(), type);
         }
-        Link link = links.at(name);
+        Link link = links.linkToName(name);
         return adopt(RuntimeClient.resolve(link, name, info), info, link, link.oxid());
     }
 
@@ -345,12 +345,12 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
             exports.release(sender, reference.target(), reference.refs());
             return info.type().cast(object);
         }
-        Link link = from != null && from.oxid() == reference.oxid() ? from : links.to(reference);
+        Link link = from != null && from.oxid() == reference.oxid() ? from : links.linkToObject(reference);
         if (reference.refs() == 0) {
             throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has a count of 0");
         }
         link.bind(info);
-        return info.proxy().apply(new Reference(link, reference.target(), reference.oid(), reference.refs()));
+        return link.proxy(info, reference);
     }
 
     @Override
@@ -358,15 +358,10 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         if (type.isInstance(object)) {
             return type.cast(object);
         }
-        Reference reference = Reference.of(object);
-        if (reference == null) {
+        if (!(object instanceof Proxy proxy)) {
             throw RpcException.of(Hresult.E_NOINTERFACE, "the object is not a " + type.getName());
         }
-        try {
-            return reference.query(InterfaceInfo.of(type));
-        } finally {
-            java.lang.ref.Reference.reachabilityFence(object);
-        }
+        return Reference.query(proxy, InterfaceInfo.of(type));
     }
 
     @Override
@@ -376,9 +371,8 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
     @Override
     public void release(Object object) {
-        Reference reference = Reference.of(object);
-        if (reference != null) {
-            reference.release();
+        if (object instanceof Proxy proxy) {
+            Reference.release(proxy);
         }
     }
 }

@@ -18,6 +18,8 @@ final class RuntimeCalls {
     /** The maximum number of entries in one release. */
     static final int RELEASES_MAX = 1024;
 
+    // The opnums.
+
     static final int QUERY = 3;
     static final int RELEASE = 4;
     static final int TRANSFER = 5;
@@ -31,6 +33,7 @@ final class RuntimeCalls {
     static final int ACTIVATE = 13;
     static final int MARK = 17;
     static final int START = 20;
+
     /**
      * The opnum of a {@link CallContext} for the next call of an object: a call without response.
      */
@@ -45,11 +48,12 @@ final class RuntimeCalls {
     /** The opnum of the question whether the server has opened a connection to the client. */
     static final int OWNS = 27;
 
+    /** The maximum length of a name in bytes. */
     static final int NAME_MAX = 255;
 
     private RuntimeCalls() {}
 
-    /** References to be released. */
+    /** A number of references to a target. */
     record CountedReference(long target, int refs) {}
 
     /** Returns references as the frame of a call: targets and counts. */

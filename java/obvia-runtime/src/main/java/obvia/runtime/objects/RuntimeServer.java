@@ -25,7 +25,7 @@ final class RuntimeServer {
             case RuntimeCalls.RELEASE -> serveRelease(call, connection);
             case RuntimeCalls.TRANSFER -> serveTransfer(call, connection);
             case RuntimeCalls.RESOLVE -> serveResolve(call, connection);
-            case RuntimeCalls.LIST -> answer(call, connection.runtime().named().list());
+            case RuntimeCalls.LIST -> answer(call, connection.runtime().namedExports().list());
             case RuntimeCalls.DESCRIBE -> {
                 call.expect(16);
                 answer(call, Interfaces.find(guid(call, 0)).idl());
@@ -135,7 +135,7 @@ final class RuntimeServer {
             throw call.bad("a name has " + Integer.toUnsignedString(length) + " bytes");
         }
         String name = name(call, length);
-        answer(call, connection.runtime().named().marshal(name, guid(call, 0), connection.peer(), connection.client()).toBytes());
+        answer(call, connection.runtime().namedExports().marshal(name, guid(call, 0), connection.peer(), connection.client()).toBytes());
     }
 
     private static void serveActivate(WindowCall call, Connection connection) {

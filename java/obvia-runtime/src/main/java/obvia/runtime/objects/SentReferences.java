@@ -3,7 +3,7 @@ package obvia.runtime.objects;
 import java.util.ArrayList;
 import java.util.List;
 import obvia.runtime.InterfaceInfo;
-import obvia.runtime.Reference;
+import obvia.runtime.Proxy;
 
 /**
  * References that were counted for a peer and are sent with a call's arguments or results. They are
@@ -65,20 +65,18 @@ final class SentReferences {
      * @param isVirtual whether virtual threads call the methods of an object that is new to peers
      */
     byte[] marshal(ProcessRuntime runtime, long to, Object object, InterfaceInfo<?> info, boolean isVirtual) {
-        Reference proxied = Reference.of(object);
         // Calls of objects that are reached over a network go through this process.
-        if (proxied == null || !(proxied.transport() instanceof Link home)) {
+        if (!(object instanceof Proxy proxy) || !(Link.of(proxy) instanceof Link home)) {
             ObjRef reference = runtime.marshalOwn(object, info, to, isVirtual);
             addOwn(runtime.exports(), to, reference);
             return reference.toBytes();
         }
-        proxied.check();
         int refs = RuntimeCalls.REFS_PER_QUERY;
         long target;
         try {
-            target = RuntimeClient.query(home, proxied.target(), info);
+            target = RuntimeClient.query(home, home.target(proxy), info);
         } finally {
-            java.lang.ref.Reference.reachabilityFence(object);
+            java.lang.ref.Reference.reachabilityFence(proxy);
         }
         if (home.oxid() == to) {
             returns.add(() -> home.releaseLater(target, refs));
@@ -88,7 +86,7 @@ final class SentReferences {
             RuntimeClient.transfer(home, target, to, refs);
             home.releaseLater(target, refs);
         }
-        return new ObjRef(info.iid(), refs, home.oxid(), proxied.oid(), target, List.of(ObjRef.endpoint(home.oxid()))).toBytes();
+        return new ObjRef(info.iid(), refs, home.oxid(), Link.oid(proxy), target, List.of(ObjRef.endpoint(home.oxid()))).toBytes();
     }
 
     private void addOwn(Exports exports, long client, ObjRef reference) {

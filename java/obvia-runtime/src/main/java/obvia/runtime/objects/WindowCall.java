@@ -85,18 +85,18 @@ final class WindowCall extends InCall {
     }
 
     /** Reads the references in a call's frame: targets and counts. */
-    void forEachReference(LongBinaryConsumer use) {
+    void forEachReference(ReferenceUse use) {
         if (length % 16 != 0 || length > RuntimeCalls.RELEASES_MAX * 16) {
             throw bad("a list of references has " + length + " bytes");
         }
-        for (int at = 0; at < length; at += 16) {
-            use.accept(memory.get(Flat.LONG, this.at + at), memory.get(Flat.LONG, this.at + at + 8));
+        for (long entry = at; entry < at + length; entry += 16) {
+            use.accept(memory.get(Flat.LONG, entry), memory.get(Flat.LONG, entry + 8));
         }
     }
 
     /** A use of a target and a count of references to it. */
     @FunctionalInterface
-    interface LongBinaryConsumer {
+    interface ReferenceUse {
         void accept(long target, long refs);
     }
 }

@@ -175,7 +175,7 @@ final class WindowChannel extends Channel implements CallContext.Cached {
     private int offer(OwnRegion region) {
         List<Integer> ended = new ArrayList<>();
         int number = offered.add(region, ended);
-        window.name(number, region);
+        window.announce(number, region);
         int length = 8 * (1 + ended.size());
         request(length);
         memory.set(Flat.LONG, at, number);

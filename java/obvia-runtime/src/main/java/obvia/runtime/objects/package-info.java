@@ -1,9 +1,11 @@
 /**
  * The objects of this process and its connections to others.
  *
- * <p>The caller's side: {@code Link} (the connections to another process), {@code WindowChannel}.
- * The object's side: {@code Exports} (interface pointers), {@code Connection}, {@code WindowCall}.
- * {@code Bind} and {@code RuntimeCalls} are the protocol between runtimes, {@code ProcessRuntime}
- * is the process as a whole.
+ * <p>The caller's side: {@code Links} (the processes whose objects this one uses), {@code Link}
+ * (the connections to one of them, with its {@code HomeConnection}), {@code WindowChannel}. The
+ * object's side: {@code Exports} (interface pointers), {@code NamedExports}, {@code Clients} (the
+ * processes that use them), {@code Connection}, {@code WindowCall}. {@code Bind},
+ * {@code RuntimeCalls}, {@code RuntimeClient} and {@code RuntimeServer} are the protocol between
+ * runtimes, {@code ProcessRuntime} is the process as a whole.
  */
 package obvia.runtime.objects;

@@ -68,7 +68,7 @@ final class AnnouncedFiles {
                 }
             }
             if (waiting.size() == WAITING_MAX) {
-                throw PeerFailure.broken("it names files that it does not use");
+                throw PeerFailure.broken("it announces files that it does not use");
             }
             waiting.add(next());
         }
@@ -76,13 +76,13 @@ final class AnnouncedFiles {
 
     private AnnouncedFile next() {
         if (connection.next() != ANNOUNCED) {
-            throw PeerFailure.broken("it uses a file that it has not named");
+            throw PeerFailure.broken("it uses a file that it has not announced");
         }
         ByteBuffer announced;
         try {
             announced = connection.receive(length(pid), Deadline.in(Duration.ofSeconds(1)));
         } catch (RpcException e) {
-            throw PeerFailure.broken("the name of a file is incomplete: " + e.getMessage());
+            throw PeerFailure.broken("the announcement of a file is incomplete: " + e.getMessage());
         }
         return read(announced, pid);
     }

@@ -162,7 +162,7 @@ final class ConnectionSocket implements AutoCloseable {
         }
     }
 
-    /** Ends the use of the line by the thread that slept here. */
+    /** Ends the use of the connection by the thread that slept here. */
     synchronized void leave() {
         virtual = null;
         Resources.close(selector);

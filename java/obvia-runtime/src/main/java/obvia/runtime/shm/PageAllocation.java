@@ -38,7 +38,7 @@ final class PageAllocation implements AutoCloseable {
     }
 
     /**
-     * Creates the room of a file.
+     * Creates the allocation of a file's pages.
      *
      * @param length the length of the file in bytes
      * @param allocated the number of its first bytes that have pages already
@@ -50,8 +50,8 @@ final class PageAllocation implements AutoCloseable {
     }
 
     /**
-     * Returns the room of a file. Unlike a channel, the file stays open when its thread is
-     * interrupted.
+     * Returns the allocation of a file's pages. Unlike a channel, the file stays open when its
+     * thread is interrupted.
      */
     static PageAllocation in(RandomAccessFile file, long length, long allocated) {
         return new PageAllocation(

@@ -28,7 +28,7 @@ import obvia.runtime.call.PeerFailure;
  * and never answers. A thread that touches a mapped page of such a file waits for ever and reaches
  * no safepoint, so that the next collection stops the virtual machine. Therefore a file is accepted
  * only if the kernel's own lists show that it is in memory. Opening the file may wait for its file
- * system as well, and needs {@link #patiently}.
+ * system as well, and needs {@link #withinTime}.
  *
  * <p>The name may lead to a file that this process has locked: see {@link Lock}. Such a file is
  * refused before it is opened. A peer may replace the file behind the name meanwhile, so closing
@@ -80,9 +80,9 @@ final class PeerFile extends RandomAccessFile {
      *
      * @param process the process by its folder in {@code /proc}
      */
-    static <T> T patiently(Path process, Deadline deadline, Callable<T> work) throws IOException {
+    static <T> T withinTime(Path process, Deadline deadline, Callable<T> work) throws IOException {
         Deadline end = Deadline.in(Duration.ofNanos(Math.min(TimedWork.USUAL.toNanos(), deadline.left())));
-        awaitLimit(process, end, deadline);
+        awaitPermit(process, end, deadline);
         TimedWork<T> timed = begin(process, end, work);
         try {
             return timed.await();
@@ -93,7 +93,7 @@ final class PeerFile extends RandomAccessFile {
         }
     }
 
-    private static void awaitLimit(Path process, Deadline end, Deadline deadline) throws IOException {
+    private static void awaitPermit(Path process, Deadline end, Deadline deadline) throws IOException {
         try {
             if (LIMIT.begin(process, end)) {
                 return;

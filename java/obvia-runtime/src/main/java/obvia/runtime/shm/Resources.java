@@ -1,6 +1,6 @@
 package obvia.runtime.shm;
 
-/** The end of resources where no caller could handle a failure. */
+/** The closing of resources whose failure to close no caller could handle. */
 final class Resources {
     private Resources() {}
 
@@ -11,7 +11,7 @@ final class Resources {
                 what.close();
             }
         } catch (Exception e) {
-            // No caller could handle the failure.
+            // The resource is not needed any more.
         }
     }
 }

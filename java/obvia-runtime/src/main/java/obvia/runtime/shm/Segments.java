@@ -123,7 +123,7 @@ record Segments(
         Opened opened = null;
         boolean isDone = false;
         try {
-            opened = PeerFile.patiently(PeerFile.processOf(names.path(names.makers)), deadline, () -> Opened.of(arena, names, theirs));
+            opened = PeerFile.withinTime(PeerFile.processOf(names.path(names.makers)), deadline, () -> Opened.of(arena, names, theirs));
             for (MemorySegment segment : new MemorySegment[] {opened.own, opened.peer}) {
                 if (segment.get(Flat.LONG, Layout.MARK) != names.mark) {
                     throw PeerFailure.broken("its segments are not at the announced place; is it in another container?");
@@ -191,7 +191,7 @@ record Segments(
     /** Maps a file that the peer has announced, and that has at least so many bytes. */
     private static MemorySegment map(Arena arena, AnnouncedFiles.AnnouncedFile announced, boolean isWritable, long length) {
         try {
-            return PeerFile.patiently(PeerFile.processOf(announced.path()), CallContext.currentDeadline(), () -> {
+            return PeerFile.withinTime(PeerFile.processOf(announced.path()), CallContext.currentDeadline(), () -> {
                 try (PeerFile file = PeerFile.open(announced.path(), isWritable, length)) {
                     if (announced.isMarked() && !hasMark(file, announced)) {
                         throw PeerFailure.broken("a region is not at the announced place; is it in another container?");

@@ -37,7 +37,7 @@ public final class Window extends WindowSender implements AutoCloseable {
 
     private final Segments segments;
     private final AnnouncedFiles announcedFiles;
-    private final boolean isOwnUser;
+    private final boolean isClientOwnUser;
     private final PollBudget pollBudget;
     private final AtomicInteger state = new AtomicInteger();
 
@@ -61,10 +61,10 @@ public final class Window extends WindowSender implements AutoCloseable {
     /** The length of the frame in bytes. */
     public int length;
 
-    private Window(ConnectionSocket connection, Segments segments, Waiting waiting, boolean isOwnUser) {
+    private Window(ConnectionSocket connection, Segments segments, Waiting waiting, boolean isClientOwnUser) {
         super(connection, segments);
         this.segments = segments;
-        this.isOwnUser = isOwnUser;
+        this.isClientOwnUser = isClientOwnUser;
         announcedFiles = new AnnouncedFiles(connection, segments.pid());
         frame = peer;
         pollBudget = new PollBudget(waiting);
@@ -81,9 +81,9 @@ public final class Window extends WindowSender implements AutoCloseable {
     /** Verifies the user of a client that has connected, and performs the greeting with it. */
     public static Window accept(SocketChannel socket, Waiting waiting, Deadline deadline) {
         return over(socket, connection -> {
-            boolean isOwnUser = Directory.own().checkPeer(socket);
+            boolean isClientOwnUser = Directory.own().checkPeer(socket);
             Segments segments = Segments.accept(connection, waiting, deadline);
-            return new Window(connection, segments, segments.peerIsQuiet() ? Waiting.BLOCK : waiting, isOwnUser);
+            return new Window(connection, segments, segments.peerIsQuiet() ? Waiting.BLOCK : waiting, isClientOwnUser);
         });
     }
 
@@ -118,9 +118,12 @@ public final class Window extends WindowSender implements AutoCloseable {
         return segments.mark();
     }
 
-    /** Whether the client is a process of this process's user. */
-    public boolean isOwnUser() {
-        return isOwnUser;
+    /**
+     * Whether the client is a process of this process's user; false on a connection that this
+     * process opened.
+     */
+    public boolean isClientOwnUser() {
+        return isClientOwnUser;
     }
 
     // Regions.
@@ -131,7 +134,7 @@ public final class Window extends WindowSender implements AutoCloseable {
     }
 
     /** Announces a region of this process to the peer, which maps it on the subsequent call. */
-    public void name(int number, OwnRegion region) {
+    public void announce(int number, OwnRegion region) {
         AnnouncedFiles.send(connection, number, region);
     }
 
@@ -406,13 +409,13 @@ public final class Window extends WindowSender implements AutoCloseable {
         }
     }
 
-    /** Ends the connection; the peer notices at once. */
+    /** Ends the connection, without an exception; the peer notices at once. */
     @Override
     public void close() {
         int before = state.getAndAccumulate(CLOSED, (now, bit) -> now | bit);
         connection.close();
         if ((before & CLOSED) == 0) {
-            segments.arena().close();
+            Resources.close(segments.arena());
             Resources.close(pages);
             Resources.close(areaArena);
         }

@@ -18,7 +18,7 @@ final class WorkLimit<K> {
     }
 
     /**
-     * Begins work of a requester, and waits until it may begin. Returns false if the deadline
+     * Waits until a requester may begin work, and counts the work. Returns false if the deadline
      * expired first.
      *
      * @throws InterruptedException if the thread was interrupted while it waited

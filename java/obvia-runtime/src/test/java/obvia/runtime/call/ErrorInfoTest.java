@@ -110,15 +110,15 @@ public class ErrorInfoTest {
         RuntimeException undeclared = new IllegalStateException("the drawer is stuck");
         String told = "the method threw java.lang.IllegalStateException";
         try {
-            ErrorInfo.setMessagesAreSent(true);
+            ErrorInfo.sendMessages(true);
             assertEquals(told + ": the drawer is stuck", ErrorInfo.of(undeclared, true).description());
             assertEquals(told, ErrorInfo.of(undeclared, false).description());
-            ErrorInfo.setMessagesAreSent(false);
+            ErrorInfo.sendMessages(false);
             assertEquals(told, ErrorInfo.of(undeclared, true).description());
             assertEquals("declared", ErrorInfo.of(new Exception("declared"), false).description());
             assertEquals("meant", ErrorInfo.of(new RpcException(Hresult.E_FAIL, "meant"), false).description());
         } finally {
-            ErrorInfo.setMessagesAreSent(ErrorInfo.class.desiredAssertionStatus());
+            ErrorInfo.sendMessages(ErrorInfo.class.desiredAssertionStatus());
         }
     }
 }

@@ -25,7 +25,6 @@ import obvia.Trace;
 import obvia.Waiting;
 import obvia.runtime.Flat;
 import obvia.runtime.Proxy;
-import obvia.runtime.Reference;
 import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Deadline;
 import obvia.runtime.shm.Window;
@@ -176,7 +175,7 @@ public class ContextTest {
 
     /** Returns the number of messages that a call takes. */
     private static int messages(ICalc there) {
-        Window window = ((Link) Reference.of(there).transport()).ownChannel().window();
+        Window window = Link.of(there).ownChannel().window();
         int before = window.nextSequence();
         assertEquals(7, there.add(3, 4));
         return window.nextSequence() - before;
@@ -248,7 +247,7 @@ public class ContextTest {
         }
 
         long target() {
-            return Reference.of(proxy).target();
+            return Link.of(proxy).target(proxy);
         }
 
         private void write(byte[] context) {

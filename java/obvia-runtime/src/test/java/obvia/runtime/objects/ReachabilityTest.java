@@ -1,7 +1,11 @@
 package obvia.runtime.objects;
 
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import obvia.runtime.Channel;
 import obvia.runtime.Flat;
 import obvia.runtime.InterfaceInfo;
@@ -93,12 +97,12 @@ class ReachabilityTest {
         }
 
         @Override
-        protected Reference query(long through, long oid, InterfaceInfo<?> info) {
+        protected <T> T query(long through, long oid, InterfaceInfo<T> info) {
             if (isCollecting) {
                 collect();
                 returnedInCall = returned.get();
             }
-            return new Reference(this, 2, oid, 1);
+            return proxy(info, 2, oid, 1);
         }
 
         @Override
@@ -110,17 +114,27 @@ class ReachabilityTest {
 
         /** Calls a proxy without other references. */
         private int add() {
-            return ICalcInfo.INFO.proxy().apply(new Reference(this, 1, 1, 1)).add(3, 4);
+            return proxy(ICalcInfo.INFO, 1, 1, 1).add(3, 4);
         }
 
         /** Calls a proxy without other references, without response. */
         private void tell() {
-            new ICalcInfo.CalcProxy(new Reference(this, 1, 1, 1)).tell();
+            ((ICalcInfo.CalcProxy) proxy(ICalcInfo.INFO, 1, 1, 1)).tell();
+        }
+
+        /** Creates two proxies of one reference. */
+        private ICalc twice() {
+            InterfaceInfo<ICalc> info = ICalcInfo.INFO;
+            Function<Reference, ICalc> factory = reference -> {
+                info.proxy().apply(reference);
+                return info.proxy().apply(reference);
+            };
+            return proxy(new InterfaceInfo<>(ICalc.class, "ICalc", info.iid(), 0, 0, 0, null, factory, info.stub(), "", List::of), 1, 1, 1);
         }
 
         /** Queries a proxy without other references. */
         private Object as() {
-            return obvia.Obvia.as(ICalcInfo.INFO.proxy().apply(new Reference(this, 1, 1, 1)), ICalc2.class);
+            return obvia.Obvia.as(proxy(ICalcInfo.INFO, 1, 1, 1), ICalc2.class);
         }
     }
 
@@ -164,6 +178,11 @@ class ReachabilityTest {
                 deadline.check();
             }
         }
+    }
+
+    @Test
+    void aReferenceBelongsToOneProxy() {
+        assertThrows(IllegalStateException.class, new Adding()::twice);
     }
 
     @Test

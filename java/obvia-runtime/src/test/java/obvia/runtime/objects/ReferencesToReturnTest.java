@@ -41,7 +41,7 @@ class ReferencesToReturnTest {
     private final ProcessRuntime client = new ProcessRuntime();
 
     private Export export() {
-        return server.export(new Peer.Subject(), ITest.class, "owed-" + Long.toHexString(server.oxid()), Threading.PLATFORM);
+        return server.export(new Peer.Subject(), ITest.class, "references-" + Long.toHexString(server.oxid()), Threading.PLATFORM);
     }
 
     /** Returns the target of a new object of the client, with references counted for the server. */
@@ -66,13 +66,13 @@ class ReferencesToReturnTest {
     @Test
     void listedReferencesAreReleased() throws Exception {
         try (Export export = export()) {
-            WindowChannel channel = client.links().at(export.name()).ownChannel();
+            WindowChannel channel = client.links().linkToName(export.name()).ownChannel();
             long early = give();
             list(channel, early);
             // The answer to a call on the connection shows that the list was received.
             Bind.alter(channel, TEST);
             assertNotNull(server.clients().referencesToReturn(client.oxid()).first(), "the server has no connection to the client");
-            server.links().at(ObjRef.endpoint(client.oxid()));
+            server.links().linkToName(ObjRef.endpoint(client.oxid()));
             awaitReturn(early);
             long late = give();
             list(channel, late);
@@ -85,8 +85,8 @@ class ReferencesToReturnTest {
         try (Export export = export();
                 Window window = Window.connect(ObjRef.endpoint(server.oxid()), Waiting.ADAPTIVE, false, Wires.patience())) {
             long held = give();
-            server.links().at(ObjRef.endpoint(client.oxid()));
-            WindowChannel channel = client.links().at(export.name()).ownChannel();
+            server.links().linkToName(ObjRef.endpoint(client.oxid()));
+            WindowChannel channel = client.links().linkToName(export.name()).ownChannel();
             var impostor = new WindowChannel(null, window);
             impostor.owner = Thread.currentThread();
             assertEquals(server.oxid(), Bind.introduce(impostor, client.oxid()));
@@ -106,23 +106,23 @@ class ReferencesToReturnTest {
     void owedReferencesAreLimitedPerClient() {
         var one = new ReferencesToReturn.Source(-1, 1);
         var other = new ReferencesToReturn.Source(-1, 2);
-        var owed = new ReferencesToReturn();
-        assertNull(owed.first());
-        fill(owed, one);
-        assertEquals(one, owed.first());
-        List<RuntimeCalls.CountedReference> taken = owed.take(one);
+        var references = new ReferencesToReturn();
+        assertNull(references.first());
+        fill(references, one);
+        assertEquals(one, references.first());
+        List<RuntimeCalls.CountedReference> taken = references.take(one);
         assertEquals(ReferencesToReturn.MAX, taken.size());
         assertEquals(ReferencesToReturn.MAX - 1, taken.getLast().target(), "the first ones");
-        assertNull(owed.first());
+        assertNull(references.first());
         // Two connections share the limit.
-        fill(owed, one);
-        fill(owed, other);
-        assertEquals(List.of(ReferencesToReturn.MAX / 2, ReferencesToReturn.MAX / 2), List.of(owed.take(one).size(), owed.take(other).size()));
+        fill(references, one);
+        fill(references, other);
+        assertEquals(List.of(ReferencesToReturn.MAX / 2, ReferencesToReturn.MAX / 2), List.of(references.take(one).size(), references.take(other).size()));
     }
 
-    private static void fill(ReferencesToReturn owed, ReferencesToReturn.Source from) {
+    private static void fill(ReferencesToReturn references, ReferencesToReturn.Source from) {
         for (int target = 0; target < 2 * ReferencesToReturn.MAX; target++) {
-            owed.add(from, new RuntimeCalls.CountedReference(target, 1));
+            references.add(from, new RuntimeCalls.CountedReference(target, 1));
         }
     }
 

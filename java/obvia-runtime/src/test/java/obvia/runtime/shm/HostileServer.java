@@ -19,19 +19,19 @@ import obvia.runtime.Frames;
 public final class HostileServer implements AutoCloseable {
     private static final AtomicInteger NEXT = new AtomicInteger();
 
-    private final ConnectionSocket line;
+    private final ConnectionSocket connection;
     private final UnlinkedFile own;
     private final UnlinkedFile others;
 
-    private HostileServer(ConnectionSocket line, UnlinkedFile own, UnlinkedFile others) {
-        this.line = line;
+    private HostileServer(ConnectionSocket connection, UnlinkedFile own, UnlinkedFile others) {
+        this.connection = connection;
         this.own = own;
         this.others = others;
     }
 
     @Override
     public void close() {
-        line.close();
+        connection.close();
         Resources.close(own);
         Resources.close(others);
     }
@@ -51,14 +51,14 @@ public final class HostileServer implements AutoCloseable {
             });
             long length = Layout.AREA + Frames.AREA_MAX;
             try (HostileServer evil = new HostileServer(new ConnectionSocket(bound.listener().accept()), UnlinkedFile.of(length), UnlinkedFile.of(length))) {
-                Segments.Greeting theirs = Segments.Greeting.read(evil.line.receive(24, Wires.patience()));
+                Segments.Greeting theirs = Segments.Greeting.read(evil.connection.receive(24, Wires.patience()));
                 theirs.put(buffer(24));
                 int pid = (int) ProcessHandle.current().pid();
                 evil.own.file().write(buffer(8).putLong(4711).flip(), Layout.MARK);
                 evil.others.file().write(buffer(8).putLong(4711).flip(), Layout.MARK);
                 var names = new Segments.Names(pid, evil.own.number(), evil.others.number(), 4711);
-                evil.line.send(names.put(theirs.put(buffer(48))).flip());
-                assertEquals(1, evil.line.receive(1, Wires.patience()).get());
+                evil.connection.send(names.put(theirs.put(buffer(48))).flip());
+                assertEquals(1, evil.connection.receive(1, Wires.patience()).get());
                 server.accept(evil);
                 return called.get();
             }
@@ -77,7 +77,7 @@ public final class HostileServer implements AutoCloseable {
 
     /** Rings the client's doorbell. */
     public void ring() {
-        line.call();
+        connection.call();
     }
 
     /** Writes a fault with a frame as the answer to the client's first call. */
@@ -90,7 +90,7 @@ public final class HostileServer implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        line.call();
+        connection.call();
     }
 
     /** Writes four messages with random headers and frames to the slots of a client's window. */

@@ -191,7 +191,7 @@ class PeerFileTest {
         while (late == null) {
             var end = new CountDownLatch(1);
             try {
-                PeerFile.patiently(SELF, Deadline.in(Duration.ofMillis(1)), () -> end.await(TimedWork.USUAL.toSeconds() / 2, TimeUnit.SECONDS));
+                PeerFile.withinTime(SELF, Deadline.in(Duration.ofMillis(1)), () -> end.await(TimedWork.USUAL.toSeconds() / 2, TimeUnit.SECONDS));
             } catch (RpcException e) {
                 late = e;
             } catch (IOException e) {
@@ -202,8 +202,8 @@ class PeerFileTest {
         assertEquals(Hresult.RPC_E_TIMEOUT, late.result());
     }
 
-    private static <T> T patiently(String process, Duration time, Callable<T> work) throws IOException {
-        return PeerFile.patiently(Path.of("/proc", process), Deadline.in(time), work);
+    private static <T> T withinTime(String process, Duration time, Callable<T> work) throws IOException {
+        return PeerFile.withinTime(Path.of("/proc", process), Deadline.in(time), work);
     }
 
     @Test
@@ -212,18 +212,18 @@ class PeerFileTest {
         var end = new CountDownLatch(1);
         try {
             for (int attempt = 0; attempt < 4 * PeerFile.THREADS_MAX; attempt++) {
-                RpcException late = assertThrows(RpcException.class, () -> patiently("1", Duration.ofMillis(1), () -> {
+                RpcException late = assertThrows(RpcException.class, () -> withinTime("1", Duration.ofMillis(1), () -> {
                     begun.incrementAndGet();
                     return end.await(60, TimeUnit.SECONDS);
                 }));
                 assertEquals(Hresult.RPC_E_TIMEOUT, late.result());
             }
             // Files of other processes are opened meanwhile.
-            assertTrue(patiently("2", Wires.PATIENCE, () -> true));
+            assertTrue(withinTime("2", Wires.PATIENCE, () -> true));
         } finally {
             end.countDown();
         }
-        assertTrue(patiently("1", Wires.PATIENCE, () -> true));
+        assertTrue(withinTime("1", Wires.PATIENCE, () -> true));
         assertTrue(begun.get() <= PeerFile.THREADS_MAX, begun + " threads");
     }
 

@@ -1,0 +1,45 @@
+package obvia.network;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Tests the memory that the library reads: proxies and stubs that a program writes itself may state
+ * any length and replace the memory.
+ */
+@Timeout(120)
+class NativeChannelTest {
+    private static final int LENGTH = 1 << 20;
+
+    @Test
+    void requestsLongerThanTheirMemoryAreRefused() {
+        for (int length : new int[] {LENGTH, -1}) {
+            NativeChannel channel = new NativeChannel(NativeTransport.INSTANCE).take();
+            assertThrows(IndexOutOfBoundsException.class, () -> channel.request(8).exchange(1, 3, length));
+            assertThrows(IndexOutOfBoundsException.class, () -> channel.request(8).oneway(1, 3, length));
+        }
+    }
+
+    @Test
+    void resultsComeFromTheMemoryOfTheCall() {
+        MemorySegment other = Arena.global().allocate(8);
+        NativeCall call = NativeCall.enter(3, MemorySegment.NULL, 0);
+        try {
+            call.reply(LENGTH);
+            call.replyMemory = other;
+            assertEquals(LENGTH, call.results().byteSize());
+            call.reply(-1);
+            assertThrows(IndexOutOfBoundsException.class, call::results);
+        } finally {
+            call.leave();
+        }
+        call.memory = other;
+        assertEquals(LENGTH, NativeCall.enter(3, Arena.global().allocate(LENGTH), LENGTH).memory.byteSize());
+        call.leave();
+    }
+}
