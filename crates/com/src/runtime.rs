@@ -18,6 +18,6 @@ mod state;
 mod unreached;
 mod ways;
 
-pub(crate) use reach::address_of;
 pub use reach::is_string_binding;
+pub(crate) use reach::{ATTEMPT, address_of};
 pub(crate) use state::{OwnCall, Parts, Runtime};

@@ -12,7 +12,7 @@ use crate::client::link::{ForeignServer, Link};
 use crate::client::own_target;
 use crate::protocol::objref::ObjRef;
 use crate::protocol::own_calls::Forms;
-use crate::runtime::{Runtime, address_of};
+use crate::runtime::{ATTEMPT, Runtime, address_of};
 use crate::server::functions::{Entry, Key, name_of};
 use crate::services::process;
 use crate::transport::network;
@@ -122,7 +122,7 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     // deadline leaves time to try that.
     let is_standard = network::is_standard(&binding);
     let remaining = deadline::of_thread().start().remaining();
-    let limit = if is_standard { remaining / 2 } else { remaining };
+    let limit = if is_standard { remaining - (remaining / 2).min(ATTEMPT) } else { remaining };
     let link = match deadline::with_timeout(limit, || runtime.link_at(&binding)) {
         Ok(link) => link,
         Err(error) if is_standard && !SETTLED.contains(&error.code()) => {

@@ -55,6 +55,9 @@ pub struct Proxy {
     info: &'static InterfaceInfo,
     // The number of references to `target` that this process holds at the server.
     public_refs: AtomicU32,
+    // The counts of refused references to `target`, which may be made up. They are released with
+    // the proxy, and not used otherwise.
+    refused_refs: AtomicU32,
 }
 
 /// The proxy manager for one object of another process.
@@ -101,6 +104,7 @@ impl Proxy {
             manager,
             info,
             public_refs: AtomicU32::new(0),
+            refused_refs: AtomicU32::new(0),
         })
     }
 
@@ -222,9 +226,9 @@ pub(crate) fn import(
     pointer
 }
 
-/// Gives back the references of a refused object reference. A proxy for the target takes them over
-/// instead: the sender may have made their number up, and the server would subtract it from the
-/// proxy's references.
+/// Gives back the references of a refused object reference. If there is a proxy for the target,
+/// they are released with the proxy: the sender may have made their number up, and the server
+/// would subtract it from the proxy's references.
 pub(crate) fn give_back(link: &Link, target: TargetId, refs: u32) {
     let managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
     for known in managers.values() {
@@ -232,7 +236,8 @@ pub(crate) fn give_back(link: &Link, target: TargetId, refs: u32) {
         let proxies = unsafe { &(*known.manager().as_ptr()).proxies };
         let proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(proxy) = proxies.iter().find(|proxy| proxy.target == target) {
-            proxy.public_refs.fetch_add(refs, Ordering::AcqRel);
+            let add = |refused: u32| Some(refused.saturating_add(refs));
+            let _ = proxy.refused_refs.fetch_update(Ordering::AcqRel, Ordering::Acquire, add);
             return;
         }
     }
@@ -394,6 +399,7 @@ unsafe fn destroy(manager: NonNull<ProxyManager>) {
     let proxies = manager.proxies.into_inner().unwrap_or_else(PoisonError::into_inner);
     for proxy in &proxies {
         link.forget_target(proxy.target);
-        link.release_later(proxy.target, proxy.public_refs.load(Ordering::Acquire));
+        let refs = [&proxy.public_refs, &proxy.refused_refs].map(|refs| refs.load(Ordering::Acquire));
+        link.release_later(proxy.target, refs[0].saturating_add(refs[1]));
     }
 }

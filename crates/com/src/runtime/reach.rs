@@ -4,7 +4,7 @@ use super::Runtime;
 use super::links::key_of;
 use crate::client::address::Address;
 use crate::client::handshake::{self, Outcome, Reached};
-use crate::client::link::Link;
+use crate::client::link::{Link, RELEASE_TIMEOUT};
 use crate::client::own_target;
 use crate::client::proxy;
 use crate::protocol::objref::ObjRef;
@@ -14,12 +14,13 @@ use crate::types::error::{Error, Result, code};
 use crate::types::identity::{endpoint_of, in_order};
 use crate::types::upkeep;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_via::Deadline;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The time limit for each of a process's bindings but the last, so that an unreachable binding
 /// does not use up the whole deadline.
-pub(super) const ATTEMPT: Duration = Duration::from_secs(3);
+pub(crate) const ATTEMPT: Duration = Duration::from_secs(3);
 
 /// Returns the address that a name or a string binding denotes, and the exported name in it, if
 /// any.
@@ -55,9 +56,9 @@ impl Runtime {
         };
         let key = key_of(&reached);
         let fresh = Link::of(self.local, *reached)?;
+        self.give_back_unreached(&fresh);
         let (link, is_fresh) = deadline::with(deadline, || self.links.add(key, fresh))?;
         if is_fresh {
-            self.give_back_unreached(&link);
             // The janitor must run, since it closes unused links.
             upkeep::wake();
         }
@@ -113,23 +114,34 @@ impl Runtime {
     /// Returns the link to the process of a received reference, as [`Self::link_to`] does. If the
     /// process cannot be reached, the next link to it gives the reference back.
     pub(crate) fn link_for(&'static self, reference: &ObjRef) -> Result<Arc<Link>> {
+        let received = Instant::now();
         self.link_to(reference.oxid, &reference.bindings).inspect_err(|error| {
             // A reference without bindings, or whose endpoint belongs to another process, is
             // forged: nothing is given back for it.
             if error.code() == code::RPC_E_INVALID_OBJREF || reference.public_refs == 0 {
                 return;
             }
-            self.unreached.add(reference, Instant::now(), self.exports().patience());
-            // Another thread may have reached the process meanwhile.
-            if let Some(link) = self.links.to(reference.oxid).first() {
-                self.give_back_unreached(link);
+            match self.links.to(reference.oxid).first() {
+                Some(link) => proxy::give_back(link, reference.target, reference.public_refs),
+                None => self.unreached.add(reference, received, self.unreached_limit()),
             }
         })
     }
 
-    fn give_back_unreached(&self, link: &Link) {
-        for (target, refs) in self.unreached.take(link.oxid()) {
-            proxy::give_back(link, target, refs);
+    /// Returns the time for which unreached references are remembered: half of the time for which
+    /// an exporter keeps references for a process without a connection, since the exporter counted
+    /// them earlier.
+    fn unreached_limit(&self) -> Duration {
+        self.exports().patience() / 2
+    }
+
+    /// Gives unreached references back over a new link, before any other is counted for it. If
+    /// there is another link to the process, they could belong to its proxies, and are forgotten.
+    fn give_back_unreached(&self, fresh: &Link) {
+        let refs = self.unreached.take(fresh.oxid(), Instant::now(), self.unreached_limit());
+        if !refs.is_empty() && self.links.to(fresh.oxid()).is_empty() {
+            // References that cannot be sent now are left to the end of the connection.
+            let _ = fresh.release(&refs, Deadline::Within(RELEASE_TIMEOUT).start());
         }
     }
 

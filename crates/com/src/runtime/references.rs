@@ -86,7 +86,7 @@ impl Runtime {
 
     /// Gives back a received reference that cannot be unmarshaled.
     pub(crate) fn refuse(&'static self, any: &Any) {
-        let give_back = |reference: ObjRef| -> Result<()> {
+        let refuse_standard = |reference: ObjRef| -> Result<()> {
             if reference.oxid == self.oxid() {
                 returned::note_return(reference.target, reference.public_refs.into());
             } else {
@@ -98,7 +98,7 @@ impl Runtime {
         // to report that giving it back failed, too.
         let _ = match any {
             Any::Custom { clsid, data, .. } => release_custom(clsid, data.clone()),
-            any => ObjRef::from_any(any).and_then(give_back),
+            any => ObjRef::from_any(any).and_then(refuse_standard),
         };
     }
 

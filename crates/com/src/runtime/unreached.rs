@@ -24,21 +24,29 @@ struct Entry {
 }
 
 impl Unreached {
-    /// Adds a reference that was received at `now`. Removes those that are older than `patience`,
-    /// the time for which an exporter keeps references for a process without a connection.
-    pub(super) fn add(&self, reference: &ObjRef, now: Instant, patience: Duration) {
+    /// Adds a reference that was received at `now`. Forgets those that were received longer ago
+    /// than `limit`.
+    pub(super) fn add(&self, reference: &ObjRef, now: Instant, limit: Duration) {
         let mut entries = lock(&self.0);
-        entries.retain(|entry| now.saturating_duration_since(entry.received) < patience);
+        entries.retain(|entry| entry.is_recent(now, limit));
         if entries.len() < UNREACHED_MAX {
             let &ObjRef { oxid, target, public_refs: refs, .. } = reference;
             entries.push(Entry { oxid, target, refs, received: now });
         }
     }
 
-    /// Takes the references to objects of a process.
-    pub(super) fn take(&self, oxid: u64) -> Vec<(TargetId, u32)> {
+    /// Takes the references to objects of a process, without those that were received longer ago
+    /// than `limit`.
+    pub(super) fn take(&self, oxid: u64, now: Instant, limit: Duration) -> Vec<(TargetId, u32)> {
         let taken = lock(&self.0).extract_if(.., |entry| entry.oxid == oxid).collect::<Vec<_>>();
-        taken.into_iter().map(|entry| (entry.target, entry.refs)).collect()
+        let recent = taken.into_iter().filter(|entry| entry.is_recent(now, limit));
+        recent.map(|entry| (entry.target, entry.refs)).collect()
+    }
+}
+
+impl Entry {
+    fn is_recent(&self, now: Instant, limit: Duration) -> bool {
+        now.saturating_duration_since(self.received) < limit
     }
 }
 
@@ -55,14 +63,16 @@ mod tests {
 
     #[test]
     fn unreached_references_are_limited_and_expire() {
-        const PATIENCE: Duration = Duration::from_secs(60);
+        const LIMIT: Duration = Duration::from_secs(60);
         let (unreached, start) = (Unreached::default(), Instant::now());
         for at in 0..2 * UNREACHED_MAX as u64 {
-            unreached.add(&reference(at % 2), start, PATIENCE);
+            unreached.add(&reference(at % 3), start, LIMIT);
         }
-        assert_eq!(unreached.take(1).len(), UNREACHED_MAX / 2);
-        assert_eq!(unreached.take(1).len(), 0);
-        unreached.add(&reference(1), start + PATIENCE, PATIENCE);
-        assert_eq!((unreached.take(0).len(), unreached.take(1).len()), (0, 1));
+        let take = |oxid, now| unreached.take(oxid, now, LIMIT).len();
+        assert_eq!(take(1, start), UNREACHED_MAX / 3);
+        assert_eq!(take(1, start), 0);
+        assert_eq!(take(2, start + LIMIT), 0);
+        unreached.add(&reference(1), start + LIMIT, LIMIT);
+        assert_eq!((take(0, start), take(1, start + LIMIT)), (0, 1));
     }
 }

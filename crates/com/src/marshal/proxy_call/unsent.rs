@@ -21,7 +21,7 @@ pub(crate) struct Unsent(Cell<Option<Box<RequestReferences>>>);
 /// The references in a request, and the OXID of the process for which they are counted.
 struct RequestReferences {
     peer: u64,
-    /// RequestReferences to objects of this process.
+    /// References to objects of this process.
     own: Vec<(TargetId, u64)>,
     /// Custom references, which the objects marshaled themselves.
     custom: Vec<Vec<u8>>,
