@@ -79,10 +79,9 @@ pub(crate) enum Outcome<L> {
 /// Opens a home connection, and exchanges OXIDs with the process at the other end.
 fn introduce(local: &'static LocalProcess, address: Address, deadline: Deadline) -> Result<Reached> {
     let deadline = deadline.start();
-    let (targets, proof) = (address.targets()?, address.proof()?);
-    let greet = |home: &mut Channel| {
+    open(local, address, &for_home(&local.options()), deadline, |home, targets| {
         let oxid = binding::introduce(home, local.oxid(), deadline)?;
-        if let Some(targets) = &targets {
+        if let Some(targets) = targets {
             targets.set_process(oxid);
             // The server's answer to a call shows whether it accepted the authentication. Earlier
             // messages may not show it.
@@ -91,17 +90,25 @@ fn introduce(local: &'static LocalProcess, address: Address, deadline: Deadline)
             }
         }
         Ok(oxid)
-    };
-    let ways = (targets.as_ref(), proof.as_ref());
-    let (home, oxid) = address.connect(local, ways, &for_home(&local.options()), deadline, greet)?;
-    Ok(Reached { oxid, address, home, targets, proof })
+    })
 }
 
 /// Connects to a server that may be no obvia process. The server is not asked for an OXID: the
 /// result has one of its own.
 pub(crate) fn connect_foreign(local: &'static LocalProcess, address: Address, deadline: Deadline) -> Result<Reached> {
+    open(local, address, &local.options(), deadline, |_, _| identity::draw())
+}
+
+/// Opens the first connection to a process. `greet` returns the process's OXID.
+fn open(
+    local: &'static LocalProcess,
+    address: Address,
+    options: &Options,
+    deadline: Deadline,
+    greet: impl FnOnce(&mut Channel, Option<&Arc<Targets>>) -> Result<u64>,
+) -> Result<Reached> {
     let (targets, proof) = (address.targets()?, address.proof()?);
-    let ways = (targets.as_ref(), proof.as_ref());
-    let (home, ()) = address.connect(local, ways, &local.options(), deadline, |_| Ok(()))?;
-    Ok(Reached { oxid: identity::draw()?, address, home, targets, proof })
+    let terms = (targets.as_ref(), proof.as_ref());
+    let (home, oxid) = address.connect(local, terms, options, deadline, |home| greet(home, targets.as_ref()))?;
+    Ok(Reached { oxid, address, home, targets, proof })
 }
