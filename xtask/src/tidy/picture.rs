@@ -54,7 +54,8 @@ fn draw() -> String {
 
 /// Draws a crate with its floors, the highest on top. Returns its height.
 fn draw_crate(to: &mut String, name: &str, x: u32, y: u32, width: u32) -> u32 {
-    let floors = ORDERS.iter().find(|(crate_name, _)| *crate_name == name).map_or(&[][..], |(_, floors)| floors);
+    let order = ORDERS.iter().find(|(crate_name, _)| *crate_name == name);
+    let (_, floors) = order.expect("each crate of the picture has an order of floors");
     let height = TITLE + LINE * floors.len() as u32 + MARGIN / 2;
     *to += &format!(
         "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"4\" fill=\"#eef2f7\" \
