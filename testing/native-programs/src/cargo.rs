@@ -24,10 +24,11 @@ pub fn build(arguments: &[&str]) -> PathBuf {
     folder
 }
 
-/// Returns the folder of the profile with which the running test was built.
-fn profile_folder() -> PathBuf {
-    let test = std::env::current_exe().expect("a test has a path");
-    test.ancestors().nth(2).expect("tests lie in deps, in the folder of a profile").to_owned()
+/// Returns the folder of the profile with which the running test or program was built.
+pub(crate) fn profile_folder() -> PathBuf {
+    let program = std::env::current_exe().expect("a program has a path");
+    let mut folders = program.ancestors().skip(1);
+    folders.find(|folder| !folder.ends_with("deps")).expect("programs lie in the folder of a profile").to_owned()
 }
 
 /// Returns the command that builds packages with the profile of the running test.

@@ -1,5 +1,6 @@
 //! Builds of programs in Java with obvia-runtime, for tests.
 
+use crate::cargo::profile_folder;
 use crate::fresh::keep_fresh;
 use crate::{folder, run};
 use obvia_idl::{Compiler, Language, compile_into};
@@ -24,18 +25,23 @@ pub struct Classes {
     path: String,
 }
 
+/// The compiled runtime, which all programs share.
+struct Runtime {
+    home: PathBuf,
+    classes: PathBuf,
+}
+
 impl Classes {
-    /// Compiles interfaces and the programs in a folder, with the runtime. Without a JDK that is
-    /// new enough, reports that and returns `None`.
+    /// Compiles interfaces and the programs in a folder. Without a JDK that is new enough, reports
+    /// that and returns `None`.
     ///
     /// # Panics
     ///
     /// Panics on errors and warnings of the compiler, and without a JDK if `CI` is set.
     pub fn build(place: &Path, interfaces: &[PathBuf], programs: Option<&Path>) -> Option<Self> {
-        let home = home()?;
-        let runtime = MODULES.map(|module| folder("java").join(module).join("src"));
+        let runtime = Runtime::build()?;
         let beside = interfaces.iter().filter_map(|interface| interface.parent());
-        let inputs: Vec<&Path> = runtime.iter().map(PathBuf::as_path).chain(beside).chain(programs).collect();
+        let inputs: Vec<&Path> = beside.chain(programs).chain([runtime.classes.as_path()]).collect();
         keep_fresh(place, &inputs, || {
             clear(place);
             let mut sources = programs.map(sources).unwrap_or_default();
@@ -43,41 +49,31 @@ impl Classes {
                 let compiled = compile_into(&Compiler::new(), Language::Java, interface, &place.join("source"));
                 sources.extend(compiled.unwrap_or_else(|failure| panic!("{failure}")).files);
             }
-            compile(&home, place, sources, None);
+            compile(runtime.compiler(), place, sources);
         });
-        Some(Self::built(&home, place))
+        Some(runtime.with(place))
     }
 
-    /// Compiles the programs in a folder, whose interfaces are written in Java, with the runtime;
-    /// `None` without a JDK that is new enough.
+    /// Compiles the programs in a folder, whose interfaces are written in Java; `None` without a
+    /// JDK that is new enough.
     ///
     /// # Panics
     ///
     /// Panics as [`Classes::build`] does.
     pub fn process(place: &Path, programs: &Path) -> Option<Self> {
-        let home = home()?;
-        let inputs = MODULES.iter().chain(&["obvia-processor"]).map(|module| folder("java").join(module).join("src"));
-        let inputs: Vec<PathBuf> = inputs.chain([programs.to_owned()]).collect();
-        keep_fresh(place, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(), || {
+        let runtime = Runtime::build()?;
+        let source = folder("java/obvia-processor/src");
+        keep_fresh(place, &[programs, &source, &runtime.classes], || {
             clear(place);
             let processor = place.join("processor");
-            let mut compiler = compiler(&home);
-            let sources_of_processor = sources(&folder("java/obvia-processor/src/main/java"));
-            run(compiler.args(["-proc:none", "-d"]).arg(&processor).args(sources_of_processor));
-            let resources = folder("java/obvia-processor/src/main/resources");
-            let path = format!("{}:{}", processor.display(), resources.display());
-            compile(&home, place, sources(programs), Some(&path));
+            let sources_of_processor = sources(&source.join("main/java"));
+            run(compiler(&runtime.home).arg("-d").arg(&processor).args(sources_of_processor));
+            let path = format!("{}:{}", processor.display(), source.join("main/resources").display());
+            let mut compiler = runtime.compiler();
+            compiler.args(["--processor-path", &path]);
+            compile(compiler, place, sources(programs));
         });
-        Some(Self::built(&home, place))
-    }
-
-    /// Returns the classes that were compiled to a folder.
-    fn built(home: &Path, place: &Path) -> Self {
-        let classes = place.join("classes");
-        let path = MODULES.iter().fold(classes.display().to_string(), |path, module| {
-            format!("{path}:{}", folder("java").join(module).join("src/main/resources").display())
-        });
-        Self { java: home.join("bin/java"), classes, path }
+        Some(runtime.with(place))
     }
 
     /// Returns the folder of the classes, and of the files that were generated with them.
@@ -108,14 +104,42 @@ impl Classes {
     }
 }
 
-/// Compiles sources with the runtime.
-fn compile(home: &Path, place: &Path, mut sources: Vec<PathBuf>, processors: Option<&str>) {
-    for module in MODULES {
-        sources.extend(self::sources(&folder("java").join(module).join("src/main/java")));
+impl Runtime {
+    /// Compiles the runtime's modules; `None` without a JDK that is new enough.
+    fn build() -> Option<Self> {
+        let home = home()?;
+        let place = profile_folder().join("java-runtime");
+        let sources_of = |module: &str| folder("java").join(module).join("src/main/java");
+        let inputs = MODULES.map(sources_of);
+        keep_fresh(&place, &inputs.each_ref().map(PathBuf::as_path), || {
+            clear(&place);
+            compile(compiler(&home), &place, inputs.iter().flat_map(|folder| sources(folder)).collect());
+        });
+        Some(Self { home, classes: place.join("classes") })
     }
-    let mut compiler = compiler(home);
+
+    /// Returns a compiler of programs that use the runtime.
+    fn compiler(&self) -> Command {
+        let mut compiler = compiler(&self.home);
+        compiler.arg("-cp").arg(&self.classes);
+        compiler
+    }
+
+    /// Returns the classes that were compiled to a folder, with the runtime.
+    fn with(&self, place: &Path) -> Classes {
+        let classes = place.join("classes");
+        let path = format!("{}:{}", classes.display(), self.classes.display());
+        let path = MODULES.iter().fold(path, |path, module| {
+            format!("{path}:{}", folder("java").join(module).join("src/main/resources").display())
+        });
+        Classes { java: self.home.join("bin/java"), classes, path }
+    }
+}
+
+/// Compiles sources to a folder's `classes`. Annotations are processed if the compiler has a path
+/// of processors.
+fn compile(mut compiler: Command, place: &Path, sources: Vec<PathBuf>) {
     compiler.args(["-Xlint:all", "-Werror", "--release", &VERSION.to_string(), "-d"]).arg(place.join("classes"));
-    compiler.args(processors.map_or_else(|| vec!["-proc:none"], |path| vec!["--processor-path", path]));
     // The command, which a failed test shows, names the list of sources.
     let list = place.join("sources");
     let lines = sources.iter().map(|source| format!("\"{}\"\n", source.display()));
@@ -123,10 +147,10 @@ fn compile(home: &Path, place: &Path, mut sources: Vec<PathBuf>, processors: Opt
     run(compiler.arg(format!("@{}", list.display())));
 }
 
-/// Removes the classes of an earlier build.
+/// Empties the folder of an earlier build.
 fn clear(place: &Path) {
-    let removed = std::fs::remove_dir_all(place);
-    removed.unwrap_or_else(|error| panic!("{}: {error}", place.display()));
+    let emptied = std::fs::remove_dir_all(place).and_then(|()| std::fs::create_dir(place));
+    emptied.unwrap_or_else(|error| panic!("{}: {error}", place.display()));
 }
 
 fn compiler(home: &Path) -> Command {
