@@ -3,6 +3,7 @@
 //! which they came.
 
 use super::Link;
+use crate::access::Protection;
 use crate::client::canceller;
 use crate::client::proxy::ManagerPointer;
 use crate::protocol::own_calls;
@@ -105,7 +106,7 @@ impl Link {
     /// of them uses shared memory, where the kernel vouches for the peer, or both have the same
     /// protection level.
     fn trusts_as(&self, other: &Self) -> bool {
-        let level = |link: &Self| link.protection().map(crate::access::Protection::level);
+        let level = |link: &Self| link.terms.protection().map(Protection::level);
         self.is_private() || other.is_private() || level(self) == level(other)
     }
 
