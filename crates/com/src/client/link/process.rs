@@ -39,8 +39,8 @@ pub(super) struct Mark {
 pub(super) struct Process {
     /// The proxy managers, by OID.
     pub(super) managers: Mutex<HashMap<u64, ManagerPointer>>,
-    /// The references that are to be given back to the process.
-    pub(super) releases: Mutex<Vec<(TargetId, u32)>>,
+    /// The reference counts that are to be given back to the process, by target.
+    pub(super) releases: Mutex<HashMap<TargetId, u32>>,
     /// The bindings by which this process has reached the other process.
     pub(super) ways: Mutex<Vec<StringBinding>>,
     /// The bindings that the other process sent last, as its own.
