@@ -12,7 +12,7 @@ use crate::client::link::{ForeignServer, Link};
 use crate::client::own_target;
 use crate::protocol::objref::ObjRef;
 use crate::protocol::own_calls::Forms;
-use crate::runtime::{ATTEMPT, Runtime, address_of};
+use crate::runtime::{Runtime, address_of, share_of};
 use crate::server::functions::{Entry, Key, name_of};
 use crate::services::process;
 use crate::transport::network;
@@ -21,6 +21,7 @@ use crate::types::deadline;
 use crate::types::error::{Error, Result, code};
 use crate::types::registry::{self, InterfaceInfo, Remote};
 use obvia_rpc::vi_call::TargetId;
+use obvia_via::Deadline;
 use std::sync::Arc;
 use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
@@ -122,8 +123,8 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     // deadline leaves time to try that.
     let is_standard = network::is_standard(&binding);
     let remaining = deadline::of_thread().start().remaining();
-    let limit = if is_standard { remaining - (remaining / 2).min(ATTEMPT) } else { remaining };
-    let link = match deadline::with_timeout(limit, || runtime.link_at(&binding)) {
+    let limit = if is_standard { remaining - share_of(remaining) } else { remaining };
+    let link = match deadline::with(Deadline::Within(limit), || runtime.link_at(&binding)) {
         Ok(link) => link,
         Err(error) if is_standard && !SETTLED.contains(&error.code()) => {
             return reach_foreign(runtime, &binding, ForeignServer { object, info });
