@@ -19,5 +19,5 @@ mod unreached;
 mod ways;
 
 pub use reach::is_string_binding;
-pub(crate) use reach::{ATTEMPT, address_of};
+pub(crate) use reach::{address_of, share_of};
 pub(crate) use state::{OwnCall, Parts, Runtime};

@@ -121,7 +121,7 @@ impl Directory {
         fs::set_permissions(self.path(), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    fn run(&self, mut command: Command, options: &[&str]) -> Process {
+    pub(crate) fn run(&self, mut command: Command, options: &[&str]) -> Process {
         command.args(options).env("OBVIA_RUNTIME_DIR", self.path()).env(obvia::scm::VARIABLE, self.classes());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (out, orders) = (child.stdout.take().unwrap(), child.stdin.take());

@@ -3,8 +3,9 @@
 use crate::process::{Directory, Process, kill_if_it_runs};
 use crate::state::CLASS;
 use obvia::scm::{Class, Program, Remote};
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 /// A runtime directory with a registered class. Its servers write their process IDs to a file, and
@@ -93,5 +94,15 @@ impl Host {
         let mut service = self.process();
         service.good("scm");
         service
+    }
+
+    /// As [`Self::service`]; also returns the path of the file with the service's standard error.
+    pub fn logged_service(&self) -> (Process, PathBuf) {
+        let log = self.directory.path().join("scm.log");
+        let mut command = Command::new(&self.program);
+        command.stderr(File::create(&log).unwrap());
+        let mut service = self.directory.run(command, &[]);
+        service.good("scm");
+        (service, log)
     }
 }

@@ -2,6 +2,7 @@
 
 use obvia::scm::Remote;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with};
+use std::fs;
 use std::io::{self, Read};
 use std::net::TcpListener;
 use std::os::fd::AsFd;
@@ -215,13 +216,13 @@ fn an_activation_can_be_cancelled_during_object_creation() {
     }
 }
 
-/// The service forwards the cancellation to the server. An object that the server makes all the
-/// same is dropped.
+/// The service forwards the cancellation to the server, and logs no error. An object that the server
+/// makes all the same is dropped.
 #[test]
 fn an_activation_cancelled_at_the_service_leaves_no_object() {
     for (kind, noticed) in [("", 1), (" deaf", 0)] {
         let host = Host::with_remote(PROGRAM, &[Remote::Everybody], LATEST);
-        let mut service = host.service();
+        let (mut service, log) = host.logged_service();
         let place = service.good("listen ncacn_ip_tcp:127.0.0.1");
         let mut server = host.process();
         server.good("export name");
@@ -242,6 +243,8 @@ fn an_activation_cancelled_at_the_service_leaves_no_object() {
         }
         server.becomes(LATEST, "live", 1);
         assert_eq!((client.number("add 1"), server.number("noticed")), (1, noticed));
+        let log = fs::read_to_string(log).unwrap();
+        assert!(!log.contains("cannot create"), "{log}");
     }
 }
 

@@ -2,9 +2,6 @@
 //! those of other processes. As in C706, a server registers the performer of an interface, for all
 //! object UUIDs or for single ones. A client names the server, and optionally an object UUID, in a
 //! string binding.
-//!
-//! As in C706, a server registers the performer of an interface, for all object UUIDs or for single
-//! ones. A client names the server, and optionally an object UUID, in a string binding.
 
 use crate::api::endpoints;
 use crate::client::handshake;
@@ -12,7 +9,7 @@ use crate::client::link::{ForeignServer, Link};
 use crate::client::own_target;
 use crate::protocol::objref::ObjRef;
 use crate::protocol::own_calls::Forms;
-use crate::runtime::{ATTEMPT, Runtime, address_of};
+use crate::runtime::{Runtime, address_of, share_of};
 use crate::server::functions::{Entry, Key, name_of};
 use crate::services::process;
 use crate::transport::network;
@@ -21,6 +18,7 @@ use crate::types::deadline;
 use crate::types::error::{Error, Result, code};
 use crate::types::registry::{self, InterfaceInfo, Remote};
 use obvia_rpc::vi_call::TargetId;
+use obvia_via::Deadline;
 use std::sync::Arc;
 use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
@@ -122,8 +120,8 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     // deadline leaves time to try that.
     let is_standard = network::is_standard(&binding);
     let remaining = deadline::of_thread().start().remaining();
-    let limit = if is_standard { remaining - (remaining / 2).min(ATTEMPT) } else { remaining };
-    let link = match deadline::with_timeout(limit, || runtime.link_at(&binding)) {
+    let limit = if is_standard { remaining - share_of(remaining) } else { remaining };
+    let link = match deadline::with(Deadline::Within(limit), || runtime.link_at(&binding)) {
         Ok(link) => link,
         Err(error) if is_standard && !SETTLED.contains(&error.code()) => {
             return reach_foreign(runtime, &binding, ForeignServer { object, info });
@@ -139,8 +137,10 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     Ok((link, reference))
 }
 
-/// The errors that a second attempt would not change: no server is there, or it denies access.
-const SETTLED: [HRESULT; 4] = [
+/// The errors after which there is no second attempt: no server is there, it denies access, or the
+/// program has cancelled the call.
+const SETTLED: [HRESULT; 5] = [
+    code::RPC_E_CALL_CANCELED,
     code::RPC_S_SERVER_UNAVAILABLE,
     code::E_ACCESSDENIED,
     code::RPC_S_UNKNOWN_AUTHN_SERVICE,
@@ -170,4 +170,31 @@ fn check(info: &InterfaceInfo) -> Result<()> {
     let text =
         format!("interface {} belongs to objects: export the object by a name, and connect to that name", info.name);
     Err(Error::new(code::E_INVALIDARG, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::canceller::Canceller;
+    use crate::client::proxy::{UNKNOWN_INFO, without_vtables};
+    use crate::types::registry::Description;
+    use std::io;
+    use std::net::TcpListener;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_cancelled_bind_makes_no_second_attempt() {
+        let info: &'static _ = Box::leak(Box::new(without_vtables(Description { plain: true, ..*UNKNOWN_INFO })));
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let binding = format!("ncacn_ip_tcp:127.0.0.1[{}]", silent.local_addr().unwrap().port());
+        let canceller = Canceller::new();
+        std::thread::scope(|scope| {
+            let bind = scope.spawn(|| canceller.run(|| reach(&binding, info).map(drop)));
+            let _first = silent.accept().unwrap();
+            canceller.cancel();
+            assert_eq!(bind.join().unwrap().unwrap_err().code(), code::RPC_E_CALL_CANCELED);
+        });
+        silent.set_nonblocking(true).unwrap();
+        assert_eq!(silent.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    }
 }

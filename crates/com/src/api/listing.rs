@@ -15,6 +15,7 @@ use crate::types::guid;
 use crate::types::registry::Remote;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
+use obvia_via::Deadline;
 use std::time::Duration;
 use windows_core::{GUID, Interface};
 
@@ -53,7 +54,7 @@ pub fn list() -> Result<Vec<Listed>> {
         .map(|entry| {
             // A process that does not answer must leave time for the others.
             let limit = deadline::of_thread().start().remaining().min(ANSWER);
-            let asked = deadline::with_timeout(limit, || ask(runtime, &entry.name));
+            let asked = deadline::with(Deadline::Within(limit), || ask(runtime, &entry.name));
             let told = asked.ok().and_then(|told| told.into_iter().find(|l| l.name == entry.name));
             let unknown =
                 Listed { name: entry.name, pid: None, interface: None, iid: None, bindings: Vec::new(), over: None };

@@ -14,6 +14,23 @@ use obvia_via::Deadline;
 use obvia_via::window::{Options, Window};
 use std::sync::Arc;
 
+/// The terms of the connections to an address.
+pub(crate) struct Terms {
+    /// The target descriptions that associations with the process need; `None` for connections by
+    /// shared memory and virtual interfaces.
+    pub(super) targets: Option<Arc<Targets>>,
+    /// The protection with which this process authenticates on each virtual interface over a
+    /// network.
+    proof: Option<Protection>,
+}
+
+impl Terms {
+    /// Returns the protection of calls, if any.
+    pub(crate) fn protection(&self) -> Option<&Protection> {
+        self.targets.as_ref().map_or(self.proof.as_ref(), |targets| targets.protection())
+    }
+}
+
 /// The address of a process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Address {
@@ -29,14 +46,14 @@ impl Address {
     pub(super) fn connect<R>(
         &self,
         local: &'static LocalProcess,
-        (targets, proof): (Option<&Arc<Targets>>, Option<&Protection>),
+        terms: &Terms,
         options: &Options,
         deadline: Deadline,
         greet: impl FnOnce(&mut Channel) -> Result<R>,
     ) -> Result<(Channel, R)> {
-        let mut channel = Channel::new(self.open(local, targets, options, deadline)?);
+        let mut channel = Channel::new(self.open(local, terms.targets.as_ref(), options, deadline)?);
         let greeted = canceller::cancellable(channel.alarm(), || {
-            if let Some(proof) = proof {
+            if let Some(proof) = &terms.proof {
                 proof::prove(&mut channel, proof, deadline)?;
             }
             greet(&mut channel)
@@ -72,20 +89,14 @@ impl Address {
         }
     }
 
-    /// Returns an empty set of target descriptions where connections to the address are
-    /// associations.
-    pub(super) fn targets(&self) -> Result<Option<Arc<Targets>>> {
+    /// Returns the terms of connections to the address. An association's set of target descriptions
+    /// is empty at first.
+    pub(super) fn terms(&self) -> Result<Terms> {
         match self {
-            Self::Name(_) => Ok(None),
-            Self::Binding(binding) => Ok(targets_of(binding)?.map(Arc::new)),
-        }
-    }
-
-    /// Returns the protection with which this process authenticates at the address, if any.
-    pub(super) fn proof(&self) -> Result<Option<Protection>> {
-        match self {
-            Self::Name(_) => Ok(None),
-            Self::Binding(binding) => proof_of(binding),
+            Self::Name(_) => Ok(Terms { targets: None, proof: None }),
+            Self::Binding(binding) => {
+                Ok(Terms { targets: targets_of(binding)?.map(Arc::new), proof: proof_of(binding)? })
+            }
         }
     }
 }

@@ -1,8 +1,7 @@
 //! The handshake: the first connection to a process, over which both sides learn each other's
 //! OXID.
 
-use crate::access::Protection;
-use crate::client::address::Address;
+use crate::client::address::{Address, Terms};
 use crate::protocol::binding;
 use crate::protocol::own_calls;
 use crate::transport::local::LocalProcess;
@@ -19,17 +18,7 @@ pub(crate) struct Reached {
     pub(crate) oxid: u64,
     pub(crate) address: Address,
     pub(crate) home: Channel,
-    /// The target descriptions that associations with the process need.
-    pub(super) targets: Option<Arc<Targets>>,
-    /// The protection with which this process authenticates on each virtual interface.
-    pub(super) proof: Option<Protection>,
-}
-
-impl Reached {
-    /// Returns the protection of calls, if any.
-    pub(crate) fn protection(&self) -> Option<&Protection> {
-        self.targets.as_ref().map_or(self.proof.as_ref(), |targets| targets.protection())
-    }
+    pub(crate) terms: Terms,
 }
 
 /// Returns the options of a home connection. Home connections are seldom used, and their latency
@@ -107,8 +96,7 @@ fn open(
     deadline: Deadline,
     greet: impl FnOnce(&mut Channel, Option<&Arc<Targets>>) -> Result<u64>,
 ) -> Result<Reached> {
-    let (targets, proof) = (address.targets()?, address.proof()?);
-    let terms = (targets.as_ref(), proof.as_ref());
-    let (home, oxid) = address.connect(local, terms, options, deadline, |home| greet(home, targets.as_ref()))?;
-    Ok(Reached { oxid, address, home, targets, proof })
+    let terms = address.terms()?;
+    let (home, oxid) = address.connect(local, &terms, options, deadline, |home| greet(home, terms.targets.as_ref()))?;
+    Ok(Reached { oxid, address, home, terms })
 }

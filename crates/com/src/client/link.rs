@@ -12,7 +12,7 @@ mod releases;
 pub(crate) use releases::RELEASE_TIMEOUT;
 
 use crate::access::Protection;
-use crate::client::address::Address;
+use crate::client::address::{Address, Terms};
 use crate::client::canceller;
 use crate::client::handshake::{Reached, for_home};
 use crate::client::proxy::ManagerPointer;
@@ -21,7 +21,6 @@ use crate::protocol::binding::Transfers;
 use crate::protocol::own_calls;
 use crate::transport::local::LocalProcess;
 use crate::transport::network::{for_peers, protected};
-use crate::transport::routes::Targets;
 use crate::types::deadline;
 use crate::types::error::{Error, Result, code};
 use crate::types::identity::local_binding;
@@ -65,12 +64,7 @@ pub(crate) struct Link {
     pidfd: Option<OwnedFd>,
     process: Arc<Process>,
     mark: Mutex<process::Mark>,
-    /// The target descriptions that associations with the process need; `None` for connections by
-    /// shared memory and virtual interfaces.
-    targets: Option<Arc<Targets>>,
-    /// The protection with which this process authenticates on each virtual interface over a
-    /// network.
-    proof: Option<Protection>,
+    terms: Terms,
     /// The interface and object of a server that is no obvia process and performs functions only.
     foreign: Option<ForeignServer>,
     /// The IIDs and fingerprints of the interfaces that were verified: both sides describe them
@@ -111,12 +105,12 @@ impl Link {
     }
 
     fn transfers(&self) -> Transfers {
-        self.targets.as_ref().map_or(Transfers::FLAT, |targets| targets.transfers())
+        self.terms.targets.as_ref().map_or(Transfers::FLAT, |targets| targets.transfers())
     }
 
     /// Makes the link to a process that was reached.
     pub(crate) fn of(local: &'static LocalProcess, reached: Reached) -> Result<Self> {
-        let Reached { oxid, address, home, targets, proof } = reached;
+        let Reached { oxid, address, home, terms } = reached;
         let peer = home.peer();
         let pidfd = match (&address, &peer) {
             (Address::Name(_), Peer::Process { pid, .. }) => watch(*pid)?,
@@ -134,18 +128,12 @@ impl Link {
             pidfd,
             process: Arc::default(),
             mark: Mutex::default(),
-            targets,
-            proof,
+            terms,
             foreign: None,
             bound: Mutex::default(),
         };
         link.note_way();
         Ok(link)
-    }
-
-    /// Returns the protection of calls, if any.
-    pub(crate) fn protection(&self) -> Option<&Protection> {
-        self.targets.as_ref().map_or(self.proof.as_ref(), |targets| targets.protection())
     }
 
     /// Returns the OXID of the process at the other end.
@@ -168,7 +156,7 @@ impl Link {
         let mut known = vec![self.binding()];
         let others = [&self.process.others, &self.process.ways].map(|others| lock(others).clone());
         // Bindings that would reach the peer with less protection than this link's are left out.
-        let least = self.protection().map(Protection::level);
+        let least = self.terms.protection().map(Protection::level);
         for other in others.into_iter().flatten().filter_map(|other| protected(other, least)) {
             if !known.contains(&other) {
                 known.push(other);
@@ -194,7 +182,7 @@ impl Link {
 
     /// Registers a target before calls of it are made.
     pub(crate) fn note_target(&self, target: TargetId, info: &'static InterfaceInfo) {
-        match (&self.targets, self.foreign) {
+        match (&self.terms.targets, self.foreign) {
             (Some(targets), None) => targets.insert(target, info, registry::plan(info)),
             (Some(targets), Some(ForeignServer { object, .. })) => targets.insert_functions(target, object, info),
             (None, _) => {}
@@ -203,14 +191,14 @@ impl Link {
 
     /// Registers a target of which only the interface's identity is known.
     pub(crate) fn note_frames(&self, target: TargetId, info: &InterfaceInfo) {
-        if let Some(targets) = &self.targets {
+        if let Some(targets) = &self.terms.targets {
             targets.insert(target, info, None);
         }
     }
 
     /// Unregisters a target that is no longer called.
     pub(crate) fn forget_target(&self, target: TargetId) {
-        if let Some(targets) = &self.targets {
+        if let Some(targets) = &self.terms.targets {
             targets.remove(target);
         }
     }
@@ -241,7 +229,7 @@ impl Link {
     /// no longer knows the existing one.
     fn connect(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
         let deadline = deadline.start();
-        let group = || self.targets.as_ref().map(|targets| targets.group().load(Ordering::Acquire));
+        let group = || self.terms.targets.as_ref().map(|targets| targets.group().load(Ordering::Acquire));
         let mut joined = group();
         for _ in 1..CONNECT_MAX {
             let outcome = self.connect_once(options, deadline);
@@ -264,8 +252,7 @@ impl Link {
             None if binding::introduce(channel, local.oxid(), deadline)? != self.oxid => Err(self.process_ended()),
             None => Ok(()),
         };
-        let connected =
-            self.address.connect(local, (self.targets.as_ref(), self.proof.as_ref()), options, deadline, greet);
+        let connected = self.address.connect(local, &self.terms, options, deadline, greet);
         match connected {
             Ok((channel, ())) => Ok(channel),
             Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE => Err(self.process_ended()),

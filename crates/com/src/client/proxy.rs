@@ -206,7 +206,6 @@ pub(crate) fn import(
         managers.insert(oid, fresh);
         fresh
     });
-    drop(managers);
     // The caller gets the reference that was just taken or that a new manager begins with.
     // SAFETY: the reference keeps the manager alive.
     let proxies = unsafe { &(*manager.manager().as_ptr()).proxies };
@@ -215,33 +214,46 @@ pub(crate) fn import(
     // a proxy has one vtable.
     let is_it = |proxy: &Proxy| proxy.target == target && proxy.info.is_same(info) && Arc::ptr_eq(&proxy.link, link);
     if let Some(proxy) = proxies.iter().find(|proxy| is_it(proxy)) {
-        proxy.public_refs.fetch_add(public_refs, Ordering::AcqRel);
+        add_refs(&proxy.public_refs, public_refs);
         return NonNull::from(&**proxy).cast();
     }
     link.note_target(target, info);
     let proxy = Proxy::new(info, target, link, manager.manager());
     proxy.public_refs.store(public_refs, Ordering::Release);
+    // Queued counts may be refused ones, so they become those of the proxy: see `give_back`. The
+    // lock of `managers` is held, so `give_back` queues no more of them once there is a proxy.
+    proxy.refused_refs.store(link.take_releases(target), Ordering::Release);
     let pointer = NonNull::from(&*proxy).cast();
     proxies.push(proxy);
     pointer
+}
+
+/// Adds references to a count. The count does not wrap, since a peer may send any number of
+/// references; the server releases no more of them than it has counted.
+fn add_refs(count: &AtomicU32, refs: u32) {
+    let add = |before: u32| Some(before.saturating_add(refs));
+    // The closure always returns a count, so the update cannot fail.
+    let _ = count.fetch_update(Ordering::AcqRel, Ordering::Acquire, add);
 }
 
 /// Gives back the references of a refused object reference. If there is a proxy for the target,
 /// they are released with the proxy: the sender may have made their number up, and the server
 /// would subtract it from the proxy's references.
 pub(crate) fn give_back(link: &Link, target: TargetId, refs: u32) {
+    if refs == 0 {
+        return;
+    }
     let managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
     for known in managers.values() {
         // SAFETY: a manager removes itself from this table, under its lock, before it is freed.
         let proxies = unsafe { &(*known.manager().as_ptr()).proxies };
         let proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(proxy) = proxies.iter().find(|proxy| proxy.target == target) {
-            let add = |refused: u32| Some(refused.saturating_add(refs));
-            let _ = proxy.refused_refs.fetch_update(Ordering::AcqRel, Ordering::Acquire, add);
+            add_refs(&proxy.refused_refs, refs);
             return;
         }
     }
-    drop(managers);
+    // The lock is held, so that no proxy for the target is made before they are queued.
     link.release_later(target, refs);
 }
 
@@ -254,7 +266,7 @@ pub(crate) fn split_reference(object: &IUnknown, own: u64) -> Result<Option<Impo
     if proxy.public_refs.fetch_update(Ordering::AcqRel, Ordering::Acquire, split).is_err() {
         // The last reference stays with the proxy.
         own_target::transfer(&imported.link, imported.target, own, own_calls::REFS_PER_QUERY)?;
-        proxy.public_refs.fetch_add(own_calls::REFS_PER_QUERY - 1, Ordering::AcqRel);
+        add_refs(&proxy.public_refs, own_calls::REFS_PER_QUERY - 1);
     }
     Ok(Some(imported))
 }
@@ -399,7 +411,8 @@ unsafe fn destroy(manager: NonNull<ProxyManager>) {
     let proxies = manager.proxies.into_inner().unwrap_or_else(PoisonError::into_inner);
     for proxy in &proxies {
         link.forget_target(proxy.target);
-        let refs = [&proxy.public_refs, &proxy.refused_refs].map(|refs| refs.load(Ordering::Acquire));
-        link.release_later(proxy.target, refs[0].saturating_add(refs[1]));
+        link.release_later(proxy.target, proxy.public_refs.load(Ordering::Acquire));
+        // A new manager may have a proxy for the target by now.
+        give_back(&link, proxy.target, proxy.refused_refs.load(Ordering::Acquire));
     }
 }

@@ -95,6 +95,17 @@ mod tests {
     }
 
     #[test]
+    fn the_default_timeout_is_not_sent_with_the_steps_of_an_operation() {
+        assert!(!deadline::for_all_steps(is_set));
+        let hour = Duration::from_secs(3600);
+        let said = crate::with_timeout(hour, || deadline::for_all_steps(|| current().left));
+        assert!(said.is_some_and(|left| left > hour / 2), "{said:?}");
+        let _entered = entered(CallContext { left: Some(hour), trace: None });
+        let left = deadline::for_all_steps(|| current().left);
+        assert!(left.is_some_and(|left| left > hour / 2), "{left:?}");
+    }
+
+    #[test]
     fn calls_of_a_method_end_at_its_callers_deadline() {
         let own = |timeout| crate::with_timeout(timeout, || deadline::of_thread().start().remaining());
         let short = Duration::from_secs(1);

@@ -29,7 +29,7 @@ impl Place {
             Peer::Host(host) => host,
             Peer::Process { .. } => String::new(),
         };
-        Some(Self { protocol: binding.protocol, host, protection: reached.protection().cloned() })
+        Some(Self { protocol: binding.protocol, host, protection: reached.terms.protection().cloned() })
     }
 
     fn level(&self) -> Option<Level> {

@@ -20,7 +20,13 @@ use std::time::{Duration, Instant};
 
 /// The time limit for each of a process's bindings but the last, so that an unreachable binding
 /// does not use up the whole deadline.
-pub(crate) const ATTEMPT: Duration = Duration::from_secs(3);
+pub(super) const ATTEMPT: Duration = Duration::from_secs(3);
+
+/// Returns the part of the remaining time that one attempt gets of two: a short time leaves enough
+/// to the other.
+pub(crate) fn share_of(remaining: Duration) -> Duration {
+    ATTEMPT.min(remaining / 2)
+}
 
 /// Returns the address that a name or a string binding denotes, and the exported name in it, if
 /// any.
@@ -65,8 +71,8 @@ impl Runtime {
         Ok(link)
     }
 
-    /// Returns the link to the process of a reference: an existing one, or one by the best binding
-    /// that works.
+    /// Returns the link to a process with these bindings: an existing one, or a new one by the best
+    /// binding that works. All attempts share one deadline.
     pub(crate) fn link_to(&'static self, oxid: u64, bindings: &[StringBinding]) -> Result<Arc<Link>> {
         let mut over_network = in_order(bindings).filter(|binding| binding.protocol != ProtocolSequence::ViShm);
         let known = |binding: &StringBinding| self.links.known_by(oxid, binding);
@@ -96,13 +102,12 @@ impl Runtime {
                 Address::Binding(for_peers(binding.clone()))
             };
             let remaining = deadline.remaining();
-            // A short deadline leaves time for the next binding, too.
-            let limit = if left == 0 { remaining } else { ATTEMPT.min(remaining / 2) };
-            outcome = deadline::with_timeout(limit, || self.link_by_address(address));
+            let limit = if left == 0 { remaining } else { share_of(remaining) };
+            outcome = deadline::with(Deadline::Within(limit), || self.link_by_address(address));
             match &outcome {
                 Ok(link) if link.oxid() == oxid => return outcome,
                 Ok(_) => return Err(others()),
-                Err(_) if deadline.is_over() => return outcome,
+                Err(error) if deadline.is_over() || error.code() == code::RPC_E_CALL_CANCELED => return outcome,
                 // The binding cannot be reached, for example because it is another host's own: the
                 // next one is tried.
                 Err(_) => {}
@@ -111,8 +116,8 @@ impl Runtime {
         outcome
     }
 
-    /// Returns the link to the process of a received reference, as [`Self::link_to`] does. If the
-    /// process cannot be reached, the next link to it gives the reference back.
+    /// Returns the link to the process of a received reference, by [`Self::link_to`]. If the process
+    /// cannot be reached, the reference is recorded, and the next link to the process gives it back.
     pub(crate) fn link_for(&'static self, reference: &ObjRef) -> Result<Arc<Link>> {
         let received = Instant::now();
         self.link_to(reference.oxid, &reference.bindings).inspect_err(|error| {

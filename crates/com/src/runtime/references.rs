@@ -174,6 +174,37 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_refused_reference_does_not_end_a_proxy_that_is_made_before_it_is_given_back() {
+        let (runtime, link) = (process::runtime().unwrap(), Arc::new(Link::to_itself()));
+        let holder = Client::Process(runtime.oxid());
+        let known = runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, holder).unwrap();
+        let forged =
+            ObjRef { iid: GUID::from_u128(0x5d1c_9e1a), bindings: Vec::new(), securities: Vec::new(), ..known };
+        assert!(runtime.import(&link, &forged, &UNKNOWN_INFO).is_err());
+        let proxy = runtime.import(&link, &known, &UNKNOWN_INFO).unwrap();
+        assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
+        assert!(runtime.exports().get(known.target).is_ok());
+        drop(proxy);
+        assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
+        assert!(runtime.exports().get(known.target).is_err());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn the_reference_count_of_a_proxy_does_not_wrap() {
+        let (runtime, link) = (process::runtime().unwrap(), Arc::new(Link::to_itself()));
+        let holder = Client::Process(runtime.oxid());
+        let mut known = runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, holder).unwrap();
+        let proxy = runtime.import(&link, &known, &UNKNOWN_INFO).unwrap();
+        known.public_refs = u32::MAX;
+        let same = runtime.import(&link, &known, &UNKNOWN_INFO).unwrap();
+        drop((proxy, same));
+        assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
+        assert!(runtime.exports().get(known.target).is_err());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
     fn a_reference_to_an_unknown_interface_is_given_back() {
         let (runtime, link) = (process::runtime().unwrap(), Arc::new(Link::to_itself()));
         let holder = Client::Process(runtime.oxid());

@@ -3,16 +3,17 @@
 
 use super::Runtime;
 use super::data::destination;
-use super::reach::ATTEMPT;
+use super::reach::{ATTEMPT, share_of};
 use crate::client::link::Link;
 use crate::orpc::{Client, DualStringArray};
 use crate::protocol::objref::ObjRef;
 use crate::runtime::marshaling::Context;
 use crate::transport::network::{level_of, protected};
 use crate::types::deadline;
-use crate::types::error::Result;
+use crate::types::error::{Result, code};
 use crate::types::identity::{endpoint_of, in_order, local_binding};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_via::Deadline;
 use std::sync::Arc;
 
 impl Runtime {
@@ -37,30 +38,61 @@ impl Runtime {
         Ok(ways.filter_map(|way| protected(way, least)).collect())
     }
 
-    /// Returns the link to the process of a reference: by one of these virtual interface bindings
-    /// where possible, otherwise by the reference's own bindings.
+    /// Returns the link to the process of a reference, by [`Self::link_to`]: by one of these virtual
+    /// interface bindings where possible, otherwise by the reference's own bindings. All attempts
+    /// share one deadline.
     pub(super) fn link_by(&'static self, reference: &ObjRef, ways: &DualStringArray) -> Result<Arc<Link>> {
-        let oxid = reference.oxid;
+        let (oxid, deadline) = (reference.oxid, deadline::of_thread().start());
         // A client whose calls are protected uses no binding with less protection.
         let own = self.links.local_to(oxid).and_then(|(_, level)| level);
         let least = reference.bindings.iter().filter_map(level_of).max().max(own);
         let ways = ways.string_bindings().filter(is_vi).filter_map(|way| protected(way, least));
         let ways: Vec<_> = ways.collect();
         if !ways.is_empty() && !self.detours.has(oxid) {
-            let limit = deadline::of_thread().start().remaining().min(ATTEMPT);
-            if let Ok(link) = deadline::with_timeout(limit, || self.link_to(oxid, &ways)) {
-                return Ok(link);
+            let limit = share_of(deadline.remaining());
+            match deadline::with(Deadline::Within(limit).start(), || self.link_to(oxid, &ways)) {
+                Err(error) if error.code() != code::RPC_E_CALL_CANCELED => {}
+                outcome => return outcome,
             }
-            // A deadline shorter than the limit proves nothing about the process.
+            // A limit below that of an attempt proves nothing about the process.
             if limit == ATTEMPT {
                 self.detours.add(oxid);
             }
         }
-        self.link_to(oxid, &reference.bindings)
+        deadline::with(deadline, || self.link_to(oxid, &reference.bindings))
     }
 }
 
 fn is_vi(binding: &StringBinding) -> bool {
     use ProtocolSequence::{ViFabric, ViShm, ViUdp, ViXdp};
     matches!(binding.protocol, ViShm | ViFabric | ViXdp | ViUdp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::services::process;
+    use crate::types::identity;
+    use obvia_rpc::vi_call::TargetId;
+    use std::net::{TcpListener, UdpSocket};
+    use std::time::{Duration, Instant};
+    use windows_core::GUID;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn virtual_interfaces_and_other_bindings_share_one_deadline() {
+        const LIMIT: Duration = Duration::from_secs(2);
+        // Both accept messages, and answer none.
+        let (datagrams, streams) = (UdpSocket::bind("127.0.0.1:0").unwrap(), TcpListener::bind("127.0.0.1:0").unwrap());
+        let at = |protocol: &str, port| format!("{protocol}:127.0.0.1[{port}]").parse::<StringBinding>().unwrap();
+        let way = at("ncacn_vi_udp", datagrams.local_addr().unwrap().port());
+        let bindings = vec![at("ncacn_ip_tcp", streams.local_addr().unwrap().port())];
+        let (oxid, target) = (identity::draw().unwrap(), TargetId { index: 1, generation: 1 });
+        let reference =
+            ObjRef { iid: GUID::zeroed(), public_refs: 0, oxid, oid: 1, target, bindings, securities: Vec::new() };
+        let ways = DualStringArray::new([&way]);
+        let (runtime, begun) = (process::runtime().unwrap(), Instant::now());
+        assert!(deadline::with_timeout(LIMIT, || runtime.link_by(&reference, &ways)).is_err());
+        assert!(begun.elapsed() < 2 * LIMIT, "{:?}", begun.elapsed());
+    }
 }

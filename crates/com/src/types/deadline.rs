@@ -9,8 +9,11 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 const UNSAID: Deadline = Deadline::Within(DEFAULT_TIMEOUT);
 
 thread_local! {
-    /// The limit that the thread has set, if any.
+    /// The limit on the thread's own calls, if any.
     static DEADLINE: Cell<Option<Deadline>> = const { Cell::new(None) };
+    /// Whether the program has set that limit, or a limit of which it is a part. Callees receive no
+    /// other limit.
+    static IS_SAID: Cell<bool> = const { Cell::new(false) };
     /// The deadline of the call that this thread performs, if its caller sent one.
     static INHERITED: Cell<Option<Instant>> = const { Cell::new(None) };
     /// Makes this thread's next call take the slow path through `prepare`. Does nothing until the
@@ -28,19 +31,19 @@ thread_local! {
 /// assert_eq!(answer, 42);
 /// ```
 pub fn with_timeout<R>(timeout: Duration, calls: impl FnOnce() -> R) -> R {
-    with(Deadline::Within(timeout), calls)
+    say(Deadline::Within(timeout), calls)
 }
 
 /// Runs `calls`, all of which together must end by `deadline`.
 pub fn with_deadline<R>(deadline: std::time::Instant, calls: impl FnOnce() -> R) -> R {
-    with(Deadline::At(deadline), calls)
+    say(Deadline::At(deadline), calls)
 }
 
 /// Sets the limit on the time of this thread's further calls; `None` restores the default. Returns
 /// the previous limit if it was a duration; otherwise `None`.
 pub(crate) fn set_timeout(timeout: Option<Duration>) -> Option<Duration> {
-    match replace(timeout.map(Deadline::Within)) {
-        Some(Deadline::Within(before)) => Some(before),
+    match replace((timeout.map(Deadline::Within), timeout.is_some())) {
+        (Some(Deadline::Within(before)), _) => Some(before),
         _ => None,
     }
 }
@@ -70,24 +73,34 @@ pub(crate) fn limit_to(end: Option<Instant>) {
     }
 }
 
-/// Replaces the thread's own limit and returns the previous one.
-fn replace(deadline: Option<Deadline>) -> Option<Deadline> {
-    let before = DEADLINE.replace(deadline);
-    if before != deadline {
+/// Replaces the thread's own limit, and whether the program has set it. Returns the previous ones.
+fn replace(own: (Option<Deadline>, bool)) -> (Option<Deadline>, bool) {
+    let before = (DEADLINE.replace(own.0), IS_SAID.replace(own.1));
+    if before != own {
         prepare_again();
     }
     before
 }
 
-/// Runs `calls` with a limit on each of them or on all of them together.
+/// Runs `calls` with a limit of the runtime on each of them or on all of them together. The limit
+/// is sent to callees only if the program has set the limit that it replaces.
 pub(crate) fn with<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
-    struct Restore(Option<Deadline>);
+    limited(deadline, IS_SAID.get(), calls)
+}
+
+/// Runs `calls` with a limit of the program on each of them or on all of them together.
+fn say<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
+    limited(deadline, true, calls)
+}
+
+fn limited<R>(deadline: Deadline, is_said: bool, calls: impl FnOnce() -> R) -> R {
+    struct Restore((Option<Deadline>, bool));
     impl Drop for Restore {
         fn drop(&mut self) {
             replace(self.0);
         }
     }
-    let _restore = Restore(replace(Some(deadline)));
+    let _restore = Restore(replace((Some(deadline), is_said)));
     calls()
 }
 
@@ -107,10 +120,10 @@ pub(crate) fn of_thread() -> Deadline {
 
 /// Returns the deadline that calls of this thread send to their callees: that of [`with_timeout`]
 /// or [`with_deadline`], or that of the caller of the method that runs. [`DEFAULT_TIMEOUT`] limits
-/// each call of this process, but is never sent.
+/// calls of this process, but is never sent.
 #[inline]
 pub(crate) fn said_deadline() -> Option<Deadline> {
-    match (DEADLINE.get(), INHERITED.get()) {
+    match (DEADLINE.get().filter(|_| IS_SAID.get()), INHERITED.get()) {
         (own, None) => own,
         (None, Some(end)) => Some(Deadline::At(end)),
         (Some(own), Some(end)) => Some(sooner(own, end)),

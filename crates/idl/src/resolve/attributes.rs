@@ -21,6 +21,9 @@ pub(super) const ON_TYPES: [&str; 6] = ["uuid", "version", "helpstring", "helpco
 /// binding, so they have no effect.
 pub(super) const ON_HANDLES: [&str; 4] = ["auto_handle", "explicit_handle", "implicit_handle", "handle"];
 
+/// Attributes of pointers and arrays, and of the values that they lead to.
+const ON_POINTERS: [&str; 9] = ["size_is", "length_is", "max_is", "string", "ref", "unique", "ptr", "iid_is", "range"];
+
 pub(super) const INTERFACE: Place = Place {
     name: "an interface",
     attributes: &[&[
@@ -45,49 +48,26 @@ pub(super) const INTERFACE: Place = Place {
 
 pub(super) const PARAMETER: Place = Place {
     name: "a parameter",
-    attributes: &[&[
-        "in",
-        "out",
-        "retval",
-        "size_is",
-        "length_is",
-        "max_is",
-        "string",
-        "ref",
-        "unique",
-        "ptr",
-        "iid_is",
-        "range",
-        "max_value",
-        "switch_is",
-        "switch_type",
-        "optional",
-        "defaultvalue",
-        "annotation",
-        "zero_copy",
-        "map",
-        "lend",
-        "prealloc",
-        "context_handle",
-    ]],
+    attributes: &[
+        &["in", "out", "retval"],
+        &ON_POINTERS,
+        &[
+            "max_value",
+            "switch_is",
+            "switch_type",
+            "optional",
+            "defaultvalue",
+            "annotation",
+            "zero_copy",
+            "map",
+            "lend",
+            "prealloc",
+            "context_handle",
+        ],
+    ],
 };
 
-pub(super) const MEMBER: Place = Place {
-    name: "a member",
-    attributes: &[&[
-        "size_is",
-        "length_is",
-        "max_is",
-        "string",
-        "ref",
-        "unique",
-        "ptr",
-        "iid_is",
-        "range",
-        "switch_is",
-        "switch_type",
-    ]],
-};
+pub(super) const MEMBER: Place = Place { name: "a member", attributes: &[&ON_POINTERS, &["switch_is", "switch_type"]] };
 
 pub(super) const METHOD: Place = Place {
     name: "a method",

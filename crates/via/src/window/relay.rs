@@ -86,11 +86,6 @@ impl Inbox<'_> {
         self.place.next
     }
 
-    /// Whether the inbox holds a message.
-    pub fn is_full(&self) -> bool {
-        self.is_full
-    }
-
     /// Returns the maximum length of a frame, in bytes.
     pub fn frame_max(&self) -> usize {
         self.limit

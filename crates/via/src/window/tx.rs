@@ -161,8 +161,8 @@ impl Tx {
         self.place_frame(length, bulk, limit.deadline(), Self::enlarge_area)
     }
 
-    /// As [`Self::area_frame`], for a response. A rung alarm does not end the wait for a larger
-    /// area, but the next wait for a message.
+    /// As [`Self::area_frame`], for a response. If the alarm rings during the wait for a larger
+    /// area, this wait goes on, and the next wait for a message ends at once.
     ///
     /// # Errors
     ///

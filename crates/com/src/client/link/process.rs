@@ -3,6 +3,7 @@
 //! which they came.
 
 use super::Link;
+use crate::access::Protection;
 use crate::client::canceller;
 use crate::client::proxy::ManagerPointer;
 use crate::protocol::own_calls;
@@ -38,8 +39,8 @@ pub(super) struct Mark {
 pub(super) struct Process {
     /// The proxy managers, by OID.
     pub(super) managers: Mutex<HashMap<u64, ManagerPointer>>,
-    /// The references that are to be given back to the process.
-    pub(super) releases: Mutex<Vec<(TargetId, u32)>>,
+    /// The reference counts that are to be given back to the process, by target.
+    pub(super) releases: Mutex<HashMap<TargetId, u32>>,
     /// The bindings by which this process has reached the other process.
     pub(super) ways: Mutex<Vec<StringBinding>>,
     /// The bindings that the other process sent last, as its own.
@@ -105,7 +106,7 @@ impl Link {
     /// of them uses shared memory, where the kernel vouches for the peer, or both have the same
     /// protection level.
     fn trusts_as(&self, other: &Self) -> bool {
-        let level = |link: &Self| link.protection().map(crate::access::Protection::level);
+        let level = |link: &Self| link.terms.protection().map(Protection::level);
         self.is_private() || other.is_private() || level(self) == level(other)
     }
 

@@ -25,9 +25,22 @@ impl Link {
     /// Queues references, if there are any, to be given back to the server soon, in a batch.
     pub(crate) fn release_later(&self, target: TargetId, refs: u32) {
         if refs > 0 {
-            lock(&self.process.releases).push((target, refs));
+            self.queue_releases(&[(target, refs)]);
             upkeep::wake();
         }
+    }
+
+    fn queue_releases(&self, batch: &[(TargetId, u32)]) {
+        let mut queued = lock(&self.process.releases);
+        for &(target, refs) in batch {
+            let count = queued.entry(target).or_default();
+            *count = count.saturating_add(refs);
+        }
+    }
+
+    /// Removes the references to a target from the queue, and returns their count.
+    pub(crate) fn take_releases(&self, target: TargetId) -> u32 {
+        lock(&self.process.releases).remove(&target).unwrap_or_default()
     }
 
     /// Whether the server returns the references in one-way calls that it has refused: see
@@ -45,11 +58,11 @@ impl Link {
     /// queue while the link lives, and are dropped with a dead link. Returns whether the queue is
     /// empty.
     pub(crate) fn flush_releases(&self, limit: Deadline) -> bool {
-        let queued = std::mem::take(&mut *lock(&self.process.releases));
+        let queued: Vec<_> = std::mem::take(&mut *lock(&self.process.releases)).into_iter().collect();
         let unsent = self.release(&queued, limit);
         let is_done = unsent.is_empty() || self.is_dead();
         if !is_done {
-            lock(&self.process.releases).extend(unsent);
+            self.queue_releases(unsent);
         }
         is_done
     }

@@ -69,12 +69,13 @@ fn forwarded(caller: &Caller, interface: GUID, opnum: u16, stub: Vec<u8>) -> Res
 pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActivationResults> {
     let class = &asked.class;
     let hidden = |error: Error| {
-        // The client receives only the code. The texts of files and programs stay on this host.
-        let _ = writeln!(
-            std::io::stderr(),
-            "obvia: cannot create an object of the class {{{class:?}}} for {}: {error}",
-            caller.peer
-        );
+        // The client receives only the code. The texts of files and programs stay on this host. The
+        // error of a call that the client has cancelled is that cancellation.
+        if !is_cancelled() {
+            let peer = &caller.peer;
+            let text = format!("obvia: cannot create an object of the class {{{class:?}}} for {peer}: {error}");
+            let _ = writeln!(std::io::stderr(), "{text}");
+        }
         Error::from(error.code())
     };
     let found = folders::find(class).map_err(hidden)?.filter(|(found, _)| found.program.is_some());

@@ -297,7 +297,7 @@ impl Lane {
         }
     }
 
-    /// Puts the message into the inbox that the client does not want the response to the last call.
+    /// Puts a cancel into the inbox: the client has orphaned the lane's last call.
     fn put_cancel(&self, inbox: &mut Inbox<'_>) -> Result<(), ViError> {
         self.calls().is_orphaned = false;
         inbox.put(Header { kind: Kind::Cancel, opnum: 0, first: 0, second: 0 }, &[])
@@ -349,9 +349,11 @@ impl Relay for Lane {
         state.is_led = true;
         let (mut state, outcome) = self.lead(state, inbox, span);
         state.is_led = false;
+        // A lane that performs a call leads no more, so another one has to.
+        let is_busy = self.calls().current.is_some();
         if state.followers > 0 {
             self.shared.lane_wakeup.notify_one();
-        } else if inbox.is_full() && state.association.is_multiplexed() && state.live_lanes() < LANES_MAX {
+        } else if is_busy && state.association.is_multiplexed() && state.live_lanes() < LANES_MAX {
             drop(state);
             // If the window cannot be made, further calls wait until this lane is idle.
             if let Ok((lane, attribution)) = Self::window(Arc::clone(&self.shared)) {

@@ -75,8 +75,8 @@ pub(super) fn assemble(address: Ipv4Addr, ports: RawFd, sockets: RawFd) -> Vec<I
         instruction(MOVE_REGISTER, 6, 1, 0, 0),
         instruction(LOAD_U32, 2, 6, CONTEXT_DATA, 0),
         instruction(LOAD_U32, 3, 6, CONTEXT_DATA_END, 0),
-        // pass, if the three headers are not in it: that is what lets the verifier allow the loads
-        // below
+        // pass, if the frame is shorter than the three headers; without this comparison the
+        // verifier refuses the loads below
         instruction(MOVE_REGISTER, 4, 2, 0, 0),
         instruction(ADD, 4, 0, 0, super::frames::HEADERS as i32),
         instruction(JUMP_ABOVE_REGISTER, 4, 3, TO_PASS, 0),
@@ -86,28 +86,28 @@ pub(super) fn assemble(address: Ipv4Addr, ports: RawFd, sockets: RawFd) -> Vec<I
         // pass, unless the header has version 4 and no options
         instruction(LOAD_U8, 5, 2, 14, 0),
         instruction(JUMP_NOT_EQUAL, 5, 0, TO_PASS, 0x45),
-        // pass, if it is a fragment: the flag for more of them, or an offset
+        // pass, if the packet is a fragment: it has an offset, or the flag for further fragments
         instruction(LOAD_U16, 5, 2, 20, 0),
         instruction(AND, 5, 0, 0, network16(0x3fff)),
         instruction(JUMP_NOT_EQUAL, 5, 0, TO_PASS, 0),
         // pass, unless the protocol is UDP
         instruction(LOAD_U8, 5, 2, 23, 0),
         instruction(JUMP_NOT_EQUAL, 5, 0, TO_PASS, 17),
-        // pass, unless it is for our address; 32 bits are compared, since a 64-bit comparison would
+        // pass, unless the packet is for our address; 32 bits are compared, since a 64-bit comparison would
         // extend the sign
         instruction(LOAD_U32, 5, 2, 30, 0),
         instruction(JUMP32_NOT_EQUAL, 5, 0, TO_PASS, network32(address)),
         // the destination port becomes a key on the stack, whose top is r10
         instruction(LOAD_U16, 5, 2, 36, 0),
         instruction(STORE_U32, 10, 5, -4, 0),
-        // r0 = lookup(r1 = the map of ports, r2 = the key); pass, if it has no such port
+        // r0 = lookup(r1 = the map of ports, r2 = the key); pass, if the map has no such port
         instruction(LOAD_IMMEDIATE_64, 1, IS_MAP, 0, ports),
         instruction(0, 0, 0, 0, 0),
         instruction(MOVE_REGISTER, 2, 10, 0, 0),
         instruction(ADD, 2, 0, 0, -4),
         instruction(CALL, 0, 0, 0, CALL_LOOKUP),
         instruction(JUMP_EQUAL, 0, 0, TO_PASS, 0),
-        // return redirect(r1 = the sockets, r2 = the queue of the frame, r3 = what to do when that
+        // return redirect(r1 = the sockets, r2 = the queue of the frame, r3 = the verdict if that
         // queue has no socket)
         instruction(LOAD_IMMEDIATE_64, 1, IS_MAP, 0, sockets),
         instruction(0, 0, 0, 0, 0),

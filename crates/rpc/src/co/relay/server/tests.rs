@@ -6,7 +6,7 @@ use crate::co::relay::Form;
 use crate::co::{ClientAssociation, ClientEvent, ClientOptions, Limits, OutgoingCall};
 use crate::security::Authenticated;
 use crate::uuid::{NDR, SyntaxId};
-use crate::vi_call::{Answer, ServerCall, Service, serve};
+use crate::vi_call::{Answer, ServerCall, Service, serve, serve_next};
 use obvia_via::stream::StreamListener;
 use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -27,6 +27,8 @@ struct Methods {
     released: Mutex<HashSet<u16>>,
     release: Condvar,
     events: Sender<Event>,
+    /// The further lanes, where nothing serves them.
+    unserved: Option<Mutex<Vec<Window>>>,
 }
 
 impl Methods {
@@ -58,6 +60,9 @@ impl Interfaces for Methods {
     }
 
     fn serve(self: Arc<Self>, mut lane: Window, _: Attribution) {
+        if let Some(unserved) = &self.unserved {
+            return unserved.lock().unwrap().push(lane);
+        }
         std::thread::spawn(move || serve(&mut lane, &mut Performer { methods: self, last: 0 }));
     }
 }
@@ -96,6 +101,12 @@ struct Client {
 }
 
 impl Client {
+    fn bind(&mut self) {
+        self.association.bind(vec![Context { id: 0, interface: INTERFACE, transfers: vec![NDR] }], None).unwrap();
+        self.flush();
+        self.receive(|event| assert!(matches!(event, ClientEvent::Bound(..))));
+    }
+
     fn flush(&mut self) {
         self.stream.send(&std::mem::take(self.association.output()), LIMIT).unwrap();
     }
@@ -118,6 +129,10 @@ impl Client {
         id
     }
 
+    fn receive_fault(&mut self, id: u32) {
+        self.receive(|event| assert!(matches!(event, ClientEvent::Fault(fault) if fault.id == id)));
+    }
+
     fn orphan(&mut self, id: u32) {
         self.association.orphan(id);
         self.flush();
@@ -128,27 +143,26 @@ fn next(happened: &Receiver<Event>) -> Event {
     happened.recv_timeout(LIMIT.remaining()).unwrap()
 }
 
-fn pair() -> (Client, Arc<Methods>, Receiver<Event>) {
+/// Returns a client, and the first lane of its server.
+fn pair(unserved: Option<Mutex<Vec<Window>>>) -> (Client, Arc<Methods>, Window, Receiver<Event>) {
     let listener = StreamListener::bind("127.0.0.1", 0).unwrap();
     let stream = Stream::connect("127.0.0.1", listener.endpoint().parse().unwrap(), LIMIT).unwrap();
     let (events, happened) = channel();
-    let methods = Arc::new(Methods { released: Mutex::default(), release: Condvar::new(), events });
+    let methods = Arc::new(Methods { released: Mutex::default(), release: Condvar::new(), events, unserved });
     let interfaces: Arc<dyn Interfaces> = Arc::<Methods>::clone(&methods);
-    let (lane, attribution) =
+    let (lane, _) =
         server(listener.accept(LIMIT).unwrap(), interfaces, &Options::default(), ServerOptions::default()).unwrap();
-    Arc::clone(&methods).serve(lane, attribution);
     let limits = Limits { sizes: FragmentSizes::GREATEST, message_max: 1000, calls_max: 4 };
-    let mut client = Client { stream, association: ClientAssociation::new(ClientOptions { limits }) };
-    client.association.bind(vec![Context { id: 0, interface: INTERFACE, transfers: vec![NDR] }], None).unwrap();
-    client.flush();
-    client.receive(|event| assert!(matches!(event, ClientEvent::Bound(..))));
-    (client, methods, happened)
+    let client = Client { stream, association: ClientAssociation::new(ClientOptions { limits }) };
+    (client, methods, lane, happened)
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "opens sockets")]
 fn the_lane_of_an_orphaned_call_learns_of_it() {
-    let (mut client, methods, happened) = pair();
+    let (mut client, methods, lane, happened) = pair(None);
+    Arc::clone(&methods).serve(lane, Attribution::default());
+    client.bind();
     let ids = [1, 2].map(|opnum| {
         let id = client.call(opnum);
         let begun = next(&happened);
@@ -158,7 +172,7 @@ fn the_lane_of_an_orphaned_call_learns_of_it() {
     let [(first, Event::Begun(one)), (second, Event::Begun(two))] = ids else { panic!("{ids:?}") };
     // A third lane receives for all from now on. The first lane has answered its call.
     methods.release(one);
-    client.receive(|event| assert!(matches!(event, ClientEvent::Fault(fault) if fault.id == first)));
+    client.receive_fault(first);
     client.orphan(first);
     assert_eq!(next(&happened), Event::Abandoned(one));
     // The second lane has not answered its call yet, and the client gets no answer.
@@ -168,5 +182,26 @@ fn the_lane_of_an_orphaned_call_learns_of_it() {
     methods.release(two);
     assert_eq!(next(&happened), Event::Abandoned(two));
     methods.release(three);
-    client.receive(|event| assert!(matches!(event, ClientEvent::Fault(fault) if fault.id == last)));
+    client.receive_fault(last);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_lane_is_added_for_a_call_but_not_for_a_cancel() {
+    let (mut client, methods, mut lane, happened) = pair(Some(Mutex::default()));
+    let mut performer = Performer { methods: Arc::clone(&methods), last: 0 };
+    methods.release(1);
+    let id = std::thread::scope(|scope| {
+        let served = scope.spawn(|| serve_next(&mut lane, &mut performer, LIMIT));
+        client.bind();
+        let id = client.call(1);
+        client.receive_fault(id);
+        served.join().unwrap().unwrap();
+        id
+    });
+    let added = || methods.unserved.as_ref().unwrap().lock().unwrap().len();
+    assert_eq!((next(&happened), added()), (Event::Begun(1), 1));
+    client.orphan(id);
+    serve_next(&mut lane, &mut performer, LIMIT).unwrap();
+    assert_eq!((next(&happened), added()), (Event::Abandoned(1), 1));
 }
