@@ -62,14 +62,20 @@ public abstract class Transport {
     }
 
     /**
-     * Creates a proxy, which releases its references when it is collected.
+     * Creates a proxy, which releases its references when it is collected. They are released at
+     * once if the factory makes no proxy of them.
      *
      * @param target the interface pointer
      * @param oid the OID, which is the same for all interface pointers of an object
      * @param refs the number of references to be released, which belong to the proxy from now on
      */
     protected final <T> T proxy(InterfaceInfo<T> info, long target, long oid, int refs) {
-        return info.proxy().apply(new Reference(this, target, oid, refs));
+        var reference = new Reference(this, target, oid, refs);
+        try {
+            return info.proxy().apply(reference);
+        } finally {
+            reference.releaseUnlessOwned();
+        }
     }
 
     /** Returns the transport of a proxy; {@code null} for any other object. */

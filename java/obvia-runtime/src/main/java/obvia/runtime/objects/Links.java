@@ -1,6 +1,7 @@
 package obvia.runtime.objects;
 
 import java.lang.ref.WeakReference;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
@@ -13,6 +14,7 @@ import obvia.runtime.shm.RepeatedTask;
 final class Links {
     private final ProcessRuntime runtime;
     private final Map<Long, Link> links = new ConcurrentHashMap<>();
+    private final UnreachedReferences unreached = new UnreachedReferences();
     private final Semaphore janitorsBell = new Semaphore(0);
     private volatile Thread janitor;
 
@@ -65,6 +67,10 @@ final class Links {
             link.close();
             return known;
         }
+        List<RuntimeCalls.CountedReference> owed = unreached.take(link.oxid(), System.nanoTime());
+        if (!owed.isEmpty()) {
+            link.releaseFirst(owed);
+        }
         Link raced = links.putIfAbsent(link.oxid(), link);
         if (raced != null) {
             link.close();
@@ -73,7 +79,10 @@ final class Links {
         return link;
     }
 
-    /** Returns the link to the process of an object. */
+    /**
+     * Returns the link to the process of a received reference. If the process cannot be reached,
+     * the next link to it gives the reference back.
+     */
     Link linkToObject(ObjRef reference) {
         Link known = known(reference.oxid());
         if (known != null) {
@@ -82,11 +91,22 @@ final class Links {
         if (reference.endpoints().isEmpty()) {
             throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has no binding");
         }
-        String endpoint = ObjRef.endpoint(reference.oxid());
-        if (!reference.endpoints().contains(endpoint)) {
-            throw RpcException.of(Hresult.RPC_S_SERVER_UNAVAILABLE, "the process that has the object cannot be reached through shared memory");
+        long received = System.nanoTime();
+        try {
+            String endpoint = ObjRef.endpoint(reference.oxid());
+            if (!reference.endpoints().contains(endpoint)) {
+                throw RpcException.of(Hresult.RPC_S_SERVER_UNAVAILABLE, "the process that has the object cannot be reached through shared memory");
+            }
+            return keep(Link.reach(runtime, endpoint));
+        } catch (RuntimeException | Error e) {
+            Link other = known(reference.oxid());
+            if (other == null) {
+                unreached.add(reference, received);
+            } else {
+                other.giveBack(reference.target(), reference.refs());
+            }
+            throw e;
         }
-        return keep(Link.reach(runtime, endpoint));
     }
 
     private void startJanitor() {

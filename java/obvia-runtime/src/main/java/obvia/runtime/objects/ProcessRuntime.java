@@ -326,31 +326,48 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
     /**
      * Returns the proxy for a received reference, or the object itself if it belongs to this
-     * process.
+     * process. A reference for which there is no proxy is given back.
      *
      * @param from a link that may lead to the object's process, or {@code null}
      * @param sender the process that sent the reference, whose own references are released if the
      *     object belongs to this process
      */
+        if (reference.oxid() == oxid) {
+            return ownObject(reference, info, sender);
+        }
+        if (reference.refs() == 0) {
+            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has a count of 0");
+        }
+        Link link = from != null && from.oxid() == reference.oxid() ? from : links.linkToObject(reference);
+        try {
+            checkInterface(reference, info);
+            link.bind(info);
+        } catch (RuntimeException | Error e) {
+            link.giveBack(reference.target(), reference.refs());
+            throw e;
+        }
+        return link.proxy(info, reference);
+    }
+
+    private static void checkInterface(ObjRef reference, InterfaceInfo<?> info) {
     <T> T adopt(ObjRef reference, InterfaceInfo<T> info, Link from, long sender) {
         if (!reference.iid().equals(info.iid())) {
             throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has another interface than requested");
         }
-        if (reference.oxid() == oxid) {
-            Exports.Entry own = exports.get(reference.target());
-            if (!info.type().isInstance(own.object())) {
+    }
+
+    /** Returns the object of this process to which a received reference leads. */
+    private <T> T ownObject(ObjRef reference, InterfaceInfo<T> info, long sender) {
+        try {
+            checkInterface(reference, info);
+            Object own = exports.get(reference.target()).object();
+            if (!info.type().isInstance(own)) {
                 throw RpcException.of(Hresult.E_NOINTERFACE, "the reference leads to an object without the requested interface");
             }
-            Object object = own.object();
+            return info.type().cast(own);
+        } finally {
             exports.release(sender, reference.target(), reference.refs());
-            return info.type().cast(object);
         }
-        Link link = from != null && from.oxid() == reference.oxid() ? from : links.linkToObject(reference);
-        if (reference.refs() == 0) {
-            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has a count of 0");
-        }
-        link.bind(info);
-        return link.proxy(info, reference);
     }
 
     @Override
