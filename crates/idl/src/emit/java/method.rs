@@ -144,9 +144,9 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// Returns the description of an object's interface.
+    /// Returns the description of an object's interface, or its IID if an argument gives it.
     pub(super) fn wanted(&self, object: &Object) -> String {
-        object_info(self.context, object, |operand| format!("Interfaces.of({})", self.given[operand.index]))
+        object_info(self.context, object, |operand| self.given[operand.index].clone())
     }
 
     /// Returns the results, in the order of the source.

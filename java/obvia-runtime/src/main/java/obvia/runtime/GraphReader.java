@@ -238,12 +238,6 @@ public final class GraphReader extends GraphCopy {
         FrameBytes.INTS.set(bytes, place - Frames.HEADER, referenceCount++);
     }
 
-    /** Unmarshals a reference. */
-    @FunctionalInterface
-    interface Adoption {
-        Object adopt(byte[] reference, InterfaceInfo<?> info);
-    }
-
     /** Unmarshals the references in a call's arguments, after everything else was verified. */
     public void resolve(InCall call) {
         resolve((reference, info) -> Marshal.object(call, reference, info));
@@ -258,15 +252,25 @@ public final class GraphReader extends GraphCopy {
         resolve((reference, info) -> Marshal.object(through, reference, info));
     }
 
-    void resolve(Adoption adoption) {
+    void resolve(Marshal.Adoption adoption) {
+        RuntimeException failure = null;
         if (referenceCount == 0) {
             return;
         }
         Object[] objects = new Object[referenceCount];
         for (int i = 0; i < objects.length; i++) {
             int place = referencePlaces[i];
-            InterfaceInfo<?> info = referenceTypes[i] instanceof Guid iid ? Interfaces.of(iid) : (InterfaceInfo<?>) referenceTypes[i];
-            objects[i] = adoption.adopt(Arrays.copyOfRange(bytes, place, place + getInt(place - 4)), info);
+            byte[] reference = Arrays.copyOfRange(bytes, place, place + getInt(place - 4));
+            try {
+                objects[i] = referenceTypes[i] instanceof Guid iid ? Marshal.object(reference, iid, adoption) : adoption.adopt(reference, (InterfaceInfo<?>) referenceTypes[i]);
+            } catch (RuntimeException e) {
+                // The other references belong to this process, too: they are released with their
+                // proxies.
+                failure = failure == null ? e : failure;
+            }
+        }
+        if (failure != null) {
+            throw failure;
         }
         frame.objects = objects;
     }

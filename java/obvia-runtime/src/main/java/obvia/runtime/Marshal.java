@@ -2,7 +2,9 @@ package obvia.runtime;
 
 import static java.lang.ref.Reference.reachabilityFence;
 
+import obvia.Guid;
 import obvia.Hresult;
+import obvia.Remote;
 import obvia.RpcException;
 import obvia.runtime.call.Fault;
 
@@ -14,6 +16,12 @@ import obvia.runtime.call.Fault;
  */
 public final class Marshal {
     private Marshal() {}
+
+    /** Unmarshals a reference. */
+    @FunctionalInterface
+    interface Adoption {
+        Object adopt(byte[] reference, InterfaceInfo<?> info);
+    }
 
     /**
      * Marshals a reference in the arguments of a call.
@@ -31,6 +39,22 @@ public final class Marshal {
     /** Marshals a reference in the results of a call. */
     public static byte[] reference(InCall call, Object object, InterfaceInfo<?> info) {
         return object == null ? null : call.reference(object, info);
+    }
+
+    /**
+     * Marshals a reference in the arguments of a call, to an interface that is given by its IID.
+     *
+     * @param through the proxy that is called
+     */
+    public static byte[] reference(Proxy through, Object object, Guid iid) {
+        return object == null ? null : reference(through, object, Interfaces.of(iid, object));
+    }
+
+    /**
+     * Marshals a reference in the results of a call, to an interface that is given by its IID.
+     */
+    public static byte[] reference(InCall call, Object object, Guid iid) {
+        return object == null ? null : reference(call, object, Interfaces.of(iid, object));
     }
 
     /**
@@ -57,6 +81,47 @@ public final class Marshal {
             // read.
             boolean isGone = e.result() == Hresult.RPC_E_DISCONNECTED;
             throw new Fault.Refused(isGone ? Hresult.CO_E_OBJNOTCONNECTED : e.result());
+        }
+    }
+
+    /**
+     * Unmarshals a reference in the results of a call, to an interface that is given by its IID.
+     *
+     * @param through the proxy that was called
+     * @throws RpcException with E_NOINTERFACE if this process does not know the interface
+     */
+    public static Remote object(Proxy through, byte[] reference, Guid iid) {
+        return reference == null ? null : object(reference, iid, (bytes, info) -> object(through, bytes, info));
+    }
+
+    /**
+     * Unmarshals a reference in the arguments of a call, to an interface that is given by its IID.
+     *
+     * @throws RpcException with E_NOINTERFACE if this process does not know the interface
+     */
+    public static Remote object(InCall call, byte[] reference, Guid iid) {
+        return reference == null ? null : object(reference, iid, (bytes, info) -> object(call, bytes, info));
+    }
+
+    /** Unmarshals a reference to an interface that is given by its IID. */
+    static Remote object(byte[] reference, Guid iid, Adoption adoption) {
+        InterfaceInfo<? extends Remote> info;
+        try {
+            info = Interfaces.of(iid);
+        } catch (RpcException e) {
+            giveBack(reference, adoption);
+            throw e;
+        }
+        return info.type().cast(adoption.adopt(reference, info));
+    }
+
+    /** Gives a reference to an unknown interface back. */
+    private static void giveBack(byte[] reference, Adoption adoption) {
+        try {
+            // The reference has another interface than IUnknown, so it is refused.
+            adoption.adopt(reference, Interfaces.UNKNOWN);
+        } catch (RuntimeException e) {
+            // The caller reports that the interface is unknown.
         }
     }
 }
