@@ -25,6 +25,7 @@ final class NativeChannel extends Channel {
         isTaken = true;
         return this;
     }
+        super(transport);
 
     @Override
     protected NativeChannel request(int length) {
