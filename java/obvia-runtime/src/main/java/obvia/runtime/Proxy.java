@@ -32,8 +32,9 @@ public abstract class Proxy implements Remote {
     /**
      * Whether a thread is in a method of a proxy.
      *
-     * <p>Taking the stack trace stops the thread: afterwards it sees this thread's earlier writes.
-     * Hidden classes are missing in stack traces and therefore cannot be proxies.
+     * <p>Taking the stack trace stops that thread for a moment. Afterwards the calling thread sees
+     * what that thread wrote before. Hidden classes are missing in stack traces and therefore
+     * cannot be proxies.
      */
     static boolean isCalling(Thread thread) {
         for (StackTraceElement frame : thread.getStackTrace()) {

@@ -40,7 +40,7 @@ public abstract class Transport {
      */
     protected abstract byte[] reference(long through, Object object, InterfaceInfo<?> info);
 
-    /** Takes back the references of this thread's next call, which is not made. */
+    /** Takes back the references that this thread has marshaled for a call that it does not make. */
     protected void takeBackUnsent() {}
 
     /**
@@ -89,8 +89,8 @@ public abstract class Transport {
     }
 
     /**
-     * Whether a thread is in a method of a proxy. The thread is stopped for a moment, and
-     * afterwards this thread sees its earlier writes.
+     * Whether a thread is in a method of a proxy. The check stops that thread for a moment.
+     * Afterwards the calling thread sees what that thread wrote before.
      */
     protected static boolean isCalling(Thread thread) {
         return Proxy.isCalling(thread);
