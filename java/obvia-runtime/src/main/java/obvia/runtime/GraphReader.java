@@ -11,6 +11,7 @@ import java.util.function.LongSupplier;
 import obvia.BadMessageException;
 import obvia.Guid;
 import obvia.Occupancy;
+import obvia.runtime.call.Pool;
 
 /**
  * Receives a frame with structures that contain pointers, and verifies it once before its use.
@@ -98,11 +99,6 @@ public final class GraphReader extends GraphCopy {
             Arrays.fill(built, 0, Math.min(built.length, queued >> 1), null);
         }
         POOL.give(this);
-    }
-
-    /** Frees the pooled readers. */
-    static void clearPool() {
-        POOL.clear();
     }
 
     /** Returns the frame that views read. */
@@ -253,11 +249,11 @@ public final class GraphReader extends GraphCopy {
     }
 
     void resolve(Marshal.Adoption adoption) {
-        RuntimeException failure = null;
         if (referenceCount == 0) {
             return;
         }
         Object[] objects = new Object[referenceCount];
+        RuntimeException failure = null;
         for (int i = 0; i < objects.length; i++) {
             int place = referencePlaces[i];
             byte[] reference = Arrays.copyOfRange(bytes, place, place + getInt(place - 4));

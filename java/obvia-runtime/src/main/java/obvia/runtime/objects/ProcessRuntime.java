@@ -185,7 +185,6 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
      * Marshals a reference to an object of this process, with references counted for the client.
      */
     ObjRef marshalOwn(Object object, InterfaceInfo<?> info, long client, boolean isVirtual) {
-        info.check(object);
         serve();
         int refs = RuntimeCalls.REFS_PER_QUERY;
         Exports.Entry entry = exports.add(object, info, client, refs, isVirtual);
@@ -332,6 +331,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
      * @param sender the process that sent the reference, whose own references are released if the
      *     object belongs to this process
      */
+    <T> T adopt(ObjRef reference, InterfaceInfo<T> info, Link from, long sender) {
         if (reference.oxid() == oxid) {
             return ownObject(reference, info, sender);
         }
@@ -350,7 +350,6 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
     }
 
     private static void checkInterface(ObjRef reference, InterfaceInfo<?> info) {
-    <T> T adopt(ObjRef reference, InterfaceInfo<T> info, Link from, long sender) {
         if (!reference.iid().equals(info.iid())) {
             throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has another interface than requested");
         }
