@@ -149,6 +149,19 @@ impl<'a> Method<'a> {
         object_info(self.context, object, |operand| self.given[operand.index].clone())
     }
 
+    /// Returns the expression that unmarshals a reference. If that fails, it gives the references
+    /// back that are unmarshaled later.
+    pub(super) fn unmarshaled<'b>(
+        &self,
+        through: &str,
+        param: &ParamPlan<'_>,
+        object: &Object,
+        rest: impl Iterator<Item = &'b ParamPlan<'b>>,
+    ) -> String {
+        let rest: String = rest.map(|other| format!(", {}Reference", self.stem(other))).collect();
+        format!("Marshal.object({through}, {}Reference, {}{rest})", self.stem(param), self.wanted(object))
+    }
+
     /// Returns the results, in the order of the source.
     pub(super) fn results(&self) -> Vec<Returned> {
         let context = self.context;

@@ -317,8 +317,8 @@ public final class IFormsInfo {
         byte[] anyReference = arguments.reference(8);
         byte[] object_Reference = arguments.reference(32);
         arguments.end();
-        IBase base = Marshal.object(call, baseReference, IBaseInfo.INFO);
-        Remote any = Marshal.object(call, anyReference, InterfaceInfo.of(Remote.class));
+        IBase base = Marshal.object(call, baseReference, IBaseInfo.INFO, anyReference, object_Reference);
+        Remote any = Marshal.object(call, anyReference, InterfaceInfo.of(Remote.class), object_Reference);
         Remote object_ = Marshal.object(call, object_Reference, iid);
         IForms.ObjectsResult outcome = object.objects(base, any, iid, object_);
         byte[] formsReference = Marshal.reference(call, outcome.forms(), IFormsInfo.INFO);
@@ -658,7 +658,7 @@ public final class IFormsInfo {
                 call.end();
             }
             return new ObjectsResult(
-                Marshal.object(this, formsReference, IFormsInfo.INFO),
+                Marshal.object(this, formsReference, IFormsInfo.INFO, otherReference),
                 number,
                 Marshal.object(this, otherReference, iid));
         }

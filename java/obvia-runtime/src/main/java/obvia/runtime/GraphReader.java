@@ -236,7 +236,7 @@ public final class GraphReader extends GraphCopy {
 
     /** Unmarshals the references in a call's arguments, after everything else was verified. */
     public void resolve(InCall call) {
-        resolve((reference, info) -> Marshal.object(call, reference, info));
+        resolve((reference, info) -> Marshal.argument(call, reference, info));
     }
 
     /**
@@ -245,7 +245,7 @@ public final class GraphReader extends GraphCopy {
      * @param through the proxy that was called
      */
     public void resolve(Proxy through) {
-        resolve((reference, info) -> Marshal.object(through, reference, info));
+        resolve((reference, info) -> Marshal.result(through, reference, info));
     }
 
     void resolve(Marshal.Adoption adoption) {
@@ -258,7 +258,7 @@ public final class GraphReader extends GraphCopy {
             int place = referencePlaces[i];
             byte[] reference = Arrays.copyOfRange(bytes, place, place + getInt(place - 4));
             try {
-                objects[i] = referenceTypes[i] instanceof Guid iid ? Marshal.object(reference, iid, adoption) : adoption.adopt(reference, (InterfaceInfo<?>) referenceTypes[i]);
+                objects[i] = Marshal.object(reference, referenceTypes[i], adoption);
             } catch (RuntimeException e) {
                 // The other references belong to this process, too: they are released with their
                 // proxies.

@@ -28,6 +28,19 @@ class ReceivedReferencesTest {
     }
 
     @Test
+    void referencesAfterOneThatFailsAreGivenBack() {
+        byte[][] rest = {null, {1}, {2}};
+        for (Object type : new Object[] {UNKNOWN, Interfaces.UNKNOWN}) {
+            adopted.clear();
+            assertThrows(RpcException.class, () -> Marshal.object(new byte[] {0}, type, this::adopt, rest));
+            assertEquals(List.of("0 IUnknown", "1 IUnknown", "2 IUnknown"), adopted);
+        }
+        adopted.clear();
+        Marshal.object(new byte[] {0}, ITreesInfo.INFO.iid(), this::adopt, rest);
+        assertEquals(List.of("0 ITrees"), adopted);
+    }
+
+    @Test
     void referencesBesideOneToAnUnknownInterfaceAreUnmarshaled() {
         GraphWriter writer = GraphWriter.of(GraphKinds.EVERY, 24);
         for (int number = 0; number < 3; number++) {
