@@ -83,8 +83,11 @@ final class SentReferences {
         } else {
             // The object's process counts the references for the receiver, and this process
             // releases its own.
-            RuntimeClient.transfer(home, target, to, refs);
-            home.giveBack(target, refs);
+            try {
+                RuntimeClient.transfer(home, target, to, refs);
+            } finally {
+                home.giveBack(target, refs);
+            }
         }
         return new ObjRef(info.iid(), refs, home.oxid(), Link.oid(proxy), target, List.of(ObjRef.endpoint(home.oxid()))).toBytes();
     }
