@@ -39,10 +39,10 @@ final class Link extends Transport {
      */
     private static final int MARKS_MAX = 1024;
     /**
-     * The time limit of a batch of references that the janitor gives back to the process. The
-     * janitor begins no further batch in a round that has taken this time.
+     * The time limit of a batch of references that is given back to the process. The janitor begins
+     * no further batch in a round that has taken this time.
      */
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private final ProcessRuntime runtime;
     private final long oxid;
@@ -151,12 +151,8 @@ final class Link extends Transport {
         return oidOf(proxy);
     }
 
-    /** Creates a proxy of a reference to an object of the link's process. */
-    <T> T proxy(InterfaceInfo<T> info, ObjRef reference) {
-        return counted(info, reference.target(), reference.oid(), reference.refs());
-    }
-
-    private <T> T counted(InterfaceInfo<T> info, long target, long oid, int refs) {
+    /** Creates a proxy of an object of the link's process: see {@link #proxy}. */
+    <T> T countedProxy(InterfaceInfo<T> info, long target, long oid, int refs) {
         releases.addProxy(target);
         return proxy(info, target, oid, refs);
     }
@@ -394,7 +390,7 @@ final class Link extends Transport {
 
     @Override
     protected <T> T query(long through, long oid, InterfaceInfo<T> info) {
-        return counted(info, RuntimeClient.query(this, through, info), oid, RuntimeCalls.REFS_PER_QUERY);
+        return countedProxy(info, RuntimeClient.query(this, through, info), oid, RuntimeCalls.REFS_PER_QUERY);
     }
 
     @Override
@@ -407,18 +403,6 @@ final class Link extends Transport {
     void giveBack(long target, int refs) {
         releases.giveBack(target, refs);
         runtime.links().wakeJanitor();
-    }
-
-    /** Releases references now, before this link is used for anything else. */
-    void releaseFirst(List<RuntimeCalls.CountedReference> batch) {
-        try {
-            CallContext.current().by(Deadline.in(PATIENCE)).during(() -> {
-                RuntimeClient.release(this, batch);
-                return null;
-            });
-        } catch (RpcException e) {
-            // The process drops the references at the end of the connection.
-        }
     }
 
     /** Returns the number of connections for calls. */

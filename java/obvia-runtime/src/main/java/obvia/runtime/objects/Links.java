@@ -8,6 +8,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import obvia.Hresult;
 import obvia.RpcException;
+import obvia.runtime.call.CallContext;
+import obvia.runtime.call.Deadline;
 import obvia.runtime.shm.RepeatedTask;
 
 /** The links of this process to others, and the janitor, a thread that tidies them. */
@@ -67,16 +69,32 @@ final class Links {
             link.close();
             return known;
         }
-        List<RuntimeCalls.CountedReference> owed = unreached.take(link.oxid(), System.nanoTime());
-        if (!owed.isEmpty()) {
-            link.releaseFirst(owed);
-        }
+        giveUnreachedBack(link);
         Link raced = links.putIfAbsent(link.oxid(), link);
         if (raced != null) {
             link.close();
             return raced;
         }
         return link;
+    }
+
+    /**
+     * Gives unreached references back over a new link, before it makes a proxy, whose references
+     * their counts could end.
+     */
+    private void giveUnreachedBack(Link link) {
+        List<RuntimeCalls.CountedReference> batch = unreached.take(link.oxid(), System.nanoTime());
+        if (batch.isEmpty()) {
+            return;
+        }
+        try {
+            CallContext.current().by(Deadline.in(Link.PATIENCE)).during(() -> {
+                RuntimeClient.release(link, batch);
+                return null;
+            });
+        } catch (RpcException e) {
+            // The process drops the references at the end of the connection.
+        }
     }
 
     /**

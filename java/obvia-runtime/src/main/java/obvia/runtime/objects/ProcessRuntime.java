@@ -346,7 +346,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
             link.giveBack(reference.target(), reference.refs());
             throw e;
         }
-        return link.proxy(info, reference);
+        return link.countedProxy(info, reference.target(), reference.oid(), reference.refs());
     }
 
     private static void checkInterface(ObjRef reference, InterfaceInfo<?> info) {
