@@ -55,7 +55,7 @@ impl Context<'_> {
 }
 
 /// The classes of other packages that generated code may import.
-const IMPORTS: [&str; 32] = [
+const IMPORTS: [&str; 31] = [
     "java.lang.foreign.MemorySegment",
     "java.util.List",
     "java.util.Objects",
@@ -84,7 +84,6 @@ const IMPORTS: [&str; 32] = [
     "obvia.runtime.Graphs",
     "obvia.runtime.InCall",
     "obvia.runtime.InterfaceInfo",
-    "obvia.runtime.Interfaces",
     "obvia.runtime.Marshal",
     "obvia.runtime.Proxy",
     "obvia.runtime.Reference",

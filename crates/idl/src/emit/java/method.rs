@@ -144,9 +144,22 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// Returns the description of an object's interface.
+    /// Returns the description of an object's interface, or its IID if an argument gives it.
     pub(super) fn wanted(&self, object: &Object) -> String {
-        object_info(self.context, object, |operand| format!("Interfaces.of({})", self.given[operand.index]))
+        object_info(self.context, object, |operand| self.given[operand.index].clone())
+    }
+
+    /// Returns the expression that unmarshals a reference. If that fails, it gives the references
+    /// back that are unmarshaled later.
+    pub(super) fn unmarshaled<'b>(
+        &self,
+        through: &str,
+        param: &ParamPlan<'_>,
+        object: &Object,
+        rest: impl Iterator<Item = &'b ParamPlan<'b>>,
+    ) -> String {
+        let rest: String = rest.map(|other| format!(", {}Reference", self.stem(other))).collect();
+        format!("Marshal.object({through}, {}Reference, {}{rest})", self.stem(param), self.wanted(object))
     }
 
     /// Returns the results, in the order of the source.

@@ -87,7 +87,7 @@ const LOCALS: [&str; 8] = ["arguments", "call", "frame", "i", "length", "memory"
 const NO_TYPES: [&str; 5] = ["permits", "record", "sealed", "var", "yield"];
 
 /// Types that generated code uses without their package.
-const TYPES: [&str; 53] = [
+const TYPES: [&str; 52] = [
     "ArithmeticException",
     "Boolean",
     "Byte",
@@ -118,7 +118,6 @@ const TYPES: [&str; 53] = [
     "InCall",
     "Integer",
     "InterfaceInfo",
-    "Interfaces",
     "Ints",
     "List",
     "Long",

@@ -460,10 +460,11 @@ fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, declared:
 
 /// Returns the expression for a result after the results have been read.
 fn given(method: &Method<'_>, at: usize) -> String {
-    match &method.plan.params[at].passing {
+    let (param, rest) = (&method.plan.params[at], &method.plan.params[at + 1..]);
+    match &param.passing {
         Passing::OutObject(object) => {
-            let (stem, wanted) = (method.stem(&method.plan.params[at]), method.wanted(object));
-            format!("Marshal.object(this, {stem}Reference, {wanted})")
+            let rest = rest.iter().filter(|other| matches!(other.passing, Passing::OutObject(_)));
+            method.unmarshaled("this", param, object, rest)
         }
         _ => method.came(at).to_owned(),
     }

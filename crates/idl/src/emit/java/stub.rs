@@ -80,12 +80,12 @@ fn request(out: &mut Writer, method: &Method<'_>) {
         fetch(out, method, param);
     }
     out.line("arguments.end();");
-    for param in &ordered {
+    for (at, param) in ordered.iter().enumerate() {
         if let Passing::Object(object) = &param.passing {
-            let (name, stem, class) =
-                (method.given(param), method.stem(param), method.argument(param).unwrap_or_default());
-            let wanted = method.wanted(object);
-            out.line(format!("{class} {name} = Marshal.object(call, {stem}Reference, {wanted});"));
+            let (name, class) = (method.given(param), method.argument(param).unwrap_or_default());
+            let rest = ordered[at + 1..].iter().filter(|other| matches!(other.passing, Passing::Object(_)));
+            let text = method.unmarshaled("call", param, object, rest.copied());
+            out.line(format!("{class} {name} = {text};"));
         }
     }
     for param in plan.params.iter().filter(|param| is_filled(param)) {

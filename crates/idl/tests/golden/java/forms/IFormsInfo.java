@@ -12,7 +12,6 @@ import obvia.runtime.FrameWriter;
 import obvia.runtime.Frames;
 import obvia.runtime.InCall;
 import obvia.runtime.InterfaceInfo;
-import obvia.runtime.Interfaces;
 import obvia.runtime.Marshal;
 import obvia.runtime.Proxy;
 import obvia.runtime.Reference;
@@ -318,13 +317,13 @@ public final class IFormsInfo {
         byte[] anyReference = arguments.reference(8);
         byte[] object_Reference = arguments.reference(32);
         arguments.end();
-        IBase base = Marshal.object(call, baseReference, IBaseInfo.INFO);
-        Remote any = Marshal.object(call, anyReference, InterfaceInfo.of(Remote.class));
-        Remote object_ = Marshal.object(call, object_Reference, Interfaces.of(iid));
+        IBase base = Marshal.object(call, baseReference, IBaseInfo.INFO, anyReference, object_Reference);
+        Remote any = Marshal.object(call, anyReference, InterfaceInfo.of(Remote.class), object_Reference);
+        Remote object_ = Marshal.object(call, object_Reference, iid);
         IForms.ObjectsResult outcome = object.objects(base, any, iid, object_);
         byte[] formsReference = Marshal.reference(call, outcome.forms(), IFormsInfo.INFO);
         int length = Frames.plus(24, formsReference);
-        byte[] otherReference = Marshal.reference(call, outcome.other(), Interfaces.of(iid));
+        byte[] otherReference = Marshal.reference(call, outcome.other(), iid);
         length = Frames.plus(length, otherReference);
         call.reply(length);
         call.replyMemory.set(Flat.INT, call.replyAt + 8, outcome.number());
@@ -637,7 +636,7 @@ public final class IFormsInfo {
             int length = Frames.plus(40, baseReference);
             byte[] anyReference = Marshal.reference(this, any, InterfaceInfo.of(Remote.class));
             length = Frames.plus(length, anyReference);
-            byte[] object_Reference = Marshal.reference(this, object_, Interfaces.of(iid));
+            byte[] object_Reference = Marshal.reference(this, object_, iid);
             length = Frames.plus(length, object_Reference);
             Channel call = begin(length);
             FrameWriter.put(iid, call.memory, call.at + 16);
@@ -659,9 +658,9 @@ public final class IFormsInfo {
                 call.end();
             }
             return new ObjectsResult(
-                Marshal.object(this, formsReference, IFormsInfo.INFO),
+                Marshal.object(this, formsReference, IFormsInfo.INFO, otherReference),
                 number,
-                Marshal.object(this, otherReference, Interfaces.of(iid)));
+                Marshal.object(this, otherReference, iid));
         }
 
         @Override

@@ -13,7 +13,6 @@ import obvia.runtime.FrameWriter;
 import obvia.runtime.Frames;
 import obvia.runtime.InCall;
 import obvia.runtime.InterfaceInfo;
-import obvia.runtime.Interfaces;
 import obvia.runtime.Marshal;
 import obvia.runtime.Proxy;
 import obvia.runtime.Reference;
@@ -177,7 +176,7 @@ public final class IOfficeInfo {
         Guid iid = arguments.getGuid(0);
         arguments.end();
         Remote found = object.find(iid);
-        byte[] foundReference = Marshal.reference(call, found, Interfaces.of(iid));
+        byte[] foundReference = Marshal.reference(call, found, iid);
         int length = Frames.plus(8, foundReference);
         call.reply(length);
         FrameWriter results = new FrameWriter(call, 8);
@@ -335,7 +334,7 @@ public final class IOfficeInfo {
             } finally {
                 call.end();
             }
-            return Marshal.object(this, foundReference, Interfaces.of(iid));
+            return Marshal.object(this, foundReference, iid);
         }
     }
 }

@@ -5,7 +5,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import obvia.runtime.Channel;
 
-/** The buffers of a request and its reply. The library chooses the connection. */
+/**
+ * The buffers of a request and its reply. The library chooses the connection.
+ *
+ * <p>The library writes to the reply's buffer without a check of its lifetime. A buffer therefore
+ * belongs to one call until that has returned, however a program's own proxy uses the channel.
+ */
 final class NativeChannel extends Channel {
     private static final int SMALL = 4096;
     private static final int KEPT_MAX = 1 << 20;
@@ -13,17 +18,30 @@ final class NativeChannel extends Channel {
     private final NativeTransport transport;
     private final MemorySegment returned = Arena.ofAuto().allocate(ValueLayout.JAVA_INT);
     private final Functions.Bytes reply = new Functions.Bytes();
-    private boolean isTaken;
+    /**
+     * The thread that may use the channel; {@code null} if it is free, and while the library uses
+     * the buffers.
+     */
+    private Thread user;
 
     NativeChannel(NativeTransport transport) {
+        super(transport);
         this.transport = transport;
         memory = Arena.ofAuto().allocate(SMALL, 8);
     }
 
-    /** Marks the channel as used by a call. */
+    /** Lets this thread use the channel for a call. */
     NativeChannel take() {
-        isTaken = true;
+        user = Thread.currentThread();
         return this;
+    }
+
+    /** Keeps the channel from being used before the library has returned. */
+    private void lock() {
+        if (user != Thread.currentThread()) {
+            throw new IllegalStateException("the channel does not belong to a call of this thread");
+        }
+        user = null;
     }
 
     @Override
@@ -36,15 +54,17 @@ final class NativeChannel extends Channel {
 
     @Override
     protected int exchange(long target, int opnum, int length) {
+        lock();
         SentReferences sent = SentReferences.forCall(target);
         int result;
         try {
             result = Limit.run(NativeTransport.time(), limit -> Functions.call(target, opnum, memory.asSlice(0, length), sent.handOver(), limit, returned, reply));
         } catch (RuntimeException | Error e) {
             sent.takeBack();
-            end();
+            take().end();
             throw e;
         }
+        take();
         replyMemory = reply.memory();
         this.length = result < 0 ? 0 : reply.length();
         return result;
@@ -52,6 +72,7 @@ final class NativeChannel extends Channel {
 
     @Override
     protected void oneway(long target, int opnum, int length) {
+        lock();
         SentReferences sent = SentReferences.forCall(target);
         try {
             Limit.run(NativeTransport.time(), limit -> {
@@ -60,14 +81,14 @@ final class NativeChannel extends Channel {
             });
         } finally {
             sent.takeBack();
-            end();
+            take().end();
         }
     }
 
     @Override
     public void end() {
-        if (isTaken) {
-            isTaken = false;
+        if (user == Thread.currentThread()) {
+            user = null;
             reply.shrink();
             if (memory.byteSize() > KEPT_MAX) {
                 memory = Arena.ofAuto().allocate(SMALL, 8);

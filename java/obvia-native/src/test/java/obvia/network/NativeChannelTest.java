@@ -1,10 +1,12 @@
 package obvia.network;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -21,8 +23,23 @@ class NativeChannelTest {
         for (int length : new int[] {LENGTH, -1}) {
             NativeChannel channel = new NativeChannel(NativeTransport.INSTANCE).take();
             assertThrows(IndexOutOfBoundsException.class, () -> channel.request(8).exchange(1, 3, length));
-            assertThrows(IndexOutOfBoundsException.class, () -> channel.request(8).oneway(1, 3, length));
+            assertThrows(IndexOutOfBoundsException.class, () -> channel.take().request(8).oneway(1, 3, length));
         }
+    }
+
+    @Test
+    void channelsAreUsedOnlyByTheThreadOfTheirCall() throws Exception {
+        NativeChannel channel = new NativeChannel(NativeTransport.INSTANCE).take();
+        var others = new ArrayList<Throwable>();
+        Thread.ofPlatform().start(() -> {
+            others.add(assertThrows(IllegalStateException.class, () -> channel.exchange(1, 3, 8)));
+            others.add(assertThrows(IllegalStateException.class, () -> channel.oneway(1, 3, 8)));
+            channel.end();
+        }).join();
+        assertEquals(2, others.size());
+        assertNotSame(channel, NativeTransport.INSTANCE.channel(), "another thread cannot end the call");
+        channel.end();
+        assertThrows(IllegalStateException.class, () -> channel.exchange(1, 3, 8));
     }
 
     @Test

@@ -1,5 +1,7 @@
 package obvia.processor;
 
+import static java.util.stream.Collectors.joining;
+
 import java.util.ArrayList;
 import java.util.List;
 
@@ -41,12 +43,20 @@ final class StubCode {
             return;
         }
         names.read(names.request, "arguments", false);
+        List<Integer> references = new ArrayList<>();
         for (int at = 0; at < names.given.size(); at++) {
-            if (method.params().get(at).type() instanceof Type.Reference reference) {
-                String name = names.given.get(at);
-                code.line(names.java(reference) + " " + name + " = " + code.runtime("Marshal") + ".object(call, " + names.derived(name, "Reference") + ", "
-                        + names.wanted(reference) + ");");
+            if (method.params().get(at).type() instanceof Type.Reference) {
+                references.add(at);
             }
+        }
+        while (!references.isEmpty()) {
+            int at = references.removeFirst();
+            var reference = (Type.Reference) method.params().get(at).type();
+            String name = names.given.get(at);
+            // The references that are given back if this one cannot be unmarshaled.
+            String rest = references.stream().map(other -> ", " + names.derived(names.given.get(other), "Reference")).collect(joining());
+            code.line(names.java(reference) + " " + name + " = " + code.runtime("Marshal") + ".object(call, " + names.derived(name, "Reference") + ", "
+                    + names.wanted(reference) + rest + ");");
         }
     }
 

@@ -28,8 +28,13 @@ public abstract class Channel {
     /** The length of the reply's frame, in bytes. */
     public int length;
 
+    /** The transport whose interface pointers the calls have. */
+    final Transport transport;
+
     /** For transports. */
-    protected Channel() {}
+    protected Channel(Transport transport) {
+        this.transport = transport;
+    }
 
     /** Allocates a request's frame of {@code length} bytes and returns this channel. */
     protected abstract Channel request(int length);

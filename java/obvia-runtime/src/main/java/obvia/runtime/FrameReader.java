@@ -8,6 +8,7 @@ import java.util.function.LongSupplier;
 import obvia.BadMessageException;
 import obvia.Guid;
 import obvia.runtime.call.Fault;
+import obvia.runtime.call.FrameLimit;
 
 /**
  * Reads a frame in the peer's memory. Each word is read once, since the peer may change it at any
@@ -146,7 +147,7 @@ public final class FrameReader {
 
     /** Checks that the area can hold the elements as results, and refuses the call otherwise. */
     public int room(int count, int size) {
-        if ((long) count * size > Frames.AREA_MAX) {
+        if ((long) count * size > FrameLimit.BYTES) {
             throw new Fault.Refused(Fault.NO_MEMORY);
         }
         return count;

@@ -30,9 +30,6 @@ public final class Frames {
     /** The maximum length of a frame whose length is known before it is written, in bytes. */
     static final int FRAME_MAX = Integer.MAX_VALUE;
 
-    /** The maximum length of a frame in the memory of a connection, in bytes. */
-    public static final long AREA_MAX = 256L << 20;
-
     /** The maximum size in bytes of an array that is copied to private memory. */
     static final int NEAR_MAX = 256;
 

@@ -11,6 +11,7 @@ import obvia.Guid;
 import obvia.Ints;
 import obvia.Longs;
 import obvia.Shorts;
+import obvia.runtime.call.Pool;
 
 /**
  * A frame while it is received: a private copy, made as the objects are found. Long arrays of

@@ -11,6 +11,7 @@ import java.util.function.LongSupplier;
 import obvia.BadMessageException;
 import obvia.Guid;
 import obvia.Occupancy;
+import obvia.runtime.call.Pool;
 
 /**
  * Receives a frame with structures that contain pointers, and verifies it once before its use.
@@ -98,11 +99,6 @@ public final class GraphReader extends GraphCopy {
             Arrays.fill(built, 0, Math.min(built.length, queued >> 1), null);
         }
         POOL.give(this);
-    }
-
-    /** Frees the pooled readers. */
-    static void clearPool() {
-        POOL.clear();
     }
 
     /** Returns the frame that views read. */
@@ -238,15 +234,9 @@ public final class GraphReader extends GraphCopy {
         FrameBytes.INTS.set(bytes, place - Frames.HEADER, referenceCount++);
     }
 
-    /** Unmarshals a reference. */
-    @FunctionalInterface
-    interface Adoption {
-        Object adopt(byte[] reference, InterfaceInfo<?> info);
-    }
-
     /** Unmarshals the references in a call's arguments, after everything else was verified. */
     public void resolve(InCall call) {
-        resolve((reference, info) -> Marshal.object(call, reference, info));
+        resolve((reference, info) -> Marshal.argument(call, reference, info));
     }
 
     /**
@@ -255,18 +245,28 @@ public final class GraphReader extends GraphCopy {
      * @param through the proxy that was called
      */
     public void resolve(Proxy through) {
-        resolve((reference, info) -> Marshal.object(through, reference, info));
+        resolve((reference, info) -> Marshal.result(through, reference, info));
     }
 
-    void resolve(Adoption adoption) {
+    void resolve(Marshal.Adoption adoption) {
         if (referenceCount == 0) {
             return;
         }
         Object[] objects = new Object[referenceCount];
+        RuntimeException failure = null;
         for (int i = 0; i < objects.length; i++) {
             int place = referencePlaces[i];
-            InterfaceInfo<?> info = referenceTypes[i] instanceof Guid iid ? Interfaces.of(iid) : (InterfaceInfo<?>) referenceTypes[i];
-            objects[i] = adoption.adopt(Arrays.copyOfRange(bytes, place, place + getInt(place - 4)), info);
+            byte[] reference = Arrays.copyOfRange(bytes, place, place + getInt(place - 4));
+            try {
+                objects[i] = Marshal.object(reference, referenceTypes[i], adoption);
+            } catch (RuntimeException e) {
+                // The other references belong to this process, too: they are released with their
+                // proxies.
+                failure = failure == null ? e : failure;
+            }
+        }
+        if (failure != null) {
+            throw failure;
         }
         frame.objects = objects;
     }

@@ -6,15 +6,15 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import obvia.Guid;
-import obvia.Hresult;
-import obvia.RpcException;
+import obvia.runtime.call.FrameLimit;
+import obvia.runtime.call.Pool;
 
 /** A frame while it is written: private memory that grows as necessary, and the values in it. */
 abstract class GraphWords extends Pool.Member {
     /** The initial number of words. */
     private static final int WORDS = 512;
 
-    private static final int WORDS_MAX = (int) (Frames.AREA_MAX / 8);
+    private static final int WORDS_MAX = (int) (FrameLimit.BYTES / 8);
     static final int HEADER = Frames.HEADER / 8;
     static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(LITTLE_ENDIAN);
 
@@ -73,19 +73,15 @@ abstract class GraphWords extends Pool.Member {
 
     private void grow(int end) {
         if (end + beyond > WORDS_MAX) {
-            throw tooLong(8L * (end + beyond));
+            throw FrameLimit.exceeded(8L * (end + beyond));
         }
         words = Arrays.copyOf(words, (int) Math.max(end, Math.min(2L * words.length, WORDS_MAX)));
     }
 
-    static RpcException tooLong(long length) {
-        return RpcException.of(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes is longer than the limit of " + Frames.AREA_MAX + " bytes");
-    }
-
     /** Appends an object to which the slot leads, and returns the offset of its body. */
     final int object(int slot, int number, int count, long length) {
-        if (length > Frames.AREA_MAX) {
-            throw tooLong(length);
+        if (length > FrameLimit.BYTES) {
+            throw FrameLimit.exceeded(length);
         }
         int body = claim(HEADER + words(length)) + HEADER;
         words[body - HEADER] = header(number, count);

@@ -13,6 +13,8 @@ import obvia.Ints;
 import obvia.Longs;
 import obvia.RpcException;
 import obvia.Shorts;
+import obvia.runtime.call.FrameLimit;
+import obvia.runtime.call.Pool;
 
 /**
  * Writes a frame with structures that contain pointers: the block, followed by objects in the order
@@ -75,11 +77,6 @@ public final class GraphWriter extends GraphWords {
         return writer;
     }
 
-    /** Frees the pooled writers. */
-    static void clearPool() {
-        POOL.clear();
-    }
-
     /** Ends the frame and returns the writer to the pool. */
     void close() {
         clear();
@@ -111,8 +108,8 @@ public final class GraphWriter extends GraphWords {
                 types[at].write(this, value, places[at]);
             }
         }
-        if (length() > Frames.AREA_MAX) {
-            throw tooLong(length());
+        if (length() > FrameLimit.BYTES) {
+            throw FrameLimit.exceeded(length());
         }
         return length();
     }
@@ -333,8 +330,8 @@ public final class GraphWriter extends GraphWords {
             return;
         }
         object(slot, kinds.number(type), count, 0);
-        if (length() + length > Frames.AREA_MAX) {
-            throw tooLong(length() + length);
+        if (length() + length > FrameLimit.BYTES) {
+            throw FrameLimit.exceeded(length() + length);
         }
         if (farCount == far.length) {
             far = Arrays.copyOf(far, 2 * farCount);

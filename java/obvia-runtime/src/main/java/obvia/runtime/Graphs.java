@@ -45,12 +45,6 @@ public final class Graphs {
         return Retained.of((T) view.graphType().view(kept, view.at), kept.hold());
     }
 
-    /** Frees the pooled readers and writers. */
-    public static void clearPools() {
-        GraphReader.clearPool();
-        GraphWriter.clearPool();
-    }
-
     /** The hold of values without a frame. */
     private static final Hold NOTHING = new Hold() {
         @Override

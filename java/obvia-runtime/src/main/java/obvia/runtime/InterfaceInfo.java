@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import obvia.Guid;
-import obvia.Hresult;
 import obvia.RpcException;
 
 /**
@@ -52,13 +51,6 @@ public record InterfaceInfo<T>(
          * @throws Throwable the method's exception
          */
         void perform(T object, InCall call) throws Throwable;
-    }
-
-    /** Throws E_NOINTERFACE if the object lacks the interface. */
-    public void check(Object object) {
-        if (!type.isInstance(object)) {
-            throw RpcException.of(Hresult.E_NOINTERFACE, "an object of " + object.getClass().getName() + " does not have interface " + this);
-        }
     }
 
     /** Returns the name and the IID. */

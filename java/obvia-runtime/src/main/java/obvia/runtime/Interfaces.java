@@ -25,7 +25,7 @@ public final class Interfaces {
     private static final Map<Guid, List<WeakReference<InterfaceInfo<?>>>> BY_IID = new HashMap<>();
 
     /** IUnknown, which every object implements. */
-    private static final InterfaceInfo<Remote> UNKNOWN = new InterfaceInfo<>(
+    static final InterfaceInfo<Remote> UNKNOWN = new InterfaceInfo<>(
             Remote.class,
             "IUnknown",
             Guid.IUNKNOWN,
@@ -175,7 +175,7 @@ public final class Interfaces {
      * @throws RpcException with E_NOINTERFACE if this process does not know the interface, or it
      *     does not extend {@link Remote}
      */
-    public static InterfaceInfo<? extends Remote> of(Guid iid) {
+    static InterfaceInfo<? extends Remote> of(Guid iid) {
         return of(iid, null);
     }
 

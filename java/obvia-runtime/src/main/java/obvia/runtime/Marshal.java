@@ -2,7 +2,9 @@ package obvia.runtime;
 
 import static java.lang.ref.Reference.reachabilityFence;
 
+import obvia.Guid;
 import obvia.Hresult;
+import obvia.Remote;
 import obvia.RpcException;
 import obvia.runtime.call.Fault;
 
@@ -14,6 +16,12 @@ import obvia.runtime.call.Fault;
  */
 public final class Marshal {
     private Marshal() {}
+
+    /** Unmarshals a reference. */
+    @FunctionalInterface
+    interface Adoption {
+        Object adopt(byte[] reference, InterfaceInfo<?> info);
+    }
 
     /**
      * Marshals a reference in the arguments of a call.
@@ -34,29 +42,123 @@ public final class Marshal {
     }
 
     /**
+     * Marshals a reference in the arguments of a call, to an interface that is given by its IID.
+     *
+     * @param through the proxy that is called
+     */
+    public static byte[] reference(Proxy through, Object object, Guid iid) {
+        return object == null ? null : reference(through, object, Interfaces.of(iid, object));
+    }
+
+    /**
+     * Marshals a reference in the results of a call, to an interface that is given by its IID.
+     */
+    public static byte[] reference(InCall call, Object object, Guid iid) {
+        return object == null ? null : reference(call, object, Interfaces.of(iid, object));
+    }
+
+    /**
      * Unmarshals a reference in the results of a call.
      *
      * @param through the proxy that was called
-     * @throws obvia.RpcException with RPC_E_INVALID_OBJREF if the bytes are no OBJREF, or with the
+     * @param rest further references in the results, which are given back if this one fails
+     * @throws RpcException with RPC_E_INVALID_OBJREF if the bytes are no OBJREF, or with the
      *     failure if the object's process cannot be reached
      */
-    public static <T> T object(Proxy through, byte[] reference, InterfaceInfo<T> info) {
+    public static <T> T object(Proxy through, byte[] reference, InterfaceInfo<T> info, byte[]... rest) {
+        return info.type().cast(object(reference, info, (bytes, wanted) -> result(through, bytes, wanted), rest));
+    }
+
+    /**
+     * Unmarshals a reference in the arguments of a call.
+     *
+     * @param rest further references in the arguments, which are given back if this one fails
+     */
+    public static <T> T object(InCall call, byte[] reference, InterfaceInfo<T> info, byte[]... rest) {
+        return info.type().cast(object(reference, info, (bytes, wanted) -> argument(call, bytes, wanted), rest));
+    }
+
+    /**
+     * Unmarshals a reference in the results of a call, to an interface that is given by its IID.
+     *
+     * @param through the proxy that was called
+     * @param rest further references in the results, which are given back if this one fails
+     * @throws RpcException as for the other interfaces, or with E_NOINTERFACE if this process does
+     *     not know the interface
+     */
+    public static Remote object(Proxy through, byte[] reference, Guid iid, byte[]... rest) {
+        return (Remote) object(reference, iid, (bytes, wanted) -> result(through, bytes, wanted), rest);
+    }
+
+    /**
+     * Unmarshals a reference in the arguments of a call, to an interface that is given by its IID.
+     *
+     * @param rest further references in the arguments, which are given back if this one fails
+     * @throws RpcException with E_NOINTERFACE if this process does not know the interface
+     */
+    public static Remote object(InCall call, byte[] reference, Guid iid, byte[]... rest) {
+        return (Remote) object(reference, iid, (bytes, wanted) -> argument(call, bytes, wanted), rest);
+    }
+
+    static Object result(Proxy through, byte[] reference, InterfaceInfo<?> info) {
         try {
-            return reference == null ? null : through.transport().object(through.target(), reference, info);
+            return through.transport().object(through.target(), reference, info);
         } finally {
             reachabilityFence(through);
         }
     }
 
-    /** Unmarshals a reference in the arguments of a call. */
-    public static <T> T object(InCall call, byte[] reference, InterfaceInfo<T> info) {
+    static Object argument(InCall call, byte[] reference, InterfaceInfo<?> info) {
         try {
-            return reference == null ? null : call.object(reference, info);
+            return call.object(reference, info);
         } catch (RpcException e) {
             // RPC_E_DISCONNECTED means that the called object is gone and the arguments were not
             // read.
             boolean isGone = e.result() == Hresult.RPC_E_DISCONNECTED;
             throw new Fault.Refused(isGone ? Hresult.CO_E_OBJNOTCONNECTED : e.result());
+        }
+    }
+
+    /**
+     * Unmarshals a reference. If that fails, gives the other ones back.
+     *
+     * @param type the interface, or its IID
+     */
+    static Object object(byte[] reference, Object type, Adoption adoption, byte[]... rest) {
+        if (reference == null) {
+            return null;
+        }
+        try {
+            return adoption.adopt(reference, type instanceof Guid iid ? known(iid, reference, adoption) : (InterfaceInfo<?>) type);
+        } catch (RuntimeException | Error e) {
+            for (byte[] other : rest) {
+                giveBack(other, adoption);
+            }
+            throw e;
+        }
+    }
+
+    /** Returns an interface. If this process does not know it, gives the reference to it back. */
+    private static InterfaceInfo<?> known(Guid iid, byte[] reference, Adoption adoption) {
+        try {
+            return Interfaces.of(iid);
+        } catch (RpcException e) {
+            giveBack(reference, adoption);
+            throw e;
+        }
+    }
+
+    /**
+     * Gives a reference back, if any. As a reference to IUnknown, it is refused, or its proxy is
+     * collected soon.
+     */
+    private static void giveBack(byte[] reference, Adoption adoption) {
+        try {
+            if (reference != null) {
+                adoption.adopt(reference, Interfaces.UNKNOWN);
+            }
+        } catch (RuntimeException e) {
+            // The caller reports an earlier failure.
         }
     }
 }

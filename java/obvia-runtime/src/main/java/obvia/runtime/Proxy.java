@@ -32,8 +32,9 @@ public abstract class Proxy implements Remote {
     /**
      * Whether a thread is in a method of a proxy.
      *
-     * <p>Taking the stack trace stops the thread: afterwards it sees this thread's earlier writes.
-     * Hidden classes are missing in stack traces and therefore cannot be proxies.
+     * <p>Taking the stack trace stops that thread for a moment. Afterwards the calling thread sees
+     * what that thread wrote before. Hidden classes are missing in stack traces and therefore
+     * cannot be proxies.
      */
     static boolean isCalling(Thread thread) {
         for (StackTraceElement frame : thread.getStackTrace()) {
@@ -106,13 +107,14 @@ public abstract class Proxy implements Remote {
      * keeps the proxy reachable until the response has arrived: its collection would release the
      * reference during the call.
      *
-     * @param call the channel, with the arguments' frame in place
+     * @param call the channel from {@link #begin}, with the arguments' frame in place
      * @param opnum the opnum
      * @param length the length of the request's frame in bytes, at most the allocated length
      * @throws RpcException with the HRESULT of the method if it failed, or with the reason why
      *     there are no results
      */
     protected final void call(Channel call, int opnum, int length) {
+        checkOwn(call);
         try {
             call.call(target, opnum, length);
         } finally {
@@ -122,10 +124,18 @@ public abstract class Proxy implements Remote {
 
     /** Sends a request as a call without response: see {@link #call}. */
     protected final void oneway(Channel call, int opnum, int length) {
+        checkOwn(call);
         try {
             call.oneway(target, opnum, length);
         } finally {
             java.lang.ref.Reference.reachabilityFence(this);
+        }
+    }
+
+    /** Refuses a channel of another transport, where the interface pointer means another object. */
+    private void checkOwn(Channel call) {
+        if (call.transport != transport) {
+            throw new IllegalArgumentException("the channel is not one of this proxy's transport");
         }
     }
 

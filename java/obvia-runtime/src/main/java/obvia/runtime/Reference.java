@@ -104,6 +104,13 @@ public final class Reference {
         release = CLEANER.register(proxy, owned);
     }
 
+    /** Releases the references now if they belong to no proxy. */
+    void releaseUnlessOwned() {
+        if (release == null) {
+            owned.run();
+        }
+    }
+
     /** Whether the other interface pointer is one of the same object. */
     boolean isSame(Reference other) {
         return other.oid == oid && other.transport.oxid() == transport.oxid();

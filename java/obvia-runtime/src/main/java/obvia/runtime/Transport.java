@@ -40,7 +40,7 @@ public abstract class Transport {
      */
     protected abstract byte[] reference(long through, Object object, InterfaceInfo<?> info);
 
-    /** Takes back the references of this thread's next call, which is not made. */
+    /** Takes back the references that this thread has marshaled for a call that it does not make. */
     protected void takeBackUnsent() {}
 
     /**
@@ -62,14 +62,20 @@ public abstract class Transport {
     }
 
     /**
-     * Creates a proxy, which releases its references when it is collected.
+     * Creates a proxy, which releases its references when it is collected. They are released at
+     * once if the factory makes no proxy of them.
      *
      * @param target the interface pointer
      * @param oid the OID, which is the same for all interface pointers of an object
      * @param refs the number of references to be released, which belong to the proxy from now on
      */
     protected final <T> T proxy(InterfaceInfo<T> info, long target, long oid, int refs) {
-        return info.proxy().apply(new Reference(this, target, oid, refs));
+        var reference = new Reference(this, target, oid, refs);
+        try {
+            return info.proxy().apply(reference);
+        } finally {
+            reference.releaseUnlessOwned();
+        }
     }
 
     /** Returns the transport of a proxy; {@code null} for any other object. */
@@ -83,8 +89,8 @@ public abstract class Transport {
     }
 
     /**
-     * Whether a thread is in a method of a proxy. The thread is stopped for a moment, and
-     * afterwards this thread sees its earlier writes.
+     * Whether a thread is in a method of a proxy. The check stops that thread for a moment.
+     * Afterwards the calling thread sees what that thread wrote before.
      */
     protected static boolean isCalling(Thread thread) {
         return Proxy.isCalling(thread);

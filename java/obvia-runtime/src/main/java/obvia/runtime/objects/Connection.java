@@ -10,13 +10,13 @@ import obvia.Caller;
 import obvia.Hresult;
 import obvia.RpcException;
 import obvia.SecurityLevel;
-import obvia.runtime.Graphs;
 import obvia.runtime.InCall;
 import obvia.runtime.call.CallContext;
 import obvia.runtime.call.ErrorInfo;
 import obvia.runtime.call.Fault;
 import obvia.runtime.call.LimitedLog;
 import obvia.runtime.call.PeerFailure;
+import obvia.runtime.call.Pool;
 import obvia.runtime.shm.Regions;
 import obvia.runtime.shm.Window;
 
@@ -144,16 +144,8 @@ final class Connection implements Runnable {
         }
     }
 
-    /**
-     * Frees this thread's pooled objects when the connection goes to rest; the next call allocates
-     * new ones.
-     */
-    private static void clearPools() {
-        Graphs.clearPools();
-    }
-
     private void close() {
-        clearPools();
+        Pool.clearAll();
         window.close();
         regions.close();
         runtime.clients().leave(client);
@@ -225,7 +217,7 @@ final class Connection implements Runnable {
         if (!window.rest()) {
             return false;
         }
-        clearPools();
+        Pool.clearAll();
         IdleConnections.WARM.incrementAndGet();
         isResting.set(true);
         try {
@@ -379,7 +371,7 @@ final class Connection implements Runnable {
         ReferencesToReturn toReturn = runtime.clients().referencesToReturn(client);
         var source = new ReferencesToReturn.Source(window.pid(), window.mark());
         call.forEachReference((target, refs) -> {
-            int count = (int) Math.min(Math.max(refs, 0), Integer.MAX_VALUE);
+            long count = Math.min(Math.max(refs, 0), Integer.MAX_VALUE);
             toReturn.add(source, new RuntimeCalls.CountedReference(target, count));
         });
         runtime.links().wakeJanitor();

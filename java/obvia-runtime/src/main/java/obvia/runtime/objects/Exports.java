@@ -108,8 +108,10 @@ final class Exports {
      * Adds references of a client to an interface of an object, and returns the entry.
      *
      * @param isVirtual whether virtual threads call the methods of an object that is new here
+     * @throws RpcException with E_NOINTERFACE if the object lacks the interface
      */
     synchronized Entry add(Object object, InterfaceInfo<?> info, long client, int refs, boolean isVirtual) {
+        checkInterface(object, info);
         Identity identity = objects.computeIfAbsent(object, o -> new Identity(++lastOid, isVirtual));
         Entry entry = identity.entries.computeIfAbsent(info.iid(), iid -> enter(object, info, identity));
         entry.holders.merge(client, (long) refs, Long::sum);
@@ -123,8 +125,14 @@ final class Exports {
     synchronized Entry query(long target, Guid iid, long client, int refs) {
         Entry entry = get(target);
         InterfaceInfo<?> info = Interfaces.find(iid, entry.object);
-        info.check(entry.object);
         return add(entry.object, info, client, refs, entry.isVirtual());
+    }
+
+    /** Throws E_NOINTERFACE if the object lacks the interface. */
+    static void checkInterface(Object object, InterfaceInfo<?> info) {
+        if (!info.type().isInstance(object)) {
+            throw RpcException.of(Hresult.E_NOINTERFACE, "an object of " + object.getClass().getName() + " does not have interface " + info);
+        }
     }
 
     private Entry enter(Object object, InterfaceInfo<?> info, Identity identity) {
@@ -151,7 +159,7 @@ final class Exports {
             throw RpcException.of(Hresult.E_INVALIDARG, "the new object already has references of its own, so it cannot take over those of the former one");
         }
         // The new object's class loader may be another one, with interfaces of its own.
-        identity.entries.keySet().forEach(iid -> Interfaces.find(iid, object).check(object));
+        identity.entries.keySet().forEach(iid -> checkInterface(object, Interfaces.find(iid, object)));
         identity.entries.replaceAll((iid, entry) -> new Entry(object, Interfaces.find(iid, object), entry.target, identity, entry.holders));
         identity.entries.values().forEach(entry -> table.set((int) entry.target, entry));
         objects.remove(former);

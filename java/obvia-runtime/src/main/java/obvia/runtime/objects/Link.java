@@ -2,7 +2,6 @@ package obvia.runtime.objects;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -40,10 +39,10 @@ final class Link extends Transport {
      */
     private static final int MARKS_MAX = 1024;
     /**
-     * The time limit of a batch of references that the janitor gives back to the process. The
-     * janitor begins no further batch in a round that has taken this time.
+     * The time limit of a batch of references that is given back to the process. The janitor begins
+     * no further batch in a round that has taken this time.
      */
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private final ProcessRuntime runtime;
     private final long oxid;
@@ -59,7 +58,7 @@ final class Link extends Transport {
     private final Map<Thread, WindowChannel> lent = new ConcurrentHashMap<>();
     /** Idle channels of threads, until no call can be using them. */
     private final ConcurrentLinkedQueue<WindowChannel> leaving = new ConcurrentLinkedQueue<>();
-    private final ConcurrentLinkedQueue<RuntimeCalls.CountedReference> returned = new ConcurrentLinkedQueue<>();
+    private final Releases releases = new Releases();
 
     private final ConnectionMarks marks = new ConnectionMarks(MARKS_MAX);
 
@@ -152,9 +151,10 @@ final class Link extends Transport {
         return oidOf(proxy);
     }
 
-    /** Creates a proxy of a reference to an object of the link's process. */
-    <T> T proxy(InterfaceInfo<T> info, ObjRef reference) {
-        return proxy(info, reference.target(), reference.oid(), reference.refs());
+    /** Creates a proxy of an object of the link's process: see {@link #proxy}. */
+    <T> T countedProxy(InterfaceInfo<T> info, long target, long oid, int refs) {
+        releases.addProxy(target);
+        return proxy(info, target, oid, refs);
     }
 
     ProcessRuntime runtime() {
@@ -390,13 +390,18 @@ final class Link extends Transport {
 
     @Override
     protected <T> T query(long through, long oid, InterfaceInfo<T> info) {
-        return proxy(info, RuntimeClient.query(this, through, info), oid, RuntimeCalls.REFS_PER_QUERY);
+        return countedProxy(info, RuntimeClient.query(this, through, info), oid, RuntimeCalls.REFS_PER_QUERY);
     }
 
-    /** Queues the references, which the janitor releases in batches. */
     @Override
     protected void releaseLater(long target, int refs) {
-        returned.add(new RuntimeCalls.CountedReference(target, refs));
+        releases.removeProxy(target, refs);
+        runtime.links().wakeJanitor();
+    }
+
+    /** Releases references soon that do not belong to a proxy, without waiting. */
+    void giveBack(long target, int refs) {
+        releases.giveBack(target, refs);
         runtime.links().wakeJanitor();
     }
 
@@ -462,7 +467,7 @@ final class Link extends Transport {
     }
 
     private boolean hasReturns() {
-        return !returned.isEmpty() || runtime.clients().hasReferencesToReturn(oxid);
+        return !releases.isEmpty() || runtime.clients().hasReferencesToReturn(oxid);
     }
 
     /** Gives back a batch of references. Returns whether to continue. */
@@ -470,7 +475,7 @@ final class Link extends Transport {
         try {
             // The batch leaves the queue only when the connection is free to send it.
             CallContext.NONE.by(Deadline.in(PATIENCE)).during(() -> atHome(home -> {
-                List<RuntimeCalls.CountedReference> batch = returned.isEmpty() ? runtime.clients().takeReferencesToReturn(oxid, this::isFrom) : nextReturned();
+                List<RuntimeCalls.CountedReference> batch = releases.isEmpty() ? runtime.clients().takeReferencesToReturn(oxid, this::isFrom) : releases.next();
                 if (!batch.isEmpty()) {
                     RuntimeClient.release(this, batch);
                 }
@@ -482,14 +487,6 @@ final class Link extends Transport {
             // sends the remaining batches in its next round.
             return false;
         }
-    }
-
-    private List<RuntimeCalls.CountedReference> nextReturned() {
-        List<RuntimeCalls.CountedReference> batch = new ArrayList<>();
-        while (!returned.isEmpty() && batch.size() < RuntimeCalls.RELEASES_MAX) {
-            batch.add(returned.poll());
-        }
-        return batch;
     }
 
     void close() {

@@ -1,18 +1,22 @@
 package obvia.runtime.objects;
 
 import java.lang.ref.WeakReference;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import obvia.Hresult;
 import obvia.RpcException;
+import obvia.runtime.call.CallContext;
+import obvia.runtime.call.Deadline;
 import obvia.runtime.shm.RepeatedTask;
 
 /** The links of this process to others, and the janitor, a thread that tidies them. */
 final class Links {
     private final ProcessRuntime runtime;
     private final Map<Long, Link> links = new ConcurrentHashMap<>();
+    private final UnreachedReferences unreached = new UnreachedReferences();
     private final Semaphore janitorsBell = new Semaphore(0);
     private volatile Thread janitor;
 
@@ -65,6 +69,7 @@ final class Links {
             link.close();
             return known;
         }
+        giveUnreachedBack(link);
         Link raced = links.putIfAbsent(link.oxid(), link);
         if (raced != null) {
             link.close();
@@ -73,7 +78,29 @@ final class Links {
         return link;
     }
 
-    /** Returns the link to the process of an object. */
+    /**
+     * Gives unreached references back over a new link, before it makes a proxy, whose references
+     * their counts could end.
+     */
+    private void giveUnreachedBack(Link link) {
+        List<RuntimeCalls.CountedReference> batch = unreached.take(link.oxid(), System.nanoTime());
+        if (batch.isEmpty()) {
+            return;
+        }
+        try {
+            CallContext.current().by(Deadline.in(Link.PATIENCE)).during(() -> {
+                RuntimeClient.release(link, batch);
+                return null;
+            });
+        } catch (RpcException e) {
+            // The process drops the references at the end of the connection.
+        }
+    }
+
+    /**
+     * Returns the link to the process of a received reference. If the process cannot be reached,
+     * the next link to it gives the reference back.
+     */
     Link linkToObject(ObjRef reference) {
         Link known = known(reference.oxid());
         if (known != null) {
@@ -82,11 +109,22 @@ final class Links {
         if (reference.endpoints().isEmpty()) {
             throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has no binding");
         }
-        String endpoint = ObjRef.endpoint(reference.oxid());
-        if (!reference.endpoints().contains(endpoint)) {
-            throw RpcException.of(Hresult.RPC_S_SERVER_UNAVAILABLE, "the process that has the object cannot be reached through shared memory");
+        long received = System.nanoTime();
+        try {
+            String endpoint = ObjRef.endpoint(reference.oxid());
+            if (!reference.endpoints().contains(endpoint)) {
+                throw RpcException.of(Hresult.RPC_S_SERVER_UNAVAILABLE, "the process that has the object cannot be reached through shared memory");
+            }
+            return keep(Link.reach(runtime, endpoint));
+        } catch (RuntimeException | Error e) {
+            Link other = known(reference.oxid());
+            if (other == null) {
+                unreached.add(reference, received);
+            } else {
+                other.giveBack(reference.target(), reference.refs());
+            }
+            throw e;
         }
-        return keep(Link.reach(runtime, endpoint));
     }
 
     private void startJanitor() {

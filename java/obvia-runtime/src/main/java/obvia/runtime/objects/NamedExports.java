@@ -96,7 +96,7 @@ final class NamedExports {
                 checkOpen();
                 Object former = names.get(name).object();
                 var all = names.entrySet().stream().filter(entry -> entry.getValue().object() == former).toList();
-                all.forEach(entry -> entry.getValue().infoFor(object).check(object));
+                all.forEach(entry -> Exports.checkInterface(object, entry.getValue().infoFor(object)));
                 runtime.rules().inherit(former, object);
                 runtime.exports().replace(former, object);
                 networks.replace(former, object);

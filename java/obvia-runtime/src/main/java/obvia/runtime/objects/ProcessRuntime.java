@@ -185,7 +185,6 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
      * Marshals a reference to an object of this process, with references counted for the client.
      */
     ObjRef marshalOwn(Object object, InterfaceInfo<?> info, long client, boolean isVirtual) {
-        info.check(object);
         serve();
         int refs = RuntimeCalls.REFS_PER_QUERY;
         Exports.Entry entry = exports.add(object, info, client, refs, isVirtual);
@@ -326,31 +325,48 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
     /**
      * Returns the proxy for a received reference, or the object itself if it belongs to this
-     * process.
+     * process. A reference for which there is no proxy is given back.
      *
      * @param from a link that may lead to the object's process, or {@code null}
      * @param sender the process that sent the reference, whose own references are released if the
      *     object belongs to this process
      */
     <T> T adopt(ObjRef reference, InterfaceInfo<T> info, Link from, long sender) {
-        if (!reference.iid().equals(info.iid())) {
-            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has another interface than requested");
-        }
         if (reference.oxid() == oxid) {
-            Exports.Entry own = exports.get(reference.target());
-            if (!info.type().isInstance(own.object())) {
-                throw RpcException.of(Hresult.E_NOINTERFACE, "the reference leads to an object without the requested interface");
-            }
-            Object object = own.object();
-            exports.release(sender, reference.target(), reference.refs());
-            return info.type().cast(object);
+            return ownObject(reference, info, sender);
         }
-        Link link = from != null && from.oxid() == reference.oxid() ? from : links.linkToObject(reference);
         if (reference.refs() == 0) {
             throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has a count of 0");
         }
-        link.bind(info);
-        return link.proxy(info, reference);
+        Link link = from != null && from.oxid() == reference.oxid() ? from : links.linkToObject(reference);
+        try {
+            checkInterface(reference, info);
+            link.bind(info);
+        } catch (RuntimeException | Error e) {
+            link.giveBack(reference.target(), reference.refs());
+            throw e;
+        }
+        return link.countedProxy(info, reference.target(), reference.oid(), reference.refs());
+    }
+
+    private static void checkInterface(ObjRef reference, InterfaceInfo<?> info) {
+        if (!reference.iid().equals(info.iid())) {
+            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has another interface than requested");
+        }
+    }
+
+    /** Returns the object of this process to which a received reference leads. */
+    private <T> T ownObject(ObjRef reference, InterfaceInfo<T> info, long sender) {
+        try {
+            checkInterface(reference, info);
+            Object own = exports.get(reference.target()).object();
+            if (!info.type().isInstance(own)) {
+                throw RpcException.of(Hresult.E_NOINTERFACE, "the reference leads to an object without the requested interface");
+            }
+            return info.type().cast(own);
+        } finally {
+            exports.release(sender, reference.target(), reference.refs());
+        }
     }
 
     @Override

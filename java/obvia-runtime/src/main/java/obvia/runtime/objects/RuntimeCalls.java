@@ -54,7 +54,7 @@ final class RuntimeCalls {
     private RuntimeCalls() {}
 
     /** A number of references to a target. */
-    record CountedReference(long target, int refs) {}
+    record CountedReference(long target, long refs) {}
 
     /** Returns references as the frame of a call: targets and counts. */
     static byte[] listed(List<CountedReference> batch) {

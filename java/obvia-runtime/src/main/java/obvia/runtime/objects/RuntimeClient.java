@@ -78,7 +78,7 @@ final class RuntimeClient {
     private static InterfaceInfo<?> olderOf(Link link, long through, InterfaceInfo<?> info) {
         for (InterfaceInfo<?> older = info.base(); older != null; older = older.base()) {
             try {
-                link.releaseLater(queryFor(link, through, older), RuntimeCalls.REFS_PER_QUERY);
+                link.giveBack(queryFor(link, through, older), RuntimeCalls.REFS_PER_QUERY);
                 return older;
             } catch (RpcException e) {
                 // The object lacks this interface as well.

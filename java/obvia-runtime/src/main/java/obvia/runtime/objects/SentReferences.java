@@ -79,12 +79,15 @@ final class SentReferences {
             java.lang.ref.Reference.reachabilityFence(proxy);
         }
         if (home.oxid() == to) {
-            returns.add(() -> home.releaseLater(target, refs));
+            returns.add(() -> home.giveBack(target, refs));
         } else {
             // The object's process counts the references for the receiver, and this process
             // releases its own.
-            RuntimeClient.transfer(home, target, to, refs);
-            home.releaseLater(target, refs);
+            try {
+                RuntimeClient.transfer(home, target, to, refs);
+            } finally {
+                home.giveBack(target, refs);
+            }
         }
         return new ObjRef(info.iid(), refs, home.oxid(), Link.oid(proxy), target, List.of(ObjRef.endpoint(home.oxid()))).toBytes();
     }

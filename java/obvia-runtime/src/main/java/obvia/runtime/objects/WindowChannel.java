@@ -70,6 +70,7 @@ final class WindowChannel extends Channel implements CallContext.Cached {
     private long seenAt;
 
     WindowChannel(Link link, Window window) {
+        super(link);
         this.link = link;
         this.window = window;
         memory = window.memory();

@@ -58,7 +58,7 @@ final class PeerFile extends RandomAccessFile {
     private static final int PLAIN = 0100000;
 
     private static final WorkLimit<Path> LIMIT = new WorkLimit<>(THREADS_MAX, ALL_THREADS_MAX);
-    /** Files that were to be closed and are locked by this process. */
+    /** Files that are no longer used, and stay open as long as this process has locks on them. */
     private static final Set<PeerFile> KEPT = ConcurrentHashMap.newKeySet();
     /** The devices of directories of names. */
     private static final Map<Path, Device> FOLDERS = new ConcurrentHashMap<>();

@@ -13,9 +13,9 @@ import obvia.Hresult;
 import obvia.RpcException;
 import obvia.Waiting;
 import obvia.runtime.Flat;
-import obvia.runtime.Frames;
 import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Deadline;
+import obvia.runtime.call.FrameLimit;
 import obvia.runtime.call.PeerFailure;
 
 /**
@@ -54,7 +54,7 @@ record Segments(
             int maySleep = waiting == Waiting.POLL ? 0 : MAY_SLEEP;
             // The area has its full size from the start, since a larger one cannot follow; unused
             // parts take no memory.
-            return new Greeting(Frames.AREA_MAX, BY_NAME | maySleep | (isQuiet ? QUIET : 0));
+            return new Greeting(FrameLimit.BYTES, BY_NAME | maySleep | (isQuiet ? QUIET : 0));
         }
 
         ByteBuffer put(ByteBuffer to) {
@@ -64,7 +64,7 @@ record Segments(
         static Greeting read(ByteBuffer from) {
             boolean isOne = from.getInt() == MAGIC && from.getInt() == VERSION && from.getInt() == Layout.SLOT_COUNT;
             Greeting greeting = new Greeting(from.getLong(16), from.getInt(12));
-            boolean isPossible = greeting.area > 0 && greeting.area <= Frames.AREA_MAX && greeting.area % 4096 == 0;
+            boolean isPossible = greeting.area > 0 && greeting.area <= FrameLimit.BYTES && greeting.area % 4096 == 0;
             if (!isOne || !isPossible || (greeting.flags & ~(MAY_SLEEP | QUIET | BY_NAME)) != 0) {
                 throw PeerFailure.broken("its greeting does not belong to this protocol");
             }
@@ -146,7 +146,7 @@ record Segments(
     /** Segments that the peer has created. */
     private record Opened(MemorySegment own, MemorySegment peer, PageAllocation pages) implements AutoCloseable {
         static Opened of(Arena arena, Names names, Greeting theirs) throws IOException {
-            long ownLength = Layout.AREA + Frames.AREA_MAX;
+            long ownLength = Layout.AREA + FrameLimit.BYTES;
             long peerLength = Layout.AREA + theirs.area;
             // A virtual machine that creates a segment allocates only the pages of its first part.
             // This side allocates the others before it writes to them.
@@ -177,7 +177,7 @@ record Segments(
      * @param arena the lifetime of the mapping
      */
     static MemorySegment area(Arena arena, AnnouncedFiles.AnnouncedFile announced) {
-        if (announced.length() <= 0 || announced.length() > Frames.AREA_MAX + 4096) {
+        if (announced.length() <= 0 || announced.length() > FrameLimit.BYTES + 4096) {
             throw PeerFailure.broken("an area has an invalid size, " + announced.length() + " bytes");
         }
         return map(arena, announced, false, announced.length());
@@ -215,12 +215,12 @@ record Segments(
         Arena arena = Arena.ofShared();
         PageAllocation pages = null;
         boolean isDone = false;
-        try (UnlinkedFile mine = UnlinkedFile.of(Layout.AREA + Frames.AREA_MAX);
+        try (UnlinkedFile mine = UnlinkedFile.of(Layout.AREA + FrameLimit.BYTES);
                 UnlinkedFile others = UnlinkedFile.of(Layout.AREA + theirs.area)) {
             mine.file().write(buffer((int) Layout.AREA), 0);
             others.file().write(buffer((int) Layout.AREA), 0);
-            pages = PageAllocation.in(new RandomAccessFile(mine.path().toFile(), "rw"), Layout.AREA + Frames.AREA_MAX, Layout.AREA);
-            MemorySegment ownMemory = mine.file().map(MapMode.READ_WRITE, 0, Layout.AREA + Frames.AREA_MAX, arena);
+            pages = PageAllocation.in(new RandomAccessFile(mine.path().toFile(), "rw"), Layout.AREA + FrameLimit.BYTES, Layout.AREA);
+            MemorySegment ownMemory = mine.file().map(MapMode.READ_WRITE, 0, Layout.AREA + FrameLimit.BYTES, arena);
             ownMemory.set(Flat.LONG, Layout.MARK, mark);
             others.file().write(buffer(8).putLong(mark).flip(), Layout.MARK);
             MemorySegment peer = others.file().map(MapMode.READ_ONLY, 0, Layout.AREA + theirs.area, arena);

@@ -12,9 +12,9 @@ import obvia.Hresult;
 import obvia.RpcException;
 import obvia.Waiting;
 import obvia.runtime.Flat;
-import obvia.runtime.Frames;
 import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Deadline;
+import obvia.runtime.call.FrameLimit;
 import obvia.runtime.call.PeerFailure;
 
 /**
@@ -219,7 +219,7 @@ public final class Window extends WindowSender implements AutoCloseable {
         hasUsedArea |= offset + bytes > AREA_LITTLE;
         long base = areaNumber == 0 ? Layout.AREA : 0;
         MemorySegment memory = areaNumber == 0 ? peer : area;
-        if (offset % 8 != 0 || bytes > Frames.AREA_MAX || base + offset + bytes > memory.byteSize()) {
+        if (offset % 8 != 0 || bytes > FrameLimit.BYTES || base + offset + bytes > memory.byteSize()) {
             throw PeerFailure.broken("a frame of " + bytes + " bytes at offset " + offset + " lies outside its area");
         }
         frame = memory;

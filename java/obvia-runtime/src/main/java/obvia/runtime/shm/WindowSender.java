@@ -3,12 +3,11 @@ package obvia.runtime.shm;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
-import obvia.Hresult;
 import obvia.RpcException;
 import obvia.runtime.Flat;
-import obvia.runtime.Frames;
 import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Deadline;
+import obvia.runtime.call.FrameLimit;
 import obvia.runtime.call.PeerFailure;
 
 /** The sending half of a window: messages to the peer, and the credit for them. */
@@ -101,12 +100,12 @@ abstract class WindowSender {
 
     private long placeInArea(long length) {
         long needed = length + Layout.LINE;
-        if (needed > Frames.AREA_MAX) {
-            throw RpcException.of(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes is longer than the limit of " + Frames.AREA_MAX + " bytes");
+        if (needed > FrameLimit.BYTES) {
+            throw FrameLimit.exceeded(length);
         }
         if (Layout.AREA + needed > end) {
             awaitCredit(true, lastInArea);
-            end = Layout.AREA + Math.min(Frames.AREA_MAX, Math.max(2 * (end - Layout.AREA), Long.highestOneBit(needed) * 2));
+            end = Layout.AREA + Math.min(FrameLimit.BYTES, Math.max(2 * (end - Layout.AREA), Long.highestOneBit(needed) * 2));
             cursor = Layout.AREA;
         }
         if (cursor + length > end) {

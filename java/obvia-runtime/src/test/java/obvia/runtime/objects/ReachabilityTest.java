@@ -53,7 +53,7 @@ class ReachabilityTest {
 
         @Override
         protected Channel channel() {
-            return new Channel() {
+            return new Channel(this) {
                 @Override
                 protected Channel request(int length) {
                     memory = MemorySegment.ofArray(new long[1]);

@@ -240,7 +240,7 @@ class ReferencesToReturnTest {
                 return await(mayLeave);
             }));
             assertTrue(await(isEntered));
-            link.releaseLater(1, 1);
+            link.giveBack(1, 1);
             link.tidy();
             assertTrue(slow.released.isEmpty());
             mayLeave.countDown();

@@ -11,7 +11,7 @@ import obvia.BadMessageException;
 import obvia.Hresult;
 import obvia.RpcException;
 import obvia.Waiting;
-import obvia.runtime.Frames;
+import obvia.runtime.call.FrameLimit;
 import obvia.runtime.call.Mutations;
 import org.junit.jupiter.api.Test;
 
@@ -23,7 +23,7 @@ class FuzzTest {
         Mutations.of(good).feed(bytes -> {
             ByteBuffer greeting = ByteBuffer.wrap(Arrays.copyOf(bytes, 24)).order(ByteOrder.LITTLE_ENDIAN);
             long area = Segments.Greeting.read(greeting).area();
-            assertTrue(area > 0 && area <= Frames.AREA_MAX, "an area of " + area);
+            assertTrue(area > 0 && area <= FrameLimit.BYTES, "an area of " + area);
         });
     }
 

@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import obvia.Waiting;
 import obvia.runtime.Flat;
-import obvia.runtime.Frames;
+import obvia.runtime.call.FrameLimit;
 
 /** A server that performs the greeting correctly, with files under its control. */
 public final class HostileServer implements AutoCloseable {
@@ -49,7 +49,7 @@ public final class HostileServer implements AutoCloseable {
                     return client.apply(window);
                 }
             });
-            long length = Layout.AREA + Frames.AREA_MAX;
+            long length = Layout.AREA + FrameLimit.BYTES;
             try (HostileServer evil = new HostileServer(new ConnectionSocket(bound.listener().accept()), UnlinkedFile.of(length), UnlinkedFile.of(length))) {
                 Segments.Greeting theirs = Segments.Greeting.read(evil.connection.receive(24, Wires.patience()));
                 theirs.put(buffer(24));

@@ -13,9 +13,9 @@ import obvia.Hresult;
 import obvia.RpcException;
 import obvia.Waiting;
 import obvia.runtime.Flat;
-import obvia.runtime.Frames;
 import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Deadline;
+import obvia.runtime.call.FrameLimit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -131,7 +131,7 @@ public class WindowTest {
         // The length byte, the area's number, offset and length.
         long[][] wrong = {
             {113, 0, 0, 8}, {254, 0, 0, 8}, {255, 1, 0, 8}, {255, 0, 4, 8}, {255, 0, -8, 8}, {255, 0, 0, -1},
-            {255, 0, Frames.AREA_MAX, 8}, {255, 0, Frames.AREA_MAX - 8, 16}, {255, -1, 0, 8},
+            {255, 0, FrameLimit.BYTES, 8}, {255, 0, FrameLimit.BYTES - 8, 16}, {255, -1, 0, 8},
         };
         for (long[] words : wrong) {
             try (Wires.Pair pair = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {

@@ -1,18 +1,22 @@
-package obvia.runtime;
+package obvia.runtime.call;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * A pool of a few objects for reuse by any thread, as there may be far more threads than objects
  * worth keeping.
  */
-final class Pool<T extends Pool.Member> {
+public final class Pool<T extends Pool.Member> {
     /** The maximum size in bytes of the memory that is kept from call to call. */
-    static final int KEPT_MAX = 4 << 20;
+    public static final int KEPT_MAX = 4 << 20;
 
     private static final int PLACES = 64;
+
+    private static final List<Pool<?>> ALL = new CopyOnWriteArrayList<>();
 
     /**
      * The pooled objects. An object stays in its place while it is in use, as storing it again
@@ -21,7 +25,7 @@ final class Pool<T extends Pool.Member> {
     private final AtomicReferenceArray<T> places = new AtomicReferenceArray<>(PLACES);
 
     /** The base of pooled objects. */
-    abstract static class Member {
+    public abstract static class Member {
         private static final VarHandle IS_FREE;
 
         static {
@@ -34,10 +38,18 @@ final class Pool<T extends Pool.Member> {
 
         /** Whether the object is not in use. */
         private boolean isFree;
+
+        /** For pooled classes. */
+        protected Member() {}
+    }
+
+    /** Creates a pool, which is never freed. */
+    public Pool() {
+        ALL.add(this);
     }
 
     /** Returns an object that is not in use; {@code null} if none is at hand. */
-    T take() {
+    public T take() {
         int place = place();
         T one = places.getAcquire(place);
         if (one == null || Member.IS_FREE.compareAndSet((Member) one, true, false)) {
@@ -49,7 +61,7 @@ final class Pool<T extends Pool.Member> {
     }
 
     /** Returns an object to the pool. */
-    void give(T one) {
+    public void give(T one) {
         int place = place();
         if (places.getPlain(place) != one) {
             places.setRelease(place, one);
@@ -58,10 +70,14 @@ final class Pool<T extends Pool.Member> {
     }
 
     /**
-     * Drops all objects that are not in use: they refer to the types of their last use, whose
-     * programs may be gone.
+     * Drops the objects of all pools that are not in use: they refer to the types of their last
+     * use, whose programs may be gone.
      */
-    void clear() {
+    public static void clearAll() {
+        ALL.forEach(Pool::clear);
+    }
+
+    private void clear() {
         for (int place = 0; place < PLACES; place++) {
             T one = places.getAcquire(place);
             if (one != null && Member.IS_FREE.compareAndSet((Member) one, true, false)) {

@@ -1,0 +1,63 @@
+package obvia.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import obvia.Guid;
+import obvia.Hresult;
+import obvia.RpcException;
+import org.junit.jupiter.api.Test;
+import trees.ITreesInfo;
+
+/** Frames with several references, of which some cannot be unmarshaled. */
+class ReceivedReferencesTest {
+    private static final Guid UNKNOWN = Guid.of("5d2f0c18-93a1-4c5e-8b0e-61f7c2d4e9ab");
+
+    private final List<String> adopted = new ArrayList<>();
+
+    /** Notes a reference, which cannot be unmarshaled if its interface is unknown. */
+    private Object adopt(byte[] reference, InterfaceInfo<?> info) {
+        adopted.add(reference[0] + " " + info.name());
+        if (info.iid().equals(Guid.IUNKNOWN)) {
+            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF);
+        }
+        return null;
+    }
+
+    @Test
+    void referencesAfterOneThatFailsAreGivenBack() {
+        byte[][] rest = {null, {1}, {2}};
+        for (Object type : new Object[] {UNKNOWN, Interfaces.UNKNOWN}) {
+            adopted.clear();
+            assertThrows(RpcException.class, () -> Marshal.object(new byte[] {0}, type, this::adopt, rest));
+            assertEquals(List.of("0 IUnknown", "1 IUnknown", "2 IUnknown"), adopted);
+        }
+        adopted.clear();
+        Marshal.object(new byte[] {0}, ITreesInfo.INFO.iid(), this::adopt, rest);
+        assertEquals(List.of("0 ITrees"), adopted);
+    }
+
+    @Test
+    void referencesBesideOneToAnUnknownInterfaceAreUnmarshaled() {
+        GraphWriter writer = GraphWriter.of(GraphKinds.EVERY, 24);
+        for (int number = 0; number < 3; number++) {
+            writer.reference(8 * number, new byte[] {(byte) number});
+        }
+        writer.finishHere();
+        byte[] frame = new byte[writer.length()];
+        writer.copyTo(MemorySegment.ofArray(frame), 0);
+        writer.close();
+        GraphReader reader = GraphReader.of(MemorySegment.ofArray(frame), 0, frame.length, 24, GraphKinds.EVERY, "the frame");
+        reader.checkReference(0, ITreesInfo.INFO);
+        reader.checkReference(8, UNKNOWN);
+        reader.checkReference(16, ITreesInfo.INFO);
+        reader.verify();
+        int result = assertThrows(RpcException.class, () -> reader.resolve(this::adopt)).result();
+        reader.close();
+        assertEquals(Hresult.E_NOINTERFACE, result);
+        assertEquals(List.of("0 ITrees", "1 IUnknown", "2 ITrees"), adopted);
+    }
+}
