@@ -216,8 +216,8 @@ fn an_activation_can_be_cancelled_during_object_creation() {
     }
 }
 
-/// The service forwards the cancellation to the server, and logs no error. An object that the server
-/// makes all the same is dropped.
+/// The service forwards the cancellation to the server, and logs no error. An object that the
+/// server makes all the same is dropped.
 #[test]
 fn an_activation_cancelled_at_the_service_leaves_no_object() {
     for (kind, noticed) in [("", 1), (" deaf", 0)] {

@@ -116,8 +116,9 @@ impl Runtime {
         outcome
     }
 
-    /// Returns the link to the process of a received reference, by [`Self::link_to`]. If the process
-    /// cannot be reached, the reference is recorded, and the next link to the process gives it back.
+    /// Returns the link to the process of a received reference, by [`Self::link_to`]. If the
+    /// process cannot be reached, the reference is recorded, and the next link to the process gives
+    /// it back.
     pub(crate) fn link_for(&'static self, reference: &ObjRef) -> Result<Arc<Link>> {
         let received = Instant::now();
         self.link_to(reference.oxid, &reference.bindings).inspect_err(|error| {

@@ -38,9 +38,9 @@ impl Runtime {
         Ok(ways.filter_map(|way| protected(way, least)).collect())
     }
 
-    /// Returns the link to the process of a reference, by [`Self::link_to`]: by one of these virtual
-    /// interface bindings where possible, otherwise by the reference's own bindings. All attempts
-    /// share one deadline.
+    /// Returns the link to the process of a reference, by [`Self::link_to`]: by one of these
+    /// virtual interface bindings where possible, otherwise by the reference's own bindings. All
+    /// attempts share one deadline.
     pub(super) fn link_by(&'static self, reference: &ObjRef, ways: &DualStringArray) -> Result<Arc<Link>> {
         let (oxid, deadline) = (reference.oxid, deadline::of_thread().start());
         // A client whose calls are protected uses no binding with less protection.

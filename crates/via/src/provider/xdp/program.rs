@@ -93,8 +93,8 @@ pub(super) fn assemble(address: Ipv4Addr, ports: RawFd, sockets: RawFd) -> Vec<I
         // pass, unless the protocol is UDP
         instruction(LOAD_U8, 5, 2, 23, 0),
         instruction(JUMP_NOT_EQUAL, 5, 0, TO_PASS, 17),
-        // pass, unless the packet is for our address; 32 bits are compared, since a 64-bit comparison would
-        // extend the sign
+        // pass, unless the packet is for our address; 32 bits are compared, since a 64-bit
+        // comparison would extend the sign
         instruction(LOAD_U32, 5, 2, 30, 0),
         instruction(JUMP32_NOT_EQUAL, 5, 0, TO_PASS, network32(address)),
         // the destination port becomes a key on the stack, whose top is r10
