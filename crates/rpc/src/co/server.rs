@@ -456,10 +456,11 @@ impl ServerAssociation {
         &mut self.output
     }
 
-    /// Counts and clears the output, which was sent or cannot be sent.
-    pub(super) fn note_sent(&mut self) {
-        self.options.counters.count_packets_out(output::units(&self.output));
-        self.output.clear();
+    /// Replaces the contents of a buffer by the bytes to be sent, and counts their units.
+    pub(super) fn take_output(&mut self, buffer: &mut Vec<u8>) {
+        buffer.clear();
+        std::mem::swap(buffer, &mut self.output);
+        self.options.counters.count_packets_out(output::units(buffer));
     }
 
     /// Whether a client has bound.

@@ -47,12 +47,19 @@ pub fn server(
         association,
         known: HashMap::new(),
         scratch: Vec::new(),
-        is_led: false,
-        followers: 0,
         lanes: Vec::new(),
+        sent: Vec::new(),
+        is_sending: false,
     };
-    let options = options.clone();
-    let shared = SharedLanes { stream, interfaces, options, state: Mutex::new(state), lane_wakeup: Condvar::new() };
+    let shared = SharedLanes {
+        stream,
+        interfaces,
+        options: options.clone(),
+        state: Mutex::new(state),
+        send_ended: Condvar::new(),
+        turns: Mutex::default(),
+        lane_wakeup: Condvar::new(),
+    };
     Lane::window(Arc::new(shared))
 }
 
@@ -63,8 +70,21 @@ struct SharedLanes {
     interfaces: Arc<dyn Interfaces>,
     options: Options,
     state: Mutex<State>,
+    /// Signalled when a lane has sent output.
+    send_ended: Condvar,
+    turns: Mutex<Turns>,
     /// Signalled when no lane leads any more, or a lane has to wake.
     lane_wakeup: Condvar,
+}
+
+/// Which lanes receive. Its lock is held for moments only, so that other threads can wake a lane at
+/// any time.
+#[derive(Debug, Default)]
+struct Turns {
+    /// Whether a lane leads, that is, receives for all lanes.
+    is_led: bool,
+    /// The number of lanes that wait to lead.
+    followers: usize,
 }
 
 #[derive(Debug)]
@@ -74,12 +94,12 @@ struct State {
     known: HashMap<(u16, Option<Uuid>), Addressee>,
     /// The buffer for translations.
     scratch: Vec<u8>,
-    /// Whether a lane leads, that is, receives for all lanes.
-    is_led: bool,
-    /// The number of lanes that wait to lead.
-    followers: usize,
     /// The calls of each lane.
     lanes: Vec<Weak<Mutex<Calls>>>,
+    /// The buffer of the output that was sent last.
+    sent: Vec<u8>,
+    /// Whether a lane sends output.
+    is_sending: bool,
 }
 
 impl State {
@@ -125,19 +145,40 @@ impl SharedLanes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends the association's output.
-    fn flush(&self, state: &mut State) -> Result<(), ViError> {
-        let output = state.association.output();
-        if output.is_empty() {
-            return Ok(());
+    fn turns(&self) -> MutexGuard<'_, Turns> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends the association's output. The state is unlocked meanwhile, because the client may be
+    /// slow to read.
+    fn flush<'a>(&'a self, mut state: MutexGuard<'a, State>) -> (MutexGuard<'a, State>, Result<(), ViError>) {
+        // The lanes send one after the other. So a client that does not read delays its further
+        // calls, and the output stays bounded.
+        while state.is_sending {
+            state = self.send_ended.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let sent = self.stream.send(output, Deadline::Within(PEER_TIMEOUT));
-        state.association.note_sent();
-        match sent {
+        let mut bytes = std::mem::take(&mut state.sent);
+        state.association.take_output(&mut bytes);
+        if bytes.is_empty() {
+            state.sent = bytes;
+            return (state, Ok(()));
+        }
+        state.is_sending = true;
+        drop(state);
+        let outcome = match self.stream.send(&bytes, Deadline::Within(PEER_TIMEOUT)) {
             // The client is gone, but the units that it has sent before still have to be processed.
             Err(ViError::PeerGone { .. } | ViError::Disconnected { .. }) => Ok(()),
-            sent => sent,
+            outcome => outcome,
+        };
+        if outcome.is_err() {
+            // A part of a unit may have been sent: further output would make no sense.
+            self.stream.close();
         }
+        let mut state = self.lock();
+        state.is_sending = false;
+        state.sent = bytes;
+        self.send_ended.notify_all();
+        (state, outcome)
     }
 
     /// Processes the input. Puts a call into the inbox.
@@ -182,6 +223,14 @@ impl SharedLanes {
                 Ok(Taken::Something)
             }
         }
+    }
+
+    /// Wakes the lanes that wait to lead, so that they look at their flags.
+    fn wake_followers(&self) {
+        // A lane that has looked at its flags under this lock is already waiting when it is
+        // notified.
+        drop(self.turns());
+        self.lane_wakeup.notify_all();
     }
 
     fn find(
@@ -258,7 +307,9 @@ impl Lane {
         loop {
             let taken = shared.take(&mut state, inbox, &self.attribution);
             // The output is sent after an error, too, because it tells the client the reason.
-            let outcome = match shared.flush(&mut state).and(taken) {
+            let flushed;
+            (state, flushed) = shared.flush(state);
+            let outcome = match flushed.and(taken) {
                 Ok(Taken::Call(call)) => {
                     self.calls().current = Some(call);
                     return (state, Ok(()));
@@ -271,7 +322,7 @@ impl Lane {
                         return (state, outcome);
                     }
                     if is_found {
-                        shared.lane_wakeup.notify_all();
+                        shared.wake_followers();
                     }
                     continue;
                 }
@@ -304,14 +355,14 @@ impl Lane {
     }
 
     /// Waits until no other lane leads, or the lane's last call is orphaned.
-    fn follow<'a>(&'a self, mut state: MutexGuard<'a, State>, span: Duration) -> MutexGuard<'a, State> {
+    fn follow<'a>(&'a self, mut turns: MutexGuard<'a, Turns>, span: Duration) -> MutexGuard<'a, Turns> {
         let must_wait =
-            |state: &mut State| state.is_led && !self.is_wanted.load(Ordering::Acquire) && !self.calls().is_orphaned;
-        state.followers += 1;
-        let waited = self.shared.lane_wakeup.wait_timeout_while(state, span, must_wait);
-        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        state.followers -= 1;
-        state
+            |turns: &mut Turns| turns.is_led && !self.is_wanted.load(Ordering::Acquire) && !self.calls().is_orphaned;
+        turns.followers += 1;
+        let waited = self.shared.lane_wakeup.wait_timeout_while(turns, span, must_wait);
+        let (mut turns, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        turns.followers -= 1;
+        turns
     }
 }
 
@@ -329,32 +380,37 @@ impl Relay for Lane {
         };
         answered.map_err(over)?;
         self.calls().answered = Some(id);
-        self.shared.flush(&mut state)
+        self.shared.flush(state).1
     }
 
     fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), ViError> {
         if let Some(call) = self.calls().current.take_if(|call| call.id.is_none()) {
             call.performed.end();
         }
-        let mut state = self.shared.lock();
-        if state.is_led {
-            state = self.follow(state, span);
+        let mut turns = self.shared.turns();
+        if turns.is_led {
+            turns = self.follow(turns, span);
         }
         if self.calls().is_orphaned {
             return self.put_cancel(inbox);
         }
-        if self.is_wanted.swap(false, Ordering::AcqRel) || state.is_led {
+        if self.is_wanted.swap(false, Ordering::AcqRel) || turns.is_led {
             return Ok(());
         }
-        state.is_led = true;
-        let (mut state, outcome) = self.lead(state, inbox, span);
-        state.is_led = false;
-        // A lane that performs a call leads no more, so another one has to.
+        turns.is_led = true;
+        drop(turns);
+        let (state, outcome) = self.lead(self.shared.lock(), inbox, span);
+        let may_grow = state.association.is_multiplexed() && state.live_lanes() < LANES_MAX;
+        drop(state);
+        let mut turns = self.shared.turns();
+        turns.is_led = false;
+        let has_follower = turns.followers > 0;
+        drop(turns);
+        // While this lane performs its call it does not receive, so another lane has to.
         let is_busy = self.calls().current.is_some();
-        if state.followers > 0 {
+        if has_follower {
             self.shared.lane_wakeup.notify_one();
-        } else if is_busy && state.association.is_multiplexed() && state.live_lanes() < LANES_MAX {
-            drop(state);
+        } else if is_busy && may_grow {
             // If the window cannot be made, further calls wait until this lane is idle.
             if let Ok((lane, attribution)) = Self::window(Arc::clone(&self.shared)) {
                 Arc::clone(&self.shared.interfaces).serve(lane, attribution);
@@ -365,10 +421,7 @@ impl Relay for Lane {
 
     fn wake(&self) {
         self.is_wanted.store(true, Ordering::Release);
-        // The lock is taken so that a thread that has checked the flag is already waiting when it
-        // is notified.
-        drop(self.shared.lock());
-        self.shared.lane_wakeup.notify_all();
+        self.shared.wake_followers();
         self.shared.stream.interrupt();
     }
 

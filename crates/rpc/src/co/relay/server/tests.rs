@@ -10,9 +10,13 @@ use crate::vi_call::{Answer, ServerCall, Service, serve, serve_next};
 use obvia_via::stream::StreamListener;
 use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Instant;
 
 const LIMIT: Deadline = Deadline::after_secs(60);
 const INTERFACE: SyntaxId = SyntaxId { uuid: Uuid(0x1234), version: 1 };
+
+/// The opnum of a method that no client may call.
+const DENIED: u16 = 7;
 
 /// An event of a method: it begins, or its response is not wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +51,8 @@ impl Interfaces for Methods {
         Ok((TargetId { index: 1, generation: 1 }, Interface { form: Form::Octets, objects: None }))
     }
 
-    fn admit(&self, _: TargetId, _: u16, _: Option<&Authenticated>) -> Result<(), Status> {
-        Ok(())
+    fn admit(&self, _: TargetId, opnum: u16, _: Option<&Authenticated>) -> Result<(), Status> {
+        if opnum == DENIED { Err(Status::ACCESS_DENIED) } else { Ok(()) }
     }
 
     fn perform(&self, _: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
@@ -204,4 +208,21 @@ fn a_lane_is_added_for_a_call_but_not_for_a_cancel() {
     client.orphan(id);
     serve_next(&mut lane, &mut performer, LIMIT).unwrap();
     assert_eq!((next(&happened), added()), (Event::Abandoned(1), 1));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_client_that_does_not_read_delays_no_thread_that_wakes_its_lanes() {
+    let (mut client, methods, lane, _happened) = pair(None);
+    let alarm = lane.alarm();
+    methods.serve(lane, Attribution::default());
+    client.bind();
+    let call = OutgoingCall { context_id: 0, opnum: DENIED, object: None, is_maybe: false, security: None, stub: &[] };
+    client.association.call(&call).unwrap();
+    let requests = std::mem::take(client.association.output()).repeat(1000);
+    // Both directions fill up: the server waits until its faults are read.
+    while client.stream.send(&requests, Deadline::Within(Duration::from_secs(1))).is_ok() {}
+    let begun = Instant::now();
+    alarm.ring();
+    assert!(begun.elapsed() < PEER_TIMEOUT / 2);
 }
