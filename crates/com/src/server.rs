@@ -10,6 +10,7 @@ mod connection;
 mod context_handle;
 mod contexts;
 pub(crate) mod dispatch;
+mod entrance;
 mod exporter;
 pub(crate) mod exports;
 pub(crate) mod functions;

@@ -238,6 +238,13 @@ fn is_silence(errno: Errno) -> bool {
     matches!(errno, Errno::TIMEDOUT | Errno::HOSTUNREACH | Errno::NETUNREACH | Errno::HOSTDOWN | Errno::NETDOWN)
 }
 
+/// Whether the process or the system is out of descriptors or memory.
+fn is_shortage(error: &Error) -> bool {
+    let Error::System { source, .. } = error else { return false };
+    let shortages = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
+    shortages.iter().any(|errno| source.raw_os_error() == Some(errno.raw_os_error()))
+}
+
 /// Listens on a port of every address of this host: of IPv4 alone where it has no IPv6.
 fn bind_all(port: u16) -> std::io::Result<TcpListener> {
     use rustix::net::{AddressFamily, bind, ipproto, listen, socket_with};
@@ -329,7 +336,9 @@ impl StreamListener {
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`] at the deadline; [`Error::Cancelled`] after [`Self::close`].
+    /// [`Error::TimedOut`] at the deadline; [`Error::Cancelled`] after [`Self::close`];
+    /// [`Error::System`] when the process or the system is out of descriptors or memory. The peer
+    /// may still wait in the queue then: try again after a pause.
     pub fn accept(&self, deadline: Deadline) -> Result<Stream, Error> {
         let deadline = deadline.start();
         loop {
@@ -340,6 +349,7 @@ impl StreamListener {
                 }
             };
             match accepted {
+                Err(error) if is_shortage(&error) => return Err(error),
                 // The peer is of another user, or has disconnected already.
                 Err(Error::AccessDenied { .. } | Error::System { .. }) if !deadline.is_over() => {}
                 accepted => return accepted,

@@ -116,6 +116,13 @@ impl Directory {
         self.run(command, options)
     }
 
+    /// Starts a process that can have this number of descriptors.
+    pub fn start_with_descriptors(&self, program: &str, most: u32) -> Process {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -n {most} && exec \"$0\""), program]);
+        self.run(command, &[])
+    }
+
     /// Lets all users read the directory.
     pub fn open(&self) {
         fs::set_permissions(self.path(), fs::Permissions::from_mode(0o755)).unwrap();

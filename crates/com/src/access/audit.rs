@@ -44,6 +44,8 @@ pub enum Refused {
     },
     /// A connection whose client failed to authenticate.
     Entry,
+    /// A connection, because too many are open.
+    Connection,
     /// Access to an object exported by a name, or to an interface of functions.
     Name(String),
     /// The activation of a class, or access to its class object.
@@ -55,6 +57,7 @@ impl fmt::Display for Refused {
         match self {
             Self::Call { interface, method } => write!(f, "method {method} of {interface}"),
             Self::Entry => f.write_str("a connection without proof of identity"),
+            Self::Connection => f.write_str("a connection, because too many are open,"),
             Self::Name(name) => write!(f, "the object {}", name.escape_debug()),
             Self::Class(class) => write!(f, "objects of the class {{{class:?}}}"),
         }
@@ -134,6 +137,11 @@ pub(crate) fn log_denial(peer: &Peer, denial: Denial<'_>) {
         }
         Denial::Proof => log(caller(None), Refused::Entry),
     }
+}
+
+/// Logs a connection that was refused because too many are open.
+pub(crate) fn log_surplus(peer: &Peer) {
+    log(Caller { peer: peer.clone(), authenticated: None }, Refused::Connection);
 }
 
 fn name_of(interface: SyntaxId) -> String {

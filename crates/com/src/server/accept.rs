@@ -1,6 +1,7 @@
 //! Accepting connections. Each accepted connection is served by a thread of its own.
 
 use super::connection::{self, Connection};
+use super::entrance::{Full, Place};
 use super::exporter::Exporter;
 use super::gate;
 use crate::access;
@@ -12,11 +13,15 @@ use crate::types::threads::{BREATHER, start_thread};
 use obvia_rpc::co::ServerOptions;
 use obvia_rpc::co::relay::{self, Attribution};
 use obvia_rpc::security::Level;
+use obvia_rpc::vi_call::serve_next;
 use obvia_via::provider::shm::Listener;
 use obvia_via::stream::{Stream, StreamListener};
 use obvia_via::window::{self, Window};
 use obvia_via::{Deadline, Error as ViError, Nic};
 use std::sync::Arc;
+
+/// The time that a client of an association may take until it has bound.
+const BIND_LIMIT: Deadline = Deadline::after_secs(10);
 
 /// Accepts connections over shared memory on a thread of its own until the listener is closed.
 pub(crate) fn accept_on(exporter: &'static Exporter, listener: Arc<Listener>) -> Result<()> {
@@ -85,8 +90,13 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
         loop {
             match listener.accept(Deadline::after_secs(3600)) {
                 Ok(stream) => {
-                    let terms = terms.clone();
-                    start_service(exporter, move || accept_association(exporter, stream, terms).ok());
+                    let (stream, terms) = (Arc::new(stream), terms.clone());
+                    match exporter.clients().entrance.enter(&stream) {
+                        Ok(place) => {
+                            start_service(exporter, move || accept_association(exporter, stream, place, terms).ok());
+                        }
+                        Err(Full) => access::log_surplus(stream.peer()),
+                    }
                 }
                 Err(ViError::TimedOut) => {}
                 Err(_) => std::thread::sleep(BREATHER),
@@ -98,11 +108,12 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
 
 fn accept_association(
     exporter: &'static Exporter,
-    stream: Stream,
+    stream: Arc<Stream>,
+    place: Option<Place>,
     terms: Terms,
 ) -> std::result::Result<Accepted, ViError> {
     let Terms { transfers, least, activation, endpoint } = terms;
-    let client = Arc::new(AssociationClient::new(exporter, serve_lane, &stream, transfers));
+    let client = Arc::new(AssociationClient::new(exporter, serve_lane, &stream, place, transfers));
     let counters = exporter.services().counters().unwrap_or_default();
     let acceptor = access::acceptor();
     let denial_observer = Some(Arc::clone(&client) as Arc<_>);
@@ -170,6 +181,26 @@ fn start_service(exporter: &'static Exporter, complete: impl FnOnce() -> Option<
     let _ = std::thread::Builder::new().name("obvia-serve".to_owned()).spawn(serve);
 }
 
+/// Serves the window of an association until the client has bound.
+///
+/// # Errors
+///
+/// If the client does not bind in time, or the association fails.
+fn await_bind(
+    client: &AssociationClient,
+    window: &mut Window,
+    connection: &mut Connection,
+) -> std::result::Result<(), ViError> {
+    let until = BIND_LIMIT.start();
+    while !client.is_bound() {
+        if until.is_over() {
+            return Err(ViError::TimedOut);
+        }
+        serve_next(window, connection, until).map_err(|why| *why)?;
+    }
+    Ok(())
+}
+
 /// Serves a connection until it ends.
 fn serve(exporter: &'static Exporter, mut window: Window, via: Via) {
     let (association, gate) = match via {
@@ -177,7 +208,11 @@ fn serve(exporter: &'static Exporter, mut window: Window, via: Via) {
         Via::Network(least) => (None, Some(least)),
         Via::Association(client, attribution) => (Some((client, attribution)), None),
     };
+    let client = association.as_ref().map(|(client, _)| Arc::clone(client));
     let mut connection = Connection::new(exporter, &window, association);
+    if client.is_some_and(|client| await_bind(&client, &mut window, &mut connection).is_err()) {
+        return;
+    }
     if gate.is_some_and(|least| gate::pass(exporter, &mut window, &mut connection, least).is_err()) {
         return;
     }

@@ -6,6 +6,7 @@ use crate::orpc::Client;
 use crate::protocol::binding::{self, Transfers};
 use crate::protocol::objref;
 use crate::protocol::own_calls;
+use crate::server::entrance::Place;
 use crate::server::{Admitted, Exporter, GroupClient, Identity, Presence, services};
 use crate::transport::routes::{OWN, interface_of};
 use crate::types::identity;
@@ -24,6 +25,7 @@ use obvia_via::stream::Stream;
 use obvia_via::window::{Peer, Window};
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use windows_core::GUID;
 
@@ -98,6 +100,10 @@ pub(crate) struct AssociationClient {
     /// Whether the client's principal owns the claimed process, as verified at the first call.
     is_proved: OnceLock<bool>,
     admitted: Admitted,
+    /// The place of a stream from a network.
+    place: Option<Place>,
+    is_bound: AtomicBool,
+    has_called: AtomicBool,
 }
 
 impl AssociationClient {
@@ -107,10 +113,11 @@ impl AssociationClient {
         exporter: &'static Exporter,
         serve_lane: ServeLane,
         stream: &Stream,
+        place: Option<Place>,
         transfers: Transfers,
     ) -> Self {
         let (peer, local) = (stream.peer().clone(), stream.local_host().map(str::to_owned));
-        Self::from(exporter, serve_lane, peer, local, transfers)
+        Self { place, ..Self::from(exporter, serve_lane, peer, local, transfers) }
     }
 
     fn from(
@@ -122,7 +129,39 @@ impl AssociationClient {
     ) -> Self {
         let (presence, group, state, is_proved) = (OnceLock::new(), OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (users, admitted) = (Mutex::default(), Admitted::default());
-        Self { exporter, serve_lane, transfers, peer, local, presence, users, group, state, is_proved, admitted }
+        Self {
+            exporter,
+            serve_lane,
+            transfers,
+            peer,
+            local,
+            presence,
+            users,
+            group,
+            state,
+            is_proved,
+            admitted,
+            place: None,
+            is_bound: AtomicBool::new(false),
+            has_called: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether the client has bound an interface.
+    pub(crate) fn is_bound(&self) -> bool {
+        self.is_bound.load(Ordering::Acquire)
+    }
+
+    fn note_bind(&self) {
+        self.is_bound.store(true, Ordering::Release);
+        self.place.iter().for_each(Place::is_bound);
+    }
+
+    /// Notes that the client has made a call that it may make.
+    fn note_call(&self) {
+        if !self.has_called.swap(true, Ordering::Relaxed) {
+            self.place.iter().for_each(Place::has_called);
+        }
     }
 
     fn users(&self) -> MutexGuard<'_, Users> {
@@ -192,6 +231,35 @@ impl AssociationClient {
         Ok((target, interface_of(info, registry::plan(info))))
     }
 
+    /// Returns the target of a request: see [`Interfaces::find`].
+    fn look_up(
+        &self,
+        object: Option<Uuid>,
+        interface: SyntaxId,
+        caller: Option<&Authenticated>,
+    ) -> Result<(TargetId, Interface), Status> {
+        self.prove(caller)?;
+        if interface == binding::RUNTIME {
+            return Ok((own_calls::TARGET, OWN));
+        }
+        if let Some(found) = self.exporter.services().find(object, interface) {
+            self.number_for(caller)?;
+            return found;
+        }
+        let (target, oxid) = objref::split_ipid(&GUID::from_u128(object.map_or(0, |object| object.0)));
+        if oxid != self.exporter.oxid() {
+            return self.find_function(object, interface, caller);
+        }
+        self.number_for(caller)?;
+        let info = self.exporter.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
+        // The interface must be that of the context, by which the arguments are translated.
+        if info.iid.to_u128() == interface.uuid.0 {
+            Ok((target, interface_of(info, registry::plan(info))))
+        } else {
+            Err(Status::UNK_IF)
+        }
+    }
+
     /// Rejects a client that claims another principal's process.
     fn prove(&self, caller: Option<&Authenticated>) -> Result<(), Status> {
         // The principals of a client that has not introduced itself have client numbers of their
@@ -230,6 +298,7 @@ impl fmt::Debug for AssociationClient {
 
 impl Interfaces for AssociationClient {
     fn judge(&self, context: &Context) -> Outcome {
+        self.note_bind();
         if let Some(outcome) = self.exporter.services().judge(context) {
             return outcome;
         }
@@ -247,26 +316,7 @@ impl Interfaces for AssociationClient {
         interface: SyntaxId,
         caller: Option<&Authenticated>,
     ) -> Result<(TargetId, Interface), Status> {
-        self.prove(caller)?;
-        if interface == binding::RUNTIME {
-            return Ok((own_calls::TARGET, OWN));
-        }
-        if let Some(found) = self.exporter.services().find(object, interface) {
-            self.number_for(caller)?;
-            return found;
-        }
-        let (target, oxid) = objref::split_ipid(&GUID::from_u128(object.map_or(0, |object| object.0)));
-        if oxid != self.exporter.oxid() {
-            return self.find_function(object, interface, caller);
-        }
-        self.number_for(caller)?;
-        let info = self.exporter.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
-        // The interface must be that of the context, by which the arguments are translated.
-        if info.iid.to_u128() == interface.uuid.0 {
-            Ok((target, interface_of(info, registry::plan(info))))
-        } else {
-            Err(Status::UNK_IF)
-        }
+        self.look_up(object, interface, caller).inspect(|_| self.note_call())
     }
 
     fn admit(&self, target: TargetId, opnum: u16, maker: Option<&Authenticated>) -> Result<(), Status> {
@@ -277,7 +327,11 @@ impl Interfaces for AssociationClient {
     }
 
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
-        self.exporter.services().perform(call, (&self.peer, self.local.as_deref()), &self.state)
+        let performed = self.exporter.services().perform(call, (&self.peer, self.local.as_deref()), &self.state);
+        if performed.is_some() && call.maker.is_some() {
+            self.note_call();
+        }
+        performed
     }
 
     fn answer_bind(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>> {

@@ -5,6 +5,7 @@
 //! its last connection ends. A broken network does not prove that a client is gone: its references
 //! and states are kept for as long as objects wait for pings (MS-DCOM 3.1.2.2).
 
+use super::entrance::Entrance;
 use super::group::GroupClient;
 use super::waiting::Waiting;
 use crate::protocol::own_calls;
@@ -40,6 +41,7 @@ pub(crate) struct Clients {
     groups: Groups<GroupClient>,
     alarms: Mutex<Vec<Alarm>>,
     pub(super) waiting: Waiting,
+    pub(super) entrance: Entrance,
 }
 
 #[derive(Default)]

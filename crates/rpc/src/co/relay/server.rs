@@ -36,7 +36,7 @@ const REFUSED: Header = Header { kind: Kind::Oneway, opnum: 0, first: u32::MAX, 
 ///
 /// If memory for the window cannot be allocated.
 pub fn server(
-    stream: Stream,
+    stream: Arc<Stream>,
     interfaces: Arc<dyn Interfaces>,
     options: &Options,
     mut association: ServerOptions,
@@ -66,7 +66,7 @@ pub fn server(
 /// The shared state of an association's lanes.
 #[derive(Debug)]
 struct SharedLanes {
-    stream: Stream,
+    stream: Arc<Stream>,
     interfaces: Arc<dyn Interfaces>,
     options: Options,
     state: Mutex<State>,

@@ -155,7 +155,8 @@ fn pair(unserved: Option<Mutex<Vec<Window>>>) -> (Client, Arc<Methods>, Window, 
     let methods = Arc::new(Methods { released: Mutex::default(), release: Condvar::new(), events, unserved });
     let interfaces: Arc<dyn Interfaces> = Arc::<Methods>::clone(&methods);
     let (lane, _) =
-        server(listener.accept(LIMIT).unwrap(), interfaces, &Options::default(), ServerOptions::default()).unwrap();
+        server(Arc::new(listener.accept(LIMIT).unwrap()), interfaces, &Options::default(), ServerOptions::default())
+            .unwrap();
     let limits = Limits { sizes: FragmentSizes::GREATEST, message_max: 1000, calls_max: 4 };
     let client = Client { stream, association: ClientAssociation::new(ClientOptions { limits }) };
     (client, methods, lane, happened)
