@@ -77,8 +77,8 @@ struct SharedLanes {
     lane_wakeup: Condvar,
 }
 
-/// The lanes that receive. The lock of this is held for moments only, so that other threads can wake
-/// a lane at any time.
+/// The lanes that receive. The lock is held for moments only, so that other threads can wake a lane
+/// at any time.
 #[derive(Debug, Default)]
 struct Turns {
     /// Whether a lane leads, that is, receives for all lanes.
