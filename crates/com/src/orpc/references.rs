@@ -80,6 +80,8 @@ struct Share {
     sets: HashSet<u64>,
     /// The number of objects in its sets.
     pinged: usize,
+    /// The client that passed the first references on to this one, which is not connected yet.
+    giver: Option<Client>,
 }
 
 /// The tables.
@@ -90,6 +92,9 @@ pub struct References {
     sets: HashMap<u64, Set>,
     // Invariant: no share is empty.
     shares: HashMap<Client, Share>,
+    /// The number of shares by giver.
+    // Invariant: no number is 0.
+    given: HashMap<Client, usize>,
     /// The objects without pings, in the order of their expiry.
     waiting: BTreeSet<(Instant, u64)>,
     /// The sets, in the order of their expiry.
@@ -106,6 +111,7 @@ impl References {
             pointers: HashMap::new(),
             sets: HashMap::new(),
             shares: HashMap::new(),
+            given: HashMap::new(),
             waiting: BTreeSet::new(),
             quiet: BTreeSet::new(),
             pinging,
@@ -115,7 +121,8 @@ impl References {
 
     /// Whether the tables are empty.
     pub fn is_empty(&self) -> bool {
-        self.objects.is_empty() && self.pointers.is_empty() && self.sets.is_empty() && self.shares.is_empty()
+        let are_tables_empty = self.objects.is_empty() && self.pointers.is_empty() && self.sets.is_empty();
+        are_tables_empty && self.shares.is_empty() && self.given.is_empty()
     }
 
     /// Returns the object of an interface pointer that has references.
@@ -165,6 +172,46 @@ impl References {
         Some(self.hand_out(self.oid(ipid)?, *ipid, client, refs, now))
     }
 
+    /// Counts references that `giver` passes on to a client that is not connected. As
+    /// [`Self::add`] otherwise. Anyone can name such clients, so their number is limited, and apart
+    /// from that of all clients.
+    pub fn pass_on(
+        &mut self,
+        ipid: &GUID,
+        (giver, client): (Client, Client),
+        refs: Refs,
+        now: Instant,
+    ) -> Option<Result<(), Status>> {
+        let is_new = !self.shares.contains_key(&client);
+        let of_giver = self.given.get(&giver).copied().unwrap_or_default();
+        let is_full =
+            of_giver >= self.limits.receivers_per_client || self.given.values().sum::<usize>() >= self.limits.receivers;
+        if is_new && is_full {
+            return Some(Err(OUT_OF_RESOURCES));
+        }
+        let added = self.add(ipid, client, refs, now);
+        if let Some(share) = self.shares.get_mut(&client).filter(|_| is_new) {
+            share.giver = Some(giver);
+            *self.given.entry(giver).or_default() += 1;
+        }
+        added
+    }
+
+    /// Notes that a client has connected. The references that it has received are its own from now
+    /// on.
+    pub fn connected(&mut self, client: Client) {
+        let giver = self.shares.get_mut(&client).and_then(|share| share.giver.take());
+        self.forget_giver(giver);
+    }
+
+    fn forget_giver(&mut self, giver: Option<Client>) {
+        let Some(Entry::Occupied(mut count)) = giver.map(|giver| self.given.entry(giver)) else { return };
+        *count.get_mut() -= 1;
+        if *count.get() == 0 {
+            count.remove();
+        }
+    }
+
     /// Performs RemRelease of one interface pointer (3.1.1.5.6.1.3). References that the client
     /// does not have are ignored.
     pub fn release(&mut self, ipid: &GUID, client: Client, refs: Refs) -> Option<Dropped> {
@@ -188,12 +235,12 @@ impl References {
             }
             dropped.extend(self.drop_held(ipid, client));
         }
-        merged(dropped)
+        Dropped::merged(dropped)
     }
 
     /// Drops all references to an object.
     pub fn disconnect(&mut self, oid: u64) -> Vec<Dropped> {
-        merged(self.drop_holders(oid, |_| true))
+        Dropped::merged(self.drop_holders(oid, |_| true))
     }
 
     /// Whether a set with this identifier exists.
@@ -281,7 +328,7 @@ impl References {
         while let Some(&(_, oid)) = self.waiting.first().filter(|(since, _)| *since + patience <= now) {
             dropped.extend(self.drop_holders(oid, Client::lives_by_pings));
         }
-        merged(dropped)
+        Dropped::merged(dropped)
     }
 
     /// Counts references without regard to the limits.
@@ -359,7 +406,8 @@ impl References {
         let Entry::Occupied(mut entry) = self.shares.entry(client) else { return };
         forget(entry.get_mut());
         if entry.get().ipids.is_empty() && entry.get().sets.is_empty() {
-            entry.remove();
+            let giver = entry.remove().giver;
+            self.forget_giver(giver);
         }
     }
 
@@ -439,23 +487,4 @@ fn share<'a>(shares: &'a mut HashMap<Client, Share>, limits: &Limits, client: Cl
 /// Whether a sequence number precedes a known one (MS-DCOM 3.1.2.5.1.3). The numbers wrap around.
 pub(crate) fn is_older(sequence: u16, known: u16) -> bool {
     sequence < known && known - sequence < 1 << 15
-}
-
-/// Merges the entries that belong to the same object.
-fn merged(dropped: Vec<Dropped>) -> Vec<Dropped> {
-    let mut all: Vec<Dropped> = Vec::new();
-    let mut places: HashMap<u64, usize> = HashMap::new();
-    for one in dropped {
-        match places.get(&one.oid) {
-            Some(&place) => {
-                all[place].ipids.extend(one.ipids);
-                all[place].is_last |= one.is_last;
-            }
-            None => {
-                places.insert(one.oid, all.len());
-                all.push(one);
-            }
-        }
-    }
-    all
 }

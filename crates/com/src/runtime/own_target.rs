@@ -69,7 +69,12 @@ fn serve_transfer(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Stat
     let to = frame.load_u64(8).ok_or(Status::BAD_STUB_DATA)?;
     let refs = frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?;
     let caller = current_caller()?;
-    let outcome = caller.exporter.exports().add_to(target, Client::Process(to), Refs::public(refs.min(1 << 20)));
+    let (exports, to_client, refs) = (caller.exporter.exports(), Client::Process(to), Refs::public(refs.min(1 << 20)));
+    let outcome = if caller.exporter.clients().has(to) {
+        exports.add_to(target, to_client, refs)
+    } else {
+        exports.pass_on(target, (caller.holder(), to_client), refs)
+    };
     answer(call, outcome.map(|()| Vec::new()))
 }
 

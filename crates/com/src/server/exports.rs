@@ -234,6 +234,21 @@ impl Exports {
         added.ok_or(code::RPC_E_DISCONNECTED)?.map_err(refused)
     }
 
+    /// Counts references to an existing entry that `giver` passes on to a process.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_DISCONNECTED if there is no such entry. E_OUTOFMEMORY at a limit.
+    pub(crate) fn pass_on(&self, target: TargetId, (giver, to): (Client, Client), refs: Refs) -> Result<()> {
+        let passed = self.tables().references.pass_on(&self.ipid(target), (giver, to), refs, Instant::now());
+        passed.ok_or(code::RPC_E_DISCONNECTED)?.map_err(refused)
+    }
+
+    /// Notes that a process has connected.
+    pub(crate) fn connected(&self, process: u64) {
+        self.tables().references.connected(Client::Process(process));
+    }
+
     /// Releases references. An excess over the holder's references is ignored.
     pub(crate) fn release(&self, holder: Client, batch: impl IntoIterator<Item = (TargetId, u64)>) {
         self.release_refs(holder, batch.into_iter().map(|(target, refs)| (target, Refs::public(refs))));

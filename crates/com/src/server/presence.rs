@@ -39,6 +39,7 @@ impl Presence {
         group: Option<&Arc<Group<GroupClient>>>,
     ) -> Result<Self, Status> {
         let oxid = exporter.clients().enter(oxid, peer, local, group)?;
+        exporter.exports().connected(oxid);
         Ok(Self { exporter, oxid, is_lost: AtomicBool::new(false) })
     }
 

@@ -26,6 +26,9 @@ fn seconds(count: u64) -> Duration {
 impl References {
     /// Verifies the consistency of the tables.
     fn check(&self) {
+        let mut given = HashMap::new();
+        self.shares.values().filter_map(|share| share.giver).for_each(|giver| *given.entry(giver).or_default() += 1);
+        assert_eq!(given, self.given);
         for (oid, object) in &self.objects {
             assert!(!object.ipids.is_empty(), "an object without interface pointers");
             object.ipids.iter().for_each(|ipid| assert_eq!(self.pointers[ipid].oid, *oid));
@@ -149,7 +152,14 @@ fn references_passed_on_by_a_dead_client_live_by_pings() {
 
 #[test]
 fn references_and_ping_sets_are_limited_per_client() {
-    let limits = Limits { objects: 9, clients: 3, interfaces_per_client: 4, sets_per_client: 2, pinged_per_client: 6 };
+    let limits = Limits {
+        objects: 9,
+        clients: 3,
+        interfaces_per_client: 4,
+        sets_per_client: 2,
+        pinged_per_client: 6,
+        ..Limits::default()
+    };
     let (mut tables, now) = (References::new(Pinging::default(), limits), Instant::now());
     let mut hand = |oid: u64, client| tables.hand_out(oid, ipid(oid), client, Refs::public(1), now);
     assert!((1..5).all(|oid| hand(oid, ALICE).is_ok()));
@@ -166,6 +176,32 @@ fn references_and_ping_sets_are_limited_per_client() {
     assert_eq!(tables.complex_ping(&make, Client::Peer(4), 92, now).status, OUT_OF_RESOURCES);
     tables.check();
     tables.collect(now + seconds(360));
+    assert!(tables.is_empty());
+}
+
+#[test]
+fn references_that_are_passed_on_to_strangers_are_limited_per_giver() {
+    let limits = Limits { receivers: 5, receivers_per_client: 3, ..Limits::default() };
+    let (mut tables, now) = (References::new(Pinging::default(), limits), Instant::now());
+    tables.hand_out(7, ipid(70), ALICE, Refs::public(1), now).unwrap();
+    let pass_on = |tables: &mut References, giver, to| {
+        tables.pass_on(&ipid(70), (giver, Client::Process(to)), Refs::public(1), now).unwrap()
+    };
+    assert!((100..103).all(|to| pass_on(&mut tables, ALICE, to).is_ok()));
+    assert_eq!(pass_on(&mut tables, ALICE, 103), Err(OUT_OF_RESOURCES));
+    // Further references to the same client are allowed, and other givers have their own limit.
+    assert!(pass_on(&mut tables, ALICE, 100).is_ok());
+    assert!((110..112).all(|to| pass_on(&mut tables, BOB, to).is_ok()));
+    // All givers together have a limit, too. It concerns no client that is connected.
+    assert_eq!(pass_on(&mut tables, BOB, 112), Err(OUT_OF_RESOURCES));
+    tables.hand_out(7, ipid(70), Client::Process(120), Refs::public(1), now).unwrap();
+    // Receivers that connect, and those that are dropped, count no more.
+    tables.connected(Client::Process(100));
+    tables.drop_client(Client::Process(101), now);
+    assert!((103..105).all(|to| pass_on(&mut tables, ALICE, to).is_ok()));
+    assert_eq!(tables.held(&ipid(70), Client::Process(100)), Refs::public(2));
+    tables.check();
+    tables.disconnect(7);
     assert!(tables.is_empty());
 }
 

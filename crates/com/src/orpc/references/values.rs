@@ -1,6 +1,7 @@
 //! The values that the tables of references accept and return.
 
 use obvia_rpc::status::Status;
+use std::collections::HashMap;
 use std::time::Duration;
 use windows_core::GUID;
 
@@ -57,6 +58,10 @@ pub struct Limits {
     pub objects: usize,
     /// The number of clients that hold references or have sets.
     pub clients: usize,
+    /// The number of clients that received references from others and are not connected yet.
+    pub receivers: usize,
+    /// The number of these to which one client has passed references on.
+    pub receivers_per_client: usize,
     /// The number of interface pointers to which one client has references.
     pub interfaces_per_client: usize,
     /// The number of sets of one client.
@@ -70,6 +75,8 @@ impl Default for Limits {
         Self {
             objects: 1 << 20,
             clients: 1 << 14,
+            receivers: 1 << 13,
+            receivers_per_client: 1 << 10,
             interfaces_per_client: 1 << 16,
             sets_per_client: 64,
             pinged_per_client: 1 << 17,
@@ -126,4 +133,25 @@ pub struct PingAnswer {
     /// 0 for success, or an error. If only some objects could not be added, all other changes have
     /// been made.
     pub status: Status,
+}
+
+impl Dropped {
+    /// Merges the entries that belong to the same object.
+    pub(super) fn merged(dropped: Vec<Self>) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        let mut places: HashMap<u64, usize> = HashMap::new();
+        for one in dropped {
+            match places.get(&one.oid) {
+                Some(&place) => {
+                    all[place].ipids.extend(one.ipids);
+                    all[place].is_last |= one.is_last;
+                }
+                None => {
+                    places.insert(one.oid, all.len());
+                    all.push(one);
+                }
+            }
+        }
+        all
+    }
 }
