@@ -31,6 +31,7 @@ against_every_server! {
     references_of_a_disconnected_client_are_dropped,
     binds_with_the_identity_of_another_process_are_refused;
     but_java:
+    references_handed_to_many_strangers_are_refused,
     unclaimed_reference_lists_are_limited,
     lists_of_references_outlive_the_link_of_their_call,
 }
@@ -39,6 +40,9 @@ against_every_server! {
 const LISTED: u16 = 26;
 /// The opnum of the runtime's own call that releases references.
 const RELEASE: u16 = 4;
+
+/// The opnum of the runtime's own call that passes references on to a process.
+const TRANSFER: u16 = 5;
 
 const SUM: u16 = 4;
 const REVERSE: u16 = 5;
@@ -54,6 +58,9 @@ const VISIT: u16 = 14;
 const MAKE: u16 = 15;
 const GRID: u16 = 16;
 const MARKS: u16 = 17;
+
+/// The HRESULT E_OUTOFMEMORY.
+const OUT_OF_MEMORY: u32 = 0x8007_000e;
 
 /// The HRESULTs E_NOINTERFACE, RPC_E_INVALID_OBJREF, and CO_E_OBJNOTCONNECTED, for passed
 /// references.
@@ -499,18 +506,33 @@ fn lists_of_references_outlive_the_link_of_their_call(server: Server) {
     scene.assert_unharmed();
 }
 
+fn transfer(target: wire::Target, to: u64, refs: u64) -> Vec<u8> {
+    Frame::block(24).u32(0, target.0).u32(4, target.1).u64(8, to).u64(16, refs).bytes
+}
+
 fn references_handed_to_unknown_or_dead_processes_do_no_harm(server: Server) {
     on_a_connection(server, |peer, object| {
-        let transfer = |target: wire::Target, to: u64, refs: u64| {
-            Frame::block(24).u32(0, target.0).u32(4, target.1).u64(8, to).u64(16, refs).bytes
-        };
         let own = peer.oxid;
         for refs in [0, 1, u64::MAX] {
-            peer.good(SYSTEM, 5, &transfer(object, own, refs));
-            peer.good(SYSTEM, 5, &transfer(object, 0, refs));
+            peer.good(SYSTEM, TRANSFER, &transfer(object, own, refs));
+            peer.good(SYSTEM, TRANSFER, &transfer(object, 0, refs));
         }
-        let answer = peer.call(SYSTEM, 5, &transfer((77, 77), own, 1));
+        let answer = peer.call(SYSTEM, TRANSFER, &transfer((77, 77), own, 1));
         assert_eq!(answer.failure(), Some(NOT_FOUND));
+    });
+}
+
+/// The receivers do not connect, so the server would keep their references for minutes.
+fn references_handed_to_many_strangers_are_refused(server: Server) {
+    const RECEIVERS_MAX: u64 = 1024;
+    on_a_connection(server, |peer, object| {
+        let failures = (0..RECEIVERS_MAX + 2).map(|at| {
+            let to = 0x5eed_0000 + at;
+            peer.call(SYSTEM, TRANSFER, &transfer(object, to, 1)).failure().unwrap_or_default()
+        });
+        let failures: Vec<u32> = failures.collect();
+        assert!(failures[..1024].iter().all(|failure| *failure == 0));
+        assert_eq!(failures[1024..], [OUT_OF_MEMORY; 2]);
     });
 }
 
