@@ -24,6 +24,7 @@ pub mod relay;
 mod server;
 #[cfg(test)]
 mod tests;
+mod verification;
 
 pub use client::{ClientAssociation, ClientEvent, ClientOptions, IncomingFault, IncomingResponse, OutgoingCall};
 pub use direct::{DirectCalls, DirectError};

@@ -21,10 +21,18 @@ pub(super) enum Stub {
 }
 
 impl Stub {
-    pub(super) fn bytes<'a, H>(self, input: &'a Input, assemblies: &'a Assemblies<H>) -> &'a [u8] {
+    pub(super) fn bytes<'a, H>(&self, input: &'a Input, assemblies: &'a Assemblies<H>) -> &'a [u8] {
         match self {
-            Self::InPlace(range) => input.bytes(range),
+            Self::InPlace(range) => input.bytes(range.clone()),
             Self::Assembled => &assemblies.whole,
+        }
+    }
+
+    /// Drops the bytes of the stub data behind its first `length`.
+    pub(super) fn truncate<H>(&mut self, assemblies: &mut Assemblies<H>, length: usize) {
+        match self {
+            Self::InPlace(range) => range.end = range.end.min(range.start + length),
+            Self::Assembled => assemblies.whole.truncate(length),
         }
     }
 }

@@ -7,6 +7,7 @@ use super::assembly::{Assemblies, Origin, Stub};
 use super::contexts::SecurityContexts;
 use super::pdu::{BindAck, BindNak, Context, Fault, FragmentSizes, Header, Outcome, PduType, Request, Response, Unit};
 use super::pdu::{Message, flags};
+use super::verification::Verified;
 use super::{AssociationError, CallSecurity, Input, Limits, Presentation, output};
 use crate::octets::ByteOrder;
 use crate::security::Level;
@@ -273,7 +274,14 @@ impl ClientAssociation {
             None => None,
         };
         let security = entry.as_ref().map(|entry| CallSecurity { context_id: entry.id, level: entry.level });
-        output::put(&mut self.output, self.length, &header, &request, entry)?;
+        let tail = match security {
+            Some(security) if security.level > Level::Connect => {
+                let order = ByteOrder::Little;
+                Verified { presentation, call_id: id, opnum, order }.trailer(stub.len())
+            }
+            _ => Vec::new(),
+        };
+        output::put(&mut self.output, self.length, &header, &request, &tail, entry)?;
         if !is_maybe {
             self.outstanding.push(Outstanding { id, presentation, security });
         }

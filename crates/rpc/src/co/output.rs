@@ -49,12 +49,13 @@ impl Fragments for Response<'_> {
 }
 
 /// Appends a message in fragments of at most `length` bytes, protected at the level of the security
-/// context.
+/// context. The stub data ends with `tail`.
 pub(super) fn put<M: Fragments>(
     output: &mut Vec<u8>,
     length: u16,
     header: &Header,
     message: &M,
+    tail: &[u8],
     security: Option<&mut Entry>,
 ) -> Result<(), SecurityError> {
     let mut protection = security.filter(|entry| entry.level > Level::Connect).map(Protection::new);
@@ -62,26 +63,29 @@ pub(super) fn put<M: Fragments>(
     let room = usize::from(length).saturating_sub(message.head() + trailer);
     // A signature that takes up a whole fragment is a fault of the mechanism.
     let room = if room < align { return Err(SecurityError::NotReady) } else { room - room % align };
-    let mut left = message.stub();
+    let (mut left, mut left_of_tail) = (message.stub(), tail);
     let mut first = flags::FIRST;
     loop {
         let (part, rest) = left.split_at(left.len().min(room));
-        let last = if rest.is_empty() { flags::LAST } else { 0 };
+        let (part_of_tail, rest_of_tail) = left_of_tail.split_at(left_of_tail.len().min(room - part.len()));
+        let last = if rest.is_empty() && rest_of_tail.is_empty() { flags::LAST } else { 0 };
+        let count = left.len() + left_of_tail.len();
         let header = Header { flags: header.flags | first | last, ..*header };
         let start = output.len();
-        let mut unit = message.begin(output, &header, u32::try_from(left.len()).unwrap_or(0));
+        let mut unit = message.begin(output, &header, u32::try_from(count).unwrap_or(0));
         unit.body().bytes(part);
+        unit.body().bytes(part_of_tail);
         match &mut protection {
             None => unit.finish(0),
             Some(protection) => {
-                protection.finish(unit, part.len());
+                protection.finish(unit, part.len() + part_of_tail.len());
                 protection.sign(output, start, message.head())?;
             }
         }
         if last != 0 {
             return Ok(());
         }
-        (left, first) = (rest, 0);
+        (left, left_of_tail, first) = (rest, rest_of_tail, 0);
     }
 }
 

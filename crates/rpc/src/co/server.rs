@@ -7,6 +7,7 @@ use super::assembly::{Assemblies, Origin, Stub};
 use super::contexts::SecurityContexts;
 use super::groups::{Joined, Joins};
 use super::pdu::{BindNak, Context, Fault, FragmentSizes, Header, Outcome, PduType, Request, Response, Unit, flags};
+use super::verification::{Mismatch, Verified};
 use super::{AssociationError, CallSecurity, Input, Limits, Presentation, output};
 use crate::mgmt::Counters;
 use crate::octets::ByteOrder;
@@ -370,7 +371,7 @@ impl ServerAssociation {
     }
 
     /// Completes a request of which all fragments have arrived.
-    fn complete(&mut self, id: u32, origin: Origin, head: Head, stub: Stub) -> Result<Found, AssociationError> {
+    fn complete(&mut self, id: u32, origin: Origin, head: Head, mut stub: Stub) -> Result<Found, AssociationError> {
         let Head { context_id, flags, .. } = head;
         let is_maybe = flags & flags::MAYBE != 0;
         let is_denied = self.denies(origin, &head);
@@ -383,6 +384,22 @@ impl ServerAssociation {
             // The fault cannot name an unknown context.
             None => Err((0, Status::UNK_IF)),
         };
+        let presentation = presentation.and_then(|presentation| {
+            if origin.security.is_none_or(|security| security.level <= Level::Connect) {
+                return Ok(presentation);
+            }
+            let verified = Verified { presentation, call_id: id, opnum: head.opnum, order: origin.order };
+            match verified.check(stub.bytes(&self.input, &self.assemblies)) {
+                Ok(length) => {
+                    stub.truncate(&mut self.assemblies, length);
+                    Ok(presentation)
+                }
+                Err(Mismatch) => {
+                    self.note_denied(origin, &head);
+                    Err((context_id, Status::ACCESS_DENIED))
+                }
+            }
+        });
         let presentation = match presentation {
             Ok(presentation) => presentation,
             Err((context_id, status)) => {
@@ -417,7 +434,7 @@ impl ServerAssociation {
         let response = Response { alloc_hint: 0, context_id, cancels, stub };
         let header = Header::new(PduType::RESPONSE, 0, id);
         let entry = security.and_then(|security| self.security.get_mut(security.context_id));
-        output::put(&mut self.output, self.length, &header, &response, entry)?;
+        output::put(&mut self.output, self.length, &header, &response, &[], entry)?;
         Ok(())
     }
 
