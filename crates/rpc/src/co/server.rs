@@ -2,12 +2,12 @@
 //! results.
 
 mod accepting;
+mod denial;
 
 use super::assembly::{Assemblies, Origin, Stub};
 use super::contexts::SecurityContexts;
 use super::groups::{Joined, Joins};
 use super::pdu::{BindNak, Context, Fault, FragmentSizes, Header, Outcome, PduType, Request, Response, Unit, flags};
-use super::verification::{Mismatch, Verified};
 use super::{AssociationError, CallSecurity, Input, Limits, Presentation, output};
 use crate::mgmt::Counters;
 use crate::octets::ByteOrder;
@@ -336,40 +336,6 @@ impl ServerAssociation {
         self.complete(id, origin, head, Stub::InPlace(stub))
     }
 
-    /// Reports the refusal of a call to the observer.
-    fn note_denied(&self, origin: Origin, head: &Head) {
-        let Some(denial_observer) = &self.options.denial_observer else { return };
-        let interface = self.presentation(head.context_id).map(|presentation| presentation.interface);
-        let maker = origin.security.and_then(|security| self.security.get(security.context_id));
-        let maker = maker.and_then(|entry| entry.peer.as_ref());
-        denial_observer.denied(Denial::Call { interface, opnum: head.opnum, maker });
-    }
-
-    /// Returns the exemption of a call from the minimum level, if there is one.
-    fn exemption(&self, context_id: u16, opnum: u16) -> Option<&Exemption> {
-        let presentation = self.presentation(context_id)?;
-        self.options.exemptions.iter().find(|exemption| exemption.holds_for(presentation, opnum))
-    }
-
-    /// Whether a call is accepted although its client's authentication failed: it has to be exempt,
-    /// and it must not be encrypted.
-    fn is_exempt_without_proof(&self, context_id: u16, opnum: u16, unit: Range<usize>) -> bool {
-        let is_clear = || Unit::open(self.input.bytes(unit)).ok()?.trailer.map(|trailer| trailer.head.level);
-        self.is_denied
-            && self.exemption(context_id, opnum).is_some_and(|exemption| exemption.least.is_none())
-            && is_clear().and_then(Level::from_wire).is_some_and(|level| level < Level::Privacy)
-    }
-
-    /// Whether a call is refused for its client's failed authentication or its protection.
-    fn denies(&self, origin: Origin, head: &Head) -> bool {
-        let level = origin.security.map(|security| security.level);
-        if !self.is_denied && level >= self.options.least {
-            return false;
-        }
-        let exempt = self.exemption(head.context_id, head.opnum);
-        exempt.is_none_or(|exemption| level < exemption.least || self.is_denied && exemption.least.is_some())
-    }
-
     /// Completes a request of which all fragments have arrived.
     fn complete(&mut self, id: u32, origin: Origin, head: Head, mut stub: Stub) -> Result<Found, AssociationError> {
         let Head { context_id, flags, .. } = head;
@@ -385,20 +351,7 @@ impl ServerAssociation {
             None => Err((0, Status::UNK_IF)),
         };
         let presentation = presentation.and_then(|presentation| {
-            if origin.security.is_none_or(|security| security.level <= Level::Connect) {
-                return Ok(presentation);
-            }
-            let verified = Verified { presentation, call_id: id, opnum: head.opnum, order: origin.order };
-            match verified.check(stub.bytes(&self.input, &self.assemblies)) {
-                Ok(length) => {
-                    stub.truncate(&mut self.assemblies, length);
-                    Ok(presentation)
-                }
-                Err(Mismatch) => {
-                    self.note_denied(origin, &head);
-                    Err((context_id, Status::ACCESS_DENIED))
-                }
-            }
+            self.verify(id, origin, &head, presentation, &mut stub).map_err(|status| (context_id, status))
         });
         let presentation = match presentation {
             Ok(presentation) => presentation,
