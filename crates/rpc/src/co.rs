@@ -36,6 +36,7 @@ pub use server::{Denial, DenialObserver, Exemption, IncomingCall, ServerAssociat
 use crate::security::Level;
 use crate::uuid::{SyntaxId, Uuid};
 use pdu::FragmentSizes;
+use std::fmt;
 
 /// The limits of an association.
 #[derive(Clone, Debug)]
@@ -52,6 +53,14 @@ impl Default for Limits {
     fn default() -> Self {
         Self { sizes: FragmentSizes::GREATEST, message_max: 256 << 20, calls_max: 256 }
     }
+}
+
+/// The memory for the incomplete messages of several associations.
+pub trait Budget: Send + Sync + fmt::Debug {
+    /// Takes this many bytes. Returns false if there are not so many.
+    fn take(&self, bytes: usize) -> bool;
+    /// Gives bytes back.
+    fn give_back(&self, bytes: usize);
 }
 
 /// The protection of a call.

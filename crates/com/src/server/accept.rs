@@ -125,6 +125,7 @@ fn accept_association(
         exemptions: exporter.services().exemptions(least, activation),
         counters,
         denial_observer,
+        budget: Some(Arc::clone(&client) as Arc<_>),
         ..ServerOptions::default()
     };
     let (window, attribution) = relay::server(stream, Arc::clone(&client) as Arc<_>, &exporter.options(), options)?;

@@ -14,7 +14,7 @@ use crate::types::registry;
 use crate::types::threads::lock;
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Attribution, Interface, Interfaces};
-use obvia_rpc::co::{Denial, DenialObserver, Group, IncomingCall, Joined, Joins};
+use obvia_rpc::co::{Budget, Denial, DenialObserver, Group, IncomingCall, Joined, Joins};
 use obvia_rpc::dg::relay::Clients;
 use obvia_rpc::security::{Authenticated, Principal};
 use obvia_rpc::status::Status;
@@ -351,6 +351,16 @@ impl Joins for AssociationClient {
         // An association is bound only once.
         let group = self.group.get_or_init(|| group);
         Some(Joined { number: group.number(), place: Arc::clone(group) as Arc<_> })
+    }
+}
+
+impl Budget for AssociationClient {
+    fn take(&self, bytes: usize) -> bool {
+        self.place.as_ref().is_none_or(|place| place.hold(bytes))
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.place.iter().for_each(|place| place.let_go(bytes));
     }
 }
 

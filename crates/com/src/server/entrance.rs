@@ -11,12 +11,17 @@ use obvia_via::window::Peer;
 use rustix::process::{Resource, getrlimit};
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// The descriptors of a stream: its socket, and the bell that ends waits for it.
 const DESCRIPTORS: u64 = 2;
 /// The greatest number of places. A stream has a thread, too.
 const PLACES_MAX: u64 = 1 << 14;
+
+/// The greatest number of bytes of incomplete messages, for all clients and for one origin.
+const HELD_MAX: usize = 1 << 30;
+const HELD_BY_ORIGIN_MAX: usize = HELD_MAX / 2;
 
 /// The stage of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,14 +54,26 @@ impl Origin {
 
 /// The streams from networks.
 #[derive(Default)]
-pub(super) struct Entrance(Mutex<Places>);
+pub(super) struct Entrance {
+    places: Mutex<Places>,
+    /// The bytes of all incomplete messages.
+    held: AtomicUsize,
+}
 
 #[derive(Default)]
 struct Places {
     next: u64,
     /// The taken places, the oldest first.
     taken: BTreeMap<u64, Taken>,
-    by_origin: HashMap<Origin, u64>,
+    by_origin: HashMap<Origin, Share>,
+}
+
+/// The places and the memory of the clients of one origin.
+#[derive(Default)]
+struct Share {
+    places: u64,
+    /// The bytes of their incomplete messages.
+    held: Arc<AtomicUsize>,
 }
 
 struct Taken {
@@ -73,8 +90,8 @@ impl Entrance {
     /// If all places are taken by clients that have called.
     pub(super) fn enter(&'static self, stream: &Arc<Stream>) -> Result<Option<Place>, Full> {
         let Some(origin) = Origin::of(stream.peer()) else { return Ok(None) };
-        let number = lock(&self.0).enter(origin, stream, places_max())?;
-        Ok(Some(Place { entrance: self, number }))
+        let (number, held) = lock(&self.places).enter(origin, stream, places_max())?;
+        Ok(Some(Place { entrance: self, number, held }))
     }
 }
 
@@ -89,9 +106,9 @@ fn places_max() -> u64 {
 }
 
 impl Places {
-    fn enter(&mut self, origin: Origin, stream: &Arc<Stream>, most: u64) -> Result<u64, Full> {
+    fn enter(&mut self, origin: Origin, stream: &Arc<Stream>, most: u64) -> Result<(u64, Arc<AtomicUsize>), Full> {
         // An origin has half of the places at most.
-        let is_origin_full = self.by_origin.get(&origin).is_some_and(|count| *count >= most.div_ceil(2));
+        let is_origin_full = self.by_origin.get(&origin).is_some_and(|share| share.places >= most.div_ceil(2));
         if is_origin_full || self.taken.len() as u64 >= most {
             self.evict(is_origin_full.then_some(origin))?;
         }
@@ -99,15 +116,16 @@ impl Places {
         self.next += 1;
         let stream = Arc::clone(stream);
         self.taken.insert(number, Taken { origin, stage: Stage::Connected, stream });
-        *self.by_origin.entry(origin).or_default() += 1;
-        Ok(number)
+        let share = self.by_origin.entry(origin).or_default();
+        share.places += 1;
+        Ok((number, Arc::clone(&share.held)))
     }
 
     /// Ends the stream of the client, of this origin if there is one, that has been at the lowest
     /// stage for the longest time. Of several origins, the one with the most places loses one.
     fn evict(&mut self, origin: Option<Origin>) -> Result<(), Full> {
         let may_go = |taken: &&Taken| taken.stage < Stage::Called && origin.is_none_or(|only| only == taken.origin);
-        let of_origin = |taken: &Taken| self.by_origin.get(&taken.origin).copied().unwrap_or_default();
+        let of_origin = |taken: &Taken| self.by_origin.get(&taken.origin).map_or(0, |share| share.places);
         let most = self.taken.values().filter(may_go).map(of_origin).max().ok_or(Full)?;
         let candidates = self.taken.iter().filter(|(_, taken)| may_go(taken) && of_origin(taken) == most);
         let (number, _) = candidates.min_by_key(|(number, taken)| (taken.stage, **number)).ok_or(Full)?;
@@ -119,9 +137,9 @@ impl Places {
 
     fn leave(&mut self, number: u64) -> Option<Taken> {
         let taken = self.taken.remove(&number)?;
-        if let Some(count) = self.by_origin.get_mut(&taken.origin) {
-            *count -= 1;
-            if *count == 0 {
+        if let Some(share) = self.by_origin.get_mut(&taken.origin) {
+            share.places -= 1;
+            if share.places == 0 {
                 self.by_origin.remove(&taken.origin);
             }
         }
@@ -133,6 +151,8 @@ impl Places {
 pub(crate) struct Place {
     entrance: &'static Entrance,
     number: u64,
+    /// The bytes of the incomplete messages of the client's origin.
+    held: Arc<AtomicUsize>,
 }
 
 impl Place {
@@ -147,16 +167,36 @@ impl Place {
     }
 
     fn move_up(&self, stage: Stage) {
-        if let Some(taken) = lock(&self.entrance.0).taken.get_mut(&self.number) {
+        if let Some(taken) = lock(&self.entrance.places).taken.get_mut(&self.number) {
             taken.stage = taken.stage.max(stage);
         }
+    }
+
+    /// Takes bytes for an incomplete message. Returns false if there are not so many.
+    pub(super) fn hold(&self, bytes: usize) -> bool {
+        let limits = [(&self.entrance.held, HELD_MAX), (&*self.held, HELD_BY_ORIGIN_MAX)];
+        for (at, (held, most)) in limits.iter().enumerate() {
+            if held.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) > *most {
+                for (held, _) in &limits[..=at] {
+                    held.fetch_sub(bytes, Ordering::Relaxed);
+                }
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Gives bytes of an incomplete message back.
+    pub(super) fn let_go(&self, bytes: usize) {
+        self.entrance.held.fetch_sub(bytes, Ordering::Relaxed);
+        self.held.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
         // The stream is dropped without the lock.
-        let taken = lock(&self.entrance.0).leave(self.number);
+        let taken = lock(&self.entrance.places).leave(self.number);
         drop(taken);
     }
 }
@@ -186,7 +226,7 @@ mod tests {
             let port = self.listener.endpoint().parse().unwrap();
             self.clients.push(Stream::connect("127.0.0.1", port, LIMIT).unwrap());
             let stream = Arc::new(self.listener.accept(LIMIT).unwrap());
-            Ok((self.places.enter(Origin::V4([10, 0, 0, last]), &stream, most)?, stream))
+            Ok((self.places.enter(Origin::V4([10, 0, 0, last]), &stream, most)?.0, stream))
         }
 
         fn move_up(&mut self, number: u64, stage: Stage) {
@@ -234,6 +274,19 @@ mod tests {
         door.enter(3, 4).unwrap();
         door.enter(4, 4).unwrap();
         assert!(door.has(first) && !door.has(many[0]) && door.has(many[1]));
+    }
+
+    #[test]
+    fn incomplete_messages_are_limited_for_an_origin_and_for_all() {
+        let entrance: &'static Entrance = Box::leak(Box::default());
+        let place = |held: &Arc<AtomicUsize>| Place { entrance, number: 0, held: Arc::clone(held) };
+        let [one, two, three] = [(); 3].map(|()| Arc::default());
+        let (first, second) = (place(&one), place(&one));
+        assert!(first.hold(HELD_BY_ORIGIN_MAX - 10) && second.hold(10) && !first.hold(1));
+        assert!(place(&two).hold(HELD_BY_ORIGIN_MAX) && !place(&three).hold(1));
+        second.let_go(10);
+        assert!(place(&three).hold(10) && !first.hold(1));
+        assert_eq!(entrance.held.load(Ordering::Relaxed), HELD_MAX);
     }
 
     #[test]

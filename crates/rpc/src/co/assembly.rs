@@ -1,9 +1,11 @@
 //! Reassembly of messages from their fragments, by call.
 
 use super::pdu::{Header, flags};
-use super::{AssociationError, CallSecurity, Input};
+use super::{AssociationError, Budget, CallSecurity, Input};
 use crate::octets::ByteOrder;
 use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// The properties that all fragments of a message share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +45,18 @@ struct Assembly<H> {
     origin: Origin,
     head: H,
     stub: Vec<u8>,
+    began: Instant,
+}
+
+/// The time that a peer may take for any message, and the bytes per second of a longer time.
+const SLACK: Duration = Duration::from_secs(30);
+const PACE: usize = 16 << 10;
+
+impl<H> Assembly<H> {
+    /// Whether the message has not arrived although a slow peer would have sent it by now.
+    fn is_slow(&self, now: Instant) -> bool {
+        now.duration_since(self.began) > SLACK + Duration::from_secs((self.stub.len() / PACE) as u64)
+    }
 }
 
 /// The incomplete messages. `H` is the head of a message, from its first fragment.
@@ -53,14 +67,53 @@ pub(super) struct Assemblies<H> {
     held: usize,
     held_max: usize,
     count_max: usize,
+    /// The budget of which the held bytes are taken.
+    budget: Option<Arc<dyn Budget>>,
     /// The stub data of the message completed last.
     whole: Vec<u8>,
 }
 
 impl<H> Assemblies<H> {
-    pub(super) fn new(limits: &super::Limits) -> Self {
+    pub(super) fn new(limits: &super::Limits, budget: Option<Arc<dyn Budget>>) -> Self {
         let (held_max, count_max) = (limits.message_max, limits.calls_max);
-        Self { partial: Vec::new(), held: 0, held_max, count_max, whole: Vec::new() }
+        Self { partial: Vec::new(), held: 0, held_max, count_max, budget, whole: Vec::new() }
+    }
+
+    /// Frees what the message completed last occupied, except for a buffer of an ordinary length.
+    pub(super) fn end_last(&mut self) {
+        self.whole.clear();
+        self.whole.shrink_to(KEPT_MAX);
+    }
+
+    /// Refuses a peer whose incomplete message has not arrived in time.
+    ///
+    /// # Errors
+    ///
+    /// [`AssociationError::Slow`].
+    pub(super) fn check_pace(&self) -> Result<(), AssociationError> {
+        if self.partial.is_empty() {
+            return Ok(());
+        }
+        let now = Instant::now();
+        if self.partial.iter().any(|partial| partial.is_slow(now)) { Err(AssociationError::Slow) } else { Ok(()) }
+    }
+
+    fn hold(&mut self, bytes: usize) -> Result<(), AssociationError> {
+        if self.held + bytes > self.held_max {
+            return Err(AssociationError::TooLong { limit: self.held_max });
+        }
+        if self.budget.as_ref().is_some_and(|budget| !budget.take(bytes)) {
+            return Err(AssociationError::NoMemory);
+        }
+        self.held += bytes;
+        Ok(())
+    }
+
+    fn let_go(&mut self, bytes: usize) {
+        self.held -= bytes;
+        if let Some(budget) = &self.budget {
+            budget.give_back(bytes);
+        }
     }
 
     /// Adds a fragment that is not a whole message. With the last fragment, returns the message's
@@ -77,9 +130,10 @@ impl<H> Assemblies<H> {
         if header.has(flags::FIRST) != at.is_none() {
             return Err(AssociationError::Fragment { call_id });
         }
-        if self.held + stub.len() > self.held_max {
-            return Err(AssociationError::TooLong { limit: self.held_max });
+        if at.is_some_and(|at| self.partial[at].origin != origin) {
+            return Err(AssociationError::Fragment { call_id });
         }
+        self.hold(stub.len())?;
         let at = match at {
             Some(at) => at,
             None if self.partial.len() == self.count_max => {
@@ -88,22 +142,19 @@ impl<H> Assemblies<H> {
             None => {
                 // The previous message's buffer is reused: it has grown to the length that such
                 // messages need.
-                let space = std::mem::take(&mut self.whole);
-                self.partial.push(Assembly { call_id, origin, head, stub: emptied(space) });
+                self.end_last();
+                let stub = std::mem::take(&mut self.whole);
+                self.partial.push(Assembly { call_id, origin, head, stub, began: Instant::now() });
                 self.partial.len() - 1
             }
         };
         let assembly = &mut self.partial[at];
-        if assembly.origin != origin {
-            return Err(AssociationError::Fragment { call_id });
-        }
         assembly.stub.extend_from_slice(stub);
-        self.held += stub.len();
         if !header.has(flags::LAST) {
             return Ok(None);
         }
         let Assembly { origin, head, stub, .. } = self.partial.swap_remove(at);
-        self.held -= stub.len();
+        self.let_go(stub.len());
         self.whole = stub;
         Ok(Some((origin, head)))
     }
@@ -111,7 +162,8 @@ impl<H> Assemblies<H> {
     /// Drops an incomplete message.
     pub(super) fn remove(&mut self, call_id: u32) {
         if let Some(at) = self.partial.iter().position(|partial| partial.call_id == call_id) {
-            self.held -= self.partial.swap_remove(at).stub.len();
+            let removed = self.partial.swap_remove(at);
+            self.let_go(removed.stub.len());
         }
     }
 
@@ -127,11 +179,26 @@ impl<H> Assemblies<H> {
     }
 }
 
+impl<H> Drop for Assemblies<H> {
+    fn drop(&mut self) {
+        self.let_go(self.held);
+    }
+}
+
 /// The greatest buffer that is kept for the next message, in bytes.
 const KEPT_MAX: usize = 1 << 20;
 
-fn emptied(mut space: Vec<u8>) -> Vec<u8> {
-    space.clear();
-    space.shrink_to(KEPT_MAX);
-    space
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_longer_message_may_take_longer() {
+        let began = Instant::now();
+        let origin = Origin { order: ByteOrder::Little, security: None };
+        let assembly = |length| Assembly { call_id: 1, origin, head: (), stub: vec![0; length], began };
+        let is_slow = |length, seconds| assembly(length).is_slow(began + Duration::from_secs(seconds));
+        assert!(!is_slow(100, 30) && is_slow(100, 31));
+        assert!(!is_slow(10 * PACE, 40) && is_slow(10 * PACE, 41));
+    }
 }

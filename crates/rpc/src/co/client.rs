@@ -134,7 +134,7 @@ impl ClientAssociation {
             opening: None,
             presentations: Vec::new(),
             security: SecurityContexts::default(),
-            assemblies: Assemblies::new(&options.limits),
+            assemblies: Assemblies::new(&options.limits, None),
             outstanding: Vec::new(),
             options,
         }
@@ -153,6 +153,7 @@ impl ClientAssociation {
     ///
     /// [`AssociationError`] if the association has failed.
     pub fn poll(&mut self) -> Result<Option<ClientEvent<'_>>, AssociationError> {
+        self.assemblies.end_last();
         loop {
             let Some(unit) = self.input.next()? else {
                 return Ok(None);

@@ -27,6 +27,10 @@ pub enum AssociationError {
         /// The limit in bytes.
         limit: usize,
     },
+    /// The incomplete messages of all peers together take all the memory that they may take.
+    NoMemory,
+    /// The peer sends a message too slowly.
+    Slow,
     /// The peer has too many outstanding calls.
     TooManyCalls {
         /// The maximum number of outstanding calls.
@@ -61,6 +65,8 @@ impl fmt::Display for AssociationError {
                 f.write_str("the client's bind has no presentation contexts, or some that contradict each other")
             }
             Self::TooLong { limit } => write!(f, "a message of the peer is longer than {limit} bytes"),
+            Self::NoMemory => f.write_str("there is no memory for further incomplete messages of clients"),
+            Self::Slow => f.write_str("the peer sends a message too slowly"),
             Self::TooManyCalls { limit } => write!(f, "the peer has more than {limit} outstanding calls"),
             Self::Security(error) => error.fmt(f),
             Self::Refused { reason: BindNak::VERSION } => {

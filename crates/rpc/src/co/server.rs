@@ -8,7 +8,7 @@ use super::assembly::{Assemblies, Origin, Stub};
 use super::contexts::SecurityContexts;
 use super::groups::{Joined, Joins};
 use super::pdu::{BindNak, Context, Fault, FragmentSizes, Header, Outcome, PduType, Request, Response, Unit, flags};
-use super::{AssociationError, CallSecurity, Input, Limits, Presentation, output};
+use super::{AssociationError, Budget, CallSecurity, Input, Limits, Presentation, output};
 use crate::mgmt::Counters;
 use crate::octets::ByteOrder;
 use crate::security::{Acceptor, Authenticated, Level, SecurityError};
@@ -41,6 +41,8 @@ pub struct ServerOptions {
     pub exemptions: Vec<Exemption>,
     /// The observer that is notified of refused calls.
     pub denial_observer: Option<Arc<dyn DenialObserver>>,
+    /// The memory for incomplete messages, beside the limits of each association.
+    pub budget: Option<Arc<dyn Budget>>,
 }
 
 /// Calls of one interface with another minimum level than [`ServerOptions::least`].
@@ -181,7 +183,7 @@ impl ServerAssociation {
             presentations: Vec::new(),
             security: SecurityContexts::default(),
             is_denied: false,
-            assemblies: Assemblies::new(&options.limits),
+            assemblies: Assemblies::new(&options.limits, options.budget.clone()),
             pending: Vec::new(),
             options,
         }
@@ -198,10 +200,14 @@ impl ServerAssociation {
         &mut self,
         judge: &mut dyn FnMut(&Context) -> Outcome,
     ) -> Result<Option<ServerEvent<'_>>, AssociationError> {
+        self.assemblies.end_last();
         loop {
             let unit = match self.input.next() {
                 Ok(Some(unit)) => unit,
-                Ok(None) => return Ok(None),
+                Ok(None) => {
+                    self.assemblies.check_pace()?;
+                    return Ok(None);
+                }
                 Err(error) => return Err(self.refuse_input(error)),
             };
             self.options.counters.count_packet_in();
@@ -293,7 +299,11 @@ impl ServerAssociation {
         let found = self.fragment(header, origin, head, stub, hint);
         if let Err(error) = &found {
             let is_denied = matches!(error, AssociationError::TooLong { .. } | AssociationError::Security(_));
-            let status = if is_denied { Status::ACCESS_DENIED } else { Status::PROTOCOL_ERROR };
+            let status = match error {
+                _ if is_denied => Status::ACCESS_DENIED,
+                AssociationError::NoMemory => Status::REMOTE_NO_MEMORY,
+                _ => Status::PROTOCOL_ERROR,
+            };
             self.put_fault(id, context_id, status, 0);
         }
         found

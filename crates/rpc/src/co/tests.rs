@@ -35,11 +35,15 @@ impl Pair {
     }
 
     pub(super) fn bound() -> Self {
+        Self::bound_with(None)
+    }
+
+    fn bound_with(budget: Option<Arc<dyn Budget>>) -> Self {
         let least = FragmentSizes { sent: FragmentSizes::LEAST, received: FragmentSizes::LEAST };
         let limits = Limits { sizes: least, message_max: 100_000, calls_max: 3 };
         let mut pair = Self::new(
             ClientOptions { limits: limits.clone() },
-            ServerOptions { limits, secondary_address: "5000".to_owned(), ..ServerOptions::default() },
+            ServerOptions { limits, secondary_address: "5000".to_owned(), budget, ..ServerOptions::default() },
         );
         pair.client.bind(vec![context(0, &[NDR])], None).unwrap();
         pair.ask_server().unwrap();
@@ -122,6 +126,40 @@ fn calls_of_every_length_come_through() {
         pair.echo(&stub, Some(Uuid(77)));
     }
     assert_eq!(pair.server.pending(), 0);
+}
+
+/// A budget that counts.
+#[derive(Debug)]
+struct Bytes(std::sync::Mutex<usize>);
+
+impl Budget for Bytes {
+    fn take(&self, bytes: usize) -> bool {
+        let mut left = self.0.lock().unwrap();
+        let rest = left.checked_sub(bytes);
+        *left = rest.unwrap_or(*left);
+        rest.is_some()
+    }
+
+    fn give_back(&self, bytes: usize) {
+        *self.0.lock().unwrap() += bytes;
+    }
+}
+
+#[test]
+fn incomplete_messages_take_no_more_than_their_budget() {
+    let budget = Arc::new(Bytes(std::sync::Mutex::new(10_000)));
+    let mut pair = Pair::bound_with(Some(Arc::clone(&budget) as Arc<_>));
+    let left = || *budget.0.lock().unwrap();
+    pair.echo(&[1; 9000], None);
+    assert_eq!(left(), 10_000);
+    let id = pair.client.call(&call(&[1; 11_000])).unwrap();
+    assert_eq!(pair.ask_server().unwrap_err(), AssociationError::NoMemory);
+    pair.tell_client();
+    let Ok(Some(ClientEvent::Fault(fault))) = pair.client.poll() else { panic!("no fault") };
+    assert_eq!((fault.id, fault.status), (id, Status::REMOTE_NO_MEMORY));
+    assert!(left() < 10_000);
+    drop(pair);
+    assert_eq!(left(), 10_000);
 }
 
 #[test]
