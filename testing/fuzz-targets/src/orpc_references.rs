@@ -6,8 +6,14 @@ use obvia::orpc::object_exporter::ComplexPing;
 use obvia::orpc::{Client, Limits, Pinging, References, Refs};
 use std::time::{Duration, Instant};
 
-const LIMITS: Limits =
-    Limits { objects: 5, clients: 4, interfaces_per_client: 4, sets_per_client: 2, pinged_per_client: 6 };
+const LIMITS: Limits = Limits {
+    objects: 5,
+    clients: 4,
+    interfaces_per_client: 4,
+    sets_per_client: 2,
+    pinged_per_client: 6,
+    ..Limits::default()
+};
 
 fn client(number: u8) -> Client {
     if number.is_multiple_of(2) { Client::Process(number.into()) } else { Client::Peer(number.into()) }
