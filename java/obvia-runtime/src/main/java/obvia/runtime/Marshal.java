@@ -48,7 +48,17 @@ public final class Marshal {
      * @param through the proxy that is called
      */
     public static byte[] reference(Proxy through, Object object, Guid iid) {
-        return object == null ? null : reference(through, object, Interfaces.of(iid, object));
+        if (object == null) {
+            return null;
+        }
+        InterfaceInfo<?> info;
+        try {
+            info = Interfaces.of(iid, object);
+        } catch (RuntimeException | Error e) {
+            through.transport().takeBackUnsent();
+            throw e;
+        }
+        return reference(through, object, info);
     }
 
     /**

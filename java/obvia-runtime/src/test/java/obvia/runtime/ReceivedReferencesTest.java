@@ -70,4 +70,58 @@ class ReceivedReferencesTest {
         assertEquals(List.of("0 ITrees", "1 IUnknown", "2 ITrees"), adopted);
         assertEquals(1, deadlines.size());
     }
+
+    /** A transport that counts how often references are taken back. */
+    private static final class Sending extends Transport {
+        private int takenBack;
+
+        @Override
+        protected Channel channel() {
+            throw new AssertionError();
+        }
+
+        @Override
+        protected long oxid() {
+            return 1;
+        }
+
+        @Override
+        protected byte[] reference(long through, Object object, InterfaceInfo<?> info) {
+            return new byte[0];
+        }
+
+        @Override
+        protected void takeBackUnsent() {
+            takenBack++;
+        }
+
+        @Override
+        protected <T> T object(long through, byte[] reference, InterfaceInfo<T> info) {
+            throw new AssertionError();
+        }
+
+        @Override
+        protected <T> T query(long through, long oid, InterfaceInfo<T> info) {
+            throw new AssertionError();
+        }
+
+        @Override
+        protected void releaseLater(long target, int refs) {}
+
+        private Proxy proxy() {
+            return (Proxy) proxy(Interfaces.UNKNOWN, 1, 1, 1);
+        }
+    }
+
+    @Test
+    void aReferenceToAnUnknownInterfaceTakesEarlierOnesBack() {
+        Sending transport = new Sending();
+        Proxy through = transport.proxy();
+        Object object = new Object();
+        assertEquals(0, Marshal.reference(through, object, Guid.IUNKNOWN).length);
+        assertEquals(0, transport.takenBack);
+        int result = assertThrows(RpcException.class, () -> Marshal.reference(through, object, UNKNOWN)).result();
+        assertEquals(Hresult.E_NOINTERFACE, result);
+        assertEquals(1, transport.takenBack);
+    }
 }
