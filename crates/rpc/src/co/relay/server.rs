@@ -349,7 +349,7 @@ impl Relay for Lane {
         state.is_led = true;
         let (mut state, outcome) = self.lead(state, inbox, span);
         state.is_led = false;
-        // A lane that performs a call leads no more, so another one has to.
+        // While this lane performs its call it does not receive, so another lane has to.
         let is_busy = self.calls().current.is_some();
         if state.followers > 0 {
             self.shared.lane_wakeup.notify_one();
