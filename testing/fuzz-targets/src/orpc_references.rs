@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 const LIMITS: Limits = Limits {
     objects: 5,
     clients: 4,
+    receivers: 3,
+    receivers_per_client: 2,
     interfaces_per_client: 4,
     sets_per_client: 2,
     pinged_per_client: 6,
-    ..Limits::default()
 };
 
 fn client(number: u8) -> Client {
@@ -24,7 +25,7 @@ pub fn run(bytes: &[u8]) {
     let mut tables = References::new(Pinging::default(), LIMITS);
     let mut fresh = 1000;
     for order in bytes.chunks_exact(4) {
-        let [what, who, which, count] = [order[0] % 8, 1 + order[1] % 5, order[2] % 16, order[3]];
+        let [what, who, which, count] = [order[0] % 10, 1 + order[1] % 5, order[2] % 16, order[3]];
         let (client, oid) = (client(who), u64::from(which / 2));
         let ipid = GUID::from_u128(which.into());
         let refs = Refs { public: (count & 15).into(), private: (count >> 4).into() };
@@ -45,6 +46,8 @@ pub fn run(bytes: &[u8]) {
                 fresh += u64::from(answer.set == fresh);
             }
             6 => tables.note_call(&ipid, now),
+            7 => drop(tables.pass_on(&ipid, (client, self::client(1 + count % 5)), refs, now)),
+            8 => tables.connected(client),
             _ => {
                 now += Duration::from_secs(count.into());
                 drop(tables.collect(now));

@@ -3,12 +3,11 @@
 use ground::Turn;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Runs `make` to fill the folder `place`, unless it ran after the last change of the test itself
-/// and of `inputs`, files or whole folders. Other processes wait while one runs `make` for the same
-/// folder.
+/// Runs `make` to fill the folder `place`, unless it ran after the last change of `inputs`, files
+/// or whole folders. Other processes wait while one runs `make` for the same folder.
 ///
 /// # Panics
 ///
@@ -18,8 +17,7 @@ pub(crate) fn keep_fresh<R>(place: &Path, inputs: &[&Path], make: impl FnOnce() 
     let (folder, name) = (place.parent(), place.file_name().and_then(OsStr::to_str));
     let _turn = Turn::take(folder.expect("it lies in a folder"), name.expect("the folder has a plain name"));
     let stamp = place.with_extension("stamp");
-    let test = std::env::current_exe().expect("a test has a path");
-    let changed = inputs.iter().copied().chain([test.as_path()]).map(newest).max();
+    let changed = inputs.iter().copied().map(newest).max();
     if fs::metadata(&stamp).and_then(|stamp| stamp.modified()).is_ok_and(|made| Some(made) > changed) {
         return;
     }
@@ -30,6 +28,11 @@ pub(crate) fn keep_fresh<R>(place: &Path, inputs: &[&Path], make: impl FnOnce() 
     make();
     let stamp = File::create(stamp).expect("the folder for builds can be written to");
     stamp.set_modified(began).expect("the time of a file can be set");
+}
+
+/// Returns the path of the test, an input of builds of code that the test itself generates.
+pub(crate) fn test() -> PathBuf {
+    std::env::current_exe().expect("a test has a path")
 }
 
 /// Returns the time of the last change of a file, or of the files in a folder.

@@ -1,7 +1,7 @@
 //! Builds of programs in Java with obvia-runtime, for tests.
 
 use crate::cargo::profile_folder;
-use crate::fresh::keep_fresh;
+use crate::fresh::{keep_fresh, test};
 use crate::{folder, run};
 use obvia_idl::{Compiler, Language, compile_into};
 use std::path::{Path, PathBuf};
@@ -41,7 +41,9 @@ impl Classes {
     pub fn build(place: &Path, interfaces: &[PathBuf], programs: Option<&Path>) -> Option<Self> {
         let runtime = Runtime::build()?;
         let beside = interfaces.iter().filter_map(|interface| interface.parent());
-        let inputs: Vec<&Path> = beside.chain(programs).chain([runtime.classes.as_path()]).collect();
+        let test = test();
+        let files = [runtime.classes.as_path(), test.as_path()];
+        let inputs: Vec<&Path> = beside.chain(programs).chain(files).collect();
         keep_fresh(place, &inputs, || {
             clear(place);
             let mut sources = programs.map(sources).unwrap_or_default();
@@ -63,7 +65,7 @@ impl Classes {
     pub fn process(place: &Path, programs: &Path) -> Option<Self> {
         let runtime = Runtime::build()?;
         let source = folder("java/obvia-processor/src");
-        keep_fresh(place, &[programs, &source, &runtime.classes], || {
+        keep_fresh(place, &[programs, &source, &runtime.classes, &test()], || {
             clear(place);
             let processor = place.join("processor");
             let sources_of_processor = sources(&source.join("main/java"));
@@ -110,10 +112,17 @@ impl Runtime {
         let home = home()?;
         let place = profile_folder().join("java-runtime");
         let sources_of = |module: &str| folder("java").join(module).join("src/main/java");
-        let inputs = MODULES.map(sources_of);
-        keep_fresh(&place, &inputs.each_ref().map(PathBuf::as_path), || {
-            clear(&place);
-            compile(compiler(&home), &place, inputs.iter().flat_map(|folder| sources(folder)).collect());
+        let modules = MODULES.map(sources_of);
+        let own = folder("testing/native-programs/src");
+        let inputs: Vec<&Path> = modules.iter().chain([&own]).map(PathBuf::as_path).collect();
+        keep_fresh(&place, &inputs, || {
+            // Programs of other tests may be running: they load classes of the folder until its
+            // replacement is complete.
+            let replacement = place.with_extension("new");
+            std::fs::create_dir_all(&replacement).expect("the folder for builds can be written to");
+            clear(&replacement);
+            compile(compiler(&home), &replacement, modules.iter().flat_map(|folder| sources(folder)).collect());
+            replace(&place, &replacement);
         });
         Some(Self { home, classes: place.join("classes") })
     }
@@ -151,6 +160,15 @@ fn compile(mut compiler: Command, place: &Path, sources: Vec<PathBuf>) {
 fn clear(place: &Path) {
     let emptied = std::fs::remove_dir_all(place).and_then(|()| std::fs::create_dir(place));
     emptied.unwrap_or_else(|error| panic!("{}: {error}", place.display()));
+}
+
+/// Replaces a folder by another one.
+fn replace(place: &Path, replacement: &Path) {
+    let former = place.with_extension("old");
+    let _ = std::fs::remove_dir_all(&former);
+    let replaced = std::fs::rename(place, &former).and_then(|()| std::fs::rename(replacement, place));
+    replaced.unwrap_or_else(|error| panic!("{}: {error}", place.display()));
+    let _ = std::fs::remove_dir_all(former);
 }
 
 fn compiler(home: &Path) -> Command {

@@ -4,7 +4,7 @@ pub mod cargo;
 mod fresh;
 pub mod java;
 
-use fresh::keep_fresh;
+use fresh::{keep_fresh, test};
 use obvia_idl::{Compiler, compile_into};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZero;
@@ -149,8 +149,9 @@ impl Workshop {
         let headers = HEADER_FOLDERS.map(folder);
         let beside = interfaces.iter().map(|(_, file)| file).chain(sources).filter_map(|file| file.parent());
         let library = self.library().join("libobvia.so");
-        let inputs: Vec<&Path> =
-            headers.iter().map(PathBuf::as_path).chain(beside).chain([library.as_path()]).collect();
+        let test = test();
+        let files = [library.as_path(), test.as_path()];
+        let inputs: Vec<&Path> = headers.iter().map(PathBuf::as_path).chain(beside).chain(files).collect();
         keep_fresh(&place, &inputs, || {
             let stubs = interfaces.iter().flat_map(|(compiler, interface)| compile(compiler, interface, &place));
             let files: Vec<PathBuf> = stubs.chain(sources.iter().cloned()).collect();

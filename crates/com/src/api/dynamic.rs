@@ -157,6 +157,7 @@ impl Object {
         let info = interface.info();
         let (link, reference) = deadline::for_all_steps(|| functions::reach(binding, info))?;
         link.note_target(reference.target, info);
+        link.add_proxy(reference.target);
         Ok(Self { link, target: reference.target, refs: reference.public_refs, iid: info.iid })
     }
 
@@ -171,6 +172,7 @@ impl Object {
     fn new(link: Arc<Link>, target: TargetId, refs: u32, iid: GUID) -> Self {
         let fingerprint = link.fingerprint(&iid).unwrap_or_default();
         link.note_frames(target, &Identity { iid, fingerprint }.info());
+        link.add_proxy(target);
         Self { link, target, refs, iid }
     }
 
@@ -185,7 +187,7 @@ impl Object {
         if reference.oxid == self.link.oxid() {
             return Self::of(Arc::clone(&self.link), &reference);
         }
-        Self::of(process::runtime()?.link_for(&reference)?, &reference)
+        process::runtime()?.with_link_for(&reference, |link| Self::of(Arc::clone(link), &reference))
     }
 
     /// Queries another interface of the object.
@@ -264,6 +266,6 @@ fn put(channel: &mut Channel, request: &[u8], limit: impl Limit) -> Result<usize
 impl Drop for Object {
     fn drop(&mut self) {
         self.link.forget_target(self.target);
-        self.link.release_later(self.target, self.refs);
+        self.link.remove_proxy(self.target, self.refs);
     }
 }

@@ -187,14 +187,14 @@ mod tests {
         let info: &'static _ = Box::leak(Box::new(without_vtables(Description { plain: true, ..*UNKNOWN_INFO })));
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let binding = format!("ncacn_ip_tcp:127.0.0.1[{}]", silent.local_addr().unwrap().port());
+        silent.set_nonblocking(true).unwrap();
         let canceller = Canceller::new();
         std::thread::scope(|scope| {
             let bind = scope.spawn(|| canceller.run(|| reach(&binding, info).map(drop)));
-            let _first = silent.accept().unwrap();
+            let _first = ground::poll("the first attempt begins", || silent.accept().ok());
             canceller.cancel();
             assert_eq!(bind.join().unwrap().unwrap_err().code(), code::RPC_E_CALL_CANCELED);
         });
-        silent.set_nonblocking(true).unwrap();
         assert_eq!(silent.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
     }
 }

@@ -55,9 +55,6 @@ pub struct Proxy {
     info: &'static InterfaceInfo,
     // The number of references to `target` that this process holds at the server.
     public_refs: AtomicU32,
-    // The counts of refused references to `target`, which may be made up. They are released with
-    // the proxy, and not used otherwise.
-    refused_refs: AtomicU32,
 }
 
 /// The proxy manager for one object of another process.
@@ -104,7 +101,6 @@ impl Proxy {
             manager,
             info,
             public_refs: AtomicU32::new(0),
-            refused_refs: AtomicU32::new(0),
         })
     }
 
@@ -220,9 +216,7 @@ pub(crate) fn import(
     link.note_target(target, info);
     let proxy = Proxy::new(info, target, link, manager.manager());
     proxy.public_refs.store(public_refs, Ordering::Release);
-    // Queued counts may be refused ones, so they become those of the proxy: see `give_back`. The
-    // lock of `managers` is held, so `give_back` queues no more of them once there is a proxy.
-    proxy.refused_refs.store(link.take_releases(target), Ordering::Release);
+    link.add_proxy(target);
     let pointer = NonNull::from(&*proxy).cast();
     proxies.push(proxy);
     pointer
@@ -234,27 +228,6 @@ fn add_refs(count: &AtomicU32, refs: u32) {
     let add = |before: u32| Some(before.saturating_add(refs));
     // The closure always returns a count, so the update cannot fail.
     let _ = count.fetch_update(Ordering::AcqRel, Ordering::Acquire, add);
-}
-
-/// Gives back the references of a refused object reference. If there is a proxy for the target,
-/// they are released with the proxy: the sender may have made their number up, and the server
-/// would subtract it from the proxy's references.
-pub(crate) fn give_back(link: &Link, target: TargetId, refs: u32) {
-    if refs == 0 {
-        return;
-    }
-    let managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
-    for known in managers.values() {
-        // SAFETY: a manager removes itself from this table, under its lock, before it is freed.
-        let proxies = unsafe { &(*known.manager().as_ptr()).proxies };
-        let proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(proxy) = proxies.iter().find(|proxy| proxy.target == target) {
-            add_refs(&proxy.refused_refs, refs);
-            return;
-        }
-    }
-    // The lock is held, so that no proxy for the target is made before they are queued.
-    link.release_later(target, refs);
 }
 
 /// Takes one of the references that a proxy holds at the server, to be sent home with the object.
@@ -386,8 +359,8 @@ unsafe extern "system" fn release(this: *mut c_void) -> u32 {
     left
 }
 
-/// Removes a manager from its link's table, frees it, and queues its references to be given back to
-/// the server.
+/// Removes a manager from its link's table, frees it, and gives the references of its proxies back
+/// to the server.
 ///
 /// # Safety
 ///
@@ -409,10 +382,9 @@ unsafe fn destroy(manager: NonNull<ProxyManager>) {
     // SAFETY: made by `Box::leak`, no longer in the table, and without references.
     let manager = unsafe { Box::from_raw(manager.as_ptr()) };
     let proxies = manager.proxies.into_inner().unwrap_or_else(PoisonError::into_inner);
-    for proxy in &proxies {
-        link.forget_target(proxy.target);
-        link.release_later(proxy.target, proxy.public_refs.load(Ordering::Acquire));
-        // A new manager may have a proxy for the target by now.
-        give_back(&link, proxy.target, proxy.refused_refs.load(Ordering::Acquire));
+    // The first one is the identity, which has no target.
+    for proxy in proxies.iter().skip(1) {
+        proxy.link.forget_target(proxy.target);
+        proxy.link.remove_proxy(proxy.target, proxy.public_refs.load(Ordering::Acquire));
     }
 }

@@ -2,11 +2,11 @@
 
 use super::Runtime;
 use super::links::key_of;
+use super::unreached::Entry;
 use crate::client::address::Address;
 use crate::client::handshake::{self, Outcome, Reached};
-use crate::client::link::{Link, RELEASE_TIMEOUT};
+use crate::client::link::Link;
 use crate::client::own_target;
-use crate::client::proxy;
 use crate::protocol::objref::ObjRef;
 use crate::transport::network::{self, for_peers};
 use crate::types::deadline;
@@ -22,8 +22,7 @@ use std::time::{Duration, Instant};
 /// does not use up the whole deadline.
 pub(super) const ATTEMPT: Duration = Duration::from_secs(3);
 
-/// Returns the part of the remaining time that one attempt gets of two: a short time leaves enough
-/// to the other.
+/// Returns the limit of an attempt that another one may follow: at most half of the remaining time.
 pub(crate) fn share_of(remaining: Duration) -> Duration {
     ATTEMPT.min(remaining / 2)
 }
@@ -62,9 +61,9 @@ impl Runtime {
         };
         let key = key_of(&reached);
         let fresh = Link::of(self.local, *reached)?;
-        self.give_back_unreached(&fresh);
         let (link, is_fresh) = deadline::with(deadline, || self.links.add(key, fresh))?;
         if is_fresh {
+            self.give_back_unreached(&link);
             // The janitor must run, since it closes unused links.
             upkeep::wake();
         }
@@ -116,22 +115,42 @@ impl Runtime {
         outcome
     }
 
-    /// Returns the link to the process of a received reference, by [`Self::link_to`]. If the
-    /// process cannot be reached, the reference is recorded, and the next link to the process gives
-    /// it back.
-    pub(crate) fn link_for(&'static self, reference: &ObjRef) -> Result<Arc<Link>> {
+    /// Runs `work` with the link to the process of a received reference, by [`Self::link_to`]. If
+    /// the process cannot be reached, the reference is recorded, and the next link to the process
+    /// gives it back.
+    ///
+    /// The references to the same target that were recorded before are given back after `work`, and
+    /// so with the proxy that `work` makes.
+    pub(crate) fn with_link_for<R>(
+        &'static self,
+        reference: &ObjRef,
+        work: impl FnOnce(&Arc<Link>) -> Result<R>,
+    ) -> Result<R> {
         let received = Instant::now();
-        self.link_to(reference.oxid, &reference.bindings).inspect_err(|error| {
-            // A reference without bindings, or whose endpoint belongs to another process, is
-            // forged: nothing is given back for it.
-            if error.code() == code::RPC_E_INVALID_OBJREF || reference.public_refs == 0 {
-                return;
+        let earlier = self.unreached.take_target(reference);
+        match self.link_to(reference.oxid, &reference.bindings) {
+            Ok(link) => {
+                let outcome = work(&link);
+                self.give_back_recent(&link, earlier);
+                outcome
             }
-            match self.links.to(reference.oxid).first() {
-                Some(link) => proxy::give_back(link, reference.target, reference.public_refs),
-                None => self.unreached.add(reference, received, self.unreached_limit()),
+            Err(error) => {
+                self.unreached.put_back(earlier);
+                // A reference without bindings, or whose endpoint belongs to another process, is
+                // forged: nothing is given back for it.
+                if error.code() != code::RPC_E_INVALID_OBJREF && reference.public_refs > 0 {
+                    match self.links.to(reference.oxid).first() {
+                        Some(link) => link.give_back(reference.target, reference.public_refs),
+                        None => self.unreached.add(reference, received, self.unreached_limit()),
+                    }
+                }
+                // Another thread may have made a link meanwhile.
+                if let Some(link) = self.links.to(reference.oxid).first() {
+                    self.give_back_unreached(link);
+                }
+                Err(error)
             }
-        })
+        }
     }
 
     /// Returns the time for which unreached references are remembered: half of the time for which
@@ -141,13 +160,16 @@ impl Runtime {
         self.exports().patience() / 2
     }
 
-    /// Gives unreached references back over a new link, before any other is counted for it. If
-    /// there is another link to the process, they could belong to its proxies, and are forgotten.
-    fn give_back_unreached(&self, fresh: &Link) {
-        let refs = self.unreached.take(fresh.oxid(), Instant::now(), self.unreached_limit());
-        if !refs.is_empty() && self.links.to(fresh.oxid()).is_empty() {
-            // References that cannot be sent now are left to the end of the connection.
-            let _ = fresh.release(&refs, Deadline::Within(RELEASE_TIMEOUT).start());
+    /// Gives the unreached references to objects of the process back over a link.
+    fn give_back_unreached(&self, link: &Link) {
+        self.give_back_recent(link, self.unreached.take(link.oxid()));
+    }
+
+    /// Gives unreached references back that are still remembered.
+    fn give_back_recent(&self, link: &Link, all: Vec<Entry>) {
+        let (now, limit) = (Instant::now(), self.unreached_limit());
+        for entry in all.into_iter().filter(|entry| entry.is_recent(now, limit)) {
+            link.give_back(entry.target, entry.refs);
         }
     }
 

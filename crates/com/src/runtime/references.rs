@@ -5,7 +5,7 @@ use super::marshaling::{release_custom, unwrapped};
 use super::{Runtime, returned};
 use crate::client::link::Link;
 use crate::client::own_target;
-use crate::client::proxy::{give_back, import, look_behind};
+use crate::client::proxy::{import, look_behind};
 use crate::orpc::{Client, ObjRef as Any};
 use crate::protocol::objref::{ObjRef, securities_for};
 use crate::server::exports;
@@ -81,7 +81,7 @@ impl Runtime {
             let object = self.exports().get(reference.target)?.object;
             return exports::query(object.get(), info);
         }
-        self.import(&self.link_for(reference)?, reference, info)
+        self.with_link_for(reference, |link| self.import(link, reference, info))
     }
 
     /// Gives back a received reference that cannot be unmarshaled.
@@ -89,10 +89,12 @@ impl Runtime {
         let refuse_standard = |reference: ObjRef| -> Result<()> {
             if reference.oxid == self.oxid() {
                 returned::note_return(reference.target, reference.public_refs.into());
-            } else {
-                give_back(&*self.link_for(&reference)?, reference.target, reference.public_refs);
+                return Ok(());
             }
-            Ok(())
+            self.with_link_for(&reference, |link| {
+                link.give_back(reference.target, reference.public_refs);
+                Ok(())
+            })
         };
         // The sender learns from the call's error that the reference was refused. There is no way
         // to report that giving it back failed, too.
@@ -130,7 +132,7 @@ impl Runtime {
         let carrier = if reference.iid == info.iid {
             info
         } else {
-            let refuse = |_: &_| give_back(link, reference.target, reference.public_refs);
+            let refuse = |_: &_| link.give_back(reference.target, reference.public_refs);
             registry::find(&reference.iid).inspect_err(refuse)?
         };
         let pointer = import(link, reference.oid, reference.target, reference.public_refs, carrier);
@@ -148,6 +150,7 @@ mod tests {
     use crate::services::process;
     use crate::types::agile::{IChecked, IChecked_Impl};
     use obvia_via::Deadline;
+    use std::time::Instant;
     use windows_core::{GUID, implement};
 
     #[implement(IChecked)]
@@ -187,6 +190,45 @@ mod tests {
         drop(proxy);
         assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
         assert!(runtime.exports().get(known.target).is_err());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_proxy_with_a_forged_oid_does_not_end_another_proxy_of_its_target() {
+        let (runtime, link) = (process::runtime().unwrap(), Arc::new(Link::to_itself()));
+        let holder = Client::Process(runtime.oxid());
+        let known = runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, holder).unwrap();
+        let target = known.target;
+        let proxy = runtime.import(&link, &known, &UNKNOWN_INFO).unwrap();
+        let forged = ObjRef { oid: !known.oid, public_refs: u32::MAX / 2, ..known };
+        drop(runtime.import(&link, &forged, &UNKNOWN_INFO).unwrap());
+        assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
+        assert!(runtime.exports().get(target).is_ok());
+        drop(proxy);
+        assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
+        assert!(runtime.exports().get(target).is_err());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn an_unreached_reference_does_not_end_the_proxy_whose_reference_opens_the_link() {
+        let runtime = process::runtime().unwrap();
+        let holder = Client::Process(runtime.oxid());
+        let give = || runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, holder).unwrap();
+        let (known, unused) = (give(), give());
+        let target = known.target;
+        for (target, public_refs) in [(target, u32::MAX / 2), (unused.target, unused.public_refs)] {
+            let (bindings, securities) = (Vec::new(), Vec::new());
+            let unreached = ObjRef { target, public_refs, bindings, securities, ..known };
+            runtime.unreached.add(&unreached, Instant::now(), ground::LATEST);
+        }
+        let import = |link: &Arc<Link>| Ok((Arc::clone(link), runtime.import(link, &known, &UNKNOWN_INFO)?));
+        let (link, proxy) = runtime.with_link_for(&known, import).unwrap();
+        ground::until("the other reference is given back", || runtime.exports().get(unused.target).is_err());
+        assert!(runtime.exports().get(target).is_ok());
+        drop(proxy);
+        ground::until("the references are given back with the proxy", || runtime.exports().get(target).is_err());
+        assert!(link.is_unused());
     }
 
     #[test]

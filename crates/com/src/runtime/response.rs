@@ -48,7 +48,7 @@ pub(crate) fn marshal(caller: &Caller, object: &IUnknown, info: &'static Interfa
         let interface = exports::query(&unwrapped(object), info)?;
         if let Some(imported) = split_reference(&interface, runtime.oxid())? {
             reference.public_refs = 1;
-            caller.note(|sent| sent.others.push(Box::new(move || imported.link.release_later(imported.target, 1))));
+            caller.note(|sent| sent.others.push(Box::new(move || imported.link.give_back(imported.target, 1))));
         }
     }
     Ok(reference)

@@ -1,6 +1,7 @@
 //! Received references whose processes could not be reached. Their senders have counted them for
 //! this process, so the next link to their process gives them back. If there is none, the process
-//! drops them by itself, as those of a client that never connects.
+//! drops them by itself, as those of a client that never connects. References older than the limit
+//! are not given back: the process may have dropped them by then, and counted others.
 
 use crate::protocol::objref::ObjRef;
 use crate::protocol::own_calls::RELEASES_MAX;
@@ -16,10 +17,11 @@ const UNREACHED_MAX: usize = RELEASES_MAX;
 #[derive(Default)]
 pub(super) struct Unreached(Mutex<Vec<Entry>>);
 
-struct Entry {
+/// The count of an unreached reference.
+pub(super) struct Entry {
     oxid: u64,
-    target: TargetId,
-    refs: u32,
+    pub(super) target: TargetId,
+    pub(super) refs: u32,
     received: Instant,
 }
 
@@ -35,17 +37,27 @@ impl Unreached {
         }
     }
 
-    /// Takes the references to objects of a process, without those that were received longer ago
-    /// than `limit`.
-    pub(super) fn take(&self, oxid: u64, now: Instant, limit: Duration) -> Vec<(TargetId, u32)> {
-        let taken = lock(&self.0).extract_if(.., |entry| entry.oxid == oxid).collect::<Vec<_>>();
-        let recent = taken.into_iter().filter(|entry| entry.is_recent(now, limit));
-        recent.map(|entry| (entry.target, entry.refs)).collect()
+    /// Takes the references to objects of a process.
+    pub(super) fn take(&self, oxid: u64) -> Vec<Entry> {
+        lock(&self.0).extract_if(.., |entry| entry.oxid == oxid).collect()
+    }
+
+    /// Takes the references to the target of another reference.
+    pub(super) fn take_target(&self, of: &ObjRef) -> Vec<Entry> {
+        lock(&self.0).extract_if(.., |entry| (entry.oxid, entry.target) == (of.oxid, of.target)).collect()
+    }
+
+    /// Adds references that were taken before.
+    pub(super) fn put_back(&self, taken: Vec<Entry>) {
+        let mut entries = lock(&self.0);
+        entries.extend(taken);
+        entries.truncate(UNREACHED_MAX);
     }
 }
 
 impl Entry {
-    fn is_recent(&self, now: Instant, limit: Duration) -> bool {
+    /// Whether the reference was received less than `limit` ago.
+    pub(super) fn is_recent(&self, now: Instant, limit: Duration) -> bool {
         now.saturating_duration_since(self.received) < limit
     }
 }
@@ -68,11 +80,17 @@ mod tests {
         for at in 0..2 * UNREACHED_MAX as u64 {
             unreached.add(&reference(at % 3), start, LIMIT);
         }
-        let take = |oxid, now| unreached.take(oxid, now, LIMIT).len();
-        assert_eq!(take(1, start), UNREACHED_MAX / 3);
-        assert_eq!(take(1, start), 0);
-        assert_eq!(take(2, start + LIMIT), 0);
+        let taken = unreached.take(1);
+        assert_eq!((taken.len(), unreached.take(1).len()), (UNREACHED_MAX / 3, 0));
+        assert!(taken[0].is_recent(start, LIMIT) && !taken[0].is_recent(start + LIMIT, LIMIT));
+        // References to other targets, and to targets of other processes, stay.
+        assert!(unreached.take_target(&reference(1)).is_empty());
+        let target = TargetId { index: 2, generation: 1 };
+        assert!(unreached.take_target(&ObjRef { target, ..reference(2) }).is_empty());
+        let taken = unreached.take_target(&reference(2));
+        assert_eq!(taken.len(), UNREACHED_MAX / 3);
+        unreached.put_back(taken);
         unreached.add(&reference(1), start + LIMIT, LIMIT);
-        assert_eq!((take(0, start), take(1, start + LIMIT)), (0, 1));
+        assert_eq!([0, 1, 2].map(|oxid| unreached.take(oxid).len()), [0, 1, 0]);
     }
 }

@@ -11,8 +11,8 @@ const UNSAID: Deadline = Deadline::Within(DEFAULT_TIMEOUT);
 thread_local! {
     /// The limit on the thread's own calls, if any.
     static DEADLINE: Cell<Option<Deadline>> = const { Cell::new(None) };
-    /// Whether the program has set that limit, or a limit of which it is a part. Callees receive no
-    /// other limit.
+    /// Whether that limit comes from the program, directly or as a part of the program's limit.
+    /// Only such limits are sent to callees.
     static IS_SAID: Cell<bool> = const { Cell::new(false) };
     /// The deadline of the call that this thread performs, if its caller sent one.
     static INHERITED: Cell<Option<Instant>> = const { Cell::new(None) };
@@ -82,8 +82,8 @@ fn replace(own: (Option<Deadline>, bool)) -> (Option<Deadline>, bool) {
     before
 }
 
-/// Runs `calls` with a limit of the runtime on each of them or on all of them together. The limit
-/// is sent to callees only if the program has set the limit that it replaces.
+/// Runs `calls` with a limit of the runtime on each of them or on all of them together. It is sent
+/// to callees only if the previous limit came from the program.
 pub(crate) fn with<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
     limited(deadline, IS_SAID.get(), calls)
 }

@@ -3,6 +3,7 @@
 //! which they came.
 
 use super::Link;
+use super::releases::Releases;
 use crate::access::Protection;
 use crate::client::canceller;
 use crate::client::proxy::ManagerPointer;
@@ -11,7 +12,6 @@ use crate::types::deadline;
 use crate::types::error::{Result, code};
 use crate::types::threads::lock;
 use obvia_rpc::string_binding::StringBinding;
-use obvia_rpc::vi_call::TargetId;
 use obvia_via::Deadline;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -39,8 +39,8 @@ pub(super) struct Mark {
 pub(super) struct Process {
     /// The proxy managers, by OID.
     pub(super) managers: Mutex<HashMap<u64, ManagerPointer>>,
-    /// The reference counts that are to be given back to the process, by target.
-    pub(super) releases: Mutex<HashMap<TargetId, u32>>,
+    /// The references to be given back to the process.
+    pub(super) releases: Mutex<Releases>,
     /// The bindings by which this process has reached the other process.
     pub(super) ways: Mutex<Vec<StringBinding>>,
     /// The bindings that the other process sent last, as its own.

@@ -1,4 +1,9 @@
 //! The references that are to be given back to a process.
+//!
+//! The sender of a reference may have made its count up, and the server subtracts a released count
+//! from all references of this process to the target. The references to a target are therefore
+//! given back with its last proxy, so that no count ends another proxy. Only a release that is
+//! already being sent when the first proxy of its target is made can still end that proxy.
 
 use super::Link;
 use crate::client::address::Address;
@@ -9,38 +14,100 @@ use crate::types::upkeep;
 use obvia_rpc::string_binding::ProtocolSequence;
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::Deadline;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::time::Duration;
 
 /// The limit of a round's releases to one process, and of each release. The last release may begin
 /// just before the round's limit, so a process holds the janitor for at most twice this time.
 pub(crate) const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
-impl Link {
-    /// Whether no references wait to be given back. Proxies hold a reference count of their link,
-    /// so that the link's own count shows them.
-    pub(crate) fn is_unused(&self) -> bool {
-        lock(&self.process.releases).is_empty()
+/// The references to be given back to a process. A target has an entry in one of the maps at most.
+#[derive(Default)]
+pub(super) struct Releases {
+    /// The targets that have proxies.
+    held: HashMap<TargetId, Held>,
+    /// The counts for targets without proxies, which are sent next.
+    queue: HashMap<TargetId, u32>,
+}
+
+/// The number of a target's proxies, and the count that is given back with the last one.
+#[derive(Default)]
+struct Held {
+    proxies: usize,
+    refs: u32,
+}
+
+impl Releases {
+    /// Adds a proxy. The first one of a target takes over the references in the queue.
+    fn add_proxy(&mut self, target: TargetId) {
+        let held = self.held.entry(target).or_default();
+        held.proxies += 1;
+        held.refs = held.refs.saturating_add(self.queue.remove(&target).unwrap_or_default());
     }
 
-    /// Queues references, if there are any, to be given back to the server soon, in a batch.
-    pub(crate) fn release_later(&self, target: TargetId, refs: u32) {
-        if refs > 0 {
-            self.queue_releases(&[(target, refs)]);
+    /// Removes a proxy with its references. The last one of a target moves all of them to the
+    /// queue.
+    fn remove_proxy(&mut self, target: TargetId, refs: u32) {
+        self.add(target, refs);
+        if let Entry::Occupied(mut held) = self.held.entry(target) {
+            held.get_mut().proxies -= 1;
+            if held.get().proxies == 0 {
+                let refs = held.remove().refs;
+                self.add(target, refs);
+            }
+        }
+    }
+
+    /// Adds references, which wait for the last proxy of their target if there is one.
+    fn add(&mut self, target: TargetId, refs: u32) {
+        if refs == 0 {
+            return;
+        }
+        let count = match self.held.get_mut(&target) {
+            Some(held) => &mut held.refs,
+            None => self.queue.entry(target).or_default(),
+        };
+        *count = count.saturating_add(refs);
+    }
+
+    /// Empties the queue, and returns its content.
+    fn take(&mut self) -> Vec<(TargetId, u32)> {
+        self.queue.drain().collect()
+    }
+}
+
+impl Link {
+    /// Whether no references wait to be sent. Proxies hold a reference count of their link, so that
+    /// the link's own count shows them.
+    pub(crate) fn is_unused(&self) -> bool {
+        lock(&self.process.releases).queue.is_empty()
+    }
+
+    /// Adds a proxy of a target. No references to the target are given back before
+    /// [`Self::remove_proxy`].
+    pub(crate) fn add_proxy(&self, target: TargetId) {
+        lock(&self.process.releases).add_proxy(target);
+    }
+
+    /// Removes a proxy of a target, and gives its references back soon, or with the last proxy.
+    pub(crate) fn remove_proxy(&self, target: TargetId, refs: u32) {
+        self.change_releases(|releases| releases.remove_proxy(target, refs));
+    }
+
+    /// Gives references that belong to no proxy back soon, or with the last proxy of their target.
+    pub(crate) fn give_back(&self, target: TargetId, refs: u32) {
+        self.change_releases(|releases| releases.add(target, refs));
+    }
+
+    fn change_releases(&self, change: impl FnOnce(&mut Releases)) {
+        let mut releases = lock(&self.process.releases);
+        change(&mut releases);
+        let has_queue = !releases.queue.is_empty();
+        drop(releases);
+        if has_queue {
             upkeep::wake();
         }
-    }
-
-    fn queue_releases(&self, batch: &[(TargetId, u32)]) {
-        let mut queued = lock(&self.process.releases);
-        for &(target, refs) in batch {
-            let count = queued.entry(target).or_default();
-            *count = count.saturating_add(refs);
-        }
-    }
-
-    /// Removes the references to a target from the queue, and returns their count.
-    pub(crate) fn take_releases(&self, target: TargetId) -> u32 {
-        lock(&self.process.releases).remove(&target).unwrap_or_default()
     }
 
     /// Whether the server returns the references in one-way calls that it has refused: see
@@ -54,15 +121,16 @@ impl Link {
         is_ordered && self.foreign.is_none()
     }
 
-    /// Gives back the queued references, until `limit`. If some could not be sent, they stay in the
-    /// queue while the link lives, and are dropped with a dead link. Returns whether the queue is
-    /// empty.
+    /// Gives back the queued references, until `limit`. Those that could not be sent are queued
+    /// again while the link lives, or wait for a proxy that was made meanwhile. They are dropped
+    /// with a dead link. Returns whether none are left.
     pub(crate) fn flush_releases(&self, limit: Deadline) -> bool {
-        let queued: Vec<_> = std::mem::take(&mut *lock(&self.process.releases)).into_iter().collect();
+        let queued = lock(&self.process.releases).take();
         let unsent = self.release(&queued, limit);
         let is_done = unsent.is_empty() || self.is_dead();
         if !is_done {
-            self.queue_releases(unsent);
+            let mut releases = lock(&self.process.releases);
+            unsent.iter().for_each(|&(target, refs)| releases.add(target, refs));
         }
         is_done
     }
@@ -102,8 +170,46 @@ mod tests {
         assert_eq!(link.release(&batch, over), batch);
         assert!(link.release(&batch, in_time).is_empty());
         let [(target, refs)] = batch;
-        link.release_later(target, refs);
+        link.give_back(target, refs);
         assert!(!link.flush_releases(over) && !link.is_unused());
         assert!(link.flush_releases(in_time) && link.is_unused());
+    }
+
+    #[test]
+    fn references_wait_for_the_last_proxy_of_their_target() {
+        let (target, other) = (TargetId { index: 1, generation: 1 }, TargetId { index: 2, generation: 1 });
+        let mut releases = Releases::default();
+        releases.add(target, 1);
+        releases.add(other, 2);
+        releases.add_proxy(target);
+        releases.add_proxy(target);
+        assert_eq!(releases.take(), [(other, 2)]);
+        releases.add(target, 3);
+        releases.remove_proxy(target, 5);
+        assert!(releases.take().is_empty());
+        releases.remove_proxy(target, 5);
+        assert_eq!(releases.take(), [(target, 14)]);
+        assert!(releases.held.is_empty());
+        // Proxies without references leave nothing to be sent, and counts do not wrap.
+        releases.add_proxy(target);
+        releases.remove_proxy(target, 0);
+        assert!(releases.take().is_empty());
+        releases.add(target, u32::MAX);
+        releases.add_proxy(target);
+        releases.remove_proxy(target, u32::MAX);
+        assert_eq!(releases.take(), [(target, u32::MAX)]);
+    }
+
+    #[test]
+    fn an_unsent_release_does_not_end_a_proxy_that_was_made_meanwhile() {
+        let target = TargetId { index: 1, generation: 1 };
+        let mut releases = Releases::default();
+        releases.add(target, 5);
+        let unsent = releases.take();
+        releases.add_proxy(target);
+        unsent.into_iter().for_each(|(target, refs)| releases.add(target, refs));
+        assert!(releases.take().is_empty());
+        releases.remove_proxy(target, 5);
+        assert_eq!(releases.take(), [(target, 10)]);
     }
 }

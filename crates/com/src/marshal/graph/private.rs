@@ -9,6 +9,7 @@ use crate::marshal::reply::settle_return;
 use crate::orpc::Client;
 use crate::runtime::Runtime;
 use crate::server;
+use crate::types::deadline;
 use crate::types::error::{Result, code};
 use crate::types::memory::{allocate_zeroed, release};
 use obvia_ndr::flat::KIND_FIRST;
@@ -75,10 +76,14 @@ impl PrivateFrame {
         self.memory.0
     }
 
-    /// Unmarshals the references, in the order of their slots. `sender` is the server that
-    /// answered. If it is `None`, the sender is the caller of the method that is about to run.
+    /// Unmarshals the references under one deadline, in the order of their slots. `sender` is the
+    /// server that answered. If it is `None`, the sender is the caller of the method that is about
+    /// to run.
     fn references(&mut self, found: &Checked, sender: Option<Client>) -> Result<Vec<IUnknown>> {
-        let slots = found.slots.iter().filter_map(|slot| Some((slot.object, slot.iid?)));
+        let slots: Vec<_> = found.slots.iter().filter_map(|slot| Some((slot.object, slot.iid?))).collect();
+        if slots.is_empty() {
+            return Ok(Vec::new());
+        }
         let make = |(object, iid): (u32, u128)| {
             let object = found.objects[object as usize];
             let bytes = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
@@ -89,7 +94,8 @@ impl PrivateFrame {
         };
         // If one reference fails, the others are unmarshaled nevertheless, so that the sender gets
         // back the counts of all.
-        slots.map(make).collect::<Vec<_>>().into_iter().collect()
+        let made: Vec<_> = deadline::for_all_steps(|| slots.into_iter().map(make).collect());
+        made.into_iter().collect()
     }
 
     /// Copies the objects that need more memory than they have in the frame.
@@ -203,4 +209,45 @@ fn rooms(found: &Checked, types: &'static [ElementType]) -> Vec<usize> {
         }
     }
     rooms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::objref::ObjRef;
+    use crate::services::process;
+    use crate::types::identity;
+    use obvia_ndr::flat::check::{Object, Slot};
+    use obvia_rpc::string_binding::StringBinding;
+    use obvia_rpc::vi_call::TargetId;
+    use std::net::TcpListener;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn the_references_in_a_frame_share_one_deadline() {
+        const LIMIT: Duration = Duration::from_secs(1);
+        // The listener accepts connections, and never answers.
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = silent.local_addr().unwrap().port();
+        let binding: StringBinding = format!("ncacn_ip_tcp:127.0.0.1[{port}]").parse().unwrap();
+        process::runtime().unwrap();
+        let (mut bytes, mut found) = (Vec::new(), Checked::default());
+        for number in 0..6 {
+            let (iid, target) = (IUnknown::IID, TargetId { index: 1, generation: 1 });
+            let (oxid, bindings, securities) = (identity::draw().unwrap(), vec![binding.clone()], Vec::new());
+            let reference = ObjRef { iid, public_refs: 0, oxid, oid: 1, target, bindings, securities };
+            let reference = reference.to_wire().unwrap();
+            let (body, length) = (bytes.len() as u32, reference.len() as u32);
+            found.slots.push(Slot { at: 0, object: number, room: length, iid: Some(iid.to_u128()) });
+            found.objects.push(Object { body, bytes: length, count: length, kind: 0 });
+            bytes.extend(reference);
+        }
+        let mut frame = PrivateFrame::zeros(bytes.len()).unwrap();
+        frame.bytes().copy_from_slice(&bytes);
+        let begun = Instant::now();
+        let made = deadline::with_timeout(LIMIT, || frame.references(&found, Some(Client::Process(1))));
+        assert!(made.is_err());
+        assert!(begun.elapsed() < 3 * LIMIT, "{:?}", begun.elapsed());
+    }
 }

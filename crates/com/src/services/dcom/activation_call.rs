@@ -2,7 +2,6 @@
 
 use super::classes::Activated;
 use crate::client::link::Link;
-use crate::client::proxy::give_back;
 use crate::protocol::objref::ObjRef;
 use crate::protocol::own_calls::{OP_ACTIVATE, guid_from};
 use crate::runtime::{Runtime, response};
@@ -35,7 +34,7 @@ pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &Inte
     };
     match reference {
         (reference, Some(unknown)) if reference.oxid == link.oxid() => {
-            give_back(link, reference.target, reference.public_refs);
+            link.give_back(reference.target, reference.public_refs);
             Err(unknown)
         }
         (reference, _) => Ok(reference),

@@ -3,7 +3,6 @@
 
 use super::activation_call;
 use super::classes::Activated;
-use crate::client::proxy::give_back;
 use crate::runtime::Runtime;
 use crate::services::dcom::classes::Classes;
 use crate::services::dcom::library::Libraries;
@@ -140,12 +139,11 @@ impl ActivationRequest {
             return self.runtime.adopt(&link, &reference, self.info);
         }
         // The process has forwarded the activation to another one.
-        let link = self.runtime.link_for(&reference)?;
-        if let Err(error) = link.bind(self.info) {
-            give_back(&link, reference.target, reference.public_refs);
-            return Err(error);
-        }
-        self.runtime.adopt(&link, &reference, self.info)
+        self.runtime.with_link_for(&reference, |link| {
+            let give_back = |_: &_| link.give_back(reference.target, reference.public_refs);
+            link.bind(self.info).inspect_err(give_back)?;
+            self.runtime.adopt(link, &reference, self.info)
+        })
     }
 
     /// Activates the class as it is registered on this host.

@@ -69,9 +69,9 @@ fn forwarded(caller: &Caller, interface: GUID, opnum: u16, stub: Vec<u8>) -> Res
 pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActivationResults> {
     let class = &asked.class;
     let hidden = |error: Error| {
-        // The client receives only the code. The texts of files and programs stay on this host. The
-        // error of a call that the client has cancelled is that cancellation.
-        if !is_cancelled() {
+        // The client receives only the code. The texts of files and programs stay on this host.
+        // After a cancellation by the client, the error is only its consequence and is not logged.
+        if !is_cancelled() && error.code() != code::RPC_E_CALL_CANCELED {
             let peer = &caller.peer;
             let text = format!("obvia: cannot create an object of the class {{{class:?}}} for {peer}: {error}");
             let _ = writeln!(std::io::stderr(), "{text}");

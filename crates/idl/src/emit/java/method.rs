@@ -149,8 +149,8 @@ impl<'a> Method<'a> {
         object_info(self.context, object, |operand| self.given[operand.index].clone())
     }
 
-    /// Returns the expression that unmarshals a reference. If that fails, it gives the references
-    /// back that are unmarshaled later.
+    /// Returns the expression that unmarshals a reference. If unmarshaling fails, the expression
+    /// gives back the references that would have been unmarshaled after it.
     pub(super) fn unmarshaled<'b>(
         &self,
         through: &str,

@@ -9,7 +9,8 @@ import obvia.runtime.Channel;
  * The buffers of a request and its reply. The library chooses the connection.
  *
  * <p>The library writes to the reply's buffer without a check of its lifetime. A buffer therefore
- * belongs to one call until that has returned, however a program's own proxy uses the channel.
+ * belongs to one call until the library has returned, even if a program's own proxy misuses the
+ * channel.
  */
 final class NativeChannel extends Channel {
     private static final int SMALL = 4096;

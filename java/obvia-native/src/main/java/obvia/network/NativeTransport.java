@@ -10,6 +10,7 @@ import obvia.Hresult;
 import obvia.RpcException;
 import obvia.runtime.Channel;
 import obvia.runtime.InterfaceInfo;
+import obvia.runtime.Interfaces;
 import obvia.runtime.Transport;
 
 /**
@@ -118,8 +119,27 @@ final class NativeTransport extends Transport {
 
     @Override
     protected <T> T object(long through, byte[] reference, InterfaceInfo<T> info) {
-        long known = describe(info);
-        return found(Limit.run(timeLeft(), limit -> Functions.adopt(through, reference, known, limit)), info);
+        long known;
+        try {
+            known = describe(info);
+        } catch (RuntimeException | Error e) {
+            giveBack(through, reference);
+            throw e;
+        }
+        return found(adopt(through, reference, known), info);
+    }
+
+    private static Functions.Found adopt(long through, byte[] reference, long known) {
+        return Limit.run(timeLeft(), limit -> Functions.adopt(through, reference, known, limit));
+    }
+
+    /** Gives a reference back: adopts it as one to IUnknown, and releases the result. */
+    private void giveBack(long through, byte[] reference) {
+        try {
+            Functions.release(adopt(through, reference, describe(Interfaces.find(Guid.IUNKNOWN))).handle());
+        } catch (RuntimeException e) {
+            // The caller reports an earlier failure.
+        }
     }
 
     @Override

@@ -21,9 +21,10 @@ class NativeChannelTest {
     @Test
     void requestsLongerThanTheirMemoryAreRefused() {
         for (int length : new int[] {LENGTH, -1}) {
-            NativeChannel channel = new NativeChannel(NativeTransport.INSTANCE).take();
-            assertThrows(IndexOutOfBoundsException.class, () -> channel.request(8).exchange(1, 3, length));
-            assertThrows(IndexOutOfBoundsException.class, () -> channel.take().request(8).oneway(1, 3, length));
+            NativeChannel calling = new NativeChannel(NativeTransport.INSTANCE).take();
+            assertThrows(IndexOutOfBoundsException.class, () -> calling.request(8).exchange(1, 3, length));
+            NativeChannel telling = new NativeChannel(NativeTransport.INSTANCE).take();
+            assertThrows(IndexOutOfBoundsException.class, () -> telling.request(8).oneway(1, 3, length));
         }
     }
 

@@ -11,6 +11,7 @@ import java.util.function.LongSupplier;
 import obvia.BadMessageException;
 import obvia.Guid;
 import obvia.Occupancy;
+import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Pool;
 
 /**
@@ -248,10 +249,14 @@ public final class GraphReader extends GraphCopy {
         resolve((reference, info) -> Marshal.result(through, reference, info));
     }
 
+    /** Unmarshals the references under one deadline. */
     void resolve(Marshal.Adoption adoption) {
-        if (referenceCount == 0) {
-            return;
+        if (referenceCount > 0) {
+            frame.objects = CallContext.current().by(CallContext.currentDeadline()).during(() -> objects(adoption));
         }
+    }
+
+    private Object[] objects(Marshal.Adoption adoption) {
         Object[] objects = new Object[referenceCount];
         RuntimeException failure = null;
         for (int i = 0; i < objects.length; i++) {
@@ -260,15 +265,15 @@ public final class GraphReader extends GraphCopy {
             try {
                 objects[i] = Marshal.object(reference, referenceTypes[i], adoption);
             } catch (RuntimeException e) {
-                // The other references belong to this process, too: they are released with their
-                // proxies.
+                // The other references are unmarshaled nevertheless: the collector releases them
+                // with their proxies.
                 failure = failure == null ? e : failure;
             }
         }
         if (failure != null) {
             throw failure;
         }
-        frame.objects = objects;
+        return objects;
     }
 
     /** Returns the object of a reference; {@code null} for null. */

@@ -6,6 +6,7 @@ import obvia.Guid;
 import obvia.Hresult;
 import obvia.Remote;
 import obvia.RpcException;
+import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Fault;
 
 /**
@@ -47,7 +48,17 @@ public final class Marshal {
      * @param through the proxy that is called
      */
     public static byte[] reference(Proxy through, Object object, Guid iid) {
-        return object == null ? null : reference(through, object, Interfaces.of(iid, object));
+        if (object == null) {
+            return null;
+        }
+        InterfaceInfo<?> info;
+        try {
+            info = Interfaces.of(iid, object);
+        } catch (RuntimeException | Error e) {
+            through.transport().takeBackUnsent();
+            throw e;
+        }
+        return reference(through, object, info);
     }
 
     /**
@@ -131,9 +142,7 @@ public final class Marshal {
         try {
             return adoption.adopt(reference, type instanceof Guid iid ? known(iid, reference, adoption) : (InterfaceInfo<?>) type);
         } catch (RuntimeException | Error e) {
-            for (byte[] other : rest) {
-                giveBack(other, adoption);
-            }
+            giveBack(adoption, rest);
             throw e;
         }
     }
@@ -143,22 +152,27 @@ public final class Marshal {
         try {
             return Interfaces.of(iid);
         } catch (RpcException e) {
-            giveBack(reference, adoption);
+            giveBack(adoption, reference);
             throw e;
         }
     }
 
     /**
-     * Gives a reference back, if any. As a reference to IUnknown, it is refused, or its proxy is
-     * collected soon.
+     * Gives references back under one deadline: unmarshals them as references to IUnknown. They are
+     * refused, or the collector releases them with their proxies.
      */
-    private static void giveBack(byte[] reference, Adoption adoption) {
-        try {
-            if (reference != null) {
-                adoption.adopt(reference, Interfaces.UNKNOWN);
+    private static void giveBack(Adoption adoption, byte[]... references) {
+        CallContext.current().by(CallContext.currentDeadline()).during(() -> {
+            for (byte[] reference : references) {
+                try {
+                    if (reference != null) {
+                        adoption.adopt(reference, Interfaces.UNKNOWN);
+                    }
+                } catch (RuntimeException e) {
+                    // The caller reports an earlier failure.
+                }
             }
-        } catch (RuntimeException e) {
-            // The caller reports an earlier failure.
-        }
+            return null;
+        });
     }
 }

@@ -371,8 +371,7 @@ final class Connection implements Runnable {
         ReferencesToReturn toReturn = runtime.clients().referencesToReturn(client);
         var source = new ReferencesToReturn.Source(window.pid(), window.mark());
         call.forEachReference((target, refs) -> {
-            long count = Math.min(Math.max(refs, 0), Integer.MAX_VALUE);
-            toReturn.add(source, new RuntimeCalls.CountedReference(target, count));
+            toReturn.add(source, new RuntimeCalls.CountedReference(target, Math.max(refs, 0)));
         });
         runtime.links().wakeJanitor();
     }

@@ -151,9 +151,13 @@ final class Link extends Transport {
         return oidOf(proxy);
     }
 
-    /** Creates a proxy of an object of the link's process: see {@link #proxy}. */
-    <T> T countedProxy(InterfaceInfo<T> info, long target, long oid, int refs) {
+    /** Adds a proxy, before it is made: see {@link Releases}. */
+    void addProxy(long target) {
         releases.addProxy(target);
+    }
+
+    /** Creates a proxy that was added: see {@link #proxy}. */
+    <T> T addedProxy(InterfaceInfo<T> info, long target, long oid, int refs) {
         return proxy(info, target, oid, refs);
     }
 
@@ -390,7 +394,9 @@ final class Link extends Transport {
 
     @Override
     protected <T> T query(long through, long oid, InterfaceInfo<T> info) {
-        return countedProxy(info, RuntimeClient.query(this, through, info), oid, RuntimeCalls.REFS_PER_QUERY);
+        long target = RuntimeClient.query(this, through, info);
+        addProxy(target);
+        return proxy(info, target, oid, RuntimeCalls.REFS_PER_QUERY);
     }
 
     @Override
@@ -400,7 +406,7 @@ final class Link extends Transport {
     }
 
     /** Releases references soon that do not belong to a proxy, without waiting. */
-    void giveBack(long target, int refs) {
+    void giveBack(long target, long refs) {
         releases.giveBack(target, refs);
         runtime.links().wakeJanitor();
     }
@@ -416,7 +422,7 @@ final class Link extends Transport {
         dropIdle();
         // The janitor serves all links: a process that answers slowly must not keep it from others.
         Deadline end = Deadline.in(PATIENCE);
-        while (hasReturns() && !end.isOver() && !isDead() && returnReferences()) {
+        while ((!releases.isEmpty() || runtime.clients().hasReferencesToReturn(oxid)) && !end.isOver() && !isDead() && returnReferences()) {
             // Continues with the next batch.
         }
     }
@@ -466,10 +472,6 @@ final class Link extends Transport {
         });
     }
 
-    private boolean hasReturns() {
-        return !releases.isEmpty() || runtime.clients().hasReferencesToReturn(oxid);
-    }
-
     /** Gives back a batch of references. Returns whether to continue. */
     private boolean returnReferences() {
         try {
@@ -477,7 +479,7 @@ final class Link extends Transport {
             CallContext.NONE.by(Deadline.in(PATIENCE)).during(() -> atHome(home -> {
                 List<RuntimeCalls.CountedReference> batch = releases.isEmpty() ? runtime.clients().takeReferencesToReturn(oxid, this::isFrom) : releases.next();
                 if (!batch.isEmpty()) {
-                    RuntimeClient.release(this, batch);
+                    RuntimeClient.release(home, batch, unsent -> releases.giveBack(unsent.target(), unsent.refs()));
                 }
                 return null;
             }));

@@ -1,15 +1,12 @@
 package obvia.runtime.objects;
 
 import java.lang.ref.WeakReference;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import obvia.Hresult;
 import obvia.RpcException;
-import obvia.runtime.call.CallContext;
-import obvia.runtime.call.Deadline;
 import obvia.runtime.shm.RepeatedTask;
 
 /** The links of this process to others, and the janitor, a thread that tidies them. */
@@ -31,7 +28,9 @@ final class Links {
 
     /** Returns the link to the process that serves a name. */
     Link linkToName(String name) {
-        return keep(Link.reach(runtime, name));
+        Link link = keep(Link.reach(runtime, name));
+        giveUnreachedBack(link);
+        return link;
     }
 
     /**
@@ -69,7 +68,6 @@ final class Links {
             link.close();
             return known;
         }
-        giveUnreachedBack(link);
         Link raced = links.putIfAbsent(link.oxid(), link);
         if (raced != null) {
             link.close();
@@ -78,34 +76,26 @@ final class Links {
         return link;
     }
 
-    /**
-     * Gives unreached references back over a new link, before it makes a proxy, whose references
-     * their counts could end.
-     */
+    /** Gives the unreached references to objects of a link's process back. */
     private void giveUnreachedBack(Link link) {
-        List<RuntimeCalls.CountedReference> batch = unreached.take(link.oxid(), System.nanoTime());
-        if (batch.isEmpty()) {
-            return;
-        }
-        try {
-            CallContext.current().by(Deadline.in(Link.PATIENCE)).during(() -> {
-                RuntimeClient.release(link, batch);
-                return null;
-            });
-        } catch (RpcException e) {
-            // The process drops the references at the end of the connection.
-        }
+        unreached.take(link.oxid(), System.nanoTime()).forEach(refs -> link.giveBack(refs.target(), refs.refs()));
     }
 
     /**
-     * Returns the link to the process of a received reference. If the process cannot be reached,
-     * the next link to it gives the reference back.
+     * Returns the link to the process of a received reference, to which the reference's proxy was
+     * added: see {@link Link#addProxy}. If the process cannot be reached, the next link to it gives
+     * the reference back.
      */
     Link linkToObject(ObjRef reference) {
         Link known = known(reference.oxid());
-        if (known != null) {
-            return known;
-        }
+        Link link = known != null ? known : reach(reference);
+        // Unreached references to the target wait for this proxy.
+        link.addProxy(reference.target());
+        giveUnreachedBack(link);
+        return link;
+    }
+
+    private Link reach(ObjRef reference) {
         if (reference.endpoints().isEmpty()) {
             throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has no binding");
         }
@@ -117,11 +107,11 @@ final class Links {
             }
             return keep(Link.reach(runtime, endpoint));
         } catch (RuntimeException | Error e) {
+            unreached.add(reference, received);
+            // Another thread may have made a link meanwhile.
             Link other = known(reference.oxid());
-            if (other == null) {
-                unreached.add(reference, received);
-            } else {
-                other.giveBack(reference.target(), reference.refs());
+            if (other != null) {
+                giveUnreachedBack(other);
             }
             throw e;
         }

@@ -338,15 +338,20 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         if (reference.refs() == 0) {
             throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has a count of 0");
         }
-        Link link = from != null && from.oxid() == reference.oxid() ? from : links.linkToObject(reference);
+        Link link = from;
+        if (from != null && from.oxid() == reference.oxid()) {
+            from.addProxy(reference.target());
+        } else {
+            link = links.linkToObject(reference);
+        }
         try {
             checkInterface(reference, info);
             link.bind(info);
         } catch (RuntimeException | Error e) {
-            link.giveBack(reference.target(), reference.refs());
+            link.releaseLater(reference.target(), reference.refs());
             throw e;
         }
-        return link.countedProxy(info, reference.target(), reference.oid(), reference.refs());
+        return link.addedProxy(info, reference.target(), reference.oid(), reference.refs());
     }
 
     private static void checkInterface(ObjRef reference, InterfaceInfo<?> info) {

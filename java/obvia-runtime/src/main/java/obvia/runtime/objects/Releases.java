@@ -1,64 +1,82 @@
 package obvia.runtime.objects;
 
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
  * The references to objects of a process that are to be released.
  *
  * <p>The sender of a reference may have made up its count, and the process subtracts a released
  * count from all references of this one to the target. The references to a target are therefore
- * released with its last proxy: no count can end another proxy.
+ * released with its last proxy, so that no count ends another proxy. Only a release that is already
+ * being sent when the first proxy of its target is added can still end that proxy.
+ *
+ * <p>A target has an entry in one of the maps at most.
  */
 final class Releases {
     /** The targets that have proxies. */
-    private final Map<Long, Held> held = new ConcurrentHashMap<>();
+    private final Map<Long, Held> held = new HashMap<>();
 
-    private final ConcurrentLinkedQueue<RuntimeCalls.CountedReference> queue = new ConcurrentLinkedQueue<>();
+    /** The counts for targets without proxies, which are sent next, the oldest first. */
+    private final Map<Long, Long> queue = new LinkedHashMap<>();
 
-    /** The number of a target's proxies, and of the references to be released with the last one. */
-    private record Held(int proxies, long refs) {
-        Held with(int more, int moreRefs) {
-            return new Held(proxies + more, refs + moreRefs);
+    /** The number of a target's proxies, and the count that is released with the last one. */
+    private static final class Held {
+        private int proxies;
+        private long refs;
+    }
+
+    /** Adds a proxy. The first one of a target takes over the references in the queue. */
+    synchronized void addProxy(long target) {
+        Held known = held.computeIfAbsent(target, key -> new Held());
+        known.proxies++;
+        Long queued = queue.remove(target);
+        known.refs = queued == null ? known.refs : queued;
+    }
+
+    /**
+     * Removes a proxy with its references. The last one of a target moves all of them to the queue.
+     */
+    synchronized void removeProxy(long target, long refs) {
+        giveBack(target, refs);
+        Held known = held.get(target);
+        if (known != null && --known.proxies == 0) {
+            held.remove(target);
+            giveBack(target, known.refs);
         }
     }
 
-    /** Adds a proxy. */
-    void addProxy(long target) {
-        held.merge(target, new Held(1, 0), (known, _) -> known.with(1, 0));
-    }
-
-    /** Removes a proxy, and queues the target's references if it was the last proxy. */
-    void removeProxy(long target, int refs) {
-        held.computeIfPresent(target, (_, known) -> {
-            Held left = known.with(-1, refs);
-            if (left.proxies > 0) {
-                return left;
-            }
-            queue.add(new RuntimeCalls.CountedReference(target, left.refs));
-            return null;
-        });
-    }
-
-    /** Queues references that belong to no proxy, unless the target has proxies. */
-    void giveBack(long target, int refs) {
-        if (held.computeIfPresent(target, (_, known) -> known.with(0, refs)) == null) {
-            queue.add(new RuntimeCalls.CountedReference(target, refs));
+    /** Adds references that belong to no proxy. They wait for the target's last proxy, if any. */
+    synchronized void giveBack(long target, long refs) {
+        Held known = held.get(target);
+        if (known != null) {
+            known.refs = sum(known.refs, refs);
+        } else {
+            queue.merge(target, refs, Releases::sum);
         }
     }
 
-    boolean isEmpty() {
+    /** Adds counts; the sum does not wrap. */
+    private static long sum(long one, long other) {
+        return one > Long.MAX_VALUE - other ? Long.MAX_VALUE : one + other;
+    }
+
+    synchronized boolean isEmpty() {
         return queue.isEmpty();
     }
 
     /** Removes the oldest references, at most those of one release, and returns them. */
-    List<RuntimeCalls.CountedReference> next() {
+    synchronized List<RuntimeCalls.CountedReference> next() {
         List<RuntimeCalls.CountedReference> batch = new ArrayList<>();
-        while (!queue.isEmpty() && batch.size() < RuntimeCalls.RELEASES_MAX) {
-            batch.add(queue.poll());
+        Iterator<Map.Entry<Long, Long>> all = queue.entrySet().iterator();
+        while (all.hasNext() && batch.size() < RuntimeCalls.RELEASES_MAX) {
+            Map.Entry<Long, Long> entry = all.next();
+            batch.add(new RuntimeCalls.CountedReference(entry.getKey(), entry.getValue()));
+            all.remove();
         }
         return batch;
     }

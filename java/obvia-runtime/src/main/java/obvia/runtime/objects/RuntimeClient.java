@@ -6,6 +6,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Consumer;
 import obvia.BadMessageException;
 import obvia.Guid;
 import obvia.Hresult;
@@ -87,10 +88,20 @@ final class RuntimeClient {
         return null;
     }
 
-    /** Releases references. */
-    static void release(Link link, List<RuntimeCalls.CountedReference> batch) {
-        ByteBuffer request = buffer(batch.size() * 16).put(RuntimeCalls.listed(batch));
-        link.atHome(home -> call(home, RuntimeCalls.RELEASE, request));
+    /**
+     * Releases references over the home connection of their process.
+     *
+     * @param unsent receives the references if the request could not be sent
+     */
+    static void release(WindowChannel home, List<RuntimeCalls.CountedReference> batch, Consumer<RuntimeCalls.CountedReference> unsent) {
+        int callId = home.window().nextSequence();
+        try {
+            call(home, RuntimeCalls.RELEASE, buffer(batch.size() * 16).put(RuntimeCalls.listed(batch)));
+        } finally {
+            if (home.window().nextSequence() == callId) {
+                batch.forEach(unsent);
+            }
+        }
     }
 
     /** Asks the server whether it has opened the connection with this mark to this process. */

@@ -4,10 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
@@ -22,6 +24,8 @@ import obvia.Threading;
 import obvia.Waiting;
 import obvia.runtime.Flat;
 import obvia.runtime.InterfaceInfo;
+import obvia.runtime.call.CallContext;
+import obvia.runtime.call.Deadline;
 import obvia.runtime.shm.Acceptor;
 import obvia.runtime.shm.Directory;
 import obvia.runtime.shm.Window;
@@ -133,6 +137,8 @@ class ReferencesToReturnTest {
         private final Queue<Long> delays;
         private final AtomicInteger questions = new AtomicInteger();
         private final Set<Long> released = ConcurrentHashMap.newKeySet();
+        /** The event before which no message but the greeting is received. */
+        private volatile CountDownLatch mayReceive = new CountDownLatch(0);
 
         /**
          * Starts the client.
@@ -151,9 +157,12 @@ class ReferencesToReturnTest {
                 while (true) {
                     window.receive(Wires.patience());
                     window.takenAll();
-                    if (window.kind() != Window.CANCEL) {
+                    if (window.kind() == Window.CANCEL || window.kind() == Window.ONEWAY) {
+                        window.release();
+                    } else {
                         answer(window, window.sequence());
                     }
+                    await(mayReceive);
                 }
             } catch (RpcException e) {
                 // The connection has ended.
@@ -245,6 +254,25 @@ class ReferencesToReturnTest {
             assertTrue(slow.released.isEmpty());
             mayLeave.countDown();
             user.join();
+            awaitReleases(slow, link, 1);
+            link.close();
+        }
+    }
+
+    @Test
+    void releasesWithoutRoomAreSentLater() throws Exception {
+        try (Slow slow = new Slow(client.oxid())) {
+            slow.mayReceive = new CountDownLatch(1);
+            Link link = Link.reach(server, ObjRef.endpoint(slow.oxid));
+            assertThrows(RpcException.class, () -> CallContext.NONE.by(Deadline.in(Duration.ofMillis(100))).during(() -> link.atHome(home -> {
+                while (true) {
+                    home.request(0);
+                    home.oneway(0, RuntimeCalls.LISTED, 0);
+                }
+            })));
+            link.giveBack(1, 1);
+            link.tidy();
+            slow.mayReceive.countDown();
             awaitReleases(slow, link, 1);
             link.close();
         }

@@ -1,9 +1,9 @@
 package obvia.runtime.objects;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.function.Function;
@@ -100,13 +100,59 @@ class RefusedReferencesTest {
         assertNull(server.exports().find(given.target()));
     }
 
+    /** Receives a reference whose process cannot be reached. */
+    private void receiveUnreached(ObjRef reference, int refs) {
+        refuse(Hresult.RPC_S_SERVER_UNAVAILABLE, with(reference, TEST.iid(), refs, List.of("elsewhere")), TEST);
+        assertTrue(isHeld(reference));
+    }
+
     @Test
-    void theNextLinkGivesUnreachedReferencesBack() {
+    void theNextLinkGivesUnreachedReferencesBack() throws Exception {
         ObjRef given = give();
-        refuse(Hresult.RPC_S_SERVER_UNAVAILABLE, with(given, TEST.iid(), given.refs(), List.of("elsewhere")), TEST);
-        assertNotNull(server.exports().find(given.target()));
+        receiveUnreached(given, given.refs());
         client.links().linkToName(ObjRef.endpoint(server.oxid()));
-        assertNull(server.exports().find(given.target()));
+        awaitReturn(given);
+    }
+
+    @Test
+    void unreachedReferencesDoNotEndTheProxyWhoseReferenceOpensTheLink() throws Exception {
+        ObjRef given = give();
+        ObjRef other = give();
+        receiveUnreached(given, Integer.MAX_VALUE);
+        receiveUnreached(other, other.refs());
+        ITest proxy = adopt(given, TEST);
+        awaitReturn(other);
+        assertEquals(3, proxy.add(1, 2));
+        client.release(proxy);
+        awaitReturn(given);
+    }
+
+    private static RuntimeCalls.CountedReference counted(long target, long refs) {
+        return new RuntimeCalls.CountedReference(target, refs);
+    }
+
+    @Test
+    void referencesWaitForTheLastProxyOfTheirTarget() {
+        var releases = new Releases();
+        releases.giveBack(1, 1);
+        releases.giveBack(2, 2);
+        releases.addProxy(1);
+        releases.addProxy(1);
+        assertEquals(List.of(counted(2, 2)), releases.next());
+        releases.giveBack(1, 3);
+        releases.removeProxy(1, 5);
+        assertTrue(releases.isEmpty());
+        releases.removeProxy(1, 5);
+        assertEquals(List.of(counted(1, 14)), releases.next());
+        releases.giveBack(1, Long.MAX_VALUE);
+        releases.giveBack(1, 1);
+        assertEquals(List.of(counted(1, Long.MAX_VALUE)), releases.next());
+        for (int target = 0; target <= RuntimeCalls.RELEASES_MAX; target++) {
+            releases.giveBack(target, 1);
+        }
+        assertEquals(RuntimeCalls.RELEASES_MAX, releases.next().size());
+        assertEquals(List.of(counted(RuntimeCalls.RELEASES_MAX, 1)), releases.next());
+        assertTrue(releases.isEmpty());
     }
 
     @Test
