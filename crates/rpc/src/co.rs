@@ -57,7 +57,7 @@ impl Default for Limits {
 
 /// The memory for the incomplete messages of several associations.
 pub trait Budget: Send + Sync + fmt::Debug {
-    /// Takes this many bytes. Returns false if there are not so many.
+    /// Takes this many bytes. Returns false if fewer are left.
     fn take(&self, bytes: usize) -> bool;
     /// Gives bytes back.
     fn give_back(&self, bytes: usize);

@@ -215,6 +215,12 @@ impl Stream {
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
     }
 
+    /// Ends the connection as if the peer had fallen silent: it may connect again, and go on.
+    pub fn abandon(&self) {
+        let _ = self.loss.set(Ended::Silent);
+        self.close();
+    }
+
     /// Whether the connection has ended, also where no thread receives.
     pub fn has_ended(&self) -> bool {
         let mut files = [PollFd::new(&self.socket, PollFlags::RDHUP)];

@@ -57,7 +57,7 @@ impl fmt::Display for Refused {
         match self {
             Self::Call { interface, method } => write!(f, "method {method} of {interface}"),
             Self::Entry => f.write_str("a connection without proof of identity"),
-            Self::Connection => f.write_str("a connection, because too many are open,"),
+            Self::Connection => f.write_str("a connection beyond the limit"),
             Self::Name(name) => write!(f, "the object {}", name.escape_debug()),
             Self::Class(class) => write!(f, "objects of the class {{{class:?}}}"),
         }

@@ -172,9 +172,8 @@ impl References {
         Some(self.hand_out(self.oid(ipid)?, *ipid, client, refs, now))
     }
 
-    /// Counts references that `giver` passes on to a client that is not connected. As
-    /// [`Self::add`] otherwise. Anyone can name such clients, so their number is limited, and apart
-    /// from that of all clients.
+    /// Adds references as [`Self::add`] does, on behalf of `giver`, for a client that is not
+    /// connected. Anyone can name such clients, so they have limits of their own.
     pub fn pass_on(
         &mut self,
         ipid: &GUID,

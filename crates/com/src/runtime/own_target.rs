@@ -73,7 +73,7 @@ fn serve_transfer(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Stat
     let outcome = if caller.exporter.clients().has(to) {
         exports.add_to(target, to_client, refs)
     } else {
-        exports.pass_on(target, (caller.holder(), to_client), refs)
+        exports.pass_on(target, (caller.origin(), to_client), refs)
     };
     answer(call, outcome.map(|()| Vec::new()))
 }

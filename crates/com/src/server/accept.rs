@@ -211,8 +211,10 @@ fn serve(exporter: &'static Exporter, mut window: Window, via: Via) {
     };
     let client = association.as_ref().map(|(client, _)| Arc::clone(client));
     let mut connection = Connection::new(exporter, &window, association);
-    if client.is_some_and(|client| await_bind(&client, &mut window, &mut connection).is_err()) {
-        return;
+    if let Some(client) = client
+        && let Err(why) = await_bind(&client, &mut window, &mut connection)
+    {
+        return connection.note_end(&why);
     }
     if gate.is_some_and(|least| gate::pass(exporter, &mut window, &mut connection, least).is_err()) {
         return;

@@ -157,9 +157,9 @@ impl AssociationClient {
         self.place.iter().for_each(Place::is_bound);
     }
 
-    /// Notes that the client has made a call that it may make.
+    /// Notes a permitted call of the client.
     fn note_call(&self) {
-        if !self.has_called.swap(true, Ordering::Relaxed) {
+        if !self.has_called.load(Ordering::Relaxed) && !self.has_called.swap(true, Ordering::Relaxed) {
             self.place.iter().for_each(Place::has_called);
         }
     }
@@ -231,35 +231,6 @@ impl AssociationClient {
         Ok((target, interface_of(info, registry::plan(info))))
     }
 
-    /// Returns the target of a request: see [`Interfaces::find`].
-    fn look_up(
-        &self,
-        object: Option<Uuid>,
-        interface: SyntaxId,
-        caller: Option<&Authenticated>,
-    ) -> Result<(TargetId, Interface), Status> {
-        self.prove(caller)?;
-        if interface == binding::RUNTIME {
-            return Ok((own_calls::TARGET, OWN));
-        }
-        if let Some(found) = self.exporter.services().find(object, interface) {
-            self.number_for(caller)?;
-            return found;
-        }
-        let (target, oxid) = objref::split_ipid(&GUID::from_u128(object.map_or(0, |object| object.0)));
-        if oxid != self.exporter.oxid() {
-            return self.find_function(object, interface, caller);
-        }
-        self.number_for(caller)?;
-        let info = self.exporter.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
-        // The interface must be that of the context, by which the arguments are translated.
-        if info.iid.to_u128() == interface.uuid.0 {
-            Ok((target, interface_of(info, registry::plan(info))))
-        } else {
-            Err(Status::UNK_IF)
-        }
-    }
-
     /// Rejects a client that claims another principal's process.
     fn prove(&self, caller: Option<&Authenticated>) -> Result<(), Status> {
         // The principals of a client that has not introduced itself have client numbers of their
@@ -316,14 +287,38 @@ impl Interfaces for AssociationClient {
         interface: SyntaxId,
         caller: Option<&Authenticated>,
     ) -> Result<(TargetId, Interface), Status> {
-        self.look_up(object, interface, caller).inspect(|_| self.note_call())
+        self.prove(caller)?;
+        if interface == binding::RUNTIME {
+            return Ok((own_calls::TARGET, OWN));
+        }
+        if let Some(found) = self.exporter.services().find(object, interface) {
+            self.number_for(caller)?;
+            return found;
+        }
+        let (target, oxid) = objref::split_ipid(&GUID::from_u128(object.map_or(0, |object| object.0)));
+        if oxid != self.exporter.oxid() {
+            return self.find_function(object, interface, caller);
+        }
+        self.number_for(caller)?;
+        let info = self.exporter.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
+        // The interface must be that of the context, by which the arguments are translated.
+        if info.iid.to_u128() == interface.uuid.0 {
+            Ok((target, interface_of(info, registry::plan(info))))
+        } else {
+            Err(Status::UNK_IF)
+        }
     }
 
     fn admit(&self, target: TargetId, opnum: u16, maker: Option<&Authenticated>) -> Result<(), Status> {
         if self.is_foreign() {
             self.exporter.exports().note_call(target);
         }
-        self.admitted.admit(self.exporter, (target, opnum), maker, &self.peer)
+        self.admitted.admit(self.exporter, (target, opnum), maker, &self.peer)?;
+        // Anonymous clients may call some of the services everywhere.
+        if maker.is_some() || target.generation != 0 || target == own_calls::TARGET {
+            self.note_call();
+        }
+        Ok(())
     }
 
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {

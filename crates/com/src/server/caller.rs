@@ -136,12 +136,14 @@ impl Caller {
 
     /// Returns the client for which the references in the running method's response are counted.
     pub(crate) fn holder(&self) -> Client {
-        if self.is_foreign {
-            let maker = self.authenticated();
-            self.exporter.peer(&self.peer, maker.as_ref().map(|maker| &*maker.principal))
-        } else {
-            Client::Process(self.oxid)
-        }
+        if self.is_foreign { self.origin() } else { Client::Process(self.oxid) }
+    }
+
+    /// Returns the caller's host, or its process on this host, with the principal that has
+    /// authenticated.
+    pub(crate) fn origin(&self) -> Client {
+        let maker = self.authenticated();
+        self.exporter.peer(&self.peer, maker.as_ref().map(|maker| &*maker.principal))
     }
 
     /// Returns the client that owns the context handles of the running method.

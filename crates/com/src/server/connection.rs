@@ -87,7 +87,7 @@ impl Connection {
     }
 
     /// Records the loss of the connection for its client, if the network failed.
-    fn note_end(&self, why: &ViError) {
+    pub(super) fn note_end(&self, why: &ViError) {
         if !matches!(why, ViError::Disconnected { why: Ended::Silent | Ended::Reset, .. }) {
             return;
         }

@@ -46,16 +46,20 @@ struct Assembly<H> {
     head: H,
     stub: Vec<u8>,
     began: Instant,
+    /// The time of the last fragment.
+    last: Instant,
 }
 
-/// The time that a peer may take for any message, and the bytes per second of a longer time.
+/// The time that any message and any fragment may take, and the pace in bytes per second that
+/// extends the time of a message.
 const SLACK: Duration = Duration::from_secs(30);
 const PACE: usize = 16 << 10;
 
 impl<H> Assembly<H> {
-    /// Whether the message has not arrived although a slow peer would have sent it by now.
+    /// Whether the message takes longer than [`SLACK`] and [`PACE`] allow.
     fn is_slow(&self, now: Instant) -> bool {
-        now.duration_since(self.began) > SLACK + Duration::from_secs((self.stub.len() / PACE) as u64)
+        let most = SLACK + Duration::from_secs((self.stub.len() / PACE) as u64);
+        now.duration_since(self.began) > most || now.duration_since(self.last) > SLACK
     }
 }
 
@@ -79,7 +83,7 @@ impl<H> Assemblies<H> {
         Self { partial: Vec::new(), held: 0, held_max, count_max, budget, whole: Vec::new() }
     }
 
-    /// Frees what the message completed last occupied, except for a buffer of an ordinary length.
+    /// Discards the message completed last, and shrinks its buffer to [`KEPT_MAX`].
     pub(super) fn end_last(&mut self) {
         self.whole.clear();
         self.whole.shrink_to(KEPT_MAX);
@@ -144,12 +148,14 @@ impl<H> Assemblies<H> {
                 // messages need.
                 self.end_last();
                 let stub = std::mem::take(&mut self.whole);
-                self.partial.push(Assembly { call_id, origin, head, stub, began: Instant::now() });
+                let began = Instant::now();
+                self.partial.push(Assembly { call_id, origin, head, stub, began, last: began });
                 self.partial.len() - 1
             }
         };
         let assembly = &mut self.partial[at];
         assembly.stub.extend_from_slice(stub);
+        assembly.last = Instant::now();
         if !header.has(flags::LAST) {
             return Ok(None);
         }
@@ -196,9 +202,13 @@ mod tests {
     fn a_longer_message_may_take_longer() {
         let began = Instant::now();
         let origin = Origin { order: ByteOrder::Little, security: None };
-        let assembly = |length| Assembly { call_id: 1, origin, head: (), stub: vec![0; length], began };
-        let is_slow = |length, seconds| assembly(length).is_slow(began + Duration::from_secs(seconds));
-        assert!(!is_slow(100, 30) && is_slow(100, 31));
-        assert!(!is_slow(10 * PACE, 40) && is_slow(10 * PACE, 41));
+        let is_slow = |length, last, seconds| {
+            let [last, now] = [last, seconds].map(|seconds| began + Duration::from_secs(seconds));
+            Assembly { call_id: 1, origin, head: (), stub: vec![0; length], began, last }.is_slow(now)
+        };
+        assert!(!is_slow(100, 0, 30) && is_slow(100, 30, 31));
+        assert!(!is_slow(10 * PACE, 30, 40) && is_slow(10 * PACE, 40, 41));
+        // No fragment for half a minute.
+        assert!(is_slow(10 * PACE, 5, 36));
     }
 }

@@ -27,7 +27,7 @@ pub enum AssociationError {
         /// The limit in bytes.
         limit: usize,
     },
-    /// The incomplete messages of all peers together take all the memory that they may take.
+    /// The budget for the incomplete messages of peers is used up.
     NoMemory,
     /// The peer sends a message too slowly.
     Slow,

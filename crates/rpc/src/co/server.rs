@@ -66,7 +66,8 @@ impl Exemption {
 /// A refusal for a client's identity or protection, before any access check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denial<'a> {
-    /// The refusal of a call below the minimum level, or by a client whose authentication failed.
+    /// The refusal of a call below the minimum level, or by a client whose authentication failed,
+    /// or of which the verification trailer means another call.
     Call {
         /// The interface, if the call's context is known.
         interface: Option<SyntaxId>,
@@ -204,10 +205,7 @@ impl ServerAssociation {
         loop {
             let unit = match self.input.next() {
                 Ok(Some(unit)) => unit,
-                Ok(None) => {
-                    self.assemblies.check_pace()?;
-                    return Ok(None);
-                }
+                Ok(None) => return Ok(None),
                 Err(error) => return Err(self.refuse_input(error)),
             };
             self.options.counters.count_packet_in();
@@ -320,8 +318,9 @@ impl ServerAssociation {
     ) -> Result<Found, AssociationError> {
         let (id, limit) = (header.call_id, self.options.limits.message_max);
         // Refused clients must not occupy memory: their first incomplete fragment ends the
-        // association.
-        if !header.has(flags::WHOLE) && self.denies(origin, &head) {
+        // association. Anonymous clients must not either, where they may call some methods only.
+        let is_anonymous = origin.security.is_none() && self.options.least.is_some();
+        if !header.has(flags::WHOLE) && (is_anonymous || self.denies(origin, &head)) {
             self.note_denied(origin, &head);
             return Err(SecurityError::Denied.into());
         }
@@ -441,6 +440,16 @@ impl ServerAssociation {
         buffer.clear();
         std::mem::swap(buffer, &mut self.output);
         self.options.counters.count_packets_out(output::units(buffer));
+    }
+
+    /// Refuses a client whose incomplete call has not arrived in time. To be called when all bytes
+    /// that have arrived are processed.
+    ///
+    /// # Errors
+    ///
+    /// [`AssociationError::Slow`].
+    pub(super) fn check_pace(&self) -> Result<(), AssociationError> {
+        self.assemblies.check_pace()
     }
 
     /// Whether a client has bound.

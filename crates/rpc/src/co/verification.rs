@@ -42,7 +42,8 @@ pub(super) struct Verified {
 impl Verified {
     /// Returns the padding and the trailer for stub data of this length.
     pub(super) fn trailer(&self, stub_length: usize) -> Vec<u8> {
-        let mut bytes = vec![0; stub_length.next_multiple_of(ALIGN) - stub_length];
+        let mut bytes = Vec::with_capacity(LENGTH_MAX);
+        bytes.resize(stub_length.next_multiple_of(ALIGN) - stub_length, 0);
         let mut to = Writer::new(&mut bytes, ByteOrder::Little);
         to.bytes(&SIGNATURE);
         to.u16(commands::BITMASK);
@@ -59,14 +60,14 @@ impl Verified {
     }
 
     /// Returns the parameters of the command with the header's fields.
-    fn header(&self) -> Vec<u8> {
-        let mut bytes = vec![PduType::REQUEST.0, 0, 0, 0];
+    fn header(&self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        bytes[0] = PduType::REQUEST.0;
         // The data representation: the byte order, ASCII, IEEE floating point.
-        bytes.extend([if self.order == ByteOrder::Little { 0x10 } else { 0 }, 0, 0, 0]);
-        let mut to = Writer::new(&mut bytes, ByteOrder::Little);
-        to.u32(self.call_id);
-        to.u16(self.presentation.id);
-        to.u16(self.opnum);
+        bytes[4] = if self.order == ByteOrder::Little { 0x10 } else { 0 };
+        bytes[8..12].copy_from_slice(&self.call_id.to_le_bytes());
+        bytes[12..14].copy_from_slice(&self.presentation.id.to_le_bytes());
+        bytes[14..].copy_from_slice(&self.opnum.to_le_bytes());
         bytes
     }
 
@@ -78,7 +79,8 @@ impl Verified {
     /// [`Mismatch`] if the client means another call than the one that was received.
     pub(super) fn check(&self, stub: &[u8]) -> Result<usize, Mismatch> {
         let first = stub.len().saturating_sub(LENGTH_MAX).next_multiple_of(ALIGN);
-        for at in (first..stub.len()).step_by(ALIGN) {
+        // Bytes before the trailer are the caller's arguments, and may come from somebody else.
+        for at in (first..stub.len()).step_by(ALIGN).rev() {
             let Some(trailer) = stub[at..].strip_prefix(&SIGNATURE) else { continue };
             match self.compare(trailer) {
                 Ok(true) => return Ok(at),
@@ -168,6 +170,23 @@ mod tests {
         assert_eq!(verified().check(&stub), Ok(40));
         assert_eq!(verified().check(&SIGNATURE), Ok(8));
         assert_eq!(verified().check(&[]), Ok(0));
+    }
+
+    /// Arguments that come from an attacker end with a trailer whose unknown command contains the
+    /// beginning of the true trailer.
+    #[test]
+    fn arguments_do_not_hide_the_trailer() {
+        let true_trailer = verified().trailer(0);
+        // The length up to the last command, which the false trailer shares.
+        let swallowed = (true_trailer.len() - 20) as u16;
+        let arguments = [&SIGNATURE[..], &9_u16.to_le_bytes(), &swallowed.to_le_bytes()].concat();
+        let other = SyntaxId { uuid: Uuid(0x1235), version: 1 };
+        let mut changed = verified();
+        changed.presentation.interface = other;
+        let stub = with_trailer(&arguments);
+        assert_eq!(changed.compare(&stub[SIGNATURE.len()..]), Ok(true));
+        assert_eq!(changed.check(&stub), Err(Mismatch));
+        assert_eq!(verified().check(&stub), Ok(arguments.len()));
     }
 
     #[test]

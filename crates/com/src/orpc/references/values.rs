@@ -60,7 +60,7 @@ pub struct Limits {
     pub clients: usize,
     /// The number of clients that received references from others and are not connected yet.
     pub receivers: usize,
-    /// The number of these to which one client has passed references on.
+    /// The number of such receivers of one giver.
     pub receivers_per_client: usize,
     /// The number of interface pointers to which one client has references.
     pub interfaces_per_client: usize,

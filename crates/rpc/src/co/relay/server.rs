@@ -172,7 +172,7 @@ impl SharedLanes {
         };
         if outcome.is_err() {
             // A part of a unit may have been sent: further output would make no sense.
-            self.stream.close();
+            self.stream.abandon();
         }
         let mut state = self.lock();
         state.is_sending = false;
@@ -343,7 +343,11 @@ impl Lane {
             }
             match fill(&shared.stream, &mut state.association.input) {
                 Ok(true) => {}
-                over => return (state, over.map(drop)),
+                Ok(false) => {
+                    let outcome = state.association.check_pace().map_err(over);
+                    return (state, outcome);
+                }
+                Err(error) => return (state, Err(error)),
             }
         }
     }
@@ -400,17 +404,17 @@ impl Relay for Lane {
         turns.is_led = true;
         drop(turns);
         let (state, outcome) = self.lead(self.shared.lock(), inbox, span);
-        let may_grow = state.association.is_multiplexed() && state.live_lanes() < LANES_MAX;
+        // While this lane performs its call it does not receive, so another lane has to.
+        let is_busy = self.calls().current.is_some();
+        let may_grow = is_busy && state.association.is_multiplexed() && state.live_lanes() < LANES_MAX;
         drop(state);
         let mut turns = self.shared.turns();
         turns.is_led = false;
         let has_follower = turns.followers > 0;
         drop(turns);
-        // While this lane performs its call it does not receive, so another lane has to.
-        let is_busy = self.calls().current.is_some();
         if has_follower {
             self.shared.lane_wakeup.notify_one();
-        } else if is_busy && may_grow {
+        } else if may_grow {
             // If the window cannot be made, further calls wait until this lane is idle.
             if let Ok((lane, attribution)) = Self::window(Arc::clone(&self.shared)) {
                 Arc::clone(&self.shared.interfaces).serve(lane, attribution);
