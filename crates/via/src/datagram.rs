@@ -10,7 +10,7 @@ use crate::{Deadline, Error};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, sockopt};
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::str::FromStr;
 
 /// The maximum payload of a UDP datagram over IPv4, in bytes: RFC 768, RFC 791.
@@ -31,6 +31,15 @@ impl Place {
     /// Returns the port.
     pub fn port(self) -> u16 {
         self.0.port()
+    }
+
+    /// Returns the address and the port as bytes. An IPv4 address is mapped to IPv6 (RFC 4291
+    /// 2.5.5.2).
+    pub fn octets(self) -> [u8; 18] {
+        let mut octets = [0; 18];
+        octets[..16].copy_from_slice(&mapped(self.0.ip()).octets());
+        octets[16..].copy_from_slice(&self.port().to_be_bytes());
+        octets
     }
 }
 
@@ -69,6 +78,16 @@ impl Host {
     /// The unspecified address, which no datagram comes from.
     pub const NONE: Self = Self(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
 
+    /// Returns the host that quotas count: an IPv4 host, or the first address of the /64 network of
+    /// an IPv6 host, since such a host can use every address of its network.
+    #[must_use]
+    pub fn counted(self) -> Self {
+        match self.0 {
+            IpAddr::V4(_) => self,
+            IpAddr::V6(address) => Self(IpAddr::V6((address.to_bits() & !u128::from(u64::MAX)).into())),
+        }
+    }
+
     /// Whether the address is a loopback address of this host.
     pub fn is_loopback(self) -> bool {
         self.0.is_loopback()
@@ -78,6 +97,14 @@ impl Host {
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+/// Returns an address as an IPv6 address.
+fn mapped(address: IpAddr) -> Ipv6Addr {
+    match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped(),
+        IpAddr::V6(address) => address,
     }
 }
 
@@ -255,6 +282,13 @@ mod tests {
         let server = DatagramSocket::bind("127.0.0.1", 0).unwrap();
         let client = DatagramSocket::connect("127.0.0.1", server.port()).unwrap();
         (server, client)
+    }
+
+    #[test]
+    fn quotas_count_ipv6_hosts_by_their_network() {
+        let counted = |text: &str| text.parse::<Place>().unwrap().host().counted().to_string();
+        assert_eq!(counted("[2001:db8:1:2:3:4:5:6]:7"), "2001:db8:1:2::");
+        assert_eq!((counted("10.1.2.3:7"), counted("[::ffff:10.1.2.3]:7")), ("10.1.2.3".into(), "10.1.2.3".into()));
     }
 
     #[test]

@@ -14,12 +14,7 @@ const HELD_MAX: usize = 64 << 10;
 
 pub fn run(bytes: &[u8]) {
     let limits = Limits { message_max: MESSAGE_MAX, held_max: HELD_MAX, activities_max: 8, ..Limits::default() };
-    let mut drawn = 0;
-    let draw = Box::new(move || {
-        drawn += 1;
-        Uuid(drawn)
-    });
-    let mut server = Server::new(ServerOptions { limits: limits.clone(), boot: 1, draw });
+    let mut server = Server::new(ServerOptions { limits: limits.clone(), boot: 1, secret: [7; 16] });
     let mut client = Activity::new(Uuid(0), Uuid(7), limits, false);
     let from = "10.0.0.1:7".parse().unwrap();
     let (mut now, mut bytes) = (Instant::now(), bytes);

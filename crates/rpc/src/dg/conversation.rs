@@ -16,7 +16,7 @@ pub(super) const CONV: SyntaxId = SyntaxId { uuid: Uuid(0x333a_2276_0000_0000_0d
 pub(super) const CONVC: SyntaxId = SyntaxId { uuid: Uuid(0x4a96_7f14_3000_0000_0d00_0128_8200_0000), version: 1 };
 
 const WHO_ARE_YOU: u16 = 0;
-const WHO_ARE_YOU_2: u16 = 1;
+pub(super) const WHO_ARE_YOU_2: u16 = 1;
 const ARE_YOU_THERE: u16 = 2;
 const INDY: u16 = 0;
 
@@ -42,12 +42,16 @@ pub(super) struct Answer {
 }
 
 impl Question {
-    /// Appends the request, made as an activity of the server's own. `is_simple` selects the
-    /// operation that older clients have, too.
-    pub(super) fn write(self, asking: Uuid, is_simple: bool, bytes: &mut Vec<u8>) {
+    /// Appends the request, made as a call of an activity of the server's own. `is_simple` selects
+    /// the operation that older clients have, too.
+    pub(super) fn write(self, (asking, sequence): (Uuid, u32), is_simple: bool, bytes: &mut Vec<u8>) {
         let opnum = if is_simple { WHO_ARE_YOU } else { WHO_ARE_YOU_2 };
-        let header =
-            Header { flags: flags::IDEMPOTENT, interface: CONV, opnum, ..Header::new(PduType::REQUEST, asking, 0) };
+        let header = Header {
+            flags: flags::IDEMPOTENT,
+            interface: CONV,
+            opnum,
+            ..Header::new(PduType::REQUEST, asking, sequence)
+        };
         header.write_with(bytes, |writer| {
             writer.uuid(self.activity);
             writer.u32(self.boot);

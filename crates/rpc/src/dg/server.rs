@@ -6,29 +6,33 @@
 //! an unknown activity, it calls back to the request's source address, and the client has to
 //! confirm the call. Therefore neither old duplicates nor requests with a forged source are
 //! executed.
+//!
+//! The server keeps no state of unknown activities. The confirmation of the call creates the
+//! activity, and the client is told to send the request again. An address from which no callback
+//! was answered gets at most one unit for each received one, of at most 100 bytes, and nothing by a
+//! timer. The only calls that are executed without a confirmation have no response, and fit one
+//! unit.
 
 mod activity;
+mod callback;
 mod hosts;
 mod receiving;
 
 use super::Limits;
-use super::conversation::Question;
 use super::output::Output;
 use super::pdu::{Header, PduType, flags, flags2, write_status};
 use super::sending::Sending;
 use crate::octets::ByteOrder;
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
-use activity::{Activity, Callback, State};
+use activity::{Activity, State};
+use callback::{ANSWERED_WITHIN, Callbacks};
 use hosts::Hosts;
 use obvia_via::datagram::Place;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// The time until a callback is first repeated, and the number of attempts.
-const ASK_AGAIN: Duration = Duration::from_millis(250);
-const ASKED_MAX: u32 = 6;
 /// The number of retransmissions of a response. A client that still lacks it asks by a ping.
 const REPEATS_MAX: u32 = 5;
 /// The time after which an idle activity is forgotten.
@@ -41,9 +45,8 @@ pub struct ServerOptions {
     /// The boot time: different for each start of the server, and not 0. Unit and epoch are
     /// arbitrary.
     pub boot: u32,
-    /// Returns unpredictable UUIDs: an attacker who guesses one could answer a callback for another
-    /// client.
-    pub draw: Box<dyn FnMut() -> Uuid + Send>,
+    /// Random bytes: an attacker who knows them could answer a callback for another client.
+    pub secret: [u8; 16],
 }
 
 impl fmt::Debug for ServerOptions {
@@ -68,8 +71,8 @@ pub struct IncomingCall {
     pub key: CallKey,
     /// The source address.
     pub from: Place,
-    /// The client's address space, which all of its activities share. `None` if the client was not
-    /// asked.
+    /// The client's address space, which all of its activities share. `None` if the client has not
+    /// identified itself; such a call has no response.
     pub client: Option<Uuid>,
     /// The interface.
     pub interface: SyntaxId,
@@ -101,8 +104,7 @@ pub enum ServerEvent {
 pub struct Server {
     options: ServerOptions,
     activities: HashMap<Uuid, Activity>,
-    /// The activities of outstanding callbacks, by the callback's own activity.
-    callbacks: HashMap<Uuid, Uuid>,
+    callbacks: Callbacks,
     hosts: Hosts,
     events: VecDeque<ServerEvent>,
     output: Output<Place>,
@@ -113,10 +115,11 @@ impl Server {
     /// Creates a server without activities.
     pub fn new(options: ServerOptions) -> Self {
         let hosts = Hosts::new(options.limits.activities_max, options.limits.held_max);
+        let callbacks = Callbacks::new(options.secret, options.boot);
         Self {
             options,
             activities: HashMap::new(),
-            callbacks: HashMap::new(),
+            callbacks,
             hosts,
             events: VecDeque::new(),
             output: Output::default(),
@@ -168,9 +171,6 @@ impl Server {
         self.change(id, |activity| activity.state = State::Over);
         if let Some(activity) = self.activities.remove(&id) {
             self.hosts.leave(activity.place.host());
-            if let Some(callback) = activity.callback {
-                self.callbacks.remove(&callback.own_activity);
-            }
         }
     }
 
@@ -238,24 +238,11 @@ impl Server {
         }
     }
 
-    /// Sends the callback that asks the client to confirm an activity's call and to identify
-    /// itself.
-    fn ask(&mut self, id: Uuid, now: Instant) {
-        let question = Question { activity: id, boot: self.options.boot };
-        let Some(activity) = self.activities.get_mut(&id) else { return };
-        let draw = &mut self.options.draw;
-        let callback = activity.callback.get_or_insert_with(|| Callback {
-            own_activity: draw(),
-            again_at: now,
-            times: 0,
-            is_simple: false,
-        });
-        callback.again_at = now + ASK_AGAIN * 2_u32.pow(callback.times.min(ASKED_MAX));
-        callback.times += 1;
-        let (own_activity, again_at, is_simple) = (callback.own_activity, callback.again_at, callback.is_simple);
-        self.output.put(activity.place, |bytes| question.write(own_activity, is_simple, bytes));
-        self.callbacks.insert(own_activity, id);
-        self.note_due(again_at);
+    /// Sends the callback that asks the client at an address to confirm an activity's call and to
+    /// identify itself.
+    fn ask(&mut self, now: Instant, to: Place, activity: Uuid, is_simple: bool) {
+        let Self { callbacks, output, .. } = self;
+        output.put(to, |bytes| callbacks.write(now, to, activity, is_simple, bytes));
     }
 
     /// Performs the actions that are due.
@@ -284,19 +271,7 @@ impl Server {
             }
             return Some(end);
         }
-        if let Some(callback) = &activity.callback {
-            let (again_at, is_enough) = (callback.again_at, callback.times >= ASKED_MAX);
-            if now < again_at {
-                return Some(again_at);
-            }
-            if is_enough {
-                self.forget(id);
-            } else {
-                self.ask(id, now);
-            }
-            return None;
-        }
-        let sequence = activity.sequence;
+        let key = activity.key();
         let (is_over, due) = match &mut activity.state {
             State::Answered(sending) => {
                 sending.tick(now, activity.place, &mut self.output);
@@ -308,7 +283,7 @@ impl Server {
         };
         if is_over {
             if matches!(activity.state, State::Performed) {
-                self.events.push_back(ServerEvent::Cancelled(CallKey { activity: id, sequence }));
+                self.events.push_back(ServerEvent::Cancelled(key));
             }
             // The method may go on, but its response is not wanted any more.
             self.change(id, |activity| activity.state = State::Over);

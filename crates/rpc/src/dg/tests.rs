@@ -2,6 +2,7 @@
 
 mod network;
 mod single;
+mod unidentified;
 
 use network::{Conditions, Random, Simulation};
 

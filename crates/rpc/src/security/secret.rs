@@ -40,7 +40,7 @@ impl fmt::Debug for NtHash {
 }
 
 /// Computes HMAC-MD5 over the concatenated parts, to be verified in constant time or finalized.
-pub(super) fn hmac(key: &[u8; 16], parts: &[&[u8]]) -> Hmac<Md5> {
+pub(crate) fn hmac(key: &[u8; 16], parts: &[&[u8]]) -> Hmac<Md5> {
     // A key of 16 bytes is padded with zeros to a block (RFC 2104 2); the padded block is a full
     // key.
     let mut block = Zeroizing::new([0; 64]);

@@ -94,6 +94,6 @@ pub(super) fn listen_for_datagrams(
     // The thread receives for other threads that perform the calls. Polling would take the
     // processor from them.
     let window = Options { waiting: Waiting::Block, ..exporter.options() };
-    let endpoint = Endpoint::new(socket, Arc::new(clients), EndpointOptions { window, rundown });
+    let endpoint = Endpoint::new(socket, Arc::new(clients), EndpointOptions { window, rundown })?;
     attend("obvia-datagrams", move || endpoint.attend())
 }

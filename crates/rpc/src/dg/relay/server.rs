@@ -30,8 +30,6 @@ const CLIENTS_MAX: usize = 256;
 const TIMER_INTERVAL: Duration = Duration::from_millis(100);
 /// The maximum number of datagrams processed between two checks of the timers.
 const TAKEN_MAX: u32 = 64;
-/// The client of calls without response, whose makers are not asked for their identity.
-const UNASKED: Uuid = Uuid(0);
 
 /// Provides the services for clients.
 pub trait Clients: Send + Sync + fmt::Debug {
@@ -66,10 +64,12 @@ struct SharedEndpoint {
 /// The state of the thread that receives.
 #[derive(Debug)]
 struct State {
-    clients: HashMap<Uuid, Arc<Client>>,
+    /// The clients by their identity. Calls whose makers have not identified themselves, and which
+    /// have no response, share one client.
+    clients: HashMap<Option<Uuid>, Arc<Client>>,
     served: Arc<dyn Clients>,
     /// The client of each call that may be outstanding.
-    calls: HashMap<CallKey, Uuid>,
+    calls: HashMap<CallKey, Option<Uuid>>,
     room: Vec<u8>,
     timers_due: Instant,
 }
@@ -98,18 +98,21 @@ impl SharedEndpoint {
 
 impl Endpoint {
     /// Creates an endpoint at a socket. The caller has to call [`Self::attend`] repeatedly.
-    pub fn new(socket: DatagramSocket, served: Arc<dyn Clients>, options: EndpointOptions) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`ViError::System`] if the system provides no random numbers.
+    pub fn new(socket: DatagramSocket, served: Arc<dyn Clients>, options: EndpointOptions) -> Result<Self, ViError> {
         let limits = Limits { silence_max: SILENCE_MAX, ..limits(&options.window, &socket) };
         // The unit is a tenth of a second, so that a quickly restarted server differs from its
         // predecessor. 0 is reserved for an unknown boot time.
         let boot =
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| (since.as_millis() / 100) as u32).max(1);
-        // Without random numbers no callback succeeds, so no call is executed.
-        let draw = Box::new(|| draw().unwrap_or(UNASKED));
-        let server = Mutex::new(Server::new(ServerOptions { limits, boot, draw }));
+        let secret = draw()?.0.to_ne_bytes();
+        let server = Mutex::new(Server::new(ServerOptions { limits, boot, secret }));
         let (clients, calls) = (HashMap::new(), HashMap::new());
         let state = State { clients, served, calls, room: vec![0; LONGEST], timers_due: Instant::now() };
-        Self { shared: Arc::new(SharedEndpoint { socket, server, options }), state: Mutex::new(state) }
+        Ok(Self { shared: Arc::new(SharedEndpoint { socket, server, options }), state: Mutex::new(state) })
     }
 
     /// Waits a limited time for datagrams and processes them. One thread has to call this
@@ -157,7 +160,7 @@ impl State {
                     }
                 }
                 ServerEvent::Alive(id) => {
-                    if let Some(client) = self.clients.get(&id) {
+                    if let Some(client) = self.clients.get(&Some(id)) {
                         client.note_alive();
                     }
                 }
@@ -167,7 +170,7 @@ impl State {
 
     /// Queues a call for a lane of its client.
     fn dispatch(&mut self, shared: &Arc<SharedEndpoint>, call: IncomingCall) {
-        let (key, id) = (call.key, call.client.unwrap_or(UNASKED));
+        let (key, id) = (call.key, call.client);
         let Some(client) = self.client(shared, id, call.from) else {
             return shared.fault(key, Status::SERVER_TOO_BUSY, false);
         };
@@ -183,18 +186,19 @@ impl State {
     }
 
     /// Returns a call's client, which may be new. `None` if the call is not acceptable.
-    fn client(&mut self, shared: &Arc<SharedEndpoint>, id: Uuid, from: Place) -> Option<Arc<Client>> {
+    fn client(&mut self, shared: &Arc<SharedEndpoint>, id: Option<Uuid>, from: Place) -> Option<Arc<Client>> {
         if let Some(client) = self.clients.get(&id) {
             // A client's identity is bound to its host: calls with the same identity from elsewhere
             // are not its own.
-            return (client.host() == from.host() || id == UNASKED).then(|| Arc::clone(client));
+            return (client.host() == from.host() || id.is_none()).then(|| Arc::clone(client));
         }
-        let neighbours = self.clients.values().filter(|client| client.host() == from.host()).count();
+        let counted = from.host().counted();
+        let neighbours = self.clients.values().filter(|client| client.host().counted() == counted).count();
         if self.clients.len() >= CLIENTS_MAX || neighbours >= CLIENTS_MAX / 2 {
             return None;
         }
         // Callers without an identity may be at any host.
-        let host = if id == UNASKED { Host::NONE } else { from.host() };
+        let host = if id.is_none() { Host::NONE } else { from.host() };
         let client = Arc::new(Client::new(Arc::clone(shared), host, self.served.admit(host)?));
         self.clients.insert(id, Arc::clone(&client));
         Some(client)

@@ -1,5 +1,6 @@
 //! A server's state of a client's activity: its last call, and the call's progress.
 
+use super::CallKey;
 use crate::dg::pdu::Header;
 use crate::dg::receiving::Assembly;
 use crate::dg::sending::{Receiver, Sending};
@@ -7,7 +8,7 @@ use crate::uuid::Uuid;
 use obvia_via::datagram::Place;
 use std::time::Instant;
 
-/// An activity of a client.
+/// An activity of a client that has identified itself by its answer to a callback.
 #[derive(Debug)]
 pub(super) struct Activity {
     /// The address that requests come from and responses go to.
@@ -17,12 +18,8 @@ pub(super) struct Activity {
     /// The header of the current call's first received unit.
     pub(super) head: Header,
     pub(super) state: State,
-    /// Whether the client has confirmed the call. Before that, the call is not executed, and few of
-    /// its bytes are kept.
-    pub(super) is_known: bool,
-    /// The client's address space, if the client has told it.
-    pub(super) client: Option<Uuid>,
-    pub(super) callback: Option<Callback>,
+    /// The client's address space.
+    pub(super) client: Uuid,
     /// The time at which a unit of the activity last arrived.
     pub(super) last_received: Instant,
     pub(super) receiver: Receiver,
@@ -33,7 +30,7 @@ pub(super) struct Activity {
 /// The progress of a call.
 #[derive(Debug)]
 pub(super) enum State {
-    /// The arguments are incomplete, or the client has not confirmed the call.
+    /// The arguments are incomplete.
     Arriving(Assembly),
     /// The call is being executed.
     Performed,
@@ -43,27 +40,15 @@ pub(super) enum State {
     Over,
 }
 
-/// An unanswered callback that asks for the client's identity.
-#[derive(Debug)]
-pub(super) struct Callback {
-    /// The activity that asks.
-    pub(super) own_activity: Uuid,
-    pub(super) again_at: Instant,
-    pub(super) times: u32,
-    /// Whether the older operation is used, which all clients implement.
-    pub(super) is_simple: bool,
-}
-
 impl Activity {
-    pub(super) fn new(place: Place, head: Header, window: usize, now: Instant) -> Self {
+    /// Creates the activity of a client that has confirmed a call, of which nothing has arrived.
+    pub(super) fn new(place: Place, client: Uuid, head: Header, window: usize, now: Instant) -> Self {
         Self {
             place,
             sequence: head.sequence,
             head,
             state: State::Arriving(Assembly::new(window)),
-            is_known: false,
-            client: None,
-            callback: None,
+            client,
             last_received: now,
             receiver: Receiver::UNKNOWN,
             is_cancelled: false,
@@ -77,6 +62,11 @@ impl Activity {
             State::Answered(sending) => sending.length(),
             State::Performed | State::Over => 0,
         }
+    }
+
+    /// Returns the key of the current call.
+    pub(super) fn key(&self) -> CallKey {
+        CallKey { activity: self.head.activity, sequence: self.sequence }
     }
 
     /// Whether the path to the client stays within the host.

@@ -1,4 +1,5 @@
-//! Quotas: each host's share of the activities and of the bytes held by messages.
+//! Quotas: each host's share of the activities and of the bytes held by messages. Hosts are those
+//! of [`Host::counted`].
 
 use obvia_via::datagram::Host;
 use std::collections::HashMap;
@@ -24,7 +25,7 @@ impl Hosts {
     }
 
     fn share(&self, host: Host) -> Share {
-        self.used.get(&host).copied().unwrap_or_default()
+        self.used.get(&host.counted()).copied().unwrap_or_default()
     }
 
     /// Whether the host may have one more activity.
@@ -46,16 +47,16 @@ impl Hosts {
     /// Counts a new activity.
     pub(super) fn enter(&mut self, host: Host) {
         self.all.activities += 1;
-        self.used.entry(host).or_default().activities += 1;
+        self.used.entry(host.counted()).or_default().activities += 1;
     }
 
     /// Counts the end of an activity that holds no bytes.
     pub(super) fn leave(&mut self, host: Host) {
         self.all.activities -= 1;
-        if let Some(share) = self.used.get_mut(&host) {
+        if let Some(share) = self.used.get_mut(&host.counted()) {
             share.activities -= 1;
             if *share == Share::default() {
-                self.used.remove(&host);
+                self.used.remove(&host.counted());
             }
         }
     }
@@ -63,7 +64,7 @@ impl Hosts {
     /// Counts a change of the bytes that an activity holds.
     pub(super) fn change(&mut self, host: Host, before: usize, now: usize) {
         self.all.bytes = self.all.bytes - before + now;
-        if let Some(share) = self.used.get_mut(&host) {
+        if let Some(share) = self.used.get_mut(&host.counted()) {
             share.bytes = share.bytes - before + now;
         }
     }

@@ -1,8 +1,8 @@
 //! A server's processing of received datagrams.
 
 use super::activity::{Activity, State};
-use super::{CallKey, IncomingCall, Server, ServerEvent};
-use crate::dg::conversation::{self, Answer, CONV, CONVC};
+use super::{ANSWERED_WITHIN, CallKey, IncomingCall, Server, ServerEvent};
+use crate::dg::conversation::{self, Answer, CONV, CONVC, WHO_ARE_YOU_2};
 use crate::dg::is_before;
 use crate::dg::pdu::{Cancel, CancelAck, Fack, Header, PduType, flags, read_status, write_status};
 use crate::dg::receiving::{Added, Assembly};
@@ -10,10 +10,6 @@ use crate::status::Status;
 use crate::uuid::Uuid;
 use obvia_via::datagram::Place;
 use std::time::Instant;
-
-/// The arguments that are kept before the client has identified itself, in bytes: those of the
-/// first fragments.
-const UNKNOWN_MAX: usize = 8 << 10;
 
 impl Server {
     /// Processes a datagram. A malformed one has no effect.
@@ -42,6 +38,11 @@ impl Server {
     }
 
     fn request(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
+        // Callbacks are for clients. A server that answered another server's callback, in whatever
+        // way, could be made to ask back, without end.
+        if header.interface.uuid == CONV.uuid {
+            return;
+        }
         if header.auth != 0 {
             return self.reject(from, header, Status::UNSUPPORTED_AUTHENTICATION);
         }
@@ -51,21 +52,19 @@ impl Server {
         if header.interface == CONVC {
             return self.events.extend(conversation::read_indy(header, body).map(ServerEvent::Alive));
         }
-        if !self.is_awaited(now, from, header) {
+        if !self.is_awaited(now, from, header, body) {
             return;
         }
         let (room, message_max) = (self.hosts.room(from.host()), self.options.limits.message_max);
         let added = self.change(header.activity, |activity| {
             activity.last_received = now;
-            let is_known = activity.is_known;
             let State::Arriving(assembly) = &mut activity.state else { return None };
+            if assembly.is_empty() {
+                activity.head = *header;
+            }
             // The host's remaining share does not contain the bytes that this assembly holds
             // already, so they are added.
-            let most = if is_known { message_max } else { UNKNOWN_MAX };
-            let added = assembly.add(header, body, most.min(assembly.held() + room));
-            // Fragments of an unidentified client beyond the limit are dropped. The client
-            // retransmits them.
-            (is_known || added == Added::Taken).then_some(added)
+            Some(assembly.add(header, body, message_max.min(assembly.held() + room)))
         });
         match added.flatten() {
             Some(Added::Taken) => self.arrived(now, header),
@@ -78,18 +77,25 @@ impl Server {
         }
     }
 
-    /// Whether the server waits for a fragment: its call's arguments are incomplete. Begins a call
-    /// if the fragment is the first of a new one.
-    fn is_awaited(&mut self, now: Instant, from: Place, header: &Header) -> bool {
+    /// Whether the server waits for a fragment: its activity is known, and its call's arguments are
+    /// incomplete. Begins a call if the fragment is the first of a new one.
+    fn is_awaited(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) -> bool {
         let Some(activity) = self.activities.get_mut(&header.activity) else {
-            return self.begin(now, from, header);
+            self.unidentified(now, from, header, body);
+            return false;
         };
         let is_repeated = activity.sequence == header.sequence;
         if is_before(header.sequence, activity.sequence) || is_repeated && activity.place != from {
             return false;
         }
+        // The activity may have moved, or the source may be forged. An address is trusted once a
+        // callback to it was answered.
+        if activity.place != from {
+            self.unidentified(now, from, header, body);
+            return false;
+        }
         if !is_repeated {
-            self.next(now, from, header);
+            self.next(now, header);
             return true;
         }
         activity.last_received = now;
@@ -99,7 +105,7 @@ impl Server {
             State::Answered(sending) => sending.repeat(from, &mut self.output),
             // An idempotent call is executed again.
             State::Over if header.has(flags::IDEMPOTENT) && !header.has(flags::MAYBE) => {
-                self.next(now, from, header);
+                self.next(now, header);
                 return true;
             }
             State::Over => {}
@@ -107,33 +113,60 @@ impl Server {
         false
     }
 
-    /// Begins an activity. Returns false if there is no room for it.
-    fn begin(&mut self, now: Instant, from: Place, header: &Header) -> bool {
-        if !self.hosts.has_place(from.host()) && !self.make_place(from) {
-            self.reject(from, header, Status::SERVER_TOO_BUSY);
-            return false;
+    /// Processes a fragment from an address at which no client has confirmed a call of the
+    /// activity, without keeping anything of it. Only first fragments matter: a client that gets no
+    /// answer sends the first one again.
+    fn unidentified(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
+        if header.fragment != 0 {
+            return;
+        }
+        // The client of a call without response does not wait for a callback, so it is not asked.
+        // Such calls are idempotent, so a duplicate is executed, too.
+        if !header.has(flags::MAYBE) {
+            self.ask(now, from, header.activity, false);
+        } else if header.is_last() {
+            self.call(header, from, None, body.to_vec());
+        }
+    }
+
+    /// Creates the activity of a client that has confirmed its current call, and tells the client
+    /// to send the request again.
+    fn identified(&mut self, now: Instant, from: Place, id: Uuid, answer: Answer) {
+        let head = Header::new(PduType::REQUEST, id, answer.sequence);
+        if let Some(known) = self.activities.get(&id) {
+            // The answer is a duplicate, unless the activity has moved and makes its next call.
+            if known.place == from || !is_before(known.sequence, answer.sequence) {
+                return;
+            }
+            let orphan = matches!(known.state, State::Performed).then(|| known.key());
+            self.events.extend(orphan.map(ServerEvent::Cancelled));
+            self.forget(id);
+        }
+        if !self.hosts.has_place(from.host()) && !self.make_place(now, from) {
+            return self.reject(from, &head, Status::SERVER_TOO_BUSY);
         }
         self.hosts.enter(from.host());
-        let mut activity = Activity::new(from, *header, self.options.limits.window, now);
-        // The client of a call without response does not wait for a callback, so it is not asked.
-        activity.is_known = header.has(flags::MAYBE);
-        let is_known = activity.is_known;
-        self.activities.insert(header.activity, activity);
-        if is_known {
-            self.note_due(now + self.options.limits.silence_max)
-        } else {
-            self.ask(header.activity, now)
-        }
-        true
+        // A client that does not name its address space counts as a client with only this activity.
+        let client = answer.client.unwrap_or(id);
+        let activity = Activity::new(from, client, head, self.options.limits.window, now);
+        self.activities.insert(id, activity);
+        self.note_due(now + self.options.limits.silence_max);
+        self.send_unit(from, &head, PduType::NOCALL);
     }
 
     /// Forgets the activity that has been idle for the longest time, if there is one. Considers the
     /// activities of the host if the host has its maximum, otherwise all activities. A client whose
-    /// activity was forgotten is asked again at its next call. Returns whether an activity was
-    /// forgotten.
-    fn make_place(&mut self, from: Place) -> bool {
+    /// activity was forgotten is asked again at its next call. An activity whose confirmation might
+    /// be accepted a second time is not forgotten, since its last call could be executed again.
+    /// Returns whether an activity was forgotten.
+    fn make_place(&mut self, now: Instant, from: Place) -> bool {
         let is_host_full = self.hosts.is_full(from.host());
-        let may_go = |known: &Activity| known.is_idle() && (!is_host_full || known.place.host() == from.host());
+        let host = from.host().counted();
+        let may_go = |known: &Activity| {
+            known.is_idle()
+                && now.saturating_duration_since(known.last_received) > ANSWERED_WITHIN
+                && (!is_host_full || known.place.host().counted() == host)
+        };
         let idle = self.activities.iter().filter(|(_, known)| may_go(known));
         let oldest = idle.min_by_key(|(_, known)| known.last_received).map(|(id, _)| *id);
         if let Some(id) = oldest {
@@ -144,45 +177,23 @@ impl Server {
 
     /// Begins an activity's next call. The previous call is over: its response has arrived, or the
     /// client no longer waits for it.
-    fn next(&mut self, now: Instant, from: Place, header: &Header) {
+    fn next(&mut self, now: Instant, header: &Header) {
         let window = self.options.limits.window;
-        let key = |activity: &Activity| CallKey { activity: header.activity, sequence: activity.sequence };
-        let begun = self.change(header.activity, |activity| {
-            let orphan = matches!(activity.state, State::Performed).then(|| key(activity));
-            // A request from another address may be forged. An address is trusted once a callback
-            // to it was answered.
-            let is_known = header.has(flags::MAYBE) || activity.client.is_some() && activity.place == from;
+        let orphan = self.change(header.activity, |activity| {
+            let orphan = matches!(activity.state, State::Performed).then(|| activity.key());
             activity.state = State::Arriving(Assembly::new(window));
             (activity.sequence, activity.head, activity.last_received) = (header.sequence, *header, now);
-            activity.is_known = is_known;
             activity.is_cancelled = false;
-            (orphan, is_known)
+            orphan
         });
-        let Some((orphan, is_known)) = begun else { return };
-        self.events.extend(orphan.map(ServerEvent::Cancelled));
-        self.move_to(header.activity, from);
-        if is_known {
-            self.note_due(now + self.options.limits.silence_max);
-        } else {
-            self.ask(header.activity, now);
-        }
-    }
-
-    /// Moves an activity to another address. The activity holds no bytes at this moment.
-    fn move_to(&mut self, id: Uuid, place: Place) {
-        let Some(activity) = self.activities.get_mut(&id).filter(|activity| activity.place != place) else { return };
-        self.hosts.leave(activity.place.host());
-        self.hosts.enter(place.host());
-        activity.place = place;
-        if let Some(callback) = activity.callback.take() {
-            self.callbacks.remove(&callback.own_activity);
-        }
+        self.events.extend(orphan.flatten().map(ServerEvent::Cancelled));
+        self.note_due(now + self.options.limits.silence_max);
     }
 
     /// Acknowledges an arrived fragment if the client asks for it, and executes the call once it is
     /// complete.
     fn arrived(&mut self, now: Instant, header: &Header) {
-        let Some(activity) = self.activities.get(&header.activity).filter(|activity| activity.is_known) else { return };
+        let Some(activity) = self.activities.get(&header.activity) else { return };
         let State::Arriving(assembly) = &activity.state else { return };
         if header.has(flags::FRAGMENT) && !header.has(flags::NO_FACK) {
             let head = self.about(header, PduType::FACK);
@@ -208,8 +219,13 @@ impl Server {
         });
         let Some((head, from, client, stub)) = taken.flatten() else { return };
         self.note_due(now + self.options.limits.silence_max);
+        self.call(&head, from, Some(client), stub);
+    }
+
+    /// Hands a call over for execution.
+    fn call(&mut self, head: &Header, from: Place, client: Option<Uuid>, stub: Vec<u8>) {
         self.events.push_back(ServerEvent::Call(IncomingCall {
-            key: CallKey { activity: id, sequence: head.sequence },
+            key: CallKey { activity: head.activity, sequence: head.sequence },
             from,
             client,
             interface: head.interface,
@@ -225,7 +241,10 @@ impl Server {
         if header.boot != 0 && header.boot != self.options.boot {
             return self.reject(from, header, Status::WRONG_BOOT_TIME);
         }
-        let is_old = |known: &Activity| known.place != from || is_before(header.sequence, known.sequence);
+        // A ping about a later call may come from an activity that has moved.
+        let is_old = |known: &Activity| {
+            is_before(header.sequence, known.sequence) || known.place != from && known.sequence == header.sequence
+        };
         if self.activities.get(&header.activity).is_some_and(is_old) {
             return;
         }
@@ -298,59 +317,25 @@ impl Server {
 
     /// Processes a client's answer to a callback.
     fn callback_answered(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
-        let Some(id) = self.callbacks.get(&header.activity).copied().filter(|_| header.interface == CONV) else {
-            return;
-        };
-        let Some(activity) = self.activities.get_mut(&id).filter(|activity| activity.place == from) else { return };
-        let sequence = activity.sequence;
-        let answer = if header.kind == PduType::RESPONSE {
-            Answer::read(header, body).ok()
-        } else {
-            match (read_status(header, body), &mut activity.callback) {
-                // The client implements only the older operation.
-                (Ok(Status::OP_RNG_ERROR), Some(callback)) if !callback.is_simple => {
-                    callback.is_simple = true;
-                    return self.ask(id, now);
-                }
-                _ => None,
+        let Some(id) = self.callbacks.activity(now, from, header) else { return };
+        if header.kind != PduType::RESPONSE {
+            // A client that implements only the older operation is asked by that one.
+            let is_older = header.opnum == WHO_ARE_YOU_2 && read_status(header, body) == Ok(Status::OP_RNG_ERROR);
+            if is_older {
+                self.ask(now, from, id, true);
             }
-        };
-        activity.callback = None;
-        self.callbacks.remove(&header.activity);
-        match answer {
-            Some(Answer { sequence: made, client, status: Status(0) }) if made == sequence => {
-                // A client that does not name its address space counts as a client with only this
-                // activity.
-                activity.client = client.or(Some(id));
-                activity.is_known = true;
-                let (last, place) = (activity.head, activity.place);
-                self.note_due(now + self.options.limits.silence_max);
-                self.catch_up(now, &last, place);
+            return;
+        }
+        match Answer::read(header, body) {
+            Ok(answer) if answer.status == Status(0) => self.identified(now, from, id, answer),
+            // The client called the previous instance of this server.
+            Ok(answer) if answer.status == Status::YOU_CRASHED => {
+                let head = Header::new(PduType::REQUEST, id, answer.sequence);
+                self.reject(from, &head, Status::WRONG_BOOT_TIME);
             }
             // The request was a duplicate of an earlier call's, and the client no longer waits for
             // that call.
-            Some(Answer { status: Status(0), .. }) => self.forget(id),
-            answer => {
-                // YOU_CRASHED says that the client called the previous instance of this server.
-                let is_before = answer.is_some_and(|answer| answer.status == Status::YOU_CRASHED);
-                let status = if is_before { Status::WRONG_BOOT_TIME } else { Status::WHO_ARE_YOU_FAILED };
-                let head = activity.head;
-                self.reject(from, &head, status);
-                self.forget(id);
-            }
+            _ => {}
         }
-    }
-
-    /// Acknowledges the fragments that arrived before the client was identified.
-    fn catch_up(&mut self, now: Instant, head: &Header, place: Place) {
-        let Some(Activity { state: State::Arriving(assembly), .. }) = self.activities.get(&head.activity) else {
-            return;
-        };
-        if assembly.is_whole() {
-            return self.perform(now, head.activity);
-        }
-        let about = self.about(head, PduType::FACK);
-        let (header, fack) = assembly.fack(about, &self.options.limits, place.host().is_loopback());
-        self.output.put(place, |bytes| fack.write(bytes, &header));
     }
 }

@@ -103,9 +103,8 @@ fn limits() -> Limits {
 }
 
 fn server(random: &mut Random, incarnation: u32) -> Server {
-    let mut draws = Random(random.next());
-    let draw = Box::new(move || draws.uuid());
-    Server::new(ServerOptions { limits: limits(), boot: 1000 + incarnation, draw })
+    let secret = random.uuid().0.to_le_bytes();
+    Server::new(ServerOptions { limits: limits(), boot: 1000 + incarnation, secret })
 }
 
 /// Returns the results for the arguments.

@@ -11,20 +11,15 @@ use crate::uuid::{SyntaxId, Uuid};
 use obvia_via::datagram::Place;
 use std::time::{Duration, Instant};
 
-const INTERFACE: SyntaxId = SyntaxId { uuid: Uuid(0x1234), version: 1 };
-const BOOT: u32 = 77;
+pub(super) const INTERFACE: SyntaxId = SyntaxId { uuid: Uuid(0x1234), version: 1 };
+pub(super) const BOOT: u32 = 77;
 
 fn place(port: u16) -> Place {
     format!("10.0.0.2:{port}").parse().unwrap()
 }
 
-fn server_with(limits: Limits) -> Server {
-    let mut next = 0xabc0_u128;
-    let draw = Box::new(move || {
-        next += 1;
-        Uuid(next)
-    });
-    Server::new(ServerOptions { limits, boot: BOOT, draw })
+pub(super) fn server_with(limits: Limits) -> Server {
+    Server::new(ServerOptions { limits, boot: BOOT, secret: [3; 16] })
 }
 
 /// A client and a server on a network without loss.
@@ -90,10 +85,10 @@ fn ended(outcome: Option<Outcome>) -> Result<Vec<u8>, Status> {
 #[test]
 fn a_datagram_call_takes_two_pdus_after_the_client_is_identified() {
     let mut pair = Pair::new();
-    for (number, expected) in [
-        (1, vec![PduType::REQUEST, PduType::REQUEST, PduType::RESPONSE, PduType::RESPONSE]),
-        (2, vec![PduType::REQUEST, PduType::RESPONSE]),
-    ] {
+    // The request and the callback, the client's answer, and the request again.
+    let identified = [PduType::REQUEST, PduType::REQUEST, PduType::RESPONSE, PduType::NOCALL];
+    let call = [PduType::REQUEST, PduType::RESPONSE];
+    for (number, expected) in [(1, [&identified[..], &call].concat()), (2, call.to_vec())] {
         pair.said.clear();
         pair.call(Semantics::AtMostOnce, &[number; 9]);
         pair.carry();
@@ -163,14 +158,16 @@ fn old_requests_of_forgotten_activities_are_not_performed() {
     assert_eq!(pair.server.activities(), 0);
     pair.server.receive(pair.now, place(1), &request);
     pair.carry();
-    // The client has answered the callback that it makes no such call. It answers the same after it
-    // has begun the next call.
+    // The client has answered the callback that it makes no such call.
     assert!(pair.server.next_event().is_none() && pair.server.activities() == 0);
+    // If the client makes its next call, it confirms that one.
     pair.call(Semantics::AtMostOnce, &[2]);
     pair.client.output().clear();
     pair.server.receive(pair.now, place(1), &request);
     pair.carry();
-    assert!(pair.server.next_event().is_none() && pair.server.activities() == 0);
+    assert_eq!(pair.key().unwrap().sequence, key.sequence + 1);
+    pair.server.receive(pair.now, place(1), &request);
+    assert_eq!(pair.server.next_event(), None);
 }
 
 #[test]
@@ -179,8 +176,8 @@ fn a_restarted_datagram_server_is_detected_by_its_boot_time() {
     pair.call(Semantics::AtMostOnce, &[1]);
     pair.carry();
     pair.key().unwrap();
-    let draw = Box::new(|| Uuid(9));
-    pair.server = Server::new(ServerOptions { limits: Limits::default(), boot: BOOT + 1, draw });
+    let limits = Limits::default();
+    pair.server = Server::new(ServerOptions { limits, boot: BOOT + 1, secret: [4; 16] });
     // The previous instance's callback has told the client that instance's boot time, so the new
     // server rejects the call.
     pair.after(Duration::from_secs(1));
@@ -221,8 +218,10 @@ fn requests_from_forged_addresses_are_not_performed() {
     own.receive(now, &question);
     let answer = own.output().iter().next().unwrap().1.to_vec();
     server.receive(now, place(2), &answer);
-    assert_eq!(server.next_event(), None);
+    server.receive(now, place(1), &request);
+    assert!(server.next_event().is_none() && server.activities() == 0);
     server.receive(now, place(1), &answer);
+    server.receive(now, place(1), &request);
     assert!(matches!(server.next_event(), Some(ServerEvent::Call(call)) if call.client == Some(Uuid(7))));
 }
 
@@ -286,6 +285,9 @@ fn datagram_servers_read_both_byte_orders() {
     bytes.clear();
     Header { kind: PduType::RESPONSE, order: ByteOrder::Big, ..question }.write(&mut bytes, &answer);
     server.receive(now, place(1), &bytes);
+    bytes.clear();
+    big.write(&mut bytes, &[0, 0, 0, 1]);
+    server.receive(now, place(1), &bytes);
     let Some(ServerEvent::Call(call)) = server.next_event() else { panic!("it is not performed") };
     assert_eq!((call.order, call.stub.as_slice()), (ByteOrder::Big, [0, 0, 0, 1].as_slice()));
 }
@@ -345,7 +347,8 @@ fn random_datagrams_cause_no_panic_and_bounded_memory() {
         for question in asked {
             let (header, body) = Header::read(&question).unwrap();
             if header.kind == PduType::REQUEST && random.below(2) == 0 {
-                let answer = [&header.sequence.to_le_bytes()[..], &body[..16], &[0; 4]].concat();
+                let sequence = random.below(4) as u32;
+                let answer = [&sequence.to_le_bytes()[..], &body[..16], &[0; 4]].concat();
                 let mut bytes = Vec::new();
                 Header { kind: PduType::RESPONSE, ..header }.write(&mut bytes, &answer);
                 server.receive(now, place(1), &bytes);
@@ -395,6 +398,13 @@ fn messages_over_the_limit_are_refused() {
 #[test]
 fn maybe_datagram_calls_are_sent_without_acknowledgement() {
     let mut pair = Pair::new();
+    pair.call(Semantics::Idempotent, &[1]);
+    pair.carry();
+    let key = pair.key().unwrap();
+    pair.server.respond(pair.now, key, vec![1]);
+    pair.carry();
+    assert_eq!(ended(pair.client.take_outcome()), Ok(vec![1]));
+    pair.said.clear();
     pair.call(Semantics::Maybe, &[3; 4000]);
     let sent: Vec<Header> = pair.client.output().iter().map(|(_, bytes)| Header::read(bytes).unwrap().0).collect();
     assert_eq!(sent.len(), 3);
@@ -402,7 +412,7 @@ fn maybe_datagram_calls_are_sent_without_acknowledgement() {
     pair.carry();
     assert_eq!(pair.said, [PduType::REQUEST; 3]);
     let Some(ServerEvent::Call(call)) = pair.server.next_event() else { panic!("it is not performed") };
-    assert!(call.is_maybe && call.client.is_none() && call.stub == [3; 4000]);
+    assert!(call.is_maybe && call.client == Some(Uuid(0x0ca5)) && call.stub == [3; 4000]);
     pair.server.respond(pair.now, call.key, vec![1]);
     assert!(pair.server.output().is_empty() && pair.server.held() == 0);
 }
