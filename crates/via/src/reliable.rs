@@ -21,6 +21,7 @@ mod receiving;
 mod repeat;
 mod sending;
 mod timing;
+mod token;
 
 pub use engine::{Dropped, Engine, Statistics};
 pub use guard::{Cipher, Guard, Nonce, TAG};
@@ -28,6 +29,7 @@ pub use handshake::{Answer, Answering, Requesting};
 pub use link::Link;
 pub use open::{accept, connect};
 pub use port::LinkPort;
+pub use token::{Judged, TOKEN_LIFETIME, Tokens};
 
 use std::time::Duration;
 

@@ -21,8 +21,19 @@ pub const PLACE: usize = 24;
 pub const DISCRIMINATOR_MAX: usize = 256;
 /// The maximum length of a rejection's reason, in bytes of UTF-8.
 pub const REASON_MAX: usize = 256;
+/// The length of a token, in bytes.
+pub const TOKEN: usize = 28;
 /// The maximum length of a handshake packet, in bytes.
-pub const HANDSHAKE_MAX: usize = HEADER + 12 + DISCRIMINATOR_MAX + 8 + Offer::PRIVATE_MAX;
+pub const HANDSHAKE_MAX: usize = HEADER + REQUEST_FIXED + DISCRIMINATOR_MAX + 8 + Offer::PRIVATE_MAX;
+/// The length of a packet that asks for a repetition with a token, in bytes.
+pub(super) const RETRY_LENGTH: usize = HEADER + TOKEN;
+
+/// The length of a request's body up to its discriminator, in bytes.
+const REQUEST_FIXED: usize = TOKEN_AT + TOKEN;
+/// The offset of the token in a request's body, in bytes.
+const TOKEN_AT: usize = 12;
+// The answer to a request whose source may be forged is shorter than any request.
+const _: () = assert!(RETRY_LENGTH <= HEADER + REQUEST_FIXED);
 
 const KIND: usize = 5;
 const OPERATION: usize = 6;
@@ -31,6 +42,7 @@ const FLAGS: usize = 7;
 const REQUEST: u8 = 0x01;
 const ACCEPT: u8 = 0x02;
 const REJECT: u8 = 0x03;
+const RETRY: u8 = 0x04;
 const ACK: u8 = 0x10;
 const PING: u8 = 0x11;
 const PROBE: u8 = 0x12;
@@ -41,6 +53,10 @@ const DATA: u8 = 0x20;
 const LAST: u8 = 1;
 const IMMEDIATE: u8 = 2;
 const PLACED: u8 = 4;
+
+/// Bytes by which a requesting side shows that it has received them at its address. Only the
+/// accepting side knows what they mean. All zeros stand for no token.
+pub type Token = [u8; TOKEN];
 
 /// The header of every packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +117,8 @@ pub enum Body<'a> {
     Request {
         /// The connection id that the sender chose.
         from: u64,
+        /// The token of the receiver's last answer.
+        token: Token,
         /// The discriminator that the sender asks for.
         discriminator: &'a str,
         /// The sender's offer.
@@ -117,6 +135,11 @@ pub enum Body<'a> {
     Reject {
         /// The reason, for people.
         why: &'a str,
+    },
+    /// Asks for the request again, with this token.
+    Retry {
+        /// The token.
+        token: Token,
     },
     /// Acknowledges by its header alone.
     Ack,
@@ -236,6 +259,7 @@ fn control(kind: u8, rest: &[u8]) -> Result<Body<'_>, BadPacket> {
             let why = std::str::from_utf8(rest).ok().filter(|why| why.len() <= REASON_MAX);
             Ok(Body::Reject { why: why.ok_or(BadPacket::Fields)? })
         }
+        RETRY => rest.as_array().map(|token| Body::Retry { token: *token }).ok_or(BadPacket::Fields),
         _ => Err(BadPacket::Kind),
     }
 }
@@ -246,10 +270,11 @@ fn request(rest: &[u8]) -> Result<Body<'_>, BadPacket> {
     if u16_at(rest, 10) != Some(0) {
         return Err(BadPacket::Fields);
     }
-    let (discriminator, offer) = rest[12..].split_at_checked(length).ok_or(BadPacket::Short)?;
+    let (token, rest) = rest[TOKEN_AT..].split_first_chunk().ok_or(BadPacket::Short)?;
+    let (discriminator, offer) = rest.split_at_checked(length).ok_or(BadPacket::Short)?;
     let discriminator = std::str::from_utf8(discriminator).map_err(|_| BadPacket::Fields)?;
     let offer = Offer::from_bytes(offer).ok_or(BadPacket::Fields)?;
-    Ok(Body::Request { from, discriminator, offer })
+    Ok(Body::Request { from, token: *token, discriminator, offer })
 }
 
 fn data(action: u8, flags: u8, bytes: &[u8]) -> Result<DataHeader, BadPacket> {
@@ -389,11 +414,12 @@ pub fn write(into: &mut [u8], header: &Header, body: &Body<'_>) -> Result<usize,
             tail.push(*reason);
             CLOSE
         }
-        Body::Request { from, discriminator, offer } => {
+        Body::Request { from, token, discriminator, offer } => {
             within(discriminator.len(), DISCRIMINATOR_MAX)?;
             within(offer.private.len(), Offer::PRIVATE_MAX)?;
             tail.extend(from.to_le_bytes());
             tail.extend((discriminator.len() as u32).to_le_bytes());
+            tail.extend(token);
             tail.extend(discriminator.as_bytes());
             tail.extend(offer.to_bytes());
             REQUEST
@@ -409,6 +435,10 @@ pub fn write(into: &mut [u8], header: &Header, body: &Body<'_>) -> Result<usize,
             tail.extend(why.as_bytes());
             REJECT
         }
+        Body::Retry { token } => {
+            tail.extend(token);
+            RETRY
+        }
         Body::Data(data, payload) => {
             within(data.header_length() + payload.len(), into.len())?;
             let begin = put_data(into, header, data);
@@ -420,6 +450,12 @@ pub fn write(into: &mut [u8], header: &Header, body: &Body<'_>) -> Result<usize,
     put_header(into, header, kind, 0, 0);
     put(into, HEADER, &tail);
     Ok(seal(&mut into[..HEADER + tail.len()]))
+}
+
+/// Replaces the token of a request.
+pub(super) fn set_token(request: &mut [u8], token: &Token) {
+    put(request, HEADER + TOKEN_AT, token);
+    seal(request);
 }
 
 /// Writes a probe of exactly `into.len()` bytes, at least the header's length.
