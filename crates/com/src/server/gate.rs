@@ -61,6 +61,7 @@ pub(super) fn pass(
     let stage = if least.is_some() { Stage::Closed } else { Stage::Open };
     let mut gate = Gate { exporter, connection, least: least.unwrap_or(Level::Connect), stage, proof: None };
     if least.is_some() && !gate.begin() {
+        access::log_refused_connection(gate.connection.peer().clone());
         return Err(ViError::Cancelled);
     }
     while !gate.connection.is_let_in() {

@@ -2,9 +2,12 @@
 
 use crate::types::threads::lock;
 use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, MutexGuard};
 
-/// The greatest number of connections that wait at their gates, over all hosts and for one host.
+/// The greatest number of connections that wait at their gates, over all hosts and for one host. A
+/// network of IPv6 with a prefix of 64 bits counts as a host, because a host may use all of its
+/// addresses.
 const WAITING_MAX: usize = 256;
 pub(super) const WAITING_OF_HOST_MAX: usize = 128;
 
@@ -19,23 +22,33 @@ impl Waiting {
 
     /// Counts one more connection. Returns false where the limit has been reached.
     pub(super) fn enter(&self, host: &str) -> bool {
+        let host = counted(host);
         let mut waiting = self.lock();
-        let of_host = waiting.get(host).copied().unwrap_or_default();
+        let of_host = waiting.get(&host).copied().unwrap_or_default();
         if of_host >= WAITING_OF_HOST_MAX || waiting.values().sum::<usize>() >= WAITING_MAX {
             return false;
         }
-        waiting.insert(host.to_owned(), of_host + 1);
+        waiting.insert(host, of_host + 1);
         true
     }
 
     fn leave(&self, host: &str) {
+        let host = counted(host);
         let mut waiting = self.lock();
-        if let Some(count) = waiting.get_mut(host) {
+        if let Some(count) = waiting.get_mut(&host) {
             *count -= 1;
             if *count == 0 {
-                waiting.remove(host);
+                waiting.remove(&host);
             }
         }
+    }
+}
+
+/// Returns the name by which the connections of a host are counted.
+fn counted(host: &str) -> String {
+    match host.parse::<IpAddr>().map(|ip| ip.to_canonical()) {
+        Ok(IpAddr::V6(ip)) => Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)).to_string(),
+        _ => host.to_owned(),
     }
 }
 
@@ -66,5 +79,15 @@ mod tests {
         assert!(waiting.enter("10.0.0.3"));
         waiting.leave("10.0.0.3");
         assert_eq!(waiting.lock().len(), 2, "nothing is kept of who waits no more");
+    }
+
+    #[test]
+    fn unauthenticated_connections_of_a_network_of_ipv6_are_those_of_one_host() {
+        let waiting = Waiting::default();
+        let entered = (0..2 * WAITING_MAX).filter(|number| waiting.enter(&format!("2001:db8::{number:x}:1"))).count();
+        assert_eq!(entered, WAITING_OF_HOST_MAX);
+        assert!(waiting.enter("2001:db8:0:1::1"));
+        waiting.leave("2001:db8::1");
+        assert!(waiting.enter("2001:db8::2"));
     }
 }
