@@ -3,6 +3,7 @@
 use super::connection::{self, Connection};
 use super::exporter::Exporter;
 use super::gate;
+use super::waiting::Counted;
 use crate::access;
 use crate::protocol::binding::Transfers;
 use crate::server::association::AssociationClient;
@@ -14,8 +15,9 @@ use obvia_rpc::co::relay::{self, Attribution};
 use obvia_rpc::security::Level;
 use obvia_via::provider::shm::Listener;
 use obvia_via::stream::{Stream, StreamListener};
-use obvia_via::window::{self, Window};
-use obvia_via::{Deadline, Error as ViError, Nic};
+use obvia_via::window::{self, Peer, Window};
+use obvia_via::{Deadline, Error as ViError, Nic, Request};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// Accepts connections over shared memory on a thread of its own until the listener is closed.
@@ -50,11 +52,18 @@ pub(crate) fn accept_from(
         loop {
             match listener.wait(Deadline::after_secs(3600)) {
                 Ok(request) => {
+                    let required = match required_proof(exporter, &request, least) {
+                        Ok(required) => required,
+                        Err(why) => {
+                            request.reject(why);
+                            continue;
+                        }
+                    };
                     let nic = nic.clone();
                     start_service(exporter, move || {
                         let options = exporter.options();
                         let window = window::accept(&nic, request, &options, Deadline::after_secs(5)).ok()?;
-                        Some(Accepted { window, via: Via::Network(least) })
+                        Some(Accepted { window, via: Via::Network(required) })
                     });
                 }
                 Err(ViError::TimedOut) => {}
@@ -63,6 +72,23 @@ pub(crate) fn accept_from(
         }
     };
     start_accepting(accept)
+}
+
+/// Counts a requested connection among those that must authenticate, if it must.
+///
+/// # Errors
+///
+/// The reason of the refusal, for the client, if too many connections must.
+fn required_proof(
+    exporter: &'static Exporter,
+    request: &Request,
+    least: Option<Level>,
+) -> std::result::Result<Option<gate::RequiredProof>, &'static str> {
+    let Some(least) = least else { return Ok(None) };
+    let peer = request.peer();
+    let host = peer.parse::<SocketAddr>().map_or(peer, |address| address.ip().to_canonical().to_string());
+    let counted = Counted::new(&exporter.clients().waiting, host.clone());
+    counted.map(|counted| Some((least, counted))).inspect_err(|_| access::log_refused_connection(Peer::Host(host)))
 }
 
 /// The settings with which associations over streams are accepted.
@@ -140,8 +166,8 @@ struct Accepted {
 enum Via {
     /// Over shared memory: the kernel vouches for the peer process.
     Memory,
-    /// Over a network by a virtual interface. Calls must be protected at least at this level.
-    Network(Option<Level>),
+    /// Over a network by a virtual interface, possibly with a client that must authenticate.
+    Network(Option<gate::RequiredProof>),
     /// By an association, of which the connection is a window.
     Association(Arc<AssociationClient>, Attribution),
 }
@@ -174,11 +200,11 @@ fn start_service(exporter: &'static Exporter, complete: impl FnOnce() -> Option<
 fn serve(exporter: &'static Exporter, mut window: Window, via: Via) {
     let (association, gate) = match via {
         Via::Memory => (None, None),
-        Via::Network(least) => (None, Some(least)),
+        Via::Network(required) => (None, Some(required)),
         Via::Association(client, attribution) => (Some((client, attribution)), None),
     };
     let mut connection = Connection::new(exporter, &window, association);
-    if gate.is_some_and(|least| gate::pass(exporter, &mut window, &mut connection, least).is_err()) {
+    if gate.is_some_and(|required| gate::pass(exporter, &mut window, &mut connection, required).is_err()) {
         return;
     }
     connection::serve_connection(window, connection);

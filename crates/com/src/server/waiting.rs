@@ -20,16 +20,23 @@ impl Waiting {
         lock(&self.0)
     }
 
-    /// Counts one more connection. Returns false where the limit has been reached.
-    pub(super) fn enter(&self, host: &str) -> bool {
+    /// Counts one more connection.
+    ///
+    /// # Errors
+    ///
+    /// The limit that has been reached, for the client.
+    fn enter(&self, host: &str) -> Result<(), &'static str> {
         let host = counted(host);
         let mut waiting = self.lock();
         let of_host = waiting.get(&host).copied().unwrap_or_default();
-        if of_host >= WAITING_OF_HOST_MAX || waiting.values().sum::<usize>() >= WAITING_MAX {
-            return false;
+        if of_host >= WAITING_OF_HOST_MAX {
+            return Err("too many connections from this host have not authenticated yet");
+        }
+        if waiting.values().sum::<usize>() >= WAITING_MAX {
+            return Err("too many connections to this server have not authenticated yet");
         }
         waiting.insert(host, of_host + 1);
-        true
+        Ok(())
     }
 
     fn leave(&self, host: &str) {
@@ -54,8 +61,19 @@ fn counted(host: &str) -> String {
 
 /// A connection that is counted in `waiting` until this value is dropped.
 pub(super) struct Counted {
-    pub(super) waiting: &'static Waiting,
-    pub(super) host: String,
+    waiting: &'static Waiting,
+    host: String,
+}
+
+impl Counted {
+    /// Counts a connection of this host.
+    ///
+    /// # Errors
+    ///
+    /// As [`Waiting::enter`].
+    pub(super) fn new(waiting: &'static Waiting, host: String) -> Result<Self, &'static str> {
+        waiting.enter(&host).map(|()| Self { waiting, host })
+    }
 }
 
 impl Drop for Counted {
@@ -71,12 +89,12 @@ mod tests {
     #[test]
     fn unauthenticated_connections_are_limited_per_host() {
         let waiting = Waiting::default();
-        let entered = |host: &str| (0..2 * WAITING_MAX).filter(|_| waiting.enter(host)).count();
+        let entered = |host: &str| (0..2 * WAITING_MAX).filter(|_| waiting.enter(host).is_ok()).count();
         assert_eq!(entered("10.0.0.1"), WAITING_OF_HOST_MAX);
         assert_eq!(entered("10.0.0.2"), WAITING_MAX - WAITING_OF_HOST_MAX);
-        assert!(!waiting.enter("10.0.0.3"));
+        assert!(waiting.enter("10.0.0.3").is_err());
         waiting.leave("10.0.0.1");
-        assert!(waiting.enter("10.0.0.3"));
+        assert!(waiting.enter("10.0.0.3").is_ok());
         waiting.leave("10.0.0.3");
         assert_eq!(waiting.lock().len(), 2, "nothing is kept of who waits no more");
     }
@@ -84,10 +102,10 @@ mod tests {
     #[test]
     fn unauthenticated_connections_of_a_network_of_ipv6_are_those_of_one_host() {
         let waiting = Waiting::default();
-        let entered = (0..2 * WAITING_MAX).filter(|number| waiting.enter(&format!("2001:db8::{number:x}:1"))).count();
-        assert_eq!(entered, WAITING_OF_HOST_MAX);
-        assert!(waiting.enter("2001:db8:0:1::1"));
+        let enter = |number: &usize| waiting.enter(&format!("2001:db8::{number:x}:1")).is_ok();
+        assert_eq!((0..2 * WAITING_MAX).filter(enter).count(), WAITING_OF_HOST_MAX);
+        assert!(waiting.enter("2001:db8:0:1::1").is_ok());
         waiting.leave("2001:db8::1");
-        assert!(waiting.enter("2001:db8::2"));
+        assert!(waiting.enter("2001:db8::2").is_ok());
     }
 }

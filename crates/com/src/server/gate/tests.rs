@@ -31,8 +31,12 @@ static AT: LazyLock<String> = LazyLock::new(|| {
 
 /// Connects to this process at an endpoint that requires authentication.
 fn connect() -> Channel {
+    connect_to(&AT).unwrap()
+}
+
+fn connect_to(address: &str) -> std::result::Result<Channel, ViError> {
     let nic = udp::open(&udp::Options::default()).unwrap();
-    Channel::new(window::connect(&nic, &AT, &Options::default(), LIMIT).unwrap())
+    window::connect(&nic, address, &Options::default(), LIMIT).map(Channel::new)
 }
 
 fn prover() -> Prover {
@@ -168,6 +172,27 @@ fn clients_that_do_not_authenticate_in_time_are_disconnected() {
         assert!(!has_room || busy.call(own_calls::TARGET, 7, 0, LIMIT).is_err());
         std::thread::sleep(Duration::from_millis(100));
     }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+fn unauthenticated_connections_beyond_the_limit_are_refused_with_the_reason() {
+    let _accounts = &*AT;
+    // Other tests connect from 127.0.0.1, which is another host.
+    if UdpSocket::bind("[::1]:0").is_err() {
+        return eprintln!("skipped: this host has no IPv6");
+    }
+    let binding = crate::listen("ncacn_vi_udp:::1[,security=connect]").unwrap();
+    let (_, rest) = binding.split_once('[').unwrap();
+    let address = format!("[::1]:{}", rest.split(',').next().unwrap());
+    let channels: Vec<_> = (0..WAITING_OF_HOST_MAX).map(|_| connect_to(&address).unwrap()).collect();
+    let refused = connect_to(&address).map(drop).unwrap_err();
+    let refused = crate::Error::from(refused).to_string();
+    let why = "the connection was refused: too many connections from this host have not authenticated yet";
+    assert!(refused.starts_with(why), "{refused}");
+    drop(channels);
+    // The room is there again when the ends are noticed.
+    as_far_as_the_seal(&mut ground::poll("a client is let in", || connect_to(&address).ok()));
 }
 
 /// Returns the number of threads that serve connections.
