@@ -1,8 +1,11 @@
 //! The packets of the software wire, byte by byte: docs/vi-wire.md.
 
 mod expected;
+mod request;
 
 pub(super) use expected::{Expected, WRITE_HEADER};
+pub(super) use request::{RETRY_LENGTH, set_token};
+pub use request::{TOKEN, Token};
 
 use super::crc::crc32c;
 use crate::memory::MemoryHandle;
@@ -21,19 +24,8 @@ pub const PLACE: usize = 24;
 pub const DISCRIMINATOR_MAX: usize = 256;
 /// The maximum length of a rejection's reason, in bytes of UTF-8.
 pub const REASON_MAX: usize = 256;
-/// The length of a token, in bytes.
-pub const TOKEN: usize = 28;
 /// The maximum length of a handshake packet, in bytes.
-pub const HANDSHAKE_MAX: usize = HEADER + REQUEST_FIXED + DISCRIMINATOR_MAX + 8 + Offer::PRIVATE_MAX;
-/// The length of a packet that asks for a repetition with a token, in bytes.
-pub(super) const RETRY_LENGTH: usize = HEADER + TOKEN;
-
-/// The length of a request's body up to its discriminator, in bytes.
-const REQUEST_FIXED: usize = TOKEN_AT + TOKEN;
-/// The offset of the token in a request's body, in bytes.
-const TOKEN_AT: usize = 12;
-// The answer to a request whose source may be forged is shorter than any request.
-const _: () = assert!(RETRY_LENGTH <= HEADER + REQUEST_FIXED);
+pub const HANDSHAKE_MAX: usize = HEADER + request::FIXED + DISCRIMINATOR_MAX + 8 + Offer::PRIVATE_MAX;
 
 const KIND: usize = 5;
 const OPERATION: usize = 6;
@@ -53,10 +45,6 @@ const DATA: u8 = 0x20;
 const LAST: u8 = 1;
 const IMMEDIATE: u8 = 2;
 const PLACED: u8 = 4;
-
-/// Bytes by which a requesting side shows that it has received them at its address. Only the
-/// accepting side knows what they mean. All zeros stand for no token.
-pub type Token = [u8; TOKEN];
 
 /// The header of every packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,7 +237,7 @@ fn control(kind: u8, rest: &[u8]) -> Result<Body<'_>, BadPacket> {
             [reason] => Ok(Body::Close { reason: *reason }),
             _ => Err(BadPacket::Fields),
         },
-        REQUEST => request(rest),
+        REQUEST => request::read(rest),
         ACCEPT => {
             let from = u64_at(rest, 0).ok_or(BadPacket::Short)?;
             let offer = Offer::from_bytes(&rest[8..]).filter(|_| from != 0).ok_or(BadPacket::Fields)?;
@@ -262,19 +250,6 @@ fn control(kind: u8, rest: &[u8]) -> Result<Body<'_>, BadPacket> {
         RETRY => rest.as_array().map(|token| Body::Retry { token: *token }).ok_or(BadPacket::Fields),
         _ => Err(BadPacket::Kind),
     }
-}
-
-fn request(rest: &[u8]) -> Result<Body<'_>, BadPacket> {
-    let from = u64_at(rest, 0).filter(|from| *from != 0).ok_or(BadPacket::Fields)?;
-    let length = u16_at(rest, 8).filter(|length| *length <= DISCRIMINATOR_MAX).ok_or(BadPacket::Fields)?;
-    if u16_at(rest, 10) != Some(0) {
-        return Err(BadPacket::Fields);
-    }
-    let (token, rest) = rest[TOKEN_AT..].split_first_chunk().ok_or(BadPacket::Short)?;
-    let (discriminator, offer) = rest.split_at_checked(length).ok_or(BadPacket::Short)?;
-    let discriminator = std::str::from_utf8(discriminator).map_err(|_| BadPacket::Fields)?;
-    let offer = Offer::from_bytes(offer).ok_or(BadPacket::Fields)?;
-    Ok(Body::Request { from, token: *token, discriminator, offer })
 }
 
 fn data(action: u8, flags: u8, bytes: &[u8]) -> Result<DataHeader, BadPacket> {
@@ -417,11 +392,7 @@ pub fn write(into: &mut [u8], header: &Header, body: &Body<'_>) -> Result<usize,
         Body::Request { from, token, discriminator, offer } => {
             within(discriminator.len(), DISCRIMINATOR_MAX)?;
             within(offer.private.len(), Offer::PRIVATE_MAX)?;
-            tail.extend(from.to_le_bytes());
-            tail.extend((discriminator.len() as u32).to_le_bytes());
-            tail.extend(token);
-            tail.extend(discriminator.as_bytes());
-            tail.extend(offer.to_bytes());
+            request::write(&mut tail, *from, token, discriminator, offer);
             REQUEST
         }
         Body::Accept { from, offer } => {
@@ -450,12 +421,6 @@ pub fn write(into: &mut [u8], header: &Header, body: &Body<'_>) -> Result<usize,
     put_header(into, header, kind, 0, 0);
     put(into, HEADER, &tail);
     Ok(seal(&mut into[..HEADER + tail.len()]))
-}
-
-/// Replaces the token of a request.
-pub(super) fn set_token(request: &mut [u8], token: &Token) {
-    put(request, HEADER + TOKEN_AT, token);
-    seal(request);
 }
 
 /// Writes a probe of exactly `into.len()` bytes, at least the header's length.
