@@ -21,13 +21,16 @@ mod receiving;
 mod repeat;
 mod sending;
 mod timing;
+mod token;
 
 pub use engine::{Dropped, Engine, Statistics};
 pub use guard::{Cipher, Guard, Nonce, TAG};
 pub use handshake::{Answer, Answering, Requesting};
 pub use link::Link;
+pub(crate) use open::accept_while;
 pub use open::{accept, connect};
 pub use port::LinkPort;
+pub use token::{Judged, TOKEN_LIFETIME, Tokens};
 
 use std::time::Duration;
 

@@ -1,12 +1,13 @@
 //! Fuzzes the software wire of a VI with datagrams: an accepted packet survives a round trip. No
 //! sequence of datagrams, even with the right id and checksum, makes an engine panic, send without
-//! end, or access memory out of bounds.
+//! end, or access memory out of bounds. No datagram gets a longer answer from a listener.
 
 use obvia_via::provider::udp;
-use obvia_via::reliable::{Answer, Answering, Engine, Requesting, Settings, packet};
+use obvia_via::reliable::{Answer, Answering, Engine, Judged, Requesting, Settings, Tokens, packet};
 use obvia_via::spi::{Intent, Offer, Refusal, Sink};
 use obvia_via::{Access, Descriptor, Ended, MemoryRegion, Operation, Region, Reliability, RemoteAddress, Status};
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
 const MTU: usize = 1400;
@@ -144,7 +145,7 @@ pub fn run(bytes: &[u8]) {
     let Some((choice, mut rest)) = bytes.split_first() else { return };
     let reliability = if choice & 2 == 0 { Reliability::ReliableDelivery } else { Reliability::Unreliable };
     let (mut engine, mut queues) = (engine(choice & 1 == 0, reliability), Queues::default());
-    let (mut now, mut outgoing) = (0_u64, [0; MTU]);
+    let (mut now, mut outgoing, mut tokens) = (0_u64, [0; MTU], Tokens::new([7; 32]));
     while let Some(([how, length], after)) = rest.split_first_chunk() {
         let (datagram, after) = after.split_at(after.len().min(usize::from(*length)));
         rest = after;
@@ -165,6 +166,9 @@ pub fn run(bytes: &[u8]) {
             let mut again = vec![0; datagram.len()];
             let length = packet::write(&mut again, &header, &body).unwrap();
             assert_eq!(again[..length], datagram);
+        }
+        if let Some(Judged::Unproved(retry)) = tokens.judge(now, SocketAddr::from(([10, 0, 0, 1], 7)), &datagram) {
+            assert!(retry.len() <= datagram.len() && packet::parse(&retry).is_ok());
         }
         let _ = engine.handle(now, &datagram, &mut queues);
         engine.tick(now, &mut queues);

@@ -44,7 +44,7 @@ pub enum Refused {
     },
     /// A connection whose client failed to authenticate.
     Entry,
-    /// A connection, because too many are open.
+    /// A connection beyond a limit.
     Connection,
     /// Access to an object exported by a name, or to an interface of functions.
     Name(String),
@@ -105,9 +105,9 @@ type Audit = dyn Fn(&Refusal) + Send + Sync;
 
 static AUDIT: RwLock<Option<Arc<Audit>>> = RwLock::new(None);
 
-/// Sets the function that receives refused requests. The thread that would have performed the call
-/// runs it. If one caller is refused again and again, not every refusal is reported;
-/// [`Refusal::untold`] counts the others.
+/// Sets the function that receives refused requests. The thread that would have performed the call,
+/// or accepted the connection, runs it. If one caller is refused again and again, not every refusal
+/// is reported; [`Refusal::untold`] counts the others.
 ///
 /// By default a line is written to the standard error.
 pub fn set_audit(audit: impl Fn(&Refusal) + Send + Sync + 'static) {
@@ -139,9 +139,9 @@ pub(crate) fn log_denial(peer: &Peer, denial: Denial<'_>) {
     }
 }
 
-/// Logs a connection that was refused because too many are open.
-pub(crate) fn log_surplus(peer: &Peer) {
-    log(Caller { peer: peer.clone(), authenticated: None }, Refused::Connection);
+/// Logs a connection of this peer that was refused because there are too many.
+pub(crate) fn log_refused_connection(peer: Peer) {
+    log(Caller { peer, authenticated: None }, Refused::Connection);
 }
 
 fn name_of(interface: SyntaxId) -> String {
@@ -235,6 +235,15 @@ mod tests {
             refusal.to_string(),
             "2026-11-22T10:59:36Z refused the object a\\r\\nb to host 10.0.0.1, D\\n\\an\\u{1b}na by privacy, after 3 refusals that were not logged"
         );
+    }
+
+    #[test]
+    fn refused_connections_are_logged_with_their_host() {
+        let caller = Caller { peer: Peer::Host("10.0.0.1".to_owned()), authenticated: None };
+        let refusal = Refusal { time: UNIX_EPOCH, caller, refused: Refused::Connection, untold: 0 };
+        let line =
+            "1970-01-01T00:00:00Z refused a connection beyond the limit of connections in the making to host 10.0.0.1";
+        assert_eq!(refusal.to_string(), line);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::connection::{self, Connection};
 use super::entrance::{Full, Place};
 use super::exporter::Exporter;
 use super::gate;
+use super::waiting::Counted;
 use crate::access;
 use crate::protocol::binding::Transfers;
 use crate::server::association::AssociationClient;
@@ -16,8 +17,9 @@ use obvia_rpc::security::Level;
 use obvia_rpc::vi_call::serve_next;
 use obvia_via::provider::shm::Listener;
 use obvia_via::stream::{Stream, StreamListener};
-use obvia_via::window::{self, Window};
-use obvia_via::{Deadline, Error as ViError, Nic};
+use obvia_via::window::{self, Peer, Window};
+use obvia_via::{Deadline, Error as ViError, Nic, Request};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// The time that a client of an association may take until it has bound.
@@ -55,11 +57,18 @@ pub(crate) fn accept_from(
         loop {
             match listener.wait(Deadline::after_secs(3600)) {
                 Ok(request) => {
+                    let required = match required_proof(exporter, &request, least) {
+                        Ok(required) => required,
+                        Err(why) => {
+                            request.reject(why);
+                            continue;
+                        }
+                    };
                     let nic = nic.clone();
                     start_service(exporter, move || {
                         let options = exporter.options();
                         let window = window::accept(&nic, request, &options, Deadline::after_secs(5)).ok()?;
-                        Some(Accepted { window, via: Via::Network(least) })
+                        Some(Accepted { window, via: Via::Network(required) })
                     });
                 }
                 Err(ViError::TimedOut) => {}
@@ -68,6 +77,23 @@ pub(crate) fn accept_from(
         }
     };
     start_accepting(accept)
+}
+
+/// Counts a requested connection among those that must authenticate, if it must.
+///
+/// # Errors
+///
+/// The reason of the refusal, for the client, if too many connections must.
+fn required_proof(
+    exporter: &'static Exporter,
+    request: &Request,
+    least: Option<Level>,
+) -> std::result::Result<Option<gate::RequiredProof>, &'static str> {
+    let Some(least) = least else { return Ok(None) };
+    let peer = request.peer();
+    let host = peer.parse::<SocketAddr>().map_or(peer, |address| address.ip().to_canonical().to_string());
+    let counted = Counted::new(&exporter.clients().waiting, host.clone());
+    counted.map(|counted| Some((least, counted))).inspect_err(|_| access::log_refused_connection(Peer::Host(host)))
 }
 
 /// The settings with which associations over streams are accepted.
@@ -95,7 +121,7 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
                         Ok(place) => {
                             start_service(exporter, move || accept_association(exporter, stream, place, terms).ok());
                         }
-                        Err(Full) => access::log_surplus(stream.peer()),
+                        Err(Full) => access::log_refused_connection(stream.peer().clone()),
                     }
                 }
                 Err(ViError::TimedOut) => {}
@@ -152,8 +178,8 @@ struct Accepted {
 enum Via {
     /// Over shared memory: the kernel vouches for the peer process.
     Memory,
-    /// Over a network by a virtual interface. Calls must be protected at least at this level.
-    Network(Option<Level>),
+    /// Over a network by a virtual interface, possibly with a client that must authenticate.
+    Network(Option<gate::RequiredProof>),
     /// By an association, of which the connection is a window.
     Association(Arc<AssociationClient>, Attribution),
 }
@@ -206,7 +232,7 @@ fn await_bind(
 fn serve(exporter: &'static Exporter, mut window: Window, via: Via) {
     let (association, gate) = match via {
         Via::Memory => (None, None),
-        Via::Network(least) => (None, Some(least)),
+        Via::Network(required) => (None, Some(required)),
         Via::Association(client, attribution) => (Some((client, attribution)), None),
     };
     let client = association.as_ref().map(|(client, _)| Arc::clone(client));
@@ -216,7 +242,7 @@ fn serve(exporter: &'static Exporter, mut window: Window, via: Via) {
     {
         return connection.note_end(&why);
     }
-    if gate.is_some_and(|least| gate::pass(exporter, &mut window, &mut connection, least).is_err()) {
+    if gate.is_some_and(|required| gate::pass(exporter, &mut window, &mut connection, required).is_err()) {
         return;
     }
     connection::serve_connection(window, connection);

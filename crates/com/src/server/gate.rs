@@ -45,24 +45,28 @@ enum Stage {
     Barred,
 }
 
-/// Serves a connection until its client has introduced itself. If `least` is given, the client must
-/// authenticate first, since its calls must be protected at least at this level.
+/// The least protection level of the calls of a client that must authenticate, and its connection's
+/// count among those that must.
+pub(super) type RequiredProof = (Level, Counted);
+
+/// Serves a connection until its client has introduced itself. If `required` is given, the client
+/// must authenticate first, since its calls must be protected at least at this level.
 ///
 /// # Errors
 ///
-/// The reason why the connection must be ended: too many connections wait, the deadline of the
-/// authentication passed, or the connection failed.
+/// The reason why the connection must be ended: the deadline of the authentication passed, or the
+/// connection failed.
 pub(super) fn pass(
     exporter: &'static Exporter,
     window: &mut Window,
     connection: &mut Connection,
-    least: Option<Level>,
+    required: Option<RequiredProof>,
 ) -> std::result::Result<(), ViError> {
-    let stage = if least.is_some() { Stage::Closed } else { Stage::Open };
-    let mut gate = Gate { exporter, connection, least: least.unwrap_or(Level::Connect), stage, proof: None };
-    if least.is_some() && !gate.begin() {
-        return Err(ViError::Cancelled);
-    }
+    let (stage, least, proof) = match required {
+        Some((least, counted)) => (Stage::Closed, least, Some((PATIENCE.start(), counted))),
+        None => (Stage::Open, Level::Connect, None),
+    };
+    let mut gate = Gate { exporter, connection, least, stage, proof };
     while !gate.connection.is_let_in() {
         let until = gate.proof.as_ref().map_or(IDLE, |(until, _)| *until);
         if until.is_over() {
@@ -79,9 +83,9 @@ impl Gate<'_> {
     /// waiting already.
     fn begin(&mut self) -> bool {
         let Peer::Host(host) = self.connection.peer().clone() else { return false };
-        let waiting = &self.exporter.clients().waiting;
-        if self.proof.is_none() && waiting.enter(&host) {
-            self.proof = Some((PATIENCE.start(), Counted { waiting, host }));
+        if self.proof.is_none() {
+            let counted = Counted::new(&self.exporter.clients().waiting, host).ok();
+            self.proof = counted.map(|counted| (PATIENCE.start(), counted));
         }
         self.proof.is_some()
     }

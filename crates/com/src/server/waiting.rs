@@ -2,9 +2,12 @@
 
 use crate::types::threads::lock;
 use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, MutexGuard};
 
-/// The greatest number of connections that wait at their gates, over all hosts and for one host.
+/// The greatest number of connections that wait at their gates, over all hosts and for one host. A
+/// network of IPv6 with a prefix of 64 bits counts as a host, because a host may use all of its
+/// addresses.
 const WAITING_MAX: usize = 256;
 pub(super) const WAITING_OF_HOST_MAX: usize = 128;
 
@@ -17,32 +20,60 @@ impl Waiting {
         lock(&self.0)
     }
 
-    /// Counts one more connection. Returns false where the limit has been reached.
-    pub(super) fn enter(&self, host: &str) -> bool {
+    /// Counts one more connection.
+    ///
+    /// # Errors
+    ///
+    /// The limit that has been reached, for the client.
+    fn enter(&self, host: &str) -> Result<(), &'static str> {
+        let host = counted(host);
         let mut waiting = self.lock();
-        let of_host = waiting.get(host).copied().unwrap_or_default();
-        if of_host >= WAITING_OF_HOST_MAX || waiting.values().sum::<usize>() >= WAITING_MAX {
-            return false;
+        let of_host = waiting.get(&host).copied().unwrap_or_default();
+        if of_host >= WAITING_OF_HOST_MAX {
+            return Err("too many connections from this host have not authenticated yet");
         }
-        waiting.insert(host.to_owned(), of_host + 1);
-        true
+        if waiting.values().sum::<usize>() >= WAITING_MAX {
+            return Err("too many connections to this server have not authenticated yet");
+        }
+        waiting.insert(host, of_host + 1);
+        Ok(())
     }
 
     fn leave(&self, host: &str) {
+        let host = counted(host);
         let mut waiting = self.lock();
-        if let Some(count) = waiting.get_mut(host) {
+        if let Some(count) = waiting.get_mut(&host) {
             *count -= 1;
             if *count == 0 {
-                waiting.remove(host);
+                waiting.remove(&host);
             }
         }
     }
 }
 
+/// Returns the name by which the connections of a host are counted.
+fn counted(host: &str) -> String {
+    match host.parse::<IpAddr>().map(|ip| ip.to_canonical()) {
+        Ok(IpAddr::V6(ip)) => Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)).to_string(),
+        _ => host.to_owned(),
+    }
+}
+
 /// A connection that is counted in `waiting` until this value is dropped.
 pub(super) struct Counted {
-    pub(super) waiting: &'static Waiting,
-    pub(super) host: String,
+    waiting: &'static Waiting,
+    host: String,
+}
+
+impl Counted {
+    /// Counts a connection of this host.
+    ///
+    /// # Errors
+    ///
+    /// As [`Waiting::enter`].
+    pub(super) fn new(waiting: &'static Waiting, host: String) -> Result<Self, &'static str> {
+        waiting.enter(&host).map(|()| Self { waiting, host })
+    }
 }
 
 impl Drop for Counted {
@@ -58,13 +89,23 @@ mod tests {
     #[test]
     fn unauthenticated_connections_are_limited_per_host() {
         let waiting = Waiting::default();
-        let entered = |host: &str| (0..2 * WAITING_MAX).filter(|_| waiting.enter(host)).count();
+        let entered = |host: &str| (0..2 * WAITING_MAX).filter(|_| waiting.enter(host).is_ok()).count();
         assert_eq!(entered("10.0.0.1"), WAITING_OF_HOST_MAX);
         assert_eq!(entered("10.0.0.2"), WAITING_MAX - WAITING_OF_HOST_MAX);
-        assert!(!waiting.enter("10.0.0.3"));
+        assert!(waiting.enter("10.0.0.3").is_err());
         waiting.leave("10.0.0.1");
-        assert!(waiting.enter("10.0.0.3"));
+        assert!(waiting.enter("10.0.0.3").is_ok());
         waiting.leave("10.0.0.3");
         assert_eq!(waiting.lock().len(), 2, "nothing is kept of who waits no more");
+    }
+
+    #[test]
+    fn unauthenticated_connections_of_a_network_of_ipv6_are_those_of_one_host() {
+        let waiting = Waiting::default();
+        let enter = |number: &usize| waiting.enter(&format!("2001:db8::{number:x}:1")).is_ok();
+        assert_eq!((0..2 * WAITING_MAX).filter(enter).count(), WAITING_OF_HOST_MAX);
+        assert!(waiting.enter("2001:db8:0:1::1").is_ok());
+        waiting.leave("2001:db8::1");
+        assert!(waiting.enter("2001:db8::2").is_ok());
     }
 }

@@ -7,6 +7,8 @@
 
 mod link;
 mod listener;
+mod requests;
+mod socket;
 
 use crate::attributes::{Attributes, Reliability};
 use crate::reliable::{Settings, connect};
@@ -15,7 +17,7 @@ use crate::wrap::{Conditions, FaultLink};
 use crate::{Deadline, Error, Nic};
 use link::UdpLink;
 use listener::UdpListener;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 /// The options of connections over UDP.
@@ -29,12 +31,15 @@ pub struct Options {
     pub buffer: usize,
     /// The artificial faults of the network, at this end: see [`Conditions`].
     pub fault: Option<Conditions>,
+    /// A function that is told the hosts of connection requests that a listener refuses because too
+    /// many are being answered.
+    pub refusal_observer: Option<fn(IpAddr)>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let Settings { silence, keep_alive, .. } = Settings::default();
-        Self { silence, keep_alive, buffer: 4 << 20, fault: None }
+        Self { silence, keep_alive, buffer: 4 << 20, fault: None, refusal_observer: None }
     }
 }
 
@@ -90,7 +95,7 @@ impl Provider for Udp {
         for peer in resolve(address)? {
             let connected = UdpLink::connect(peer, None, self.options.buffer).and_then(|link| {
                 let settings = self.options.settings(link.window());
-                let (id, name) = (random()?, peer.to_string());
+                let (id, name) = (u64::from_le_bytes(random()?), peer.to_string());
                 match &self.options.fault {
                     None => connect(link, &settings, id, &name, own, deadline).map(boxed),
                     Some(fault) => {
@@ -133,12 +138,13 @@ fn resolve(text: &str) -> Result<Vec<SocketAddr>, Error> {
     if found.is_empty() { Err(bad("the host name has no address")) } else { Ok(found) }
 }
 
-/// Returns a random connection id that cannot be guessed.
-fn random() -> Result<u64, Error> {
-    let mut bytes = [0; 8];
+/// Returns random bytes that cannot be guessed, such as a connection id. The kernel returns as many
+/// as are asked for, up to 256.
+fn random<const N: usize>() -> Result<[u8; N], Error> {
+    let mut bytes = [0; N];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
         .map_err(Error::system("reading random numbers"))?;
-    Ok(u64::from_le_bytes(bytes))
+    Ok(bytes)
 }
 
 #[cfg(test)]

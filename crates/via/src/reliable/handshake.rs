@@ -3,9 +3,10 @@
 //! Each side chooses a random connection id, which tells its peer's packets from those of strangers
 //! and of the peer's earlier connections. The requesting side repeats its request until it gets an
 //! answer. The accepting side repeats its acceptance until a packet arrives that only the peer can
-//! have sent. So duplicates have no effect.
+//! have sent. So duplicates have no effect. An accepting side to which anyone may send datagrams
+//! first has the request repeated with a token (`token.rs`).
 
-use super::packet::{self, Body, HANDSHAKE_MAX, Header, REASON_MAX};
+use super::packet::{self, Body, HANDSHAKE_MAX, Header, REASON_MAX, TOKEN, Token};
 use super::repeat::Repeat;
 use super::{Engine, Settings};
 use crate::Error;
@@ -18,6 +19,7 @@ pub struct Requesting {
     own_id: u64,
     offer: Offer,
     request: Box<[u8]>,
+    has_token: bool,
     repeat: Repeat,
 }
 
@@ -40,10 +42,11 @@ impl Requesting {
         let own_id = id.max(1);
         let mut bytes = [0; HANDSHAKE_MAX];
         let header = Header { to: 0, number: 0, ack: 0, sack: 0, window: settings.window };
-        let body = Body::Request { from: own_id, discriminator, offer: offer.clone() };
+        let body = Body::Request { from: own_id, token: [0; TOKEN], discriminator, offer: offer.clone() };
         let length = packet::write(&mut bytes, &header, &body)?;
         let request = bytes[..length].into();
-        Ok(Self { settings: settings.clone(), own_id, offer: offer.clone(), request, repeat: Repeat::new() })
+        let (settings, offer) = (settings.clone(), offer.clone());
+        Ok(Self { settings, own_id, offer, request, has_token: false, repeat: Repeat::new() })
     }
 
     /// Returns the datagram to send now, if it is time for one.
@@ -65,12 +68,27 @@ impl Requesting {
         }
         match body {
             Body::Reject { why } => Some(Answer::Rejected(why.to_owned())),
+            Body::Retry { token } => {
+                self.take_token(now, &token);
+                None
+            }
             Body::Accept { from, offer } if offer.reliability == self.offer.reliability => {
                 let mut engine = Engine::new(&self.settings, now, mtu, (self.own_id, from), &self.offer, &offer);
                 engine.confirm(now, header.window);
                 Some(Answer::Accepted(Box::new(engine), offer))
             }
             _ => None,
+        }
+    }
+
+    /// Puts a token into the request. The first token makes the request due at once. A later token
+    /// waits for the next repetition, so a peer that sends tokens without end cannot speed this
+    /// side up.
+    fn take_token(&mut self, now: u64, token: &Token) {
+        packet::set_token(&mut self.request, token);
+        if !self.has_token {
+            (self.has_token, self.repeat) = (true, Repeat::new());
+            self.repeat.due = now;
         }
     }
 }
@@ -88,7 +106,11 @@ impl Answering {
     /// Reads a request. Returns `None` for any other datagram.
     pub fn from_datagram(datagram: &[u8]) -> Option<Self> {
         let (header, body) = packet::parse(datagram).ok()?;
-        let Body::Request { from, discriminator, offer } = body else { return None };
+        Self::from_packet(&header, body)
+    }
+
+    pub(super) fn from_packet(header: &Header, body: Body<'_>) -> Option<Self> {
+        let Body::Request { from, discriminator, offer, .. } = body else { return None };
         Some(Self { peer_id: from, window: header.window, discriminator: discriminator.to_owned(), offer })
     }
 

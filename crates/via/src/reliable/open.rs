@@ -86,12 +86,26 @@ pub fn accept<L: Link>(
     own: &Offer,
     deadline: Deadline,
 ) -> Result<LinkPort<L>, Error> {
+    accept_while(link, settings, id, answering, own, deadline, || true)
+}
+
+/// As [`accept`], and gives up with [`Error::TimedOut`] once `is_wanted` says no. It is asked at
+/// least as often as the acceptance is repeated.
+pub(crate) fn accept_while<L: Link>(
+    link: L,
+    settings: &Settings,
+    id: u64,
+    answering: &Answering,
+    own: &Offer,
+    deadline: Deadline,
+    is_wanted: impl Fn() -> bool,
+) -> Result<LinkPort<L>, Error> {
     let deadline = deadline.start();
     let start = Instant::now();
     let engine = answering.accept(settings, 0, id, own, link.mtu())?;
     let mut port = LinkPort::new(Box::new(engine), link, start);
     while !port.open(Instant::now(), &mut EmptySink) {
-        if deadline.is_over() || port.engine().is_over() {
+        if deadline.is_over() || port.engine().is_over() || !is_wanted() {
             port.disconnect();
             return Err(Error::TimedOut);
         }

@@ -1,8 +1,11 @@
 //! The packets of the software wire, byte by byte: docs/vi-wire.md.
 
 mod expected;
+mod request;
 
 pub(super) use expected::{Expected, WRITE_HEADER};
+pub(super) use request::{RETRY_LENGTH, set_token};
+pub use request::{TOKEN, Token};
 
 use super::crc::crc32c;
 use crate::memory::MemoryHandle;
@@ -22,7 +25,7 @@ pub const DISCRIMINATOR_MAX: usize = 256;
 /// The maximum length of a rejection's reason, in bytes of UTF-8.
 pub const REASON_MAX: usize = 256;
 /// The maximum length of a handshake packet, in bytes.
-pub const HANDSHAKE_MAX: usize = HEADER + 12 + DISCRIMINATOR_MAX + 8 + Offer::PRIVATE_MAX;
+pub const HANDSHAKE_MAX: usize = HEADER + request::FIXED + DISCRIMINATOR_MAX + 8 + Offer::PRIVATE_MAX;
 
 const KIND: usize = 5;
 const OPERATION: usize = 6;
@@ -31,6 +34,7 @@ const FLAGS: usize = 7;
 const REQUEST: u8 = 0x01;
 const ACCEPT: u8 = 0x02;
 const REJECT: u8 = 0x03;
+const RETRY: u8 = 0x04;
 const ACK: u8 = 0x10;
 const PING: u8 = 0x11;
 const PROBE: u8 = 0x12;
@@ -101,6 +105,8 @@ pub enum Body<'a> {
     Request {
         /// The connection id that the sender chose.
         from: u64,
+        /// The token of the receiver's last answer.
+        token: Token,
         /// The discriminator that the sender asks for.
         discriminator: &'a str,
         /// The sender's offer.
@@ -117,6 +123,11 @@ pub enum Body<'a> {
     Reject {
         /// The reason, for people.
         why: &'a str,
+    },
+    /// Asks for the request again, with this token.
+    Retry {
+        /// The token.
+        token: Token,
     },
     /// Acknowledges by its header alone.
     Ack,
@@ -226,7 +237,7 @@ fn control(kind: u8, rest: &[u8]) -> Result<Body<'_>, BadPacket> {
             [reason] => Ok(Body::Close { reason: *reason }),
             _ => Err(BadPacket::Fields),
         },
-        REQUEST => request(rest),
+        REQUEST => request::read(rest),
         ACCEPT => {
             let from = u64_at(rest, 0).ok_or(BadPacket::Short)?;
             let offer = Offer::from_bytes(&rest[8..]).filter(|_| from != 0).ok_or(BadPacket::Fields)?;
@@ -236,20 +247,9 @@ fn control(kind: u8, rest: &[u8]) -> Result<Body<'_>, BadPacket> {
             let why = std::str::from_utf8(rest).ok().filter(|why| why.len() <= REASON_MAX);
             Ok(Body::Reject { why: why.ok_or(BadPacket::Fields)? })
         }
+        RETRY => rest.as_array().map(|token| Body::Retry { token: *token }).ok_or(BadPacket::Fields),
         _ => Err(BadPacket::Kind),
     }
-}
-
-fn request(rest: &[u8]) -> Result<Body<'_>, BadPacket> {
-    let from = u64_at(rest, 0).filter(|from| *from != 0).ok_or(BadPacket::Fields)?;
-    let length = u16_at(rest, 8).filter(|length| *length <= DISCRIMINATOR_MAX).ok_or(BadPacket::Fields)?;
-    if u16_at(rest, 10) != Some(0) {
-        return Err(BadPacket::Fields);
-    }
-    let (discriminator, offer) = rest[12..].split_at_checked(length).ok_or(BadPacket::Short)?;
-    let discriminator = std::str::from_utf8(discriminator).map_err(|_| BadPacket::Fields)?;
-    let offer = Offer::from_bytes(offer).ok_or(BadPacket::Fields)?;
-    Ok(Body::Request { from, discriminator, offer })
 }
 
 fn data(action: u8, flags: u8, bytes: &[u8]) -> Result<DataHeader, BadPacket> {
@@ -389,13 +389,10 @@ pub fn write(into: &mut [u8], header: &Header, body: &Body<'_>) -> Result<usize,
             tail.push(*reason);
             CLOSE
         }
-        Body::Request { from, discriminator, offer } => {
+        Body::Request { from, token, discriminator, offer } => {
             within(discriminator.len(), DISCRIMINATOR_MAX)?;
             within(offer.private.len(), Offer::PRIVATE_MAX)?;
-            tail.extend(from.to_le_bytes());
-            tail.extend((discriminator.len() as u32).to_le_bytes());
-            tail.extend(discriminator.as_bytes());
-            tail.extend(offer.to_bytes());
+            request::write(&mut tail, *from, token, discriminator, offer);
             REQUEST
         }
         Body::Accept { from, offer } => {
@@ -408,6 +405,10 @@ pub fn write(into: &mut [u8], header: &Header, body: &Body<'_>) -> Result<usize,
             within(why.len(), REASON_MAX)?;
             tail.extend(why.as_bytes());
             REJECT
+        }
+        Body::Retry { token } => {
+            tail.extend(token);
+            RETRY
         }
         Body::Data(data, payload) => {
             within(data.header_length() + payload.len(), into.len())?;

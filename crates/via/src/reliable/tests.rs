@@ -4,6 +4,7 @@ mod bad_networks;
 mod fast_path;
 mod handshakes;
 mod operations;
+mod tokens;
 
 use super::handshake::{Answer, Answering, Requesting};
 use super::{Engine, Settings};

@@ -10,23 +10,33 @@ use obvia_rpc::security::credentials::{AccountTable, Credential};
 use obvia_rpc::security::proof::{CONTEXT_LEVEL, Next, Prover};
 use obvia_rpc::security::{AuthType, NtHash};
 use obvia_rpc::vi_call::{CallError, Channel};
+use obvia_via::Reliability;
 use obvia_via::provider::udp;
+use obvia_via::reliable::{Requesting, Settings};
+use obvia_via::spi::Offer;
 use obvia_via::window::{self, Options};
+use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 const LIMIT: Deadline = Deadline::after_secs(30);
 
+/// The address of an endpoint of this process that requires authentication.
+static AT: LazyLock<String> = LazyLock::new(|| {
+    set_accounts(AccountTable::default().with("anna", NtHash::of_password("secret")));
+    let binding = crate::listen("ncacn_vi_udp:127.0.0.1[,security=connect]").unwrap();
+    let (_, rest) = binding.split_once('[').unwrap();
+    format!("127.0.0.1:{}", rest.split(',').next().unwrap())
+});
+
 /// Connects to this process at an endpoint that requires authentication.
 fn connect() -> Channel {
-    static AT: LazyLock<String> = LazyLock::new(|| {
-        set_accounts(AccountTable::default().with("anna", NtHash::of_password("secret")));
-        let binding = crate::listen("ncacn_vi_udp:127.0.0.1[,security=connect]").unwrap();
-        let (_, rest) = binding.split_once('[').unwrap();
-        format!("127.0.0.1:{}", rest.split(',').next().unwrap())
-    });
+    connect_to(&AT).unwrap()
+}
+
+fn connect_to(address: &str) -> std::result::Result<Channel, ViError> {
     let nic = udp::open(&udp::Options::default()).unwrap();
-    Channel::new(window::connect(&nic, &AT, &Options::default(), LIMIT).unwrap())
+    window::connect(&nic, address, &Options::default(), LIMIT).map(Channel::new)
 }
 
 fn prover() -> Prover {
@@ -162,4 +172,50 @@ fn clients_that_do_not_authenticate_in_time_are_disconnected() {
         assert!(!has_room || busy.call(own_calls::TARGET, 7, 0, LIMIT).is_err());
         std::thread::sleep(Duration::from_millis(100));
     }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+fn unauthenticated_connections_beyond_the_limit_are_refused_with_the_reason() {
+    let _accounts = &*AT;
+    // Other tests connect from 127.0.0.1, which is another host.
+    if UdpSocket::bind("[::1]:0").is_err() {
+        return eprintln!("skipped: this host has no IPv6");
+    }
+    let binding = crate::listen("ncacn_vi_udp:::1[,security=connect]").unwrap();
+    let (_, rest) = binding.split_once('[').unwrap();
+    let address = format!("[::1]:{}", rest.split(',').next().unwrap());
+    let channels: Vec<_> = (0..WAITING_OF_HOST_MAX).map(|_| connect_to(&address).unwrap()).collect();
+    let refused = connect_to(&address).map(drop).unwrap_err();
+    let refused = crate::Error::from(refused).to_string();
+    let why = "the connection was refused: too many connections from this host have not authenticated yet";
+    assert!(refused.starts_with(why), "{refused}");
+    drop(channels);
+    // The room is there again when the ends are noticed.
+    as_far_as_the_seal(&mut ground::poll("a client is let in", || connect_to(&address).ok()));
+}
+
+/// Returns the number of threads that serve connections.
+fn serving_threads() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let name = |task: std::io::Result<std::fs::DirEntry>| std::fs::read_to_string(task.unwrap().path().join("comm"));
+    tasks.filter_map(|task| name(task).ok()).filter(|name| name.trim_end() == "obvia-serve").count()
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+fn forged_connection_requests_start_no_threads_and_keep_no_client_out() {
+    let offer = Offer { reliability: Reliability::ReliableDelivery, max_transfer: 1 << 20, private: vec![0; 40] };
+    let before = serving_threads();
+    for number in 1..=20_000_u32 {
+        // Each request has an address, a port and an id of its own.
+        let [_, a, b, c] = (number + 0x1_0000).to_be_bytes();
+        let socket = UdpSocket::bind((Ipv4Addr::new(127, a, b, c), 0)).unwrap();
+        let mut request = Requesting::new(&Settings::default(), number.into(), &AT, &offer).unwrap();
+        socket.send_to(request.transmit(0).unwrap(), &*AT).unwrap();
+    }
+    as_far_as_the_seal(&mut connect());
+    let after = serving_threads();
+    // Other tests have connections, too.
+    assert!(after < before + 500, "{before} threads became {after}");
 }

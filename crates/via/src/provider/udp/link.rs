@@ -67,7 +67,7 @@ impl UdpLink {
 }
 
 /// Enlarges a socket's buffers as far as is permitted.
-fn enlarge(fd: &OwnedFd, buffer: usize) {
+pub(super) fn enlarge(fd: &OwnedFd, buffer: usize) {
     if sockopt::set_socket_recv_buffer_size_force(fd, buffer).is_err() {
         // The peer learns of a smaller buffer as a smaller window.
         let _ = sockopt::set_socket_recv_buffer_size(fd, buffer);

@@ -1,112 +1,76 @@
 //! Listening on a UDP port: requests arrive here, and each accepted one gets a socket of its own on
 //! the same port.
+//!
+//! A request whose source may be forged is answered by a token and forgotten. So datagrams of
+//! unproved peers cost their processing, and nothing that lasts.
 
 use super::Options;
 use super::link::UdpLink;
+use super::requests::{RequestName, Requests, Revocation, Treatment};
+use super::socket::{Arrived, ListeningSocket};
 use crate::notice::poll_fds;
-use crate::reliable::{Answering, accept, packet};
+use crate::reliable::{Answering, Judged, Tokens, accept_while, packet};
 use crate::spi::{Incoming, Listening, Offer, Port};
 use crate::sync::lock;
 use crate::wrap::FaultLink;
 use crate::{Deadline, Error};
-use rustix::fd::OwnedFd;
-use rustix::net::sockopt;
-use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-
-/// The time for which a request is remembered, to recognize its repetitions: longer than any peer
-/// repeats one.
-const KNOWN: Duration = Duration::from_secs(60);
-/// The maximum number of requests remembered; further ones are dropped, and will be repeated.
-const KNOWN_MAX: usize = 4096;
+use std::time::Instant;
 
 /// A listening socket.
 #[derive(Debug)]
 pub(super) struct UdpListener {
     shared: Arc<Shared>,
     options: Options,
+    tokens: Tokens,
+    // The start of the tokens' time.
+    start: Instant,
 }
 
 #[derive(Debug)]
 struct Shared {
-    socket: UdpSocket,
-    file: OwnedFd,
-    local: SocketAddr,
-    known: Mutex<HashMap<(SocketAddr, u64), Known>>,
-}
-
-/// A received request.
-#[derive(Debug)]
-struct Known {
-    came: Instant,
-    rejection: Option<Vec<u8>>,
+    socket: ListeningSocket,
+    requests: Mutex<Requests>,
 }
 
 impl UdpListener {
     pub(super) fn bind(address: SocketAddr, options: &Options) -> Result<Self, Error> {
-        let socket = UdpSocket::bind(address).map_err(|source| match source.kind() {
-            std::io::ErrorKind::AddrInUse => Error::NameInUse { name: address.to_string(), pid: None },
-            _ => Error::System { doing: "binding a UDP socket", source },
-        })?;
-        // Set after the bind: before, the bind would have joined another listener's port. From now
-        // on only sockets of this user may join.
-        sockopt::set_socket_reuseport(&socket, true).map_err(Error::system("sharing a UDP port"))?;
-        socket.set_nonblocking(true).map_err(Error::io("making a UDP socket non-blocking"))?;
-        let local = socket.local_addr().map_err(Error::io("reading a socket's address"))?;
-        let file = socket.try_clone().map_err(Error::io("duplicating a socket"))?.into();
-        let shared = Shared { socket, file, local, known: Mutex::default() };
-        Ok(Self { shared: Arc::new(shared), options: options.clone() })
+        let socket = ListeningSocket::bind(address, options.buffer)?;
+        let shared = Arc::new(Shared { socket, requests: Mutex::default() });
+        let tokens = Tokens::new(super::random()?);
+        Ok(Self { shared, options: options.clone(), tokens, start: Instant::now() })
     }
-}
 
-impl Shared {
-    /// Whether a request is new. Repetitions of a rejected request are rejected again.
-    fn is_new(&self, from: SocketAddr, id: u64) -> bool {
-        let mut known = lock(&self.known);
-        if let Some(before) = known.get(&(from, id)) {
-            if let Some(rejection) = &before.rejection {
-                let _ = self.socket.send_to(rejection, from);
+    /// Answers a datagram, unless it is a new request of a proved peer, which is returned.
+    fn take(&mut self, datagram: &[u8], Arrived { from, at, .. }: Arrived) -> Option<UdpIncoming> {
+        let socket = &self.shared.socket;
+        let answering = match self.tokens.judge(self.start.elapsed().as_nanos() as u64, from, datagram)? {
+            Judged::Proved(answering) => answering,
+            Judged::Unproved(retry) => {
+                socket.send(&retry, from, at);
+                return None;
             }
-            return false;
-        }
-        if known.len() >= KNOWN_MAX {
-            known.retain(|_, request| request.came.elapsed() < KNOWN);
-        }
-        if known.len() >= KNOWN_MAX {
-            return false;
-        }
-        known.insert((from, id), Known { came: Instant::now(), rejection: None });
-        true
-    }
-
-    fn reject(&self, from: SocketAddr, answering: &Answering, why: &str) {
-        let rejection = answering.reject(why);
-        // If the rejection gets lost, the next repetition of the request is answered.
-        let _ = self.socket.send_to(&rejection, from);
-        let mut known = lock(&self.known);
-        if let Some(request) = known.get_mut(&(from, answering.id())) {
-            request.rejection = Some(rejection);
-        }
-    }
-
-    /// Returns the local address of the socket for a peer that requested a connection with
-    /// `wanted`. If the listener is bound to the wildcard address, `wanted` shows which address of
-    /// this host the peer has used.
-    fn own_address(&self, wanted: &str) -> SocketAddr {
-        let mut own = self.local;
-        if own.ip().is_unspecified()
-            && let Ok(wanted) = wanted.parse::<SocketAddr>()
-        {
-            match (own, wanted.ip()) {
-                (SocketAddr::V4(_), IpAddr::V4(ip)) => own.set_ip(ip.into()),
-                (SocketAddr::V6(_), IpAddr::V6(ip)) => own.set_ip(ip.into()),
-                (SocketAddr::V6(_), IpAddr::V4(ip)) => own.set_ip(ip.to_ipv6_mapped().into()),
-                (SocketAddr::V4(_), IpAddr::V6(_)) => {}
+        };
+        let treatment = lock(&self.shared.requests).arrived(Instant::now(), (from, answering.id()));
+        match treatment {
+            Treatment::Answer(revocation) => {
+                let (shared, options) = (Arc::clone(&self.shared), self.options.clone());
+                return Some(UdpIncoming { shared, options, from, at, revocation, answering: Some(answering) });
+            }
+            Treatment::Repeat(rejection) => {
+                if let Some(rejection) = rejection {
+                    socket.send(&rejection, from, at);
+                }
+            }
+            Treatment::Refuse(why) => {
+                socket.send(&answering.reject(why), from, at);
+                if let Some(observe) = self.options.refusal_observer {
+                    observe(from.ip());
+                }
             }
         }
-        own
+        None
     }
 }
 
@@ -115,12 +79,9 @@ impl Listening for UdpListener {
         let deadline = deadline.start();
         let mut bytes = [0; packet::HANDSHAKE_MAX];
         loop {
-            while let Ok((length, from)) = self.shared.socket.recv_from(&mut bytes) {
-                if let Some(answering) = Answering::from_datagram(&bytes[..length])
-                    && self.shared.is_new(from, answering.id())
-                {
-                    let (shared, options) = (Arc::clone(&self.shared), self.options.clone());
-                    return Ok(Box::new(UdpIncoming { shared, options, from, answering: Some(answering) }));
+            while let Some(arrived) = self.shared.socket.receive(&mut bytes) {
+                if let Some(incoming) = self.take(&bytes[..arrived.length], arrived) {
+                    return Ok(Box::new(incoming));
                 }
                 if deadline.is_over() {
                     break;
@@ -129,12 +90,12 @@ impl Listening for UdpListener {
             if deadline.is_over() {
                 return Err(Error::TimedOut);
             }
-            poll_fds(&[&self.shared.file], deadline, None)?;
+            poll_fds(&[self.shared.socket.file()], deadline, None)?;
         }
     }
 
     fn address(&self) -> String {
-        self.shared.local.to_string()
+        self.shared.socket.local().to_string()
     }
 }
 
@@ -144,8 +105,50 @@ struct UdpIncoming {
     shared: Arc<Shared>,
     options: Options,
     from: SocketAddr,
+    // The address of this host that the peer has used.
+    at: SocketAddr,
+    revocation: Arc<Revocation>,
     // `None` once the request is answered.
     answering: Option<Answering>,
+}
+
+impl UdpIncoming {
+    /// Makes the connection, unless the request has to yield meanwhile.
+    fn open(&self, answering: &Answering, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
+        let revoked = || self.revocation.get().map(|why| Error::Refused { why: (*why).to_owned() });
+        if let Some(revoked) = revoked() {
+            return Err(revoked);
+        }
+        let is_wanted = || self.revocation.get().is_none();
+        let link = UdpLink::connect(self.from, Some(self.at), self.options.buffer)?;
+        let settings = self.options.settings(link.window());
+        let id = u64::from_le_bytes(super::random()?);
+        let opened = match &self.options.fault {
+            None => accept_while(link, &settings, id, answering, own, deadline, is_wanted).map(boxed),
+            // The number differs from the peer's, so that the two ends lose different datagrams.
+            Some(fault) => {
+                let link = FaultLink::new(link, fault, 1)?;
+                accept_while(link, &settings, id, answering, own, deadline, is_wanted).map(boxed)
+            }
+        };
+        opened.map_err(|error| revoked().unwrap_or(error))
+    }
+
+    fn name(&self, answering: &Answering) -> RequestName {
+        (self.from, answering.id())
+    }
+
+    /// Rejects the request. If the rejection gets lost, the next repetition of the request is
+    /// answered.
+    fn refuse(&self, answering: &Answering, why: &str) {
+        let rejection = Arc::<[u8]>::from(answering.reject(why));
+        self.shared.socket.send(&rejection, self.from, self.at);
+        lock(&self.shared.requests).answered(Instant::now(), self.name(answering), Some(rejection));
+    }
+}
+
+fn boxed(port: impl Port + 'static) -> Box<dyn Port> {
+    Box::new(port)
 }
 
 impl Incoming for UdpIncoming {
@@ -163,33 +166,18 @@ impl Incoming for UdpIncoming {
         let Some(answering) = self.answering.take() else {
             return Err(Error::BadState { what: "the request was already answered" });
         };
-        let wanted = self.shared.own_address(answering.discriminator());
-        let link = UdpLink::connect(self.from, Some(wanted), self.options.buffer)
-            // Address translation may have changed the address on the way. Then the system chooses
-            // one.
-            .or_else(|_| UdpLink::connect(self.from, Some(self.shared.local), self.options.buffer));
-        let opened = link.and_then(|link| {
-            let settings = self.options.settings(link.window());
-            let id = super::random()?;
-            match &self.options.fault {
-                None => {
-                    accept(link, &settings, id, &answering, own, deadline).map(|port| Box::new(port) as Box<dyn Port>)
-                }
-                // The number differs from the peer's, so that the two ends lose different
-                // datagrams.
-                Some(fault) => accept(FaultLink::new(link, fault, 1)?, &settings, id, &answering, own, deadline)
-                    .map(|port| Box::new(port) as Box<dyn Port>),
-            }
-        });
-        if let Err(error) = &opened {
-            self.shared.reject(self.from, &answering, &error.to_string());
+        let opened = self.open(&answering, own, deadline);
+        match &opened {
+            Ok(_) => lock(&self.shared.requests).answered(Instant::now(), self.name(&answering), None),
+            Err(Error::Refused { why }) => self.refuse(&answering, why),
+            Err(error) => self.refuse(&answering, &error.to_string()),
         }
         opened
     }
 
     fn reject(mut self: Box<Self>, why: &str) {
         if let Some(answering) = self.answering.take() {
-            self.shared.reject(self.from, &answering, why);
+            self.refuse(&answering, why);
         }
     }
 }
@@ -197,7 +185,10 @@ impl Incoming for UdpIncoming {
 impl Drop for UdpIncoming {
     fn drop(&mut self) {
         if let Some(answering) = self.answering.take() {
-            self.shared.reject(self.from, &answering, "the request was dropped");
+            self.refuse(&answering, "the request was dropped");
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

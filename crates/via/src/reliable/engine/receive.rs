@@ -43,7 +43,7 @@ impl Engine {
                 }
             }
             _ if header.to != self.own_id => return Err(Dropped::Stray),
-            Body::Request { .. } | Body::Reject { .. } => return Err(Dropped::Stray),
+            Body::Request { .. } | Body::Reject { .. } | Body::Retry { .. } => return Err(Dropped::Stray),
             // The confirmation got lost.
             Body::Accept { from, .. } if *from == self.peer_id => self.receiving.hurry(now),
             Body::Accept { .. } => return Err(Dropped::Stray),
@@ -99,7 +99,7 @@ impl Engine {
                 };
                 self.over(None, status, why, sink);
             }
-            Body::Ack | Body::Request { .. } | Body::Accept { .. } | Body::Reject { .. } => {}
+            Body::Ack | Body::Request { .. } | Body::Accept { .. } | Body::Reject { .. } | Body::Retry { .. } => {}
         }
     }
 

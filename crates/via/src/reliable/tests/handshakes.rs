@@ -4,7 +4,7 @@ use super::{Faults, MTU, Net, Queues, carrying, offer, statuses};
 use crate::attributes::Reliability::ReliableDelivery;
 use crate::descriptor::{Descriptor, Status};
 use crate::error::Ended;
-use crate::reliable::packet::{self, BadPacket, Body, Header};
+use crate::reliable::packet::{self, BadPacket, Body, Header, TOKEN};
 use crate::reliable::{Answer, Answering, Dropped, Requesting, Settings};
 use crate::spi::Offer;
 
@@ -83,11 +83,13 @@ fn datagrams_of_strangers_are_dropped() {
     assert_eq!(of(0x9999, &Body::Close { reason: 0 }), Err(Dropped::Stray));
     assert_eq!(of(0x1111, &Body::Accept { from: 0x9999, offer: offer(ReliableDelivery) }), Err(Dropped::Stray));
     assert_eq!(of(0x1111, &Body::Reject { why: "no" }), Err(Dropped::Stray));
-    let request = Body::Request { from: 0x9999, discriminator: "", offer: offer(ReliableDelivery) };
+    assert_eq!(of(0x1111, &Body::Retry { token: [1; TOKEN] }), Err(Dropped::Stray));
+    let token = [0; TOKEN];
+    let request = Body::Request { from: 0x9999, token, discriminator: "", offer: offer(ReliableDelivery) };
     assert_eq!(of(0, &request), Err(Dropped::Stray));
     assert_eq!(net.ends[0].engine.handle(net.now, b"nonsense", &mut sink), Err(Dropped::Bad(BadPacket::Short)));
     assert_eq!(sink.ended, None);
-    assert_eq!(net.ends[0].engine.statistics().dropped, 5);
+    assert_eq!(net.ends[0].engine.statistics().dropped, 6);
 }
 
 #[test]

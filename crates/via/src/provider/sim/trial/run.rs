@@ -9,10 +9,11 @@ use super::side::{Side, Stage};
 use crate::provider::sim::net::{Clock, Net, SimLink};
 use crate::provider::sim::port::{SimPort, nanoseconds};
 use crate::provider::sim::{Core, Sim};
-use crate::reliable::{Answer, Answering, Engine, Link, Requesting};
+use crate::reliable::{Answer, Answering, Engine, Judged, Link, Requesting, Tokens};
 use crate::spi::{Offer, Port, Provider};
 use crate::wrap::Random;
 use crate::{Error, Nic, Reliability};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -212,7 +213,7 @@ impl Run {
                 Some(Answer::Rejected(_)) if round.is_mismatched => own.disconnect(),
                 Some(Answer::Rejected(why)) => return Err(format!("the request was rejected: {why}")),
             },
-            Stage::Listens(mut link) => match listen(&mut link)? {
+            Stage::Listens(mut link) => match listen(&mut link, &mut own.tokens, now)? {
                 None => own.stage = Stage::Listens(link),
                 Some(answering) => {
                     progress.is_misled |= answering.id() != progress.asker;
@@ -222,7 +223,7 @@ impl Run {
             },
             Stage::Thinks(answering, mut link, until) if now < until => {
                 // Drops repetitions of the request.
-                listen(&mut link)?;
+                listen(&mut link, &mut own.tokens, now)?;
                 link.settle(Some(until));
                 own.stage = Stage::Thinks(answering, link, until);
             }
@@ -382,11 +383,18 @@ fn ask(requesting: &mut Requesting, link: &mut SimLink, core: &Core) -> Result<O
     Ok(None)
 }
 
-fn listen(link: &mut SimLink) -> Result<Option<Answering>, String> {
+/// Answers requests without a token, and returns the first that has one.
+fn listen(link: &mut SimLink, tokens: &mut Tokens, now: Duration) -> Result<Option<Answering>, String> {
+    // A wire has one peer, so any address stands for it.
+    let peer = SocketAddr::from(([10, 0, 0, 1], 1));
     let mut datagram = vec![0; link.mtu()];
     while let Some(length) = link.receive(&mut datagram).map_err(|error| error.to_string())? {
-        if let Some(answering) = Answering::from_datagram(&datagram[..length]) {
-            return Ok(Some(answering));
+        match tokens.judge(nanoseconds(now), peer, &datagram[..length]) {
+            Some(Judged::Proved(answering)) => return Ok(Some(answering)),
+            Some(Judged::Unproved(retry)) => {
+                link.send(&retry).map_err(|error| error.to_string())?;
+            }
+            None => {}
         }
     }
     link.settle(None);

@@ -4,7 +4,7 @@ use super::plan::{Fault, Kind, Operation, Receive, Round};
 use crate::error::Ended;
 use crate::memory::{MemoryHandle, MemoryRegion};
 use crate::provider::sim::net::SimLink;
-use crate::reliable::{Answering, Requesting};
+use crate::reliable::{Answering, Requesting, Tokens};
 use crate::wrap::Random;
 use crate::{Access, Descriptor, Error, Nic, ProtectionTag, Reliability, RemoteAddress, State, Vi, ViAttributes};
 use std::time::Duration;
@@ -22,6 +22,8 @@ pub(super) struct Side {
     pub(super) tag: ProtectionTag,
     pub(super) vi: Vi,
     pub(super) stage: Stage,
+    /// The keys of the tokens for its peers, for as long as the trial lasts.
+    pub(super) tokens: Tokens,
     pub(super) memory: Option<Areas>,
     /// The numbers of operations posted, and of those that came back.
     pub(super) posted: usize,
@@ -153,6 +155,7 @@ impl Side {
             tag,
             vi,
             stage: Stage::Out,
+            tokens: Tokens::new([number as u8; 32]),
             memory: None,
             posted: 0,
             completed: 0,

@@ -1,0 +1,189 @@
+//! The socket of a listener.
+//!
+//! A host may have several addresses, and a peer takes answers only from the one that it sent to.
+//! So the socket reports to which address each datagram was sent, and answers from there.
+
+use super::link::enlarge;
+use crate::Error;
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::net::sockopt;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
+
+/// The length of a socket address of IPv6, the longer one, in bytes.
+const ADDRESS: usize = size_of::<libc::sockaddr_in6>();
+/// The length of the header of a control message, in bytes.
+const CONTROL_HEADER: usize = size_of::<libc::cmsghdr>();
+/// The length of the longest control message, which has the local address, in bytes.
+const CONTROL: usize = CONTROL_HEADER + size_of::<libc::in6_pktinfo>();
+
+// Control messages are read and written byte by byte, as the kernel lays them out on systems of 64
+// bits.
+const _: () = assert!(size_of::<usize>() == 8 && CONTROL_HEADER == 16);
+
+/// A received datagram.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived {
+    /// The length, in bytes.
+    pub(super) length: usize,
+    pub(super) from: SocketAddr,
+    /// The address of this host that the datagram was sent to.
+    pub(super) at: SocketAddr,
+}
+
+/// A socket that receives from any peer.
+#[derive(Debug)]
+pub(super) struct ListeningSocket {
+    fd: OwnedFd,
+    local: SocketAddr,
+}
+
+impl ListeningSocket {
+    pub(super) fn bind(address: SocketAddr, buffer: usize) -> Result<Self, Error> {
+        let socket = UdpSocket::bind(address).map_err(|source| match source.kind() {
+            io::ErrorKind::AddrInUse => Error::NameInUse { name: address.to_string(), pid: None },
+            _ => Error::System { doing: "binding a UDP socket", source },
+        })?;
+        // Set after the bind: before, the bind would have joined another listener's port. From now
+        // on only sockets of this user may join.
+        sockopt::set_socket_reuseport(&socket, true).map_err(Error::system("sharing a UDP port"))?;
+        socket.set_nonblocking(true).map_err(Error::io("making a UDP socket non-blocking"))?;
+        let local = socket.local_addr().map_err(Error::io("reading a socket's address"))?;
+        let fd = OwnedFd::from(socket);
+        enlarge(&fd, buffer);
+        let (level, option) = match local {
+            SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_PKTINFO),
+            SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO),
+        };
+        let (on, length) = (1_i32, size_of::<i32>() as libc::socklen_t);
+        // SAFETY: the pointer leads to `length` bytes, which the call only reads.
+        let done = unsafe { libc::setsockopt(fd.as_raw_fd(), level, option, (&raw const on).cast(), length) };
+        if done != 0 {
+            return Err(Error::io("asking for the local addresses of datagrams")(io::Error::last_os_error()));
+        }
+        Ok(Self { fd, local })
+    }
+
+    pub(super) fn local(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// Returns the file that is readable when a datagram has arrived.
+    pub(super) fn file(&self) -> &OwnedFd {
+        &self.fd
+    }
+
+    /// Receives the next datagram, if one is there. Bytes beyond `into` are lost.
+    pub(super) fn receive(&self, into: &mut [u8]) -> Option<Arrived> {
+        let (mut name, mut control) = ([0; ADDRESS], [0; CONTROL]);
+        let mut part = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+        let mut message = header(&raw mut part);
+        (message.msg_name, message.msg_namelen) = ((&raw mut name).cast(), ADDRESS as libc::socklen_t);
+        (message.msg_control, message.msg_controllen) = ((&raw mut control).cast(), CONTROL);
+        // SAFETY: each pointer of the message leads to as many bytes as it says, which nothing else
+        // uses during the call.
+        let length = unsafe { libc::recvmsg(self.fd.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
+        let length = usize::try_from(length).ok()?;
+        Some(Arrived { length, from: read_address(&name)?, at: self.read_control(&control) })
+    }
+
+    /// Sends a datagram from this address of the host. It may get lost, like any datagram.
+    pub(super) fn send(&self, datagram: &[u8], to: SocketAddr, from: SocketAddr) {
+        let ((mut name, name_length), (mut control, control_length)) = (write_address(to), write_control(from));
+        let mut part = libc::iovec { iov_base: datagram.as_ptr().cast_mut().cast(), iov_len: datagram.len() };
+        let mut message = header(&raw mut part);
+        (message.msg_name, message.msg_namelen) = ((&raw mut name).cast(), name_length as libc::socklen_t);
+        (message.msg_control, message.msg_controllen) = ((&raw mut control).cast(), control_length);
+        // SAFETY: each pointer of the message leads to as many bytes as it says, which the call
+        // only reads.
+        let _ = unsafe { libc::sendmsg(self.fd.as_raw_fd(), &raw const message, libc::MSG_DONTWAIT) };
+    }
+
+    /// Reads the local address of a datagram. Where the kernel does not tell it, or it is no single
+    /// host's, that is the address of the socket.
+    fn read_control(&self, control: &[u8; CONTROL]) -> SocketAddr {
+        let word = |at: usize| i32::from_ne_bytes([control[at], control[at + 1], control[at + 2], control[at + 3]]);
+        let data = &control[CONTROL_HEADER..];
+        let found: Option<(IpAddr, u32)> = match (word(8), word(12)) {
+            (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
+                data[4..].first_chunk::<4>().map(|ip| (Ipv4Addr::from(*ip).into(), 0))
+            }
+            (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
+                let interface = word(CONTROL_HEADER + 16).cast_unsigned();
+                data.first_chunk::<16>().map(|ip| (Ipv6Addr::from(*ip).into(), interface))
+            }
+            _ => None,
+        };
+        match found {
+            Some((IpAddr::V6(ip), interface)) if !ip.is_multicast() => {
+                // Only link-local addresses have a zone.
+                let zone = if ip.is_unicast_link_local() { interface } else { 0 };
+                SocketAddrV6::new(ip, self.local.port(), 0, zone).into()
+            }
+            Some((IpAddr::V4(ip), _)) => SocketAddr::new(ip.into(), self.local.port()),
+            _ => self.local,
+        }
+    }
+}
+
+/// Returns the header of a message of one part, without an address and control messages.
+fn header(part: *mut libc::iovec) -> libc::msghdr {
+    // SAFETY: zeros are null pointers, lengths and flags.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    (message.msg_iov, message.msg_iovlen) = (part, 1);
+    message
+}
+
+/// Reads a socket address: `sockaddr_in` or `sockaddr_in6`.
+fn read_address(name: &[u8; ADDRESS]) -> Option<SocketAddr> {
+    let port = u16::from_be_bytes([name[2], name[3]]);
+    match i32::from(u16::from_ne_bytes([name[0], name[1]])) {
+        libc::AF_INET => Some(SocketAddr::new(Ipv4Addr::from(*name[4..].first_chunk::<4>()?).into(), port)),
+        libc::AF_INET6 => {
+            let zone = u32::from_ne_bytes(*name[24..].first_chunk()?);
+            Some(SocketAddrV6::new(Ipv6Addr::from(*name[8..].first_chunk::<16>()?), port, 0, zone).into())
+        }
+        _ => None,
+    }
+}
+
+/// Returns a socket address as the kernel reads it, and its length.
+fn write_address(address: SocketAddr) -> ([u8; ADDRESS], usize) {
+    let mut name = [0; ADDRESS];
+    name[2..4].copy_from_slice(&address.port().to_be_bytes());
+    let (family, length) = match address {
+        SocketAddr::V4(address) => {
+            name[4..8].copy_from_slice(&address.ip().octets());
+            (libc::AF_INET, size_of::<libc::sockaddr_in>())
+        }
+        SocketAddr::V6(address) => {
+            name[8..24].copy_from_slice(&address.ip().octets());
+            name[24..].copy_from_slice(&address.scope_id().to_ne_bytes());
+            (libc::AF_INET6, ADDRESS)
+        }
+    };
+    name[..2].copy_from_slice(&(family as u16).to_ne_bytes());
+    (name, length)
+}
+
+/// Returns the control message that makes this the source of a datagram, and its length.
+fn write_control(from: SocketAddr) -> ([u8; CONTROL], usize) {
+    let mut control = [0; CONTROL];
+    let data = &mut control[CONTROL_HEADER..];
+    let (level, kind, length) = match from {
+        SocketAddr::V4(address) => {
+            data[4..8].copy_from_slice(&address.ip().octets());
+            (libc::IPPROTO_IP, libc::IP_PKTINFO, size_of::<libc::in_pktinfo>())
+        }
+        SocketAddr::V6(address) => {
+            data[..16].copy_from_slice(&address.ip().octets());
+            data[16..].copy_from_slice(&address.scope_id().to_ne_bytes());
+            (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO, size_of::<libc::in6_pktinfo>())
+        }
+    };
+    let length = CONTROL_HEADER + length;
+    control[..8].copy_from_slice(&length.to_ne_bytes());
+    control[8..12].copy_from_slice(&level.to_ne_bytes());
+    control[12..16].copy_from_slice(&kind.to_ne_bytes());
+    (control, length)
+}

@@ -1,0 +1,133 @@
+//! Tokens: proofs that a requesting side receives datagrams at the address that it sends from.
+//!
+//! The source of a datagram can be forged. An accepting side with tokens therefore answers a
+//! request by a token for its source, in a datagram that is not longer than the request, and keeps
+//! nothing. Only a request that brings the token back costs more. That is the address validation of
+//! RFC 9000, 8.1.2.
+//!
+//! A token contains the number of its key's period, the number of the token, and a code over both,
+//! the source of the request and the requesting side's connection id. So it holds for this source,
+//! for this connection, and for some seconds.
+
+use super::handshake::Answering;
+use super::packet::{self, Body, Header, RETRY_LENGTH, TOKEN, Token};
+use chacha20poly1305::aead::AeadInOut;
+use chacha20poly1305::{ChaCha20Poly1305, Key, KeyInit};
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+/// The time for which a key makes tokens, in nanoseconds. They are accepted in the period after it,
+/// too.
+const PERIOD: u64 = 5_000_000_000;
+/// The maximum time for which a token is accepted.
+pub const TOKEN_LIFETIME: Duration = Duration::from_nanos(2 * PERIOD);
+/// The length of the numbers at the beginning of a token, in bytes. They are the nonce of the code.
+const NUMBERS: usize = 12;
+/// The nonce by which a key makes the next key. No token has it, because its period is centuries
+/// away.
+const NEXT_KEY: [u8; NUMBERS] = [0xff; NUMBERS];
+
+/// The accepting side's verdict about a request.
+#[derive(Debug)]
+pub enum Judged {
+    /// The request has a valid token: its sender receives at its address.
+    Proved(Answering),
+    /// The request has none. This datagram asks for a repetition with a token.
+    Unproved([u8; RETRY_LENGTH]),
+}
+
+/// The keys of an accepting side's tokens.
+pub struct Tokens {
+    // The first period is 1, so a token of zeros belongs to no period.
+    period: u32,
+    key: ChaCha20Poly1305,
+    // The key of the period before, if that had one.
+    previous: Option<ChaCha20Poly1305>,
+    // The number of tokens made. With the period, it makes the nonce of each token unique.
+    made: u64,
+}
+
+impl Tokens {
+    /// Begins with a random key.
+    pub fn new(key: [u8; 32]) -> Self {
+        Self { period: 1, key: ChaCha20Poly1305::new(&Key::from(key)), previous: None, made: 0 }
+    }
+
+    /// Judges a datagram from `from`. `now` is the time since the first call, in nanoseconds.
+    /// Returns `None` for a datagram that is no request, which gets no answer.
+    pub fn judge(&mut self, now: u64, from: SocketAddr, datagram: &[u8]) -> Option<Judged> {
+        let (header, body) = packet::parse(datagram).ok()?;
+        let Body::Request { from: id, token, .. } = body else { return None };
+        self.rotate(now);
+        let subject = subject(from, id);
+        if self.is_valid(&token, &subject) {
+            return Answering::from_packet(&header, body).map(Judged::Proved);
+        }
+        let header = Header { to: id, number: 0, ack: 0, sack: 0, window: 0 };
+        let mut retry = [0; RETRY_LENGTH];
+        packet::write(&mut retry, &header, &Body::Retry { token: self.token(&subject)? }).ok()?;
+        Some(Judged::Unproved(retry))
+    }
+
+    /// Goes over to the key of the period of this time.
+    fn rotate(&mut self, now: u64) {
+        let period = u32::try_from(now / PERIOD).unwrap_or(u32::MAX - 2) + 1;
+        if period <= self.period {
+            return;
+        }
+        let mut next = [0; 32];
+        if self.key.encrypt_inout_detached(&NEXT_KEY.into(), &[], next.as_mut_slice().into()).is_err() {
+            return;
+        }
+        let key = std::mem::replace(&mut self.key, ChaCha20Poly1305::new(&Key::from(next)));
+        self.previous = (period == self.period + 1).then_some(key);
+        self.period = period;
+    }
+
+    fn token(&mut self, subject: &[u8]) -> Option<Token> {
+        let mut numbers = [0; NUMBERS];
+        numbers[..4].copy_from_slice(&self.period.to_le_bytes());
+        numbers[4..].copy_from_slice(&self.made.to_le_bytes());
+        self.made += 1;
+        let code = self.key.encrypt_inout_detached(&numbers.into(), subject, [].as_mut_slice().into()).ok()?;
+        let mut token = [0; TOKEN];
+        token[..NUMBERS].copy_from_slice(&numbers);
+        token[NUMBERS..].copy_from_slice(&code);
+        Some(token)
+    }
+
+    /// Whether this side made the token for this subject, not too long ago. The time of the
+    /// comparison does not depend on the code.
+    fn is_valid(&self, token: &Token, subject: &[u8]) -> bool {
+        let Some((numbers, code)) = token.split_first_chunk::<NUMBERS>() else { return false };
+        let Ok(code) = <[u8; TOKEN - NUMBERS]>::try_from(code) else { return false };
+        let period = u32::from_le_bytes([numbers[0], numbers[1], numbers[2], numbers[3]]);
+        let key = match self.period.checked_sub(period) {
+            Some(0) => Some(&self.key),
+            Some(1) => self.previous.as_ref(),
+            _ => None,
+        };
+        let Some(key) = key else { return false };
+        key.decrypt_inout_detached(&(*numbers).into(), subject, [].as_mut_slice().into(), &code.into()).is_ok()
+    }
+}
+
+impl fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tokens").field("period", &self.period).finish_non_exhaustive()
+    }
+}
+
+/// Returns the statement that a token proves: this connection id was requested from this source.
+fn subject(from: SocketAddr, id: u64) -> [u8; 26] {
+    let address = match from.ip() {
+        IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+        IpAddr::V6(ip) => ip,
+    };
+    let mut subject = [0; 26];
+    subject[..16].copy_from_slice(&address.octets());
+    subject[16..18].copy_from_slice(&from.port().to_le_bytes());
+    subject[18..].copy_from_slice(&id.to_le_bytes());
+    subject
+}
