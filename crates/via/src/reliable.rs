@@ -14,6 +14,7 @@ mod handshake;
 mod link;
 pub mod network;
 mod open;
+mod overtaking;
 pub mod packet;
 mod path;
 mod port;
@@ -45,9 +46,9 @@ pub struct Settings {
     pub window: u32,
     /// The maximum length of a packet that every path takes, in bytes.
     pub first_packet: usize,
-    /// The minimum time without an acknowledgement after which a packet counts as lost.
+    /// The minimum time beyond the round trip after which an acknowledgement is overdue.
     pub timeout_min: Duration,
-    /// The maximum of that time.
+    /// The maximum time, round trip included, after which an acknowledgement is overdue.
     pub timeout_max: Duration,
 }
 
@@ -60,7 +61,7 @@ impl Default for Settings {
             window: 1 << 20,
             first_packet: 1200,
             timeout_min: Duration::from_millis(5),
-            timeout_max: Duration::from_millis(200),
+            timeout_max: Duration::from_secs(60),
         }
     }
 }

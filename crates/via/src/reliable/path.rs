@@ -5,7 +5,7 @@
 const TRIES: u32 = 2;
 /// The resolution of the search, in bytes.
 const STEP: usize = 32;
-/// The wait for the answer to a probe, in nanoseconds.
+/// The minimum wait for the answer to a probe, in nanoseconds.
 const PROBE_TIMEOUT: u64 = 50_000_000;
 /// The time until a longer packet is tried again after probes got lost, in nanoseconds.
 const AGAIN: u64 = 600_000_000_000;
@@ -48,8 +48,8 @@ impl Path {
         self.due
     }
 
-    /// Returns the length of the probe to send now.
-    pub(super) fn probe(&mut self, now: u64) -> Option<usize> {
+    /// Returns the length of the probe to send now. Its answer is overdue after `timeout`.
+    pub(super) fn probe(&mut self, now: u64, timeout: u64) -> Option<usize> {
         if self.due.is_none_or(|due| now < due) {
             return None;
         }
@@ -61,7 +61,7 @@ impl Path {
             }
         }
         self.tries += 1;
-        self.due = Some(now + PROBE_TIMEOUT);
+        self.due = Some(now + timeout.max(PROBE_TIMEOUT));
         Some(self.candidate)
     }
 
@@ -98,7 +98,7 @@ mod tests {
         let (mut path, mut now, mut probes) = (Path::new(1200, most), 0, 0);
         while let Some(due) = path.due().filter(|due| *due < 60_000_000_000) {
             now = now.max(due);
-            if let Some(length) = path.probe(now) {
+            if let Some(length) = path.probe(now, 0) {
                 probes += 1;
                 if length <= takes {
                     path.confirmed(now, length);

@@ -1,5 +1,6 @@
 //! The sending direction: the packets under way, their times, and those that have to be sent again.
 
+use super::overtaking::Overtaking;
 use super::timing::{Congestion, RoundTrip};
 use std::collections::VecDeque;
 
@@ -9,9 +10,9 @@ pub(super) const PACKETS_MAX: u64 = 256;
 /// The number of bytes that a packet takes of the receiver's window beside its length: its
 /// bookkeeping in a socket's buffer.
 pub(super) const OVERHEAD: u64 = 512;
-/// The distance of overtaking after which a packet counts as lost: a packet that was sent this many
-/// transmissions later has arrived. RFC 9002, 6.1.1.
-const REORDERING: u64 = 3;
+/// The number of timeouts in a row after which losses show persistent congestion. Together they
+/// last three times the first of them. RFC 9002, 7.6.1.
+const PERSISTENT: u32 = 2;
 
 /// The content of a data packet: enough to make it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +38,10 @@ struct Packet {
     // The length on the wire, in bytes.
     length: u32,
     state: State,
-    is_retransmission: bool,
-    // The number of the packet's last transmission, counted over the connection, and its time.
+    // Whether the packet was sent more than once.
+    is_repeated: bool,
+    // The number of a transmission of the packet, and its time: the first one, or the last one if
+    // the packet counted as lost. See `Overtaking`.
     transmission: u64,
     sent: u64,
 }
@@ -54,10 +57,12 @@ struct NewlyAcked {
     // if there is none.
     transmission: u64,
     sent: u64,
+    // A bound of the round trip by packets that were sent several times.
+    bound: u64,
 }
 
 impl NewlyAcked {
-    fn count(&mut self, packet: &mut Packet) {
+    fn count(&mut self, packet: &mut Packet, arrived: &mut impl FnMut(&Packet)) {
         let length = u64::from(packet.length);
         match packet.state {
             State::InFlight => self.in_flight += length,
@@ -66,7 +71,8 @@ impl NewlyAcked {
         }
         packet.state = State::Arrived;
         self.bytes += length;
-        if !packet.is_retransmission && self.transmission < packet.transmission {
+        arrived(packet);
+        if !packet.is_repeated && self.transmission < packet.transmission {
             (self.transmission, self.sent) = (packet.transmission, packet.sent);
         }
     }
@@ -83,14 +89,21 @@ pub(super) struct Sending {
     occupied: u64,
     lost: usize,
     transmissions: u64,
-    newest_arrived: u64,
+    overtaking: Overtaking,
     // The number of transmissions at the last reduction of the congestion window. Losses of packets
     // that were sent before belong to that reduction and cause no further one.
     reduced_at: u64,
     // The receiver's window from `first` on, in bytes.
     window: u64,
-    // The time at which the oldest packet in flight counts as lost.
+    // The time at which the next overtaken packet counts as lost.
+    loss_due: Option<u64>,
+    // The time of the next look for lost packets, or else the time at which an acknowledgement is
+    // overdue.
     expires: Option<u64>,
+    // The number of overdue acknowledgements in a row, and the number of packets that are to be
+    // sent again because of the last.
+    timeouts: u32,
+    probes: u8,
     pub(super) trip: RoundTrip,
     congestion: Congestion,
     /// The number of packets sent again.
@@ -106,10 +119,13 @@ impl Sending {
             occupied: 0,
             lost: 0,
             transmissions: 0,
-            newest_arrived: 0,
+            overtaking: Overtaking::default(),
             reduced_at: 0,
             window: 0,
+            loss_due: None,
             expires: None,
+            timeouts: 0,
+            probes: 0,
             trip,
             congestion: Congestion::new(packet as u64),
             retransmitted: 0,
@@ -131,8 +147,8 @@ impl Sending {
     }
 
     /// Whether packets have to be sent again.
-    pub(super) fn has_lost(&self) -> bool {
-        self.lost > 0
+    pub(super) fn has_repeats(&self) -> bool {
+        self.lost > 0 || self.probes > 0
     }
 
     pub(super) fn expires(&self) -> Option<u64> {
@@ -167,7 +183,7 @@ impl Sending {
             piece,
             length: length as u32,
             state: State::InFlight,
-            is_retransmission: false,
+            is_repeated: false,
             transmission: self.transmissions,
             sent: now,
         };
@@ -177,29 +193,38 @@ impl Sending {
         self.expires.get_or_insert_with(|| now + self.trip.timeout());
     }
 
-    /// Returns the oldest lost packet, if it may be sent again now: its number and its content.
-    pub(super) fn lost(&self) -> Option<(u64, Piece)> {
-        if self.lost == 0 {
-            return None;
-        }
-        let at = self.packets.iter().position(|packet| packet.state == State::Lost)?;
+    /// Returns the packet to send again now: its number and its content. Lost packets come first.
+    /// When an acknowledgement is overdue, the oldest packet in flight lets the peer go on, and the
+    /// newest shows which packets got lost (RFC 8985, 7.3; RFC 9002, 6.2.4). The congestion window
+    /// does not limit these two.
+    pub(super) fn repeat(&self) -> Option<(u64, Piece)> {
+        let is_in_flight = |packet: &Packet| packet.state == State::InFlight;
+        let mut packets = self.packets.iter();
+        let at = match self.probes {
+            _ if self.lost > 0 => packets.position(|packet| packet.state == State::Lost)?,
+            0 => return None,
+            1 => packets.rposition(is_in_flight)?,
+            _ => packets.position(is_in_flight)?,
+        };
         let packet = &self.packets[at];
         let fits = self.in_flight == 0 || self.in_flight + u64::from(packet.length) <= self.congestion.window();
-        fits.then_some((self.first + at as u64, packet.piece))
+        (fits || self.probes > 0).then_some((self.first + at as u64, packet.piece))
     }
 
     /// Notes that packet `number` was sent again.
     pub(super) fn sent_again(&mut self, now: u64, number: u64) {
-        self.transmissions += 1;
         self.retransmitted += 1;
-        let at = (number - self.first) as usize;
-        let packet = &mut self.packets[at];
-        debug_assert_eq!(packet.state, State::Lost);
-        (packet.state, packet.is_retransmission) = (State::InFlight, true);
-        (packet.transmission, packet.sent) = (self.transmissions, now);
-        self.lost -= 1;
-        self.in_flight += u64::from(packet.length);
-        self.expires.get_or_insert_with(|| now + self.trip.timeout());
+        self.probes = self.probes.saturating_sub(1);
+        let packet = &mut self.packets[(number - self.first) as usize];
+        packet.is_repeated = true;
+        if packet.state == State::Lost {
+            self.transmissions += 1;
+            packet.state = State::InFlight;
+            (packet.transmission, packet.sent) = (self.transmissions, now);
+            self.lost -= 1;
+            self.in_flight += u64::from(packet.length);
+            self.expires.get_or_insert_with(|| now + self.trip.timeout());
+        }
     }
 
     /// Processes an acknowledgement: the peer has all packets before `ack`, and the packets whose
@@ -214,77 +239,120 @@ impl Sending {
             return Some(());
         }
         let was_full = 2 * self.in_flight >= self.congestion.window();
+        let Self { overtaking, trip, .. } = self;
+        overtaking.begin();
+        let mut bound = u64::MAX;
+        let mut arrived = |packet: &Packet| {
+            let is_answer = overtaking.arrived(now, (packet.transmission, packet.sent), packet.is_repeated, trip);
+            if is_answer && packet.is_repeated {
+                bound = bound.min(now.saturating_sub(packet.sent));
+            }
+        };
         let mut newly = NewlyAcked::default();
         while self.first < ack
             && let Some(mut packet) = self.packets.pop_front()
         {
             self.first += 1;
             self.occupied -= u64::from(packet.length) + OVERHEAD;
-            newly.count(&mut packet);
+            newly.count(&mut packet, &mut arrived);
             each(packet.piece);
         }
         if sack != 0 {
             for (at, packet) in self.packets.iter_mut().skip(1).take(64).enumerate() {
                 if (sack >> at) & 1 == 1 {
-                    newly.count(packet);
+                    newly.count(packet, &mut arrived);
                 }
             }
         }
-        self.in_flight -= newly.in_flight;
-        self.lost -= newly.lost;
-        if newly.transmission > 0 {
-            self.newest_arrived = self.newest_arrived.max(newly.transmission);
-            self.trip.sample(now.saturating_sub(newly.sent));
-        }
+        newly.bound = bound;
         if newly.bytes > 0 {
-            self.trip.answered();
-            if was_full && self.lost == 0 {
-                self.congestion.acknowledged(newly.bytes);
-            }
-        }
-        if sack != 0 {
-            self.find_losses();
-        }
-        // Only an acknowledgement of further packets postpones the timeout (RFC 6298, 5.3).
-        // Otherwise, two ends that repeat their acknowledgements to each other would never notice a
-        // loss.
-        if newly.bytes > 0 || self.in_flight == 0 {
-            self.expires = (self.in_flight > 0).then(|| now + self.trip.timeout());
+            self.progressed(now, &newly, was_full);
         }
         Some(())
     }
 
-    /// Marks packets as lost that were overtaken by later packets.
-    fn find_losses(&mut self) {
+    /// Draws the conclusions from packets that have arrived. Only they postpone the timeout (RFC
+    /// 6298, 5.3). Otherwise, two ends that repeat their acknowledgements to each other would never
+    /// notice a loss.
+    fn progressed(&mut self, now: u64, newly: &NewlyAcked, was_full: bool) {
+        self.in_flight -= newly.in_flight;
+        self.lost -= newly.lost;
+        self.probes = 0;
+        let timeouts = std::mem::take(&mut self.timeouts);
+        // After a timeout, an acknowledgement was lost or answers a repeated packet: in both cases
+        // packets that were sent once have arrived earlier than it says.
+        if newly.transmission > 0 && timeouts == 0 {
+            self.trip.sample(now.saturating_sub(newly.sent));
+        }
+        self.trip.answered_within(newly.bound);
+        if was_full && self.lost == 0 {
+            self.congestion.acknowledged(newly.bytes);
+        }
+        if self.find_losses(now) && timeouts >= PERSISTENT {
+            self.congestion.collapsed();
+        }
+        self.start_timer(now);
+    }
+
+    /// Marks packets as lost that were overtaken by later packets. Returns whether there are any
+    /// for which the congestion window was not reduced yet.
+    #[inline]
+    fn find_losses(&mut self, now: u64) -> bool {
+        self.loss_due = None;
+        let is_behind = |first: &Packet| first.is_repeated || self.overtaking.has_overtaken(first.transmission);
+        self.packets.front().is_some_and(is_behind) && self.find_overtaken(now)
+    }
+
+    fn find_overtaken(&mut self, now: u64) -> bool {
         let mut is_fresh = false;
         for packet in &mut self.packets {
-            if packet.state == State::InFlight && packet.transmission + REORDERING <= self.newest_arrived {
-                packet.state = State::Lost;
-                self.lost += 1;
-                self.in_flight -= u64::from(packet.length);
-                is_fresh |= packet.transmission > self.reduced_at;
+            let is_overtaken = self.overtaking.has_overtaken(packet.transmission);
+            if !is_overtaken && !packet.is_repeated {
+                // The packets behind were sent later still.
+                break;
             }
+            if !is_overtaken || packet.state != State::InFlight {
+                continue;
+            }
+            let due = self.overtaking.lost_at((packet.transmission, packet.sent), &self.trip);
+            if due > now {
+                self.loss_due = Some(self.loss_due.map_or(due, |earlier| earlier.min(due)));
+                continue;
+            }
+            packet.state = State::Lost;
+            self.lost += 1;
+            self.in_flight -= u64::from(packet.length);
+            is_fresh |= packet.transmission > self.reduced_at;
         }
         if is_fresh {
             self.congestion.lost();
             self.reduced_at = self.transmissions;
         }
+        is_fresh
     }
 
-    /// Marks every packet in flight as lost, if the timeout has passed.
+    fn start_timer(&mut self, now: u64) {
+        let overdue = (self.in_flight > 0).then(|| now + self.trip.timeout());
+        self.expires = self.loss_due.or(overdue);
+    }
+
+    /// Does what is due: looks for lost packets, or has packets sent again whose acknowledgement is
+    /// overdue.
     pub(super) fn tick(&mut self, now: u64) {
         if self.expires.is_none_or(|expires| now < expires) {
             return;
         }
-        self.expires = None;
-        for packet in self.packets.iter_mut().filter(|packet| packet.state == State::InFlight) {
-            packet.state = State::Lost;
-            self.lost += 1;
+        if self.loss_due.is_some() {
+            self.find_losses(now);
+        } else {
+            let is_in_flight = |packet: &Packet| packet.state == State::InFlight;
+            let mut packets = self.packets.iter();
+            let (newest, oldest) = (packets.clone().rposition(is_in_flight), packets.position(is_in_flight));
+            self.probes = if newest == oldest { 1 } else { 2 };
+            self.timeouts += 1;
+            self.trip.expired();
         }
-        self.in_flight = 0;
-        self.congestion.expired(self.trip.expirations() == 0);
-        self.trip.expired();
-        self.reduced_at = self.transmissions;
+        self.start_timer(now);
     }
 
     /// Returns the peer's window, in bytes.
@@ -296,5 +364,84 @@ impl Sending {
     pub(super) fn skipped(&mut self) {
         debug_assert!(self.packets.is_empty());
         self.first += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Piece, RoundTrip, Sending};
+
+    const MILLISECOND: u64 = 1_000_000;
+
+    /// Returns 20 packets in flight, sent a microsecond apart, over a round trip of 10 ms.
+    fn sending() -> Sending {
+        let mut trip = RoundTrip::new(5 * MILLISECOND, 60_000 * MILLISECOND, 1000 * MILLISECOND);
+        trip.sample(10 * MILLISECOND);
+        let mut sending = Sending::new(trip, 1000);
+        sending.window_is(1 << 20);
+        for number in 0..20 {
+            sending.sent(number * 1000, Piece::Refuse, 1000);
+        }
+        sending
+    }
+
+    /// Lets acknowledgements be overdue so many times, and sends what has to be sent again. Returns
+    /// the time and the numbers of these packets.
+    fn overdue(sending: &mut Sending, times: u32) -> (u64, Vec<u64>) {
+        let (mut now, mut numbers) = (0, Vec::new());
+        for _ in 0..times {
+            now = sending.expires().unwrap();
+            sending.tick(now);
+            while let Some((number, _)) = sending.repeat() {
+                sending.sent_again(now, number);
+                numbers.push(number);
+            }
+        }
+        (now, numbers)
+    }
+
+    #[test]
+    fn overdue_acknowledgements_repeat_the_oldest_and_the_newest_packet() {
+        let mut sending = sending();
+        let (now, numbers) = overdue(&mut sending, 2);
+        // 10 ms and four times 5 ms, then twice as much.
+        assert_eq!((now / MILLISECOND, numbers), (90, vec![0, 19, 0, 19]));
+    }
+
+    #[test]
+    fn losses_reduce_the_window_and_persistent_congestion_closes_it() {
+        // 0.7 of the first window of 64 KiB.
+        for (times, packets) in [(0, 45), (1, 45), (2, 2)] {
+            let mut sending = sending();
+            let (now, _) = overdue(&mut sending, times);
+            sending.acknowledged(now + 10 * MILLISECOND, 0, 1 << 18, |_| {}).unwrap();
+            assert_eq!(sending.congestion.window() / 1000, packets, "{times} times");
+            assert!(sending.has_repeats());
+        }
+    }
+
+    #[test]
+    fn acknowledgements_after_a_timeout_tell_no_round_trip() {
+        let mut sending = sending();
+        let (now, _) = overdue(&mut sending, 1);
+        sending.acknowledged(now + 10 * MILLISECOND, 20, 0, |_| {}).unwrap();
+        assert_eq!(sending.trip.smoothed(), 10 * MILLISECOND);
+        sending.sent(now + 10 * MILLISECOND, Piece::Refuse, 1000);
+        sending.acknowledged(now + 28 * MILLISECOND, 21, 0, |_| {}).unwrap();
+        assert_eq!(sending.trip.smoothed(), 11 * MILLISECOND);
+    }
+
+    #[test]
+    fn a_repetition_answered_too_soon_shows_reordering() {
+        let mut sending = sending();
+        sending.acknowledged(10 * MILLISECOND, 0, 0b111, |_| {}).unwrap();
+        assert_eq!(sending.repeat().unwrap().0, 0);
+        sending.sent_again(10 * MILLISECOND, 0);
+        // The first transmission arrives late, and the packets after it arrive in another order.
+        sending.acknowledged(11 * MILLISECOND, 4, 0, |_| {}).unwrap();
+        sending.acknowledged(12 * MILLISECOND, 4, 0b111, |_| {}).unwrap();
+        assert!(!sending.has_repeats());
+        sending.tick(sending.expires().unwrap());
+        assert_eq!(sending.repeat().unwrap().0, 4);
     }
 }

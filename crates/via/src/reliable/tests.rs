@@ -4,16 +4,18 @@ mod bad_networks;
 mod fast_path;
 mod handshakes;
 mod long_lines;
+mod losses;
 mod operations;
 
 use super::handshake::{Answer, Answering, Requesting};
+use super::packet::{self, Body};
 use super::{Engine, Settings};
 use crate::attributes::Reliability;
 use crate::descriptor::{Descriptor, Operation, RemoteAddress, Segment, Status};
 use crate::error::Ended;
 use crate::memory::{Access, Hold, Memory, MemoryHandle, Region, Tag};
 use crate::spi::{Intent, Offer, Refusal, Sink};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
@@ -211,6 +213,8 @@ pub(super) struct Net {
     pub(super) ends: [End; 2],
     pub(super) now: u64,
     pub(super) faults: Faults,
+    /// The numbers of end 0's data packets whose next transmission gets lost.
+    pub(super) lost: BTreeSet<u32>,
     pub(super) line: Line,
     // The time at which each direction of the line has sent all datagrams.
     line_free: [u64; 2],
@@ -256,6 +260,7 @@ impl Net {
             ends,
             now,
             faults: Faults::default(),
+            lost: BTreeSet::new(),
             line,
             line_free: [0; 2],
             chance: Chance(0x9e37_79b9),
@@ -270,6 +275,13 @@ impl Net {
     pub(super) fn deliver(&mut self, from: usize, datagram: &[u8]) {
         self.datagrams += 1;
         let Some(sent) = self.serialise(from, datagram.len()) else { return };
+        if from == 0
+            && !self.lost.is_empty()
+            && let Ok((header, Body::Data(..))) = packet::parse(datagram)
+            && self.lost.remove(&header.number)
+        {
+            return;
+        }
         let faults = self.faults;
         if faults.cut[from] || (faults.most > 0 && datagram.len() > faults.most) || self.chance.one_in(faults.loses) {
             return;

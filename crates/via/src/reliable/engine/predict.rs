@@ -38,7 +38,7 @@ impl Engine {
     /// packets under way are acknowledged or about to be.
     #[inline]
     fn is_plain(&self) -> bool {
-        matches!(self.phase, Phase::Open) && self.is_reliable && !self.sending.has_lost() && self.target.is_plain()
+        matches!(self.phase, Phase::Open) && self.is_reliable && !self.sending.has_repeats() && self.target.is_plain()
     }
 
     /// Processes a datagram that matches the prediction. Returns `false`, with nothing changed, for

@@ -56,7 +56,8 @@ impl Engine {
     fn of_peer(&mut self, now: u64, header: &Header, body: &Body<'_>, datagram: &[u8], sink: &mut dyn Sink) {
         self.note_received(now);
         match &self.phase {
-            Phase::Opening(..) => {
+            Phase::Opening(_, repeat) => {
+                repeat.round_trip(now).into_iter().for_each(|took| self.sending.trip.sample(took));
                 self.phase = Phase::Open;
                 self.liveness.waiting = None;
                 self.sending.window_is(header.window);

@@ -60,7 +60,7 @@ impl Engine {
         self.is_open()
             && self.deferred.is_none()
             && self.own.next >= posted
-            && !self.sending.has_lost()
+            && !self.sending.has_repeats()
             && self.target.is_served()
             && self.target.refused.is_none()
             && self.probed.is_none()
@@ -79,7 +79,7 @@ impl Engine {
 
     /// Makes a data packet: a lost one again, or else a new one.
     fn data_packet(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
-        if let Some((number, piece)) = self.sending.lost() {
+        if let Some((number, piece)) = self.sending.repeat() {
             let length = self.make(number, piece, sink, into);
             self.sending.sent_again(now, number);
             self.made(now);
@@ -119,7 +119,9 @@ impl Engine {
         if matches!(self.phase, Phase::Over(_)) {
             return None;
         }
-        if let Some(length) = self.path.probe(now).filter(|length| (HEADER..=into.len()).contains(length)) {
+        if let Some(length) =
+            self.path.probe(now, self.sending.trip.timeout()).filter(|length| (HEADER..=into.len()).contains(length))
+        {
             return Some(packet::write_probe(&mut into[..length], &self.header(0)));
         }
         if self.ping_at().is_some_and(|due| due <= now) {

@@ -1,6 +1,6 @@
 //! Lines with a long delay, a limited rate and losses: how much gets through.
 
-use super::{Line, MILLISECOND, MTU, Net, place, region, with};
+use super::{Line, MILLISECOND, MTU, Net, carrying, pattern, place, region, with};
 use crate::attributes::Reliability::ReliableDelivery;
 use crate::descriptor::Descriptor;
 use crate::memory::Access;
@@ -13,11 +13,14 @@ const QUEUE: u64 = 250_000;
 /// The length of an operation, in bytes.
 const LENGTH: u32 = 1 << 20;
 
-/// Makes a connection over a line with that round trip in milliseconds, and a window that does not
-/// limit it.
+/// Makes a connection over a line with that round trip in milliseconds, whose ends keep as many
+/// datagrams as arrive.
 fn line(round_trip: u64) -> Net {
     let line = Line { delay: round_trip * MILLISECOND / 2, rate: RATE, queue: QUEUE };
-    Net::over(ReliableDelivery, &Settings { window: 16 << 20, ..Settings::default() }, MTU, line)
+    let settings = Settings { window: 16 << 20, ..Settings::default() };
+    let mut net = Net::over(ReliableDelivery, &settings, MTU, line);
+    net.until(|ends| ends.iter().all(|end| end.engine.is_open()));
+    net
 }
 
 /// Writes without a pause for a span of milliseconds. Returns the rate in Mbit/s at which data
@@ -48,5 +51,60 @@ fn goodput_by_round_trip_and_loss() {
         });
         let [a, b, c, d] = rates;
         println!("{loss} {a:7.2} {b:7.2} {c:7.2} {d:7.2}");
+    }
+}
+
+#[test]
+fn calls_send_each_packet_once_at_every_round_trip() {
+    for round_trip in [1, 25, 50, 100, 250, 400] {
+        let mut net = line(round_trip);
+        for number in 0..20 {
+            for (from, to) in [(0, 1), (1, 0)] {
+                net.post_receive(to, 64);
+                net.post(from, carrying(Descriptor::send(), &pattern(number, 64)));
+                net.until(|ends| ends[to].queues.received.len() as u64 > number);
+            }
+        }
+        for end in &net.ends {
+            let statistics = end.engine.statistics();
+            assert_eq!(statistics.retransmitted, 0, "at {round_trip} ms: {statistics:?}");
+            let measured = statistics.round_trip_ns / MILLISECOND;
+            assert!((round_trip..=round_trip + 1).contains(&measured), "{measured} of {round_trip} ms");
+        }
+    }
+}
+
+#[test]
+fn the_handshake_tells_a_short_round_trip() {
+    let measured = |round_trip| line(round_trip).ends.map(|end| end.engine.statistics().round_trip_ns / MILLISECOND);
+    assert_eq!(measured(15), [15; 2]);
+    // Request and acceptance were repeated, so their answers tell no round trip.
+    assert_eq!(measured(25), [0; 2]);
+}
+
+#[test]
+fn a_timeout_doubled_beyond_the_round_trip_is_kept_until_a_sample() {
+    let mut net = line(1);
+    net.line.delay = 150 * MILLISECOND;
+    let mut repeated = Vec::new();
+    for number in 0..8 {
+        net.post_receive(1, 64);
+        net.post(0, carrying(Descriptor::send(), &pattern(number, 64)));
+        net.until(|[one, _]| one.queues.send.is_empty());
+        repeated.push(net.ends[0].engine.statistics().retransmitted);
+    }
+    assert!(repeated[7] == repeated[2] && repeated[7] < 12, "{repeated:?}");
+    assert!(net.ends[0].engine.statistics().round_trip_ns > 100 * MILLISECOND);
+}
+
+#[test]
+fn path_probes_wait_for_the_round_trip() {
+    for round_trip in [1, 250] {
+        let line = Line { delay: round_trip * MILLISECOND / 2, ..Line::default() };
+        let mut net = Net::over(ReliableDelivery, &Settings::default(), 9000, line);
+        net.pass(2000 * MILLISECOND);
+        assert_eq!(net.ends[0].engine.statistics().packet, 9000);
+        // Repetitions of the handshake, two probes and their answers, and signs of life.
+        assert!(net.datagrams < 16, "{} datagrams at {round_trip} ms", net.datagrams);
     }
 }
