@@ -1,12 +1,12 @@
 //! The sending direction: the packets under way, their times, and those that have to be sent again.
 
 use super::overtaking::Overtaking;
+use super::packet::{PACKETS_MAX, Sack};
 use super::timing::{Congestion, RoundTrip};
 use std::collections::VecDeque;
 
-/// The maximum number of packets under way. A receiver need not keep packets that are further ahead
-/// of the next expected one.
-pub(super) const PACKETS_MAX: u64 = 256;
+/// The number of packets in flight for which memory is reserved from the start.
+const PACKETS_RESERVED: usize = 256;
 /// The number of bytes that a packet takes of the receiver's window beside its length: its
 /// bookkeeping in a socket's buffer.
 pub(super) const OVERHEAD: u64 = 512;
@@ -114,7 +114,7 @@ impl Sending {
     pub(super) fn new(trip: RoundTrip, packet: usize) -> Self {
         Self {
             first: 0,
-            packets: VecDeque::with_capacity(PACKETS_MAX as usize),
+            packets: VecDeque::with_capacity(PACKETS_RESERVED),
             in_flight: 0,
             occupied: 0,
             lost: 0,
@@ -230,12 +230,18 @@ impl Sending {
     /// Processes an acknowledgement: the peer has all packets before `ack`, and the packets whose
     /// bits are set in `sack`. The packets before `ack` are removed and passed to `each`. Returns
     /// `None` if the peer claims a packet that was never sent.
-    pub(super) fn acknowledged(&mut self, now: u64, ack: u64, sack: u64, mut each: impl FnMut(Piece)) -> Option<()> {
-        let beyond = 64 - u64::from(sack.leading_zeros());
+    pub(super) fn acknowledged(
+        &mut self,
+        now: u64,
+        ack: u64,
+        sack: Sack<'_>,
+        mut each: impl FnMut(Piece),
+    ) -> Option<()> {
+        let beyond = sack.end();
         if ack > self.next() || (beyond > 0 && ack + beyond >= self.next()) {
             return None;
         }
-        if ack < self.first || (ack == self.first && sack == 0) {
+        if ack < self.first || (ack == self.first && beyond == 0) {
             return Some(());
         }
         let was_full = 2 * self.in_flight >= self.congestion.window();
@@ -257,10 +263,12 @@ impl Sending {
             newly.count(&mut packet, &mut arrived);
             each(packet.piece);
         }
-        if sack != 0 {
-            for (at, packet) in self.packets.iter_mut().skip(1).take(64).enumerate() {
-                if (sack >> at) & 1 == 1 {
-                    newly.count(packet, &mut arrived);
+        if beyond > 0 {
+            for (begin, mut word) in sack.words() {
+                while word != 0 {
+                    let at = begin as usize + 1 + word.trailing_zeros() as usize;
+                    word &= word - 1;
+                    newly.count(&mut self.packets[at], &mut arrived);
                 }
             }
         }
@@ -369,9 +377,13 @@ impl Sending {
 
 #[cfg(test)]
 mod tests {
-    use super::{Piece, RoundTrip, Sending};
+    use super::{Piece, RoundTrip, Sack, Sending};
 
     const MILLISECOND: u64 = 1_000_000;
+
+    fn sack(first: u64) -> Sack<'static> {
+        Sack { first, ..Sack::NONE }
+    }
 
     /// Returns 20 packets in flight, sent a microsecond apart, over a round trip of 10 ms.
     fn sending() -> Sending {
@@ -414,7 +426,7 @@ mod tests {
         for (times, packets) in [(0, 45), (1, 45), (2, 2)] {
             let mut sending = sending();
             let (now, _) = overdue(&mut sending, times);
-            sending.acknowledged(now + 10 * MILLISECOND, 0, 1 << 18, |_| {}).unwrap();
+            sending.acknowledged(now + 10 * MILLISECOND, 0, sack(1 << 18), |_| {}).unwrap();
             assert_eq!(sending.congestion.window() / 1000, packets, "{times} times");
             assert!(sending.has_repeats());
         }
@@ -424,22 +436,22 @@ mod tests {
     fn acknowledgements_after_a_timeout_tell_no_round_trip() {
         let mut sending = sending();
         let (now, _) = overdue(&mut sending, 1);
-        sending.acknowledged(now + 10 * MILLISECOND, 20, 0, |_| {}).unwrap();
+        sending.acknowledged(now + 10 * MILLISECOND, 20, Sack::NONE, |_| {}).unwrap();
         assert_eq!(sending.trip.smoothed(), 10 * MILLISECOND);
         sending.sent(now + 10 * MILLISECOND, Piece::Refuse, 1000);
-        sending.acknowledged(now + 28 * MILLISECOND, 21, 0, |_| {}).unwrap();
+        sending.acknowledged(now + 28 * MILLISECOND, 21, Sack::NONE, |_| {}).unwrap();
         assert_eq!(sending.trip.smoothed(), 11 * MILLISECOND);
     }
 
     #[test]
     fn a_repetition_answered_too_soon_shows_reordering() {
         let mut sending = sending();
-        sending.acknowledged(10 * MILLISECOND, 0, 0b111, |_| {}).unwrap();
+        sending.acknowledged(10 * MILLISECOND, 0, sack(0b111), |_| {}).unwrap();
         assert_eq!(sending.repeat().unwrap().0, 0);
         sending.sent_again(10 * MILLISECOND, 0);
         // The first transmission arrives late, and the packets after it arrive in another order.
-        sending.acknowledged(11 * MILLISECOND, 4, 0, |_| {}).unwrap();
-        sending.acknowledged(12 * MILLISECOND, 4, 0b111, |_| {}).unwrap();
+        sending.acknowledged(11 * MILLISECOND, 4, Sack::NONE, |_| {}).unwrap();
+        sending.acknowledged(12 * MILLISECOND, 4, sack(0b111), |_| {}).unwrap();
         assert!(!sending.has_repeats());
         sending.tick(sending.expires().unwrap());
         assert_eq!(sending.repeat().unwrap().0, 4);

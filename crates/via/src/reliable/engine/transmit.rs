@@ -2,7 +2,7 @@
 
 use super::{Engine, Phase, READS_MAX};
 use crate::descriptor::{Descriptor, Operation, Status};
-use crate::reliable::packet::{self, Action, Body, DATA_HEADER, DataHeader, HEADER, Header, PLACE};
+use crate::reliable::packet::{self, Action, Body, DATA_HEADER, DataHeader, FURTHER_MAX, HEADER, Header, PLACE};
 use crate::reliable::sending::Piece;
 use crate::spi::{Refusal, Sink};
 
@@ -104,8 +104,13 @@ impl Engine {
     /// Makes the acknowledgement that is due, before a sleep: no other packet will carry it along.
     pub fn acknowledge_now(&mut self, into: &mut [u8]) -> Option<usize> {
         self.receiving.ack_due().filter(|_| !matches!(self.phase, Phase::Opening(..) | Phase::Over(Some(_))))?;
+        self.put_ack(into)
+    }
+
+    fn put_ack(&mut self, into: &mut [u8]) -> Option<usize> {
         self.receiving.acknowledged();
-        self.put(into, &Body::Ack)
+        let mut words = [0; FURTHER_MAX];
+        self.put(into, &Body::Ack { further: self.receiving.put_further(&mut words) })
     }
 
     fn control_packet(&mut self, now: u64, into: &mut [u8]) -> Option<usize> {
@@ -113,8 +118,7 @@ impl Engine {
             return self.put(into, &Body::Probed { length });
         }
         if self.receiving.ack_due().is_some_and(|due| due <= now) {
-            self.receiving.acknowledged();
-            return self.put(into, &Body::Ack);
+            return self.put_ack(into);
         }
         if matches!(self.phase, Phase::Over(_)) {
             return None;
@@ -132,12 +136,14 @@ impl Engine {
         None
     }
 
-    /// Notes that a data packet was made. The packet acknowledges all packets received so far, and
-    /// needs an acknowledgement itself.
+    /// Notes that a data packet was made. The packet acknowledges all packets received so far,
+    /// unless some of them are too far ahead, and needs an acknowledgement itself.
     pub(super) fn made(&mut self, now: u64) {
         self.statistics.sent += 1;
         if self.is_reliable {
-            self.receiving.acknowledged();
+            if !self.receiving.has_further() {
+                self.receiving.acknowledged();
+            }
             self.liveness.waiting.get_or_insert(now);
         }
     }

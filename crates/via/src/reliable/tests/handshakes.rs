@@ -144,7 +144,7 @@ fn protocol_violations_break_the_connection() {
     net.pass(1_000_000);
     let header = Header { to: 0x1111, number: 0, ack: 1000, sack: 0, window: 0 };
     let mut bytes = [0; MTU];
-    let length = packet::write(&mut bytes, &header, &Body::Ack).unwrap();
+    let length = packet::write(&mut bytes, &header, &Body::Ack { further: &[] }).unwrap();
     net.deliver(1, &bytes[..length]);
     net.until(|ends| ends.iter().all(|end| end.queues.ended.is_some()));
     assert_eq!([net.ends[0].queues.ended, net.ends[1].queues.ended], [Some(Ended::Violation); 2]);

@@ -12,7 +12,8 @@ const PAYLOAD: u32 = (MTU - DATA_HEADER) as u32;
 /// Makes a connection over a line with that round trip in milliseconds, which both ends know.
 fn line(round_trip: u64) -> Net {
     let line = Line { delay: round_trip * MILLISECOND / 2, ..Line::default() };
-    let mut net = Net::over(ReliableDelivery, &Settings::default(), MTU, line);
+    let settings = Settings { window: 16 << 20, ..Settings::default() };
+    let mut net = Net::over(ReliableDelivery, &settings, MTU, line);
     net.pass(1000 * MILLISECOND);
     for _ in 0..20 {
         transfer(&mut net, 1, |_| false);
@@ -74,4 +75,16 @@ fn packets_delayed_beyond_the_timeout_are_not_all_sent_again() {
     assert!(took < 220, "{took} ms");
     // Two packets for each timeout, which doubles from some milliseconds on.
     assert!((2..20).contains(&repeated(&net)), "{}", repeated(&net));
+}
+
+#[test]
+fn losses_among_many_packets_in_flight_are_found_together() {
+    let mut net = line(100);
+    for _ in 0..3 {
+        transfer(&mut net, 700, |_| false);
+    }
+    let before = repeated(&net);
+    let took = transfer(&mut net, 700, |number| number % 100 == 50);
+    assert!(took < 400, "{took} ms");
+    assert_eq!(repeated(&net) - before, 7);
 }
