@@ -7,6 +7,7 @@
 //! makes a pair of engines. A [`LinkPort`] drives an engine over a [`Link`], and [`connect`] and
 //! [`accept`] perform the handshake over a link. docs/vi-wire.md specifies the packets.
 
+mod congestion;
 mod crc;
 mod engine;
 mod guard;
@@ -15,6 +16,7 @@ mod link;
 pub mod network;
 mod open;
 mod overtaking;
+mod pacing;
 pub mod packet;
 mod path;
 mod port;

@@ -1,8 +1,10 @@
 //! The sending direction: the packets under way, their times, and those that have to be sent again.
 
+use super::congestion::Congestion;
 use super::overtaking::Overtaking;
+use super::pacing::{Pacing, Rate};
 use super::packet::{PACKETS_MAX, Sack};
-use super::timing::{Congestion, RoundTrip};
+use super::timing::RoundTrip;
 use std::collections::VecDeque;
 
 /// The number of packets in flight for which memory is reserved from the start.
@@ -13,6 +15,11 @@ pub(super) const OVERHEAD: u64 = 512;
 /// The number of timeouts in a row after which losses show persistent congestion. Together they
 /// last three times the first of them. RFC 9002, 7.6.1.
 const PERSISTENT: u32 = 2;
+
+/// The round trip below which packets are not paced, and the round trip assumed while none is known
+/// (RFC 9002, 6.2.2), in nanoseconds.
+const PACED_TRIP_MIN: u64 = 1_000_000;
+const ASSUMED_TRIP: u64 = 333_000_000;
 
 /// The content of a data packet: enough to make it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +60,8 @@ struct NewlyAcked {
     // The bytes of packets that were in flight, and the number of packets that counted as lost.
     in_flight: u64,
     lost: usize,
+    // The bytes of packets sent after the last reduction of the congestion window.
+    fresh: u64,
     // The number and the time of the newest transmission among packets that were sent only once; 0
     // if there is none.
     transmission: u64,
@@ -62,7 +71,7 @@ struct NewlyAcked {
 }
 
 impl NewlyAcked {
-    fn count(&mut self, packet: &mut Packet, arrived: &mut impl FnMut(&Packet)) {
+    fn count(&mut self, packet: &mut Packet, reduced_at: u64, arrived: &mut impl FnMut(&Packet)) {
         let length = u64::from(packet.length);
         match packet.state {
             State::InFlight => self.in_flight += length,
@@ -71,6 +80,9 @@ impl NewlyAcked {
         }
         packet.state = State::Arrived;
         self.bytes += length;
+        if packet.transmission > reduced_at {
+            self.fresh += length;
+        }
         arrived(packet);
         if !packet.is_repeated && self.transmission < packet.transmission {
             (self.transmission, self.sent) = (packet.transmission, packet.sent);
@@ -106,6 +118,11 @@ pub(super) struct Sending {
     probes: u8,
     pub(super) trip: RoundTrip,
     congestion: Congestion,
+    // The length of a packet, in bytes.
+    packet: u64,
+    pacing: Pacing,
+    // The time until which a packet waits because of pacing alone.
+    paced_until: Option<u64>,
     /// The number of packets sent again.
     pub(super) retransmitted: u64,
 }
@@ -128,6 +145,9 @@ impl Sending {
             probes: 0,
             trip,
             congestion: Congestion::new(packet as u64),
+            packet: packet as u64,
+            pacing: Pacing::default(),
+            paced_until: None,
             retransmitted: 0,
         }
     }
@@ -156,7 +176,44 @@ impl Sending {
     }
 
     pub(super) fn packet_is(&mut self, length: usize) {
-        self.congestion.packet_is(length as u64);
+        self.packet = length as u64;
+        self.congestion.packet_is(self.packet);
+    }
+
+    /// Returns the time until which a packet waits that [`Self::has_room`] or [`Self::repeat`] has
+    /// held back because of pacing alone.
+    pub(super) fn paced_until(&self) -> Option<u64> {
+        self.paced_until
+    }
+
+    /// Forgets the packets that were held back.
+    pub(super) fn look_again(&mut self) {
+        self.paced_until = None;
+    }
+
+    /// Returns the rate of the connection; `None` if its packets are not paced.
+    #[inline]
+    fn rate(&self) -> Option<Rate> {
+        let time = match self.trip.smoothed() {
+            0 => ASSUMED_TRIP,
+            1..PACED_TRIP_MIN => return None,
+            smoothed => smoothed,
+        };
+        Some(Rate { bytes: self.congestion.pace(), time })
+    }
+
+    /// Whether pacing lets a packet pass now that may be sent otherwise.
+    fn passes(&mut self, now: u64, length: u64) -> bool {
+        let Some(rate) = self.rate() else { return true };
+        let wait = self.pacing.wait(now, (length, self.packet), rate);
+        self.paced_until = self.paced_until.or(wait);
+        wait.is_none()
+    }
+
+    fn pace(&mut self, now: u64, length: u64) {
+        if let Some(rate) = self.rate() {
+            self.pacing.sent(now, length, rate);
+        }
     }
 
     /// Sets the peer's window.
@@ -165,7 +222,7 @@ impl Sending {
     }
 
     /// Whether a new packet of that length may be sent now.
-    pub(super) fn has_room(&self, length: usize) -> bool {
+    pub(super) fn has_room(&mut self, now: u64, length: usize) -> bool {
         let length = length as u64;
         let is_first = self.packets.is_empty();
         let fits_peer = self.occupied + length + OVERHEAD <= self.window;
@@ -174,6 +231,7 @@ impl Sending {
             && (self.packets.len() as u64) < PACKETS_MAX
             && (fits_peer || is_first)
             && (fits_network || self.in_flight == 0)
+            && self.passes(now, length)
     }
 
     /// Notes that a new packet was sent.
@@ -190,14 +248,15 @@ impl Sending {
         self.packets.push_back(packet);
         self.in_flight += length as u64;
         self.occupied += length as u64 + OVERHEAD;
+        self.pace(now, length as u64);
         self.expires.get_or_insert_with(|| now + self.trip.timeout());
     }
 
     /// Returns the packet to send again now: its number and its content. Lost packets come first.
     /// When an acknowledgement is overdue, the oldest packet in flight lets the peer go on, and the
     /// newest shows which packets got lost (RFC 8985, 7.3; RFC 9002, 6.2.4). The congestion window
-    /// does not limit these two.
-    pub(super) fn repeat(&self) -> Option<(u64, Piece)> {
+    /// and pacing do not limit these two.
+    pub(super) fn repeat(&mut self, now: u64) -> Option<(u64, Piece)> {
         let is_in_flight = |packet: &Packet| packet.state == State::InFlight;
         let mut packets = self.packets.iter();
         let at = match self.probes {
@@ -206,9 +265,11 @@ impl Sending {
             1 => packets.rposition(is_in_flight)?,
             _ => packets.position(is_in_flight)?,
         };
-        let packet = &self.packets[at];
-        let fits = self.in_flight == 0 || self.in_flight + u64::from(packet.length) <= self.congestion.window();
-        (fits || self.probes > 0).then_some((self.first + at as u64, packet.piece))
+        let Packet { piece, length, .. } = self.packets[at];
+        let length = u64::from(length);
+        let fits = self.in_flight == 0 || self.in_flight + length <= self.congestion.window();
+        let passes = self.probes > 0 || (fits && self.passes(now, length));
+        passes.then_some((self.first + at as u64, piece))
     }
 
     /// Notes that packet `number` was sent again.
@@ -216,15 +277,17 @@ impl Sending {
         self.retransmitted += 1;
         self.probes = self.probes.saturating_sub(1);
         let packet = &mut self.packets[(number - self.first) as usize];
+        let length = u64::from(packet.length);
         packet.is_repeated = true;
         if packet.state == State::Lost {
             self.transmissions += 1;
             packet.state = State::InFlight;
             (packet.transmission, packet.sent) = (self.transmissions, now);
             self.lost -= 1;
-            self.in_flight += u64::from(packet.length);
+            self.in_flight += length;
             self.expires.get_or_insert_with(|| now + self.trip.timeout());
         }
+        self.pace(now, length);
     }
 
     /// Processes an acknowledgement: the peer has all packets before `ack`, and the packets whose
@@ -260,7 +323,7 @@ impl Sending {
         {
             self.first += 1;
             self.occupied -= u64::from(packet.length) + OVERHEAD;
-            newly.count(&mut packet, &mut arrived);
+            newly.count(&mut packet, self.reduced_at, &mut arrived);
             each(packet.piece);
         }
         if beyond > 0 {
@@ -268,7 +331,7 @@ impl Sending {
                 while word != 0 {
                     let at = begin as usize + 1 + word.trailing_zeros() as usize;
                     word &= word - 1;
-                    newly.count(&mut self.packets[at], &mut arrived);
+                    newly.count(&mut self.packets[at], self.reduced_at, &mut arrived);
                 }
             }
         }
@@ -285,7 +348,7 @@ impl Sending {
     fn progressed(&mut self, now: u64, newly: &NewlyAcked, was_full: bool) {
         self.in_flight -= newly.in_flight;
         self.lost -= newly.lost;
-        self.probes = 0;
+        (self.probes, self.paced_until) = (0, None);
         let timeouts = std::mem::take(&mut self.timeouts);
         // After a timeout, an acknowledgement was lost or answers a repeated packet: in both cases
         // packets that were sent once have arrived earlier than it says.
@@ -293,8 +356,8 @@ impl Sending {
             self.trip.sample(now.saturating_sub(newly.sent));
         }
         self.trip.answered_within(newly.bound);
-        if was_full && self.lost == 0 {
-            self.congestion.acknowledged(newly.bytes);
+        if was_full && newly.fresh > 0 {
+            self.congestion.acknowledged(now, newly.fresh, self.trip.smoothed());
         }
         if self.find_losses(now) && timeouts >= PERSISTENT {
             self.congestion.collapsed();
@@ -404,7 +467,7 @@ mod tests {
         for _ in 0..times {
             now = sending.expires().unwrap();
             sending.tick(now);
-            while let Some((number, _)) = sending.repeat() {
+            while let Some((number, _)) = sending.repeat(now) {
                 sending.sent_again(now, number);
                 numbers.push(number);
             }
@@ -447,13 +510,14 @@ mod tests {
     fn a_repetition_answered_too_soon_shows_reordering() {
         let mut sending = sending();
         sending.acknowledged(10 * MILLISECOND, 0, sack(0b111), |_| {}).unwrap();
-        assert_eq!(sending.repeat().unwrap().0, 0);
+        assert_eq!(sending.repeat(10 * MILLISECOND).unwrap().0, 0);
         sending.sent_again(10 * MILLISECOND, 0);
         // The first transmission arrives late, and the packets after it arrive in another order.
         sending.acknowledged(11 * MILLISECOND, 4, Sack::NONE, |_| {}).unwrap();
         sending.acknowledged(12 * MILLISECOND, 4, sack(0b111), |_| {}).unwrap();
         assert!(!sending.has_repeats());
-        sending.tick(sending.expires().unwrap());
-        assert_eq!(sending.repeat().unwrap().0, 4);
+        let now = sending.expires().unwrap();
+        sending.tick(now);
+        assert_eq!(sending.repeat(now).unwrap().0, 4);
     }
 }

@@ -6,6 +6,7 @@ mod handshakes;
 mod long_lines;
 mod losses;
 mod operations;
+mod pacing;
 
 use super::handshake::{Answer, Answering, Requesting};
 use super::packet::{self, Body};

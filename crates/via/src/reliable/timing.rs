@@ -85,59 +85,9 @@ impl RoundTrip {
     }
 }
 
-/// The initial window, in packets.
-const FIRST_PACKETS: u64 = 16;
-/// The minimum of the initial window, in bytes.
-const FIRST_BYTES: u64 = 64 << 10;
-/// The maximum of the window, in bytes.
-const MOST: u64 = 64 << 20;
-
-/// The number of bytes that may be under way: slow start, congestion avoidance, one reduction for
-/// each window. RFC 5681.
-#[derive(Clone, Debug)]
-pub(super) struct Congestion {
-    window: u64,
-    threshold: u64,
-    packet: u64,
-}
-
-impl Congestion {
-    pub(super) fn new(packet: u64) -> Self {
-        Self { window: (FIRST_PACKETS * packet).max(FIRST_BYTES), threshold: u64::MAX, packet }
-    }
-
-    /// Notes that packets have become longer.
-    pub(super) fn packet_is(&mut self, packet: u64) {
-        self.packet = packet;
-        self.window = self.window.max(4 * packet);
-    }
-
-    pub(super) fn window(&self) -> u64 {
-        self.window
-    }
-
-    /// Notes that `bytes` bytes were acknowledged while the window was in use.
-    pub(super) fn acknowledged(&mut self, bytes: u64) {
-        let grown = if self.window < self.threshold { bytes } else { (self.packet * bytes / self.window).max(1) };
-        self.window = (self.window + grown).min(MOST);
-    }
-
-    /// Notes the first loss among packets that were under way together. The factor is 0.7 of RFC
-    /// 9438 instead of a half.
-    pub(super) fn lost(&mut self) {
-        self.window = (self.window * 7 / 10).max(2 * self.packet);
-        self.threshold = self.window;
-    }
-
-    /// Notes that everything got lost for a long time: persistent congestion. RFC 9002, 7.6.
-    pub(super) fn collapsed(&mut self) {
-        self.window = 2 * self.packet;
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Congestion, RoundTrip};
+    use super::RoundTrip;
 
     const MILLISECOND: u64 = 1_000_000;
 
@@ -187,24 +137,5 @@ mod tests {
         assert_eq!(trip.timeout(), 6000 * MILLISECOND, "doubling has a lower ceiling than round trips");
         trip.sample(u64::MAX);
         assert_eq!(trip.timeout(), 60_000 * MILLISECOND);
-    }
-
-    #[test]
-    fn the_window_doubles_until_something_is_lost_and_then_grows_by_packets() {
-        let mut congestion = Congestion::new(1000);
-        let first = congestion.window();
-        congestion.acknowledged(first);
-        assert_eq!(congestion.window(), 2 * first);
-        congestion.lost();
-        let after = congestion.window();
-        assert_eq!(after, 2 * first * 7 / 10);
-        let mut acknowledged = 0;
-        while acknowledged < after {
-            congestion.acknowledged(1000);
-            acknowledged += 1000;
-        }
-        assert!((900..=1010).contains(&(congestion.window() - after)), "{}", congestion.window() - after);
-        congestion.collapsed();
-        assert_eq!(congestion.window(), 2000);
     }
 }

@@ -79,7 +79,8 @@ impl Engine {
 
     /// Makes a data packet: a lost one again, or else a new one.
     fn data_packet(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
-        if let Some((number, piece)) = self.sending.repeat() {
+        self.sending.look_again();
+        if let Some((number, piece)) = self.sending.repeat(now) {
             let length = self.make(number, piece, sink, into);
             self.sending.sent_again(now, number);
             self.made(now);
@@ -94,7 +95,7 @@ impl Engine {
             }
         }
         let is_due = self.target.refused.is_some() && !self.target.has_refused && self.target.is_served();
-        if !is_due || !self.sending.has_room(DATA_HEADER) {
+        if !is_due || !self.sending.has_room(now, DATA_HEADER) {
             return None;
         }
         self.target.has_refused = true;
@@ -160,7 +161,7 @@ impl Engine {
         let served = self.target.reads.get(self.target.read)?;
         let left = served.total - self.target.offset;
         let length = left.min((self.path.current() - DATA_HEADER) as u32);
-        if !self.sending.has_room(DATA_HEADER + length as usize) {
+        if !self.sending.has_room(now, DATA_HEADER + length as usize) {
             return None;
         }
         if !served.region.is_registered() {
@@ -204,7 +205,7 @@ impl Engine {
         if !self.is_reliable {
             return self.unreliable(now, piece, on_wire, sink, into);
         }
-        if !self.sending.has_room(on_wire) {
+        if !self.sending.has_room(now, on_wire) {
             return None;
         }
         let header = self.header(self.sending.next());
@@ -264,9 +265,9 @@ impl Engine {
         Some(made)
     }
 
-    /// Returns the end of the current span if unreliable delivery waits for it.
+    /// Returns the time at which a packet may be sent that pacing holds back.
     pub(super) fn paced_until(&self) -> Option<u64> {
-        self.is_held_up.then_some(self.budget_until)
+        if self.is_reliable { self.sending.paced_until() } else { self.is_held_up.then_some(self.budget_until) }
     }
 
     /// Makes a data packet, for the first time or again, and returns its length.

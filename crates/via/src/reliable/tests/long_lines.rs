@@ -108,3 +108,11 @@ fn path_probes_wait_for_the_round_trip() {
         assert!(net.datagrams < 16, "{} datagrams at {round_trip} ms", net.datagrams);
     }
 }
+
+#[test]
+fn one_connection_fills_a_long_line() {
+    let mut net = line(250);
+    goodput(&mut net, 5000);
+    let rate = goodput(&mut net, 5000);
+    assert!(rate > 70.0, "{rate} Mbit/s");
+}

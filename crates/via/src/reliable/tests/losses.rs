@@ -9,9 +9,13 @@ use crate::reliable::packet::DATA_HEADER;
 /// The number of payload bytes in a packet.
 const PAYLOAD: u32 = (MTU - DATA_HEADER) as u32;
 
-/// Makes a connection over a line with that round trip in milliseconds, which both ends know.
-fn line(round_trip: u64) -> Net {
-    let line = Line { delay: round_trip * MILLISECOND / 2, ..Line::default() };
+/// Makes a connection over a line with that round trip in milliseconds.
+pub(super) fn line(round_trip: u64) -> Net {
+    known(Line { delay: round_trip * MILLISECOND / 2, ..Line::default() })
+}
+
+/// Makes a connection over a line whose round trip both ends know.
+pub(super) fn known(line: Line) -> Net {
     let settings = Settings { window: 16 << 20, ..Settings::default() };
     let mut net = Net::over(ReliableDelivery, &settings, MTU, line);
     net.pass(1000 * MILLISECOND);
@@ -23,7 +27,7 @@ fn line(round_trip: u64) -> Net {
 
 /// Sends a message of so many packets, of which the first transmissions of some get lost. Returns
 /// the time until all have arrived, in milliseconds.
-fn transfer(net: &mut Net, count: u32, is_lost: impl Fn(u32) -> bool) -> u64 {
+pub(super) fn transfer(net: &mut Net, count: u32, is_lost: impl Fn(u32) -> bool) -> u64 {
     let began = net.now;
     let first = net.ends[0].engine.next_numbers()[0];
     net.lost = (0..count).filter(|number| is_lost(*number)).map(|number| first + number).collect();
@@ -33,7 +37,7 @@ fn transfer(net: &mut Net, count: u32, is_lost: impl Fn(u32) -> bool) -> u64 {
     (net.now - began) / MILLISECOND
 }
 
-fn repeated(net: &Net) -> u64 {
+pub(super) fn repeated(net: &Net) -> u64 {
     net.ends[0].engine.statistics().retransmitted
 }
 
