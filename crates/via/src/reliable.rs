@@ -43,8 +43,8 @@ pub struct Settings {
     pub keep_alive: bool,
     /// The maximum delay of an acknowledgement that waits for a packet to carry it along.
     pub ack_delay: Duration,
-    /// The maximum number of bytes of datagrams under way to this end: the capacity of its socket
-    /// until the next look.
+    /// The number of bytes of datagrams that this end keeps until it looks at them: the capacity of
+    /// its socket. Over round trips of less than 20 ms, no more are in flight to this end.
     pub window: u32,
     /// The maximum length of a packet that every path takes, in bytes.
     pub first_packet: usize,

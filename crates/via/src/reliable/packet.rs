@@ -61,7 +61,8 @@ pub struct Header {
     pub ack: u32,
     /// Bit `i`: packet `ack + 1 + i` has arrived.
     pub sack: u64,
-    /// The number of bytes that may be under way to the sender from `ack` on.
+    /// The number of bytes of datagrams that the sender keeps until it looks at them. No more may
+    /// be in flight to it from `ack` on; over long round trips, a multiple.
     pub window: u32,
 }
 

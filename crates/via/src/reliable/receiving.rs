@@ -7,6 +7,10 @@ use std::collections::BTreeMap;
 /// The number of in-order packets that are acknowledged without delay.
 const PACKETS_UNANSWERED: u32 = 8;
 
+/// The number of bytes of early packets that every connection keeps: all that may be in flight, in
+/// packets of the usual length.
+const EARLY_BYTES: u64 = PACKETS_MAX * 1500;
+
 /// The state of one direction at its receiver.
 #[derive(Debug)]
 pub(super) struct Receiving {
@@ -17,7 +21,7 @@ pub(super) struct Receiving {
     early: BTreeMap<u64, Box<[u8]>>,
     early_bits: Vec<u64>,
     early_bytes: u64,
-    /// The number of bytes that may be under way to this end.
+    /// The number of bytes of datagrams that this end keeps until it looks at them.
     pub(super) window: u32,
     unanswered: u32,
     unanswered_bytes: u64,
@@ -148,7 +152,7 @@ impl Receiving {
 
     /// Keeps a packet that came early until the packets before it have been processed.
     pub(super) fn keep(&mut self, number: u64, bytes: &[u8]) {
-        let has_room = self.early_bytes + bytes.len() as u64 <= 2 * u64::from(self.window).max(1 << 16);
+        let has_room = self.early_bytes + bytes.len() as u64 <= EARLY_BYTES.max(2 * u64::from(self.window));
         if has_room && !self.early.contains_key(&number) {
             self.early_bytes += bytes.len() as u64;
             self.early.insert(number, bytes.into());

@@ -21,6 +21,10 @@ const PERSISTENT: u32 = 2;
 const PACED_TRIP_MIN: u64 = 1_000_000;
 const ASSUMED_TRIP: u64 = 333_000_000;
 
+/// The time after which the receiver looks at its socket again, in nanoseconds. Over longer round
+/// trips, which packets are spread over, only a share of those in flight waits there.
+const LOOK: u64 = 10_000_000;
+
 /// The content of a data packet: enough to make it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
@@ -105,7 +109,7 @@ pub(super) struct Sending {
     // The number of transmissions at the last reduction of the congestion window. Losses of packets
     // that were sent before belong to that reduction and cause no further one.
     reduced_at: u64,
-    // The receiver's window from `first` on, in bytes.
+    // The receiver's window, in bytes.
     window: u64,
     // The time at which the next overtaken packet counts as lost.
     loss_due: Option<u64>,
@@ -225,7 +229,8 @@ impl Sending {
     pub(super) fn has_room(&mut self, now: u64, length: usize) -> bool {
         let length = length as u64;
         let is_first = self.packets.is_empty();
-        let fits_peer = self.occupied + length + OVERHEAD <= self.window;
+        let looks = (self.trip.smoothed() / LOOK).max(1);
+        let fits_peer = self.occupied + length + OVERHEAD <= self.window * looks;
         let fits_network = self.in_flight + length <= self.congestion.window();
         self.lost == 0
             && (self.packets.len() as u64) < PACKETS_MAX

@@ -16,8 +16,13 @@ const LENGTH: u32 = 1 << 20;
 /// Makes a connection over a line with that round trip in milliseconds, whose ends keep as many
 /// datagrams as arrive.
 fn line(round_trip: u64) -> Net {
+    to_socket(round_trip, 16 << 20)
+}
+
+/// Makes such a connection whose ends keep `window` bytes of datagrams.
+fn to_socket(round_trip: u64, window: u32) -> Net {
     let line = Line { delay: round_trip * MILLISECOND / 2, rate: RATE, queue: QUEUE };
-    let settings = Settings { window: 16 << 20, ..Settings::default() };
+    let settings = Settings { window, ..Settings::default() };
     let mut net = Net::over(ReliableDelivery, &settings, MTU, line);
     net.until(|ends| ends.iter().all(|end| end.engine.is_open()));
     net
@@ -115,4 +120,12 @@ fn one_connection_fills_a_long_line() {
     goodput(&mut net, 5000);
     let rate = goodput(&mut net, 5000);
     assert!(rate > 70.0, "{rate} Mbit/s");
+}
+
+#[test]
+fn a_small_socket_does_not_limit_a_long_line() {
+    let mut net = to_socket(100, 200_000);
+    goodput(&mut net, 5000);
+    let rate = goodput(&mut net, 5000);
+    assert!(rate > 30.0, "{rate} Mbit/s");
 }
