@@ -501,6 +501,26 @@ mod tests {
     }
 
     #[test]
+    fn acknowledgements_of_packets_never_sent_are_violations() {
+        // 20 packets were sent, 0 to 19.
+        for (ack, first, further, is_known) in [
+            (20, 0, 0, true),
+            (21, 0, 0, false),
+            (0, 1 << 18, 0, true),
+            (0, 1 << 19, 0, false),
+            (19, 1, 0, false),
+            (20, 1, 0, false),
+            (0, 0, 1, false),
+            (u64::MAX >> 1, 0, 1, false),
+        ] {
+            let (mut sending, further) = (sending(), u64::to_le_bytes(further));
+            let sack = Sack { first, further: &further };
+            let known = sending.acknowledged(10 * MILLISECOND, ack, sack, |_| {});
+            assert_eq!(known.is_some(), is_known, "{ack} {first:x} {further:?}");
+        }
+    }
+
+    #[test]
     fn acknowledgements_after_a_timeout_tell_no_round_trip() {
         let mut sending = sending();
         let (now, _) = overdue(&mut sending, 1);

@@ -4,7 +4,7 @@ use super::{Faults, MTU, Net, Queues, carrying, offer, statuses};
 use crate::attributes::Reliability::ReliableDelivery;
 use crate::descriptor::{Descriptor, Status};
 use crate::error::Ended;
-use crate::reliable::packet::{self, BadPacket, Body, Header};
+use crate::reliable::packet::{self, BadPacket, Body, FURTHER_MAX, HEADER, Header};
 use crate::reliable::{Answer, Answering, Dropped, Requesting, Settings};
 use crate::spi::Offer;
 
@@ -103,6 +103,24 @@ fn every_bit_of_a_packet_is_checked() {
     }
     for shorter in 0..length {
         assert!(packet::parse(&bytes[..shorter]).is_err());
+    }
+}
+
+#[test]
+fn acknowledgements_have_words_for_the_packets_in_flight_and_no_more() {
+    let header = Header { to: 1, number: 0, ack: 2, sack: 3, window: 4 };
+    let words: Vec<u8> = (0..FURTHER_MAX + 8).map(|at| at as u8).collect();
+    let mut bytes = [0; MTU];
+    for count in [0, 8, 16, FURTHER_MAX] {
+        let body = Body::Ack { further: &words[..count] };
+        let length = packet::write(&mut bytes, &header, &body).unwrap();
+        assert_eq!(packet::parse(&bytes[..length]), Ok((header, body)));
+    }
+    assert!(packet::write(&mut bytes, &header, &Body::Ack { further: &words }).is_err());
+    packet::write(&mut bytes, &header, &Body::Ack { further: &[] }).unwrap();
+    for count in [1, 7, 9, FURTHER_MAX + 8] {
+        let length = packet::seal(&mut bytes[..HEADER + count]);
+        assert_eq!(packet::parse(&bytes[..length]), Err(BadPacket::Fields));
     }
 }
 
