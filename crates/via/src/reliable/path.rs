@@ -19,6 +19,8 @@ pub(super) struct Path {
     most: usize,
     candidate: usize,
     tries: u32,
+    // The time of the last probe.
+    sent: u64,
     due: Option<u64>,
 }
 
@@ -28,7 +30,7 @@ impl Path {
     pub(super) fn new(first: usize, most: usize) -> Self {
         let first = first.min(most);
         let due = (first < most).then_some(0);
-        Self { current: first, ceiling: most, most, candidate: most, tries: 0, due }
+        Self { current: first, ceiling: most, most, candidate: most, tries: 0, sent: 0, due }
     }
 
     /// Notes that each datagram gets longer by `overhead` bytes outside of the packet.
@@ -61,8 +63,15 @@ impl Path {
             }
         }
         self.tries += 1;
+        self.sent = now;
         self.due = Some(now + timeout.max(PROBE_TIMEOUT));
         Some(self.candidate)
+    }
+
+    /// Returns the time that the answer took which arrives now. `None` for another length than that
+    /// of the last probe, or if several probes had it.
+    pub(super) fn round_trip(&self, now: u64, length: usize) -> Option<u64> {
+        (length == self.candidate && self.tries == 1).then(|| now.saturating_sub(self.sent))
     }
 
     /// Notes that a probe of that length got through. Returns whether packets may be longer now.

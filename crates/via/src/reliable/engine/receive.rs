@@ -90,7 +90,9 @@ impl Engine {
             Body::Ping => self.receiving.hurry(now),
             Body::Probe => self.probed = u32::try_from(datagram.len()).ok(),
             Body::Probed { length } => {
-                if self.path.confirmed(now, *length as usize) {
+                let (length, trip) = (*length as usize, &mut self.sending.trip);
+                self.path.round_trip(now, length).into_iter().for_each(|took| trip.sample(took));
+                if self.path.confirmed(now, length) {
                     self.sending.packet_is(self.path.current());
                 }
             }

@@ -103,6 +103,13 @@ fn a_timeout_doubled_beyond_the_round_trip_is_kept_until_a_sample() {
 }
 
 #[test]
+fn the_answer_to_a_probe_tells_a_long_round_trip() {
+    let mut net = line(250);
+    net.pass(300 * MILLISECOND);
+    assert_eq!(net.ends.map(|end| end.engine.statistics().round_trip_ns / MILLISECOND), [250; 2]);
+}
+
+#[test]
 fn path_probes_wait_for_the_round_trip() {
     for round_trip in [1, 250] {
         let line = Line { delay: round_trip * MILLISECOND / 2, ..Line::default() };
