@@ -87,6 +87,7 @@ mod descriptor;
 pub mod doorbell;
 #[cfg_attr(loom, allow(dead_code))]
 mod error;
+mod host;
 pub mod layout;
 #[cfg(not(loom))]
 mod memory;

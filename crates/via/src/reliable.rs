@@ -7,6 +7,7 @@
 //! makes a pair of engines. A [`LinkPort`] drives an engine over a [`Link`], and [`connect`] and
 //! [`accept`] perform the handshake over a link. docs/vi-wire.md specifies the packets.
 
+mod congestion;
 mod crc;
 mod engine;
 mod guard;
@@ -14,6 +15,8 @@ mod handshake;
 mod link;
 pub mod network;
 mod open;
+mod overtaking;
+mod pacing;
 pub mod packet;
 mod path;
 mod port;
@@ -43,14 +46,14 @@ pub struct Settings {
     pub keep_alive: bool,
     /// The maximum delay of an acknowledgement that waits for a packet to carry it along.
     pub ack_delay: Duration,
-    /// The maximum number of bytes of datagrams under way to this end: the capacity of its socket
-    /// until the next look.
+    /// The number of bytes of datagrams that this end keeps until it looks at them: the capacity of
+    /// its socket. Over round trips of less than 20 ms, no more are in flight to this end.
     pub window: u32,
     /// The maximum length of a packet that every path takes, in bytes.
     pub first_packet: usize,
-    /// The minimum time without an acknowledgement after which a packet counts as lost.
+    /// The minimum time beyond the round trip after which an acknowledgement is overdue.
     pub timeout_min: Duration,
-    /// The maximum of that time.
+    /// The maximum time, round trip included, after which an acknowledgement is overdue.
     pub timeout_max: Duration,
 }
 
@@ -63,7 +66,7 @@ impl Default for Settings {
             window: 1 << 20,
             first_packet: 1200,
             timeout_min: Duration::from_millis(5),
-            timeout_max: Duration::from_millis(200),
+            timeout_max: Duration::from_secs(60),
         }
     }
 }

@@ -14,7 +14,7 @@ pub(super) const ORDERS: &[Order] = &[
     (
         "crates/via",
         &[
-            &["attributes", "counters", "deadline", "error", "layout", "message", "region", "sync", "wait"],
+            &["attributes", "counters", "deadline", "error", "host", "layout", "message", "region", "sync", "wait"],
             &["bell", "doorbell", "memory", "notice"],
             &["descriptor", "socket"],
             &["reliable/link"],

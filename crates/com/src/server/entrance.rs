@@ -5,12 +5,13 @@
 //! newcomer takes that of the oldest client at the lowest stage. Clients that have called keep
 //! their places, and those that have just connected have a moment to bind and call.
 
+use super::waiting::counted;
 use crate::types::threads::lock;
+use obvia_via::datagram::Host;
 use obvia_via::stream::Stream;
 use obvia_via::window::Peer;
 use rustix::process::{Resource, getrlimit};
 use std::collections::{BTreeMap, HashMap};
-use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -20,9 +21,9 @@ const DESCRIPTORS: u64 = 2;
 /// The greatest number of places. A stream has a thread, too.
 const PLACES_MAX: u64 = 1 << 14;
 
-/// The greatest number of bytes of incomplete messages, for all clients and for one origin.
+/// The greatest number of bytes of incomplete messages, for all clients and for one host.
 const HELD_MAX: usize = 1 << 30;
-const HELD_BY_ORIGIN_MAX: usize = HELD_MAX / 2;
+const HELD_BY_HOST_MAX: usize = HELD_MAX / 2;
 
 /// The time for which a client keeps its place if an older one can lose its own.
 const MOMENT: Duration = Duration::from_secs(2);
@@ -33,27 +34,6 @@ enum Stage {
     Connected,
     Bound,
     Called,
-}
-
-/// The network that counts as one client's: an address of IPv4, or a prefix of 64 bits of IPv6,
-/// whose addresses one host may choose (RFC 4291 2.5.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Origin {
-    V4([u8; 4]),
-    V6([u8; 8]),
-}
-
-impl Origin {
-    /// Returns the origin of a peer; `None` for a process of this host.
-    fn of(peer: &Peer) -> Option<Self> {
-        let Peer::Host(host) = peer else { return None };
-        Some(match host.parse() {
-            Ok(IpAddr::V4(address)) => Self::V4(address.octets()),
-            Ok(IpAddr::V6(address)) => Self::V6(address.octets().first_chunk().copied().unwrap_or_default()),
-            // The peer has disconnected already.
-            Err(_) => Self::V6([0; 8]),
-        })
-    }
 }
 
 /// The streams from networks.
@@ -69,12 +49,12 @@ struct Places {
     next: u64,
     /// The taken places, the oldest first.
     taken: BTreeMap<u64, Taken>,
-    by_origin: HashMap<Origin, Share>,
+    by_host: HashMap<Host, Share>,
     /// The number of places whose streams were ended, and are not closed yet.
     evicted: u64,
 }
 
-/// The places and the memory of the clients of one origin.
+/// The places and the memory of the clients of one host.
 #[derive(Default)]
 struct Share {
     places: u64,
@@ -85,7 +65,7 @@ struct Share {
 }
 
 struct Taken {
-    origin: Origin,
+    host: Host,
     stage: Stage,
     since: Instant,
     is_evicted: bool,
@@ -105,8 +85,8 @@ impl Entrance {
     ///
     /// If all places are taken by clients that have called, or by ones that are about to end.
     pub(super) fn enter(&'static self, stream: &Arc<Stream>) -> Result<Option<Place>, Full> {
-        let Some(origin) = Origin::of(stream.peer()) else { return Ok(None) };
-        let (number, held) = lock(&self.places).enter(origin, stream, places_max(), Instant::now())?;
+        let Peer::Host(address) = stream.peer() else { return Ok(None) };
+        let (number, held) = lock(&self.places).enter(counted(address), stream, places_max(), Instant::now())?;
         Ok(Some(Place { entrance: self, number, held }))
     }
 }
@@ -124,36 +104,36 @@ fn places_max() -> u64 {
 impl Places {
     fn enter(
         &mut self,
-        origin: Origin,
+        host: Host,
         stream: &Arc<Stream>,
         most: u64,
         now: Instant,
     ) -> Result<(u64, Arc<AtomicUsize>), Full> {
-        // An origin has half of the places at most.
-        let is_origin_full = self.by_origin.get(&origin).is_some_and(|share| share.places >= most.div_ceil(2));
-        if is_origin_full || self.taken.len() as u64 - self.evicted >= most {
+        // A host has half of the places at most.
+        let is_host_full = self.by_host.get(&host).is_some_and(|share| share.places >= most.div_ceil(2));
+        if is_host_full || self.taken.len() as u64 - self.evicted >= most {
             // Ended streams still have descriptors.
             if self.evicted >= most.div_ceil(8) {
                 return Err(Full);
             }
-            self.evict(is_origin_full.then_some(origin), now)?;
+            self.evict(is_host_full.then_some(host), now)?;
         }
         let number = self.next;
         self.next += 1;
         let stream = Arc::clone(stream);
         let stage = Stage::Connected;
-        self.taken.insert(number, Taken { origin, stage, since: now, is_evicted: false, stream });
-        let share = self.by_origin.entry(origin).or_default();
+        self.taken.insert(number, Taken { host, stage, since: now, is_evicted: false, stream });
+        let share = self.by_host.entry(host).or_default();
         share.places += 1;
         share.waiting += 1;
         Ok((number, Arc::clone(&share.held)))
     }
 
-    /// Ends the oldest stream at the lowest stage: of this origin if there is one, otherwise of the
-    /// origins with the most waiting clients.
-    fn evict(&mut self, origin: Option<Origin>, now: Instant) -> Result<(), Full> {
-        let may_go = |taken: &&Taken| taken.is_waiting() && origin.is_none_or(|only| only == taken.origin);
-        let waiting = |taken: &Taken| self.by_origin.get(&taken.origin).map_or(0, |share| share.waiting);
+    /// Ends the oldest stream at the lowest stage: of this host if there is one, otherwise of the
+    /// hosts with the most waiting clients.
+    fn evict(&mut self, host: Option<Host>, now: Instant) -> Result<(), Full> {
+        let may_go = |taken: &&Taken| taken.is_waiting() && host.is_none_or(|only| only == taken.host);
+        let waiting = |taken: &Taken| self.by_host.get(&taken.host).map_or(0, |share| share.waiting);
         let most = self.taken.values().filter(may_go).map(waiting).max().ok_or(Full)?;
         let candidates = self.taken.iter().filter(|(_, taken)| may_go(taken) && waiting(taken) == most);
         let order = |number: u64, taken: &Taken| (now.duration_since(taken.since) < MOMENT, taken.stage, number);
@@ -162,19 +142,19 @@ impl Places {
             taken.is_evicted = true;
             taken.stream.abandon();
             self.evicted += 1;
-            let origin = taken.origin;
-            self.forget(origin, true);
+            let host = taken.host;
+            self.forget(host, true);
         }
         Ok(())
     }
 
-    /// Subtracts a place from those of its origin.
-    fn forget(&mut self, origin: Origin, is_waiting: bool) {
-        let Some(share) = self.by_origin.get_mut(&origin) else { return };
+    /// Subtracts a place from those of its host.
+    fn forget(&mut self, host: Host, is_waiting: bool) {
+        let Some(share) = self.by_host.get_mut(&host) else { return };
         share.places -= 1;
         share.waiting -= u64::from(is_waiting);
         if share.places == 0 {
-            self.by_origin.remove(&origin);
+            self.by_host.remove(&host);
         }
     }
 
@@ -184,7 +164,7 @@ impl Places {
         taken.stage = taken.stage.max(stage);
         if was_waiting
             && !taken.is_waiting()
-            && let Some(share) = self.by_origin.get_mut(&taken.origin)
+            && let Some(share) = self.by_host.get_mut(&taken.host)
         {
             share.waiting -= 1;
         }
@@ -195,7 +175,7 @@ impl Places {
         if taken.is_evicted {
             self.evicted -= 1;
         } else {
-            self.forget(taken.origin, taken.is_waiting());
+            self.forget(taken.host, taken.is_waiting());
         }
         Some(taken)
     }
@@ -205,7 +185,7 @@ impl Places {
 pub(crate) struct Place {
     entrance: &'static Entrance,
     number: u64,
-    /// The bytes of the incomplete messages of the client's origin.
+    /// The bytes of the incomplete messages of the client's host.
     held: Arc<AtomicUsize>,
 }
 
@@ -226,7 +206,7 @@ impl Place {
 
     /// Takes bytes for an incomplete message. Returns false if fewer are left.
     pub(super) fn hold(&self, bytes: usize) -> bool {
-        let limits = [(&self.entrance.held, HELD_MAX), (&*self.held, HELD_BY_ORIGIN_MAX)];
+        let limits = [(&self.entrance.held, HELD_MAX), (&*self.held, HELD_BY_HOST_MAX)];
         for (at, (held, most)) in limits.iter().enumerate() {
             if held.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) > *most {
                 for (held, _) in &limits[..=at] {

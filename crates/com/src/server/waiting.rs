@@ -1,8 +1,9 @@
 //! The connections that must still authenticate.
 
 use crate::types::threads::lock;
+use obvia_via::datagram::Host;
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard};
 
 /// The greatest number of connections that wait at their gates, over all hosts and for one host. A
@@ -13,10 +14,10 @@ pub(super) const WAITING_OF_HOST_MAX: usize = 128;
 
 /// The number of connections that must still authenticate, by host.
 #[derive(Default)]
-pub(super) struct Waiting(Mutex<HashMap<String, usize>>);
+pub(super) struct Waiting(Mutex<HashMap<Host, usize>>);
 
 impl Waiting {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Host, usize>> {
         lock(&self.0)
     }
 
@@ -51,12 +52,10 @@ impl Waiting {
     }
 }
 
-/// Returns the name by which the connections of a host are counted.
-fn counted(host: &str) -> String {
-    match host.parse::<IpAddr>().map(|ip| ip.to_canonical()) {
-        Ok(IpAddr::V6(ip)) => Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)).to_string(),
-        _ => host.to_owned(),
-    }
+/// Returns the host by which limits count the clients at an address.
+pub(super) fn counted(address: &str) -> Host {
+    // A peer that has disconnected already has no address.
+    address.parse::<IpAddr>().map_or(Host::NONE, |address| Host::from(address).counted())
 }
 
 /// A connection that is counted in `waiting` until this value is dropped.

@@ -157,9 +157,9 @@ impl Engine {
     ) -> Self {
         let path = Path::new(settings.first_packet.max(packet::HANDSHAKE_MAX), mtu);
         let silence = nanoseconds(settings.silence);
+        let most = nanoseconds(settings.timeout_max);
         // Several packets must get lost before the peer counts as gone.
-        let most = nanoseconds(settings.timeout_max).min(silence / 8);
-        let trip = RoundTrip::new(nanoseconds(settings.timeout_min).min(most), most);
+        let trip = RoundTrip::new(nanoseconds(settings.timeout_min).min(most), most, most.min(silence / 4));
         Self {
             silence,
             ack_delay: nanoseconds(settings.ack_delay),
@@ -193,9 +193,10 @@ impl Engine {
         self.phase = Phase::Opening(accept, Repeat::new());
     }
 
-    /// Confirms the peer's acceptance.
-    pub(super) fn confirm(&mut self, now: u64, peers_window: u32) {
+    /// Confirms the peer's acceptance, which took `round_trip` if that is known.
+    pub(super) fn confirm(&mut self, now: u64, peers_window: u32, round_trip: Option<u64>) {
         self.sending.window_is(peers_window);
+        round_trip.into_iter().for_each(|took| self.sending.trip.sample(took));
         self.receiving.hurry(now);
     }
 

@@ -74,7 +74,7 @@ impl Requesting {
             }
             Body::Accept { from, offer } if offer.reliability == self.offer.reliability => {
                 let mut engine = Engine::new(&self.settings, now, mtu, (self.own_id, from), &self.offer, &offer);
-                engine.confirm(now, header.window);
+                engine.confirm(now, header.window, self.repeat.round_trip(now));
                 Some(Answer::Accepted(Box::new(engine), offer))
             }
             _ => None,

@@ -27,6 +27,14 @@ pub const REASON_MAX: usize = 256;
 /// The maximum length of a handshake packet, in bytes.
 pub const HANDSHAKE_MAX: usize = HEADER + request::FIXED + DISCRIMINATOR_MAX + 8 + Offer::PRIVATE_MAX;
 
+/// The maximum number of data packets in flight, from the oldest unacknowledged one on. With
+/// packets of 1200 bytes, that is more than 100 Mbit/s need for a round trip of 250 ms.
+pub const PACKETS_MAX: u64 = 4096;
+/// The maximum length of the words behind an acknowledgement, in bytes. Together with the word in
+/// the header, they have a bit for each packet in flight.
+pub const FURTHER_MAX: usize = (PACKETS_MAX / 64 - 1) as usize * 8;
+const _: () = assert!(HEADER + FURTHER_MAX <= HANDSHAKE_MAX);
+
 const KIND: usize = 5;
 const OPERATION: usize = 6;
 const FLAGS: usize = 7;
@@ -57,8 +65,38 @@ pub struct Header {
     pub ack: u32,
     /// Bit `i`: packet `ack + 1 + i` has arrived.
     pub sack: u64,
-    /// The number of bytes that may be under way to the sender from `ack` on.
+    /// The number of bytes of datagrams that the sender keeps until it looks at them. No more may
+    /// be in flight to it from `ack` on; over long round trips, a multiple.
     pub window: u32,
+}
+
+/// A selective acknowledgement: bit `i` of word `k` is set if packet `ack + 1 + 64 * k + i` has
+/// arrived. The first word is in the header, the others are behind it in an [`Body::Ack`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sack<'a> {
+    pub(super) first: u64,
+    pub(super) further: &'a [u8],
+}
+
+impl Sack<'_> {
+    /// The acknowledgement of no further packet.
+    pub(super) const NONE: Self = Self { first: 0, further: &[] };
+
+    /// Returns the words that are not zero, with the numbers of their first bits.
+    pub(super) fn words(self) -> impl Iterator<Item = (u64, u64)> {
+        let further = self.further.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+        let words = std::iter::once(self.first).chain(further);
+        (0..).step_by(64).zip(words).filter(|(_, word)| *word != 0)
+    }
+
+    /// Returns the number after the last set bit.
+    #[inline]
+    pub(super) fn end(self) -> u64 {
+        if self.first == 0 && self.further.is_empty() {
+            return 0;
+        }
+        self.words().last().map_or(0, |(begin, word)| begin + 64 - u64::from(word.leading_zeros()))
+    }
 }
 
 /// The action of a data packet.
@@ -129,8 +167,11 @@ pub enum Body<'a> {
         /// The token.
         token: Token,
     },
-    /// Acknowledges by its header alone.
-    Ack,
+    /// Acknowledges by its header, and by further words of the selective acknowledgement.
+    Ack {
+        /// The words, of eight bytes each: see [`Sack`].
+        further: &'a [u8],
+    },
     /// Asks for an `Ack` at once.
     Ping,
     /// Tests whether packets of its length get through.
@@ -223,7 +264,8 @@ pub fn parse(bytes: &[u8]) -> Result<(Header, Body<'_>), BadPacket> {
 fn control(kind: u8, rest: &[u8]) -> Result<Body<'_>, BadPacket> {
     let nothing = |body| if rest.is_empty() { Ok(body) } else { Err(BadPacket::Fields) };
     match kind {
-        ACK => nothing(Body::Ack),
+        ACK if rest.len() <= FURTHER_MAX && rest.len().is_multiple_of(8) => Ok(Body::Ack { further: rest }),
+        ACK => Err(BadPacket::Fields),
         PING => nothing(Body::Ping),
         PROBE => {
             let is_zero = rest.iter().all(|byte| *byte == 0);
@@ -378,7 +420,11 @@ pub(super) fn put_data(into: &mut [u8], header: &Header, data: &DataHeader) -> u
 pub fn write(into: &mut [u8], header: &Header, body: &Body<'_>) -> Result<usize, Error> {
     let mut tail = Vec::new();
     let kind = match body {
-        Body::Ack => ACK,
+        Body::Ack { further } => {
+            within(further.len(), FURTHER_MAX)?;
+            tail.extend(*further);
+            ACK
+        }
         Body::Ping => PING,
         Body::Probe => PROBE,
         Body::Probed { length } => {

@@ -5,7 +5,7 @@
 const TRIES: u32 = 2;
 /// The resolution of the search, in bytes.
 const STEP: usize = 32;
-/// The wait for the answer to a probe, in nanoseconds.
+/// The minimum wait for the answer to a probe, in nanoseconds.
 const PROBE_TIMEOUT: u64 = 50_000_000;
 /// The time until a longer packet is tried again after probes got lost, in nanoseconds.
 const AGAIN: u64 = 600_000_000_000;
@@ -19,6 +19,8 @@ pub(super) struct Path {
     most: usize,
     candidate: usize,
     tries: u32,
+    // The time of the last probe.
+    sent: u64,
     due: Option<u64>,
 }
 
@@ -28,7 +30,7 @@ impl Path {
     pub(super) fn new(first: usize, most: usize) -> Self {
         let first = first.min(most);
         let due = (first < most).then_some(0);
-        Self { current: first, ceiling: most, most, candidate: most, tries: 0, due }
+        Self { current: first, ceiling: most, most, candidate: most, tries: 0, sent: 0, due }
     }
 
     /// Notes that each datagram gets longer by `overhead` bytes outside of the packet.
@@ -48,8 +50,8 @@ impl Path {
         self.due
     }
 
-    /// Returns the length of the probe to send now.
-    pub(super) fn probe(&mut self, now: u64) -> Option<usize> {
+    /// Returns the length of the probe to send now. Its answer is overdue after `timeout`.
+    pub(super) fn probe(&mut self, now: u64, timeout: u64) -> Option<usize> {
         if self.due.is_none_or(|due| now < due) {
             return None;
         }
@@ -61,8 +63,15 @@ impl Path {
             }
         }
         self.tries += 1;
-        self.due = Some(now + PROBE_TIMEOUT);
+        self.sent = now;
+        self.due = Some(now + timeout.max(PROBE_TIMEOUT));
         Some(self.candidate)
+    }
+
+    /// Returns the time that the answer took which arrives now. `None` for another length than that
+    /// of the last probe, or if several probes had it.
+    pub(super) fn round_trip(&self, now: u64, length: usize) -> Option<u64> {
+        (length == self.candidate && self.tries == 1).then(|| now.saturating_sub(self.sent))
     }
 
     /// Notes that a probe of that length got through. Returns whether packets may be longer now.
@@ -98,7 +107,7 @@ mod tests {
         let (mut path, mut now, mut probes) = (Path::new(1200, most), 0, 0);
         while let Some(due) = path.due().filter(|due| *due < 60_000_000_000) {
             now = now.max(due);
-            if let Some(length) = path.probe(now) {
+            if let Some(length) = path.probe(now, 0) {
                 probes += 1;
                 if length <= takes {
                     path.confirmed(now, length);

@@ -1,22 +1,27 @@
 //! The receiving direction: the number of the next packet, packets that came early, and the time to
 //! acknowledge.
 
-use super::sending::PACKETS_MAX;
+use super::packet::{FURTHER_MAX, PACKETS_MAX};
 use std::collections::BTreeMap;
 
 /// The number of in-order packets that are acknowledged without delay.
 const PACKETS_UNANSWERED: u32 = 8;
 
+/// The number of bytes of early packets that every connection keeps: all that may be in flight, in
+/// packets of the usual length.
+const EARLY_BYTES: u64 = PACKETS_MAX * 1500;
+
 /// The state of one direction at its receiver.
 #[derive(Debug)]
 pub(super) struct Receiving {
     expected: u64,
-    sack: u64,
     // Invariant: keys are above `expected` and below `expected + PACKETS_MAX`; `early_bytes` is the
-    // sum of the lengths.
+    // sum of the lengths; bit `key % PACKETS_MAX` of `early_bits` is set for the keys alone. There
+    // are no bits before a packet came early.
     early: BTreeMap<u64, Box<[u8]>>,
+    early_bits: Vec<u64>,
     early_bytes: u64,
-    /// The number of bytes that may be under way to this end.
+    /// The number of bytes of datagrams that this end keeps until it looks at them.
     pub(super) window: u32,
     unanswered: u32,
     unanswered_bytes: u64,
@@ -40,8 +45,8 @@ impl Receiving {
     pub(super) fn new(window: u32) -> Self {
         Self {
             expected: 0,
-            sack: 0,
             early: BTreeMap::new(),
+            early_bits: Vec::new(),
             early_bytes: 0,
             window,
             unanswered: 0,
@@ -54,8 +59,37 @@ impl Receiving {
         self.expected
     }
 
+    /// Returns the first word of the selective acknowledgement.
     pub(super) fn sack(&self) -> u64 {
-        self.sack
+        if self.early.is_empty() { 0 } else { self.bits(self.expected + 1) }
+    }
+
+    /// Whether packets came early that the first word of the selective acknowledgement does not
+    /// reach.
+    pub(super) fn has_further(&self) -> bool {
+        self.early.last_key_value().is_some_and(|(last, _)| last - self.expected > 64)
+    }
+
+    /// Writes the further words of the selective acknowledgement. Returns those that are needed.
+    pub(super) fn put_further<'a>(&self, into: &'a mut [u8; FURTHER_MAX]) -> &'a [u8] {
+        let ahead = self.early.last_key_value().map_or(0, |(last, _)| last - self.expected - 1);
+        let further = (self.expected + 65..=self.expected + 1 + ahead).step_by(64);
+        let words = into.as_chunks_mut::<8>().0.iter_mut().zip(further);
+        let count = words.map(|(word, from)| *word = self.bits(from).to_le_bytes()).count();
+        &into[..8 * count]
+    }
+
+    /// Returns the bits of 64 packets.
+    fn bits(&self, from: u64) -> u64 {
+        let at = (from % PACKETS_MAX) as usize;
+        let (word, shift) = (at / 64, at % 64);
+        let next = self.early_bits[(word + 1) % self.early_bits.len()];
+        self.early_bits[word] >> shift | next.checked_shl(64 - shift as u32).unwrap_or(0)
+    }
+
+    fn flip(&mut self, number: u64) {
+        let at = (number % PACKETS_MAX) as usize;
+        self.early_bits[at / 64] ^= 1 << (at % 64);
     }
 
     pub(super) fn ack_due(&self) -> Option<u64> {
@@ -77,11 +111,10 @@ impl Receiving {
     /// Notes that the next packet was processed, to be acknowledged after `delay` at the latest.
     pub(super) fn processed(&mut self, now: u64, length: usize, delay: u64) {
         self.expected += 1;
-        self.sack = if self.early.is_empty() { 0 } else { self.compute_sack() };
         self.unanswered += 1;
         self.unanswered_bytes += length as u64;
         let is_much = self.unanswered >= PACKETS_UNANSWERED || self.unanswered_bytes >= u64::from(self.window / 4);
-        let due = if is_much || self.sack != 0 { now } else { now + delay };
+        let due = if is_much || !self.early.is_empty() { now } else { now + delay };
         self.ack_due = Some(self.ack_due.map_or(due, |earlier| earlier.min(due)));
     }
 
@@ -119,11 +152,12 @@ impl Receiving {
 
     /// Keeps a packet that came early until the packets before it have been processed.
     pub(super) fn keep(&mut self, number: u64, bytes: &[u8]) {
-        let has_room = self.early_bytes + bytes.len() as u64 <= 2 * u64::from(self.window).max(1 << 16);
+        let has_room = self.early_bytes + bytes.len() as u64 <= EARLY_BYTES.max(2 * u64::from(self.window));
         if has_room && !self.early.contains_key(&number) {
             self.early_bytes += bytes.len() as u64;
             self.early.insert(number, bytes.into());
-            self.sack = self.compute_sack();
+            self.early_bits.resize((PACKETS_MAX / 64) as usize, 0);
+            self.flip(number);
         }
     }
 
@@ -134,18 +168,15 @@ impl Receiving {
         }
         let bytes = self.early.remove(&self.expected)?;
         self.early_bytes -= bytes.len() as u64;
+        self.flip(self.expected);
         Some(bytes)
     }
 
     /// Drops the packets that came early.
     pub(super) fn forget(&mut self) {
         self.early.clear();
-        (self.early_bytes, self.sack) = (0, 0);
-    }
-
-    fn compute_sack(&self) -> u64 {
-        let after = self.expected + 1;
-        self.early.range(after..after + 64).fold(0, |sack, (number, _)| sack | 1 << (number - after))
+        self.early_bits.clear();
+        self.early_bytes = 0;
     }
 
     /// Asks for an acknowledgement now.
@@ -161,7 +192,7 @@ impl Receiving {
 
 #[cfg(test)]
 mod tests {
-    use super::{Position, Receiving};
+    use super::{FURTHER_MAX, PACKETS_MAX, Position, Receiving};
 
     #[test]
     fn selective_acknowledgements_list_early_packets() {
@@ -179,13 +210,34 @@ mod tests {
     }
 
     #[test]
+    fn selective_acknowledgements_reach_every_packet_in_flight() {
+        let further = |receiving: &Receiving| receiving.put_further(&mut [0; FURTHER_MAX]).to_vec();
+        // The first expected packet is at each place within a word.
+        for first in (0..3 * PACKETS_MAX).step_by(61) {
+            let mut receiving = Receiving::new(1 << 20);
+            receiving.skip_to(first);
+            receiving.keep(first + 64, b"last of the first word");
+            assert_eq!((receiving.sack(), receiving.has_further(), further(&receiving)), (1 << 63, false, vec![]));
+            receiving.keep(first + 65, b"first of the second");
+            assert_eq!((receiving.has_further(), further(&receiving)), (true, vec![1, 0, 0, 0, 0, 0, 0, 0]));
+            receiving.keep(first + PACKETS_MAX - 1, b"last");
+            let words = further(&receiving);
+            assert_eq!((words.len(), words[0], words[FURTHER_MAX - 1]), (FURTHER_MAX, 1, 1 << 6));
+            assert_eq!(words.iter().map(|byte| byte.count_ones()).sum::<u32>(), 2);
+            receiving.forget();
+            assert_eq!((receiving.sack(), further(&receiving)), (0, vec![]));
+        }
+    }
+
+    #[test]
     fn packet_numbers_wrap() {
         let mut receiving = Receiving::new(1 << 20);
         receiving.skip_to(u64::from(u32::MAX));
         assert_eq!(receiving.position(u32::MAX), Position::Next);
         assert_eq!(receiving.position(0), Position::Early(1 << 32));
         assert_eq!(receiving.position(u32::MAX - 1), Position::Past);
-        assert_eq!(receiving.position(1000), Position::TooFar((1 << 32) + 1000));
+        assert_eq!(receiving.position(4094), Position::Early((1 << 32) + 4094));
+        assert_eq!(receiving.position(4095), Position::TooFar((1 << 32) + 4095));
         receiving.skip_to(1 << 32);
         assert_eq!(receiving.position(u32::MAX), Position::Past);
     }

@@ -1,17 +1,29 @@
 //! The sending direction: the packets under way, their times, and those that have to be sent again.
 
-use super::timing::{Congestion, RoundTrip};
+use super::congestion::Congestion;
+use super::overtaking::Overtaking;
+use super::pacing::{Pacing, Rate};
+use super::packet::{PACKETS_MAX, Sack};
+use super::timing::RoundTrip;
 use std::collections::VecDeque;
 
-/// The maximum number of packets under way. A receiver need not keep packets that are further ahead
-/// of the next expected one.
-pub(super) const PACKETS_MAX: u64 = 256;
+/// The number of packets in flight for which memory is reserved from the start.
+const PACKETS_RESERVED: usize = 256;
 /// The number of bytes that a packet takes of the receiver's window beside its length: its
 /// bookkeeping in a socket's buffer.
 pub(super) const OVERHEAD: u64 = 512;
-/// The distance of overtaking after which a packet counts as lost: a packet that was sent this many
-/// transmissions later has arrived. RFC 9002, 6.1.1.
-const REORDERING: u64 = 3;
+/// The number of timeouts in a row after which losses show persistent congestion. Together they
+/// last three times the first of them. RFC 9002, 7.6.1.
+const PERSISTENT: u32 = 2;
+
+/// The round trip below which packets are not paced, and the round trip assumed while none is known
+/// (RFC 9002, 6.2.2), in nanoseconds.
+const PACED_TRIP_MIN: u64 = 1_000_000;
+const ASSUMED_TRIP: u64 = 333_000_000;
+
+/// The time after which the receiver looks at its socket again, in nanoseconds. Over longer round
+/// trips, which packets are spread over, only a share of those in flight waits there.
+const LOOK: u64 = 10_000_000;
 
 /// The content of a data packet: enough to make it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +49,10 @@ struct Packet {
     // The length on the wire, in bytes.
     length: u32,
     state: State,
-    is_retransmission: bool,
-    // The number of the packet's last transmission, counted over the connection, and its time.
+    // Whether the packet was sent more than once.
+    is_repeated: bool,
+    // The number of a transmission of the packet, and its time: the first one, or the last one if
+    // the packet counted as lost. See `Overtaking`.
     transmission: u64,
     sent: u64,
 }
@@ -50,14 +64,18 @@ struct NewlyAcked {
     // The bytes of packets that were in flight, and the number of packets that counted as lost.
     in_flight: u64,
     lost: usize,
+    // The bytes of packets sent after the last reduction of the congestion window.
+    fresh: u64,
     // The number and the time of the newest transmission among packets that were sent only once; 0
     // if there is none.
     transmission: u64,
     sent: u64,
+    // A bound of the round trip by packets that were sent several times.
+    bound: u64,
 }
 
 impl NewlyAcked {
-    fn count(&mut self, packet: &mut Packet) {
+    fn count(&mut self, packet: &mut Packet, reduced_at: u64, arrived: &mut impl FnMut(&Packet)) {
         let length = u64::from(packet.length);
         match packet.state {
             State::InFlight => self.in_flight += length,
@@ -66,7 +84,11 @@ impl NewlyAcked {
         }
         packet.state = State::Arrived;
         self.bytes += length;
-        if !packet.is_retransmission && self.transmission < packet.transmission {
+        if packet.transmission > reduced_at {
+            self.fresh += length;
+        }
+        arrived(packet);
+        if !packet.is_repeated && self.transmission < packet.transmission {
             (self.transmission, self.sent) = (packet.transmission, packet.sent);
         }
     }
@@ -83,16 +105,28 @@ pub(super) struct Sending {
     occupied: u64,
     lost: usize,
     transmissions: u64,
-    newest_arrived: u64,
+    overtaking: Overtaking,
     // The number of transmissions at the last reduction of the congestion window. Losses of packets
     // that were sent before belong to that reduction and cause no further one.
     reduced_at: u64,
-    // The receiver's window from `first` on, in bytes.
+    // The receiver's window, in bytes.
     window: u64,
-    // The time at which the oldest packet in flight counts as lost.
+    // The time at which the next overtaken packet counts as lost.
+    loss_due: Option<u64>,
+    // The time of the next look for lost packets, or else the time at which an acknowledgement is
+    // overdue.
     expires: Option<u64>,
+    // The number of overdue acknowledgements in a row, and the number of packets that are to be
+    // sent again because of the last.
+    timeouts: u32,
+    probes: u8,
     pub(super) trip: RoundTrip,
     congestion: Congestion,
+    // The length of a packet, in bytes.
+    packet: u64,
+    pacing: Pacing,
+    // The time until which a packet waits because of pacing alone.
+    paced_until: Option<u64>,
     /// The number of packets sent again.
     pub(super) retransmitted: u64,
 }
@@ -101,17 +135,23 @@ impl Sending {
     pub(super) fn new(trip: RoundTrip, packet: usize) -> Self {
         Self {
             first: 0,
-            packets: VecDeque::with_capacity(PACKETS_MAX as usize),
+            packets: VecDeque::with_capacity(PACKETS_RESERVED),
             in_flight: 0,
             occupied: 0,
             lost: 0,
             transmissions: 0,
-            newest_arrived: 0,
+            overtaking: Overtaking::default(),
             reduced_at: 0,
             window: 0,
+            loss_due: None,
             expires: None,
+            timeouts: 0,
+            probes: 0,
             trip,
             congestion: Congestion::new(packet as u64),
+            packet: packet as u64,
+            pacing: Pacing::default(),
+            paced_until: None,
             retransmitted: 0,
         }
     }
@@ -131,8 +171,8 @@ impl Sending {
     }
 
     /// Whether packets have to be sent again.
-    pub(super) fn has_lost(&self) -> bool {
-        self.lost > 0
+    pub(super) fn has_repeats(&self) -> bool {
+        self.lost > 0 || self.probes > 0
     }
 
     pub(super) fn expires(&self) -> Option<u64> {
@@ -140,7 +180,44 @@ impl Sending {
     }
 
     pub(super) fn packet_is(&mut self, length: usize) {
-        self.congestion.packet_is(length as u64);
+        self.packet = length as u64;
+        self.congestion.packet_is(self.packet);
+    }
+
+    /// Returns the time until which a packet waits that [`Self::has_room`] or [`Self::repeat`] has
+    /// held back because of pacing alone.
+    pub(super) fn paced_until(&self) -> Option<u64> {
+        self.paced_until
+    }
+
+    /// Forgets the packets that were held back.
+    pub(super) fn look_again(&mut self) {
+        self.paced_until = None;
+    }
+
+    /// Returns the rate of the connection; `None` if its packets are not paced.
+    #[inline]
+    fn rate(&self) -> Option<Rate> {
+        let time = match self.trip.smoothed() {
+            0 => ASSUMED_TRIP,
+            1..PACED_TRIP_MIN => return None,
+            smoothed => smoothed,
+        };
+        Some(Rate { bytes: self.congestion.pace(), time })
+    }
+
+    /// Whether pacing lets a packet pass now that may be sent otherwise.
+    fn passes(&mut self, now: u64, length: u64) -> bool {
+        let Some(rate) = self.rate() else { return true };
+        let wait = self.pacing.wait(now, (length, self.packet), rate);
+        self.paced_until = self.paced_until.or(wait);
+        wait.is_none()
+    }
+
+    fn pace(&mut self, now: u64, length: u64) {
+        if let Some(rate) = self.rate() {
+            self.pacing.sent(now, length, rate);
+        }
     }
 
     /// Sets the peer's window.
@@ -149,15 +226,17 @@ impl Sending {
     }
 
     /// Whether a new packet of that length may be sent now.
-    pub(super) fn has_room(&self, length: usize) -> bool {
+    pub(super) fn has_room(&mut self, now: u64, length: usize) -> bool {
         let length = length as u64;
         let is_first = self.packets.is_empty();
-        let fits_peer = self.occupied + length + OVERHEAD <= self.window;
+        let looks = (self.trip.smoothed() / LOOK).max(1);
+        let fits_peer = self.occupied + length + OVERHEAD <= self.window * looks;
         let fits_network = self.in_flight + length <= self.congestion.window();
         self.lost == 0
             && (self.packets.len() as u64) < PACKETS_MAX
             && (fits_peer || is_first)
             && (fits_network || self.in_flight == 0)
+            && self.passes(now, length)
     }
 
     /// Notes that a new packet was sent.
@@ -167,124 +246,189 @@ impl Sending {
             piece,
             length: length as u32,
             state: State::InFlight,
-            is_retransmission: false,
+            is_repeated: false,
             transmission: self.transmissions,
             sent: now,
         };
         self.packets.push_back(packet);
         self.in_flight += length as u64;
         self.occupied += length as u64 + OVERHEAD;
+        self.pace(now, length as u64);
         self.expires.get_or_insert_with(|| now + self.trip.timeout());
     }
 
-    /// Returns the oldest lost packet, if it may be sent again now: its number and its content.
-    pub(super) fn lost(&self) -> Option<(u64, Piece)> {
-        if self.lost == 0 {
-            return None;
-        }
-        let at = self.packets.iter().position(|packet| packet.state == State::Lost)?;
-        let packet = &self.packets[at];
-        let fits = self.in_flight == 0 || self.in_flight + u64::from(packet.length) <= self.congestion.window();
-        fits.then_some((self.first + at as u64, packet.piece))
+    /// Returns the packet to send again now: its number and its content. Lost packets come first.
+    /// When an acknowledgement is overdue, the oldest packet in flight lets the peer go on, and the
+    /// newest shows which packets got lost (RFC 8985, 7.3; RFC 9002, 6.2.4). The congestion window
+    /// and pacing do not limit these two.
+    pub(super) fn repeat(&mut self, now: u64) -> Option<(u64, Piece)> {
+        let is_in_flight = |packet: &Packet| packet.state == State::InFlight;
+        let mut packets = self.packets.iter();
+        let at = match self.probes {
+            _ if self.lost > 0 => packets.position(|packet| packet.state == State::Lost)?,
+            0 => return None,
+            1 => packets.rposition(is_in_flight)?,
+            _ => packets.position(is_in_flight)?,
+        };
+        let Packet { piece, length, .. } = self.packets[at];
+        let length = u64::from(length);
+        let fits = self.in_flight == 0 || self.in_flight + length <= self.congestion.window();
+        let passes = self.probes > 0 || (fits && self.passes(now, length));
+        passes.then_some((self.first + at as u64, piece))
     }
 
     /// Notes that packet `number` was sent again.
     pub(super) fn sent_again(&mut self, now: u64, number: u64) {
-        self.transmissions += 1;
         self.retransmitted += 1;
-        let at = (number - self.first) as usize;
-        let packet = &mut self.packets[at];
-        debug_assert_eq!(packet.state, State::Lost);
-        (packet.state, packet.is_retransmission) = (State::InFlight, true);
-        (packet.transmission, packet.sent) = (self.transmissions, now);
-        self.lost -= 1;
-        self.in_flight += u64::from(packet.length);
-        self.expires.get_or_insert_with(|| now + self.trip.timeout());
+        self.probes = self.probes.saturating_sub(1);
+        let packet = &mut self.packets[(number - self.first) as usize];
+        let length = u64::from(packet.length);
+        packet.is_repeated = true;
+        if packet.state == State::Lost {
+            self.transmissions += 1;
+            packet.state = State::InFlight;
+            (packet.transmission, packet.sent) = (self.transmissions, now);
+            self.lost -= 1;
+            self.in_flight += length;
+            self.expires.get_or_insert_with(|| now + self.trip.timeout());
+        }
+        self.pace(now, length);
     }
 
     /// Processes an acknowledgement: the peer has all packets before `ack`, and the packets whose
     /// bits are set in `sack`. The packets before `ack` are removed and passed to `each`. Returns
     /// `None` if the peer claims a packet that was never sent.
-    pub(super) fn acknowledged(&mut self, now: u64, ack: u64, sack: u64, mut each: impl FnMut(Piece)) -> Option<()> {
-        let beyond = 64 - u64::from(sack.leading_zeros());
+    pub(super) fn acknowledged(
+        &mut self,
+        now: u64,
+        ack: u64,
+        sack: Sack<'_>,
+        mut each: impl FnMut(Piece),
+    ) -> Option<()> {
+        let beyond = sack.end();
         if ack > self.next() || (beyond > 0 && ack + beyond >= self.next()) {
             return None;
         }
-        if ack < self.first || (ack == self.first && sack == 0) {
+        if ack < self.first || (ack == self.first && beyond == 0) {
             return Some(());
         }
         let was_full = 2 * self.in_flight >= self.congestion.window();
+        let Self { overtaking, trip, .. } = self;
+        overtaking.begin();
+        let mut bound = u64::MAX;
+        let mut arrived = |packet: &Packet| {
+            let is_answer = overtaking.arrived(now, (packet.transmission, packet.sent), packet.is_repeated, trip);
+            if is_answer && packet.is_repeated {
+                bound = bound.min(now.saturating_sub(packet.sent));
+            }
+        };
         let mut newly = NewlyAcked::default();
         while self.first < ack
             && let Some(mut packet) = self.packets.pop_front()
         {
             self.first += 1;
             self.occupied -= u64::from(packet.length) + OVERHEAD;
-            newly.count(&mut packet);
+            newly.count(&mut packet, self.reduced_at, &mut arrived);
             each(packet.piece);
         }
-        if sack != 0 {
-            for (at, packet) in self.packets.iter_mut().skip(1).take(64).enumerate() {
-                if (sack >> at) & 1 == 1 {
-                    newly.count(packet);
+        if beyond > 0 {
+            for (begin, mut word) in sack.words() {
+                while word != 0 {
+                    let at = begin as usize + 1 + word.trailing_zeros() as usize;
+                    word &= word - 1;
+                    newly.count(&mut self.packets[at], self.reduced_at, &mut arrived);
                 }
             }
         }
-        self.in_flight -= newly.in_flight;
-        self.lost -= newly.lost;
-        if newly.transmission > 0 {
-            self.newest_arrived = self.newest_arrived.max(newly.transmission);
-            self.trip.sample(now.saturating_sub(newly.sent));
-        }
+        newly.bound = bound;
         if newly.bytes > 0 {
-            self.trip.answered();
-            if was_full && self.lost == 0 {
-                self.congestion.acknowledged(newly.bytes);
-            }
-        }
-        if sack != 0 {
-            self.find_losses();
-        }
-        // Only an acknowledgement of further packets postpones the timeout (RFC 6298, 5.3).
-        // Otherwise, two ends that repeat their acknowledgements to each other would never notice a
-        // loss.
-        if newly.bytes > 0 || self.in_flight == 0 {
-            self.expires = (self.in_flight > 0).then(|| now + self.trip.timeout());
+            self.progressed(now, &newly, was_full);
         }
         Some(())
     }
 
-    /// Marks packets as lost that were overtaken by later packets.
-    fn find_losses(&mut self) {
+    /// Draws the conclusions from packets that have arrived. Only they postpone the timeout (RFC
+    /// 6298, 5.3). Otherwise, two ends that repeat their acknowledgements to each other would never
+    /// notice a loss.
+    fn progressed(&mut self, now: u64, newly: &NewlyAcked, was_full: bool) {
+        self.in_flight -= newly.in_flight;
+        self.lost -= newly.lost;
+        (self.probes, self.paced_until) = (0, None);
+        let timeouts = std::mem::take(&mut self.timeouts);
+        // After a timeout, an acknowledgement was lost or answers a repeated packet: in both cases
+        // packets that were sent once have arrived earlier than it says.
+        if newly.transmission > 0 && timeouts == 0 {
+            self.trip.sample(now.saturating_sub(newly.sent));
+        }
+        self.trip.answered_within(newly.bound);
+        if was_full && newly.fresh > 0 {
+            self.congestion.acknowledged(now, newly.fresh, self.trip.smoothed());
+        }
+        if self.find_losses(now) && timeouts >= PERSISTENT {
+            self.congestion.collapsed();
+        }
+        self.start_timer(now);
+    }
+
+    /// Marks packets as lost that were overtaken by later packets. Returns whether there are any
+    /// for which the congestion window was not reduced yet.
+    #[inline]
+    fn find_losses(&mut self, now: u64) -> bool {
+        self.loss_due = None;
+        let is_behind = |first: &Packet| first.is_repeated || self.overtaking.has_overtaken(first.transmission);
+        self.packets.front().is_some_and(is_behind) && self.find_overtaken(now)
+    }
+
+    fn find_overtaken(&mut self, now: u64) -> bool {
         let mut is_fresh = false;
         for packet in &mut self.packets {
-            if packet.state == State::InFlight && packet.transmission + REORDERING <= self.newest_arrived {
-                packet.state = State::Lost;
-                self.lost += 1;
-                self.in_flight -= u64::from(packet.length);
-                is_fresh |= packet.transmission > self.reduced_at;
+            let is_overtaken = self.overtaking.has_overtaken(packet.transmission);
+            if !is_overtaken && !packet.is_repeated {
+                // The packets behind were sent later still.
+                break;
             }
+            if !is_overtaken || packet.state != State::InFlight {
+                continue;
+            }
+            let due = self.overtaking.lost_at((packet.transmission, packet.sent), &self.trip);
+            if due > now {
+                self.loss_due = Some(self.loss_due.map_or(due, |earlier| earlier.min(due)));
+                continue;
+            }
+            packet.state = State::Lost;
+            self.lost += 1;
+            self.in_flight -= u64::from(packet.length);
+            is_fresh |= packet.transmission > self.reduced_at;
         }
         if is_fresh {
             self.congestion.lost();
             self.reduced_at = self.transmissions;
         }
+        is_fresh
     }
 
-    /// Marks every packet in flight as lost, if the timeout has passed.
+    fn start_timer(&mut self, now: u64) {
+        let overdue = (self.in_flight > 0).then(|| now + self.trip.timeout());
+        self.expires = self.loss_due.or(overdue);
+    }
+
+    /// Does what is due: looks for lost packets, or has packets sent again whose acknowledgement is
+    /// overdue.
     pub(super) fn tick(&mut self, now: u64) {
         if self.expires.is_none_or(|expires| now < expires) {
             return;
         }
-        self.expires = None;
-        for packet in self.packets.iter_mut().filter(|packet| packet.state == State::InFlight) {
-            packet.state = State::Lost;
-            self.lost += 1;
+        if self.loss_due.is_some() {
+            self.find_losses(now);
+        } else {
+            let is_in_flight = |packet: &Packet| packet.state == State::InFlight;
+            let mut packets = self.packets.iter();
+            let (newest, oldest) = (packets.clone().rposition(is_in_flight), packets.position(is_in_flight));
+            self.probes = if newest == oldest { 1 } else { 2 };
+            self.timeouts += 1;
+            self.trip.expired();
         }
-        self.in_flight = 0;
-        self.congestion.expired(self.trip.expirations() == 0);
-        self.trip.expired();
-        self.reduced_at = self.transmissions;
+        self.start_timer(now);
     }
 
     /// Returns the peer's window, in bytes.
@@ -296,5 +440,109 @@ impl Sending {
     pub(super) fn skipped(&mut self) {
         debug_assert!(self.packets.is_empty());
         self.first += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Piece, RoundTrip, Sack, Sending};
+
+    const MILLISECOND: u64 = 1_000_000;
+
+    fn sack(first: u64) -> Sack<'static> {
+        Sack { first, ..Sack::NONE }
+    }
+
+    /// Returns 20 packets in flight, sent a microsecond apart, over a round trip of 10 ms.
+    fn sending() -> Sending {
+        let mut trip = RoundTrip::new(5 * MILLISECOND, 60_000 * MILLISECOND, 1000 * MILLISECOND);
+        trip.sample(10 * MILLISECOND);
+        let mut sending = Sending::new(trip, 1000);
+        sending.window_is(1 << 20);
+        for number in 0..20 {
+            sending.sent(number * 1000, Piece::Refuse, 1000);
+        }
+        sending
+    }
+
+    /// Lets acknowledgements be overdue so many times, and sends what has to be sent again. Returns
+    /// the time and the numbers of these packets.
+    fn overdue(sending: &mut Sending, times: u32) -> (u64, Vec<u64>) {
+        let (mut now, mut numbers) = (0, Vec::new());
+        for _ in 0..times {
+            now = sending.expires().unwrap();
+            sending.tick(now);
+            while let Some((number, _)) = sending.repeat(now) {
+                sending.sent_again(now, number);
+                numbers.push(number);
+            }
+        }
+        (now, numbers)
+    }
+
+    #[test]
+    fn overdue_acknowledgements_repeat_the_oldest_and_the_newest_packet() {
+        let mut sending = sending();
+        let (now, numbers) = overdue(&mut sending, 2);
+        // 10 ms and four times 5 ms, then twice as much.
+        assert_eq!((now / MILLISECOND, numbers), (90, vec![0, 19, 0, 19]));
+    }
+
+    #[test]
+    fn losses_reduce_the_window_and_persistent_congestion_closes_it() {
+        // 0.7 of the first window of 64 KiB.
+        for (times, packets) in [(0, 45), (1, 45), (2, 2)] {
+            let mut sending = sending();
+            let (now, _) = overdue(&mut sending, times);
+            sending.acknowledged(now + 10 * MILLISECOND, 0, sack(1 << 18), |_| {}).unwrap();
+            assert_eq!(sending.congestion.window() / 1000, packets, "{times} times");
+            assert!(sending.has_repeats());
+        }
+    }
+
+    #[test]
+    fn acknowledgements_of_packets_never_sent_are_violations() {
+        // 20 packets were sent, 0 to 19.
+        for (ack, first, further, is_known) in [
+            (20, 0, 0, true),
+            (21, 0, 0, false),
+            (0, 1 << 18, 0, true),
+            (0, 1 << 19, 0, false),
+            (19, 1, 0, false),
+            (20, 1, 0, false),
+            (0, 0, 1, false),
+            (u64::MAX >> 1, 0, 1, false),
+        ] {
+            let (mut sending, further) = (sending(), u64::to_le_bytes(further));
+            let sack = Sack { first, further: &further };
+            let known = sending.acknowledged(10 * MILLISECOND, ack, sack, |_| {});
+            assert_eq!(known.is_some(), is_known, "{ack} {first:x} {further:?}");
+        }
+    }
+
+    #[test]
+    fn acknowledgements_after_a_timeout_tell_no_round_trip() {
+        let mut sending = sending();
+        let (now, _) = overdue(&mut sending, 1);
+        sending.acknowledged(now + 10 * MILLISECOND, 20, Sack::NONE, |_| {}).unwrap();
+        assert_eq!(sending.trip.smoothed(), 10 * MILLISECOND);
+        sending.sent(now + 10 * MILLISECOND, Piece::Refuse, 1000);
+        sending.acknowledged(now + 28 * MILLISECOND, 21, Sack::NONE, |_| {}).unwrap();
+        assert_eq!(sending.trip.smoothed(), 11 * MILLISECOND);
+    }
+
+    #[test]
+    fn a_repetition_answered_too_soon_shows_reordering() {
+        let mut sending = sending();
+        sending.acknowledged(10 * MILLISECOND, 0, sack(0b111), |_| {}).unwrap();
+        assert_eq!(sending.repeat(10 * MILLISECOND).unwrap().0, 0);
+        sending.sent_again(10 * MILLISECOND, 0);
+        // The first transmission arrives late, and the packets after it arrive in another order.
+        sending.acknowledged(11 * MILLISECOND, 4, Sack::NONE, |_| {}).unwrap();
+        sending.acknowledged(12 * MILLISECOND, 4, sack(0b111), |_| {}).unwrap();
+        assert!(!sending.has_repeats());
+        let now = sending.expires().unwrap();
+        sending.tick(now);
+        assert_eq!(sending.repeat(now).unwrap().0, 4);
     }
 }

@@ -3,17 +3,21 @@
 mod bad_networks;
 mod fast_path;
 mod handshakes;
+mod long_lines;
+mod losses;
 mod operations;
+mod pacing;
 mod tokens;
 
 use super::handshake::{Answer, Answering, Requesting};
+use super::packet::{self, Body};
 use super::{Engine, Settings};
 use crate::attributes::Reliability;
 use crate::descriptor::{Descriptor, Operation, RemoteAddress, Segment, Status};
 use crate::error::Ended;
 use crate::memory::{Access, Hold, Memory, MemoryHandle, Region, Tag};
 use crate::spi::{Intent, Offer, Refusal, Sink};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
@@ -188,12 +192,34 @@ pub(super) struct Faults {
     pub(super) cut: [bool; 2],
 }
 
+/// The line between the two ends, the same in both directions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    /// The delay of a datagram, in nanoseconds.
+    pub(super) delay: u64,
+    /// The rate in bits per second; 0 for no limit.
+    pub(super) rate: u64,
+    /// The number of bytes that may wait for a line with a rate. Further datagrams are lost.
+    pub(super) queue: u64,
+}
+
+impl Default for Line {
+    fn default() -> Self {
+        Self { delay: 20_000, rate: 0, queue: 0 }
+    }
+}
+
 /// Two ends and the network.
 #[derive(Debug)]
 pub(super) struct Net {
     pub(super) ends: [End; 2],
     pub(super) now: u64,
     pub(super) faults: Faults,
+    /// The numbers of end 0's data packets whose next transmission gets lost.
+    pub(super) lost: BTreeSet<u32>,
+    pub(super) line: Line,
+    // The time at which each direction of the line has sent all datagrams.
+    line_free: [u64; 2],
     pub(super) chance: Chance,
     in_flight: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
     serial: u64,
@@ -214,18 +240,31 @@ impl Net {
     }
 
     pub(super) fn with(reliability: Reliability, settings: &Settings, mtu: usize) -> Self {
+        Self::over(reliability, settings, mtu, Line::default())
+    }
+
+    /// Makes a connection over a line. The time begins when the requesting side has the acceptance.
+    pub(super) fn over(reliability: Reliability, settings: &Settings, mtu: usize, line: Line) -> Self {
         let mut requesting = Requesting::new(settings, 0x1111, "there", &offer(reliability)).unwrap();
         let answering = Answering::from_datagram(requesting.transmit(0).unwrap()).unwrap();
-        let mut one = answering.accept(settings, 0, 0x2222, &offer(reliability), mtu).unwrap();
+        let mut one = answering.accept(settings, line.delay, 0x2222, &offer(reliability), mtu).unwrap();
         let (mut queues, mut bytes) = (Queues::new(), vec![0; mtu]);
-        let length = one.transmit(0, &mut queues, &mut bytes).unwrap();
-        let Some(Answer::Accepted(other, peers)) = requesting.handle(0, &bytes[..length], mtu) else { panic!() };
+        let length = one.transmit(line.delay, &mut queues, &mut bytes).unwrap();
+        let now = 2 * line.delay;
+        while requesting.due() < now {
+            let due = requesting.due();
+            assert!(requesting.transmit(due).is_some());
+        }
+        let Some(Answer::Accepted(other, peers)) = requesting.handle(now, &bytes[..length], mtu) else { panic!() };
         assert_eq!(peers, offer(reliability));
         let ends = [End { engine: other, queues: Queues::new() }, End { engine: Box::new(one), queues }];
         Self {
             ends,
-            now: 0,
+            now,
             faults: Faults::default(),
+            lost: BTreeSet::new(),
+            line,
+            line_free: [0; 2],
             chance: Chance(0x9e37_79b9),
             in_flight: BTreeMap::new(),
             serial: 0,
@@ -237,6 +276,14 @@ impl Net {
 
     pub(super) fn deliver(&mut self, from: usize, datagram: &[u8]) {
         self.datagrams += 1;
+        let Some(sent) = self.serialise(from, datagram.len()) else { return };
+        if from == 0
+            && !self.lost.is_empty()
+            && let Ok((header, Body::Data(..))) = packet::parse(datagram)
+            && self.lost.remove(&header.number)
+        {
+            return;
+        }
         let faults = self.faults;
         if faults.cut[from] || (faults.most > 0 && datagram.len() > faults.most) || self.chance.one_in(faults.loses) {
             return;
@@ -247,10 +294,25 @@ impl Net {
                 let at = self.chance.next() as usize % bytes.len();
                 bytes[at] ^= 1 << (self.chance.next() % 8);
             }
-            let delay = 20_000 + if faults.jitter > 0 { self.chance.next() % faults.jitter } else { 0 };
+            let jitter = if faults.jitter > 0 { self.chance.next() % faults.jitter } else { 0 };
             self.serial += 1;
-            self.in_flight.insert((self.now + delay, self.serial), (1 - from, bytes));
+            self.in_flight.insert((sent + self.line.delay + jitter, self.serial), (1 - from, bytes));
         }
+    }
+
+    /// Returns the time at which the line has sent a datagram. `None` when too much is waiting.
+    fn serialise(&mut self, from: usize, length: usize) -> Option<u64> {
+        let Line { rate, queue, .. } = self.line;
+        if rate == 0 {
+            return Some(self.now);
+        }
+        let takes = |bytes: u64| bytes * 8 * 1_000_000_000 / rate;
+        let start = self.line_free[from].max(self.now);
+        if start - self.now > takes(queue) {
+            return None;
+        }
+        self.line_free[from] = start + takes(length as u64);
+        Some(self.line_free[from])
     }
 
     /// Sends all packets that either end has to send.

@@ -1,39 +1,53 @@
-//! Round-trip estimation and congestion control: RFC 6298 and RFC 5681, with a floor for local
-//! networks.
+//! Round-trip estimation: RFC 6298, with a lower floor for local networks.
 
-/// The granularity of the clock, in nanoseconds.
-const GRANULARITY: u64 = 100_000;
+/// The timeout while no round trip is known, in nanoseconds. RFC 6298, 2.1.
+const FIRST_TIMEOUT: u64 = 1_000_000_000;
 
-/// Estimates the time after which an unacknowledged packet counts as lost.
+/// Estimates the time after which an acknowledgement is overdue.
 #[derive(Clone, Debug)]
 pub(super) struct RoundTrip {
     smoothed: Option<u64>,
     variation: u64,
+    // The latest sample and the shortest one; 0 while there is none.
+    latest: u64,
+    shortest: u64,
     least: u64,
     most: u64,
+    backoff_max: u64,
     doubled: u32,
 }
 
 impl RoundTrip {
-    pub(super) fn new(least: u64, most: u64) -> Self {
-        Self { smoothed: None, variation: 0, least, most: most.max(least), doubled: 0 }
+    /// Makes an estimator. The timeout exceeds the round trip by `least` at least, and is at most
+    /// `most`. Doubling makes it no longer than `backoff_max`.
+    pub(super) fn new(least: u64, most: u64, backoff_max: u64) -> Self {
+        let most = most.max(least);
+        Self { smoothed: None, variation: 0, latest: 0, shortest: 0, least, most, backoff_max, doubled: 0 }
     }
 
-    /// Takes a sample: a packet that was sent once was acknowledged after this time. RFC 6298,
-    /// section 2.
+    /// Takes a sample: a packet that was sent once was acknowledged after this time. A sample ends
+    /// the doubling. RFC 6298, section 2.
     pub(super) fn sample(&mut self, took: u64) {
+        // The peer may delay its acknowledgements as it likes.
+        let took = took.min(self.most);
         match self.smoothed {
-            None => (self.smoothed, self.variation) = (Some(took), took / 2),
+            None => (self.smoothed, self.variation, self.shortest) = (Some(took), took / 2, took),
             Some(smoothed) => {
+                self.shortest = self.shortest.min(took);
                 self.variation = self.variation - self.variation / 4 + smoothed.abs_diff(took) / 4;
                 self.smoothed = Some(smoothed - smoothed / 8 + took / 8);
             }
         }
+        (self.latest, self.doubled) = (took, 0);
     }
 
-    /// Notes that a packet was acknowledged.
-    pub(super) fn answered(&mut self) {
-        self.doubled = 0;
+    /// Notes that a packet that was sent several times was acknowledged this time after the first
+    /// transmission. Any of them may have been answered (RFC 6298, section 3), so the round trip is
+    /// not longer, and the timeout does not have to be.
+    pub(super) fn answered_within(&mut self, took: u64) {
+        while self.doubled > 0 && self.once() << (self.doubled - 1) > took.saturating_add(self.least) {
+            self.doubled -= 1;
+        }
     }
 
     /// Notes that no packet was acknowledged in time. RFC 6298, section 5.5.
@@ -41,119 +55,87 @@ impl RoundTrip {
         self.doubled = (self.doubled + 1).min(16);
     }
 
-    /// Returns the number of timeouts in a row.
-    pub(super) fn expirations(&self) -> u32 {
-        self.doubled
+    /// Returns the timeout without doubling.
+    fn once(&self) -> u64 {
+        match self.smoothed {
+            None => FIRST_TIMEOUT.min(self.backoff_max),
+            Some(smoothed) => smoothed + (4 * self.variation).max(self.least),
+        }
     }
 
     /// Returns the time to wait for an acknowledgement.
     pub(super) fn timeout(&self) -> u64 {
-        let once = match self.smoothed {
-            None => self.least.saturating_mul(4),
-            Some(smoothed) => smoothed + (4 * self.variation).max(GRANULARITY),
-        };
-        (once.max(self.least) << self.doubled).min(self.most)
+        let once = self.once();
+        (once << self.doubled).min(self.backoff_max).max(once).min(self.most)
     }
 
     /// Returns the smoothed round trip; 0 while none is known.
     pub(super) fn smoothed(&self) -> u64 {
         self.smoothed.unwrap_or(0)
     }
-}
 
-/// The initial window, in packets.
-const FIRST_PACKETS: u64 = 16;
-/// The minimum of the initial window, in bytes.
-const FIRST_BYTES: u64 = 64 << 10;
-/// The maximum of the window, in bytes.
-const MOST: u64 = 64 << 20;
-
-/// The number of bytes that may be under way: slow start, congestion avoidance, one reduction for
-/// each window. RFC 5681.
-#[derive(Clone, Debug)]
-pub(super) struct Congestion {
-    window: u64,
-    threshold: u64,
-    packet: u64,
-}
-
-impl Congestion {
-    pub(super) fn new(packet: u64) -> Self {
-        Self { window: (FIRST_PACKETS * packet).max(FIRST_BYTES), threshold: u64::MAX, packet }
+    /// Returns the larger one of the smoothed round trip and the latest; 0 while none is known.
+    pub(super) fn recent(&self) -> u64 {
+        self.smoothed().max(self.latest)
     }
 
-    /// Notes that packets have become longer.
-    pub(super) fn packet_is(&mut self, packet: u64) {
-        self.packet = packet;
-        self.window = self.window.max(4 * packet);
-    }
-
-    pub(super) fn window(&self) -> u64 {
-        self.window
-    }
-
-    /// Notes that `bytes` bytes were acknowledged while the window was in use.
-    pub(super) fn acknowledged(&mut self, bytes: u64) {
-        let grown = if self.window < self.threshold { bytes } else { (self.packet * bytes / self.window).max(1) };
-        self.window = (self.window + grown).min(MOST);
-    }
-
-    /// Notes the first loss among packets that were under way together. The factor is 0.7 of RFC
-    /// 9438 instead of a half.
-    pub(super) fn lost(&mut self) {
-        self.window = (self.window * 7 / 10).max(2 * self.packet);
-        self.threshold = self.window;
-    }
-
-    /// Notes that no packet was acknowledged in time.
-    pub(super) fn expired(&mut self, is_first: bool) {
-        if is_first {
-            self.threshold = (self.window / 2).max(2 * self.packet);
-        }
-        self.window = 2 * self.packet;
+    /// Returns the shortest round trip; 0 while none is known.
+    pub(super) fn shortest(&self) -> u64 {
+        self.shortest
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Congestion, RoundTrip};
+    use super::RoundTrip;
 
-    #[test]
-    fn retransmission_timeouts_follow_the_round_trip_and_double() {
-        let mut trip = RoundTrip::new(5_000_000, 200_000_000);
-        assert_eq!(trip.timeout(), 20_000_000);
-        trip.sample(10_000_000);
-        // RFC 6298, 2.2: R + 4 * R / 2.
-        assert_eq!(trip.timeout(), 30_000_000);
-        trip.expired();
-        assert_eq!(trip.timeout(), 60_000_000);
-        for _ in 0..20 {
-            trip.expired();
-        }
-        assert_eq!(trip.timeout(), 200_000_000);
-        trip.answered();
-        for _ in 0..200 {
-            trip.sample(20_000);
-        }
-        assert_eq!(trip.timeout(), 5_000_000);
+    const MILLISECOND: u64 = 1_000_000;
+
+    fn trip() -> RoundTrip {
+        RoundTrip::new(5 * MILLISECOND, 60_000 * MILLISECOND, 1250 * MILLISECOND)
     }
 
     #[test]
-    fn the_window_doubles_until_something_is_lost_and_then_grows_by_packets() {
-        let mut congestion = Congestion::new(1000);
-        let first = congestion.window();
-        congestion.acknowledged(first);
-        assert_eq!(congestion.window(), 2 * first);
-        congestion.lost();
-        let after = congestion.window();
-        assert_eq!(after, 2 * first * 7 / 10);
-        let mut acknowledged = 0;
-        while acknowledged < after {
-            congestion.acknowledged(1000);
-            acknowledged += 1000;
+    fn retransmission_timeouts_follow_the_round_trip_and_double() {
+        let mut trip = trip();
+        assert_eq!(trip.timeout(), 1000 * MILLISECOND);
+        trip.sample(10 * MILLISECOND);
+        // RFC 6298, 2.2: R + 4 * R / 2.
+        assert_eq!(trip.timeout(), 30 * MILLISECOND);
+        trip.expired();
+        assert_eq!(trip.timeout(), 60 * MILLISECOND);
+        for _ in 0..20 {
+            trip.expired();
         }
-        assert!((900..=1010).contains(&(congestion.window() - after)), "{}", congestion.window() - after);
-        congestion.expired(true);
-        assert_eq!(congestion.window(), 2000);
+        assert_eq!(trip.timeout(), 1250 * MILLISECOND);
+        for _ in 0..200 {
+            trip.sample(20_000);
+        }
+        assert_eq!(trip.timeout() / 1000, 5020);
+    }
+
+    #[test]
+    fn doubling_ends_with_a_sample_or_a_bound_of_the_round_trip() {
+        let mut trip = trip();
+        trip.sample(10 * MILLISECOND);
+        (0..4).for_each(|_| trip.expired());
+        trip.answered_within(250 * MILLISECOND);
+        assert_eq!(trip.timeout(), 480 * MILLISECOND);
+        trip.answered_within(200 * MILLISECOND);
+        assert_eq!(trip.timeout(), 240 * MILLISECOND);
+        trip.answered_within(0);
+        assert_eq!(trip.timeout(), 30 * MILLISECOND);
+        (0..4).for_each(|_| trip.expired());
+        trip.sample(10 * MILLISECOND);
+        assert!(trip.timeout() < 30 * MILLISECOND);
+    }
+
+    #[test]
+    fn long_round_trips_are_waited_for() {
+        let mut trip = trip();
+        trip.sample(2000 * MILLISECOND);
+        assert_eq!(trip.timeout(), 6000 * MILLISECOND, "doubling has a lower ceiling than round trips");
+        trip.sample(u64::MAX);
+        assert_eq!(trip.timeout(), 60_000 * MILLISECOND);
     }
 }

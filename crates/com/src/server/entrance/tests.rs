@@ -6,7 +6,7 @@ use obvia_via::stream::StreamListener;
 
 const LIMIT: Deadline = Deadline::Within(ground::LATEST);
 
-/// Accepts streams, which are all from this host, and gives them places for other origins.
+/// Accepts streams, which are all from this host, and gives them places for other hosts.
 struct Door {
     listener: StreamListener,
     clients: Vec<Stream>,
@@ -24,7 +24,7 @@ impl Door {
         let port = self.listener.endpoint().parse().unwrap();
         self.clients.push(Stream::connect("127.0.0.1", port, LIMIT).unwrap());
         let stream = Arc::new(self.listener.accept(LIMIT).unwrap());
-        Ok((self.places.enter(Origin::V4([10, 0, 0, last]), &stream, most, self.now)?.0, stream))
+        Ok((self.places.enter(counted(&format!("10.0.0.{last}")), &stream, most, self.now)?.0, stream))
     }
 
     fn move_up(&mut self, number: u64, stage: Stage) {
@@ -42,11 +42,8 @@ impl Door {
         assert_eq!(self.places.evicted, evicted.len() as u64);
         evicted.iter().for_each(|number| drop(self.places.leave(*number)));
         let waiting = self.places.taken.values().filter(|taken| taken.is_waiting()).count() as u64;
-        assert_eq!(self.places.by_origin.values().map(|share| share.waiting).sum::<u64>(), waiting);
-        assert_eq!(
-            self.places.by_origin.values().map(|share| share.places).sum::<u64>(),
-            self.places.taken.len() as u64
-        );
+        assert_eq!(self.places.by_host.values().map(|share| share.waiting).sum::<u64>(), waiting);
+        assert_eq!(self.places.by_host.values().map(|share| share.places).sum::<u64>(), self.places.taken.len() as u64);
         assert_eq!(self.places.evicted, 0);
     }
 }
@@ -97,7 +94,7 @@ fn clients_that_have_called_keep_their_places() {
     entered.iter().for_each(|number| door.move_up(*number, Stage::Called));
     assert_eq!(door.enter(1, 8).unwrap_err(), Full);
     assert!(entered.iter().all(|number| door.has(*number)));
-    // Other origins have the other half of the places.
+    // Other hosts have the other half of the places.
     assert!(door.enter(2, 8).is_ok());
     door.places.leave(entered[0]);
     assert!(door.enter(1, 8).is_ok());
@@ -105,7 +102,7 @@ fn clients_that_have_called_keep_their_places() {
 
 #[test]
 #[cfg_attr(miri, ignore = "opens sockets")]
-fn the_origin_with_the_most_places_loses_one_first() {
+fn the_host_with_the_most_places_loses_one_first() {
     let mut door = Door::new();
     let first = door.enter(1, 4).unwrap().0;
     let many = [door.enter(2, 4).unwrap().0, door.enter(2, 4).unwrap().0];
@@ -117,7 +114,7 @@ fn the_origin_with_the_most_places_loses_one_first() {
 
 #[test]
 #[cfg_attr(miri, ignore = "opens sockets")]
-fn clients_that_have_called_do_not_count_against_their_origin() {
+fn clients_that_have_called_do_not_count_against_their_host() {
     let mut door = Door::new();
     let called = [(); 3].map(|()| door.enter(1, 8).unwrap().0);
     called.iter().for_each(|number| door.move_up(*number, Stage::Called));
@@ -129,23 +126,14 @@ fn clients_that_have_called_do_not_count_against_their_origin() {
 }
 
 #[test]
-fn incomplete_messages_are_limited_for_an_origin_and_for_all() {
+fn incomplete_messages_are_limited_for_an_host_and_for_all() {
     let entrance: &'static Entrance = Box::leak(Box::default());
     let place = |held: &Arc<AtomicUsize>| Place { entrance, number: 0, held: Arc::clone(held) };
     let [one, two, three] = [(); 3].map(|()| Arc::default());
     let (first, second) = (place(&one), place(&one));
-    assert!(first.hold(HELD_BY_ORIGIN_MAX - 10) && second.hold(10) && !first.hold(1));
-    assert!(place(&two).hold(HELD_BY_ORIGIN_MAX) && !place(&three).hold(1));
+    assert!(first.hold(HELD_BY_HOST_MAX - 10) && second.hold(10) && !first.hold(1));
+    assert!(place(&two).hold(HELD_BY_HOST_MAX) && !place(&three).hold(1));
     second.let_go(10);
     assert!(place(&three).hold(10) && !first.hold(1));
     assert_eq!(entrance.held.load(Ordering::Relaxed), HELD_MAX);
-}
-
-#[test]
-fn addresses_of_one_prefix_are_one_origin() {
-    let origin = |host: &str| Origin::of(&Peer::Host(host.to_owned()));
-    assert_eq!(origin("2001:db8::1"), origin("2001:db8::ffff:2"));
-    assert_ne!(origin("2001:db8::1"), origin("2001:db8:0:1::1"));
-    assert_ne!(origin("10.0.0.1"), origin("10.0.0.2"));
-    assert_eq!(Origin::of(&Peer::Process { pid: 1, uid: 1 }), None);
 }

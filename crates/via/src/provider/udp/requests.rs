@@ -1,9 +1,10 @@
 //! The requests that a listener knows: those that are being answered, whose number is limited, and
 //! the last ones that were answered. All of them have come from a proved address.
 
+use crate::host::Host;
 use crate::reliable::TOKEN_LIFETIME;
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -37,7 +38,7 @@ pub(super) struct Requests {
 /// A request that is being answered.
 #[derive(Debug)]
 struct Pending {
-    host: IpAddr,
+    host: Host,
     began: Instant,
     revocation: Arc<Revocation>,
 }
@@ -65,7 +66,7 @@ impl Requests {
         if let Some(rejection) = self.answered.iter().find_map(|answered| answered.get(&name)) {
             return Treatment::Repeat(rejection.clone());
         }
-        let host = host(name.0.ip());
+        let host = Host::from(name.0.ip()).counted();
         if let Err(why) = self.make_place(now, host) {
             return Treatment::Refuse(why);
         }
@@ -86,7 +87,7 @@ impl Requests {
     }
 
     /// Makes a place for a request of this host, if need be that of an older one.
-    fn make_place(&mut self, now: Instant, host: IpAddr) -> Result<(), &'static str> {
+    fn make_place(&mut self, now: Instant, host: Host) -> Result<(), &'static str> {
         let is_host_full = self.pending.values().filter(|pending| pending.host == host).count() >= PENDING_OF_HOST_MAX;
         if !is_host_full && self.pending.len() < PENDING_MAX {
             return Ok(());
@@ -111,20 +112,12 @@ impl Requests {
     }
 }
 
-/// Returns the address by which the requests of a host are counted.
-fn host(ip: IpAddr) -> IpAddr {
-    match ip.to_canonical() {
-        IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)).into(),
-        four => four,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn names(host: &str, count: u64) -> impl Iterator<Item = RequestName> {
-        let ip = host.parse::<IpAddr>().unwrap();
+        let ip = host.parse::<std::net::IpAddr>().unwrap();
         (1..=count).map(move |number| (SocketAddr::new(ip, 1000), number))
     }
 

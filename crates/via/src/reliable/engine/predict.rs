@@ -9,7 +9,7 @@
 
 use super::{Engine, Phase};
 use crate::descriptor::Operation;
-use crate::reliable::packet::{Expected, WRITE_HEADER};
+use crate::reliable::packet::{Expected, Sack, WRITE_HEADER};
 use crate::reliable::sending::Piece;
 use crate::spi::Sink;
 
@@ -38,7 +38,7 @@ impl Engine {
     /// packets under way are acknowledged or about to be.
     #[inline]
     fn is_plain(&self) -> bool {
-        matches!(self.phase, Phase::Open) && self.is_reliable && !self.sending.has_lost() && self.target.is_plain()
+        matches!(self.phase, Phase::Open) && self.is_reliable && !self.sending.has_repeats() && self.target.is_plain()
     }
 
     /// Processes a datagram that matches the prediction. Returns `false`, with nothing changed, for
@@ -122,7 +122,7 @@ impl Engine {
         self.statistics.expected += 1;
         self.note_received(now);
         self.sending.window_is(deferred.window);
-        let known = self.acknowledged(now, (deferred.ack, 0), sink);
+        let known = self.acknowledged(now, deferred.ack, Sack::NONE, sink);
         debug_assert!(known.is_some(), "only sent packets are acknowledged");
         self.expect_more(now);
         self.receiving.answer_by(now + self.ack_delay);

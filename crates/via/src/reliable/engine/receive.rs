@@ -4,7 +4,7 @@ use super::perform::Fault;
 use super::{CLOSED_SILENT, CLOSED_VIOLATION, Dropped, Engine, Phase};
 use crate::descriptor::{Operation, Status};
 use crate::error::Ended;
-use crate::reliable::packet::{self, Body, Header};
+use crate::reliable::packet::{self, Body, Header, Sack};
 use crate::reliable::receiving::Position;
 use crate::reliable::sending::Piece;
 use crate::spi::Sink;
@@ -56,7 +56,8 @@ impl Engine {
     fn of_peer(&mut self, now: u64, header: &Header, body: &Body<'_>, datagram: &[u8], sink: &mut dyn Sink) {
         self.note_received(now);
         match &self.phase {
-            Phase::Opening(..) => {
+            Phase::Opening(_, repeat) => {
+                repeat.round_trip(now).into_iter().for_each(|took| self.sending.trip.sample(took));
                 self.phase = Phase::Open;
                 self.liveness.waiting = None;
                 self.sending.window_is(header.window);
@@ -75,7 +76,9 @@ impl Engine {
             _ => {}
         }
         self.sending.window_is(header.window);
-        if self.is_reliable && self.acknowledged(now, (header.ack, header.sack), sink).is_none() {
+        let further = if let Body::Ack { further } = body { further } else { &[][..] };
+        let sack = Sack { first: header.sack, further };
+        if self.is_reliable && self.acknowledged(now, header.ack, sack, sink).is_none() {
             return self.violated(sink);
         }
         self.expect_more(now);
@@ -87,7 +90,9 @@ impl Engine {
             Body::Ping => self.receiving.hurry(now),
             Body::Probe => self.probed = u32::try_from(datagram.len()).ok(),
             Body::Probed { length } => {
-                if self.path.confirmed(now, *length as usize) {
+                let (length, trip) = (*length as usize, &mut self.sending.trip);
+                self.path.round_trip(now, length).into_iter().for_each(|took| trip.sample(took));
+                if self.path.confirmed(now, length) {
                     self.sending.packet_is(self.path.current());
                 }
             }
@@ -99,7 +104,11 @@ impl Engine {
                 };
                 self.over(None, status, why, sink);
             }
-            Body::Ack | Body::Request { .. } | Body::Accept { .. } | Body::Reject { .. } | Body::Retry { .. } => {}
+            Body::Ack { .. }
+            | Body::Request { .. }
+            | Body::Accept { .. }
+            | Body::Reject { .. }
+            | Body::Retry { .. } => {}
         }
     }
 
@@ -116,7 +125,7 @@ impl Engine {
 
     /// Processes the peer's acknowledgements. Returns `None` when the peer claims to have packets
     /// that it cannot have.
-    pub(super) fn acknowledged(&mut self, now: u64, (ack, sack): (u32, u64), sink: &mut dyn Sink) -> Option<()> {
+    pub(super) fn acknowledged(&mut self, now: u64, ack: u32, sack: Sack<'_>, sink: &mut dyn Sink) -> Option<()> {
         let ahead = ack.wrapping_sub(self.sending.first() as u32).cast_signed();
         // An old acknowledgement, which newer ones have overtaken.
         let Ok(ahead) = u64::try_from(ahead) else { return Some(()) };

@@ -60,7 +60,8 @@ impl Engine {
     }
 
     pub(super) fn ping_at(&self) -> Option<u64> {
-        let wants = self.keep_alive || !self.own.reads.is_empty() || self.liveness.hinted.is_some();
+        let is_waiting = !self.own.reads.is_empty() || !self.sending.is_idle();
+        let wants = self.keep_alive || is_waiting || self.liveness.hinted.is_some();
         wants.then_some(self.liveness.ping)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Engine, Phase, READS_MAX};
 use crate::descriptor::{Descriptor, Operation, Status};
-use crate::reliable::packet::{self, Action, Body, DATA_HEADER, DataHeader, HEADER, Header, PLACE};
+use crate::reliable::packet::{self, Action, Body, DATA_HEADER, DataHeader, FURTHER_MAX, HEADER, Header, PLACE};
 use crate::reliable::sending::Piece;
 use crate::spi::{Refusal, Sink};
 
@@ -60,7 +60,7 @@ impl Engine {
         self.is_open()
             && self.deferred.is_none()
             && self.own.next >= posted
-            && !self.sending.has_lost()
+            && !self.sending.has_repeats()
             && self.target.is_served()
             && self.target.refused.is_none()
             && self.probed.is_none()
@@ -79,7 +79,8 @@ impl Engine {
 
     /// Makes a data packet: a lost one again, or else a new one.
     fn data_packet(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
-        if let Some((number, piece)) = self.sending.lost() {
+        self.sending.look_again();
+        if let Some((number, piece)) = self.sending.repeat(now) {
             let length = self.make(number, piece, sink, into);
             self.sending.sent_again(now, number);
             self.made(now);
@@ -94,7 +95,7 @@ impl Engine {
             }
         }
         let is_due = self.target.refused.is_some() && !self.target.has_refused && self.target.is_served();
-        if !is_due || !self.sending.has_room(DATA_HEADER) {
+        if !is_due || !self.sending.has_room(now, DATA_HEADER) {
             return None;
         }
         self.target.has_refused = true;
@@ -104,8 +105,13 @@ impl Engine {
     /// Makes the acknowledgement that is due, before a sleep: no other packet will carry it along.
     pub fn acknowledge_now(&mut self, into: &mut [u8]) -> Option<usize> {
         self.receiving.ack_due().filter(|_| !matches!(self.phase, Phase::Opening(..) | Phase::Over(Some(_))))?;
+        self.put_ack(into)
+    }
+
+    fn put_ack(&mut self, into: &mut [u8]) -> Option<usize> {
         self.receiving.acknowledged();
-        self.put(into, &Body::Ack)
+        let mut words = [0; FURTHER_MAX];
+        self.put(into, &Body::Ack { further: self.receiving.put_further(&mut words) })
     }
 
     fn control_packet(&mut self, now: u64, into: &mut [u8]) -> Option<usize> {
@@ -113,13 +119,14 @@ impl Engine {
             return self.put(into, &Body::Probed { length });
         }
         if self.receiving.ack_due().is_some_and(|due| due <= now) {
-            self.receiving.acknowledged();
-            return self.put(into, &Body::Ack);
+            return self.put_ack(into);
         }
         if matches!(self.phase, Phase::Over(_)) {
             return None;
         }
-        if let Some(length) = self.path.probe(now).filter(|length| (HEADER..=into.len()).contains(length)) {
+        if let Some(length) =
+            self.path.probe(now, self.sending.trip.timeout()).filter(|length| (HEADER..=into.len()).contains(length))
+        {
             return Some(packet::write_probe(&mut into[..length], &self.header(0)));
         }
         if self.ping_at().is_some_and(|due| due <= now) {
@@ -130,12 +137,14 @@ impl Engine {
         None
     }
 
-    /// Notes that a data packet was made. The packet acknowledges all packets received so far, and
-    /// needs an acknowledgement itself.
+    /// Notes that a data packet was made. The packet acknowledges all packets received so far,
+    /// unless some of them are too far ahead, and needs an acknowledgement itself.
     pub(super) fn made(&mut self, now: u64) {
         self.statistics.sent += 1;
         if self.is_reliable {
-            self.receiving.acknowledged();
+            if !self.receiving.has_further() {
+                self.receiving.acknowledged();
+            }
             self.liveness.waiting.get_or_insert(now);
         }
     }
@@ -152,7 +161,7 @@ impl Engine {
         let served = self.target.reads.get(self.target.read)?;
         let left = served.total - self.target.offset;
         let length = left.min((self.path.current() - DATA_HEADER) as u32);
-        if !self.sending.has_room(DATA_HEADER + length as usize) {
+        if !self.sending.has_room(now, DATA_HEADER + length as usize) {
             return None;
         }
         if !served.region.is_registered() {
@@ -196,7 +205,7 @@ impl Engine {
         if !self.is_reliable {
             return self.unreliable(now, piece, on_wire, sink, into);
         }
-        if !self.sending.has_room(on_wire) {
+        if !self.sending.has_room(now, on_wire) {
             return None;
         }
         let header = self.header(self.sending.next());
@@ -256,9 +265,9 @@ impl Engine {
         Some(made)
     }
 
-    /// Returns the end of the current span if unreliable delivery waits for it.
+    /// Returns the time at which a packet may be sent that pacing holds back.
     pub(super) fn paced_until(&self) -> Option<u64> {
-        self.is_held_up.then_some(self.budget_until)
+        if self.is_reliable { self.sending.paced_until() } else { self.is_held_up.then_some(self.budget_until) }
     }
 
     /// Makes a data packet, for the first time or again, and returns its length.

@@ -4,7 +4,7 @@ use super::{Faults, MTU, Net, Queues, carrying, offer, statuses};
 use crate::attributes::Reliability::ReliableDelivery;
 use crate::descriptor::{Descriptor, Status};
 use crate::error::Ended;
-use crate::reliable::packet::{self, BadPacket, Body, Header, TOKEN};
+use crate::reliable::packet::{self, BadPacket, Body, FURTHER_MAX, HEADER, Header, TOKEN};
 use crate::reliable::{Answer, Answering, Dropped, Requesting, Settings};
 use crate::spi::Offer;
 
@@ -109,6 +109,24 @@ fn every_bit_of_a_packet_is_checked() {
 }
 
 #[test]
+fn acknowledgements_have_words_for_the_packets_in_flight_and_no_more() {
+    let header = Header { to: 1, number: 0, ack: 2, sack: 3, window: 4 };
+    let words: Vec<u8> = (0..FURTHER_MAX + 8).map(|at| at as u8).collect();
+    let mut bytes = [0; MTU];
+    for count in [0, 8, 16, FURTHER_MAX] {
+        let body = Body::Ack { further: &words[..count] };
+        let length = packet::write(&mut bytes, &header, &body).unwrap();
+        assert_eq!(packet::parse(&bytes[..length]), Ok((header, body)));
+    }
+    assert!(packet::write(&mut bytes, &header, &Body::Ack { further: &words }).is_err());
+    packet::write(&mut bytes, &header, &Body::Ack { further: &[] }).unwrap();
+    for count in [1, 7, 9, FURTHER_MAX + 8] {
+        let length = packet::seal(&mut bytes[..HEADER + count]);
+        assert_eq!(packet::parse(&bytes[..length]), Err(BadPacket::Fields));
+    }
+}
+
+#[test]
 fn a_disconnect_delivers_its_acknowledgements() {
     let mut net = Net::new(ReliableDelivery);
     net.pass(1_000_000);
@@ -146,7 +164,7 @@ fn protocol_violations_break_the_connection() {
     net.pass(1_000_000);
     let header = Header { to: 0x1111, number: 0, ack: 1000, sack: 0, window: 0 };
     let mut bytes = [0; MTU];
-    let length = packet::write(&mut bytes, &header, &Body::Ack).unwrap();
+    let length = packet::write(&mut bytes, &header, &Body::Ack { further: &[] }).unwrap();
     net.deliver(1, &bytes[..length]);
     net.until(|ends| ends.iter().all(|end| end.queues.ended.is_some()));
     assert_eq!([net.ends[0].queues.ended, net.ends[1].queues.ended], [Some(Ended::Violation); 2]);

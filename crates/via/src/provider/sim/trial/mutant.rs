@@ -72,7 +72,7 @@ impl Mutation {
             (Self::Immediate, Body::Data(data, _)) if data.refusal().is_none() => {
                 data.immediate = Some(data.immediate? ^ 1);
             }
-            (Self::Acknowledgement, Body::Ack | Body::Data(..)) => header.ack = header.ack.wrapping_add(1),
+            (Self::Acknowledgement, Body::Ack { .. } | Body::Data(..)) => header.ack = header.ack.wrapping_add(1),
             _ => return None,
         }
         let mut bytes = vec![0; datagram.len() + 64];

@@ -117,7 +117,7 @@ fn first_datagrams() -> Vec<(String, Vec<u8>)> {
         ("an accept".to_owned(), packet_of(5, &Body::Accept { from: 5, offer: own_offer() })),
         ("a reject".to_owned(), packet_of(5, &Body::Reject { why: "no" })),
         ("a retry".to_owned(), packet_of(5, &Body::Retry { token: [1; TOKEN] })),
-        ("an acknowledgement".to_owned(), packet_of(5, &Body::Ack)),
+        ("an acknowledgement".to_owned(), packet_of(5, &Body::Ack { further: &[] })),
         ("a ping".to_owned(), packet_of(5, &Body::Ping)),
         ("a probe".to_owned(), packet_of(5, &Body::Probe)),
         ("the answer to a probe".to_owned(), packet_of(5, &Body::Probed { length: 1200 })),
@@ -136,7 +136,7 @@ fn first_datagrams() -> Vec<(String, Vec<u8>)> {
         }
     }
     for kind in 0..=255 {
-        let mut bytes = packet_of(5, &Body::Ack);
+        let mut bytes = packet_of(5, &Body::Ack { further: &[] });
         bytes[5] = kind;
         packet::seal(&mut bytes);
         all.push((format!("a header of the kind {kind:#x}"), bytes));

@@ -1,0 +1,53 @@
+//! Hosts on a network, as limits count them.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// A host, by its IP address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Host(IpAddr);
+
+impl Host {
+    /// The unspecified address, which no datagram comes from.
+    pub const NONE: Self = Self(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+
+    /// Returns the host that quotas count: an IPv4 host, or the first address of the /64 network of
+    /// an IPv6 host, since such a host can use every address of its network.
+    #[must_use]
+    pub fn counted(self) -> Self {
+        match self.0 {
+            IpAddr::V4(_) => self,
+            IpAddr::V6(address) => Self(IpAddr::V6((address.to_bits() & !u128::from(u64::MAX)).into())),
+        }
+    }
+
+    /// Whether the address is a loopback address of this host.
+    pub fn is_loopback(self) -> bool {
+        self.0.is_loopback()
+    }
+}
+
+impl From<IpAddr> for Host {
+    fn from(address: IpAddr) -> Self {
+        Self(address.to_canonical())
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Host;
+    use std::net::IpAddr;
+
+    #[test]
+    fn limits_count_ipv6_hosts_by_their_network() {
+        let counted = |text: &str| Host::from(text.parse::<IpAddr>().unwrap()).counted().to_string();
+        assert_eq!(counted("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+        assert_eq!((counted("10.1.2.3"), counted("::ffff:10.1.2.3")), ("10.1.2.3".into(), "10.1.2.3".into()));
+    }
+}

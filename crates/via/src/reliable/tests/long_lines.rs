@@ -1,0 +1,138 @@
+//! Lines with a long delay, a limited rate and losses: how much gets through.
+
+use super::{Line, MILLISECOND, MTU, Net, carrying, pattern, place, region, with};
+use crate::attributes::Reliability::ReliableDelivery;
+use crate::descriptor::Descriptor;
+use crate::memory::Access;
+use crate::reliable::Settings;
+use crate::reliable::packet::DATA_HEADER;
+
+/// The rate of the line in bits per second, and the number of bytes that may wait for it: 20 ms.
+const RATE: u64 = 100_000_000;
+const QUEUE: u64 = 250_000;
+/// The length of an operation, in bytes.
+const LENGTH: u32 = 1 << 20;
+
+/// Makes a connection over a line with that round trip in milliseconds, whose ends keep as many
+/// datagrams as arrive.
+fn line(round_trip: u64) -> Net {
+    to_socket(round_trip, 16 << 20)
+}
+
+/// Makes such a connection whose ends keep `window` bytes of datagrams.
+fn to_socket(round_trip: u64, window: u32) -> Net {
+    let line = Line { delay: round_trip * MILLISECOND / 2, rate: RATE, queue: QUEUE };
+    let settings = Settings { window, ..Settings::default() };
+    let mut net = Net::over(ReliableDelivery, &settings, MTU, line);
+    net.until(|ends| ends.iter().all(|end| end.engine.is_open()));
+    net
+}
+
+/// Writes without a pause for a span of milliseconds. Returns the rate in Mbit/s at which data
+/// arrived.
+fn goodput(net: &mut Net, span: u64) -> f64 {
+    let source = region(LENGTH as usize, Access::LOCAL);
+    let arrived = |net: &Net| net.ends[1].engine.next_numbers()[1];
+    let (before, limit) = (arrived(net), net.now + span * MILLISECOND);
+    while net.now < limit {
+        while net.ends[0].queues.send.len() < 16 {
+            net.post(0, with(Descriptor::rdma_write(place(0)), &source, LENGTH));
+        }
+        assert!(net.step_to(limit));
+    }
+    let packets = f64::from(arrived(net) - before);
+    packets * (MTU - DATA_HEADER) as f64 * 8.0 / (span as f64 * 1000.0)
+}
+
+#[test]
+#[ignore = "prints a table"]
+fn goodput_by_round_trip_and_loss() {
+    println!("loss   1 ms   50 ms  100 ms  250 ms  (Mbit/s of {})", RATE / 1_000_000);
+    for (loss, loses) in [("0 %", 0), ("1 %", 100), ("5 %", 20)] {
+        let rates = [1, 50, 100, 250].map(|round_trip| {
+            let mut net = line(round_trip);
+            net.faults.loses = loses;
+            goodput(&mut net, 30_000)
+        });
+        let [a, b, c, d] = rates;
+        println!("{loss} {a:7.2} {b:7.2} {c:7.2} {d:7.2}");
+    }
+}
+
+#[test]
+fn calls_send_each_packet_once_at_every_round_trip() {
+    for round_trip in [1, 25, 50, 100, 250, 400] {
+        let mut net = line(round_trip);
+        for number in 0..20 {
+            for (from, to) in [(0, 1), (1, 0)] {
+                net.post_receive(to, 64);
+                net.post(from, carrying(Descriptor::send(), &pattern(number, 64)));
+                net.until(|ends| ends[to].queues.received.len() as u64 > number);
+            }
+        }
+        for end in &net.ends {
+            let statistics = end.engine.statistics();
+            assert_eq!(statistics.retransmitted, 0, "at {round_trip} ms: {statistics:?}");
+            let measured = statistics.round_trip_ns / MILLISECOND;
+            assert!((round_trip..=round_trip + 1).contains(&measured), "{measured} of {round_trip} ms");
+        }
+    }
+}
+
+#[test]
+fn the_handshake_tells_a_short_round_trip() {
+    let measured = |round_trip| line(round_trip).ends.map(|end| end.engine.statistics().round_trip_ns / MILLISECOND);
+    assert_eq!(measured(15), [15; 2]);
+    // Request and acceptance were repeated, so their answers tell no round trip.
+    assert_eq!(measured(25), [0; 2]);
+}
+
+#[test]
+fn a_timeout_doubled_beyond_the_round_trip_is_kept_until_a_sample() {
+    let mut net = line(1);
+    net.line.delay = 150 * MILLISECOND;
+    let mut repeated = Vec::new();
+    for number in 0..8 {
+        net.post_receive(1, 64);
+        net.post(0, carrying(Descriptor::send(), &pattern(number, 64)));
+        net.until(|[one, _]| one.queues.send.is_empty());
+        repeated.push(net.ends[0].engine.statistics().retransmitted);
+    }
+    assert!(repeated[7] == repeated[2] && repeated[7] < 12, "{repeated:?}");
+    assert!(net.ends[0].engine.statistics().round_trip_ns > 100 * MILLISECOND);
+}
+
+#[test]
+fn the_answer_to_a_probe_tells_a_long_round_trip() {
+    let mut net = line(250);
+    net.pass(300 * MILLISECOND);
+    assert_eq!(net.ends.map(|end| end.engine.statistics().round_trip_ns / MILLISECOND), [250; 2]);
+}
+
+#[test]
+fn path_probes_wait_for_the_round_trip() {
+    for round_trip in [1, 250] {
+        let line = Line { delay: round_trip * MILLISECOND / 2, ..Line::default() };
+        let mut net = Net::over(ReliableDelivery, &Settings::default(), 9000, line);
+        net.pass(2000 * MILLISECOND);
+        assert_eq!(net.ends[0].engine.statistics().packet, 9000);
+        // Repetitions of the handshake, two probes and their answers, and signs of life.
+        assert!(net.datagrams < 16, "{} datagrams at {round_trip} ms", net.datagrams);
+    }
+}
+
+#[test]
+fn one_connection_fills_a_long_line() {
+    let mut net = line(250);
+    goodput(&mut net, 5000);
+    let rate = goodput(&mut net, 5000);
+    assert!(rate > 70.0, "{rate} Mbit/s");
+}
+
+#[test]
+fn a_small_socket_does_not_limit_a_long_line() {
+    let mut net = to_socket(100, 200_000);
+    goodput(&mut net, 5000);
+    let rate = goodput(&mut net, 5000);
+    assert!(rate > 30.0, "{rate} Mbit/s");
+}
