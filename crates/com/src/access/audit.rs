@@ -241,8 +241,7 @@ mod tests {
     fn refused_connections_are_logged_with_their_host() {
         let caller = Caller { peer: Peer::Host("10.0.0.1".to_owned()), authenticated: None };
         let refusal = Refusal { time: UNIX_EPOCH, caller, refused: Refused::Connection, untold: 0 };
-        let line =
-            "1970-01-01T00:00:00Z refused a connection beyond the limit of connections in the making to host 10.0.0.1";
+        let line = "1970-01-01T00:00:00Z refused a connection beyond the limit to host 10.0.0.1";
         assert_eq!(refusal.to_string(), line);
     }
 

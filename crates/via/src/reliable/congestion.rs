@@ -88,8 +88,9 @@ impl Congestion {
         });
         let peak = self.peak;
         // Time in which the window was not in use does not count: RFC 9438, 5.8.
-        epoch.elapsed += (now - epoch.last).min(round_trip);
-        epoch.last = now;
+        // Threads may read the clock before they wait for each other.
+        epoch.elapsed += now.saturating_sub(epoch.last).min(round_trip);
+        epoch.last = epoch.last.max(now);
         let cubic = |nanoseconds: u64| {
             let from_peak = nanoseconds as f64 / 1e9 - epoch.peak_at;
             C * packet * from_peak * from_peak * from_peak + peak

@@ -200,7 +200,8 @@ impl Sending {
     fn rate(&self) -> Option<Rate> {
         let time = match self.trip.smoothed() {
             0 => ASSUMED_TRIP,
-            1..PACED_TRIP_MIN => return None,
+            // The smoothed round trip includes times in which the peer did not look.
+            _ if self.trip.shortest() < PACED_TRIP_MIN => return None,
             smoothed => smoothed,
         };
         Some(Rate { bytes: self.congestion.pace(), time })
@@ -229,7 +230,7 @@ impl Sending {
     pub(super) fn has_room(&mut self, now: u64, length: usize) -> bool {
         let length = length as u64;
         let is_first = self.packets.is_empty();
-        let looks = (self.trip.smoothed() / LOOK).max(1);
+        let looks = (self.trip.shortest() / LOOK).max(1);
         let fits_peer = self.occupied + length + OVERHEAD <= self.window * looks;
         let fits_network = self.in_flight + length <= self.congestion.window();
         self.lost == 0

@@ -362,7 +362,6 @@ impl Caller {
 
 #[test]
 fn floods_from_made_up_addresses_keep_no_client_out() {
-    let began = Instant::now();
     let (mut server, mut now) = (server_with(Limits::default()), Instant::now());
     identify(&mut server, now, place("10.7.7.7:7"), 0x7777);
     let mut caller = Caller::new();
@@ -399,5 +398,4 @@ fn floods_from_made_up_addresses_keep_no_client_out() {
     // The activity that was known before the flood still is.
     server.receive(now, place("10.7.7.7:7"), &unit(&numbered(0x7777, 2, 0), &[]));
     assert!(call(&mut server).is_some());
-    assert!(began.elapsed() < Duration::from_secs(60));
 }
