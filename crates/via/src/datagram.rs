@@ -7,12 +7,13 @@
 pub use crate::host::Host;
 
 use crate::bell::Bell;
+use crate::host::mapped;
 use crate::wrap::Conversations;
 use crate::{Deadline, Error};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, sockopt};
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::str::FromStr;
 
 /// The maximum payload of a UDP datagram over IPv4, in bytes: RFC 768, RFC 791.
@@ -69,14 +70,6 @@ impl fmt::Display for Place {
 impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
-    }
-}
-
-/// Returns an address as an IPv6 address.
-fn mapped(address: IpAddr) -> Ipv6Addr {
-    match address {
-        IpAddr::V4(address) => address.to_ipv6_mapped(),
-        IpAddr::V6(address) => address,
     }
 }
 

@@ -149,6 +149,7 @@ mod tests {
     use crate::client::proxy::UNKNOWN_INFO;
     use crate::services::process;
     use crate::types::agile::{IChecked, IChecked_Impl};
+    use obvia_rpc::vi_call::TargetId;
     use obvia_via::Deadline;
     use std::time::Instant;
     use windows_core::{GUID, implement};
@@ -158,64 +159,64 @@ mod tests {
 
     impl IChecked_Impl for Object_Impl {}
 
-    #[test]
-    #[cfg_attr(miri, ignore = "opens sockets")]
-    fn a_refused_reference_to_a_proxys_target_does_not_end_the_proxy() {
-        let (runtime, link) = (process::runtime().unwrap(), Arc::new(Link::to_itself()));
-        let holder = Client::Process(runtime.oxid());
-        let known = runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, holder).unwrap();
-        let target = known.target;
-        let proxy = runtime.import(&link, &known, &UNKNOWN_INFO).unwrap();
-        let forged = ObjRef { iid: GUID::from_u128(0x5d1c_9e1a), public_refs: u32::MAX / 2, ..known };
-        assert!(runtime.import(&link, &forged, &UNKNOWN_INFO).is_err());
+    /// Returns a reference to a new object of this process, counted for this process.
+    fn given(runtime: &'static Runtime) -> ObjRef {
+        runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, Client::Process(runtime.oxid())).unwrap()
+    }
+
+    /// Returns the runtime, a link to this process, and a reference that it has received over it.
+    fn referenced() -> (&'static Runtime, Arc<Link>, ObjRef) {
+        let runtime = process::runtime().unwrap();
+        (runtime, Arc::new(Link::to_itself()), given(runtime))
+    }
+
+    /// Drops a proxy and checks that its object loses its last reference with it, and not before.
+    fn drop_last(runtime: &Runtime, link: &Link, target: TargetId, proxy: IUnknown) {
         assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
         assert!(runtime.exports().get(target).is_ok());
         drop(proxy);
         assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
         assert!(runtime.exports().get(target).is_err());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_refused_reference_to_a_proxys_target_does_not_end_the_proxy() {
+        let (runtime, link, known) = referenced();
+        let target = known.target;
+        let proxy = runtime.import(&link, &known, &UNKNOWN_INFO).unwrap();
+        let forged = ObjRef { iid: GUID::from_u128(0x5d1c_9e1a), public_refs: u32::MAX / 2, ..known };
+        assert!(runtime.import(&link, &forged, &UNKNOWN_INFO).is_err());
+        drop_last(runtime, &link, target, proxy);
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
     fn a_refused_reference_does_not_end_a_proxy_that_is_made_before_it_is_given_back() {
-        let (runtime, link) = (process::runtime().unwrap(), Arc::new(Link::to_itself()));
-        let holder = Client::Process(runtime.oxid());
-        let known = runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, holder).unwrap();
+        let (runtime, link, known) = referenced();
         let forged =
             ObjRef { iid: GUID::from_u128(0x5d1c_9e1a), bindings: Vec::new(), securities: Vec::new(), ..known };
         assert!(runtime.import(&link, &forged, &UNKNOWN_INFO).is_err());
         let proxy = runtime.import(&link, &known, &UNKNOWN_INFO).unwrap();
-        assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
-        assert!(runtime.exports().get(known.target).is_ok());
-        drop(proxy);
-        assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
-        assert!(runtime.exports().get(known.target).is_err());
+        drop_last(runtime, &link, known.target, proxy);
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
     fn a_proxy_with_a_forged_oid_does_not_end_another_proxy_of_its_target() {
-        let (runtime, link) = (process::runtime().unwrap(), Arc::new(Link::to_itself()));
-        let holder = Client::Process(runtime.oxid());
-        let known = runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, holder).unwrap();
+        let (runtime, link, known) = referenced();
         let target = known.target;
         let proxy = runtime.import(&link, &known, &UNKNOWN_INFO).unwrap();
         let forged = ObjRef { oid: !known.oid, public_refs: u32::MAX / 2, ..known };
         drop(runtime.import(&link, &forged, &UNKNOWN_INFO).unwrap());
-        assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
-        assert!(runtime.exports().get(target).is_ok());
-        drop(proxy);
-        assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
-        assert!(runtime.exports().get(target).is_err());
+        drop_last(runtime, &link, target, proxy);
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
     fn an_unreached_reference_does_not_end_the_proxy_whose_reference_opens_the_link() {
         let runtime = process::runtime().unwrap();
-        let holder = Client::Process(runtime.oxid());
-        let give = || runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, holder).unwrap();
-        let (known, unused) = (give(), give());
+        let (known, unused) = (given(runtime), given(runtime));
         let target = known.target;
         for (target, public_refs) in [(target, u32::MAX / 2), (unused.target, unused.public_refs)] {
             let (bindings, securities) = (Vec::new(), Vec::new());
@@ -234,9 +235,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
     fn the_reference_count_of_a_proxy_does_not_wrap() {
-        let (runtime, link) = (process::runtime().unwrap(), Arc::new(Link::to_itself()));
-        let holder = Client::Process(runtime.oxid());
-        let mut known = runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, holder).unwrap();
+        let (runtime, link, mut known) = referenced();
         let proxy = runtime.import(&link, &known, &UNKNOWN_INFO).unwrap();
         known.public_refs = u32::MAX;
         let same = runtime.import(&link, &known, &UNKNOWN_INFO).unwrap();
@@ -248,9 +247,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
     fn a_reference_to_an_unknown_interface_is_given_back() {
-        let (runtime, link) = (process::runtime().unwrap(), Arc::new(Link::to_itself()));
-        let holder = Client::Process(runtime.oxid());
-        let known = runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, holder).unwrap();
+        let (runtime, link, known) = referenced();
         let unknown = ObjRef { iid: GUID::from_u128(0x5d1c_9e1a), ..known };
         assert!(runtime.import(&link, &unknown, &UNKNOWN_INFO).is_err());
         assert!(runtime.exports().get(unknown.target).is_ok());

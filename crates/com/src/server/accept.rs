@@ -92,7 +92,7 @@ fn required_proof(
     let Some(least) = least else { return Ok(None) };
     let peer = request.peer();
     let host = peer.parse::<SocketAddr>().map_or(peer, |address| address.ip().to_canonical().to_string());
-    let counted = Counted::new(&exporter.clients().waiting, host.clone());
+    let counted = Counted::new(&exporter.clients().waiting, &host);
     counted.map(|counted| Some((least, counted))).inspect_err(|_| access::log_refused_connection(Peer::Host(host)))
 }
 

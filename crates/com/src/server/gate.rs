@@ -82,7 +82,7 @@ impl Gate<'_> {
     /// Starts the deadline of the authentication. Returns false where too many connections are
     /// waiting already.
     fn begin(&mut self) -> bool {
-        let Peer::Host(host) = self.connection.peer().clone() else { return false };
+        let Peer::Host(host) = self.connection.peer() else { return false };
         if self.proof.is_none() {
             let counted = Counted::new(&self.exporter.clients().waiting, host).ok();
             self.proof = counted.map(|counted| (PATIENCE.start(), counted));

@@ -26,8 +26,7 @@ impl Waiting {
     /// # Errors
     ///
     /// The limit that has been reached, for the client.
-    fn enter(&self, host: &str) -> Result<(), &'static str> {
-        let host = counted(host);
+    fn enter(&self, host: Host) -> Result<(), &'static str> {
         let mut waiting = self.lock();
         let of_host = waiting.get(&host).copied().unwrap_or_default();
         if of_host >= WAITING_OF_HOST_MAX {
@@ -40,8 +39,7 @@ impl Waiting {
         Ok(())
     }
 
-    fn leave(&self, host: &str) {
-        let host = counted(host);
+    fn leave(&self, host: Host) {
         let mut waiting = self.lock();
         if let Some(count) = waiting.get_mut(&host) {
             *count -= 1;
@@ -61,50 +59,51 @@ pub(super) fn counted(address: &str) -> Host {
 /// A connection that is counted in `waiting` until this value is dropped.
 pub(super) struct Counted {
     waiting: &'static Waiting,
-    host: String,
+    host: Host,
 }
 
 impl Counted {
-    /// Counts a connection of this host.
+    /// Counts a connection of the host with this address.
     ///
     /// # Errors
     ///
     /// As [`Waiting::enter`].
-    pub(super) fn new(waiting: &'static Waiting, host: String) -> Result<Self, &'static str> {
-        waiting.enter(&host).map(|()| Self { waiting, host })
+    pub(super) fn new(waiting: &'static Waiting, address: &str) -> Result<Self, &'static str> {
+        let host = counted(address);
+        waiting.enter(host).map(|()| Self { waiting, host })
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.waiting.leave(&self.host);
+        self.waiting.leave(self.host);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{WAITING_MAX, WAITING_OF_HOST_MAX, Waiting};
+    use super::{WAITING_MAX, WAITING_OF_HOST_MAX, Waiting, counted};
 
     #[test]
     fn unauthenticated_connections_are_limited_per_host() {
         let waiting = Waiting::default();
-        let entered = |host: &str| (0..2 * WAITING_MAX).filter(|_| waiting.enter(host).is_ok()).count();
+        let entered = |host: &str| (0..2 * WAITING_MAX).filter(|_| waiting.enter(counted(host)).is_ok()).count();
         assert_eq!(entered("10.0.0.1"), WAITING_OF_HOST_MAX);
         assert_eq!(entered("10.0.0.2"), WAITING_MAX - WAITING_OF_HOST_MAX);
-        assert!(waiting.enter("10.0.0.3").is_err());
-        waiting.leave("10.0.0.1");
-        assert!(waiting.enter("10.0.0.3").is_ok());
-        waiting.leave("10.0.0.3");
+        assert!(waiting.enter(counted("10.0.0.3")).is_err());
+        waiting.leave(counted("10.0.0.1"));
+        assert!(waiting.enter(counted("10.0.0.3")).is_ok());
+        waiting.leave(counted("10.0.0.3"));
         assert_eq!(waiting.lock().len(), 2, "nothing is kept of who waits no more");
     }
 
     #[test]
     fn unauthenticated_connections_of_a_network_of_ipv6_are_those_of_one_host() {
         let waiting = Waiting::default();
-        let enter = |number: &usize| waiting.enter(&format!("2001:db8::{number:x}:1")).is_ok();
+        let enter = |number: &usize| waiting.enter(counted(&format!("2001:db8::{number:x}:1"))).is_ok();
         assert_eq!((0..2 * WAITING_MAX).filter(enter).count(), WAITING_OF_HOST_MAX);
-        assert!(waiting.enter("2001:db8:0:1::1").is_ok());
-        waiting.leave("2001:db8::1");
-        assert!(waiting.enter("2001:db8::2").is_ok());
+        assert!(waiting.enter(counted("2001:db8:0:1::1")).is_ok());
+        waiting.leave(counted("2001:db8::1"));
+        assert!(waiting.enter(counted("2001:db8::2")).is_ok());
     }
 }

@@ -11,10 +11,11 @@
 
 use super::handshake::Answering;
 use super::packet::{self, Body, Header, RETRY_LENGTH, TOKEN, Token};
+use crate::host::mapped;
 use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::{ChaCha20Poly1305, Key, KeyInit};
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// The time for which a key makes tokens, in nanoseconds. They are accepted in the period after it,
@@ -121,12 +122,8 @@ impl fmt::Debug for Tokens {
 
 /// Returns the statement that a token proves: this connection id was requested from this source.
 fn subject(from: SocketAddr, id: u64) -> [u8; 26] {
-    let address = match from.ip() {
-        IpAddr::V4(ip) => ip.to_ipv6_mapped(),
-        IpAddr::V6(ip) => ip,
-    };
     let mut subject = [0; 26];
-    subject[..16].copy_from_slice(&address.octets());
+    subject[..16].copy_from_slice(&mapped(from.ip()).octets());
     subject[16..18].copy_from_slice(&from.port().to_le_bytes());
     subject[18..].copy_from_slice(&id.to_le_bytes());
     subject

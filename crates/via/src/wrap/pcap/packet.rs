@@ -1,5 +1,6 @@
 //! Packets of captures: the headers of IP and of UDP or TCP around a payload.
 
+use crate::host::mapped;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 const IPV4: usize = 20;
@@ -118,14 +119,6 @@ pub(super) fn headers(into: &mut Vec<u8>, ends: Ends, layer: Layer, payload: &[u
     let checksum = if checksum == 0 { u16::MAX } else { checksum };
     header[checksum_at..checksum_at + 2].copy_from_slice(&checksum.to_be_bytes());
     into.extend(header);
-}
-
-/// Returns an address in the form of IPv6.
-pub(super) fn mapped(address: IpAddr) -> Ipv6Addr {
-    match address {
-        IpAddr::V4(address) => address.to_ipv6_mapped(),
-        IpAddr::V6(address) => address,
-    }
 }
 
 /// Appends the header of IPv4 (RFC 791). Returns the sum of its addresses.

@@ -8,8 +8,9 @@
 
 use super::Capture;
 use super::capture::file_header;
-use super::packet::{Ends, mapped};
+use super::packet::Ends;
 use crate::Error;
+use crate::host::mapped;
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, Mode, OFlags, fstat};
 use rustix::io::Errno;
