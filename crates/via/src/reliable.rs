@@ -46,8 +46,8 @@ pub struct Settings {
     pub keep_alive: bool,
     /// The maximum delay of an acknowledgement that waits for a packet to carry it along.
     pub ack_delay: Duration,
-    /// The number of bytes of datagrams that this end keeps until it looks at them: the capacity of
-    /// its socket. Over round trips of less than 20 ms, no more are in flight to this end.
+    /// The capacity of this end's socket, in bytes of datagrams. Over round trips below 20 ms, the
+    /// peer has no more in flight.
     pub window: u32,
     /// The maximum length of a packet that every path takes, in bytes.
     pub first_packet: usize,

@@ -79,7 +79,7 @@ pub(crate) fn accept_from(
     start_accepting(accept)
 }
 
-/// Counts a requested connection among those that must authenticate, if it must.
+/// Counts a requested connection as unauthenticated if the listener requires authentication.
 ///
 /// # Errors
 ///

@@ -45,8 +45,8 @@ enum Stage {
     Barred,
 }
 
-/// The least protection level of the calls of a client that must authenticate, and its connection's
-/// count among those that must.
+/// The least protection level of a client that must authenticate, and the count of its connection
+/// as unauthenticated.
 pub(super) type RequiredProof = (Level, Counted);
 
 /// Serves a connection until its client has introduced itself. If `required` is given, the client

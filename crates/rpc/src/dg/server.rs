@@ -8,10 +8,10 @@
 //! executed.
 //!
 //! The server keeps no state of unknown activities. The confirmation of the call creates the
-//! activity, and the client is told to send the request again. An address from which no callback
-//! was answered gets at most one unit for each received one, of at most 100 bytes, and nothing by a
-//! timer. The only calls that are executed without a confirmation have no response, and fit one
-//! unit.
+//! activity, and the client is told to send the request again. To an address from which no callback
+//! was answered, the server sends at most one unit of at most 100 bytes for each unit received, and
+//! none by a timer. The only calls that are executed without a confirmation have no response, and
+//! fit one unit.
 
 mod activity;
 mod callback;

@@ -89,8 +89,8 @@ pub fn accept<L: Link>(
     accept_while(link, settings, id, answering, own, deadline, || true)
 }
 
-/// As [`accept`], and gives up with [`Error::TimedOut`] once `is_wanted` says no. It is asked at
-/// least as often as the acceptance is repeated.
+/// As [`accept`], and gives up with [`Error::TimedOut`] once `is_wanted` returns false. It is
+/// called at least as often as the acceptance is repeated.
 pub(crate) fn accept_while<L: Link>(
     link: L,
     settings: &Settings,

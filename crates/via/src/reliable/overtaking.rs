@@ -31,8 +31,8 @@ impl Overtaking {
         self.newest_before = self.newest;
     }
 
-    /// Notes that a packet has arrived. `sent` is the time of that transmission. Returns whether
-    /// that transmission can have been the one that was answered.
+    /// Notes that a packet has arrived. `sent` is the time of that transmission. Returns false if
+    /// the answer came too soon, so that an earlier transmission was answered.
     pub(super) fn arrived(
         &mut self,
         now: u64,

@@ -21,8 +21,8 @@ const PERSISTENT: u32 = 2;
 const PACED_TRIP_MIN: u64 = 1_000_000;
 const ASSUMED_TRIP: u64 = 333_000_000;
 
-/// The time after which the receiver looks at its socket again, in nanoseconds. Over longer round
-/// trips, which packets are spread over, only a share of those in flight waits there.
+/// The assumed interval between the receiver's looks at its socket, in nanoseconds. Over longer
+/// round trips packets arrive spread out, so only a share waits there.
 const LOOK: u64 = 10_000_000;
 
 /// The content of a data packet: enough to make it again.
@@ -51,8 +51,8 @@ struct Packet {
     state: State,
     // Whether the packet was sent more than once.
     is_repeated: bool,
-    // The number of a transmission of the packet, and its time: the first one, or the last one if
-    // the packet counted as lost. See `Overtaking`.
+    // The number and the time of the first transmission; of the last one if the packet counted as
+    // lost. See `Overtaking`.
     transmission: u64,
     sent: u64,
 }

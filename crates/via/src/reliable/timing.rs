@@ -41,9 +41,8 @@ impl RoundTrip {
         (self.latest, self.doubled) = (took, 0);
     }
 
-    /// Notes that a packet that was sent several times was acknowledged this time after the first
-    /// transmission. Any of them may have been answered (RFC 6298, section 3), so the round trip is
-    /// not longer, and the timeout does not have to be.
+    /// Notes that a repeated packet was acknowledged `took` after its first transmission. The round
+    /// trip is at most that (RFC 6298, section 3), so a timeout doubled beyond it is halved.
     pub(super) fn answered_within(&mut self, took: u64) {
         while self.doubled > 0 && self.once() << (self.doubled - 1) > took.saturating_add(self.least) {
             self.doubled -= 1;

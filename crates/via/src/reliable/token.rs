@@ -25,8 +25,8 @@ const PERIOD: u64 = 5_000_000_000;
 pub const TOKEN_LIFETIME: Duration = Duration::from_nanos(2 * PERIOD);
 /// The length of the numbers at the beginning of a token, in bytes. They are the nonce of the code.
 const NUMBERS: usize = 12;
-/// The nonce by which a key makes the next key. No token has it, because its period is centuries
-/// away.
+/// The nonce by which a key makes the next key. No token has it: `rotate` never
+/// reaches this period.
 const NEXT_KEY: [u8; NUMBERS] = [0xff; NUMBERS];
 
 /// The accepting side's verdict about a request.
@@ -55,7 +55,7 @@ impl Tokens {
         Self { period: 1, key: ChaCha20Poly1305::new(&Key::from(key)), previous: None, made: 0 }
     }
 
-    /// Judges a datagram from `from`. `now` is the time since the first call, in nanoseconds.
+    /// Judges a datagram from `from`. `now` is the time since `new`, in nanoseconds.
     /// Returns `None` for a datagram that is no request, which gets no answer.
     pub fn judge(&mut self, now: u64, from: SocketAddr, datagram: &[u8]) -> Option<Judged> {
         let (header, body) = packet::parse(datagram).ok()?;

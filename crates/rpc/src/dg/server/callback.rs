@@ -1,8 +1,9 @@
 //! Callbacks, which ask a client to confirm its call and to identify itself (C706 10.3, appendix
 //! P). The server keeps nothing of them: the answer contains all that is needed to verify it.
 //!
-//! The callback's own activity is the client's activity, masked by a code of the client's address,
-//! and its sequence number is a code of both. A response repeats the two fields. So the server
+//! A callback is made as an activity of its own: the client's activity, masked by a code of the
+//! client's address. Its sequence number is a code of the client's activity and address. A response
+//! repeats the two fields. So the server
 //! recovers the client's activity from them, and knows that the callback arrived at the response's
 //! source address. Codes expire.
 
@@ -55,7 +56,7 @@ impl Callbacks {
     }
 
     /// Returns the activity that a callback asked about, by the header of the response. `None` if
-    /// no callback with this header was sent to the address of late.
+    /// no callback with this header was sent to the address in this period or the previous one.
     pub(super) fn activity(&mut self, now: Instant, from: Place, header: &Header) -> Option<Uuid> {
         let codes = self.codes(now, from);
         let previous = codes.period.checked_sub(1).map(|period| Codes { period, ..codes });

@@ -114,14 +114,14 @@ impl Server {
     }
 
     /// Processes a fragment from an address at which no client has confirmed a call of the
-    /// activity, without keeping anything of it. Only first fragments matter: a client that gets no
-    /// answer sends the first one again.
+    /// activity, without keeping anything of it. Fragments other than the first are ignored,
+    /// because a client without an answer repeats the first one.
     fn unidentified(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
         if header.fragment != 0 {
             return;
         }
         // The client of a call without response does not wait for a callback, so it is not asked.
-        // Such calls are idempotent, so a duplicate is executed, too.
+        // Calls without response are idempotent in C706, so a duplicate is executed, too.
         if !header.has(flags::MAYBE) {
             self.ask(now, from, header.activity, false);
         } else if header.is_last() {
@@ -156,9 +156,9 @@ impl Server {
 
     /// Forgets the activity that has been idle for the longest time, if there is one. Considers the
     /// activities of the host if the host has its maximum, otherwise all activities. A client whose
-    /// activity was forgotten is asked again at its next call. An activity whose confirmation might
-    /// be accepted a second time is not forgotten, since its last call could be executed again.
-    /// Returns whether an activity was forgotten.
+    /// activity was forgotten is asked again at its next call. While an old answer of its client
+    /// could still be accepted, the activity is kept: a duplicate of that answer and of the request
+    /// would execute the call again. Returns whether an activity was forgotten.
     fn make_place(&mut self, now: Instant, from: Place) -> bool {
         let is_host_full = self.hosts.is_full(from.host());
         let host = from.host().counted();

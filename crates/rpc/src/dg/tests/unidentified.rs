@@ -1,4 +1,4 @@
-//! Tests of what datagrams from addresses that no client has answered from can cause.
+//! Tests of datagrams from unidentified addresses: what the server sends, keeps and executes.
 
 use super::single::{BOOT, INTERFACE, server_with};
 use crate::dg::conversation::{CONV, CONVC};

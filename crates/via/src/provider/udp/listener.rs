@@ -139,7 +139,7 @@ impl UdpIncoming {
     }
 
     /// Rejects the request. If the rejection gets lost, the next repetition of the request is
-    /// answered.
+    /// rejected again.
     fn refuse(&self, answering: &Answering, why: &str) {
         let rejection = Arc::<[u8]>::from(answering.reject(why));
         self.shared.socket.send(&rejection, self.from, self.at);

@@ -28,9 +28,8 @@ pub(super) type RequestName = (SocketAddr, u64);
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     pending: HashMap<RequestName, Pending>,
-    // The rejections of the answered requests, or `None`. The first table gets new ones, and from
-    // time to time takes the place of the second. So a request is recognized as long as a token
-    // of it is accepted.
+    // The answered requests, with their rejections. New ones enter the first table. When that is
+    // full, or after `TOKEN_LIFETIME`, it replaces the second.
     answered: [HashMap<RequestName, Option<Arc<[u8]>>>; 2],
     turned: Option<Instant>,
 }
@@ -99,7 +98,7 @@ impl Requests {
         let old = self.pending.iter().filter(|(_, pending)| yields(pending));
         let oldest = old.min_by_key(|(_, pending)| pending.began);
         let (&name, pending) = oldest.ok_or(why)?;
-        // Each request yields once, because it leaves the table here.
+        // The request leaves `pending`, so it cannot yield again.
         let _ = pending.revocation.set(why);
         self.answered(now, name, None);
         Ok(())
