@@ -71,7 +71,7 @@ pub(crate) fn check(state: &State) -> Answer {
         // A oneway call has no deadline, and leaves no context behind.
         with_trace(short.clone(), || with_timeout(TIMEOUT, || factory.Overhear()))?;
         has_none(factory.Context()?)?;
-        let (left, heard) = overheard(&factory)?;
+        let (left, heard) = overheard(factory)?;
         let heard = heard.to_string_lossy();
         if left != -1 || heard != short_text {
             return Err(obvia::Error::new(
