@@ -272,10 +272,12 @@ impl Server {
             return Some(end);
         }
         let key = activity.key();
+        let mut has_arrived = true;
         let (is_over, due) = match &mut activity.state {
             State::Answered(sending) => {
                 sending.tick(now, activity.place, &mut self.output);
-                let is_kept = !sending.has_arrived() && sending.repeats() <= REPEATS_MAX;
+                has_arrived = sending.has_arrived();
+                let is_kept = !has_arrived && sending.repeats() <= REPEATS_MAX;
                 (!is_kept, sending.due())
             }
             // A client that waits for a response sends pings, so a silent client is gone.
@@ -286,7 +288,10 @@ impl Server {
                 self.events.push_back(ServerEvent::Cancelled(key));
             }
             // The method may go on, but its response is not wanted any more.
-            self.change(id, |activity| activity.state = State::Over);
+            self.change(id, |activity| {
+                activity.state = State::Over;
+                activity.unacknowledged = (!has_arrived).then_some(activity.sequence);
+            });
             return Some(now + REMEMBERED);
         }
         due

@@ -25,6 +25,9 @@ pub(super) struct Activity {
     pub(super) receiver: Receiver,
     /// Whether the call was cancelled.
     pub(super) is_cancelled: bool,
+    /// The last call whose response the client has not acknowledged in time. The client may still
+    /// wait for it.
+    pub(super) unacknowledged: Option<u32>,
 }
 
 /// The progress of a call.
@@ -52,6 +55,7 @@ impl Activity {
             last_received: now,
             receiver: Receiver::UNKNOWN,
             is_cancelled: false,
+            unacknowledged: None,
         }
     }
 
@@ -72,6 +76,12 @@ impl Activity {
     /// Whether the path to the client stays within the host.
     pub(super) fn is_near(&self) -> bool {
         self.place.host().is_loopback()
+    }
+
+    /// Whether the client may still wait for the response to the current call, of which nothing is
+    /// kept.
+    pub(super) fn may_wait(&self) -> bool {
+        self.unacknowledged == Some(self.sequence)
     }
 
     /// Whether the activity has no timer except the one that forgets it.

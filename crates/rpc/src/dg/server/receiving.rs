@@ -162,9 +162,13 @@ impl Server {
     fn make_place(&mut self, now: Instant, from: Place) -> bool {
         let is_host_full = self.hosts.is_full(from.host());
         let host = from.host().counted();
+        // A client that waits for a response sends pings. If its activity were forgotten, it would
+        // confirm the call again.
+        let silence_max = self.options.limits.silence_max;
         let may_go = |known: &Activity| {
+            let kept_for = if known.may_wait() { silence_max } else { ANSWERED_WITHIN };
             known.is_idle()
-                && now.saturating_duration_since(known.last_received) > ANSWERED_WITHIN
+                && now.saturating_duration_since(known.last_received) > kept_for
                 && (!is_host_full || known.place.host().counted() == host)
         };
         let idle = self.activities.iter().filter(|(_, known)| may_go(known));

@@ -300,6 +300,37 @@ fn a_duplicate_of_an_answer_does_not_have_a_call_executed_again() {
     assert_eq!(server.next_event(), None);
 }
 
+/// No acknowledgement and no response arrives for a while, but the client still waits.
+#[test]
+fn a_call_whose_response_got_lost_is_not_executed_again_for_a_client_that_waits() {
+    let mut server = server_with(Limits { activities_max: 2, ..Limits::default() });
+    let mut now = Instant::now();
+    identify(&mut server, now, client_place(), 5);
+    server.receive(now, client_place(), &unit(&numbered(5, 2, 0), &[]));
+    let key = call(&mut server).unwrap().key;
+    server.respond(now, key, vec![1]);
+    let ping = unit(&Header { kind: PduType::PING, ..numbered(5, 2, 0) }, &[]);
+    let neighbour = place("10.9.9.9:1");
+    let told = |server: &mut Server, now| {
+        sent(server);
+        server.receive(now, neighbour, &request(6, 0, &[]));
+        let question = sent(server).pop().unwrap().1;
+        server.receive(now, neighbour, &answer(&question, 1));
+        PduType(sent(server).pop().unwrap().1[1])
+    };
+    for _ in 0..5 {
+        server.receive(now, client_place(), &ping);
+        for _ in 0..80 {
+            now += Duration::from_millis(100);
+            server.tick(now);
+        }
+        assert_eq!((told(&mut server, now), server.activities()), (PduType::REJECT, 1));
+    }
+    // The client is gone.
+    now += Limits::default().silence_max + Duration::from_secs(1);
+    assert_eq!((told(&mut server, now), server.activities()), (PduType::NOCALL, 1));
+}
+
 #[test]
 fn quotas_count_the_hosts_of_an_ipv6_network_together() {
     let mut server = server_with(Limits { activities_max: 8, ..Limits::default() });
