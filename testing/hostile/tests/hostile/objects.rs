@@ -24,6 +24,7 @@ against_every_server! {
     references_of_other_clients_cannot_be_released,
     reference_lists_in_refused_calls_do_no_harm,
     references_handed_to_unknown_or_dead_processes_do_no_harm,
+    references_handed_to_many_strangers_are_refused,
     the_runtimes_own_calls_check_their_arguments,
     the_runtimes_own_calls_need_a_bind,
     malformed_binds_end_the_connection,
@@ -31,7 +32,6 @@ against_every_server! {
     references_of_a_disconnected_client_are_dropped,
     binds_with_the_identity_of_another_process_are_refused;
     but_java:
-    references_handed_to_many_strangers_are_refused,
     unclaimed_reference_lists_are_limited,
     lists_of_references_outlive_the_link_of_their_call,
 }

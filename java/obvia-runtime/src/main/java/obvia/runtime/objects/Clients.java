@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
+import obvia.Hresult;
 import obvia.RpcException;
 
 /** The processes that have connected to this one, by the OXIDs that they claim. */
@@ -12,6 +13,7 @@ final class Clients {
     private final Exports exports;
     private final Map<Long, Client> clients = new ConcurrentHashMap<>();
     private final Map<Long, Long> marks = new ConcurrentHashMap<>();
+    private final Receivers receivers = new Receivers();
 
     Clients(Exports exports) {
         this.exports = exports;
@@ -32,6 +34,7 @@ final class Clients {
      * than the client's earlier ones: it must not release the client's references.
      */
     boolean enter(long client, long pid) {
+        receivers.remove(client);
         return clients.compute(client, (c, known) -> known == null ? new Client(pid, 1, new ReferencesToReturn()) : known.pid == pid ? known.counted(1) : known).pid == pid;
     }
 
@@ -46,6 +49,33 @@ final class Clients {
             marks.remove(client);
             return null;
         });
+    }
+
+    /**
+     * Adds references of a process to an object, which another process passes on.
+     *
+     * @param giver the process ID of the other process
+     * @throws RpcException with E_OUTOFMEMORY if the process is not connected and there are too many
+     *     such processes, or with RPC_E_DISCONNECTED if the object does not exist
+     */
+    void passOn(long target, long giver, long to, int refs) {
+        if (!has(to) && !receivers.add(to, giver, System.nanoTime())) {
+            throw RpcException.of(Hresult.E_OUTOFMEMORY, "references were passed on to too many processes that are not connected");
+        }
+        exports.addTo(target, to, refs);
+    }
+
+    /** Drops the references of processes that received them long ago and did not connect. */
+    void dropUnclaimed() {
+        for (long receiver : receivers.expired(System.nanoTime())) {
+            receivers.remove(receiver);
+            clients.compute(receiver, (c, known) -> {
+                if (known == null) {
+                    exports.drop(receiver);
+                }
+                return known;
+            });
+        }
     }
 
     /** Returns the number that only this process and the client know. */

@@ -74,6 +74,10 @@ final class Connection implements Runnable {
         return runtime;
     }
 
+    long pid() {
+        return window.pid();
+    }
+
     long client() {
         return client;
     }

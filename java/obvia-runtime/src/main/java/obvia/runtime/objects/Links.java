@@ -117,7 +117,7 @@ final class Links {
         }
     }
 
-    private void startJanitor() {
+    void startJanitor() {
         if (janitor != null) {
             return;
         }
@@ -137,6 +137,7 @@ final class Links {
         if (all.janitorsBell.tryAcquire(IdleConnections.period(), TimeUnit.MILLISECONDS)) {
             all.janitorsBell.drainPermits();
         }
+        all.runtime.clients().dropUnclaimed();
         for (Link link : all.links.values()) {
             if (all.known(link.oxid()) == link) {
                 link.tidy();

@@ -115,7 +115,8 @@ final class RuntimeServer {
         long target = call.memory.get(Flat.LONG, call.at);
         long to = call.memory.get(Flat.LONG, call.at + 8);
         long refs = call.memory.get(Flat.LONG, call.at + 16);
-        connection.runtime().exports().addTo(target, to, (int) Math.min(Math.max(refs, 0), 1 << 20));
+        connection.runtime().links().startJanitor();
+        connection.runtime().clients().passOn(target, connection.pid(), to, (int) Math.min(Math.max(refs, 0), 1 << 20));
     }
 
     private static String name(InCall call, int length) {

@@ -1,0 +1,38 @@
+package obvia.runtime.objects;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Tests of the processes that were passed references and are not connected. */
+class ReceiversTest {
+    @Test
+    void theReceiversOfOneGiverAndOfAllAreLimited() {
+        Receivers receivers = new Receivers();
+        for (int i = 0; i < Receivers.MAX_PER_GIVER; i++) {
+            assertTrue(receivers.add(i, 1, 0));
+        }
+        assertFalse(receivers.add(-1, 1, 0));
+        assertTrue(receivers.add(0, 1, 0), "a known receiver");
+        for (int i = Receivers.MAX_PER_GIVER; i < Receivers.MAX; i++) {
+            assertTrue(receivers.add(i, 2 + i / Receivers.MAX_PER_GIVER, 0));
+        }
+        assertFalse(receivers.add(-1, 99, 0));
+        receivers.remove(0);
+        assertTrue(receivers.add(-1, 1, 0));
+    }
+
+    @Test
+    void receiversExpireInTheirOrder() {
+        Receivers receivers = new Receivers();
+        receivers.add(7, 1, 0);
+        receivers.add(8, 1, 10);
+        assertEquals(List.of(), receivers.expired(Receivers.LIMIT - 1));
+        assertEquals(List.of(7L), receivers.expired(Receivers.LIMIT));
+        receivers.remove(7);
+        assertEquals(List.of(8L), receivers.expired(Receivers.LIMIT + 10));
+    }
+}
