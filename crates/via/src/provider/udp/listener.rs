@@ -169,7 +169,12 @@ impl Incoming for UdpIncoming {
         let opened = self.open(&answering, own, deadline);
         match &opened {
             Ok(_) => lock(&self.shared.requests).answered(Instant::now(), self.name(&answering), None),
-            Err(Error::Refused { why }) => self.refuse(&answering, why),
+            Err(Error::Refused { why }) => {
+                self.refuse(&answering, why);
+                if let Some(observe) = self.options.refusal_observer {
+                    observe(self.from.ip());
+                }
+            }
             Err(error) => self.refuse(&answering, &error.to_string()),
         }
         opened

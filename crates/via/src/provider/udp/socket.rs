@@ -99,8 +99,8 @@ impl ListeningSocket {
         let _ = unsafe { libc::sendmsg(self.fd.as_raw_fd(), &raw const message, libc::MSG_DONTWAIT) };
     }
 
-    /// Reads the local address of a datagram. Where the kernel does not tell it, or it is no single
-    /// host's, that is the address of the socket.
+    /// Reads the local address of a datagram. Falls back to the socket's address if the kernel
+    /// reports none, or one of several hosts.
     fn read_control(&self, control: &[u8; CONTROL]) -> SocketAddr {
         let word = |at: usize| i32::from_ne_bytes([control[at], control[at + 1], control[at + 2], control[at + 3]]);
         let data = &control[CONTROL_HEADER..];
@@ -115,7 +115,7 @@ impl ListeningSocket {
             _ => None,
         };
         match found {
-            Some((IpAddr::V6(ip), interface)) if !ip.is_multicast() => {
+            Some((IpAddr::V6(ip), interface)) if !is_of_several(ip.to_canonical()) => {
                 // Only link-local addresses have a zone.
                 let zone = if ip.is_unicast_link_local() { interface } else { 0 };
                 SocketAddrV6::new(ip, self.local.port(), 0, zone).into()
@@ -186,4 +186,9 @@ fn write_control(from: SocketAddr) -> ([u8; CONTROL], usize) {
     control[8..12].copy_from_slice(&level.to_ne_bytes());
     control[12..16].copy_from_slice(&kind.to_ne_bytes());
     (control, length)
+}
+
+/// Whether several hosts have the address.
+fn is_of_several(ip: IpAddr) -> bool {
+    ip.is_multicast() || ip == IpAddr::V4(Ipv4Addr::BROADCAST)
 }
