@@ -1,8 +1,9 @@
-//! Module documentation, unbuilt sources, and links in documents.
+//! Module documentation, unbuilt sources, and the links and tests that documents name.
 
 use super::Finding;
 use crate::repo::{File, Repo};
 use crate::rust::tokens;
+use std::collections::HashSet;
 
 /// The documents that the root must have.
 const DOCUMENTS: &[&str] = &[
@@ -22,8 +23,10 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
         check_first_line(file, &mut findings);
         check_is_built(repo, file, &mut findings);
     }
+    let tests = functions(repo);
     for file in repo.files.iter().filter(|file| file.path.ends_with(".md")) {
         check_links(repo, file, &mut findings);
+        check_tests(&tests, file, &mut findings);
     }
     if let Some(manifest) = repo.file("Cargo.toml") {
         for name in DOCUMENTS.iter().filter(|name| !repo.has(name)) {
@@ -99,6 +102,33 @@ fn check_links(repo: &Repo, file: &File, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Returns the names of all functions.
+fn functions(repo: &Repo) -> HashSet<String> {
+    let names = |file: &File| {
+        let tokens = tokens(&file.text);
+        let named = tokens.windows(2).filter(|window| window[0].is("fn")).map(|window| window[1].text.to_string());
+        named.collect::<Vec<_>>()
+    };
+    repo.rust().flat_map(names).collect()
+}
+
+/// Checks that the tests exist that the tables of a document name in their column "shown by".
+fn check_tests(tests: &HashSet<String>, file: &File, findings: &mut Vec<Finding>) {
+    let mut in_table = false;
+    for (number, line) in (1..).zip(file.text.lines()) {
+        if !line.starts_with('|') {
+            in_table = false;
+        } else if line.ends_with("| shown by |") {
+            in_table = true;
+        } else if in_table {
+            let last = line.trim_end_matches(" |").rsplit('|').next().unwrap_or_default();
+            for name in last.split('`').skip(1).step_by(2).filter(|name| !tests.contains(*name)) {
+                findings.push(Finding::new(file, number, format!("there is no test {name}")));
+            }
+        }
+    }
+}
+
 /// Converts a path relative to a folder to one relative to the root.
 fn resolve(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
@@ -139,6 +169,13 @@ mod tests {
             ("x/src/bin/e.rs", "//! E.\n"),
         ];
         assert_eq!(said(check, &files), ["x/src/b.rs:1: error: no `mod b;` declares this file: nobody builds it"]);
+    }
+
+    #[test]
+    fn missing_tests_in_tables_are_found() {
+        let text = "| a | shown by |\n|---|---|\n| `x` | `b`, `c` |\n\n| d | `e` |\n";
+        let files = [("docs/a.md", text), ("x/src/lib.rs", "//! X.\n#[test]\nfn b() {}\n")];
+        assert_eq!(said(check, &files), ["docs/a.md:3: error: there is no test c"]);
     }
 
     #[test]
