@@ -99,6 +99,8 @@ mod nic;
 mod notice;
 #[cfg(not(loom))]
 pub mod provider;
+#[cfg(not(loom))]
+mod random;
 pub mod region;
 #[cfg(not(loom))]
 pub mod reliable;

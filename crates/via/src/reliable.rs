@@ -7,6 +7,7 @@
 //! makes a pair of engines. A [`LinkPort`] drives an engine over a [`Link`], and [`connect`] and
 //! [`accept`] perform the handshake over a link. docs/vi-wire.md specifies the packets.
 
+mod admission;
 mod congestion;
 mod crc;
 mod engine;
@@ -22,17 +23,21 @@ mod path;
 mod port;
 mod receiving;
 mod repeat;
+mod requests;
 mod sending;
 mod timing;
 mod token;
 
+pub use admission::RefusalObserver;
+pub(crate) use admission::{Admission, AdmittedRequest};
 pub use engine::{Dropped, Engine, Statistics};
 pub use guard::{Cipher, Guard, Nonce, TAG};
 pub use handshake::{Answer, Answering, Requesting};
 pub use link::Link;
-pub(crate) use open::accept_while;
 pub use open::{accept, connect};
 pub use port::LinkPort;
+#[cfg(test)]
+pub(crate) use requests::{PENDING_OF_HOST_MAX, TOO_MANY_OF_HOST, YIELDS_AFTER};
 pub use token::{Judged, TOKEN_LIFETIME, Tokens};
 
 use std::time::Duration;

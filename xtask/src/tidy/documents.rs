@@ -121,7 +121,7 @@ fn check_tests(tests: &HashSet<String>, file: &File, findings: &mut Vec<Finding>
         } else if line.ends_with("| shown by |") {
             in_table = true;
         } else if in_table {
-            let last = line.trim_end_matches(" |").rsplit('|').next().unwrap_or_default();
+            let last = line.strip_suffix(" |").unwrap_or(line).rsplit('|').next().unwrap_or_default();
             for name in last.split('`').skip(1).step_by(2).filter(|name| !tests.contains(*name)) {
                 findings.push(Finding::new(file, number, format!("there is no test {name}")));
             }
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn missing_tests_in_tables_are_found() {
-        let text = "| a | shown by |\n|---|---|\n| `x` | `b`, `c` |\n\n| d | `e` |\n";
+        let text = "| a | shown by |\n|---|---|\n| `x` | `b`, `c` |\n| `f` | |\n\n| d | `e` |\n";
         let files = [("docs/a.md", text), ("x/src/lib.rs", "//! X.\n#[test]\nfn b() {}\n")];
         assert_eq!(said(check, &files), ["docs/a.md:3: error: there is no test c"]);
     }

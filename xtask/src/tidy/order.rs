@@ -15,7 +15,7 @@ pub(super) const ORDERS: &[Order] = &[
         "crates/via",
         &[
             &["attributes", "counters", "deadline", "error", "host", "layout", "message", "region", "sync", "wait"],
-            &["bell", "doorbell", "memory", "notice"],
+            &["bell", "doorbell", "memory", "notice", "random"],
             &["descriptor", "socket"],
             &["reliable/link"],
             &["reliable/guard"],

@@ -10,6 +10,7 @@ use obvia_via::window::Peer;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
+use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -142,6 +143,11 @@ pub(crate) fn log_denial(peer: &Peer, denial: Denial<'_>) {
 /// Logs a connection of this peer that was refused because there are too many.
 pub(crate) fn log_refused_connection(peer: Peer) {
     log(Caller { peer, authenticated: None }, Refused::Connection);
+}
+
+/// Logs a refused connection of a host, as [`log_refused_connection`].
+pub(crate) fn log_refused_host(host: IpAddr) {
+    log_refused_connection(Peer::Host(host.to_canonical().to_string()));
 }
 
 fn name_of(interface: SyntaxId) -> String {

@@ -7,17 +7,17 @@
 
 mod link;
 mod listener;
-mod requests;
 mod socket;
 
 use crate::attributes::{Attributes, Reliability};
-use crate::reliable::{Settings, connect};
+use crate::random::random;
+use crate::reliable::{RefusalObserver, Settings, connect};
 use crate::spi::{Listening, Offer, Port, Provider};
 use crate::wrap::{Conditions, FaultLink};
 use crate::{Deadline, Error, Nic};
 use link::UdpLink;
 use listener::UdpListener;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 /// The options of connections over UDP.
@@ -31,9 +31,8 @@ pub struct Options {
     pub buffer: usize,
     /// The artificial faults of the network, at this end: see [`Conditions`].
     pub fault: Option<Conditions>,
-    /// A function that is told the hosts of connection requests that a listener refuses because too
-    /// many are being answered.
-    pub refusal_observer: Option<fn(IpAddr)>,
+    /// The observer of refused connection requests.
+    pub refusal_observer: Option<RefusalObserver>,
 }
 
 impl Default for Options {
@@ -136,15 +135,6 @@ fn resolve(text: &str) -> Result<Vec<SocketAddr>, Error> {
         Err(_) => return Err(bad("the host name is unknown")),
     };
     if found.is_empty() { Err(bad("the host name has no address")) } else { Ok(found) }
-}
-
-/// Returns random bytes that cannot be guessed, such as a connection id. The kernel returns as many
-/// as are asked for, up to 256.
-fn random<const N: usize>() -> Result<[u8; N], Error> {
-    let mut bytes = [0; N];
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-        .map_err(Error::system("reading random numbers"))?;
-    Ok(bytes)
 }
 
 #[cfg(test)]

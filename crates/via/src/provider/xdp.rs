@@ -22,8 +22,8 @@ pub use socket::XdpSocket;
 use crate::Error;
 use crate::attributes::{Attributes, Reliability};
 use crate::nic::Nic;
-use crate::reliable::Settings;
 use crate::reliable::network::{Network, NetworkProvider};
+use crate::reliable::{RefusalObserver, Settings};
 use crate::wrap::Conditions;
 use queue::{Queue, set_number};
 use rustix::fd::BorrowedFd;
@@ -58,6 +58,8 @@ pub struct Options {
     pub busy_poll: Option<BusyPoll>,
     /// The artificial faults of the network for VIs, at this end: see [`Conditions`].
     pub fault: Option<Conditions>,
+    /// The observer of refused connection requests.
+    pub refusal_observer: Option<RefusalObserver>,
 }
 
 impl Options {
@@ -73,6 +75,7 @@ impl Options {
             silence: Settings::default().silence,
             busy_poll: None,
             fault: None,
+            refusal_observer: None,
         }
     }
 }
@@ -143,6 +146,7 @@ pub struct Xdp {
     neighbours: Arc<[(Ipv4Addr, Mac)]>,
     silence: Duration,
     fault: Option<Conditions>,
+    refusal_observer: Option<RefusalObserver>,
 }
 
 impl Xdp {
@@ -157,8 +161,9 @@ impl Xdp {
         let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(Error::io("opening a socket"))?;
         let interface = interface::Interface::look_up(&socket, &options.interface, options.address)?;
         let queue = Queue::open(interface, options)?;
-        let Options { neighbours, silence, fault, .. } = options;
-        Ok(Self { queue, neighbours: neighbours.clone().into(), silence: *silence, fault: fault.clone() })
+        let Options { neighbours, silence, fault, refusal_observer, .. } = options;
+        let (neighbours, fault) = (neighbours.clone().into(), fault.clone());
+        Ok(Self { queue, neighbours, silence: *silence, fault, refusal_observer: *refusal_observer })
     }
 
     /// Opens a UDP port; 0 stands for any free one.
@@ -261,6 +266,10 @@ impl Network for Ethernet {
 
     fn fault(&self) -> Option<&Conditions> {
         self.xdp.fault.as_ref()
+    }
+
+    fn refusal_observer(&self) -> Option<RefusalObserver> {
+        self.xdp.refusal_observer
     }
 }
 

@@ -5,22 +5,19 @@
 //! random id identifies it.
 
 use super::packet::{self, Body};
-use super::{Answering, Link, Settings, accept, connect};
+use super::{Admission, AdmittedRequest, Link, RefusalObserver, Settings, accept, connect};
 use crate::attributes::Attributes;
 use crate::notice::poll_fds;
+use crate::random::random;
 use crate::spi::{Incoming, Listening, Offer, Port, Provider};
 use crate::sync::lock;
 use crate::wrap::{Conditions, FaultLink};
 use crate::{Deadline, Error};
 use rustix::fd::OwnedFd;
-use rustix::rand::{GetRandomFlags, getrandom};
-use std::collections::VecDeque;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-/// The maximum number of requests that a listener remembers, to recognize repetitions.
-const SEEN_MAX: usize = 1024;
 /// The maximum number of unusable datagrams dropped in one call, so that the caller can do other
 /// work and look at the clock.
 const UNUSABLE_MAX: usize = 32;
@@ -45,6 +42,11 @@ pub trait Network: Send + Sync + fmt::Debug + 'static {
 
     /// Returns the artificial faults of the network, at this end.
     fn fault(&self) -> Option<&Conditions> {
+        None
+    }
+
+    /// Returns the observer of refused connection requests.
+    fn refusal_observer(&self) -> Option<RefusalObserver> {
         None
     }
 }
@@ -112,13 +114,14 @@ impl<N: Network> Provider for NetworkProvider<N> {
             .map_err(|_| bad_address(discriminator, "expected the number of a port as the listener's discriminator"))?;
         let socket = self.network.socket(port)?;
         let (address, file, datagram) = (socket.address(), socket.file(), vec![0; socket.mtu()]);
-        let queue = Arc::new(Mutex::new(RequestQueue { socket, seen: VecDeque::new() }));
-        Ok(Box::new(Listener { network: Arc::clone(&self.network), queue, address, file, datagram }))
+        let admission = Admission::new(self.network.refusal_observer())?;
+        let (network, socket) = (Arc::clone(&self.network), Arc::new(Mutex::new(socket)));
+        Ok(Box::new(Listener { network, socket, admission, address, file, datagram }))
     }
 
     fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
         let peer = address.parse().map_err(|_| bad_address(address, "expected an IP address, a colon and a port"))?;
-        let (socket, id) = (self.network.socket(0)?, random()?);
+        let (socket, id) = (self.network.socket(0)?, u64::from_le_bytes(random()?));
         let link = NetworkLink { socket, peer, request_id: Some(id) };
         let settings = self.network.settings();
         match self.network.fault() {
@@ -134,13 +137,6 @@ fn boxed<P: Port + 'static>((port, offer): (P, Offer)) -> (Box<dyn Port>, Offer)
 
 fn bad_address(text: &str, why: &'static str) -> Error {
     Error::BadAddress { text: text.to_owned(), why }
-}
-
-/// Returns a random number that cannot be guessed and is not 0.
-fn random() -> Result<u64, Error> {
-    let mut bytes = [0; 8];
-    getrandom(&mut bytes, GetRandomFlags::empty()).map_err(Error::system("reading random numbers"))?;
-    Ok(u64::from_ne_bytes(bytes).max(1))
 }
 
 /// A socket with a peer.
@@ -205,64 +201,30 @@ fn is_acceptance(datagram: &[u8], id: u64) -> bool {
     packet::parse(datagram).is_ok_and(|(header, body)| header.to == id && matches!(body, Body::Accept { .. }))
 }
 
-/// A listener's port, and the requests that arrived there.
-#[derive(Debug)]
-struct RequestQueue<S> {
-    socket: S,
-    // The latest requests.
-    seen: VecDeque<Seen>,
-}
-
-#[derive(Debug)]
-struct Seen {
-    from: SocketAddr,
-    id: u64,
-    // The rejection, which answers repetitions of the request. An acceptance is repeated by its
-    // connection instead.
-    rejection: Option<Vec<u8>>,
-}
-
 #[derive(Debug)]
 struct Listener<N: Network> {
     network: Arc<N>,
-    queue: Arc<Mutex<RequestQueue<N::Socket>>>,
+    socket: Arc<Mutex<N::Socket>>,
+    admission: Admission,
     address: SocketAddr,
     file: Option<Arc<OwnedFd>>,
     datagram: Vec<u8>,
 }
 
-impl<S: DatagramSocket> RequestQueue<S> {
-    /// Returns the next new request, if it is among the next datagrams.
-    fn next(&mut self, datagram: &mut [u8]) -> Option<(Answering, SocketAddr)> {
+impl<N: Network> Listener<N> {
+    /// Returns the next new request of a proved peer, if it is among the next datagrams.
+    fn next(&mut self) -> Option<AdmittedRequest> {
+        let mut socket = lock(&self.socket);
         for _ in 0..UNUSABLE_MAX {
             // An error concerns a single datagram. Later calls receive the others.
-            let Ok(Some((length, from))) = self.socket.receive_from(datagram) else { break };
-            let Some(answering) = Answering::from_datagram(&datagram[..length]) else { continue };
-            let id = answering.id();
-            match self.seen.iter().find(|seen| seen.id == id && seen.from == from) {
-                Some(Seen { rejection: Some(rejection), .. }) => {
-                    // If the send fails, the next repetition of the request is answered.
-                    let _ = self.socket.send_to(rejection, from);
-                }
-                Some(_) => {}
-                None => {
-                    if self.seen.len() >= SEEN_MAX {
-                        self.seen.pop_front();
-                    }
-                    self.seen.push_back(Seen { from, id, rejection: None });
-                    return Some((answering, from));
-                }
+            let Ok(Some((length, from))) = socket.receive_from(&mut self.datagram) else { break };
+            let send = |answer: &[u8]| drop(socket.send_to(answer, from));
+            let request = self.admission.take(from, &self.datagram[..length], send);
+            if request.is_some() {
+                return request;
             }
         }
         None
-    }
-
-    fn reject(&mut self, id: u64, from: SocketAddr, rejection: Vec<u8>) {
-        // A lost rejection is sent again when the request is repeated.
-        let _ = self.socket.send_to(&rejection, from);
-        if let Some(seen) = self.seen.iter_mut().find(|seen| seen.id == id && seen.from == from) {
-            seen.rejection = Some(rejection);
-        }
     }
 }
 
@@ -270,9 +232,9 @@ impl<N: Network> Listening for Listener<N> {
     fn accept(&mut self, deadline: Deadline) -> Result<Box<dyn Incoming>, Error> {
         let deadline = deadline.start();
         loop {
-            if let Some((answering, from)) = lock(&self.queue).next(&mut self.datagram) {
-                let (network, queue) = (Arc::clone(&self.network), Arc::clone(&self.queue));
-                return Ok(Box::new(ReceivedRequest { network, queue, answering, from, is_answered: false }));
+            if let Some(request) = self.next() {
+                let (network, socket) = (Arc::clone(&self.network), Arc::clone(&self.socket));
+                return Ok(Box::new(ReceivedRequest { network, socket, request }));
             }
             if deadline.is_over() {
                 return Err(Error::TimedOut);
@@ -293,128 +255,62 @@ impl<N: Network> Listening for Listener<N> {
 #[derive(Debug)]
 struct ReceivedRequest<N: Network> {
     network: Arc<N>,
-    queue: Arc<Mutex<RequestQueue<N::Socket>>>,
-    answering: Answering,
-    from: SocketAddr,
-    is_answered: bool,
+    // The listener's socket.
+    socket: Arc<Mutex<N::Socket>>,
+    request: AdmittedRequest,
+}
+
+impl<N: Network> ReceivedRequest<N> {
+    fn refuse(&mut self, why: &str) {
+        let Self { socket, request, .. } = self;
+        let from = request.source();
+        request.refuse(why, |answer| drop(lock(socket).send_to(answer, from)));
+    }
 }
 
 impl<N: Network> Incoming for ReceivedRequest<N> {
     fn offer(&self) -> &Offer {
-        self.answering.offer()
+        self.request.offer()
     }
 
     fn peer(&self) -> String {
-        self.from.to_string()
+        self.request.source().to_string()
     }
 
     fn accept(mut self: Box<Self>, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
-        // From here to the end of the handshake, a rejection or the engine tells the peer about a
-        // failure.
-        let mut socket = self.network.socket(0)?;
-        let id = random()?;
-        socket.set_peer(self.from);
-        let link = NetworkLink { socket, peer: self.from, request_id: None };
-        self.is_answered = true;
-        let (settings, answering) = (self.network.settings(), &self.answering);
-        Ok(match self.network.fault() {
-            None => Box::new(accept(link, settings, id, answering, own, deadline)?),
-            // The number differs from the peer's, so that the two ends lose different datagrams.
-            Some(fault) => Box::new(accept(FaultLink::new(link, fault, 1)?, settings, id, answering, own, deadline)?),
-        })
+        let Self { network, socket: listening, request } = &mut *self;
+        let from = request.source();
+        request.accept(
+            |answering, is_wanted| {
+                let (mut socket, id) = (network.socket(0)?, u64::from_le_bytes(random()?));
+                socket.set_peer(from);
+                let link = NetworkLink { socket, peer: from, request_id: None };
+                let settings = network.settings();
+                match network.fault() {
+                    None => {
+                        accept(link, settings, id, answering, own, deadline, is_wanted).map(|port| Box::new(port) as _)
+                    }
+                    // The peer's number differs, so that the two ends lose different datagrams.
+                    Some(fault) => {
+                        let link = FaultLink::new(link, fault, 1)?;
+                        accept(link, settings, id, answering, own, deadline, is_wanted).map(|port| Box::new(port) as _)
+                    }
+                }
+            },
+            |answer| drop(lock(listening).send_to(answer, from)),
+        )
     }
 
     fn reject(mut self: Box<Self>, why: &str) {
-        self.is_answered = true;
-        lock(&self.queue).reject(self.answering.id(), self.from, self.answering.reject(why));
+        self.refuse(why);
     }
 }
 
 impl<N: Network> Drop for ReceivedRequest<N> {
     fn drop(&mut self) {
-        if !self.is_answered {
-            let rejection = self.answering.reject("the request was dropped");
-            lock(&self.queue).reject(self.answering.id(), self.from, rejection);
-        }
+        self.refuse("the request was dropped");
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{DatagramSocket, Network, NetworkProvider};
-    use crate::attributes::{Attributes, Reliability};
-    use crate::reliable::Settings;
-    use crate::spi::Provider;
-    use crate::{Deadline, Error};
-    use rustix::fd::OwnedFd;
-    use std::net::SocketAddr;
-    use std::sync::{Arc, mpsc};
-    use std::time::Duration;
-
-    /// A network with an endless stream of nonsense.
-    #[derive(Debug)]
-    struct Noise(Attributes, Settings);
-
-    #[derive(Debug)]
-    struct NoiseSocket;
-
-    impl Network for Noise {
-        type Socket = NoiseSocket;
-
-        fn socket(&self, _: u16) -> Result<NoiseSocket, Error> {
-            Ok(NoiseSocket)
-        }
-
-        fn attributes(&self) -> &Attributes {
-            &self.0
-        }
-
-        fn settings(&self) -> &Settings {
-            &self.1
-        }
-    }
-
-    impl DatagramSocket for NoiseSocket {
-        fn mtu(&self) -> usize {
-            1200
-        }
-
-        fn address(&self) -> SocketAddr {
-            SocketAddr::from(([10, 0, 0, 1], 1))
-        }
-
-        fn set_peer(&mut self, _: SocketAddr) {}
-
-        fn send_to(&mut self, _: &[u8], _: SocketAddr) -> Result<bool, Error> {
-            Ok(true)
-        }
-
-        fn receive_from(&mut self, _: &mut [u8]) -> Result<Option<(usize, SocketAddr)>, Error> {
-            Ok(Some((100, SocketAddr::from(([10, 0, 0, 2], 2)))))
-        }
-
-        fn file(&self) -> Option<Arc<OwnedFd>> {
-            None
-        }
-    }
-
-    #[test]
-    fn endless_invalid_datagrams_do_not_extend_a_wait() {
-        let attributes = Attributes {
-            provider: "noise",
-            max_transfer: 1,
-            max_segments: 1,
-            queue_depth: 1,
-            rdma_write: false,
-            rdma_read: false,
-            reliability: &[Reliability::Unreliable],
-        };
-        let (tell, told) = mpsc::channel();
-        std::thread::spawn(move || {
-            let mut listener = NetworkProvider::new(Noise(attributes, Settings::default())).listen("1").unwrap();
-            tell.send(listener.accept(Deadline::Within(Duration::from_millis(20))).map(drop)).unwrap();
-        });
-        let accepted = told.recv_timeout(ground::LATEST).expect("an answer");
-        assert!(matches!(accepted, Err(Error::TimedOut)), "{accepted:?}");
-    }
-}
+mod tests;

@@ -72,12 +72,14 @@ pub fn connect<L: Link>(
     }
 }
 
-/// Accepts a request over a link to the requesting peer, and waits for its confirmation. `id` is a
-/// random number.
+/// Accepts a request over a link to the requesting peer, and waits for its confirmation. Gives up
+/// once `is_wanted` returns false, which is called at least as often as the acceptance is repeated.
+/// `id` is a random number.
 ///
 /// # Errors
 ///
-/// [`Error::TimedOut`] without a confirmation by the deadline; otherwise as [`Answering::accept`].
+/// [`Error::TimedOut`] without a confirmation by the deadline, or if the connection is not wanted
+/// any more; otherwise as [`Answering::accept`].
 pub fn accept<L: Link>(
     link: L,
     settings: &Settings,
@@ -85,20 +87,7 @@ pub fn accept<L: Link>(
     answering: &Answering,
     own: &Offer,
     deadline: Deadline,
-) -> Result<LinkPort<L>, Error> {
-    accept_while(link, settings, id, answering, own, deadline, || true)
-}
-
-/// As [`accept`], and gives up with [`Error::TimedOut`] once `is_wanted` returns false. It is
-/// called at least as often as the acceptance is repeated.
-pub(crate) fn accept_while<L: Link>(
-    link: L,
-    settings: &Settings,
-    id: u64,
-    answering: &Answering,
-    own: &Offer,
-    deadline: Deadline,
-    is_wanted: impl Fn() -> bool,
+    is_wanted: &dyn Fn() -> bool,
 ) -> Result<LinkPort<L>, Error> {
     let deadline = deadline.start();
     let start = Instant::now();

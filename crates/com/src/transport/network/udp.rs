@@ -1,11 +1,10 @@
 //! `ncacn_vi_udp`. The only option, `fault`, simulates network faults.
 
 use super::sequence::{Means, NicMeans, OF_CLIENTS, Open, SHARED, Sequence, Wanted, any};
-use crate::access;
+use crate::access::log_refused_host;
 use crate::types::error::Result;
 use obvia_rpc::string_binding::ProtocolSequence;
 use obvia_via::provider::udp;
-use obvia_via::window::Peer;
 
 pub(super) const SEQUENCE: Sequence = Sequence {
     protocol: ProtocolSequence::ViUdp,
@@ -16,10 +15,7 @@ pub(super) const SEQUENCE: Sequence = Sequence {
 };
 
 fn open(wanted: &Wanted) -> Result<Open> {
-    let options = udp::Options {
-        fault: wanted.fault()?,
-        refusal_observer: Some(|host| access::log_refused_connection(Peer::Host(host.to_canonical().to_string()))),
-        ..udp::Options::default()
-    };
+    let options =
+        udp::Options { fault: wanted.fault()?, refusal_observer: Some(log_refused_host), ..udp::Options::default() };
     Ok((udp::open(&options)?, None))
 }

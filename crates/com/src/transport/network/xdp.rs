@@ -3,6 +3,7 @@
 //! that works; and `fault`.
 
 use super::sequence::{End, Means, NicMeans, OF_CLIENTS, Open, SHARED, Sequence, Wanted};
+use crate::access::log_refused_host;
 use crate::types::error::{Error, Result, code};
 use obvia_rpc::string_binding::ProtocolSequence;
 use obvia_via::Nic;
@@ -84,7 +85,12 @@ fn open(wanted: &Wanted) -> Result<Open> {
         "generic" => Some(Mode::Generic),
         other => return Err(bad(format!("mode={other} is unknown: expected native or generic"))),
     };
-    let options = Options { mode, fault: wanted.fault()?, ..Options::new(wanted.value("interface")) };
+    let options = Options {
+        mode,
+        fault: wanted.fault()?,
+        refusal_observer: Some(log_refused_host),
+        ..Options::new(wanted.value("interface"))
+    };
     let xdp = Xdp::open(&options)?;
     Ok((Nic::open(Box::new(xdp.provider())), Some(xdp.address().into())))
 }

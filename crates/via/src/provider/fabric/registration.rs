@@ -4,6 +4,7 @@ use super::endpoint::Piece;
 use super::ffi::{Handle, Iovec};
 use super::handle;
 use super::objects::{Domain, Registration};
+use crate::random::random;
 use crate::sync::lock;
 use crate::{Access, Error, Memory, MemoryHandle, Region};
 use std::sync::{Arc, Mutex};
@@ -21,10 +22,7 @@ struct Keys {
 
 /// Returns a key that cannot be guessed, for providers that let the application choose keys.
 fn random_key() -> Result<u64, Error> {
-    let mut key = [0; 8];
-    rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty())
-        .map_err(Error::system("choosing a key"))?;
-    let key = u64::from_le_bytes(key);
+    let key = u64::from_le_bytes(random()?);
     Ok(if key == PAGE_KEY { !key } else { key })
 }
 

@@ -20,11 +20,11 @@
 
 use super::mapping::{self, Mapping};
 use crate::deadline::Deadline;
+use crate::random::random;
 use crate::{Error, Violation, layout};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::net::{RecvFlags, SendFlags};
-use rustix::rand::{GetRandomFlags, getrandom};
 
 /// The peer's confirmation that it has mapped both segments.
 const MAPPED: u8 = 1;
@@ -43,8 +43,7 @@ pub(super) fn hand_over(
     area: usize,
     deadline: Deadline,
 ) -> Result<Mapping, Error> {
-    let mut mark = [0; 8];
-    getrandom(&mut mark, GetRandomFlags::empty()).map_err(Error::system("reading random numbers"))?;
+    let mark: [u8; 8] = random()?;
     let (own, file) = own;
     own.store(layout::MARK, &mark).ok_or(Violation::ShortSegment)?;
     let length = layout::AREA + area;

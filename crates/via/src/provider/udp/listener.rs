@@ -1,76 +1,37 @@
 //! Listening on a UDP port: requests arrive here, and each accepted one gets a socket of its own on
 //! the same port.
-//!
-//! A request whose source may be forged is answered by a token and forgotten. So datagrams of
-//! unproved peers cost their processing, and nothing that lasts.
 
 use super::Options;
 use super::link::UdpLink;
-use super::requests::{RequestName, Requests, Revocation, Treatment};
 use super::socket::{Arrived, ListeningSocket};
 use crate::notice::poll_fds;
-use crate::reliable::{Answering, Judged, Tokens, accept_while, packet};
+use crate::random::random;
+use crate::reliable::{Admission, AdmittedRequest, accept, packet};
 use crate::spi::{Incoming, Listening, Offer, Port};
-use crate::sync::lock;
 use crate::wrap::FaultLink;
 use crate::{Deadline, Error};
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::sync::Arc;
 
 /// A listening socket.
 #[derive(Debug)]
 pub(super) struct UdpListener {
-    shared: Arc<Shared>,
+    socket: Arc<ListeningSocket>,
     options: Options,
-    tokens: Tokens,
-    // The start of the tokens' time.
-    start: Instant,
-}
-
-#[derive(Debug)]
-struct Shared {
-    socket: ListeningSocket,
-    requests: Mutex<Requests>,
+    admission: Admission,
 }
 
 impl UdpListener {
     pub(super) fn bind(address: SocketAddr, options: &Options) -> Result<Self, Error> {
-        let socket = ListeningSocket::bind(address, options.buffer)?;
-        let shared = Arc::new(Shared { socket, requests: Mutex::default() });
-        let tokens = Tokens::new(super::random()?);
-        Ok(Self { shared, options: options.clone(), tokens, start: Instant::now() })
+        let socket = Arc::new(ListeningSocket::bind(address, options.buffer)?);
+        Ok(Self { socket, options: options.clone(), admission: Admission::new(options.refusal_observer)? })
     }
 
     /// Answers a datagram, unless it is a new request of a proved peer, which is returned.
     fn take(&mut self, datagram: &[u8], Arrived { from, at, .. }: Arrived) -> Option<UdpIncoming> {
-        let socket = &self.shared.socket;
-        let answering = match self.tokens.judge(self.start.elapsed().as_nanos() as u64, from, datagram)? {
-            Judged::Proved(answering) => answering,
-            Judged::Unproved(retry) => {
-                socket.send(&retry, from, at);
-                return None;
-            }
-        };
-        let treatment = lock(&self.shared.requests).arrived(Instant::now(), (from, answering.id()));
-        match treatment {
-            Treatment::Answer(revocation) => {
-                let (shared, options) = (Arc::clone(&self.shared), self.options.clone());
-                return Some(UdpIncoming { shared, options, from, at, revocation, answering: Some(answering) });
-            }
-            Treatment::Repeat(rejection) => {
-                if let Some(rejection) = rejection {
-                    socket.send(&rejection, from, at);
-                }
-            }
-            Treatment::Refuse(why) => {
-                socket.send(&answering.reject(why), from, at);
-                if let Some(observe) = self.options.refusal_observer {
-                    observe(from.ip());
-                }
-            }
-        }
-        None
+        let Self { socket, options, admission } = self;
+        let request = admission.take(from, datagram, |answer| socket.send(answer, from, at))?;
+        Some(UdpIncoming { socket: Arc::clone(socket), options: options.clone(), at, request })
     }
 }
 
@@ -79,7 +40,7 @@ impl Listening for UdpListener {
         let deadline = deadline.start();
         let mut bytes = [0; packet::HANDSHAKE_MAX];
         loop {
-            while let Some(arrived) = self.shared.socket.receive(&mut bytes) {
+            while let Some(arrived) = self.socket.receive(&mut bytes) {
                 if let Some(incoming) = self.take(&bytes[..arrived.length], arrived) {
                     return Ok(Box::new(incoming));
                 }
@@ -90,108 +51,73 @@ impl Listening for UdpListener {
             if deadline.is_over() {
                 return Err(Error::TimedOut);
             }
-            poll_fds(&[self.shared.socket.file()], deadline, None)?;
+            poll_fds(&[self.socket.file()], deadline, None)?;
         }
     }
 
     fn address(&self) -> String {
-        self.shared.socket.local().to_string()
+        self.socket.local().to_string()
     }
 }
 
 /// A peer's connection request.
 #[derive(Debug)]
 struct UdpIncoming {
-    shared: Arc<Shared>,
+    socket: Arc<ListeningSocket>,
     options: Options,
-    from: SocketAddr,
     // The address of this host that the peer has used.
     at: SocketAddr,
-    revocation: Arc<Revocation>,
-    // `None` once the request is answered.
-    answering: Option<Answering>,
+    request: AdmittedRequest,
 }
 
 impl UdpIncoming {
-    /// Makes the connection, unless the request has to yield meanwhile.
-    fn open(&self, answering: &Answering, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
-        let revoked = || self.revocation.get().map(|why| Error::Refused { why: (*why).to_owned() });
-        if let Some(revoked) = revoked() {
-            return Err(revoked);
-        }
-        let is_wanted = || self.revocation.get().is_none();
-        let link = UdpLink::connect(self.from, Some(self.at), self.options.buffer)?;
-        let settings = self.options.settings(link.window());
-        let id = u64::from_le_bytes(super::random()?);
-        let opened = match &self.options.fault {
-            None => accept_while(link, &settings, id, answering, own, deadline, is_wanted).map(boxed),
-            // The number differs from the peer's, so that the two ends lose different datagrams.
-            Some(fault) => {
-                let link = FaultLink::new(link, fault, 1)?;
-                accept_while(link, &settings, id, answering, own, deadline, is_wanted).map(boxed)
-            }
-        };
-        opened.map_err(|error| revoked().unwrap_or(error))
+    fn refuse(&mut self, why: &str) {
+        let Self { socket, at, request, .. } = self;
+        let from = request.source();
+        request.refuse(why, |answer| socket.send(answer, from, *at));
     }
-
-    fn name(&self, answering: &Answering) -> RequestName {
-        (self.from, answering.id())
-    }
-
-    /// Rejects the request. If the rejection gets lost, the next repetition of the request is
-    /// rejected again.
-    fn refuse(&self, answering: &Answering, why: &str) {
-        let rejection = Arc::<[u8]>::from(answering.reject(why));
-        self.shared.socket.send(&rejection, self.from, self.at);
-        lock(&self.shared.requests).answered(Instant::now(), self.name(answering), Some(rejection));
-    }
-}
-
-fn boxed(port: impl Port + 'static) -> Box<dyn Port> {
-    Box::new(port)
 }
 
 impl Incoming for UdpIncoming {
     fn offer(&self) -> &Offer {
-        const NONE: &Offer =
-            &Offer { reliability: crate::Reliability::Unreliable, max_transfer: 0, private: Vec::new() };
-        self.answering.as_ref().map_or(NONE, Answering::offer)
+        self.request.offer()
     }
 
     fn peer(&self) -> String {
-        self.from.to_string()
+        self.request.source().to_string()
     }
 
     fn accept(mut self: Box<Self>, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
-        let Some(answering) = self.answering.take() else {
-            return Err(Error::BadState { what: "the request was already answered" });
-        };
-        let opened = self.open(&answering, own, deadline);
-        match &opened {
-            Ok(_) => lock(&self.shared.requests).answered(Instant::now(), self.name(&answering), None),
-            Err(Error::Refused { why }) => {
-                self.refuse(&answering, why);
-                if let Some(observe) = self.options.refusal_observer {
-                    observe(self.from.ip());
+        let Self { socket, options, at, request } = &mut *self;
+        let from = request.source();
+        request.accept(
+            |answering, is_wanted| {
+                let link = UdpLink::connect(from, Some(*at), options.buffer)?;
+                let settings = options.settings(link.window());
+                let id = u64::from_le_bytes(random()?);
+                match &options.fault {
+                    None => {
+                        accept(link, &settings, id, answering, own, deadline, is_wanted).map(|port| Box::new(port) as _)
+                    }
+                    // The peer's number differs, so that the two ends lose different datagrams.
+                    Some(fault) => {
+                        let link = FaultLink::new(link, fault, 1)?;
+                        accept(link, &settings, id, answering, own, deadline, is_wanted).map(|port| Box::new(port) as _)
+                    }
                 }
-            }
-            Err(error) => self.refuse(&answering, &error.to_string()),
-        }
-        opened
+            },
+            |answer| socket.send(answer, from, *at),
+        )
     }
 
     fn reject(mut self: Box<Self>, why: &str) {
-        if let Some(answering) = self.answering.take() {
-            self.refuse(&answering, why);
-        }
+        self.refuse(why);
     }
 }
 
 impl Drop for UdpIncoming {
     fn drop(&mut self) {
-        if let Some(answering) = self.answering.take() {
-            self.refuse(&answering, "the request was dropped");
-        }
+        self.refuse("the request was dropped");
     }
 }
 

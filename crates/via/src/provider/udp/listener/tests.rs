@@ -1,15 +1,15 @@
 //! Datagrams of peers whose address is not proved, and of proved peers that go no further.
 
-use super::super::requests::{PENDING_OF_HOST_MAX, TOO_MANY_OF_HOST, YIELDS_AFTER};
 use super::*;
 use crate::attributes::Reliability;
 use crate::provider::udp;
 use crate::reliable::packet::{Action, Body, DataHeader, HEADER, Header, TOKEN};
 use crate::reliable::{Answer, Requesting, Settings, TOKEN_LIFETIME};
+use crate::reliable::{PENDING_OF_HOST_MAX, TOO_MANY_OF_HOST, YIELDS_AFTER};
 use crate::{Descriptor, Request, Status, Vi, ViAttributes};
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const SHORT: Deadline = Deadline::Within(Duration::from_millis(1));
 const SOON: Deadline = Deadline::Within(ground::LATEST);
@@ -35,7 +35,7 @@ impl Peer {
         let socket = UdpSocket::bind((own, 0)).unwrap();
         socket.connect(server).unwrap();
         socket.set_nonblocking(true).unwrap();
-        let id = u64::from_le_bytes(udp::random().unwrap());
+        let id = u64::from_le_bytes(random().unwrap());
         let requesting = Requesting::new(&Settings::default(), id, discriminator, &own_offer()).unwrap();
         Self { socket, requesting }
     }
@@ -151,7 +151,7 @@ fn first_datagrams() -> Vec<(String, Vec<u8>)> {
 #[cfg_attr(miri, ignore = "makes sockets")]
 fn first_datagrams_get_no_longer_answers_and_leave_nothing() {
     let mut listener = listener("127.0.0.1:0");
-    let server = listener.shared.socket.local();
+    let server = listener.socket.local();
     for (what, datagram) in first_datagrams() {
         let mut peer = Peer::new(Ipv4Addr::LOCALHOST, server, "");
         peer.socket.send(&datagram).unwrap();
@@ -162,14 +162,14 @@ fn first_datagrams_get_no_longer_answers_and_leave_nothing() {
         let answered = peer.received();
         assert!(answered <= datagram.len(), "{what}: {answered} bytes for {}", datagram.len());
     }
-    assert_eq!(lock(&listener.shared.requests).count(), 0);
+    assert_eq!(listener.admission.count(), 0);
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "makes sockets")]
 fn requests_with_others_tokens_or_expired_ones_get_new_tokens() {
     let mut listener = listener("127.0.0.1:0");
-    let server = listener.shared.socket.local();
+    let server = listener.socket.local();
     let [mut one, mut other] = [(); 2].map(|()| Peer::new(Ipv4Addr::LOCALHOST, server, ""));
     one.ask();
     ground::until("the token arrives", || listener.accept(SHORT).is_err() && one.receive().is_some());
@@ -182,11 +182,11 @@ fn requests_with_others_tokens_or_expired_ones_get_new_tokens() {
         answered > 0
     });
     assert!(answered <= stolen.len());
-    listener.start = listener.start.checked_sub(TOKEN_LIFETIME + Duration::from_secs(1)).unwrap();
+    listener.admission.age(TOKEN_LIFETIME + Duration::from_secs(1));
     one.ask_with_token(|| listener.accept(SHORT).ok());
     let incoming = listener.accept(SOON).unwrap();
     assert_eq!(incoming.peer(), one.socket.local_addr().unwrap().to_string());
-    assert_eq!(lock(&listener.shared.requests).count(), 1);
+    assert_eq!(listener.admission.count(), 1);
     // Repetitions of the request make no second connection, before the answer and after it.
     one.ask();
     assert!(listener.accept(Deadline::Within(Duration::from_millis(50))).is_err());
@@ -205,27 +205,27 @@ fn requests_with_others_tokens_or_expired_ones_get_new_tokens() {
 fn the_local_address_is_that_of_the_datagram_whatever_the_request_says() {
     for wildcard in ["0.0.0.0:0", "[::]:0"] {
         let Ok(mut listener) = UdpListener::bind(wildcard.parse().unwrap(), &Options::default()) else { continue };
-        let port = listener.shared.socket.local().port();
+        let port = listener.socket.local().port();
         for claimed in [format!("127.0.0.2:{port}"), format!("127.0.0.9:{port}"), String::new()] {
             let used = SocketAddr::from(([127, 0, 0, 2], port));
             // The peer's socket takes datagrams from that address alone.
             let mut peer = Peer::new(Ipv4Addr::LOCALHOST, used, &claimed);
             peer.ask_with_token(|| listener.accept(SHORT).ok());
             let mut bytes = [0; packet::HANDSHAKE_MAX];
-            let arrived = ground::poll("the request arrives", || listener.shared.socket.receive(&mut bytes));
+            let arrived = ground::poll("the request arrives", || listener.socket.receive(&mut bytes));
             let incoming = listener.take(&bytes[..arrived.length], arrived).unwrap();
             assert_eq!((incoming.at.ip().to_canonical(), incoming.at.port()), (used.ip(), port), "{wildcard}");
-            let link = UdpLink::connect(incoming.from, Some(incoming.at), 1 << 16).unwrap();
+            let link = UdpLink::connect(incoming.request.source(), Some(incoming.at), 1 << 16).unwrap();
             let local = crate::reliable::Link::local(&link).unwrap().parse::<SocketAddr>().unwrap();
             assert_eq!((local.ip().to_canonical(), local.port()), (used.ip(), port), "{wildcard}");
         }
         if wildcard.starts_with('[') {
             let Ok(socket) = UdpSocket::bind("[::1]:0") else { continue };
             socket.send_to(b"", SocketAddr::new(IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1_u16]), port)).unwrap();
-            let arrived = ground::poll("the datagram arrives", || listener.shared.socket.receive(&mut []));
+            let arrived = ground::poll("the datagram arrives", || listener.socket.receive(&mut []));
             assert_eq!(arrived.at.to_string(), format!("[::1]:{port}"));
             assert_eq!(arrived.from, socket.local_addr().unwrap());
-            listener.shared.socket.send(b"yes", arrived.from, arrived.at);
+            listener.socket.send(b"yes", arrived.from, arrived.at);
             let mut answer = [0; 8];
             socket.set_read_timeout(Some(ground::LATEST)).unwrap();
             assert_eq!(socket.recv_from(&mut answer).unwrap(), (3, arrived.at));
@@ -246,7 +246,7 @@ fn connect(address: &str) -> Result<Vi, Error> {
 fn a_client_connects_during_a_flood_of_forged_requests_which_leave_nothing() {
     const FLOOD: usize = 100_000;
     let mut listener = listener("127.0.0.1:0");
-    let (server, address) = (listener.shared.socket.local(), listener.address());
+    let (server, address) = (listener.socket.local(), listener.address());
     let (mut passed_on, sent, is_connected) = (0, AtomicUsize::new(0), AtomicBool::new(false));
     let request = packet_of(0, &Body::Request { from: 5, token: [0; TOKEN], discriminator: "", offer: own_offer() });
     let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
@@ -289,7 +289,7 @@ fn a_client_connects_during_a_flood_of_forged_requests_which_leave_nothing() {
     });
     // Other tests have descriptors, too.
     assert!(descriptors() < before + 500, "descriptors are left");
-    assert_eq!(lock(&listener.shared.requests).count(), 1, "requests are left");
+    assert_eq!(listener.admission.count(), 1, "requests are left");
 }
 
 #[test]

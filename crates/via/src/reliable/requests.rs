@@ -1,8 +1,8 @@
 //! The requests that a listener knows: those that are being answered, whose number is limited, and
 //! the last ones that were answered. All of them have come from a proved address.
 
+use super::TOKEN_LIFETIME;
 use crate::host::Host;
-use crate::reliable::TOKEN_LIFETIME;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 
 /// The maximum number of requests that are being answered, for one host and for all. A network of
 /// IPv6 with a prefix of 64 bits counts as a host, because a host may use all of its addresses.
-pub(super) const PENDING_OF_HOST_MAX: usize = 128;
+pub(crate) const PENDING_OF_HOST_MAX: usize = 128;
 pub(super) const PENDING_MAX: usize = 256;
 /// The time after which a request yields its place to a new one, if there is no other place.
-pub(super) const YIELDS_AFTER: Duration = Duration::from_millis(750);
+pub(crate) const YIELDS_AFTER: Duration = Duration::from_millis(750);
 /// Half of the maximum number of answered requests that are remembered.
 const ANSWERED_MAX: usize = 2048;
 
 /// The reasons of refusals.
-pub(super) const TOO_MANY_OF_HOST: &str = "too many connections are being made from this host";
+pub(crate) const TOO_MANY_OF_HOST: &str = "too many connections are being made from this host";
 const TOO_MANY: &str = "too many connections are being made to this server";
 
 /// The source of a request, and the connection id that the peer has chosen.

@@ -1,0 +1,153 @@
+//! The admission of connection requests, for listeners over any datagrams.
+//!
+//! A request whose source may be forged is answered by a token and forgotten. So datagrams of
+//! unproved peers cost their processing, and nothing that lasts.
+
+use super::handshake::Answering;
+use super::requests::{Requests, Revocation, Treatment};
+use super::token::{Judged, Tokens};
+use crate::Error;
+use crate::random::random;
+use crate::spi::Offer;
+use crate::sync::lock;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// A function that is told the hosts of connection requests that a listener refuses because too
+/// many are being answered.
+pub type RefusalObserver = fn(IpAddr);
+
+/// A listener's judgement of what arrives.
+#[derive(Debug)]
+pub(crate) struct Admission {
+    tokens: Tokens,
+    // The start of the tokens' time.
+    start: Instant,
+    requests: Arc<Mutex<Requests>>,
+    observer: Option<RefusalObserver>,
+}
+
+impl Admission {
+    /// Begins without requests.
+    pub(crate) fn new(observer: Option<RefusalObserver>) -> Result<Self, Error> {
+        Ok(Self { tokens: Tokens::new(random()?), start: Instant::now(), requests: Arc::default(), observer })
+    }
+
+    /// Answers a datagram by `send`, unless it is a new request of a proved peer. Returns that.
+    pub(crate) fn take(
+        &mut self,
+        from: SocketAddr,
+        datagram: &[u8],
+        send: impl FnOnce(&[u8]),
+    ) -> Option<AdmittedRequest> {
+        let answering = match self.tokens.judge(self.start.elapsed().as_nanos() as u64, from, datagram)? {
+            Judged::Proved(answering) => answering,
+            Judged::Unproved(retry) => {
+                send(&retry);
+                return None;
+            }
+        };
+        let treatment = lock(&self.requests).arrived(Instant::now(), (from, answering.id()));
+        match treatment {
+            Treatment::Answer(revocation) => {
+                let (requests, observer) = (Arc::clone(&self.requests), self.observer);
+                return Some(AdmittedRequest { requests, observer, from, revocation, answering: Some(answering) });
+            }
+            Treatment::Repeat(rejection) => {
+                if let Some(rejection) = rejection {
+                    send(&rejection);
+                }
+            }
+            Treatment::Refuse(why) => {
+                send(&answering.reject(why));
+                if let Some(observe) = self.observer {
+                    observe(from.ip());
+                }
+            }
+        }
+        None
+    }
+
+    /// Lets time pass for the tokens.
+    #[cfg(test)]
+    pub(crate) fn age(&mut self, span: std::time::Duration) {
+        self.start = self.start.checked_sub(span).unwrap();
+    }
+
+    /// Returns the number of requests known.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        lock(&self.requests).count()
+    }
+}
+
+/// A request of a proved peer, which is to be answered.
+#[derive(Debug)]
+pub(crate) struct AdmittedRequest {
+    requests: Arc<Mutex<Requests>>,
+    observer: Option<RefusalObserver>,
+    from: SocketAddr,
+    revocation: Arc<Revocation>,
+    // `None` once the request is answered.
+    answering: Option<Answering>,
+}
+
+impl AdmittedRequest {
+    /// Returns the peer's address.
+    pub(crate) fn source(&self) -> SocketAddr {
+        self.from
+    }
+
+    /// Returns the peer's offer.
+    pub(crate) fn offer(&self) -> &Offer {
+        const NONE: &Offer =
+            &Offer { reliability: crate::Reliability::Unreliable, max_transfer: 0, private: Vec::new() };
+        self.answering.as_ref().map_or(NONE, Answering::offer)
+    }
+
+    /// Makes the connection by `open`, unless the request has to yield its place meanwhile. `open`
+    /// gets a function that tells whether the connection is still wanted. A failure is sent to the
+    /// peer.
+    pub(crate) fn accept<P>(
+        &mut self,
+        open: impl FnOnce(&Answering, &dyn Fn() -> bool) -> Result<P, Error>,
+        send: impl FnOnce(&[u8]),
+    ) -> Result<P, Error> {
+        let Some(answering) = self.answering.take() else {
+            return Err(Error::BadState { what: "the request was already answered" });
+        };
+        let is_wanted = || self.revocation.get().is_none();
+        let opened = if is_wanted() { open(&answering, &is_wanted) } else { Err(Error::TimedOut) };
+        let failed = match opened {
+            Ok(port) => {
+                lock(&self.requests).answered(Instant::now(), (self.from, answering.id()), None);
+                return Ok(port);
+            }
+            Err(error) => error,
+        };
+        if let Some(why) = self.revocation.get() {
+            self.reject(&answering, why, send);
+            if let Some(observe) = self.observer {
+                observe(self.from.ip());
+            }
+            return Err(Error::Refused { why: (*why).to_owned() });
+        }
+        self.reject(&answering, &failed.to_string(), send);
+        Err(failed)
+    }
+
+    /// Rejects the request, unless it is answered already.
+    pub(crate) fn refuse(&mut self, why: &str, send: impl FnOnce(&[u8])) {
+        if let Some(answering) = self.answering.take() {
+            self.reject(&answering, why, send);
+        }
+    }
+
+    /// Sends a rejection. If it gets lost, the next repetition of the request is rejected again.
+    fn reject(&self, answering: &Answering, why: &str, send: impl FnOnce(&[u8])) {
+        let rejection = Arc::<[u8]>::from(answering.reject(why));
+        send(&rejection);
+        lock(&self.requests).answered(Instant::now(), (self.from, answering.id()), Some(rejection));
+    }
+}
