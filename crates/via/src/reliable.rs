@@ -14,6 +14,7 @@ mod engine;
 mod guard;
 mod handshake;
 mod link;
+pub(crate) mod moved;
 pub mod network;
 mod open;
 mod overtaking;

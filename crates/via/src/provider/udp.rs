@@ -5,6 +5,7 @@
 //! side share the listener's port, so a firewall has to know only one port. The kernel assigns a
 //! datagram to a socket by its addresses; the connection ids show whether the peer really sent it.
 
+mod connections;
 mod link;
 mod listener;
 mod socket;
@@ -92,7 +93,7 @@ impl Provider for Udp {
         let deadline = deadline.start();
         let mut failed = None;
         for peer in resolve(address)? {
-            let connected = UdpLink::connect(peer, None, self.options.buffer).and_then(|link| {
+            let connected = UdpLink::to_server(peer, self.options.buffer).and_then(|link| {
                 let settings = self.options.settings(link.window());
                 let (id, name) = (u64::from_le_bytes(random()?), peer.to_string());
                 match &self.options.fault {

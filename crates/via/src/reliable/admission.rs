@@ -4,8 +4,9 @@
 //! unproved peers cost their processing, and nothing that lasts.
 
 use super::handshake::Answering;
+use super::packet::{self, Body, RETRY_LENGTH};
 use super::requests::{Requests, Revocation, Treatment};
-use super::token::{Judged, Tokens};
+use super::token::{Judged, Moved, Tokens};
 use crate::Error;
 use crate::random::random;
 use crate::spi::Offer;
@@ -32,6 +33,30 @@ impl Admission {
     /// Begins without requests.
     pub(crate) fn new(observer: Option<RefusalObserver>) -> Result<Self, Error> {
         Ok(Self { tokens: Tokens::new(random()?), start: Instant::now(), requests: Arc::default(), observer })
+    }
+
+    /// Processes a packet by which a client says that it may have moved to `from`. `client_of`
+    /// returns the client's id for the id of this end. Returns this end's id if the client has
+    /// moved. Otherwise, an answer may be sent by `send`.
+    pub(crate) fn moved(
+        &mut self,
+        from: SocketAddr,
+        datagram: &[u8],
+        client_of: impl FnOnce(u64) -> Option<u64>,
+        send: impl FnOnce(&[u8]),
+    ) -> Option<u64> {
+        if datagram.len() != RETRY_LENGTH {
+            return None;
+        }
+        let Ok((header, Body::Moved { token })) = packet::parse(datagram) else { return None };
+        let ids = [header.to, client_of(header.to)?];
+        match self.tokens.judge_moved(self.start.elapsed().as_nanos() as u64, from, &token, ids)? {
+            Moved::Proved => Some(header.to),
+            Moved::Unproved(retry) => {
+                send(&retry);
+                None
+            }
+        }
     }
 
     /// Answers a datagram by `send`, unless it is a new request of a proved peer. Returns that.

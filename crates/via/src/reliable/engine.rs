@@ -133,6 +133,8 @@ struct Liveness {
     // The time since which an answer of the peer is outstanding.
     waiting: Option<u64>,
     ping: u64,
+    // Whether a ping was made since the last look although an answer was outstanding.
+    is_silent: bool,
     // The time of the first hint that the peer is gone, unless a packet of the peer arrived since.
     hinted: Option<u64>,
 }
@@ -175,7 +177,13 @@ impl Engine {
             own: Own::default(),
             target: Target::default(),
             answers_next: false,
-            liveness: Liveness { last_received: now, waiting: None, ping: now + silence / 4, hinted: None },
+            liveness: Liveness {
+                last_received: now,
+                waiting: None,
+                ping: now + silence / 4,
+                is_silent: false,
+                hinted: None,
+            },
             probed: None,
             closes: 0,
             budget: 0,
@@ -208,6 +216,11 @@ impl Engine {
     /// Whether the connection is over.
     pub fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Refusing | Phase::Over(_))
+    }
+
+    /// Returns the connection ids of this end and of the peer.
+    pub(super) fn ids(&self) -> [u64; 2] {
+        [self.own_id, self.peer_id]
     }
 
     /// Returns the connection id of this side.

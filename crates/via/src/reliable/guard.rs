@@ -196,6 +196,14 @@ impl<L: Link> Link for Guarded<L> {
         self.link.end_sleep();
     }
 
+    fn opened(&mut self, ids: [u64; 2]) {
+        self.link.opened(ids);
+    }
+
+    fn find_moved(&mut self) {
+        self.link.find_moved();
+    }
+
     fn peer(&self) -> String {
         self.link.peer()
     }

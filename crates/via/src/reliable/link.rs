@@ -41,6 +41,12 @@ pub trait Link: Send + fmt::Debug {
     /// Ends a prepared sleep, or cancels it.
     fn end_sleep(&mut self) {}
 
+    /// Takes note of the connection's ids: of this end's and the peer's.
+    fn opened(&mut self, _ids: [u64; 2]) {}
+
+    /// Finds out whether the network has given this end another address, since the peer is silent.
+    fn find_moved(&mut self) {}
+
     /// Returns the peer's name, for people.
     fn peer(&self) -> String;
 
@@ -73,6 +79,14 @@ impl<L: Link + ?Sized> Link for Box<L> {
 
     fn end_sleep(&mut self) {
         (**self).end_sleep();
+    }
+
+    fn opened(&mut self, ids: [u64; 2]) {
+        (**self).opened(ids);
+    }
+
+    fn find_moved(&mut self) {
+        (**self).find_moved();
     }
 
     fn peer(&self) -> String {

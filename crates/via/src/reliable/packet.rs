@@ -43,6 +43,7 @@ const REQUEST: u8 = 0x01;
 const ACCEPT: u8 = 0x02;
 const REJECT: u8 = 0x03;
 const RETRY: u8 = 0x04;
+const MOVED: u8 = 0x05;
 const ACK: u8 = 0x10;
 const PING: u8 = 0x11;
 const PROBE: u8 = 0x12;
@@ -165,6 +166,12 @@ pub enum Body<'a> {
     /// Asks for the request again, with this token.
     Retry {
         /// The token.
+        token: Token,
+    },
+    /// Says that the sender may have another address now, and returns the token of a `Retry` that
+    /// was sent there.
+    Moved {
+        /// The token; zeros while the sender has none.
         token: Token,
     },
     /// Acknowledges by its header, and by further words of the selective acknowledgement.
@@ -290,6 +297,7 @@ fn control(kind: u8, rest: &[u8]) -> Result<Body<'_>, BadPacket> {
             Ok(Body::Reject { why: why.ok_or(BadPacket::Fields)? })
         }
         RETRY => rest.as_array().map(|token| Body::Retry { token: *token }).ok_or(BadPacket::Fields),
+        MOVED => rest.as_array().map(|token| Body::Moved { token: *token }).ok_or(BadPacket::Fields),
         _ => Err(BadPacket::Kind),
     }
 }
@@ -455,6 +463,10 @@ pub fn write(into: &mut [u8], header: &Header, body: &Body<'_>) -> Result<usize,
         Body::Retry { token } => {
             tail.extend(token);
             RETRY
+        }
+        Body::Moved { token } => {
+            tail.extend(token);
+            MOVED
         }
         Body::Data(data, payload) => {
             within(data.header_length() + payload.len(), into.len())?;

@@ -48,7 +48,8 @@ impl Rest {
 
 impl<L: Link> LinkPort<L> {
     /// Makes a port. The engine's times count from `start`.
-    pub fn new(engine: Box<Engine>, link: L, start: Instant) -> Self {
+    pub fn new(engine: Box<Engine>, mut link: L, start: Instant) -> Self {
+        link.opened(engine.ids());
         let mtu = link.mtu();
         let buffer = || vec![0; mtu].into_boxed_slice();
         Self {
@@ -165,6 +166,9 @@ impl<L: Link> LinkPort<L> {
             if !self.offer(now, length) {
                 return;
             }
+        }
+        if self.engine.take_silence() {
+            self.link.find_moved();
         }
     }
 

@@ -38,6 +38,15 @@ pub enum Judged {
     Unproved([u8; RETRY_LENGTH]),
 }
 
+/// The accepting side's verdict about a client that claims to have moved.
+#[derive(Debug)]
+pub enum Moved {
+    /// The client receives at its new address.
+    Proved,
+    /// The client has not shown that. This datagram asks it to.
+    Unproved([u8; RETRY_LENGTH]),
+}
+
 /// The keys of an accepting side's tokens.
 pub struct Tokens {
     // The first period is 1, so a token of zeros belongs to no period.
@@ -65,10 +74,27 @@ impl Tokens {
         if self.is_valid(&token, &subject) {
             return Answering::from_packet(&header, body).map(Judged::Proved);
         }
-        let header = Header { to: id, number: 0, ack: 0, sack: 0, window: 0 };
+        self.retry(id, &subject).map(Judged::Unproved)
+    }
+
+    /// Judges whether the client of a connection has moved to `from`. `token` is that of its
+    /// packet, and `ids` are the connection's: this end's and the client's. `None` if there is
+    /// nothing to say.
+    pub fn judge_moved(&mut self, now: u64, from: SocketAddr, token: &Token, ids: [u64; 2]) -> Option<Moved> {
+        self.rotate(now);
+        let subject = subject(from, ids[0]);
+        if self.is_valid(token, &subject) {
+            return Some(Moved::Proved);
+        }
+        self.retry(ids[1], &subject).map(Moved::Unproved)
+    }
+
+    /// Returns the datagram that gives a client a token.
+    fn retry(&mut self, to: u64, subject: &[u8]) -> Option<[u8; RETRY_LENGTH]> {
+        let header = Header { to, number: 0, ack: 0, sack: 0, window: 0 };
         let mut retry = [0; RETRY_LENGTH];
-        packet::write(&mut retry, &header, &Body::Retry { token: self.token(&subject)? }).ok()?;
-        Some(Judged::Unproved(retry))
+        packet::write(&mut retry, &header, &Body::Retry { token: self.token(subject)? }).ok()?;
+        Some(retry)
     }
 
     /// Goes over to the key of the period of this time.
@@ -120,7 +146,8 @@ impl fmt::Debug for Tokens {
     }
 }
 
-/// Returns the statement that a token proves: this connection id was requested from this source.
+/// Returns the statement that a token proves: this connection id, which the client or, for a client
+/// that moves, the accepting side has drawn, belongs to this source.
 fn subject(from: SocketAddr, id: u64) -> [u8; 26] {
     let mut subject = [0; 26];
     subject[..16].copy_from_slice(&mapped(from.ip()).octets());

@@ -142,6 +142,14 @@ impl<L: Link> Link for FaultLink<L> {
         self.alarm.as_ref().map_or_else(|| self.inner.file(), |alarm| Some(Arc::clone(&alarm.both)))
     }
 
+    fn opened(&mut self, ids: [u64; 2]) {
+        self.inner.opened(ids);
+    }
+
+    fn find_moved(&mut self) {
+        self.inner.find_moved();
+    }
+
     fn peer(&self) -> String {
         self.inner.peer()
     }

@@ -88,6 +88,14 @@ impl<L: Link> Link for PcapLink<L> {
         self.inner.file()
     }
 
+    fn opened(&mut self, ids: [u64; 2]) {
+        self.inner.opened(ids);
+    }
+
+    fn find_moved(&mut self) {
+        self.inner.find_moved();
+    }
+
     fn peer(&self) -> String {
         self.inner.peer()
     }

@@ -1,5 +1,7 @@
 //! VIs over UDP on the loopback interface, through the public interface alone.
 
+mod moving;
+
 use ground::SilentPort;
 use obvia_via::provider::udp;
 use obvia_via::{

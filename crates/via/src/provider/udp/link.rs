@@ -1,12 +1,14 @@
 //! A connected UDP socket.
 
+use super::connections::Connections;
 use crate::Error;
-use crate::reliable::Link;
+use crate::reliable::{Link, moved};
+use crate::sync::lock;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The length of the headers of IPv4 and UDP, RFC 791 and RFC 768, in bytes; and of IPv6, RFC 8200.
 const HEADERS: (usize, usize) = (20 + 8, 40 + 8);
@@ -19,14 +21,39 @@ const SAFE: usize = 1280 - HEADERS.1;
 #[derive(Debug)]
 pub(super) struct UdpLink {
     fd: Arc<OwnedFd>,
-    peer: SocketAddr,
+    peer: Arc<Mutex<SocketAddr>>,
     mtu: usize,
+    side: Side,
+    // The connection's ids, once it is open: of this end and of the peer.
+    ids: Option<[u64; 2]>,
+}
+
+/// The side of a connection.
+#[derive(Debug)]
+enum Side {
+    Client,
+    /// The listener's side, with the listener's connections.
+    Server(Arc<Connections>),
 }
 
 impl UdpLink {
-    /// Makes a socket connected to `peer`. If `own` is given, binds the socket to that address,
-    /// which it shares with other sockets of this user.
-    pub(super) fn connect(peer: SocketAddr, own: Option<SocketAddr>, buffer: usize) -> Result<Self, Error> {
+    /// Makes a socket connected to a server.
+    pub(super) fn to_server(server: SocketAddr, buffer: usize) -> Result<Self, Error> {
+        Self::connect(server, None, buffer, Side::Client)
+    }
+
+    /// Makes a socket connected to a client. Binds the socket to the address `own`, which it shares
+    /// with other sockets of this user. `connections` are those of the listener.
+    pub(super) fn to_client(
+        client: SocketAddr,
+        own: SocketAddr,
+        buffer: usize,
+        connections: Arc<Connections>,
+    ) -> Result<Self, Error> {
+        Self::connect(client, Some(own), buffer, Side::Server(connections))
+    }
+
+    fn connect(peer: SocketAddr, own: Option<SocketAddr>, buffer: usize, side: Side) -> Result<Self, Error> {
         let family = if peer.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let fd = rustix::net::socket_with(family, SocketType::DGRAM, flags, None)
@@ -50,7 +77,7 @@ impl UdpLink {
         let mtu = if peer.is_ipv4() { sockopt::ip_mtu(&fd) } else { sockopt::ipv6_mtu(&fd) };
         let headers = if is_four { HEADERS.0 } else { HEADERS.1 };
         let mtu = mtu.map_or(SAFE, |mtu| (mtu as usize).saturating_sub(headers)).clamp(SAFE, LONGEST);
-        Ok(Self { fd: Arc::new(fd), peer, mtu })
+        Ok(Self { fd: Arc::new(fd), peer: Arc::new(Mutex::new(peer)), mtu, side, ids: None })
     }
 
     /// Returns the number of bytes of datagrams that the socket keeps until the next look.
@@ -61,8 +88,26 @@ impl UdpLink {
         u32::try_from(kept).unwrap_or(u32::MAX).max(1 << 16)
     }
 
+    /// Answers a datagram that gives this client a token for a new address. No engine takes such
+    /// datagrams.
+    fn answer_token(&self, datagram: &[u8]) {
+        if let (Side::Client, Some(ids)) = (&self.side, self.ids)
+            && let Some(answer) = moved::answer(ids, datagram)
+        {
+            let _ = rustix::net::send(&*self.fd, &answer, SendFlags::NOSIGNAL);
+        }
+    }
+
     fn hint(&self) -> Error {
         Error::NotFound { name: self.peer() }
+    }
+}
+
+impl Drop for UdpLink {
+    fn drop(&mut self) {
+        if let (Side::Server(connections), Some([own, _])) = (&self.side, self.ids) {
+            connections.remove(own);
+        }
     }
 }
 
@@ -96,8 +141,11 @@ impl Link for UdpLink {
     }
 
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
-        match rustix::net::recv(&*self.fd, into, RecvFlags::DONTWAIT) {
-            Ok((length, _)) => Ok(Some(length)),
+        match rustix::net::recv(&*self.fd, &mut *into, RecvFlags::DONTWAIT) {
+            Ok((length, _)) => {
+                self.answer_token(&into[..length]);
+                Ok(Some(length))
+            }
             Err(Errno::AGAIN | Errno::INTR) => Ok(None),
             Err(Errno::CONNREFUSED) => Err(self.hint()),
             Err(errno) => Err(Error::system("receiving a datagram")(errno)),
@@ -108,8 +156,21 @@ impl Link for UdpLink {
         Some(Arc::clone(&self.fd))
     }
 
+    fn opened(&mut self, ids: [u64; 2]) {
+        self.ids = Some(ids);
+        if let Side::Server(connections) = &self.side {
+            connections.add(ids, &self.fd, &self.peer);
+        }
+    }
+
+    fn find_moved(&mut self) {
+        if let (Side::Client, Some(claim)) = (&self.side, self.ids.and_then(moved::claim)) {
+            let _ = rustix::net::send(&*self.fd, &claim, SendFlags::NOSIGNAL);
+        }
+    }
+
     fn peer(&self) -> String {
-        self.peer.to_string()
+        lock(&self.peer).to_string()
     }
 
     fn local(&self) -> Option<String> {

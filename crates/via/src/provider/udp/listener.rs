@@ -2,6 +2,7 @@
 //! the same port.
 
 use super::Options;
+use super::connections::Connections;
 use super::link::UdpLink;
 use super::socket::{Arrived, ListeningSocket};
 use crate::notice::poll_fds;
@@ -19,19 +20,26 @@ pub(super) struct UdpListener {
     socket: Arc<ListeningSocket>,
     options: Options,
     admission: Admission,
+    connections: Arc<Connections>,
 }
 
 impl UdpListener {
     pub(super) fn bind(address: SocketAddr, options: &Options) -> Result<Self, Error> {
         let socket = Arc::new(ListeningSocket::bind(address, options.buffer)?);
-        Ok(Self { socket, options: options.clone(), admission: Admission::new(options.refusal_observer)? })
+        let (options, admission) = (options.clone(), Admission::new(options.refusal_observer)?);
+        Ok(Self { socket, options, admission, connections: Arc::default() })
     }
 
     /// Answers a datagram, unless it is a new request of a proved peer, which is returned.
     fn take(&mut self, datagram: &[u8], Arrived { from, at, .. }: Arrived) -> Option<UdpIncoming> {
-        let Self { socket, options, admission } = self;
-        let request = admission.take(from, datagram, |answer| socket.send(answer, from, at))?;
-        Some(UdpIncoming { socket: Arc::clone(socket), options: options.clone(), at, request })
+        let Self { socket, options, admission, connections } = self;
+        let send = |answer: &[u8]| socket.send(answer, from, at);
+        if let Some(own) = admission.moved(from, datagram, |own| connections.client_at(own, from), send) {
+            connections.move_to(own, from);
+        }
+        let request = admission.take(from, datagram, send)?;
+        let (socket, options, connections) = (Arc::clone(socket), options.clone(), Arc::clone(connections));
+        Some(UdpIncoming { socket, options, at, request, connections })
     }
 }
 
@@ -68,6 +76,7 @@ struct UdpIncoming {
     // The address of this host that the peer has used.
     at: SocketAddr,
     request: AdmittedRequest,
+    connections: Arc<Connections>,
 }
 
 impl UdpIncoming {
@@ -88,11 +97,11 @@ impl Incoming for UdpIncoming {
     }
 
     fn accept(mut self: Box<Self>, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
-        let Self { socket, options, at, request } = &mut *self;
+        let Self { socket, options, at, request, connections } = &mut *self;
         let from = request.source();
         request.accept(
             |answering, is_wanted| {
-                let link = UdpLink::connect(from, Some(*at), options.buffer)?;
+                let link = UdpLink::to_client(from, *at, options.buffer, Arc::clone(connections))?;
                 let settings = options.settings(link.window());
                 let id = u64::from_le_bytes(random()?);
                 match &options.fault {

@@ -43,7 +43,9 @@ impl Engine {
                 }
             }
             _ if header.to != self.own_id => return Err(Dropped::Stray),
-            Body::Request { .. } | Body::Reject { .. } | Body::Retry { .. } => return Err(Dropped::Stray),
+            Body::Request { .. } | Body::Reject { .. } | Body::Retry { .. } | Body::Moved { .. } => {
+                return Err(Dropped::Stray);
+            }
             // The confirmation got lost.
             Body::Accept { from, .. } if *from == self.peer_id => self.receiving.hurry(now),
             Body::Accept { .. } => return Err(Dropped::Stray),
@@ -108,7 +110,8 @@ impl Engine {
             | Body::Request { .. }
             | Body::Accept { .. }
             | Body::Reject { .. }
-            | Body::Retry { .. } => {}
+            | Body::Retry { .. }
+            | Body::Moved { .. } => {}
         }
     }
 

@@ -16,6 +16,12 @@ impl Engine {
         }
     }
 
+    /// Whether the peer has left a packet without an answer, and was asked for a sign of life since
+    /// the last call of this function.
+    pub(in super::super) fn take_silence(&mut self) -> bool {
+        std::mem::take(&mut self.liveness.is_silent)
+    }
+
     /// Does what is due, except sending.
     pub fn tick(&mut self, now: u64, sink: &mut dyn Sink) {
         self.catch_up(now, sink);

@@ -130,7 +130,9 @@ impl Engine {
             return Some(packet::write_probe(&mut into[..length], &self.header(0)));
         }
         if self.ping_at().is_some_and(|due| due <= now) {
-            self.liveness.ping = now + (self.silence / 16).max(1);
+            let interval = (self.silence / 16).max(1);
+            self.liveness.is_silent = self.liveness.waiting.is_some_and(|since| now >= since + interval);
+            self.liveness.ping = now + interval;
             self.liveness.waiting.get_or_insert(now);
             return self.put(into, &Body::Ping);
         }

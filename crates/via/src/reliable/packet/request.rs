@@ -5,7 +5,7 @@ use crate::spi::Offer;
 
 /// The length of a token, in bytes.
 pub const TOKEN: usize = 28;
-/// The length of a packet that asks for a repetition with a token, in bytes.
+/// The length of a packet that has a token and nothing else, in bytes.
 pub(in crate::reliable) const RETRY_LENGTH: usize = HEADER + TOKEN;
 /// The length of a request's body up to its discriminator, in bytes.
 pub(super) const FIXED: usize = TOKEN_AT + TOKEN;

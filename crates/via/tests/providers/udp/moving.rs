@@ -1,0 +1,161 @@
+//! Clients behind an address translator, which gives them another port in the middle of a
+//! connection.
+
+use super::{SOON, Side, filled};
+use ground::until;
+use obvia_via::provider::udp;
+use obvia_via::reliable::packet::{self, Body, HEADER, Header, TOKEN};
+use obvia_via::{Access, Deadline, Descriptor, Reliability, Status, Vi, Waiting};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The time between two looks of a translator at its sockets.
+const LOOK: Duration = Duration::from_micros(200);
+
+/// A translator between one client and a server.
+struct Translator {
+    inside: UdpSocket,
+    /// The sockets towards the server, the current one last. The earlier ones receive no more.
+    outside: Mutex<Vec<UdpSocket>>,
+    server: SocketAddr,
+    /// The id of the server's end, as the client's latest packet names it.
+    server_id: AtomicU64,
+    is_over: AtomicBool,
+}
+
+impl Translator {
+    fn new(server: SocketAddr) -> Self {
+        let inside = socket(Ipv4Addr::LOCALHOST);
+        let outside = Mutex::new(vec![socket(Ipv4Addr::LOCALHOST)]);
+        let (server_id, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
+        Self { inside, outside, server, server_id, is_over }
+    }
+
+    fn address(&self) -> String {
+        self.inside.local_addr().unwrap().to_string()
+    }
+
+    /// Gives the client another port.
+    fn change_port(&self) {
+        self.outside.lock().unwrap().push(socket(Ipv4Addr::LOCALHOST));
+    }
+
+    fn run(&self) {
+        let (mut client, mut bytes) = (None, [0; 1 << 16]);
+        while !self.is_over.load(Ordering::Relaxed) {
+            let sockets = self.outside.lock().unwrap();
+            let outside = sockets.last().unwrap();
+            while let Ok((length, from)) = self.inside.recv_from(&mut bytes) {
+                client = Some(from);
+                let to = u64::from_le_bytes(bytes[8..16].try_into().unwrap());
+                self.server_id.fetch_max(to, Ordering::Relaxed);
+                outside.send_to(&bytes[..length], self.server).unwrap();
+            }
+            while let Ok((length, from)) = outside.recv_from(&mut bytes) {
+                if let Some(client) = client.filter(|_| from == self.server) {
+                    self.inside.send_to(&bytes[..length], client).unwrap();
+                }
+            }
+            drop(sockets);
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+fn socket(own: Ipv4Addr) -> UdpSocket {
+    let socket = UdpSocket::bind((own, 0)).unwrap();
+    socket.set_nonblocking(true).unwrap();
+    socket
+}
+
+/// Sends a message to the other end.
+fn passes(from: &mut (Side, Vi), to: &mut (Side, Vi), byte: u8) {
+    let (source, target) = (filled(&from.0, &[byte; 3000]), to.0.region(3000, Access::LOCAL));
+    to.1.receive.post(Descriptor::receive().with_segment(&target, 0, 3000)).unwrap();
+    from.1.send.post(Descriptor::send().with_segment(&source, 0, 3000)).unwrap();
+    assert_eq!(to.1.receive.wait(SOON).unwrap().status(), Status::Done);
+    assert_eq!(from.1.send.wait(SOON).unwrap().status(), Status::Done);
+    assert_eq!(super::bytes(&target), [byte; 3000]);
+}
+
+/// Calls a function with the server's and the client's end of a connection through a translator.
+/// The listener listens meanwhile.
+fn through_a_translator(work: impl FnOnce(&Translator, &mut (Side, Vi), &mut (Side, Vi))) {
+    let end = || {
+        let side = Side::new(&udp::Options::default());
+        let vi = side.vi(Reliability::ReliableDelivery, Waiting::Adaptive);
+        (side, vi)
+    };
+    let (mut server, mut client) = (end(), end());
+    let mut listener = server.0.nic.listen("127.0.0.1:0").unwrap();
+    let translator = &Translator::new(listener.address().parse().unwrap());
+    std::thread::scope(|scope| {
+        let end = End(&translator.is_over);
+        scope.spawn(|| translator.run());
+        std::thread::scope(|scope| {
+            scope.spawn(|| client.1.request(&translator.address(), b"", SOON).map(drop).unwrap());
+            listener.wait(SOON).unwrap().accept(&mut server.1, b"", SOON).unwrap();
+        });
+        scope.spawn(|| {
+            while !translator.is_over.load(Ordering::Relaxed) {
+                assert!(listener.wait(Deadline::Within(Duration::from_millis(20))).is_err());
+            }
+        });
+        work(translator, &mut server, &mut client);
+        drop(end);
+    });
+}
+
+/// The flag that ends a test's threads, set when this value is dropped.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_connection_goes_on_from_another_port_of_the_client() {
+    through_a_translator(|translator, server, client| {
+        passes(client, server, 1);
+        for round in 0..3 {
+            translator.change_port();
+            // The client sends first, then the server, which does not know the new port by itself.
+            if round % 2 == 0 {
+                passes(client, server, 2);
+            }
+            passes(server, client, 3);
+        }
+    });
+}
+
+/// Returns the packet by which a client says that it may have moved.
+fn claim(server_id: u64) -> Vec<u8> {
+    let mut bytes = [0; HEADER + TOKEN];
+    let header = Header { to: server_id, number: 0, ack: 0, sack: 0, window: 0 };
+    let length = packet::write(&mut bytes, &header, &Body::Moved { token: [0; TOKEN] }).unwrap();
+    bytes[..length].to_vec()
+}
+
+#[test]
+fn a_claim_to_have_moved_needs_the_clients_host_and_a_token() {
+    through_a_translator(|translator, server, client| {
+        passes(client, server, 1);
+        let claim = claim(translator.server_id.load(Ordering::Relaxed));
+        let [stranger, neighbour] = [Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::LOCALHOST].map(socket);
+        stranger.send_to(&claim, translator.server).unwrap();
+        neighbour.send_to(&claim, translator.server).unwrap();
+        let mut bytes = [0; 2000];
+        until("the token arrives", || neighbour.recv(&mut bytes).is_ok_and(|length| length <= claim.len()));
+        // The stranger's claim came first.
+        assert!(stranger.recv(&mut bytes).is_err(), "another host gets an answer");
+        // The neighbour does not return the token.
+        for _ in 0..10 {
+            passes(server, client, 3);
+        }
+        assert!(neighbour.recv(&mut bytes).is_err(), "packets go to an address without a proof");
+    });
+}
