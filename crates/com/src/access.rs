@@ -3,6 +3,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod credentials;
+mod guesses;
 pub(crate) mod principal;
 pub(crate) mod rules;
 

@@ -105,7 +105,7 @@ pub enum SecurityError {
 impl From<SpnegoError> for SecurityError {
     fn from(error: SpnegoError) -> Self {
         match error {
-            SpnegoError::Rejected | SpnegoError::Ntlm(NtlmError::Denied) => Self::Denied,
+            SpnegoError::Rejected | SpnegoError::Ntlm(NtlmError::Denied | NtlmError::Barred { .. }) => Self::Denied,
             SpnegoError::Ntlm(NtlmError::Signature) => Self::Signature,
             error => Self::Mechanism(error),
         }

@@ -47,6 +47,8 @@ pub enum Refused {
     Entry,
     /// A connection beyond a limit.
     Connection,
+    /// A proof of identity for this user, of whom too many proofs were wrong.
+    Guess(String),
     /// Access to an object exported by a name, or to an interface of functions.
     Name(String),
     /// The activation of a class, or access to its class object.
@@ -59,6 +61,7 @@ impl fmt::Display for Refused {
             Self::Call { interface, method } => write!(f, "method {method} of {interface}"),
             Self::Entry => f.write_str("a connection without proof of identity"),
             Self::Connection => f.write_str("a connection beyond the limit"),
+            Self::Guess(user) => write!(f, "a proof for the user {} after too many wrong ones", user.escape_debug()),
             Self::Name(name) => write!(f, "the object {}", name.escape_debug()),
             Self::Class(class) => write!(f, "objects of the class {{{class:?}}}"),
         }

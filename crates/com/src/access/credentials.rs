@@ -1,6 +1,7 @@
 //! The credentials that this process presents to servers, and the accounts by which it verifies
 //! clients.
 
+use super::guesses::GuardedAccounts;
 use crate::types::error::{Error, Result, code};
 use crate::types::plain_file::{self, Readers};
 use obvia_rpc::security::context::{NtlmAcceptor, initiate};
@@ -8,6 +9,7 @@ use obvia_rpc::security::credentials::{AccountTable, Accounts, BadAccounts, Cred
 use obvia_rpc::security::ntlm::ServerNames;
 use obvia_rpc::security::proof::{CONTEXT_LEVEL, Prover};
 use obvia_rpc::security::{Acceptor, AuthType, Level, Security};
+use obvia_via::window::Peer;
 use std::cell::RefCell;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -157,9 +159,9 @@ impl Protection {
     }
 }
 
-/// Returns the authenticator for clients of this process, if it has accounts.
-pub(crate) fn acceptor() -> Option<Arc<dyn Acceptor>> {
-    let accounts = accounts().ok()??;
+/// Returns the authenticator for clients at `peer`, if this process has accounts.
+pub(crate) fn acceptor(peer: &Peer) -> Option<Arc<dyn Acceptor>> {
+    let accounts = Arc::new(GuardedAccounts::new(accounts().ok()??, peer.clone()));
     // NTLM sends the server's name for the client's information only, so an empty name is harmless.
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     Some(Arc::new(NtlmAcceptor::new(ServerNames::of_host(host.trim_end()), accounts)))

@@ -141,7 +141,7 @@ fn accept_association(
     let Terms { transfers, least, activation, endpoint } = terms;
     let client = Arc::new(AssociationClient::new(exporter, serve_lane, &stream, place, transfers));
     let counters = exporter.services().counters().unwrap_or_default();
-    let acceptor = access::acceptor();
+    let acceptor = access::acceptor(stream.peer());
     let denial_observer = Some(Arc::clone(&client) as Arc<_>);
     let options = ServerOptions {
         groups: Some(Arc::clone(&client) as Arc<_>),

@@ -99,7 +99,7 @@ impl Gate<'_> {
         let mut verifier = match std::mem::replace(&mut self.stage, Stage::Barred) {
             Stage::Proving(verifier) => verifier,
             Stage::Open | Stage::Closed if self.begin() => {
-                let acceptor = access::acceptor().ok_or(code::RPC_S_UNKNOWN_AUTHN_SERVICE)?;
+                let acceptor = access::acceptor(self.connection.peer()).ok_or(code::RPC_S_UNKNOWN_AUTHN_SERVICE)?;
                 let place = own_calls::place_of(self.connection.local().unwrap_or_default());
                 Box::new(Verifier::new(acceptor, self.least, &place))
             }

@@ -5,6 +5,7 @@ use super::secret::NtHash;
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// The identity that a client claims, with its proof.
 #[derive(Clone)]
@@ -70,6 +71,15 @@ pub trait Accounts: Send + Sync {
     fn has_anonymous(&self) -> bool {
         false
     }
+
+    /// Returns the time for which no proof for this user is looked at, because too many were wrong.
+    /// By default every proof is looked at.
+    fn barred_for(&self, _domain: &str, _user: &str) -> Option<Duration> {
+        None
+    }
+
+    /// Takes note of a proof for this user, and of whether it was right.
+    fn tried(&self, _domain: &str, _user: &str, _is_right: bool) {}
 }
 
 /// Accounts in memory, by user name. Names are compared without case. The domain that a client

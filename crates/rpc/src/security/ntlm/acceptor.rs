@@ -81,7 +81,8 @@ impl Acceptor {
     ///
     /// # Errors
     ///
-    /// [`NtlmError`] if the message is malformed; [`NtlmError::Denied`] if the proof is wrong.
+    /// [`NtlmError`] if the message is malformed; [`NtlmError::Denied`] if the proof is wrong;
+    /// [`NtlmError::Barred`] if too many were.
     pub fn finish(self, authenticate: &[u8], accounts: &dyn Accounts) -> Result<Established, NtlmError> {
         let message = Authenticate::from_wire(authenticate)?;
         let flags = message.flags & self.offered;
@@ -94,7 +95,16 @@ impl Acceptor {
             }
             ((Zeroizing::default(), false), Principal::default())
         } else {
-            (self.check_response(&message, accounts)?, accounts.principal(&message.domain, &message.user))
+            let (domain, user) = (&*message.domain, &*message.user);
+            if let Some(span) = accounts.barred_for(domain, user) {
+                return Err(NtlmError::Barred { seconds: span.as_secs() + 1 });
+            }
+            let checked = self.check_response(&message, accounts);
+            // A malformed response is no guess.
+            if matches!(checked, Ok(_) | Err(NtlmError::Denied)) {
+                accounts.tried(domain, user, checked.is_ok());
+            }
+            (checked?, accounts.principal(domain, user))
         };
         let exported = exported_key(flags, &base_key, message.key)?;
         if has_mic {

@@ -1,0 +1,148 @@
+//! A limit of guessed passwords.
+//!
+//! After five wrong proofs for a user, further ones from the same source are not looked at for a
+//! second, then two, up to a minute. The source is part of the limit, so nobody can keep a user out
+//! from elsewhere.
+
+use super::Caller;
+use super::audit::{Refused, log};
+use crate::types::threads::lock;
+use obvia_rpc::security::credentials::Accounts;
+use obvia_rpc::security::{NtHash, Principal};
+
+use obvia_via::datagram::Host;
+use obvia_via::window::Peer;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::{Duration, Instant};
+
+/// The number of wrong proofs before the first pause.
+const FREE: u32 = 5;
+/// The first pause and the longest one.
+const PAUSE: Duration = Duration::from_secs(1);
+const PAUSE_MAX: Duration = Duration::from_secs(60);
+/// The time after the last wrong proof for which the count is kept.
+const KEPT: Duration = Duration::from_secs(15 * 60);
+/// The greatest number of counts, and of those of one source. The users beyond it share a count.
+const COUNTS_MAX: usize = 4096;
+const COUNTS_OF_SOURCE_MAX: usize = 64;
+/// The greatest length of a user's name in a count, in characters.
+const NAME_MAX: usize = 64;
+
+/// The source of proofs: a host, or a user of this host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Source {
+    Host(Host),
+    User(u32),
+}
+
+impl Source {
+    fn of(peer: &Peer) -> Self {
+        match peer {
+            Peer::Process { uid, .. } => Self::User(*uid),
+            Peer::Host(host) => {
+                // A peer that has disconnected already has no address.
+                Self::Host(host.parse::<IpAddr>().map_or(Host::NONE, |address| Host::from(address).counted()))
+            }
+        }
+    }
+}
+
+/// A count of wrong proofs.
+#[derive(Clone, Copy, Debug)]
+struct Count {
+    wrong: u32,
+    last: Instant,
+}
+
+impl Count {
+    /// Returns the time at which the next proof is looked at.
+    fn until(&self) -> Instant {
+        match self.wrong.checked_sub(FREE) {
+            Some(more) => self.last + PAUSE.saturating_mul(1 << more.min(6)).min(PAUSE_MAX),
+            None => self.last,
+        }
+    }
+}
+
+/// The counts of wrong proofs, by source and by the user's name in upper case.
+#[derive(Debug, Default)]
+struct Guesses(HashMap<(Source, String), Count>);
+
+impl Guesses {
+    /// Returns the time for which proofs for the user are not looked at.
+    fn barred_for(&self, source: Source, user: &str, now: Instant) -> Option<Duration> {
+        let until = self.0.get(&self.key(source, user))?.until();
+        Some(until.saturating_duration_since(now)).filter(|span| !span.is_zero())
+    }
+
+    fn tried(&mut self, source: Source, user: &str, is_right: bool, now: Instant) {
+        let key = self.key(source, user);
+        if is_right {
+            self.0.remove(&key);
+            return;
+        }
+        self.0.retain(|_, count| now.saturating_duration_since(count.last) < KEPT);
+        if self.0.len() >= COUNTS_MAX && !self.0.contains_key(&key) {
+            let oldest = self.0.iter().min_by_key(|(_, count)| count.last).map(|(key, _)| key.clone());
+            oldest.map(|key| self.0.remove(&key));
+        }
+        let count = self.0.entry(key).or_insert(Count { wrong: 0, last: now });
+        *count = Count { wrong: count.wrong.saturating_add(1), last: now };
+    }
+
+    /// Returns the key of a user's count. Once a source has guessed for many users, further ones
+    /// share the count of the empty name.
+    fn key(&self, source: Source, user: &str) -> (Source, String) {
+        let key = (source, user.chars().take(NAME_MAX).flat_map(char::to_uppercase).collect());
+        let is_full = || self.0.keys().filter(|(of, _)| *of == source).count() >= COUNTS_OF_SOURCE_MAX;
+        if !self.0.contains_key(&key) && is_full() { (source, String::new()) } else { key }
+    }
+}
+
+static GUESSES: LazyLock<Mutex<Guesses>> = LazyLock::new(Mutex::default);
+
+/// The accounts of this process, with a limit of the wrong proofs of one peer.
+pub(super) struct GuardedAccounts {
+    accounts: Arc<dyn Accounts>,
+    peer: Peer,
+}
+
+impl GuardedAccounts {
+    pub(super) fn new(accounts: Arc<dyn Accounts>, peer: Peer) -> Self {
+        Self { accounts, peer }
+    }
+}
+
+impl Accounts for GuardedAccounts {
+    fn hash(&self, domain: &str, user: &str) -> Option<NtHash> {
+        self.accounts.hash(domain, user)
+    }
+
+    fn principal(&self, domain: &str, user: &str) -> Principal {
+        self.accounts.principal(domain, user)
+    }
+
+    fn has_anonymous(&self) -> bool {
+        self.accounts.has_anonymous()
+    }
+
+    fn barred_for(&self, domain: &str, user: &str) -> Option<Duration> {
+        let own = || lock(&GUESSES).barred_for(Source::of(&self.peer), user, Instant::now());
+        let span = self.accounts.barred_for(domain, user).or_else(own);
+        if span.is_some() {
+            let caller = Caller { peer: self.peer.clone(), authenticated: None };
+            log(caller, Refused::Guess(user.chars().take(NAME_MAX).collect()));
+        }
+        span
+    }
+
+    fn tried(&self, domain: &str, user: &str, is_right: bool) {
+        self.accounts.tried(domain, user, is_right);
+        lock(&GUESSES).tried(Source::of(&self.peer), user, is_right, Instant::now());
+    }
+}
+
+#[cfg(test)]
+mod tests;
