@@ -120,7 +120,16 @@ public:
         return members_.at(static_cast<std::size_t>(number)).copy_to(member);
     }
 
-    HRESULT Ask(IMember *member, int32_t *number) override { return member->Get(number); }
+    HRESULT Ask(IMember *member, int32_t *number) override
+    {
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            if (!first_) {
+                first_ = obvia::com_ptr<IMember>(member);
+            }
+        }
+        return member->Get(number);
+    }
 
     HRESULT Tell(int32_t number) override
     {
@@ -132,6 +141,8 @@ private:
     const bool is_careful_;
     const members members_ = make_members();
     std::mutex mutex_;
+    // An object of the client, so that this process keeps its connections to the client.
+    obvia::com_ptr<IMember> first_;
     int64_t sum_ = 0;
     std::atomic<int32_t> adds_{0};
     std::atomic<int64_t> told_{0};
@@ -212,8 +223,9 @@ void meet(std::atomic<int32_t> &missing)
 //
 // The sanitizer does not notice that memory which a connection no longer uses becomes another
 // connection's. So all connections exist before the first of them exchanges its memory for a larger
-// one; they do so one after another, and Add() orders the server's threads meanwhile; and no thread
-// ends, with its connections, before all are done.
+// one; they do so one after another, and Add() orders the server's threads meanwhile; no thread ends,
+// with its connections, before all are done; and the server keeps an object of this process, since it
+// closes its connections to a process of whose objects it has none.
 void call()
 {
     const members own_members = make_members();
