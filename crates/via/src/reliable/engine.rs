@@ -51,6 +51,8 @@ pub struct Engine {
     sending: Sending,
     receiving: Receiving,
     path: Path,
+    // The packet that is being sent in fragments, and the index of its next one.
+    fragment: (u64, u32),
     own: Own,
     target: Target,
     // Whether the last part that was sent answered a read of the peer. Parts of answers and parts
@@ -155,7 +157,7 @@ impl Engine {
         own: &Offer,
         peers: &Offer,
     ) -> Self {
-        let path = Path::new(settings.first_packet.max(packet::HANDSHAKE_MAX), mtu);
+        let path = Path::new(settings.first_packet.max(packet::HANDSHAKE_MAX), mtu.min(packet::FRAGMENTED_MAX));
         let silence = nanoseconds(settings.silence);
         let most = nanoseconds(settings.timeout_max);
         // Several packets must get lost before the peer counts as gone.
@@ -172,6 +174,7 @@ impl Engine {
             sending: Sending::new(trip, path.current()),
             receiving: Receiving::new(settings.window),
             path,
+            fragment: (0, 0),
             own: Own::default(),
             target: Target::default(),
             answers_next: false,
@@ -231,6 +234,13 @@ impl Engine {
         self.receiving.forget();
         self.path.reserve(overhead);
         self.sending.packet_is(self.path.current());
+    }
+
+    /// Takes note that the link refused a packet because of its length. The packet counts as lost.
+    pub(super) fn is_too_long(&mut self, now: u64, length: usize) {
+        if self.path.refused(now, length) {
+            self.sending.packet_is(self.path.current());
+        }
     }
 
     /// Returns the maximum length of an operation, in bytes: the smaller of the two offers.

@@ -91,6 +91,11 @@ impl Link for UdpLink {
                 let _ = rustix::net::send(&*self.fd, datagram, SendFlags::NOSIGNAL);
                 Err(self.hint())
             }
+            // The maximum length of the network interface has become smaller.
+            Err(Errno::MSGSIZE) => {
+                let length = datagram.len() as u64;
+                Err(Error::TooLong { length, limit: length.saturating_sub(1) })
+            }
             Err(errno) => Err(Error::system("sending a datagram")(errno)),
         }
     }
