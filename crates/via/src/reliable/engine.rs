@@ -135,8 +135,16 @@ struct Liveness {
     // The time since which an answer of the peer is outstanding.
     waiting: Option<u64>,
     ping: u64,
+    // The time without a packet of the peer after which a ping is sent.
+    pause: u64,
     // The time of the first hint that the peer is gone, unless a packet of the peer arrived since.
     hinted: Option<u64>,
+}
+
+impl Liveness {
+    fn new(now: u64, silence: u64) -> Self {
+        Self { last_received: now, waiting: None, ping: now + silence / 4, pause: silence / 4, hinted: None }
+    }
 }
 
 /// The reason why a datagram was dropped. Nothing was changed.
@@ -178,7 +186,7 @@ impl Engine {
             own: Own::default(),
             target: Target::default(),
             answers_next: false,
-            liveness: Liveness { last_received: now, waiting: None, ping: now + silence / 4, hinted: None },
+            liveness: Liveness::new(now, silence),
             probed: None,
             closes: 0,
             budget: 0,

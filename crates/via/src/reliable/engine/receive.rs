@@ -119,7 +119,7 @@ impl Engine {
     pub(super) fn note_received(&mut self, now: u64) {
         self.liveness.last_received = now;
         self.liveness.hinted = None;
-        self.liveness.ping = now + self.silence / 4;
+        self.liveness.ping = now + self.liveness.pause;
     }
 
     pub(super) fn expect_more(&mut self, now: u64) {

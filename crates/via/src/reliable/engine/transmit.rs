@@ -10,6 +10,10 @@ use crate::spi::{Refusal, Sink};
 /// The span, in nanoseconds, in which unreliable delivery sends a quarter of the peer's window.
 const PACE: u64 = 1_000_000;
 
+/// The share of the silence after which a side pings that has sent data not long ago, and probably
+/// waits for an answer.
+const PAUSE_SHARE: u64 = 10;
+
 impl Engine {
     fn header(&self, number: u64) -> Header {
         Header {
@@ -130,8 +134,7 @@ impl Engine {
             _ => {}
         }
         if self.ping_at().is_some_and(|due| due <= now) {
-            self.liveness.ping = now + (self.silence / 16).max(1);
-            self.liveness.waiting.get_or_insert(now);
+            self.pinged(now);
             return self.put(into, &Body::Ping);
         }
         None
@@ -146,6 +149,7 @@ impl Engine {
                 self.receiving.acknowledged();
             }
             self.liveness.waiting.get_or_insert(now);
+            self.liveness.pause = self.silence / PAUSE_SHARE;
         }
     }
 
