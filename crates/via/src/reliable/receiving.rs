@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn packets_are_reassembled_of_fragments_in_any_order() {
-        let packet: Vec<u8> = (0..1300_u32).map(|at| (at * 7 >> 3) as u8).collect();
+        let packet: Vec<u8> = (0..1300_u32).map(|at| ((at * 7) >> 3) as u8).collect();
         let mut receiving = Receiving::new(1 << 20);
         let mut keep = |index: usize| {
             let begin = index * FRAGMENT_BYTES;
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(receiving.incomplete.len() as u64, (EARLY_BYTES >> 16) - 1);
         receiving.keep_fragment(1, (0, 52), &[1; 52]).expect("the packet, which is shorter now");
         receiving.keep_fragment(2, (0, 700), &[1; FRAGMENT_BYTES]);
-        assert_eq!(receiving.early_bytes, ((EARLY_BYTES >> 16) - 3) << 16 | 700);
+        assert_eq!(receiving.early_bytes, (((EARLY_BYTES >> 16) - 3) << 16) | 700);
         receiving.forget();
         assert_eq!((receiving.early_bytes, receiving.incomplete.len()), (0, 0));
     }

@@ -1,5 +1,6 @@
 //! A connected UDP socket.
 
+use super::reports::PortReports;
 use crate::Error;
 use crate::reliable::Link;
 use rustix::fd::OwnedFd;
@@ -21,12 +22,18 @@ pub(super) struct UdpLink {
     fd: Arc<OwnedFd>,
     peer: SocketAddr,
     mtu: usize,
+    reports: PortReports,
 }
 
 impl UdpLink {
     /// Makes a socket connected to `peer`. If `own` is given, binds the socket to that address,
     /// which it shares with other sockets of this user.
-    pub(super) fn connect(peer: SocketAddr, own: Option<SocketAddr>, buffer: usize) -> Result<Self, Error> {
+    pub(super) fn connect(
+        peer: SocketAddr,
+        own: Option<SocketAddr>,
+        buffer: usize,
+        reports: PortReports,
+    ) -> Result<Self, Error> {
         let family = if peer.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let fd = rustix::net::socket_with(family, SocketType::DGRAM, flags, None)
@@ -50,7 +57,7 @@ impl UdpLink {
         let mtu = if peer.is_ipv4() { sockopt::ip_mtu(&fd) } else { sockopt::ipv6_mtu(&fd) };
         let headers = if is_four { HEADERS.0 } else { HEADERS.1 };
         let mtu = mtu.map_or(SAFE, |mtu| (mtu as usize).saturating_sub(headers)).clamp(SAFE, LONGEST);
-        Ok(Self { fd: Arc::new(fd), peer, mtu })
+        Ok(Self { fd: Arc::new(fd), peer, mtu, reports })
     }
 
     /// Returns the number of bytes of datagrams that the socket keeps until the next look.
@@ -89,6 +96,7 @@ impl Link for UdpLink {
             Err(Errno::CONNREFUSED) => {
                 // The error is about an earlier datagram, and this datagram was not sent.
                 let _ = rustix::net::send(&*self.fd, datagram, SendFlags::NOSIGNAL);
+                self.reports.reported();
                 Err(self.hint())
             }
             // The maximum length of the network interface has become smaller.
@@ -102,9 +110,16 @@ impl Link for UdpLink {
 
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
         match rustix::net::recv(&*self.fd, into, RecvFlags::DONTWAIT) {
-            Ok((length, _)) => Ok(Some(length)),
+            Ok((length, _)) => {
+                self.reports.received();
+                Ok(Some(length))
+            }
+            Err(Errno::AGAIN | Errno::INTR) if self.reports.has_new() => Err(self.hint()),
             Err(Errno::AGAIN | Errno::INTR) => Ok(None),
-            Err(Errno::CONNREFUSED) => Err(self.hint()),
+            Err(Errno::CONNREFUSED) => {
+                self.reports.reported();
+                Err(self.hint())
+            }
             Err(errno) => Err(Error::system("receiving a datagram")(errno)),
         }
     }

@@ -6,6 +6,7 @@
 
 use super::Options;
 use super::link::UdpLink;
+use super::reports::PortReports;
 use super::requests::{RequestName, Requests, Revocation, Treatment};
 use super::socket::{Arrived, ListeningSocket};
 use crate::notice::poll_fds;
@@ -120,7 +121,7 @@ impl UdpIncoming {
             return Err(revoked);
         }
         let is_wanted = || self.revocation.get().is_none();
-        let link = UdpLink::connect(self.from, Some(self.at), self.options.buffer)?;
+        let link = UdpLink::connect(self.from, Some(self.at), self.options.buffer, PortReports::default())?;
         let settings = self.options.settings(link.window());
         let id = u64::from_le_bytes(super::random()?);
         let opened = match &self.options.fault {

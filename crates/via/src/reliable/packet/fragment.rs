@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn fragments_together_are_the_packet() {
-        let packet: Vec<u8> = (0..1300_u32).map(|at| (at * 7 >> 3) as u8).collect();
+        let packet: Vec<u8> = (0..1300_u32).map(|at| ((at * 7) >> 3) as u8).collect();
         let (mut whole, mut index) = (Vec::<u8>::new(), 0);
         loop {
             let mut bytes = packet.clone();

@@ -215,7 +215,7 @@ fn the_local_address_is_that_of_the_datagram_whatever_the_request_says() {
             let arrived = ground::poll("the request arrives", || listener.shared.socket.receive(&mut bytes));
             let incoming = listener.take(&bytes[..arrived.length], arrived).unwrap();
             assert_eq!((incoming.at.ip().to_canonical(), incoming.at.port()), (used.ip(), port), "{wildcard}");
-            let link = UdpLink::connect(incoming.from, Some(incoming.at), 1 << 16).unwrap();
+            let link = UdpLink::connect(incoming.from, Some(incoming.at), 1 << 16, PortReports::default()).unwrap();
             let local = crate::reliable::Link::local(&link).unwrap().parse::<SocketAddr>().unwrap();
             assert_eq!((local.ip().to_canonical(), local.port()), (used.ip(), port), "{wildcard}");
         }
