@@ -1,7 +1,7 @@
 //! Tests of processes that are killed or stopped during calls: their peers do not wait, and nothing
 //! is left of them.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use torture::process::{Directory, LATEST, Process, same, shared_memory, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
@@ -102,6 +102,36 @@ fn waiting_calls_end_with_a_killed_server_and_its_name_is_reusable() {
     second.becomes(LATEST, "live", 0);
     only_files_of(&directory, &["name"], 1);
     within(LATEST, || same(shared_memory().difference(&memory).count(), 0));
+}
+
+#[test]
+#[ignore = "kills processes, and wants the machine for itself"]
+fn waiting_calls_over_udp_end_soon_after_their_server() {
+    const CLIENTS: usize = 5;
+    const THREADS: usize = 4;
+    // Half a second until the next ping, and as much until the peer counts as gone; and the same
+    // again for a busy machine.
+    const LIMIT: Duration = Duration::from_secs(2);
+    let (here, there) = (Directory::new(), Directory::new());
+    let mut first = server(&there, "name");
+    let binding = first.good("listen ncacn_vi_udp:127.0.0.1[0]").replace(']', ",name=name]");
+    let mut clients: Vec<_> = (0..CLIENTS).map(|_| here.start(PROGRAM, &[])).collect();
+    for client in &mut clients {
+        client.good(&format!("connect {binding}"));
+        client.good(&format!("wait {THREADS}"));
+    }
+    first.becomes(LATEST, "sleeping", (CLIENTS * THREADS) as i64);
+
+    first.kill();
+    let began = Instant::now();
+    for client in &mut clients {
+        for _ in 0..THREADS {
+            let line = client.line_within(LATEST);
+            assert!(line.starts_with("ended error") && line.contains(DISCONNECTED), "{line}");
+        }
+    }
+    println!("after {:?}", began.elapsed());
+    assert!(began.elapsed() < LIMIT, "{:?}", began.elapsed());
 }
 
 #[test]

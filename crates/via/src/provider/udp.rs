@@ -8,6 +8,7 @@
 mod connections;
 mod link;
 mod listener;
+mod reports;
 mod socket;
 
 use crate::attributes::{Attributes, Reliability};
@@ -18,6 +19,7 @@ use crate::wrap::{Conditions, FaultLink};
 use crate::{Deadline, Error, Nic};
 use link::UdpLink;
 use listener::UdpListener;
+use reports::Reports;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
@@ -61,7 +63,7 @@ pub fn open(options: &Options) -> Result<Nic, Error> {
             reliably in less",
         });
     }
-    Ok(Nic::open(Box::new(Udp { options: options.clone() })))
+    Ok(Nic::open(Box::new(Udp { options: options.clone(), reports: Reports::default() })))
 }
 
 static ATTRIBUTES: Attributes = Attributes {
@@ -77,6 +79,7 @@ static ATTRIBUTES: Attributes = Attributes {
 #[derive(Debug)]
 struct Udp {
     options: Options,
+    reports: Reports,
 }
 
 impl Provider for Udp {
@@ -93,7 +96,7 @@ impl Provider for Udp {
         let deadline = deadline.start();
         let mut failed = None;
         for peer in resolve(address)? {
-            let connected = UdpLink::to_server(peer, self.options.buffer).and_then(|link| {
+            let connected = UdpLink::to_server(peer, self.options.buffer, self.reports.of(peer)).and_then(|link| {
                 let settings = self.options.settings(link.window());
                 let (id, name) = (u64::from_le_bytes(random()?), peer.to_string());
                 match &self.options.fault {

@@ -52,7 +52,7 @@ impl Congestion {
         Self { window, exact, threshold: f64::MAX, packet, peak: 0.0, reduced_from: 0.0, epoch: None }
     }
 
-    /// Notes that packets have become longer.
+    /// Sets the length of packets.
     pub(super) fn packet_is(&mut self, packet: u64) {
         self.packet = packet;
         self.set(self.exact.max((4 * packet) as f64));

@@ -51,6 +51,8 @@ pub struct Engine {
     sending: Sending,
     receiving: Receiving,
     path: Path,
+    // The packet that is being sent in fragments, and the index of its next one.
+    fragment: (u64, u32),
     own: Own,
     target: Target,
     // Whether the last part that was sent answered a read of the peer. Parts of answers and parts
@@ -135,8 +137,23 @@ struct Liveness {
     ping: u64,
     // Whether a ping was made since the last look although an answer was outstanding.
     is_silent: bool,
+    // The time without a packet of the peer after which a ping is sent.
+    pause: u64,
     // The time of the first hint that the peer is gone, unless a packet of the peer arrived since.
     hinted: Option<u64>,
+}
+
+impl Liveness {
+    fn new(now: u64, silence: u64) -> Self {
+        Self {
+            last_received: now,
+            waiting: None,
+            ping: now + silence / 4,
+            pause: silence / 4,
+            is_silent: false,
+            hinted: None,
+        }
+    }
 }
 
 /// The reason why a datagram was dropped. Nothing was changed.
@@ -157,7 +174,7 @@ impl Engine {
         own: &Offer,
         peers: &Offer,
     ) -> Self {
-        let path = Path::new(settings.first_packet.max(packet::HANDSHAKE_MAX), mtu);
+        let path = Path::new(settings.first_packet.max(packet::HANDSHAKE_MAX), mtu.min(packet::FRAGMENTED_MAX));
         let silence = nanoseconds(settings.silence);
         let most = nanoseconds(settings.timeout_max);
         // Several packets must get lost before the peer counts as gone.
@@ -174,16 +191,11 @@ impl Engine {
             sending: Sending::new(trip, path.current()),
             receiving: Receiving::new(settings.window),
             path,
+            fragment: (0, 0),
             own: Own::default(),
             target: Target::default(),
             answers_next: false,
-            liveness: Liveness {
-                last_received: now,
-                waiting: None,
-                ping: now + silence / 4,
-                is_silent: false,
-                hinted: None,
-            },
+            liveness: Liveness::new(now, silence),
             probed: None,
             closes: 0,
             budget: 0,
@@ -244,6 +256,13 @@ impl Engine {
         self.receiving.forget();
         self.path.reserve(overhead);
         self.sending.packet_is(self.path.current());
+    }
+
+    /// Takes note that the link refused a packet because of its length. The packet counts as lost.
+    pub(super) fn is_too_long(&mut self, now: u64, length: usize) {
+        if self.path.refused(now, length) {
+            self.sending.packet_is(self.path.current());
+        }
     }
 
     /// Returns the maximum length of an operation, in bytes: the smaller of the two offers.

@@ -50,7 +50,8 @@ impl Pacing {
     /// Returns the time to wait for if a packet may not be sent now. By then several packets may be
     /// sent, so that a fast connection does not need a timer for each packet.
     pub(super) fn wait(&self, now: u64, (length, packet): (u64, u64), rate: Rate) -> Option<u64> {
-        let (level, burst) = (self.level(now, rate), rate.burst(packet));
+        // A packet that is sent again may be longer than packets are now.
+        let (level, burst) = (self.level(now, rate), rate.burst(packet).max(length));
         if level + length <= burst {
             return None;
         }

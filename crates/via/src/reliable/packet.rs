@@ -1,9 +1,11 @@
 //! The packets of the software wire, byte by byte: docs/vi-wire.md.
 
 mod expected;
+mod fragment;
 mod request;
 
 pub(super) use expected::{Expected, WRITE_HEADER};
+pub(super) use fragment::{FRAGMENT_BYTES, FRAGMENTED_MAX, to_fragment};
 pub(super) use request::{RETRY_LENGTH, set_token};
 pub use request::{TOKEN, Token};
 
@@ -50,6 +52,7 @@ const PROBE: u8 = 0x12;
 const PROBED: u8 = 0x13;
 const CLOSE: u8 = 0x14;
 const DATA: u8 = 0x20;
+const FRAGMENT: u8 = 0x21;
 
 const LAST: u8 = 1;
 const IMMEDIATE: u8 = 2;
@@ -60,7 +63,7 @@ const PLACED: u8 = 4;
 pub struct Header {
     /// The receiver's connection id; 0 in a request.
     pub to: u64,
-    /// The number of a data packet, 0 for others.
+    /// The number of a data packet or of the packet that a fragment belongs to, 0 for others.
     pub number: u32,
     /// The number of the next data packet that the sender expects: it has processed all before.
     pub ack: u32,
@@ -195,6 +198,15 @@ pub enum Body<'a> {
     },
     /// Carries data.
     Data(DataHeader, &'a [u8]),
+    /// Carries a part of a data packet.
+    Fragment {
+        /// The number of the fragment within the data packet.
+        index: u32,
+        /// The length of the data packet.
+        length: u32,
+        /// The bytes of the fragment.
+        bytes: &'a [u8],
+    },
 }
 
 /// The reason why a datagram is not a packet.
@@ -262,7 +274,8 @@ pub fn parse(bytes: &[u8]) -> Result<(Header, Body<'_>), BadPacket> {
     }
     let body = control(fixed[KIND], rest)?;
     let is_request = matches!(body, Body::Request { .. });
-    if fixed[OPERATION] != 0 || fixed[FLAGS] != 0 || header.number != 0 || is_request != (header.to == 0) {
+    let has_number = header.number != 0 && !matches!(body, Body::Fragment { .. });
+    if fixed[OPERATION] != 0 || fixed[FLAGS] != 0 || has_number || is_request != (header.to == 0) {
         return Err(BadPacket::Fields);
     }
     Ok((header, body))
@@ -286,6 +299,7 @@ fn control(kind: u8, rest: &[u8]) -> Result<Body<'_>, BadPacket> {
             [reason] => Ok(Body::Close { reason: *reason }),
             _ => Err(BadPacket::Fields),
         },
+        FRAGMENT => fragment::read(rest),
         REQUEST => request::read(rest),
         ACCEPT => {
             let from = u64_at(rest, 0).ok_or(BadPacket::Short)?;
@@ -467,6 +481,10 @@ pub fn write(into: &mut [u8], header: &Header, body: &Body<'_>) -> Result<usize,
         Body::Moved { token } => {
             tail.extend(token);
             MOVED
+        }
+        Body::Fragment { index, length, bytes } => {
+            fragment::write(&mut tail, *index, *length, bytes);
+            FRAGMENT
         }
         Body::Data(data, payload) => {
             within(data.header_length() + payload.len(), into.len())?;

@@ -148,6 +148,7 @@ impl<L: Link> LinkPort<L> {
                 return false;
             }
             Err(Error::NotFound { .. }) => self.engine.hint_gone(now),
+            Err(Error::TooLong { .. }) => self.engine.is_too_long(now, length),
             // The datagram counts as lost.
             Err(_) => {}
         }

@@ -1,7 +1,7 @@
 //! The receiving direction: the number of the next packet, packets that came early, and the time to
 //! acknowledge.
 
-use super::packet::{FURTHER_MAX, PACKETS_MAX};
+use super::packet::{FRAGMENT_BYTES, FURTHER_MAX, PACKETS_MAX};
 use std::collections::BTreeMap;
 
 /// The number of in-order packets that are acknowledged without delay.
@@ -15,17 +15,28 @@ const EARLY_BYTES: u64 = PACKETS_MAX * 1500;
 #[derive(Debug)]
 pub(super) struct Receiving {
     expected: u64,
-    // Invariant: keys are above `expected` and below `expected + PACKETS_MAX`; `early_bytes` is the
-    // sum of the lengths; bit `key % PACKETS_MAX` of `early_bits` is set for the keys alone. There
-    // are no bits before a packet came early.
+    // Invariant: keys are above `expected` and below `expected + PACKETS_MAX`; bit `key %
+    // PACKETS_MAX` of `early_bits` is set for the keys alone. There are no bits before a packet
+    // came early.
     early: BTreeMap<u64, Box<[u8]>>,
     early_bits: Vec<u64>,
+    // The packets of which only some fragments have arrived.
+    incomplete: BTreeMap<u64, Incomplete>,
+    // Invariant: the sum of the lengths of the early and the incomplete packets.
     early_bytes: u64,
     /// The number of bytes of datagrams that this end keeps until it looks at them.
     pub(super) window: u32,
     unanswered: u32,
     unanswered_bytes: u64,
     ack_due: Option<u64>,
+}
+
+/// A packet of which some fragments have arrived.
+#[derive(Debug)]
+struct Incomplete {
+    bytes: Box<[u8]>,
+    // Bit `i`: fragment `i` is missing.
+    missing: u128,
 }
 
 /// The position of a packet relative to the next expected packet.
@@ -47,6 +58,7 @@ impl Receiving {
             expected: 0,
             early: BTreeMap::new(),
             early_bits: Vec::new(),
+            incomplete: BTreeMap::new(),
             early_bytes: 0,
             window,
             unanswered: 0,
@@ -111,6 +123,7 @@ impl Receiving {
     /// Notes that the next packet was processed, to be acknowledged after `delay` at the latest.
     pub(super) fn processed(&mut self, now: u64, length: usize, delay: u64) {
         self.expected += 1;
+        self.drop_incomplete();
         self.unanswered += 1;
         self.unanswered_bytes += length as u64;
         let is_much = self.unanswered >= PACKETS_UNANSWERED || self.unanswered_bytes >= u64::from(self.window / 4);
@@ -150,14 +163,62 @@ impl Receiving {
         self.expected = number;
     }
 
+    fn has_room(&self, length: usize) -> bool {
+        self.early_bytes + length as u64 <= EARLY_BYTES.max(2 * u64::from(self.window))
+    }
+
     /// Keeps a packet that came early until the packets before it have been processed.
     pub(super) fn keep(&mut self, number: u64, bytes: &[u8]) {
-        let has_room = self.early_bytes + bytes.len() as u64 <= EARLY_BYTES.max(2 * u64::from(self.window));
-        if has_room && !self.early.contains_key(&number) {
+        if self.has_room(bytes.len()) && !self.early.contains_key(&number) {
             self.early_bytes += bytes.len() as u64;
             self.early.insert(number, bytes.into());
             self.early_bits.resize((PACKETS_MAX / 64) as usize, 0);
             self.flip(number);
+        }
+    }
+
+    /// Keeps the fragment `index` of packet `number`, which has `length` bytes. Returns the packet
+    /// if it is complete now.
+    pub(super) fn keep_fragment(
+        &mut self,
+        number: u64,
+        (index, length): (u32, u32),
+        bytes: &[u8],
+    ) -> Option<Box<[u8]>> {
+        let length = length as usize;
+        if self.early.contains_key(&number) {
+            return None;
+        }
+        // A packet has another length if its sender's connection broke meanwhile.
+        if self.incomplete.get(&number).is_some_and(|packet| packet.bytes.len() != length) {
+            self.remove_incomplete(number);
+        }
+        if !self.incomplete.contains_key(&number) {
+            if !self.has_room(length) {
+                return None;
+            }
+            let missing = u128::MAX >> (128 - length.div_ceil(FRAGMENT_BYTES).clamp(1, 128));
+            self.early_bytes += length as u64;
+            self.incomplete.insert(number, Incomplete { bytes: vec![0; length].into(), missing });
+        }
+        let packet = self.incomplete.get_mut(&number)?;
+        packet.bytes.get_mut(index as usize * FRAGMENT_BYTES..)?.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        packet.missing &= !(1 << index);
+        if packet.missing > 0 { None } else { self.remove_incomplete(number) }
+    }
+
+    fn remove_incomplete(&mut self, number: u64) -> Option<Box<[u8]>> {
+        let bytes = self.incomplete.remove(&number)?.bytes;
+        self.early_bytes -= bytes.len() as u64;
+        Some(bytes)
+    }
+
+    /// Drops the fragments of packets that have arrived whole and were processed.
+    fn drop_incomplete(&mut self) {
+        while let Some((&number, _)) = self.incomplete.first_key_value()
+            && number < self.expected
+        {
+            self.remove_incomplete(number);
         }
     }
 
@@ -176,6 +237,7 @@ impl Receiving {
     pub(super) fn forget(&mut self) {
         self.early.clear();
         self.early_bits.clear();
+        self.incomplete.clear();
         self.early_bytes = 0;
     }
 
@@ -192,7 +254,7 @@ impl Receiving {
 
 #[cfg(test)]
 mod tests {
-    use super::{FURTHER_MAX, PACKETS_MAX, Position, Receiving};
+    use super::{EARLY_BYTES, FRAGMENT_BYTES, FURTHER_MAX, PACKETS_MAX, Position, Receiving};
 
     #[test]
     fn selective_acknowledgements_list_early_packets() {
@@ -227,6 +289,36 @@ mod tests {
             receiving.forget();
             assert_eq!((receiving.sack(), further(&receiving)), (0, vec![]));
         }
+    }
+
+    #[test]
+    fn packets_are_reassembled_of_fragments_in_any_order() {
+        let packet: Vec<u8> = (0..1300_u32).map(|at| ((at * 7) >> 3) as u8).collect();
+        let mut receiving = Receiving::new(1 << 20);
+        let mut keep = |index: usize| {
+            let begin = index * FRAGMENT_BYTES;
+            let bytes = &packet[begin..packet.len().min(begin + FRAGMENT_BYTES)];
+            receiving.keep_fragment(5, (index as u32, packet.len() as u32), bytes)
+        };
+        assert_eq!([2, 0, 2, 0].map(&mut keep), [None, None, None, None]);
+        assert_eq!(keep(1).as_deref(), Some(&packet[..]));
+        assert_eq!((receiving.early_bytes, receiving.incomplete.len()), (0, 0));
+    }
+
+    #[test]
+    fn fragments_are_dropped_with_their_packet_and_take_limited_memory() {
+        let mut receiving = Receiving::new(1 << 20);
+        for number in 0..PACKETS_MAX {
+            receiving.keep_fragment(number, (0, 1 << 16), &[1; FRAGMENT_BYTES]);
+        }
+        assert_eq!(receiving.incomplete.len() as u64, EARLY_BYTES >> 16);
+        receiving.processed(0, 1 << 16, 50);
+        assert_eq!(receiving.incomplete.len() as u64, (EARLY_BYTES >> 16) - 1);
+        receiving.keep_fragment(1, (0, 52), &[1; 52]).expect("the packet, which is shorter now");
+        receiving.keep_fragment(2, (0, 700), &[1; FRAGMENT_BYTES]);
+        assert_eq!(receiving.early_bytes, (((EARLY_BYTES >> 16) - 3) << 16) | 700);
+        receiving.forget();
+        assert_eq!((receiving.early_bytes, receiving.incomplete.len()), (0, 0));
     }
 
     #[test]

@@ -16,6 +16,10 @@ pub(super) const OVERHEAD: u64 = 512;
 /// last three times the first of them. RFC 9002, 7.6.1.
 const PERSISTENT: u32 = 2;
 
+/// The number of times in a row that long packets must be found lost before they count as too long
+/// for the path.
+const LONG_LOSSES: u32 = 3;
+
 /// The round trip below which packets are not paced, and the round trip assumed while none is known
 /// (RFC 9002, 6.2.2), in nanoseconds.
 const PACED_TRIP_MIN: u64 = 1_000_000;
@@ -49,8 +53,9 @@ struct Packet {
     // The length on the wire, in bytes.
     length: u32,
     state: State,
-    // Whether the packet was sent more than once.
+    // Whether the packet was sent more than once, and whether in fragments.
     is_repeated: bool,
+    is_fragmented: bool,
     // The number and the time of the first transmission; of the last one if the packet counted as
     // lost. See `Overtaking`.
     transmission: u64,
@@ -72,6 +77,8 @@ struct NewlyAcked {
     sent: u64,
     // A bound of the round trip by packets that were sent several times.
     bound: u64,
+    // The maximum length of the packets that were never sent in fragments.
+    longest: u32,
 }
 
 impl NewlyAcked {
@@ -84,6 +91,7 @@ impl NewlyAcked {
         }
         packet.state = State::Arrived;
         self.bytes += length;
+        self.longest = self.longest.max(if packet.is_fragmented { 0 } else { packet.length });
         if packet.transmission > reduced_at {
             self.fresh += length;
         }
@@ -122,8 +130,11 @@ pub(super) struct Sending {
     probes: u8,
     pub(super) trip: RoundTrip,
     congestion: Congestion,
-    // The length of a packet, in bytes.
+    // The length of a packet, in bytes, and the length that every path takes.
     packet: u64,
+    base: u64,
+    // The number of times in a row that packets longer than `base` were found lost.
+    long_losses: u32,
     pacing: Pacing,
     // The time until which a packet waits because of pacing alone.
     paced_until: Option<u64>,
@@ -150,6 +161,8 @@ impl Sending {
             trip,
             congestion: Congestion::new(packet as u64),
             packet: packet as u64,
+            base: packet as u64,
+            long_losses: 0,
             pacing: Pacing::default(),
             paced_until: None,
             retransmitted: 0,
@@ -179,8 +192,10 @@ impl Sending {
         self.expires
     }
 
+    /// Sets the length of packets.
     pub(super) fn packet_is(&mut self, length: usize) {
         self.packet = length as u64;
+        self.long_losses = 0;
         self.congestion.packet_is(self.packet);
     }
 
@@ -248,6 +263,7 @@ impl Sending {
             length: length as u32,
             state: State::InFlight,
             is_repeated: false,
+            is_fragmented: false,
             transmission: self.transmissions,
             sent: now,
         };
@@ -278,13 +294,21 @@ impl Sending {
         passes.then_some((self.first + at as u64, piece))
     }
 
-    /// Notes that packet `number` was sent again.
-    pub(super) fn sent_again(&mut self, now: u64, number: u64) {
+    /// Whether the packets to be sent again may be too long for the path: two acknowledgements in a
+    /// row are overdue, or long packets were found lost several times and none has arrived. RFC
+    /// 8899, 4.3.
+    pub(super) fn suspects_length(&self) -> bool {
+        self.long_losses >= LONG_LOSSES || self.timeouts >= PERSISTENT
+    }
+
+    /// Notes that packet `number` was sent again, perhaps in fragments.
+    pub(super) fn sent_again(&mut self, now: u64, number: u64, is_fragmented: bool) {
         self.retransmitted += 1;
         self.probes = self.probes.saturating_sub(1);
         let packet = &mut self.packets[(number - self.first) as usize];
         let length = u64::from(packet.length);
         packet.is_repeated = true;
+        packet.is_fragmented |= is_fragmented;
         if packet.state == State::Lost {
             self.transmissions += 1;
             packet.state = State::InFlight;
@@ -355,6 +379,9 @@ impl Sending {
         self.in_flight -= newly.in_flight;
         self.lost -= newly.lost;
         (self.probes, self.paced_until) = (0, None);
+        if u64::from(newly.longest) > self.base {
+            self.long_losses = 0;
+        }
         let timeouts = std::mem::take(&mut self.timeouts);
         // After a timeout, an acknowledgement was lost or answers a repeated packet: in both cases
         // packets that were sent once have arrived earlier than it says.
@@ -381,7 +408,7 @@ impl Sending {
     }
 
     fn find_overtaken(&mut self, now: u64) -> bool {
-        let mut is_fresh = false;
+        let (mut is_fresh, mut is_long) = (false, false);
         for packet in &mut self.packets {
             let is_overtaken = self.overtaking.has_overtaken(packet.transmission);
             if !is_overtaken && !packet.is_repeated {
@@ -400,7 +427,9 @@ impl Sending {
             self.lost += 1;
             self.in_flight -= u64::from(packet.length);
             is_fresh |= packet.transmission > self.reduced_at;
+            is_long |= u64::from(packet.length) > self.base && !packet.is_fragmented;
         }
+        self.long_losses += u32::from(is_long);
         if is_fresh {
             self.congestion.lost();
             self.reduced_at = self.transmissions;
@@ -474,7 +503,7 @@ mod tests {
             now = sending.expires().unwrap();
             sending.tick(now);
             while let Some((number, _)) = sending.repeat(now) {
-                sending.sent_again(now, number);
+                sending.sent_again(now, number, false);
                 numbers.push(number);
             }
         }
@@ -537,7 +566,7 @@ mod tests {
         let mut sending = sending();
         sending.acknowledged(10 * MILLISECOND, 0, sack(0b111), |_| {}).unwrap();
         assert_eq!(sending.repeat(10 * MILLISECOND).unwrap().0, 0);
-        sending.sent_again(10 * MILLISECOND, 0);
+        sending.sent_again(10 * MILLISECOND, 0, false);
         // The first transmission arrives late, and the packets after it arrive in another order.
         sending.acknowledged(11 * MILLISECOND, 4, Sack::NONE, |_| {}).unwrap();
         sending.acknowledged(12 * MILLISECOND, 4, sack(0b111), |_| {}).unwrap();

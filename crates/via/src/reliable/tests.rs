@@ -7,6 +7,7 @@ mod long_lines;
 mod losses;
 mod operations;
 mod pacing;
+mod path_length;
 mod tokens;
 
 use super::handshake::{Answer, Answering, Requesting};
@@ -188,6 +189,8 @@ pub(super) struct Faults {
     pub(super) jitter: u64,
     /// The maximum length of a datagram that gets through; 0 for any length.
     pub(super) most: usize,
+    /// The maximum length of a datagram that the link takes; 0 for any length.
+    pub(super) refuses_above: usize,
     /// Whether datagrams from end 0, or end 1, never get through.
     pub(super) cut: [bool; 2],
 }
@@ -331,6 +334,10 @@ impl Net {
                 let End { engine, queues } = &mut self.ends[at];
                 engine.tick(now, queues);
                 let Some(length) = engine.transmit(now, queues, &mut bytes) else { break };
+                if self.faults.refuses_above > 0 && length > self.faults.refuses_above {
+                    engine.is_too_long(now, length);
+                    continue;
+                }
                 self.deliver(at, &bytes[..length]);
             }
         }

@@ -55,7 +55,7 @@ impl RoundTrip {
     }
 
     /// Returns the timeout without doubling.
-    fn once(&self) -> u64 {
+    pub(super) fn once(&self) -> u64 {
         match self.smoothed {
             None => FIRST_TIMEOUT.min(self.backoff_max),
             Some(smoothed) => smoothed + (4 * self.variation).max(self.least),

@@ -426,6 +426,10 @@ impl Link for SimLink {
         let state = &mut *guard;
         let forged = state.trial_hooks.forger.as_mut().and_then(|forge| forge(datagram));
         let datagram = forged.as_deref().filter(|forged| forged.len() <= self.mtu).unwrap_or(datagram);
+        if state.trial_hooks.longest.is_some_and(|longest| datagram.len() > longest) {
+            state.note(|| format!("{} -> {} bytes  (too long)", self.end, datagram.len()));
+            return Ok(true);
+        }
         let Some(wire) = state.wires.get_mut(&self.wire) else { return Ok(true) };
         let now = state.now;
         let before = wire.channels[self.end].counts();

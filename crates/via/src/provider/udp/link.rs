@@ -1,6 +1,7 @@
 //! A connected UDP socket.
 
 use super::connections::Connections;
+use super::reports::PortReports;
 use crate::Error;
 use crate::reliable::{Link, moved};
 use crate::sync::lock;
@@ -24,6 +25,7 @@ pub(super) struct UdpLink {
     peer: Arc<Mutex<SocketAddr>>,
     mtu: usize,
     side: Side,
+    reports: PortReports,
     // The connection's ids, once it is open: of this end and of the peer.
     ids: Option<[u64; 2]>,
 }
@@ -38,8 +40,10 @@ enum Side {
 
 impl UdpLink {
     /// Makes a socket connected to a server.
-    pub(super) fn to_server(server: SocketAddr, buffer: usize) -> Result<Self, Error> {
-        Self::connect(server, None, buffer, Side::Client)
+    pub(super) fn to_server(server: SocketAddr, buffer: usize, reports: PortReports) -> Result<Self, Error> {
+        let mut link = Self::connect(server, None, buffer, Side::Client)?;
+        link.reports = reports;
+        Ok(link)
     }
 
     /// Makes a socket connected to a client. Binds the socket to the address `own`, which it shares
@@ -77,7 +81,14 @@ impl UdpLink {
         let mtu = if peer.is_ipv4() { sockopt::ip_mtu(&fd) } else { sockopt::ipv6_mtu(&fd) };
         let headers = if is_four { HEADERS.0 } else { HEADERS.1 };
         let mtu = mtu.map_or(SAFE, |mtu| (mtu as usize).saturating_sub(headers)).clamp(SAFE, LONGEST);
-        Ok(Self { fd: Arc::new(fd), peer: Arc::new(Mutex::new(peer)), mtu, side, ids: None })
+        Ok(Self {
+            fd: Arc::new(fd),
+            peer: Arc::new(Mutex::new(peer)),
+            mtu,
+            side,
+            reports: PortReports::default(),
+            ids: None,
+        })
     }
 
     /// Returns the number of bytes of datagrams that the socket keeps until the next look.
@@ -134,7 +145,13 @@ impl Link for UdpLink {
             Err(Errno::CONNREFUSED) => {
                 // The error is about an earlier datagram, and this datagram was not sent.
                 let _ = rustix::net::send(&*self.fd, datagram, SendFlags::NOSIGNAL);
+                self.reports.reported();
                 Err(self.hint())
+            }
+            // The maximum length of the network interface has become smaller.
+            Err(Errno::MSGSIZE) => {
+                let length = datagram.len() as u64;
+                Err(Error::TooLong { length, limit: length.saturating_sub(1) })
             }
             Err(errno) => Err(Error::system("sending a datagram")(errno)),
         }
@@ -143,11 +160,16 @@ impl Link for UdpLink {
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
         match rustix::net::recv(&*self.fd, &mut *into, RecvFlags::DONTWAIT) {
             Ok((length, _)) => {
+                self.reports.received();
                 self.answer_token(&into[..length]);
                 Ok(Some(length))
             }
+            Err(Errno::AGAIN | Errno::INTR) if self.reports.has_new() => Err(self.hint()),
             Err(Errno::AGAIN | Errno::INTR) => Ok(None),
-            Err(Errno::CONNREFUSED) => Err(self.hint()),
+            Err(Errno::CONNREFUSED) => {
+                self.reports.reported();
+                Err(self.hint())
+            }
             Err(errno) => Err(Error::system("receiving a datagram")(errno)),
         }
     }

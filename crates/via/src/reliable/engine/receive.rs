@@ -4,7 +4,7 @@ use super::perform::Fault;
 use super::{CLOSED_SILENT, CLOSED_VIOLATION, Dropped, Engine, Phase};
 use crate::descriptor::{Operation, Status};
 use crate::error::Ended;
-use crate::reliable::packet::{self, Body, Header, Sack};
+use crate::reliable::packet::{self, Body, HEADER, Header, Sack};
 use crate::reliable::receiving::Position;
 use crate::reliable::sending::Piece;
 use crate::spi::Sink;
@@ -63,7 +63,7 @@ impl Engine {
                 self.phase = Phase::Open;
                 self.liveness.waiting = None;
                 self.sending.window_is(header.window);
-                if matches!(body, Body::Data(..)) {
+                if matches!(body, Body::Data(..) | Body::Fragment { .. }) {
                     // The confirmation got lost. There may be no VI yet to take the data, so the
                     // peer has to send the packet again.
                     return;
@@ -84,6 +84,7 @@ impl Engine {
             return self.violated(sink);
         }
         self.expect_more(now);
+        self.path.received(now);
         match body {
             Body::Data(data, payload) if self.is_reliable => {
                 self.data(now, header.number, (data, payload), datagram, sink);
@@ -106,6 +107,9 @@ impl Engine {
                 };
                 self.over(None, status, why, sink);
             }
+            Body::Fragment { index, length, bytes } => {
+                self.fragment(now, header.number, (*index, *length), bytes, sink);
+            }
             Body::Ack { .. }
             | Body::Request { .. }
             | Body::Accept { .. }
@@ -118,7 +122,7 @@ impl Engine {
     pub(super) fn note_received(&mut self, now: u64) {
         self.liveness.last_received = now;
         self.liveness.hinted = None;
-        self.liveness.ping = now + self.silence / 4;
+        self.liveness.ping = now + self.liveness.pause;
     }
 
     pub(super) fn expect_more(&mut self, now: u64) {
@@ -192,6 +196,29 @@ impl Engine {
             if !self.process_next(now, &data, payload, early.len(), sink) {
                 return;
             }
+        }
+    }
+
+    /// Processes a fragment of a data packet. The packet is processed with its last fragment.
+    fn fragment(&mut self, now: u64, number: u32, part: (u32, u32), bytes: &[u8], sink: &mut dyn Sink) {
+        let whole = match self.receiving.position(number) {
+            Position::Next => self.receiving.expected(),
+            Position::Early(number) => number,
+            Position::Past if self.is_reliable => return self.receiving.hurry(now),
+            Position::Past | Position::TooFar(_) => return,
+        };
+        if !self.is_reliable || matches!(self.phase, Phase::Refusing) {
+            return;
+        }
+        let Some(mut datagram) = self.receiving.keep_fragment(whole, part, bytes) else { return };
+        // The fragments were made with different acknowledgements, and each has its checksum.
+        if datagram.len() > HEADER {
+            packet::seal(&mut datagram);
+        }
+        if let Ok((header, Body::Data(data, payload))) = packet::parse(&datagram)
+            && header.number == number
+        {
+            self.data(now, number, (&data, payload), &datagram, sink);
         }
     }
 

@@ -5,9 +5,15 @@ use crate::descriptor::Status;
 use crate::error::Ended;
 use crate::spi::Sink;
 
+/// The minimum and the maximum time for the peer to contradict a hint that it is gone, in
+/// nanoseconds. It is not below the round trip, and a quarter of the silence if none is known.
+const HINT_LIMITS: (u64, u64) = (400_000_000, 1_000_000_000);
+/// The number of pings in that time.
+const HINT_PINGS: u64 = 4;
+
 impl Engine {
-    /// Takes a hint that nothing is at the other end. Asks the peer for a sign of life at once. If
-    /// none arrives, the peer soon counts as gone.
+    /// Takes a hint that nothing is at the other end, which may be forged. Asks the peer for a sign
+    /// of life at once. If none arrives, the peer soon counts as gone.
     pub fn hint_gone(&mut self, now: u64) {
         if self.liveness.hinted.is_none() {
             self.liveness.hinted = Some(now);
@@ -37,10 +43,29 @@ impl Engine {
             return None;
         }
         if let Some(hinted) = self.liveness.hinted {
-            return Some(hinted + self.silence / 4);
+            return Some(hinted + self.hint_limit());
         }
         let waiting = self.liveness.waiting?;
         Some((self.liveness.last_received + self.silence).max(waiting + self.silence / 2))
+    }
+
+    /// Returns the time for the peer to contradict a hint that it is gone.
+    fn hint_limit(&self) -> u64 {
+        let (least, most) = HINT_LIMITS;
+        let trip = &self.sending.trip;
+        let answer = if trip.smoothed() == 0 { self.silence / 4 } else { trip.once() };
+        (4 * answer).clamp(least, most).min(self.silence / 4).max(answer)
+    }
+
+    /// Notes that a ping is sent. As long as no data follows, the pings become rarer.
+    pub(super) fn pinged(&mut self, now: u64) {
+        let liveness = &mut self.liveness;
+        liveness.is_silent = liveness.waiting.is_some_and(|since| now >= since + self.silence / 16);
+        liveness.waiting.get_or_insert(now);
+        liveness.pause = (liveness.pause + liveness.pause / 32).min(self.silence / 4);
+        let again = self.silence / 16;
+        let again = if self.liveness.hinted.is_some() { again.min(self.hint_limit() / HINT_PINGS) } else { again };
+        self.liveness.ping = now + again.max(1);
     }
 
     /// Returns the latest time of the next `tick` and `transmit`.

@@ -3,11 +3,16 @@
 use super::{Engine, Phase, READS_MAX};
 use crate::descriptor::{Descriptor, Operation, Status};
 use crate::reliable::packet::{self, Action, Body, DATA_HEADER, DataHeader, FURTHER_MAX, HEADER, Header, PLACE};
+use crate::reliable::path::Test;
 use crate::reliable::sending::Piece;
 use crate::spi::{Refusal, Sink};
 
 /// The span, in nanoseconds, in which unreliable delivery sends a quarter of the peer's window.
 const PACE: u64 = 1_000_000;
+
+/// The share of the silence after which a side pings that has sent data not long ago, and probably
+/// waits for an answer.
+const PAUSE_SHARE: u64 = 10;
 
 impl Engine {
     fn header(&self, number: u64) -> Header {
@@ -81,10 +86,7 @@ impl Engine {
     fn data_packet(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
         self.sending.look_again();
         if let Some((number, piece)) = self.sending.repeat(now) {
-            let length = self.make(number, piece, sink, into);
-            self.sending.sent_again(now, number);
-            self.made(now);
-            return Some(length);
+            return Some(self.make_again(now, number, piece, sink, into));
         }
         for _ in 0..2 {
             self.answers_next = !self.answers_next;
@@ -124,16 +126,15 @@ impl Engine {
         if matches!(self.phase, Phase::Over(_)) {
             return None;
         }
-        if let Some(length) =
-            self.path.probe(now, self.sending.trip.timeout()).filter(|length| (HEADER..=into.len()).contains(length))
-        {
-            return Some(packet::write_probe(&mut into[..length], &self.header(0)));
+        match self.path.test(now, self.sending.trip.timeout()) {
+            Some(Test::Probe(length)) if (HEADER..=into.len()).contains(&length) => {
+                return Some(packet::write_probe(&mut into[..length], &self.header(0)));
+            }
+            Some(Test::Ping) => return self.put(into, &Body::Ping),
+            _ => {}
         }
         if self.ping_at().is_some_and(|due| due <= now) {
-            let interval = (self.silence / 16).max(1);
-            self.liveness.is_silent = self.liveness.waiting.is_some_and(|since| now >= since + interval);
-            self.liveness.ping = now + interval;
-            self.liveness.waiting.get_or_insert(now);
+            self.pinged(now);
             return self.put(into, &Body::Ping);
         }
         None
@@ -148,7 +149,29 @@ impl Engine {
                 self.receiving.acknowledged();
             }
             self.liveness.waiting.get_or_insert(now);
+            self.liveness.pause = self.silence / PAUSE_SHARE;
         }
+    }
+
+    /// Makes a packet again, or the next fragment of a packet that is longer than the path takes.
+    fn make_again(&mut self, now: u64, number: u64, piece: Piece, sink: &mut dyn Sink, into: &mut [u8]) -> usize {
+        let whole = self.make(number, piece, sink, into);
+        if self.path.may_exceed(whole) && self.sending.suspects_length() {
+            self.path.suspect();
+            self.sending.packet_is(self.path.current());
+        }
+        let (mut length, mut is_last) = (whole, true);
+        let is_fragmented = whole > self.path.current();
+        if is_fragmented {
+            let index = if self.fragment.0 == number { self.fragment.1 } else { 0 };
+            (length, is_last) = packet::to_fragment(into, &self.header(number), (index, whole));
+            self.fragment = (number, if is_last { 0 } else { index + 1 });
+        }
+        if is_last {
+            self.sending.sent_again(now, number, is_fragmented);
+        }
+        self.made(now);
+        length
     }
 
     fn make_new(&mut self, now: u64, piece: Piece, sink: &mut dyn Sink, into: &mut [u8]) -> usize {

@@ -1,6 +1,6 @@
 //! Networks that lose, double, reorder and damage datagrams, and peers that fall silent.
 
-use super::{Faults, MTU, Net, carrying, got, pattern, place, region, statuses, with};
+use super::{Faults, Line, MTU, Net, carrying, got, pattern, place, region, statuses, with};
 use crate::attributes::Reliability::{self, ReliableDelivery, ReliableReception, Unreliable};
 use crate::descriptor::{Descriptor, Operation, Status};
 use crate::error::Ended;
@@ -9,7 +9,8 @@ use crate::reliable::Settings;
 use std::time::Duration;
 
 const SECOND: u64 = 1_000_000_000;
-const ALL_FAULTS: Faults = Faults { loses: 7, doubles: 5, damages: 11, jitter: 300_000, most: 0, cut: [false; 2] };
+const ALL_FAULTS: Faults =
+    Faults { loses: 7, doubles: 5, damages: 11, jitter: 300_000, most: 0, refuses_above: 0, cut: [false; 2] };
 
 /// Runs a mix of operations over such a network, and checks every byte.
 fn mix(level: Reliability, faults: Faults, seed: u64, count: u64) -> Net {
@@ -197,16 +198,54 @@ fn a_peer_given_up_as_silent_is_told() {
 }
 
 #[test]
-fn a_hint_of_a_dead_peer_shortens_the_silence_limit() {
+fn a_hint_of_a_dead_peer_ends_the_connection_within_a_second() {
     let mut net = Net::new(ReliableDelivery);
     net.pass(SECOND);
-    net.ends[0].engine.hint_gone(net.now);
-    net.pass(6 * SECOND);
-    assert_eq!(net.ends[0].queues.ended, None, "it has contradicted");
     net.faults.cut = [true; 2];
     net.pass(SECOND / 10);
-    net.ends[0].engine.hint_gone(net.now);
     let began = net.now;
+    net.ends[0].engine.hint_gone(net.now);
     net.until(|[one, _]| one.queues.ended.is_some());
-    assert!(net.now - began < 2 * SECOND);
+    assert!(net.now - began < SECOND / 2, "{} ms", (net.now - began) / 1_000_000);
+    assert_eq!(net.ends[0].queues.ended, Some(Ended::Silent));
+}
+
+#[test]
+fn forged_hints_end_no_connection_to_a_live_peer() {
+    for (delay, loses) in [(20_000, 0), (1_000_000, 20), (150_000_000, 20), (600_000_000, 0)] {
+        let settings = Settings { keep_alive: false, ..Settings::default() };
+        let mut net = Net::over(ReliableDelivery, &settings, MTU, Line { delay, ..Line::default() });
+        net.pass(4 * SECOND);
+        net.faults.loses = loses;
+        for _ in 0..400 {
+            net.ends[0].engine.hint_gone(net.now);
+            net.pass(SECOND / 4);
+        }
+        assert_eq!(net.ends[0].queues.ended, None, "over {delay} ns");
+        // Hints that the peer has contradicted do not make it count as gone later.
+        net.pass(5 * SECOND);
+        assert_eq!(net.ends[0].queues.ended, None, "over {delay} ns");
+    }
+}
+
+#[test]
+fn a_side_that_has_sent_data_pings_soon_and_an_idle_one_seldom() {
+    let pings = |net: &mut Net, span| {
+        let before = net.datagrams;
+        net.pass(span);
+        // The peer answers each.
+        (net.datagrams - before) / 2
+    };
+    let mut net = Net::new(ReliableDelivery);
+    net.pass(120 * SECOND);
+    // A quarter of the silence of 5 s.
+    assert_eq!(pings(&mut net, 10 * SECOND), 8);
+    net.post_receive(1, 10);
+    net.post(0, carrying(Descriptor::send(), b"question"));
+    net.until(|[one, _]| one.queues.send.is_empty());
+    // The first after half a second, and each thirty-second later.
+    let soon = pings(&mut net, 10 * SECOND);
+    assert!((15..=17).contains(&soon), "{soon} pings");
+    net.pass(120 * SECOND);
+    assert_eq!(pings(&mut net, 10 * SECOND), 8);
 }

@@ -15,6 +15,8 @@ pub(super) struct TrialHooks {
     pub(super) recent_max: usize,
     pub(super) trace: Option<String>,
     pub(super) forger: Option<Forger>,
+    // The maximum length of datagrams that get through.
+    pub(super) longest: Option<usize>,
     fault: Option<&'static str>,
 }
 
@@ -39,6 +41,11 @@ impl Net {
     /// Passes every datagram to a forger.
     pub(in crate::provider::sim) fn forge_with(&self, forger: Forger) {
         self.state().trial_hooks.forger = Some(forger);
+    }
+
+    /// Loses all datagrams of more than `longest` bytes from now on.
+    pub(in crate::provider::sim) fn shorten(&self, longest: usize) {
+        self.state().trial_hooks.longest = Some(longest);
     }
 
     /// Sends one of the latest datagrams again, of any connection.
@@ -94,6 +101,9 @@ pub(super) fn describe(datagram: &[u8]) -> String {
             let (number, ack, total) = (header.number, header.ack, data.total);
             let length = payload.len();
             format!("packet {number}: {action:?} of operation {operation}, {length} at {place} of {total}, ack {ack}")
+        }
+        Ok((header, Body::Fragment { index, length, .. })) => {
+            format!("packet {}: fragment {index} of {length} bytes, ack {}", header.number, header.ack)
         }
         Ok((header, body)) => format!("{body:?}, ack {}", header.ack),
         Err(why) => format!("{why:?}"),

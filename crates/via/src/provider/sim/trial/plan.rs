@@ -83,6 +83,8 @@ pub(super) enum Accident {
     Kill(usize),
     /// A cut: no datagram gets through any more, in either direction.
     Cut,
+    /// A change of the route: long datagrams get through no more, in either direction.
+    Shorten,
 }
 
 impl Operation {
@@ -183,6 +185,7 @@ impl Round {
             0 | 1 => Some(Accident::Disconnect(random.below(2) as usize)),
             2 => Some(Accident::Kill(random.below(2) as usize)),
             3 => Some(Accident::Cut),
+            4 => Some(Accident::Shorten),
             _ => None,
         };
         let some_time = |random: &mut Random| Duration::from_micros(random.below(400_000));

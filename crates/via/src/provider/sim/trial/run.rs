@@ -28,6 +28,8 @@ const ASKS_FOR: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_millis(200);
 /// The number of datagrams kept, of which some are sent again much later.
 const RECENT_MAX: usize = 256;
+/// The maximum length of datagrams after the network got shorter, in bytes.
+const SHORTENED: usize = 1250;
 /// The maximum length of an operation, in bytes.
 const MAX_TRANSFER: u32 = 1 << 20;
 
@@ -314,6 +316,7 @@ impl Run {
             }
             Accident::Kill(side) => self.core.net.kill(side),
             Accident::Cut => self.core.net.set_cut([0, 1], true),
+            Accident::Shorten => self.core.net.shorten(SHORTENED),
         }
     }
 
