@@ -107,17 +107,21 @@ impl Mirror {
     }
 
     /// Posts the descriptor that `prepare` makes. `prepare` gets a completed descriptor to reuse,
-    /// if there is one. Waits while the queue is full.
+    /// if there is one. Sleeps while the queue is full.
     fn post(&self, prepare: impl Fn(Option<Box<Descriptor>>) -> Box<Descriptor>) -> Result<(), Error> {
         let mut deadline = None;
         loop {
             match self.core.post_again(&prepare) {
                 Ok(()) => return Ok(()),
                 Err(refused) if refused.fault == PostFault::QueueFull => {
-                    if deadline.get_or_insert_with(|| Deadline::Within(PEER_TIMEOUT).start()).is_over() {
+                    let deadline = *deadline.get_or_insert_with(|| Deadline::Within(PEER_TIMEOUT).start());
+                    if deadline.is_over() {
                         return Err(Error::TimedOut);
                     }
+                    // An acknowledgement that has arrived completes a descriptor, and then the
+                    // thread does not sleep.
                     self.core.look_after(Instant::now());
+                    self.core.sleep(Queue::Send, deadline)?;
                 }
                 Err(refused) => return Err(unposted(refused.fault)),
             }
@@ -391,3 +395,6 @@ impl Carrier for Mirror {
         self.core.disconnect();
     }
 }
+
+#[cfg(test)]
+mod tests;
