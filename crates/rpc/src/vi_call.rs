@@ -150,6 +150,11 @@ impl Channel {
         self.window.peer()
     }
 
+    /// Makes larger areas for the peer's frames from now on: see [`Window::grant_areas`].
+    pub fn grant_areas(&self) {
+        self.window.grant_areas();
+    }
+
     /// Whether regions can be passed to the peer.
     pub fn shares_memory(&self) -> bool {
         self.window.shares_memory()

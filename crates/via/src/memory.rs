@@ -7,7 +7,7 @@
 use crate::{Error, RegionView};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{MemfdFlags, SealFlags};
-use rustix::mm::{MapFlags, ProtFlags};
+use rustix::mm::{Advice, MapFlags, ProtFlags};
 use std::any::Any;
 use std::fmt;
 use std::hash::Hasher;
@@ -72,6 +72,15 @@ impl Memory {
         let start =
             unsafe { rustix::mm::mmap(std::ptr::null_mut(), length.max(1), protection, MapFlags::SHARED, &fd, 0) };
         Self::mapped(start, length, Some(fd))
+    }
+
+    /// Has the kernel use no huge pages for the memory. Touching a byte then takes up one page of
+    /// the usual size.
+    pub(crate) fn without_huge_pages(self) -> Self {
+        // SAFETY: the advice changes no bytes and no mapping, and the memory is mapped by the
+        // invariant. A kernel that has no huge pages refuses the advice.
+        let _ = unsafe { rustix::mm::madvise(self.start.as_ptr().cast(), self.length, Advice::LinuxNoHugepage) };
+        self
     }
 
     fn mapped(

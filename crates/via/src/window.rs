@@ -29,6 +29,7 @@ pub use tx::Tx;
 use crate::reliable::Guard;
 use crate::wait::SpinBudget;
 use crate::{Counters, Error, Waiting, layout};
+use area::area_max;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
@@ -111,6 +112,9 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn make_area(&self, wire: &Wire, number: u32, length: usize) -> Result<Mapping, Error>;
     /// Takes over the peer's next area, which has at most `most` bytes.
     fn take_area(&self, number: u32, most: usize) -> Result<Mapping, Error>;
+    /// Makes areas of at most `most` bytes for the peer from now on, where the peer cannot make
+    /// them itself.
+    fn grant_areas(&self, _most: usize) {}
     /// Whether both sides can map the same memory.
     fn shares_memory(&self) -> bool {
         false
@@ -264,6 +268,13 @@ impl Window {
     /// Whether a [`Relay`] carries the messages.
     pub fn is_relayed(&self) -> bool {
         self.wire.carrier.is_relayed()
+    }
+
+    /// Makes larger areas for the peer's frames from now on, where this side makes them: over a
+    /// network. Until then, a peer that asks for one loses its connection, so an unknown peer takes
+    /// up no more memory than that of a new window.
+    pub fn grant_areas(&self) {
+        self.wire.carrier.grant_areas(area_max(self.tx.frame_max()));
     }
 
     /// Passes a region to the peer under a number that is not 0. The peer can use the region once

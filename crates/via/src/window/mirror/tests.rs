@@ -1,4 +1,5 @@
-//! Tests of windows whose peer acknowledges nothing for a while.
+//! Tests of windows whose peer acknowledges nothing for a while, and of the memory that peers
+//! write.
 
 use super::*;
 use crate::attributes::{Attributes, Reliability};
@@ -87,6 +88,7 @@ impl Port for SlowPort {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "gives the kernel advice")]
 fn a_sender_sleeps_until_the_peer_acknowledges() {
     let calls = Arc::<Calls>::default();
     let nic = Nic::open(Box::new(Slow(Arc::clone(&calls))));
@@ -101,4 +103,29 @@ fn a_sender_sleeps_until_the_peer_acknowledges() {
     assert!(sleeps >= SLEEPS, "the thread slept {sleeps} times");
     assert!(progress <= 2 * sleeps, "the port was called {progress} times in {sleeps} sleeps");
     assert!(!window.is_closed());
+}
+
+/// Returns the flags of the mapping that begins at an address.
+fn flags_of(start: usize) -> String {
+    let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+    let lines = maps.lines().skip_while(|line| {
+        let range = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
+        let [from, to] =
+            range.map_or([0; 2], |(from, to)| [from, to].map(|end| usize::from_str_radix(end, 16).unwrap_or(0)));
+        !(from..to).contains(&start)
+    });
+    let mut flags = lines.filter_map(|line| line.strip_prefix("VmFlags:"));
+    flags.next().expect("the address is mapped").to_owned()
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "gives the kernel advice")]
+fn memory_that_peers_write_has_no_huge_pages() {
+    if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
+        return eprintln!("skipped: the kernel has no transparent huge pages");
+    }
+    let nic = Nic::open(Box::new(Slow(Arc::default())));
+    let region = memory_for_peer(&nic, &nic.protection_tag(), 4 << 20).unwrap();
+    let flags = flags_of(region.memory().start().as_ptr().addr());
+    assert!(flags.split_whitespace().any(|flag| flag == "nh"), "{flags}");
 }
