@@ -8,6 +8,7 @@
 //! Without any memory in common, a [`Relay`] carries the messages both ways ([`relayed`]). Users of
 //! a window see no difference.
 
+mod addresses;
 mod area;
 mod mapping;
 mod mirror;
@@ -57,7 +58,7 @@ impl Default for Options {
 }
 
 /// The peer of a connection.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Peer {
     /// A process of this host, as the kernel recorded it at connect.
     Process {
@@ -127,8 +128,9 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn pass_region(&self, _number: u32, _region: &OwnRegion) -> Result<(), Error> {
         Err(Error::Unsupported { provider: "of this connection", what: "regions that both sides map" })
     }
-    /// Takes over the region that the peer has just passed under this number.
-    fn take_region(&self, _number: u16) -> Result<PeerRegion, Error> {
+    /// Takes over the region that the peer has just passed under this number, which has at most
+    /// `most` bytes.
+    fn take_region(&self, _number: u16, _most: u64) -> Result<PeerRegion, Error> {
         Err(Error::Unsupported { provider: "of this connection", what: "regions that both sides map" })
     }
     /// Authenticates the connection's packets with `guard` from now on.
