@@ -150,6 +150,11 @@ impl Channel {
         self.window.peer()
     }
 
+    /// Makes larger areas for the peer's frames from now on: see [`Window::grant_areas`].
+    pub fn grant_areas(&self) {
+        self.window.grant_areas();
+    }
+
     /// Whether regions can be passed to the peer.
     pub fn shares_memory(&self) -> bool {
         self.window.shares_memory()
@@ -318,7 +323,7 @@ impl Channel {
         if !message.is(Kind::Pdu) {
             return Err(*no_response(&mut self.window.tx, &mut self.broken, call_id, &message));
         }
-        let answer = private_copy(&message);
+        let answer = pdu_in(&message)?;
         self.window.tx.taken_through(call_id);
         self.broken = false;
         Ok(answer)
@@ -400,6 +405,20 @@ fn words_in(fault: &Message<'_>) -> Option<Words> {
     if length == 0 || length > Words::FRAME_MAX { None } else { Words::from_frame(&private_copy(fault)) }
 }
 
+/// The maximum length of a protocol data unit in bytes: its header has 16 bits for it (C706
+/// 12.6.3.1).
+const PDU_MAX: usize = u16::MAX as usize;
+
+/// Returns the protocol data unit in a message. The limit holds before the copy, since a peer need
+/// not have the memory of a long frame.
+fn pdu_in(message: &Message<'_>) -> Result<Vec<u8>, ViError> {
+    let length = message.frame().len();
+    if length > PDU_MAX {
+        return Err(ViError::TooLong { length: length as u64, limit: PDU_MAX as u64 });
+    }
+    Ok(private_copy(message))
+}
+
 fn private_copy(message: &Message<'_>) -> Vec<u8> {
     let mut bytes = vec![0; message.frame().len()];
     // The view has exactly this many bytes.
@@ -407,3 +426,6 @@ fn private_copy(message: &Message<'_>) -> Vec<u8> {
     debug_assert!(copied.is_some());
     bytes
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,12 +7,12 @@
 use crate::{Error, RegionView};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{MemfdFlags, SealFlags};
-use rustix::mm::{MapFlags, ProtFlags};
+use rustix::mm::{Advice, MapFlags, ProtFlags};
 use std::any::Any;
 use std::fmt;
 use std::hash::Hasher;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
 use std::sync::{Arc, OnceLock};
 
 /// Memory that can be registered. Other threads and peers may write it at any time, so bytes are
@@ -74,6 +74,15 @@ impl Memory {
         Self::mapped(start, length, Some(fd))
     }
 
+    /// Has the kernel use no huge pages for the memory. Touching a byte then takes up one page of
+    /// the usual size.
+    pub(crate) fn without_huge_pages(self) -> Self {
+        // SAFETY: the advice changes no bytes and no mapping, and the memory is mapped by the
+        // invariant. A kernel that has no huge pages refuses the advice.
+        let _ = unsafe { rustix::mm::madvise(self.start.as_ptr().cast(), self.length, Advice::LinuxNoHugepage) };
+        self
+    }
+
     fn mapped(
         start: rustix::io::Result<*mut std::ffi::c_void>,
         length: usize,
@@ -125,7 +134,8 @@ impl Memory {
         offset.checked_add(length).is_some_and(|end| end <= self.length as u64)
     }
 
-    /// Copies bytes out. `None` when they do not all lie inside.
+    /// Copies bytes out. `None` when they do not all lie inside. The fence is there for the reason
+    /// in [`RegionView::copy_to`].
     pub fn read(&self, offset: u64, into: &mut [u8]) -> Option<()> {
         if !self.holds(offset, into.len() as u64) {
             return None;
@@ -135,6 +145,7 @@ impl Memory {
         // SAFETY: readable by the invariant; `into` is exclusive, so they do not overlap; any bytes
         // are valid.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), into.as_mut_ptr(), into.len()) };
+        compiler_fence(Ordering::SeqCst);
         Some(())
     }
 

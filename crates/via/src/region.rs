@@ -1,7 +1,7 @@
 //! Memory that a peer may write at any time, readable only through checked loads.
 
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 /// A stretch of a peer's segment.
 ///
@@ -98,7 +98,9 @@ impl<'a> RegionView<'a> {
     /// Copies the bytes from `offset` on into private memory. `None` when they do not all lie
     /// inside the view.
     ///
-    /// Bytes that the peer changes meanwhile may arrive torn; check after the copy, never before.
+    /// Bytes that the peer changes meanwhile may arrive torn; check the copy, never the view. The
+    /// fence keeps the compiler from reading the peer's bytes again in place of the copy: a second
+    /// look could find other bytes than those that were checked.
     #[inline]
     pub fn copy_to(self, offset: usize, into: &mut [u8]) -> Option<()> {
         let end = offset.checked_add(into.len())?;
@@ -111,6 +113,7 @@ impl<'a> RegionView<'a> {
         // they do not overlap. No reference to the peer's bytes is made; the bytes are plain, any
         // value is valid.
         unsafe { std::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
+        compiler_fence(Ordering::SeqCst);
         Some(())
     }
 

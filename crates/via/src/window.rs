@@ -8,6 +8,7 @@
 //! Without any memory in common, a [`Relay`] carries the messages both ways ([`relayed`]). Users of
 //! a window see no difference.
 
+mod addresses;
 mod area;
 mod mapping;
 mod mirror;
@@ -29,6 +30,7 @@ pub use tx::Tx;
 use crate::reliable::Guard;
 use crate::wait::SpinBudget;
 use crate::{Counters, Error, Waiting, layout};
+use area::area_max;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
@@ -56,7 +58,7 @@ impl Default for Options {
 }
 
 /// The peer of a connection.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Peer {
     /// A process of this host, as the kernel recorded it at connect.
     Process {
@@ -111,6 +113,9 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn make_area(&self, wire: &Wire, number: u32, length: usize) -> Result<Mapping, Error>;
     /// Takes over the peer's next area, which has at most `most` bytes.
     fn take_area(&self, number: u32, most: usize) -> Result<Mapping, Error>;
+    /// Makes areas of at most `most` bytes for the peer from now on, where the peer cannot make
+    /// them itself.
+    fn grant_areas(&self, _most: usize) {}
     /// Whether both sides can map the same memory.
     fn shares_memory(&self) -> bool {
         false
@@ -123,8 +128,9 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn pass_region(&self, _number: u32, _region: &OwnRegion) -> Result<(), Error> {
         Err(Error::Unsupported { provider: "of this connection", what: "regions that both sides map" })
     }
-    /// Takes over the region that the peer has just passed under this number.
-    fn take_region(&self, _number: u16) -> Result<PeerRegion, Error> {
+    /// Takes over the region that the peer has just passed under this number, which has at most
+    /// `most` bytes.
+    fn take_region(&self, _number: u16, _most: u64) -> Result<PeerRegion, Error> {
         Err(Error::Unsupported { provider: "of this connection", what: "regions that both sides map" })
     }
     /// Authenticates the connection's packets with `guard` from now on.
@@ -264,6 +270,13 @@ impl Window {
     /// Whether a [`Relay`] carries the messages.
     pub fn is_relayed(&self) -> bool {
         self.wire.carrier.is_relayed()
+    }
+
+    /// Makes larger areas for the peer's frames from now on, where this side makes them: over a
+    /// network. Until then, a peer that asks for one loses its connection, so an unknown peer takes
+    /// up no more memory than that of a new window.
+    pub fn grant_areas(&self) {
+        self.wire.carrier.grant_areas(area_max(self.tx.frame_max()));
     }
 
     /// Passes a region to the peer under a number that is not 0. The peer can use the region once

@@ -58,6 +58,7 @@ impl Address {
             }
             greet(&mut channel)
         })?;
+        channel.grant_areas();
         Ok((channel, greeted))
     }
 
@@ -98,5 +99,69 @@ impl Address {
                 Ok(Terms { targets: targets_of(binding)?.map(Arc::new), proof: proof_of(binding)? })
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use obvia_rpc::vi_call::{Answer, ServerCall, Service, TargetId, serve};
+    use obvia_via::Nic;
+    use obvia_via::provider::udp;
+    use obvia_via::window;
+
+    const LIMIT: Deadline = Deadline::Within(ground::LATEST);
+    /// The length of a response that does not fit the first area.
+    const LENGTH: usize = 1 << 20;
+
+    /// A server whose responses are long.
+    struct Long;
+
+    impl Service for Long {
+        fn dispatch(&mut self, call: &mut ServerCall<'_>) -> Answer {
+            let length = call.reply(LENGTH, 0).map_or(0, |frame| frame.len());
+            Answer::results(0, length)
+        }
+
+        fn answer_pdu(&mut self, _: &[u8]) -> Option<Vec<u8>> {
+            None
+        }
+
+        fn abandoned(&mut self) {}
+
+        fn tidy(&mut self) {}
+    }
+
+    fn call(channel: &mut Channel) -> Option<usize> {
+        channel.inline_request(LIMIT).ok()?;
+        let reply = channel.call(TargetId { index: 0, generation: 1 }, 3, 0, LIMIT).ok()?;
+        Some(reply.frame.len())
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_server_gets_areas_once_it_is_greeted() {
+        let local: &'static LocalProcess = Box::leak(Box::new(LocalProcess::new().unwrap()));
+        let nic: Nic = udp::open(&udp::Options::default()).unwrap();
+        let mut listener = nic.listen("127.0.0.1:0").unwrap();
+        let address = listener.address();
+        let (host, port) = address.rsplit_once(':').unwrap();
+        let address = Address::Binding(format!("ncacn_vi_udp:{host}[{port}]").parse().unwrap());
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                for _ in 0..2 {
+                    let request = listener.wait(LIMIT).unwrap();
+                    let mut window = window::accept(&nic, request, &Options::default(), LIMIT).unwrap();
+                    serve(&mut window, &mut Long);
+                }
+            });
+            let connect = |greet: fn(&mut Channel) -> Result<Option<usize>>| {
+                address.connect(local, &address.terms().unwrap(), &Options::default(), LIMIT, greet).unwrap()
+            };
+            let (_, received) = connect(|channel| Ok(call(channel)));
+            assert_eq!(received, None);
+            let (mut channel, _) = connect(|_| Ok(None));
+            assert_eq!(call(&mut channel), Some(LENGTH));
+        });
     }
 }

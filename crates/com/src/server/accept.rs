@@ -245,5 +245,6 @@ fn serve(exporter: &'static Exporter, mut window: Window, via: Via) {
     if gate.is_some_and(|required| gate::pass(exporter, &mut window, &mut connection, required).is_err()) {
         return;
     }
+    window.grant_areas();
     connection::serve_connection(window, connection);
 }

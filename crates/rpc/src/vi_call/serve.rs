@@ -1,6 +1,6 @@
 //! The server's side: a loop that receives requests and publishes their answers.
 
-use super::{Words, private_copy};
+use super::{Words, pdu_in};
 use crate::status::Status;
 use obvia_via::layout::INLINE_MAX;
 use obvia_via::reliable::Guard;
@@ -413,7 +413,7 @@ pub fn serve_other<S: Service>(service: &mut S, message: &Message<'_>, tx: &mut 
         }
         Ok(Kind::Pdu) => {
             tx.taken_all();
-            let answer = service.answer_pdu(&private_copy(message)).ok_or(ViError::Cancelled);
+            let answer = pdu_in(message).and_then(|pdu| service.answer_pdu(&pdu).ok_or(ViError::Cancelled));
             match answer.and_then(|answer| send_pdu(tx, &answer)) {
                 Ok(()) => Attended::Answered,
                 Err(why) => Attended::Refused(Box::new(why)),

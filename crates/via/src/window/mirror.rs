@@ -23,7 +23,7 @@ use crate::vi::{Ending, Queue, State, ViCore};
 use crate::{
     Access, Deadline, Ended, Error, MemoryHandle, MemoryRegion, Nic, Operation, PostFault, ProtectionTag, Violation,
 };
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -43,13 +43,22 @@ fn unposted(fault: PostFault) -> Error {
     }
 }
 
+/// Makes memory that the peer writes.
+///
+/// The memory has no huge pages: a byte that the peer writes would take up a whole one.
+fn memory_for_peer(nic: &Nic, tag: &ProtectionTag, bytes: usize) -> Result<MemoryRegion, Error> {
+    nic.register(nic.memory(bytes)?.without_huge_pages(), tag, Access::WRITE)
+}
+
 #[derive(Debug)]
 struct Mirror {
     nic: Nic,
     tag: ProtectionTag,
     peer: String,
     local: Option<String>,
-    area_max: usize,
+    // The length of the largest area that is made for the peer; 0 until the user of the window
+    // grants the peer areas.
+    area_max: AtomicUsize,
     max_transfer: u32,
     // The number of times that the waiting thread was woken for a reason other than a message.
     rings: AtomicU32,
@@ -107,17 +116,21 @@ impl Mirror {
     }
 
     /// Posts the descriptor that `prepare` makes. `prepare` gets a completed descriptor to reuse,
-    /// if there is one. Waits while the queue is full.
+    /// if there is one. Sleeps while the queue is full.
     fn post(&self, prepare: impl Fn(Option<Box<Descriptor>>) -> Box<Descriptor>) -> Result<(), Error> {
         let mut deadline = None;
         loop {
             match self.core.post_again(&prepare) {
                 Ok(()) => return Ok(()),
                 Err(refused) if refused.fault == PostFault::QueueFull => {
-                    if deadline.get_or_insert_with(|| Deadline::Within(PEER_TIMEOUT).start()).is_over() {
+                    let deadline = *deadline.get_or_insert_with(|| Deadline::Within(PEER_TIMEOUT).start());
+                    if deadline.is_over() {
                         return Err(Error::TimedOut);
                     }
+                    // An acknowledgement that has arrived completes a descriptor, and then the
+                    // thread does not sleep.
                     self.core.look_after(Instant::now());
+                    self.core.sleep(Queue::Send, deadline)?;
                 }
                 Err(refused) => return Err(unposted(refused.fault)),
             }
@@ -252,10 +265,11 @@ impl Mirror {
         let bytes = usize::try_from(u64::from(word(8)) | u64::from(word(12)) << 32).unwrap_or(usize::MAX);
         match what {
             WANTED => {
-                if bytes == 0 || bytes > self.area_max {
-                    return Err(Error::TooLong { length: bytes as u64, limit: self.area_max as u64 });
+                let area_max = self.area_max.load(Ordering::Relaxed);
+                if bytes == 0 || bytes > area_max {
+                    return Err(Error::TooLong { length: bytes as u64, limit: area_max as u64 });
                 }
-                let region = self.nic.register(self.nic.memory(bytes)?, &self.tag, Access::WRITE)?;
+                let region = memory_for_peer(&self.nic, &self.tag, bytes)?;
                 let handle = region.handle();
                 lock(&self.areas).pending = Some((number, region));
                 self.send_area_message(GIVEN, number, bytes as u64, handle)
@@ -328,6 +342,10 @@ impl Carrier for Mirror {
         self.core.ring(Queue::Receive);
     }
 
+    fn grant_areas(&self, most: usize) {
+        self.area_max.store(most, Ordering::Relaxed);
+    }
+
     fn make_area(&self, wire: &Wire, number: u32, length: usize) -> Result<Mapping, Error> {
         let wanted = lock(&self.areas).wanted.take();
         let region = match wanted {
@@ -391,3 +409,6 @@ impl Carrier for Mirror {
         self.core.disconnect();
     }
 }
+
+#[cfg(test)]
+mod tests;

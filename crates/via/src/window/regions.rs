@@ -4,7 +4,8 @@
 //! kernel enforces that. A reference is a word: the region's number in its upper 16 bits, which is
 //! never 0, and an offset in the lower 48.
 
-use super::{Mapping, Wire};
+use super::addresses::{self, Addresses, CONNECTION_MAX};
+use super::{Mapping, Peer, Wire};
 use crate::{Error, Violation};
 use rustix::fd::OwnedFd;
 use std::cell::Cell;
@@ -16,9 +17,6 @@ pub const REGIONS_MAX: usize = 64;
 /// The maximum length of a region, in bytes: offsets have 48 bits, and element counts are added to
 /// them.
 pub const REGION_MAX: u64 = 1 << 46;
-/// The maximum size of all peers' regions that a process keeps mapped, in bytes: half of its
-/// address space, whether used or not. The other half is for everything else.
-const MAPPED_MAX: u64 = 1 << 46;
 /// The number of caches for regions that are read. Regions that are written have as many.
 pub const REGION_CACHES: usize = 4;
 /// The position of the region's number in a reference.
@@ -169,38 +167,16 @@ pub(crate) struct PeerRegion {
 }
 
 impl PeerRegion {
-    /// Has `map` map the region, if the address space for peers has room for it.
+    /// Has `map` map the region, if the address space for the peer has room for it.
     pub(crate) fn new(
+        peer: Peer,
         number: u16,
         length: usize,
         is_writable: bool,
         map: impl FnOnce() -> Result<Mapping, Error>,
     ) -> Result<Self, Error> {
-        let addresses = Addresses::take(length as u64)?;
+        let addresses = addresses::take(peer, length)?;
         Ok(Self { number, is_writable, mapping: map()?, _addresses: addresses })
-    }
-}
-
-/// The share of the address space that a peer's region takes, for as long as the value lives.
-#[derive(Debug)]
-struct Addresses(u64);
-
-/// The sum of all shares, in bytes.
-static TAKEN: AtomicU64 = AtomicU64::new(0);
-
-impl Addresses {
-    fn take(length: u64) -> Result<Self, Error> {
-        // A mapping takes whole pages, and no processor's pages are larger than this.
-        let length = length.next_multiple_of(64 << 10);
-        let more = |taken: u64| taken.checked_add(length).filter(|&taken| taken <= MAPPED_MAX);
-        let took = TAKEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
-        took.map(|_| Self(length)).map_err(|taken| Error::TooLong { length, limit: MAPPED_MAX - taken })
-    }
-}
-
-impl Drop for Addresses {
-    fn drop(&mut self) {
-        TAKEN.fetch_sub(self.0, Ordering::Relaxed);
     }
 }
 
@@ -244,7 +220,8 @@ impl PeerRegions {
 
     /// Maps a region that the peer has just passed.
     pub(crate) fn admit(&mut self, wire: &Wire, number: u16) -> Result<(), Error> {
-        let region = wire.carrier.take_region(number)?;
+        let mapped: u64 = self.mapped.iter().map(|region| region.mapping.length() as u64).sum();
+        let region = wire.carrier.take_region(number, CONNECTION_MAX.saturating_sub(mapped))?;
         if number == 0 || self.mapped.len() >= REGIONS_MAX || self.mapped.iter().any(|known| known.number == number) {
             return Err(Violation::UnknownArea(u32::from(number)).into());
         }
@@ -281,18 +258,6 @@ mod tests {
         assert_eq!(peers.address(reference, 0, 4, 32), None);
         assert_eq!(own.reference(0xfff), None);
         assert_eq!(own.reference(0x1040), None);
-    }
-
-    #[test]
-    fn peers_map_at_most_half_of_the_address_space() {
-        let half = Addresses::take(MAPPED_MAX / 2).expect("nothing is taken");
-        let rest = Addresses::take(MAPPED_MAX / 2).expect("nor more than half");
-        assert!(matches!(Addresses::take(1), Err(Error::TooLong { limit: 0, .. })));
-        drop(rest);
-        assert!(Addresses::take(MAPPED_MAX).is_err());
-        assert!(Addresses::take(1).is_ok());
-        drop(half);
-        assert!(Addresses::take(MAPPED_MAX).is_ok());
     }
 
     #[test]

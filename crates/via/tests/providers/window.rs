@@ -42,6 +42,11 @@ fn options(waiting: Waiting) -> Options {
     Options { waiting, area: 8192, max_frame: 1 << 20, ..Options::default() }
 }
 
+fn granted(window: Window) -> Window {
+    window.grant_areas();
+    window
+}
+
 impl Connect for Pair {
     fn between(&self, waiting: Waiting, serve: impl FnOnce(Window) + Send, call: impl FnOnce(Window)) {
         let mut listener = self.nics[0].listen(&self.discriminator).unwrap();
@@ -49,9 +54,9 @@ impl Connect for Pair {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let request = listener.wait(TIMEOUT).unwrap();
-                serve(window::accept(&self.nics[0], request, &options(waiting), TIMEOUT).unwrap());
+                serve(granted(window::accept(&self.nics[0], request, &options(waiting), TIMEOUT).unwrap()));
             });
-            call(window::connect(&self.nics[1], &address, &options(waiting), TIMEOUT).unwrap());
+            call(granted(window::connect(&self.nics[1], &address, &options(waiting), TIMEOUT).unwrap()));
         });
     }
 }
@@ -255,6 +260,27 @@ fn peers_without_a_window_are_refused(pair: &Pair) {
     });
 }
 
+fn areas_are_made_only_for_peers_to_which_they_are_granted(pair: &Pair) {
+    let mut listener = pair.nics[0].listen(&pair.discriminator).unwrap();
+    let address = listener.address();
+    std::thread::scope(|scope| {
+        let served = scope.spawn(|| {
+            let request = listener.wait(TIMEOUT).unwrap();
+            let mut window = window::accept(&pair.nics[0], request, &options(Waiting::Block), TIMEOUT).unwrap();
+            // A frame that fits the first area needs no other.
+            assert_eq!(window.rx.receive(TIMEOUT).unwrap().frame().len(), 4000);
+            window.rx.release();
+            window.rx.receive(TIMEOUT).map(drop)
+        });
+        let mut window = window::connect(&pair.nics[1], &address, &options(Waiting::Block), TIMEOUT).unwrap();
+        send(&mut window, Header { kind: Kind::Oneway, ..REQUEST }, 4000, 1);
+        let outcome = window.tx.area_frame(100_000, 0, TIMEOUT).map(drop);
+        assert!(matches!(outcome, Err(Error::Disconnected { .. })), "{outcome:?}");
+        let outcome = served.join().unwrap();
+        assert!(matches!(outcome, Err(Error::TooLong { limit: 0, .. })), "{outcome:?}");
+    });
+}
+
 macro_rules! over {
     ($module:ident, $pair:expr) => {
         mod $module {
@@ -302,6 +328,16 @@ macro_rules! over {
 over!(shm_nic, over_shm());
 over!(udp_nic, over_udp());
 over!(relay, over_memory());
+
+#[test]
+fn areas_are_made_only_for_peers_to_which_they_are_granted_over_shm() {
+    areas_are_made_only_for_peers_to_which_they_are_granted(&over_shm());
+}
+
+#[test]
+fn areas_are_made_only_for_peers_to_which_they_are_granted_over_udp() {
+    areas_are_made_only_for_peers_to_which_they_are_granted(&over_udp());
+}
 
 #[test]
 fn peers_without_a_window_are_refused_over_shm() {

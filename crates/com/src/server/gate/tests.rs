@@ -120,6 +120,32 @@ fn calls_before_authentication_are_refused_unread() {
     assert_eq!(leg(&mut channel, &seal), Err(Status::OP_RNG_ERROR.0), "a proof is made once");
 }
 
+/// Whether the server makes an area for a frame that does not fit the first one.
+fn gets_area(channel: &mut Channel) -> bool {
+    channel.request(1 << 20, 0, LIMIT).is_ok()
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+fn clients_get_no_area_before_they_are_let_in() {
+    assert!(!gets_area(&mut connect()));
+    let mut channel = connect();
+    as_far_as_the_seal(&mut channel);
+    assert!(!gets_area(&mut channel));
+    let mut channel = connect();
+    let seal = as_far_as_the_seal(&mut channel);
+    leg(&mut channel, &seal).unwrap();
+    assert!(gets_area(&mut channel));
+    // The same holds where a client needs only to introduce itself.
+    let binding = crate::listen("ncacn_vi_udp:127.0.0.1").unwrap();
+    let (_, rest) = binding.split_once('[').unwrap();
+    let open = format!("127.0.0.1:{}", rest.trim_end_matches(']').split(',').next().unwrap());
+    assert!(!gets_area(&mut connect_to(&open).unwrap()));
+    let mut channel = connect_to(&open).unwrap();
+    bind(&mut channel).unwrap();
+    assert!(gets_area(&mut channel));
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
 fn a_connection_allows_one_authentication_attempt() {

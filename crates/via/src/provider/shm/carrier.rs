@@ -5,7 +5,7 @@ use super::socket::{receive_with_fd, send_with_fd};
 use super::{futex, mapping, named, pulse};
 use crate::doorbell::{end_sleep, prepare_sleep};
 use crate::sync::lock;
-use crate::window::{Carrier, Mapping, OwnRegion, Peer, PeerRegion, REGION_MAX, Wire};
+use crate::window::{Carrier, Mapping, OwnRegion, Peer, PeerRegion, Wire};
 use crate::{Deadline, Error, Violation, layout};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fd::OwnedFd;
@@ -262,15 +262,15 @@ impl Carrier for Socket {
         }
     }
 
-    fn take_region(&self, number: u16) -> Result<PeerRegion, Error> {
+    fn take_region(&self, number: u16, most: u64) -> Result<PeerRegion, Error> {
         // A file without seals can be cut short under this process.
         if !self.is_passed_files() {
             return Err(Violation::UnknownArea(number.into()).into());
         }
-        let note = self.take(number.into(), false, REGION_MAX)?;
+        let note = self.take(number.into(), false, most)?;
         let is_writable = note.kind == FileKind::Region { is_writable: true };
         let map = || mapping::open_region(&note.file, note.length, is_writable);
-        PeerRegion::new(number, note.length, is_writable, map)
+        PeerRegion::new(self.peer(), number, note.length, is_writable, map)
     }
 
     fn check(&self) -> Result<(), Error> {

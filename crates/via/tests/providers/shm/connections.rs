@@ -1,7 +1,7 @@
 //! Making and ending connections, and waiting on them.
 
 use super::scene::{End, LEVELS, Place, SOON, attributes, connect, pair};
-use obvia_via::window::Options;
+use obvia_via::window::{Options, OwnRegion};
 use obvia_via::{
     Access, Deadline, Descriptor, Ended, Error, Nic, Queue, Reliability, State, Status, Vi, ViAttributes, Waiting,
 };
@@ -44,6 +44,34 @@ fn window_names_and_descriptor_names_are_independent() {
         scope.spawn(|| vi(&nic).request("both", b"", SOON));
         listener.wait(SOON).unwrap().accept(&mut vi(&nic), b"", SOON).unwrap();
     });
+}
+
+#[test]
+fn a_region_beyond_the_share_of_its_connection_is_refused_alone() {
+    let directory = Place::new().directory();
+    let listener = directory.bind("regions").unwrap();
+    let mut windows = [(); 2].map(|()| {
+        std::thread::scope(|scope| {
+            let connected = scope.spawn(|| directory.connect("regions", &Options::default(), SOON).unwrap());
+            let accepted = listener.accept(SOON).unwrap().complete(&Options::default()).unwrap();
+            (accepted, connected.join().unwrap())
+        })
+    });
+    let [vast, half, rest, small] =
+        [1 << 42, 1 << 40, 1 << 40, 1 << 20].map(|length| OwnRegion::new(length, false).unwrap());
+    let mut pass = |connection: usize, number, region: &OwnRegion| {
+        let (server, client) = &mut windows[connection];
+        client.pass_region(number, region).unwrap();
+        server.tx.admit_region(&mut server.regions, number)
+    };
+    let share = 1 << 41;
+    let outcome = pass(0, 1, &vast);
+    assert!(matches!(outcome, Err(Error::TooLong { limit, .. }) if limit == share), "{outcome:?}");
+    pass(0, 2, &small).unwrap();
+    pass(0, 3, &half).unwrap();
+    let outcome = pass(0, 4, &rest);
+    assert!(matches!(outcome, Err(Error::TooLong { limit, .. }) if limit == share / 2 - (1 << 20)), "{outcome:?}");
+    pass(1, 4, &rest).unwrap();
 }
 
 #[test]

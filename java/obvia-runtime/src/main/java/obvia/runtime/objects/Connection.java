@@ -203,7 +203,7 @@ final class Connection implements Runnable {
             }
             case Window.PDU -> {
                 window.takenAll();
-                bind(window.bytes());
+                bind(window.unit());
             }
             // The cancelled call has been answered: this thread serves one call at a time.
             case Window.CANCEL -> window.release();

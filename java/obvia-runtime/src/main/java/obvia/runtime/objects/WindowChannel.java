@@ -307,7 +307,7 @@ final class WindowChannel extends Channel implements CallContext.Cached {
             if (window.kind() != Window.PDU) {
                 throw PeerFailure.broken("its response to a protocol data unit is not one");
             }
-            byte[] answer = window.bytes();
+            byte[] answer = window.unit();
             window.takenThrough(callId);
             isBroken = false;
             return answer;

@@ -21,6 +21,8 @@ public final class Regions {
     private static final int NUMBER_SHIFT = 48;
     /** The maximum total size of mapped regions in bytes: half of this process's address space. */
     private static final long MAPPED_MAX = 1L << 46;
+    /** The maximum size of the regions that a peer passes over one connection, in bytes. */
+    static final long CONNECTION_MAX = MAPPED_MAX / 32;
     /** The size of the largest pages of any processor, to which mappings are rounded up. */
     private static final long PAGE_MAX = 64 << 10;
 
@@ -64,6 +66,10 @@ public final class Regions {
             throw RpcException.of(Hresult.E_INVALIDARG, "region " + number + " has an invalid size, " + announced.length() + " bytes");
         }
         long addresses = addresses(announced.length());
+        long before = mapped.stream().mapToLong(region -> addresses(region.read.byteSize())).sum();
+        if (before + addresses > CONNECTION_MAX) {
+            throw RpcException.of(Hresult.E_OUTOFMEMORY, "the connection has no room for a region of " + announced.length() + " bytes");
+        }
         if (TAKEN.addAndGet(addresses) > MAPPED_MAX) {
             TAKEN.addAndGet(-addresses);
             throw RpcException.of(Hresult.E_OUTOFMEMORY, "the address space has no room for a region of " + announced.length() + " bytes");

@@ -8,6 +8,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import obvia.BadMessageException;
 import obvia.Hresult;
 import obvia.RpcException;
 import obvia.Waiting;
@@ -31,6 +32,9 @@ public final class Window extends WindowSender implements AutoCloseable {
     private static final int POLLS_BETWEEN_LOOKS = 1 << 14;
     /** The number of polls of a virtual thread: about a microsecond. */
     private static final int POLLS_OF_VIRTUAL = 32;
+
+    /** The maximum length of a PDU in bytes: its header has 16 bits for it (C706 12.6.3.1). */
+    static final int UNIT_MAX = 0xffff;
 
     private static final int RUNG = 1;
     private static final int CLOSED = 2;
@@ -204,6 +208,19 @@ public final class Window extends WindowSender implements AutoCloseable {
     /** Returns a copy of the frame of the message that was received last. */
     public byte[] bytes() {
         return frame.asSlice(at, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /**
+     * Returns a copy of the PDU that was received last. The limit holds before the copy, since a
+     * peer need not have the memory of a long frame.
+     *
+     * @throws BadMessageException if it is longer than its header can say
+     */
+    public byte[] unit() {
+        if (length > UNIT_MAX) {
+            throw PeerFailure.broken("a protocol data unit of " + length + " bytes is longer than " + UNIT_MAX);
+        }
+        return bytes();
     }
 
     private void findInArea(long announced, int inline) {

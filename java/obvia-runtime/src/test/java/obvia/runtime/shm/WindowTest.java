@@ -74,6 +74,18 @@ public class WindowTest {
     }
 
     @Test
+    void pdusLongerThanTheirHeaderCanSayAreNotCopied() throws Exception {
+        try (Wires.Pair pair = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {
+            send(pair.client(), Window.PDU, 0xfff8, 1);
+            pair.server().receive(Wires.patience());
+            assertEquals(0xfff8, pair.server().unit().length);
+            send(pair.client(), Window.PDU, 0x10000, 2);
+            pair.server().receive(Wires.patience());
+            assertThrows(BadMessageException.class, pair.server()::unit);
+        }
+    }
+
+    @Test
     void oneWaySendersWaitForCredit() throws Exception {
         try (Wires.Pair pair = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {
             var server = CompletableFuture.runAsync(() -> {
