@@ -9,6 +9,7 @@
 
 mod congestion;
 mod crc;
+mod ecn;
 mod engine;
 mod guard;
 mod handshake;
@@ -29,7 +30,7 @@ mod token;
 pub use engine::{Dropped, Engine, Statistics};
 pub use guard::{Cipher, Guard, Nonce, TAG};
 pub use handshake::{Answer, Answering, Requesting};
-pub use link::Link;
+pub use link::{Link, Marks};
 pub(crate) use open::accept_while;
 pub use open::{accept, connect};
 pub use port::LinkPort;

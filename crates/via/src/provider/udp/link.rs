@@ -1,8 +1,9 @@
 //! A connected UDP socket.
 
 use super::reports::PortReports;
+use super::socket::{CAPABLE, CONGESTED, ask_for_marks, enlarge, receive_marked, send_mark};
 use crate::Error;
-use crate::reliable::Link;
+use crate::reliable::{Link, Marks};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
@@ -23,6 +24,8 @@ pub(super) struct UdpLink {
     peer: SocketAddr,
     mtu: usize,
     reports: PortReports,
+    reads_marks: bool,
+    marks: Marks,
 }
 
 impl UdpLink {
@@ -53,11 +56,12 @@ impl UdpLink {
             let _ = sockopt::set_ipv6_mtu_discover(&fd, sockopt::Ipv6PathMtuDiscovery::PROBE);
         }
         enlarge(&fd, buffer);
+        ask_for_marks(&fd);
         rustix::net::connect(&fd, &peer).map_err(Error::system("connecting a UDP socket"))?;
         let mtu = if peer.is_ipv4() { sockopt::ip_mtu(&fd) } else { sockopt::ipv6_mtu(&fd) };
         let headers = if is_four { HEADERS.0 } else { HEADERS.1 };
         let mtu = mtu.map_or(SAFE, |mtu| (mtu as usize).saturating_sub(headers)).clamp(SAFE, LONGEST);
-        Ok(Self { fd: Arc::new(fd), peer, mtu, reports })
+        Ok(Self { fd: Arc::new(fd), peer, mtu, reports, reads_marks: true, marks: Marks::default() })
     }
 
     /// Returns the number of bytes of datagrams that the socket keeps until the next look.
@@ -68,19 +72,19 @@ impl UdpLink {
         u32::try_from(kept).unwrap_or(u32::MAX).max(1 << 16)
     }
 
+    fn receive_next(&mut self, into: &mut [u8]) -> Result<usize, Errno> {
+        if !self.reads_marks {
+            return rustix::net::recv(&*self.fd, into, RecvFlags::DONTWAIT).map(|(length, _)| length);
+        }
+        let received = receive_marked(&self.fd, into);
+        let (length, mark) = received.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        self.marks.capable = self.marks.capable.wrapping_add((mark == CAPABLE || mark == CONGESTED).into());
+        self.marks.congested = self.marks.congested.wrapping_add((mark == CONGESTED).into());
+        Ok(length)
+    }
+
     fn hint(&self) -> Error {
         Error::NotFound { name: self.peer() }
-    }
-}
-
-/// Enlarges a socket's buffers as far as is permitted.
-pub(super) fn enlarge(fd: &OwnedFd, buffer: usize) {
-    if sockopt::set_socket_recv_buffer_size_force(fd, buffer).is_err() {
-        // The peer learns of a smaller buffer as a smaller window.
-        let _ = sockopt::set_socket_recv_buffer_size(fd, buffer);
-    }
-    if sockopt::set_socket_send_buffer_size_force(fd, buffer).is_err() {
-        let _ = sockopt::set_socket_send_buffer_size(fd, buffer);
     }
 }
 
@@ -109,8 +113,8 @@ impl Link for UdpLink {
     }
 
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
-        match rustix::net::recv(&*self.fd, into, RecvFlags::DONTWAIT) {
-            Ok((length, _)) => {
+        match self.receive_next(into) {
+            Ok(length) => {
                 self.reports.received();
                 Ok(Some(length))
             }
@@ -128,6 +132,18 @@ impl Link for UdpLink {
         Some(Arc::clone(&self.fd))
     }
 
+    fn send_marks(&mut self, sends: bool) {
+        send_mark(&self.fd, if sends { CAPABLE } else { 0 });
+    }
+
+    fn read_marks(&mut self, reads: bool) {
+        self.reads_marks = reads;
+    }
+
+    fn marks(&self) -> Marks {
+        self.marks
+    }
+
     fn peer(&self) -> String {
         self.peer.to_string()
     }
@@ -135,5 +151,58 @@ impl Link for UdpLink {
     fn local(&self) -> Option<String> {
         let name = rustix::net::getsockname(&*self.fd).ok()?;
         SocketAddr::try_from(name).ok().map(|address| address.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reports::PortReports;
+    use super::*;
+    use std::net::UdpSocket;
+    use std::time::Instant;
+
+    /// Makes two ends of a connection at this address.
+    fn pair(address: &str) -> [UdpLink; 2] {
+        let connect = |peer, own| UdpLink::connect(peer, own, 1 << 16, PortReports::default()).unwrap();
+        let socket = UdpSocket::bind(address).unwrap();
+        let here = socket.local_addr().unwrap();
+        let one = connect(here, None);
+        drop(socket);
+        let there = one.local().unwrap().parse().unwrap();
+        [one, connect(there, Some(here))]
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "makes sockets")]
+    fn marks_of_datagrams_are_counted_while_they_are_read() {
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            let [mut one, mut other] = pair(address);
+            for (mark, reads, capable, congested) in [
+                (0, true, 0, 0),
+                (CAPABLE, true, 1, 0),
+                (CONGESTED, true, 2, 1),
+                (CONGESTED, false, 2, 1),
+                (1, true, 2, 1),
+            ] {
+                send_mark(&one.fd, mark);
+                other.read_marks(reads);
+                assert!(one.send(b"hello").unwrap());
+                let (mut bytes, began) = ([0; 100], Instant::now());
+                let length = loop {
+                    if let Some(length) = other.receive(&mut bytes).unwrap() {
+                        break length;
+                    }
+                    assert!(began.elapsed() < ground::LATEST, "nothing arrives");
+                };
+                assert_eq!(
+                    (&bytes[..length], other.marks()),
+                    (&b"hello"[..], Marks { capable, congested }),
+                    "{address}"
+                );
+            }
+            one.send_marks(true);
+            one.send(b"hello").unwrap();
+            one.send_marks(false);
+        }
     }
 }
