@@ -10,6 +10,7 @@
 mod admission;
 mod congestion;
 mod crc;
+mod ecn;
 mod engine;
 mod guard;
 mod handshake;
@@ -34,7 +35,7 @@ pub(crate) use admission::{Admission, AdmittedRequest};
 pub use engine::{Dropped, Engine, Statistics};
 pub use guard::{Cipher, Guard, Nonce, TAG};
 pub use handshake::{Answer, Answering, Requesting};
-pub use link::Link;
+pub use link::{Link, Marks};
 pub use open::{accept, connect};
 pub use port::LinkPort;
 #[cfg(test)]

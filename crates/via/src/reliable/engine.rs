@@ -18,7 +18,7 @@ use super::receiving::Receiving;
 use super::repeat::Repeat;
 use super::sending::Sending;
 use super::timing::RoundTrip;
-use super::{Settings, nanoseconds};
+use super::{Marks, Settings, nanoseconds};
 use crate::descriptor::Status;
 use crate::error::Ended;
 use crate::spi::{Offer, Refusal, Sink};
@@ -263,6 +263,17 @@ impl Engine {
         if self.path.refused(now, length) {
             self.sending.packet_is(self.path.current());
         }
+    }
+
+    /// Sets the marks that the link has received so far.
+    pub(super) fn received_marks_are(&mut self, marks: Marks) {
+        self.sending.ecn.received_are(marks);
+    }
+
+    /// Whether datagrams are sent with marks. Unreliable delivery would not learn of congestion,
+    /// and a handshake not whether the network loses datagrams with marks.
+    pub(super) fn sends_marks(&self) -> bool {
+        self.is_reliable && self.is_open() && self.sending.ecn.is_on()
     }
 
     /// Returns the maximum length of an operation, in bytes: the smaller of the two offers.

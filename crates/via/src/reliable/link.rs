@@ -5,6 +5,17 @@ use rustix::fd::OwnedFd;
 use std::fmt;
 use std::sync::Arc;
 
+/// The numbers of received datagrams with marks of explicit congestion notification (RFC 3168).
+/// Both wrap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// The number of datagrams that show their sender to support notification, including those that
+    /// met congestion.
+    pub capable: u32,
+    /// The number of datagrams that met congestion.
+    pub congested: u32,
+}
+
 /// A wire for datagrams between two ends.
 ///
 /// [`Error::NotFound`] from any method hints that nothing listens at the other end. The hint is no
@@ -48,6 +59,22 @@ pub trait Link: Send + fmt::Debug {
     /// Finds out whether the network has given this end another address, since the peer is silent.
     fn find_moved(&mut self) {}
 
+    /// Sends datagrams with or without marks from now on: see [`Marks`]. Does nothing where the
+    /// network carries none.
+    fn send_marks(&mut self, sends: bool) {
+        let _ = sends;
+    }
+
+    /// Reads the marks of received datagrams from now on, or leaves them unread, which is faster.
+    fn read_marks(&mut self, reads: bool) {
+        let _ = reads;
+    }
+
+    /// Returns the marks read so far.
+    fn marks(&self) -> Marks {
+        Marks::default()
+    }
+
     /// Returns the peer's name, for people.
     fn peer(&self) -> String;
 
@@ -88,6 +115,18 @@ impl<L: Link + ?Sized> Link for Box<L> {
 
     fn find_moved(&mut self) {
         (**self).find_moved();
+    }
+
+    fn send_marks(&mut self, sends: bool) {
+        (**self).send_marks(sends);
+    }
+
+    fn read_marks(&mut self, reads: bool) {
+        (**self).read_marks(reads);
+    }
+
+    fn marks(&self) -> Marks {
+        (**self).marks()
     }
 
     fn peer(&self) -> String {

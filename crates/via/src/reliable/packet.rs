@@ -3,12 +3,15 @@
 mod expected;
 mod fragment;
 mod request;
+mod sack;
 
 pub(super) use expected::{Expected, WRITE_HEADER};
 pub(super) use fragment::{FRAGMENT_BYTES, FRAGMENTED_MAX, to_fragment};
 pub(super) use request::{RETRY_LENGTH, set_token};
 pub use request::{TOKEN, Token};
+pub(super) use sack::Sack;
 
+use super::Marks;
 use super::crc::crc32c;
 use crate::memory::MemoryHandle;
 use crate::spi::{Offer, Refusal};
@@ -35,7 +38,9 @@ pub const PACKETS_MAX: u64 = 4096;
 /// The maximum length of the words behind an acknowledgement, in bytes. Together with the word in
 /// the header, they have a bit for each packet in flight.
 pub const FURTHER_MAX: usize = (PACKETS_MAX / 64 - 1) as usize * 8;
-const _: () = assert!(HEADER + FURTHER_MAX <= HANDSHAKE_MAX);
+const _: () = assert!(HEADER + MARKS + FURTHER_MAX <= HANDSHAKE_MAX);
+/// The length of the counts of marks in an acknowledgement, in bytes.
+const MARKS: usize = 8;
 
 const KIND: usize = 5;
 const OPERATION: usize = 6;
@@ -51,6 +56,7 @@ const PING: u8 = 0x11;
 const PROBE: u8 = 0x12;
 const PROBED: u8 = 0x13;
 const CLOSE: u8 = 0x14;
+const MARKED: u8 = 0x15;
 const DATA: u8 = 0x20;
 const FRAGMENT: u8 = 0x21;
 
@@ -72,35 +78,6 @@ pub struct Header {
     /// The number of bytes of datagrams that the sender keeps until it looks at them. No more may
     /// be in flight to it from `ack` on; over long round trips, a multiple.
     pub window: u32,
-}
-
-/// A selective acknowledgement: bit `i` of word `k` is set if packet `ack + 1 + 64 * k + i` has
-/// arrived. The first word is in the header, the others are behind it in an [`Body::Ack`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sack<'a> {
-    pub(super) first: u64,
-    pub(super) further: &'a [u8],
-}
-
-impl Sack<'_> {
-    /// The acknowledgement of no further packet.
-    pub(super) const NONE: Self = Self { first: 0, further: &[] };
-
-    /// Returns the words that are not zero, with the numbers of their first bits.
-    pub(super) fn words(self) -> impl Iterator<Item = (u64, u64)> {
-        let further = self.further.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
-        let words = std::iter::once(self.first).chain(further);
-        (0..).step_by(64).zip(words).filter(|(_, word)| *word != 0)
-    }
-
-    /// Returns the number after the last set bit.
-    #[inline]
-    pub(super) fn end(self) -> u64 {
-        if self.first == 0 && self.further.is_empty() {
-            return 0;
-        }
-        self.words().last().map_or(0, |(begin, word)| begin + 64 - u64::from(word.leading_zeros()))
-    }
 }
 
 /// The action of a data packet.
@@ -182,7 +159,14 @@ pub enum Body<'a> {
         /// The words, of eight bytes each: see [`Sack`].
         further: &'a [u8],
     },
-    /// Asks for an `Ack` at once.
+    /// Acknowledges as `Ack` does, and reports the marks that the sender has received.
+    Marked {
+        /// The marks.
+        marks: Marks,
+        /// The words, as in `Ack`.
+        further: &'a [u8],
+    },
+    /// Asks for an `Ack` or `Marked` at once.
     Ping,
     /// Tests whether packets of its length get through.
     Probe,
@@ -286,6 +270,14 @@ fn control(kind: u8, rest: &[u8]) -> Result<Body<'_>, BadPacket> {
     match kind {
         ACK if rest.len() <= FURTHER_MAX && rest.len().is_multiple_of(8) => Ok(Body::Ack { further: rest }),
         ACK => Err(BadPacket::Fields),
+        MARKED => {
+            let (capable, congested) =
+                (u32_at(rest, 0).ok_or(BadPacket::Short)?, u32_at(rest, 4).ok_or(BadPacket::Short)?);
+            match control(ACK, &rest[MARKS..])? {
+                Body::Ack { further } => Ok(Body::Marked { marks: Marks { capable, congested }, further }),
+                _ => Err(BadPacket::Kind),
+            }
+        }
         PING => nothing(Body::Ping),
         PROBE => {
             let is_zero = rest.iter().all(|byte| *byte == 0);
@@ -446,6 +438,13 @@ pub fn write(into: &mut [u8], header: &Header, body: &Body<'_>) -> Result<usize,
             within(further.len(), FURTHER_MAX)?;
             tail.extend(*further);
             ACK
+        }
+        Body::Marked { marks, further } => {
+            within(further.len(), FURTHER_MAX)?;
+            tail.extend(marks.capable.to_le_bytes());
+            tail.extend(marks.congested.to_le_bytes());
+            tail.extend(*further);
+            MARKED
         }
         Body::Ping => PING,
         Body::Probe => PROBE,

@@ -31,6 +31,8 @@ pub struct LinkPort<L> {
     // The number of predicted packets that may still arrive before a call takes the full path,
     // which checks everything else.
     expected: u32,
+    // Whether the link sends marks.
+    sends_marks: bool,
 }
 
 /// The time of the engine's next timer, and the number of posted descriptors at the last full
@@ -61,6 +63,7 @@ impl<L: Link> LinkPort<L> {
             held: None,
             rest: Rest::NONE,
             expected: EXPECTED,
+            sends_marks: false,
         }
     }
 
@@ -114,6 +117,11 @@ impl<L: Link> LinkPort<L> {
             }
             next = self.take();
         }
+        if has_received {
+            let link = &mut self.link.link;
+            link.read_marks(true);
+            self.engine.received_marks_are(link.marks());
+        }
         has_received
     }
 
@@ -158,6 +166,10 @@ impl<L: Link> LinkPort<L> {
 
     fn send(&mut self, now: u64, sink: &mut dyn Sink) {
         self.rest = Rest::NONE;
+        if self.sends_marks != self.engine.sends_marks() {
+            self.sends_marks = !self.sends_marks;
+            self.link.link.send_marks(self.sends_marks);
+        }
         if let Some(length) = self.held
             && !self.offer(now, length)
         {
@@ -232,6 +244,7 @@ impl<L: Link> Port for LinkPort<L> {
             && self.engine.take_expected(&self.incoming[..length], sink)
         {
             self.expected -= 1;
+            self.link.link.read_marks(false);
             self.rest = Rest::NONE;
             return;
         }

@@ -1,6 +1,7 @@
 //! The sending direction: the packets under way, their times, and those that have to be sent again.
 
 use super::congestion::Congestion;
+use super::ecn::{Ecn, UNREAD_MAX};
 use super::overtaking::Overtaking;
 use super::pacing::{Pacing, Rate};
 use super::packet::{PACKETS_MAX, Sack};
@@ -79,6 +80,8 @@ struct NewlyAcked {
     bound: u64,
     // The maximum length of the packets that were never sent in fragments.
     longest: u32,
+    // The number of packets whose marks the peer reads.
+    long: u32,
 }
 
 impl NewlyAcked {
@@ -91,6 +94,7 @@ impl NewlyAcked {
         }
         packet.state = State::Arrived;
         self.bytes += length;
+        self.long += u32::from(packet.length > UNREAD_MAX);
         self.longest = self.longest.max(if packet.is_fragmented { 0 } else { packet.length });
         if packet.transmission > reduced_at {
             self.fresh += length;
@@ -138,6 +142,7 @@ pub(super) struct Sending {
     pacing: Pacing,
     // The time until which a packet waits because of pacing alone.
     paced_until: Option<u64>,
+    pub(super) ecn: Ecn,
     /// The number of packets sent again.
     pub(super) retransmitted: u64,
 }
@@ -165,6 +170,7 @@ impl Sending {
             long_losses: 0,
             pacing: Pacing::default(),
             paced_until: None,
+            ecn: Ecn::default(),
             retransmitted: 0,
         }
     }
@@ -268,6 +274,7 @@ impl Sending {
             sent: now,
         };
         self.packets.push_back(packet);
+        self.ecn.sent(length);
         self.in_flight += length as u64;
         self.occupied += length as u64 + OVERHEAD;
         self.pace(now, length as u64);
@@ -389,7 +396,10 @@ impl Sending {
             self.trip.sample(now.saturating_sub(newly.sent));
         }
         self.trip.answered_within(newly.bound);
-        if was_full && newly.fresh > 0 {
+        self.ecn.acknowledged(newly.long);
+        if self.ecn.take_congestion() && newly.fresh > 0 {
+            self.reduce();
+        } else if was_full && newly.fresh > 0 {
             self.congestion.acknowledged(now, newly.fresh, self.trip.smoothed());
         }
         if self.find_losses(now) && timeouts >= PERSISTENT {
@@ -431,10 +441,15 @@ impl Sending {
         }
         self.long_losses += u32::from(is_long);
         if is_fresh {
-            self.congestion.lost();
-            self.reduced_at = self.transmissions;
+            self.reduce();
         }
         is_fresh
+    }
+
+    /// Reduces the congestion window, once for the packets in flight.
+    fn reduce(&mut self) {
+        self.congestion.lost();
+        self.reduced_at = self.transmissions;
     }
 
     fn start_timer(&mut self, now: u64) {
@@ -456,6 +471,9 @@ impl Sending {
             let (newest, oldest) = (packets.clone().rposition(is_in_flight), packets.position(is_in_flight));
             self.probes = if newest == oldest { 1 } else { 2 };
             self.timeouts += 1;
+            if self.timeouts >= PERSISTENT {
+                self.ecn.overdue();
+            }
             self.trip.expired();
         }
         self.start_timer(now);

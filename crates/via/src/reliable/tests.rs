@@ -1,6 +1,7 @@
 //! Two engines, and a network between them with the faults that the test wants, in virtual time.
 
 mod bad_networks;
+mod ecn;
 mod fast_path;
 mod handshakes;
 mod long_lines;
@@ -12,7 +13,7 @@ mod tokens;
 
 use super::handshake::{Answer, Answering, Requesting};
 use super::packet::{self, Body};
-use super::{Engine, Settings};
+use super::{Engine, Marks, Settings};
 use crate::attributes::Reliability;
 use crate::descriptor::{Descriptor, Operation, RemoteAddress, Segment, Status};
 use crate::error::Ended;
@@ -189,6 +190,8 @@ pub(super) struct Faults {
     pub(super) jitter: u64,
     /// The maximum length of a datagram that gets through; 0 for any length.
     pub(super) most: usize,
+    /// Whether datagrams with marks never get through.
+    pub(super) loses_marks: bool,
     /// The maximum length of a datagram that the link takes; 0 for any length.
     pub(super) refuses_above: usize,
     /// Whether datagrams from end 0, or end 1, never get through.
@@ -204,11 +207,13 @@ pub(super) struct Line {
     pub(super) rate: u64,
     /// The number of bytes that may wait for a line with a rate. Further datagrams are lost.
     pub(super) queue: u64,
+    /// The number of bytes from which on the line marks datagrams instead; 0 for no marks.
+    pub(super) marks_from: u64,
 }
 
 impl Default for Line {
     fn default() -> Self {
-        Self { delay: 20_000, rate: 0, queue: 0 }
+        Self { delay: 20_000, rate: 0, queue: 0, marks_from: 0 }
     }
 }
 
@@ -224,7 +229,9 @@ pub(super) struct Net {
     // The time at which each direction of the line has sent all datagrams.
     line_free: [u64; 2],
     pub(super) chance: Chance,
-    in_flight: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
+    in_flight: BTreeMap<(u64, u64), (usize, Vec<u8>, Marks)>,
+    // The marks that each end has received.
+    marks: [Marks; 2],
     serial: u64,
     idle: u32,
     /// The number of datagrams sent.
@@ -270,6 +277,7 @@ impl Net {
             line_free: [0; 2],
             chance: Chance(0x9e37_79b9),
             in_flight: BTreeMap::new(),
+            marks: [Marks::default(); 2],
             serial: 0,
             idle: 0,
             datagrams: 0,
@@ -279,6 +287,7 @@ impl Net {
 
     pub(super) fn deliver(&mut self, from: usize, datagram: &[u8]) {
         self.datagrams += 1;
+        let marks = self.mark(from);
         let Some(sent) = self.serialise(from, datagram.len()) else { return };
         if from == 0
             && !self.lost.is_empty()
@@ -288,6 +297,9 @@ impl Net {
             return;
         }
         let faults = self.faults;
+        if faults.loses_marks && self.ends[from].engine.sends_marks() {
+            return;
+        }
         if faults.cut[from] || (faults.most > 0 && datagram.len() > faults.most) || self.chance.one_in(faults.loses) {
             return;
         }
@@ -299,8 +311,16 @@ impl Net {
             }
             let jitter = if faults.jitter > 0 { self.chance.next() % faults.jitter } else { 0 };
             self.serial += 1;
-            self.in_flight.insert((sent + self.line.delay + jitter, self.serial), (1 - from, bytes));
+            self.in_flight.insert((sent + self.line.delay + jitter, self.serial), (1 - from, bytes, marks));
         }
+    }
+
+    /// Returns the mark that a datagram has behind the line.
+    fn mark(&self, from: usize) -> Marks {
+        let Line { rate, marks_from, .. } = self.line;
+        let capable = u32::from(marks_from > 0 && self.ends[from].engine.sends_marks());
+        let waits = self.line_free[from].saturating_sub(self.now) * rate / 8 / 1_000_000_000;
+        Marks { capable, congested: if waits >= marks_from { capable } else { 0 } }
     }
 
     /// Returns the time at which the line has sent a datagram. `None` when too much is waiting.
@@ -359,7 +379,10 @@ impl Net {
         assert!(self.idle < 1000, "something is due and not done: {:#?}", self.ends);
         self.now = self.now.max(next);
         while let Some(entry) = self.in_flight.first_entry().filter(|entry| entry.key().0 <= self.now) {
-            let (to, bytes) = entry.remove();
+            let (to, bytes, marks) = entry.remove();
+            let all = &mut self.marks[to];
+            *all = Marks { capable: all.capable + marks.capable, congested: all.congested + marks.congested };
+            self.ends[to].engine.received_marks_are(*all);
             let End { engine, queues } = &mut self.ends[to];
             if !self.predicts || !engine.take_expected(&bytes, queues) {
                 let _ = engine.handle(self.now, &bytes, queues);

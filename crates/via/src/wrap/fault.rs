@@ -3,7 +3,7 @@
 use super::channel::{Channel, Counts};
 use super::conditions::{Conditions, Way};
 use crate::Error;
-use crate::reliable::Link;
+use crate::reliable::{Link, Marks};
 use rustix::event::epoll;
 use rustix::fd::OwnedFd;
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
@@ -148,6 +148,18 @@ impl<L: Link> Link for FaultLink<L> {
 
     fn find_moved(&mut self) {
         self.inner.find_moved();
+    }
+
+    fn send_marks(&mut self, sends: bool) {
+        self.inner.send_marks(sends);
+    }
+
+    fn read_marks(&mut self, reads: bool) {
+        self.inner.read_marks(reads);
+    }
+
+    fn marks(&self) -> Marks {
+        self.inner.marks()
     }
 
     fn peer(&self) -> String {

@@ -38,7 +38,7 @@ pub use packet::Ends;
 pub use shared::SharedCapture;
 
 use crate::Error;
-use crate::reliable::Link;
+use crate::reliable::{Link, Marks};
 use rustix::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -94,6 +94,18 @@ impl<L: Link> Link for PcapLink<L> {
 
     fn find_moved(&mut self) {
         self.inner.find_moved();
+    }
+
+    fn send_marks(&mut self, sends: bool) {
+        self.inner.send_marks(sends);
+    }
+
+    fn read_marks(&mut self, reads: bool) {
+        self.inner.read_marks(reads);
+    }
+
+    fn marks(&self) -> Marks {
+        self.inner.marks()
     }
 
     fn peer(&self) -> String {

@@ -2,8 +2,9 @@
 
 use super::connections::Connections;
 use super::reports::PortReports;
+use super::socket::{CAPABLE, CONGESTED, ask_for_marks, enlarge, receive_marked, send_mark};
 use crate::Error;
-use crate::reliable::{Link, moved};
+use crate::reliable::{Link, Marks, moved};
 use crate::sync::lock;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -28,6 +29,8 @@ pub(super) struct UdpLink {
     reports: PortReports,
     // The connection's ids, once it is open: of this end and of the peer.
     ids: Option<[u64; 2]>,
+    reads_marks: bool,
+    marks: Marks,
 }
 
 /// The side of a connection.
@@ -77,6 +80,7 @@ impl UdpLink {
             let _ = sockopt::set_ipv6_mtu_discover(&fd, sockopt::Ipv6PathMtuDiscovery::PROBE);
         }
         enlarge(&fd, buffer);
+        ask_for_marks(&fd);
         rustix::net::connect(&fd, &peer).map_err(Error::system("connecting a UDP socket"))?;
         let mtu = if peer.is_ipv4() { sockopt::ip_mtu(&fd) } else { sockopt::ipv6_mtu(&fd) };
         let headers = if is_four { HEADERS.0 } else { HEADERS.1 };
@@ -88,6 +92,8 @@ impl UdpLink {
             side,
             reports: PortReports::default(),
             ids: None,
+            reads_marks: true,
+            marks: Marks::default(),
         })
     }
 
@@ -109,6 +115,17 @@ impl UdpLink {
         }
     }
 
+    fn receive_next(&mut self, into: &mut [u8]) -> Result<usize, Errno> {
+        if !self.reads_marks {
+            return rustix::net::recv(&*self.fd, into, RecvFlags::DONTWAIT).map(|(length, _)| length);
+        }
+        let received = receive_marked(&self.fd, into);
+        let (length, mark) = received.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        self.marks.capable = self.marks.capable.wrapping_add((mark == CAPABLE || mark == CONGESTED).into());
+        self.marks.congested = self.marks.congested.wrapping_add((mark == CONGESTED).into());
+        Ok(length)
+    }
+
     fn hint(&self) -> Error {
         Error::NotFound { name: self.peer() }
     }
@@ -119,17 +136,6 @@ impl Drop for UdpLink {
         if let (Side::Server(connections), Some([own, _])) = (&self.side, self.ids) {
             connections.remove(own);
         }
-    }
-}
-
-/// Enlarges a socket's buffers as far as is permitted.
-pub(super) fn enlarge(fd: &OwnedFd, buffer: usize) {
-    if sockopt::set_socket_recv_buffer_size_force(fd, buffer).is_err() {
-        // The peer learns of a smaller buffer as a smaller window.
-        let _ = sockopt::set_socket_recv_buffer_size(fd, buffer);
-    }
-    if sockopt::set_socket_send_buffer_size_force(fd, buffer).is_err() {
-        let _ = sockopt::set_socket_send_buffer_size(fd, buffer);
     }
 }
 
@@ -158,8 +164,8 @@ impl Link for UdpLink {
     }
 
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
-        match rustix::net::recv(&*self.fd, &mut *into, RecvFlags::DONTWAIT) {
-            Ok((length, _)) => {
+        match self.receive_next(into) {
+            Ok(length) => {
                 self.reports.received();
                 self.answer_token(&into[..length]);
                 Ok(Some(length))
@@ -191,6 +197,18 @@ impl Link for UdpLink {
         }
     }
 
+    fn send_marks(&mut self, sends: bool) {
+        send_mark(&self.fd, if sends { CAPABLE } else { 0 });
+    }
+
+    fn read_marks(&mut self, reads: bool) {
+        self.reads_marks = reads;
+    }
+
+    fn marks(&self) -> Marks {
+        self.marks
+    }
+
     fn peer(&self) -> String {
         lock(&self.peer).to_string()
     }
@@ -198,5 +216,58 @@ impl Link for UdpLink {
     fn local(&self) -> Option<String> {
         let name = rustix::net::getsockname(&*self.fd).ok()?;
         SocketAddr::try_from(name).ok().map(|address| address.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reports::PortReports;
+    use super::*;
+    use std::net::UdpSocket;
+    use std::time::Instant;
+
+    /// Makes two ends of a connection at this address.
+    fn pair(address: &str) -> [UdpLink; 2] {
+        let socket = UdpSocket::bind(address).unwrap();
+        let here = socket.local_addr().unwrap();
+        let one = UdpLink::to_server(here, 1 << 16, PortReports::default()).unwrap();
+        drop(socket);
+        let there = one.local().unwrap().parse().unwrap();
+        let other = UdpLink::to_client(there, here, 1 << 16, Arc::default()).unwrap();
+        [one, other]
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "makes sockets")]
+    fn marks_of_datagrams_are_counted_while_they_are_read() {
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            let [mut one, mut other] = pair(address);
+            for (mark, reads, capable, congested) in [
+                (0, true, 0, 0),
+                (CAPABLE, true, 1, 0),
+                (CONGESTED, true, 2, 1),
+                (CONGESTED, false, 2, 1),
+                (1, true, 2, 1),
+            ] {
+                send_mark(&one.fd, mark);
+                other.read_marks(reads);
+                assert!(one.send(b"hello").unwrap());
+                let (mut bytes, began) = ([0; 100], Instant::now());
+                let length = loop {
+                    if let Some(length) = other.receive(&mut bytes).unwrap() {
+                        break length;
+                    }
+                    assert!(began.elapsed() < ground::LATEST, "nothing arrives");
+                };
+                assert_eq!(
+                    (&bytes[..length], other.marks()),
+                    (&b"hello"[..], Marks { capable, congested }),
+                    "{address}"
+                );
+            }
+            one.send_marks(true);
+            one.send(b"hello").unwrap();
+            one.send_marks(false);
+        }
     }
 }

@@ -1,9 +1,8 @@
-//! The socket of a listener.
+//! Calls of the kernel without a safe interface: the socket of a listener, and marks of datagrams.
 //!
 //! A host may have several addresses, and a peer takes answers only from the one that it sent to.
-//! So the socket reports to which address each datagram was sent, and answers from there.
+//! So a listener's socket reports to which address each datagram was sent, and answers from there.
 
-use super::link::enlarge;
 use crate::Error;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::net::sockopt;
@@ -20,6 +19,12 @@ const CONTROL: usize = CONTROL_HEADER + size_of::<libc::in6_pktinfo>();
 // Control messages are read and written byte by byte, as the kernel lays them out on systems of 64
 // bits.
 const _: () = assert!(size_of::<usize>() == 8 && CONTROL_HEADER == 16);
+
+/// The bits of a mark in the header of IP, the mark of a sender that supports notification, and the
+/// mark of congestion: RFC 3168, 5.
+const MARK: u8 = 0b11;
+pub(super) const CAPABLE: u8 = 0b10;
+pub(super) const CONGESTED: u8 = 0b11;
 
 /// A received datagram.
 #[derive(Clone, Copy, Debug)]
@@ -55,12 +60,7 @@ impl ListeningSocket {
             SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_PKTINFO),
             SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO),
         };
-        let (on, length) = (1_i32, size_of::<i32>() as libc::socklen_t);
-        // SAFETY: the pointer leads to `length` bytes, which the call only reads.
-        let done = unsafe { libc::setsockopt(fd.as_raw_fd(), level, option, (&raw const on).cast(), length) };
-        if done != 0 {
-            return Err(Error::io("asking for the local addresses of datagrams")(io::Error::last_os_error()));
-        }
+        set_option(&fd, level, option, 1).map_err(Error::io("asking for the local addresses of datagrams"))?;
         Ok(Self { fd, local })
     }
 
@@ -102,14 +102,13 @@ impl ListeningSocket {
     /// Reads the local address of a datagram. Falls back to the socket's address if the kernel
     /// reports none, or one of several hosts.
     fn read_control(&self, control: &[u8; CONTROL]) -> SocketAddr {
-        let word = |at: usize| i32::from_ne_bytes([control[at], control[at + 1], control[at + 2], control[at + 3]]);
         let data = &control[CONTROL_HEADER..];
-        let found: Option<(IpAddr, u32)> = match (word(8), word(12)) {
+        let found: Option<(IpAddr, u32)> = match (word(control, 8), word(control, 12)) {
             (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
                 data[4..].first_chunk::<4>().map(|ip| (Ipv4Addr::from(*ip).into(), 0))
             }
             (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
-                let interface = word(CONTROL_HEADER + 16).cast_unsigned();
+                let interface = word(control, CONTROL_HEADER + 16).cast_unsigned();
                 data.first_chunk::<16>().map(|ip| (Ipv6Addr::from(*ip).into(), interface))
             }
             _ => None,
@@ -124,6 +123,63 @@ impl ListeningSocket {
             _ => self.local,
         }
     }
+}
+
+/// Sets an option of a socket.
+fn set_option(fd: &OwnedFd, level: i32, option: i32, value: i32) -> io::Result<()> {
+    let length = size_of::<i32>() as libc::socklen_t;
+    // SAFETY: the pointer leads to `length` bytes, which the call only reads.
+    let done = unsafe { libc::setsockopt(fd.as_raw_fd(), level, option, (&raw const value).cast(), length) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Enlarges a socket's buffers as far as is permitted.
+pub(super) fn enlarge(fd: &OwnedFd, buffer: usize) {
+    if sockopt::set_socket_recv_buffer_size_force(fd, buffer).is_err() {
+        // The peer learns of a smaller buffer as a smaller window.
+        let _ = sockopt::set_socket_recv_buffer_size(fd, buffer);
+    }
+    if sockopt::set_socket_send_buffer_size_force(fd, buffer).is_err() {
+        let _ = sockopt::set_socket_send_buffer_size(fd, buffer);
+    }
+}
+
+/// Has the kernel report the marks of received datagrams. A socket of IPv6 may have a peer of IPv4.
+/// If the kernel cannot, no marks are found.
+pub(super) fn ask_for_marks(fd: &OwnedFd) {
+    let _ = set_option(fd, libc::IPPROTO_IP, libc::IP_RECVTOS, 1);
+    let _ = set_option(fd, libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, 1);
+}
+
+/// Has the kernel send datagrams with a mark, of which only the two bits of RFC 3168 are set. If
+/// the kernel cannot, datagrams have no marks.
+pub(super) fn send_mark(fd: &OwnedFd, mark: u8) {
+    let _ = set_option(fd, libc::IPPROTO_IP, libc::IP_TOS, mark.into());
+    let _ = set_option(fd, libc::IPPROTO_IPV6, libc::IPV6_TCLASS, mark.into());
+}
+
+/// Receives the next datagram of a connected socket. Returns its length and its mark.
+pub(super) fn receive_marked(fd: &OwnedFd, into: &mut [u8]) -> io::Result<(usize, u8)> {
+    let mut control = [0; CONTROL];
+    let mut part = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+    let mut message = header(&raw mut part);
+    (message.msg_control, message.msg_controllen) = ((&raw mut control).cast(), CONTROL);
+    // SAFETY: each pointer of the message leads to as many bytes as it says, which nothing else
+    // uses during the call.
+    let length = unsafe { libc::recvmsg(fd.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
+    let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
+    // The mark is the first byte of IPv4's message, and the first word of IPv6's.
+    let mark = match (word(&control, 8), word(&control, 12)) {
+        (libc::IPPROTO_IP, libc::IP_TOS) => control[CONTROL_HEADER],
+        (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => word(&control, CONTROL_HEADER) as u8,
+        _ => 0,
+    };
+    Ok((length, mark & MARK))
+}
+
+/// Returns the word at this offset of a control message.
+fn word(control: &[u8; CONTROL], at: usize) -> i32 {
+    i32::from_ne_bytes([control[at], control[at + 1], control[at + 2], control[at + 3]])
 }
 
 /// Returns the header of a message of one part, without an address and control messages.

@@ -9,12 +9,15 @@
 
 use super::{Engine, Phase};
 use crate::descriptor::Operation;
+use crate::reliable::ecn::UNREAD_MAX;
 use crate::reliable::packet::{Expected, Sack, WRITE_HEADER};
 use crate::reliable::sending::Piece;
 use crate::spi::Sink;
 
 /// The maximum length of a predicted packet, in bytes.
 const EXPECTED_MAX: usize = 256;
+// A port does not read the marks of datagrams that follow predicted packets.
+const _: () = assert!(EXPECTED_MAX <= UNREAD_MAX as usize);
 
 /// The deferred part of a predicted packet's processing.
 #[derive(Clone, Copy, Debug)]

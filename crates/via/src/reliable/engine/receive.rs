@@ -78,7 +78,14 @@ impl Engine {
             _ => {}
         }
         self.sending.window_is(header.window);
-        let further = if let Body::Ack { further } = body { further } else { &[][..] };
+        let further = match body {
+            Body::Ack { further } => further,
+            Body::Marked { marks, further } => {
+                self.sending.ecn.reported(*marks);
+                further
+            }
+            _ => &[][..],
+        };
         let sack = Sack { first: header.sack, further };
         if self.is_reliable && self.acknowledged(now, header.ack, sack, sink).is_none() {
             return self.violated(sink);
@@ -111,6 +118,7 @@ impl Engine {
                 self.fragment(now, header.number, (*index, *length), bytes, sink);
             }
             Body::Ack { .. }
+            | Body::Marked { .. }
             | Body::Request { .. }
             | Body::Accept { .. }
             | Body::Reject { .. }

@@ -113,7 +113,8 @@ impl Engine {
     fn put_ack(&mut self, into: &mut [u8]) -> Option<usize> {
         self.receiving.acknowledged();
         let mut words = [0; FURTHER_MAX];
-        self.put(into, &Body::Ack { further: self.receiving.put_further(&mut words) })
+        let (report, further) = (self.sending.ecn.report(), self.receiving.put_further(&mut words));
+        self.put(into, &report.map_or(Body::Ack { further }, |marks| Body::Marked { marks, further }))
     }
 
     fn control_packet(&mut self, now: u64, into: &mut [u8]) -> Option<usize> {
@@ -141,11 +142,12 @@ impl Engine {
     }
 
     /// Notes that a data packet was made. The packet acknowledges all packets received so far,
-    /// unless some of them are too far ahead, and needs an acknowledgement itself.
+    /// unless some of them are too far ahead or marks are to be reported. It needs an
+    /// acknowledgement itself.
     pub(super) fn made(&mut self, now: u64) {
         self.statistics.sent += 1;
         if self.is_reliable {
-            if !self.receiving.has_further() {
+            if !self.receiving.has_further() && !self.sending.ecn.has_news() {
                 self.receiving.acknowledged();
             }
             self.liveness.waiting.get_or_insert(now);

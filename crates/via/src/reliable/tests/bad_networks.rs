@@ -9,8 +9,16 @@ use crate::reliable::Settings;
 use std::time::Duration;
 
 const SECOND: u64 = 1_000_000_000;
-const ALL_FAULTS: Faults =
-    Faults { loses: 7, doubles: 5, damages: 11, jitter: 300_000, most: 0, refuses_above: 0, cut: [false; 2] };
+const ALL_FAULTS: Faults = Faults {
+    loses: 7,
+    doubles: 5,
+    damages: 11,
+    jitter: 300_000,
+    most: 0,
+    loses_marks: false,
+    refuses_above: 0,
+    cut: [false; 2],
+};
 
 /// Runs a mix of operations over such a network, and checks every byte.
 fn mix(level: Reliability, faults: Faults, seed: u64, count: u64) -> Net {

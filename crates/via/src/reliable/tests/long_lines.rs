@@ -21,7 +21,7 @@ fn line(round_trip: u64) -> Net {
 
 /// Makes such a connection whose ends keep `window` bytes of datagrams.
 fn to_socket(round_trip: u64, window: u32) -> Net {
-    let line = Line { delay: round_trip * MILLISECOND / 2, rate: RATE, queue: QUEUE };
+    let line = Line { delay: round_trip * MILLISECOND / 2, rate: RATE, queue: QUEUE, ..Line::default() };
     let settings = Settings { window, ..Settings::default() };
     let mut net = Net::over(ReliableDelivery, &settings, MTU, line);
     net.until(|ends| ends.iter().all(|end| end.engine.is_open()));
@@ -30,7 +30,7 @@ fn to_socket(round_trip: u64, window: u32) -> Net {
 
 /// Writes without a pause for a span of milliseconds. Returns the rate in Mbit/s at which data
 /// arrived.
-fn goodput(net: &mut Net, span: u64) -> f64 {
+pub(super) fn goodput(net: &mut Net, span: u64) -> f64 {
     let source = region(LENGTH as usize, Access::LOCAL);
     let arrived = |net: &Net| net.ends[1].engine.next_numbers()[1];
     let (before, limit) = (arrived(net), net.now + span * MILLISECOND);

@@ -19,7 +19,7 @@ fn packets_over_short_round_trips_are_not_paced() {
 
 #[test]
 fn a_window_of_packets_passes_a_short_queue() {
-    let mut net = known(Line { delay: 25 * MILLISECOND, rate: 100_000_000, queue: 20_000 });
+    let mut net = known(Line { delay: 25 * MILLISECOND, rate: 100_000_000, queue: 20_000, ..Line::default() });
     let took = transfer(&mut net, 40, |_| false);
     assert_eq!(repeated(&net), 0);
     assert!((60..100).contains(&took), "{took} ms: within one round trip, and spread over it");

@@ -14,7 +14,7 @@ const LENGTH: u32 = 1 << 20;
 
 /// Makes a connection over a line of 100 Mbit/s and 20 ms, whose ends have found its packet length.
 fn line(mtu: usize) -> Net {
-    let line = Line { delay: 10 * MILLISECOND, rate: 100_000_000, queue: 250_000 };
+    let line = Line { delay: 10 * MILLISECOND, rate: 100_000_000, queue: 250_000, ..Line::default() };
     let mut net = Net::over(ReliableDelivery, &Settings { window: 4 << 20, ..Settings::default() }, mtu, line);
     net.pass(SECOND);
     assert_eq!(packets(&net), [mtu; 2]);

@@ -2,7 +2,7 @@
 
 use super::{Datagram, EventKind, Trace};
 use crate::Error;
-use crate::reliable::Link;
+use crate::reliable::{Link, Marks};
 use rustix::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -61,6 +61,18 @@ impl<L: Link> Link for TracedLink<L> {
 
     fn find_moved(&mut self) {
         self.inner.find_moved();
+    }
+
+    fn send_marks(&mut self, sends: bool) {
+        self.inner.send_marks(sends);
+    }
+
+    fn read_marks(&mut self, reads: bool) {
+        self.inner.read_marks(reads);
+    }
+
+    fn marks(&self) -> Marks {
+        self.inner.marks()
     }
 
     fn peer(&self) -> String {
