@@ -20,6 +20,7 @@ pub mod calls;
 mod case;
 mod error;
 mod histogram;
+mod hosts;
 mod machine;
 mod payload;
 mod places;
