@@ -11,6 +11,7 @@
 //! - [`raw`]: the baselines: the best that two processes can do with bare memory, futexes and
 //!   sockets.
 //! - [`cable`]: two hosts, for operations over a network.
+//! - [`goodput`]: bulk data over lines with a rate, a delay and losses.
 //! - [`ServerProcess`]: the other process of a case. All servers but the measured one are stopped.
 //!
 //! Programs that use obvia do not link this crate.
@@ -19,7 +20,9 @@ pub mod cable;
 pub mod calls;
 mod case;
 mod error;
+pub mod goodput;
 mod histogram;
+mod hosts;
 mod machine;
 mod payload;
 mod places;

@@ -2,12 +2,14 @@
 
 mod chart;
 mod drawn;
+mod goodput;
 mod json;
 mod plot;
 mod table;
 mod timeline;
 
 pub use drawn::drawn;
+pub use goodput::{goodput_plot, goodput_tables};
 pub use json::json;
 pub use plot::plot;
 pub use table::table;

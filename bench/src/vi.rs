@@ -195,7 +195,7 @@ fn done(descriptor: Box<Descriptor>, bytes: usize) -> Result<Box<Descriptor>, Er
     Err(Error::Corrupt { what: "the length of a transfer", expected, found })
 }
 
-fn post(queue: &mut WorkQueue, descriptor: Box<Descriptor>) -> Result<(), Error> {
+pub(crate) fn post(queue: &mut WorkQueue, descriptor: Box<Descriptor>) -> Result<(), Error> {
     queue.post(descriptor).map_err(|error| Error::Failed { message: format!("posting a descriptor: {error}") })
 }
 
@@ -212,6 +212,6 @@ fn set_first_word(memory: &Memory, word: u32) {
 }
 
 #[cold]
-fn failed(error: obvia_via::Error) -> Error {
+pub(crate) fn failed(error: obvia_via::Error) -> Error {
     Error::Failed { message: error.to_string() }
 }

@@ -4,6 +4,7 @@ mod bandwidth;
 mod call_lat;
 mod call_rate;
 mod dcom_vi;
+mod goodput;
 mod measuring;
 mod pfs_reread;
 mod send_lat;
@@ -45,6 +46,9 @@ enum Measurement {
     /// Reads of a file in the page cache: through a file server, against pread(2)
     #[command(name = "pfs_reread")]
     PfsReread(pfs_reread::Arguments),
+    /// Bulk data over lines with a delay and losses: by virtual interfaces, against TCP
+    #[command(name = "goodput")]
+    Goodput(goodput::Arguments),
     /// Draw the measurements of another program: for `cargo xtask bench-jrpc` and `bench-web`
     #[command(name = "draw", hide = true)]
     Draw(Draw),
@@ -164,6 +168,7 @@ pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Measurement::WriteBw(arguments) => bandwidth::main(&arguments, Direction::Write),
         Measurement::ReadBw(arguments) => bandwidth::main(&arguments, Direction::Read),
         Measurement::PfsReread(arguments) => pfs_reread::main(&arguments),
+        Measurement::Goodput(arguments) => goodput::main(&arguments),
         Measurement::Draw(arguments) => arguments.draw(),
         Measurement::ServeReread(ServeReread { file, wait, over, cpu, parent }) => {
             match reread::serve(&file, wait, over.over(), cpu, parent).context("serving a file")? {}

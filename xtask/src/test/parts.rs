@@ -244,6 +244,14 @@ pub(super) const GROUPS: &[Part] = &[
         ..GROUP
     },
     Part {
+        name: "goodput",
+        about: "sends bulk data over a simulated line beside the kernel's TCP, alone and in competition",
+        profile: Some("goodput"),
+        tools: &[Tool::Nextest, Tool::Libfabric, Tool::Ip],
+        run: || workspace::test_all("goodput", &[]),
+        ..GROUP
+    },
+    Part {
         name: "java",
         about: "fuzzes the parsers in Java, and compares two builds of the published artifacts",
         tools: &[Tool::Jdk],

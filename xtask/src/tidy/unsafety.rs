@@ -61,6 +61,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("examples/notes/tests/", "passes arguments by reference, as C does"),
     ("testing/matrix/tests/pairs/malformed_responses.rs", "has a stub whose responses no stub of the compiler sends"),
     ("bench/counted/src/callgrind.rs", "asks valgrind by instructions that it knows"),
+    ("bench/src/goodput/tun.rs", "creates network interfaces by a request that only the kernel's types describe"),
     ("bench/src/raw.rs", "baselines share memory without the checks that obvia makes"),
     ("testing/torture/src/allocations.rs", "is a global allocator"),
     ("testing/torture/src/error_info.rs", "implements a COM interface whose methods take raw pointers"),

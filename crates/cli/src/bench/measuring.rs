@@ -96,7 +96,8 @@ impl Extent {
     }
 }
 
-fn write(file: &std::path::Path, text: &str) -> anyhow::Result<()> {
+/// Writes a file of results.
+pub(super) fn write(file: &std::path::Path, text: &str) -> anyhow::Result<()> {
     std::fs::write(file, text).with_context(|| format!("writing {}", file.display()))
 }
 
