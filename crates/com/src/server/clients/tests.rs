@@ -13,7 +13,7 @@ fn host(name: &str) -> Peer {
 }
 
 fn process(pid: u32) -> Peer {
-    Peer::Process { pid, uid: 0 }
+    Peer::Process { pid, uid: 0, serial: pid.into() }
 }
 
 fn enter(clients: &Clients, oxid: u64, peer: &Peer) -> bool {
@@ -63,7 +63,7 @@ fn lost_clients_without_references_or_of_this_host_end_at_once() {
     let (clients, begun) = (Clients::default(), Instant::now());
     assert!(enter(&clients, 1, &host("far")));
     assert_eq!(leave(&clients, 1, End::Lost(begun), 0), [1]);
-    let local = Peer::Process { pid: 7, uid: 0 };
+    let local = Peer::Process { pid: 7, uid: 0, serial: 7 };
     assert!(enter(&clients, 2, &local));
     assert_eq!(leave(&clients, 2, End::Lost(begun), 9), [2]);
     // A local client is gone as well where its last connection came over a network.
