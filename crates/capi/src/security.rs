@@ -102,7 +102,7 @@ impl CallerInfo {
             return Ok(());
         };
         match peer {
-            Peer::Process { pid, uid } => (self.process, self.uid) = (pid, uid),
+            Peer::Process { pid, uid, .. } => (self.process, self.uid) = (pid, uid),
             Peer::Host(host) => self.host = given(host)?,
         }
         if let Some(authenticated) = authenticated {

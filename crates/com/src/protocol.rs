@@ -4,6 +4,7 @@
 pub(crate) mod binding;
 pub(crate) mod call_context;
 pub(crate) mod frame;
+pub(crate) mod mark_proof;
 pub(crate) mod objref;
 pub(crate) mod orpc_headers;
 pub(crate) mod own_calls;

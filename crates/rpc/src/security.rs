@@ -16,6 +16,7 @@ pub mod spnego;
 mod tests;
 
 pub use secret::NtHash;
+pub use secret::code_of;
 pub(crate) use secret::hmac;
 
 use credentials::uppercase;

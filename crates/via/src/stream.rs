@@ -6,7 +6,7 @@
 mod local_ends;
 
 use crate::bell::{Bell, await_events};
-use crate::provider::shm::{Directory, local_peer};
+use crate::provider::shm::{Directory, local_peer, local_process};
 use crate::socket::accept;
 use crate::window::Peer;
 use crate::wrap::{Conversation, Ends, SharedCapture};
@@ -106,16 +106,17 @@ impl Stream {
     }
 
     fn local(socket: OwnedFd, is_opener: bool) -> Result<Self, Error> {
-        let (pid, uid) = local_peer(&socket)?;
+        let peer = local_process(&socket)?;
         let captured = match SharedCapture::of_process()? {
             Some(capture) => {
+                let (pid, _) = local_peer(&socket)?;
                 let ends = local_ends::of(capture, &socket, pid, is_opener)
                     .map_err(Error::system("reading the peer's credentials"))?;
                 Conversation::of_stream(ends, is_opener)?
             }
             None => None,
         };
-        Self::new(socket, Peer::Process { pid, uid }, None, captured)
+        Self::new(socket, peer, None, captured)
     }
 
     fn new(socket: OwnedFd, peer: Peer, local: Option<String>, captured: Option<Conversation>) -> Result<Self, Error> {

@@ -20,6 +20,8 @@ mod floods;
 mod greetings;
 #[path = "hostile/hostile_server.rs"]
 mod hostile_server;
+#[path = "hostile/identities.rs"]
+mod identities;
 #[path = "hostile/messages.rs"]
 mod messages;
 #[path = "hostile/objects.rs"]

@@ -226,7 +226,7 @@ mod tests {
     use obvia_rpc::security::{AuthType, Authenticated, Level, Principal};
 
     fn caller(uid: u32, pid: u32) -> Caller {
-        Caller { peer: Peer::Process { pid, uid }, authenticated: None }
+        Caller { peer: Peer::Process { pid, uid, serial: pid.into() }, authenticated: None }
     }
 
     #[test]

@@ -296,7 +296,7 @@ mod tests {
     use obvia_rpc::security::{AuthType, Authenticated, Principal};
 
     fn process(uid: u32) -> Caller {
-        Caller { peer: Peer::Process { pid: 7, uid }, authenticated: None }
+        Caller { peer: Peer::Process { pid: 7, uid, serial: 7 }, authenticated: None }
     }
 
     fn host(address: &str, user: Option<(&str, Level)>) -> Caller {

@@ -17,7 +17,8 @@ use crate::client::canceller;
 use crate::client::handshake::{Reached, for_home};
 use crate::client::proxy::ManagerPointer;
 use crate::protocol::binding;
-use crate::protocol::binding::Transfers;
+use crate::protocol::binding::{Transfers, Welcome};
+use crate::protocol::mark_proof::{MarkProof, place_of};
 use crate::protocol::own_calls;
 use crate::transport::local::LocalProcess;
 use crate::transport::network::{for_peers, protected};
@@ -64,6 +65,9 @@ pub(crate) struct Link {
     pidfd: Option<OwnedFd>,
     process: Arc<Process>,
     mark: Mutex<process::Mark>,
+    /// The proof with which the connections of a link of another transport than the first one join
+    /// the process's client at the server.
+    proof: Option<MarkProof>,
     terms: Terms,
     /// The interface and object of a server that is no obvia process and performs functions only.
     foreign: Option<ForeignServer>,
@@ -128,6 +132,7 @@ impl Link {
             pidfd,
             process: Arc::default(),
             mark: Mutex::default(),
+            proof: None,
             terms,
             foreign: None,
             bound: Mutex::default(),
@@ -245,19 +250,42 @@ impl Link {
     }
 
     fn connect_once(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
-        let local = self.local_process;
         let greet = |channel: &mut Channel| match self.foreign {
             Some(ForeignServer { info, .. }) => binding::alter(channel, info, self.transfers(), deadline),
-            // Another process, whose objects have the same numbers, may have the address by now.
-            None if binding::introduce(channel, local.oxid(), deadline)? != self.oxid => Err(self.process_ended()),
-            None => Ok(()),
+            None => self.introduce(channel, self.proof, deadline).map(drop),
         };
-        let connected = self.address.connect(local, &self.terms, options, deadline, greet);
+        let connected = self.address.connect(self.local_process, &self.terms, options, deadline, greet);
         match connected {
             Ok((channel, ())) => Ok(channel),
             Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE => Err(self.process_ended()),
             Err(error) => Err(error),
         }
+    }
+
+    /// Introduces this process on a connection. Returns whether the server has accepted the proof.
+    fn introduce(&self, channel: &mut Channel, proof: Option<MarkProof>, deadline: Deadline) -> Result<bool> {
+        match binding::introduce_with(channel, self.local_process.oxid(), proof, deadline)? {
+            Welcome::Confirmed => Ok(true),
+            Welcome::Process(oxid) if oxid == self.oxid => Ok(false),
+            // Another process, whose objects have the same numbers, may have the address by now.
+            Welcome::Process(_) => Err(self.process_ended()),
+        }
+    }
+
+    /// Proves to the server that this process is the one to which the server has sent `mark` over
+    /// another link, and opens the home connection anew as one of that process. Returns whether
+    /// the server has accepted the proof, and knows the mark itself.
+    fn prove_process(&mut self, mark: u64, deadline: Deadline) -> Result<bool> {
+        let binding = if let Address::Binding(binding) = &self.address { Some(binding) } else { None };
+        let proof = MarkProof::new(mark, self.oxid, &place_of(self.oxid, binding, &self.peer));
+        let greet = |channel: &mut Channel| self.introduce(channel, Some(proof), deadline);
+        let options = for_home(&self.options);
+        let (home, is_accepted) = self.address.connect(self.local_process, &self.terms, &options, deadline, greet)?;
+        if is_accepted {
+            self.home = Home::new(home);
+            self.proof = Some(proof);
+        }
+        Ok(is_accepted)
     }
 
     fn process_ended(&self) -> Error {
@@ -359,13 +387,17 @@ impl Link {
 impl Link {
     /// Returns a link to this process itself.
     pub(crate) fn to_itself() -> Self {
-        use crate::client::handshake;
-        use crate::types::identity::endpoint_of;
-
         let runtime = crate::services::process::runtime().unwrap();
         runtime.serve().unwrap();
-        let (local, limit) = (runtime.local(), Deadline::Within(ground::LATEST));
-        let address = Address::Name(endpoint_of(local.oxid()));
+        Self::to_itself_at(Address::Name(crate::types::identity::endpoint_of(runtime.oxid())))
+    }
+
+    /// Returns a link to this process itself by one of its addresses.
+    pub(crate) fn to_itself_at(address: Address) -> Self {
+        use crate::client::handshake;
+
+        let local = crate::services::process::runtime().unwrap().local();
+        let limit = Deadline::Within(ground::LATEST);
         match handshake::reach(local, address, limit, |_| None::<Self>).unwrap() {
             handshake::Outcome::New(reached) => Self::of(local, *reached).unwrap(),
             handshake::Outcome::Known(link) => link,

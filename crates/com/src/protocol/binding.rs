@@ -3,13 +3,16 @@
 //!
 //! Every connection begins with a bind. The first presentation context is the runtime's interface.
 //! The second context names the client process in the lower half of a UUID, and the server accepts
-//! it as negotiated. Interfaces follow in alter_context PDUs, each once for a link: a context
+//! it as negotiated. A further transfer syntax of this context is the client's [`MarkProof`], if
+//! it sends one. A server that accepts the proof answers with the confirmation in place of its own
+//! process. Interfaces follow in alter_context PDUs, each once for a link: a context
 //! proposes FLAT and, as one more transfer syntax, the fingerprint of the interface. The server
 //! accepts FLAT if its own fingerprint is the same, and otherwise refuses with its own fingerprint
 //! in the answer. A server that is no obvia process knows neither of these transfer syntaxes and
 //! refuses, by the rules of the standard. Over a stream, standard transfer syntaxes are proposed as
 //! well.
 
+use super::mark_proof::MarkProof;
 use crate::types::error::{Error, Result, code};
 use crate::types::identity::endpoint_of;
 use crate::types::registry::{self, InterfaceInfo};
@@ -30,6 +33,8 @@ const PROCESS: u128 = 0x9d27_5e0f_14c3_4ab6 << 64;
 const FINGERPRINT_VERSION: u32 = 0x4650_0001;
 /// The version of the interface that names a process.
 const PROCESS_VERSION: u32 = 1;
+/// The version of a "transfer syntax" that stands for the proof of a mark or its confirmation.
+const PROOF_VERSION: u32 = 0x4d50_0001;
 /// The fragment sizes: PDUs travel as frames and are not fragmented.
 const SIZES: FragmentSizes = FragmentSizes::GREATEST;
 
@@ -145,10 +150,34 @@ fn process_of(syntax: SyntaxId) -> Option<u64> {
     is_one.then_some(syntax.uuid.0 as u64)
 }
 
+/// The answer to an introduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Welcome {
+    /// The OXID that the server claims.
+    Process(u64),
+    /// The server is the one that the client means, and counts the client as the process of its
+    /// proof.
+    Confirmed,
+}
+
 /// Introduces this process to the peer, and returns the peer's OXID.
 pub(crate) fn introduce(channel: &mut Channel, oxid: u64, deadline: Deadline) -> Result<u64> {
+    match introduce_with(channel, oxid, None, deadline)? {
+        Welcome::Process(peer) => Ok(peer),
+        Welcome::Confirmed => Err(code::RPC_E_INVALID_DATA.into()),
+    }
+}
+
+/// Introduces this process to the peer, with the proof of a mark.
+pub(crate) fn introduce_with(
+    channel: &mut Channel,
+    oxid: u64,
+    proof: Option<MarkProof>,
+    deadline: Deadline,
+) -> Result<Welcome> {
     let context = |id, interface| Context { id, interface, transfers: vec![FLAT] };
-    let contexts = vec![context(0, RUNTIME), context(1, process(oxid))];
+    let mut contexts = vec![context(0, RUNTIME), context(1, process(oxid))];
+    contexts[1].transfers.extend(proof.map(|proof| proof_syntax(proof.code)));
     let ack =
         exchange(channel, &Bind { alters: false, flags: 0, call_id: 1, sizes: SIZES, group: 0, contexts }, deadline)?;
     if ack.outcomes[0].result != ACCEPTED || ack.outcomes[1].result != NEGOTIATED {
@@ -157,8 +186,42 @@ pub(crate) fn introduce(channel: &mut Channel, oxid: u64, deadline: Deadline) ->
             "the server speaks another version of the runtime's protocol",
         ));
     }
-    let number = process_of(ack.outcomes[1].transfer);
-    number.ok_or_else(|| Error::new(code::RPC_E_INVALID_DATA, "the server did not identify its process"))
+    let transfer = ack.outcomes[1].transfer;
+    if proof.is_some_and(|proof| transfer == proof_syntax(proof.confirmation)) {
+        return Ok(Welcome::Confirmed);
+    }
+    let number = process_of(transfer);
+    let unknown = || Error::new(code::RPC_E_INVALID_DATA, "the server did not identify its process");
+    number.map(Welcome::Process).ok_or_else(unknown)
+}
+
+/// Returns the "transfer syntax" for a proof's code.
+const fn proof_syntax(code: u128) -> SyntaxId {
+    SyntaxId { uuid: Uuid(code), version: PROOF_VERSION }
+}
+
+/// The introduction of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Introduction {
+    /// The OXID that the client claims.
+    pub(crate) oxid: u64,
+    /// The code of its [`MarkProof`], if any.
+    pub(crate) proof: Option<u128>,
+}
+
+impl Introduction {
+    /// Returns the introduction in a context.
+    pub(crate) fn in_context(context: &Context) -> Option<Self> {
+        let oxid = process_of(context.interface)?;
+        let proof = context.transfers.iter().find(|transfer| transfer.version == PROOF_VERSION);
+        Some(Self { oxid, proof: proof.map(|transfer| transfer.uuid.0) })
+    }
+
+    /// Returns the first introduction in a bind or alter_context.
+    pub(crate) fn in_bind(bytes: &[u8]) -> Option<Self> {
+        let bind = Bind::from_wire(bytes).ok()?;
+        bind.contexts.iter().find_map(Self::in_context)
+    }
 }
 
 /// Verifies that both sides describe an interface alike.
@@ -193,18 +256,17 @@ fn differs(info: &InterfaceInfo, theirs: SyntaxId) -> Error {
     Error::new(code::RPC_E_VERSION_MISMATCH, text)
 }
 
-/// Returns a server's answer to a bind or alter_context, and the OXID of the client if the PDU
-/// names one. `None` for any other PDU.
-pub(crate) fn answer(bytes: &[u8], own: u64, transfers: Transfers) -> Option<(Vec<u8>, Option<u64>)> {
+/// Returns a server's answer to a bind or alter_context. `confirmation` answers the client's proof,
+/// if the server has accepted it. `None` for any other PDU.
+pub(crate) fn answer(bytes: &[u8], own: u64, transfers: Transfers, confirmation: Option<u128>) -> Option<Vec<u8>> {
     let bind = Bind::from_wire(bytes).ok()?;
-    let mut client = None;
-    let outcomes = bind.contexts.iter().map(|context| judge(context, own, transfers, &mut client)).collect();
+    let outcomes = bind.contexts.iter().map(|context| judge(context, own, transfers, confirmation)).collect();
     // The association group stands for this process. Its number is taken from the OXID and is never
     // 0.
     let (group, secondary_address) = (own as u32 | 1, endpoint_of(own));
     let Bind { alters, call_id, .. } = bind;
     let ack = BindAck { alters, flags: 0, call_id, sizes: SIZES, group, secondary_address, outcomes };
-    Some((ack.to_wire(), client))
+    Some(ack.to_wire())
 }
 
 /// Returns a server's refusal of a client's bind. `None` for any other PDU.
@@ -215,13 +277,13 @@ pub(crate) fn refusal(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(refusal)
 }
 
-/// Returns the outcome of a context that a client proposes. A context may also name the client
+/// Returns the outcome of a context that a client proposes. A context may also introduce the client
 /// process.
-pub(crate) fn judge(context: &Context, own: u64, transfers: Transfers, client: &mut Option<u64>) -> Outcome {
-    match process_of(context.interface) {
-        Some(oxid) => {
-            *client = Some(oxid);
-            Outcome { transfer: process(own), ..Outcome::negotiated(0) }
+pub(crate) fn judge(context: &Context, own: u64, transfers: Transfers, confirmation: Option<u128>) -> Outcome {
+    match Introduction::in_context(context) {
+        Some(introduction) => {
+            let confirmed = introduction.proof.and(confirmation).map(proof_syntax);
+            Outcome { transfer: confirmed.unwrap_or_else(|| process(own)), ..Outcome::negotiated(0) }
         }
         None => transfers.judge(context),
     }

@@ -58,10 +58,14 @@ fn give_back(runtime: &Runtime, link: &Link) -> bool {
         return false;
     }
     let end = LinkEnd { peer: link.peer(), local: link.local(), ways: &|| link.ways() };
-    let to_return = runtime.clients().take_references_to_return(link.oxid(), &end);
-    let unsent = link.release(&to_return, limit);
-    runtime.clients().add_references_to_return(link.oxid(), unsent.iter().copied());
-    unsent.is_empty() || link.is_dead()
+    while let Some((client, to_return)) = runtime.clients().take_references_to_return(link.oxid(), &end) {
+        let unsent = link.release(&to_return, limit);
+        runtime.clients().add_references_to_return(client, unsent.iter().copied());
+        if !unsent.is_empty() {
+            return link.is_dead();
+        }
+    }
+    true
 }
 
 /// If the process at the other end of a dead link has ended, drops its references: it never read

@@ -69,11 +69,10 @@ fn serve_transfer(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Stat
     let to = frame.load_u64(8).ok_or(Status::BAD_STUB_DATA)?;
     let refs = frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?;
     let caller = current_caller()?;
-    let (exports, to_client, refs) = (caller.exporter.exports(), Client::Process(to), Refs::public(refs.min(1 << 20)));
-    let outcome = if caller.exporter.clients().has(to) {
-        exports.add_to(target, to_client, refs)
-    } else {
-        exports.pass_on(target, (caller.origin(), to_client), refs)
+    let (exports, refs) = (caller.exporter.exports(), Refs::public(refs.min(1 << 20)));
+    let outcome = match caller.exporter.clients().number_of(to) {
+        Some(number) => exports.add_to(target, Client::Process(number), refs),
+        None => exports.pass_on(target, (caller.origin(), Client::Process(to)), refs),
     };
     answer(call, outcome.map(|()| Vec::new()))
 }
@@ -125,7 +124,7 @@ fn serve_interfaces(call: &mut ServerCall<'_>) -> std::result::Result<Answer, St
 
 fn serve_bindings(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let caller = current_caller()?;
-    answer(call, Runtime::current().map(|runtime| runtime.list_bindings(caller.oxid).into_bytes()))
+    answer(call, Runtime::current().map(|runtime| runtime.list_bindings(caller.number).into_bytes()))
 }
 
 fn serve_functions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
@@ -135,7 +134,7 @@ fn serve_functions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Sta
 
 fn serve_mark(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let caller = current_caller()?;
-    answer(call, Ok(caller.exporter.mark_for(caller.oxid).to_le_bytes().to_vec()))
+    answer(call, Ok(caller.exporter.clients().mark_for(caller.number).to_le_bytes().to_vec()))
 }
 
 fn serve_regions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {

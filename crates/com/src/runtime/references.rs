@@ -52,7 +52,7 @@ impl Runtime {
         let (Some(imported), Client::Process(process)) = (look_behind(&interface), client) else {
             return self.marshal_own(&interface, info, client);
         };
-        let mut public_refs = 0;
+        let (mut public_refs, process) = (0, self.clients().oxid_of(process));
         if process != imported.link.oxid() {
             own_target::transfer(&imported.link, imported.target, process, REFS_PER_POINTER)?;
             public_refs = REFS_PER_POINTER;

@@ -26,7 +26,7 @@ impl Runtime {
         match caller.and_then(Caller::forwarding) {
             Some(forwarding) => self.network().bindings_like(&forwarding.heard),
             None => {
-                let local = caller.and_then(|caller| self.clients().local_to(caller.oxid));
+                let local = caller.and_then(|caller| self.clients().local_to(caller.number));
                 self.network().bindings(local.as_deref())
             }
         }

@@ -3,7 +3,7 @@
 
 use crate::access;
 use crate::orpc::Client;
-use crate::protocol::binding::{self, Transfers};
+use crate::protocol::binding::{self, Introduction, Transfers};
 use crate::protocol::objref;
 use crate::protocol::own_calls;
 use crate::server::entrance::Place;
@@ -66,7 +66,7 @@ impl Users {
             return Err(Status::REMOTE_NO_MEMORY);
         }
         let presence = enter()?;
-        let number = presence.oxid();
+        let number = presence.number();
         self.first.get_or_insert(number);
         match user {
             Some(user) => drop(self.named.insert(Arc::clone(user), presence)),
@@ -78,6 +78,13 @@ impl Users {
     fn note_loss(&self) {
         self.anonymous.iter().chain(self.named.values()).for_each(Presence::note_loss);
     }
+}
+
+/// A client that has introduced itself.
+struct Introduced {
+    presence: Presence,
+    /// Whether the client's principal owns the claimed process, as verified at the first call.
+    is_proved: OnceLock<bool>,
 }
 
 /// A function that serves a further window of an association.
@@ -92,13 +99,13 @@ pub(crate) struct AssociationClient {
     peer: Peer,
     local: Option<String>,
     /// The client, if it has introduced itself.
-    presence: OnceLock<Presence>,
+    introduced: OnceLock<Introduced>,
+    /// The client to which the proof of a mark has assigned it later.
+    assigned: OnceLock<Introduced>,
     users: Mutex<Users>,
     /// The group of the association.
     group: OnceLock<Arc<Group<GroupClient>>>,
     state: services::AssociationState,
-    /// Whether the client's principal owns the claimed process, as verified at the first call.
-    is_proved: OnceLock<bool>,
     admitted: Admitted,
     /// The place of a stream from a network.
     place: Option<Place>,
@@ -127,7 +134,7 @@ impl AssociationClient {
         local: Option<String>,
         transfers: Transfers,
     ) -> Self {
-        let (presence, group, state, is_proved) = (OnceLock::new(), OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let (introduced, assigned, group, state) = Default::default();
         let (users, admitted) = (Mutex::default(), Admitted::default());
         Self {
             exporter,
@@ -135,11 +142,11 @@ impl AssociationClient {
             transfers,
             peer,
             local,
-            presence,
+            introduced,
+            assigned,
             users,
             group,
             state,
-            is_proved,
             admitted,
             place: None,
             is_bound: AtomicBool::new(false),
@@ -168,48 +175,55 @@ impl AssociationClient {
         lock(&self.users)
     }
 
+    /// Returns the client, if it has introduced itself.
+    fn named(&self) -> Option<&Introduced> {
+        self.assigned.get().or_else(|| self.introduced.get())
+    }
+
+    fn presence(&self) -> Option<&Presence> {
+        self.named().map(|named| &named.presence)
+    }
+
     /// Whether the client has not introduced itself, but a principal of it has called.
     fn is_foreign(&self) -> bool {
-        self.presence.get().is_none() && self.users().first.is_some()
+        self.presence().is_none() && self.users().first.is_some()
     }
 
     /// Returns the client process, if it has introduced itself, or the first of its principals that
     /// has called.
     pub(crate) fn client(&self) -> Option<Identity> {
-        let said = self.presence.get().map(|presence| Identity { oxid: presence.oxid(), is_foreign: false });
-        let first = || self.users().first.map(|oxid| Identity { oxid, is_foreign: true });
+        let said = self.presence().map(Presence::identity);
+        let first = || self.users().first.map(|number| Identity { oxid: number, number, is_foreign: true });
         said.or_else(first)
     }
 
     /// Records that the connection of a lane has ended because the network failed.
     pub(crate) fn note_loss(&self) {
-        if let Some(presence) = self.presence.get() {
-            presence.note_loss();
-        }
+        self.introduced.get().into_iter().chain(self.assigned.get()).for_each(|client| client.presence.note_loss());
         self.users().note_loss();
     }
 
-    /// Returns the client's OXID if the client has sent it. Otherwise returns the client number of
-    /// the caller's user, which is drawn at its first use. The number is valid in the association's
-    /// group, or in the association if it has no group. Drawing a number for the client takes the
-    /// lock of the clients, under which clients also leave.
+    /// Returns the client's number if the client has introduced itself. Otherwise returns the
+    /// number of the caller's user, which is drawn at its first use. The number is valid in the
+    /// association's group, or in the association if it has no group. Drawing a number for the
+    /// client takes the lock of the clients, under which clients also leave.
     pub(crate) fn number_for(&self, caller: Option<&Authenticated>) -> Result<u64, Status> {
         // The guard is held from the look-up to the insertion, since a client's first calls may
         // arrive over two lanes at once.
         let mut users = self.users();
-        if let Some(presence) = self.presence.get() {
-            return Ok(presence.oxid());
+        if let Some(presence) = self.presence() {
+            return Ok(presence.number());
         }
         let user = caller.map(|caller| &caller.principal);
         if let Some(presence) = users.find(user) {
-            return Ok(presence.oxid());
+            return Ok(presence.number());
         }
         let group = self.group.get();
         let draw = || match group {
             Some(group) => group.shared().client(user),
             None => identity::draw().map_err(|_| Status::REMOTE_NO_MEMORY),
         };
-        users.add(user, || Presence::enter(self.exporter, draw, &self.peer, self.local.as_deref(), group))
+        users.add(user, || Presence::unnamed(self.exporter, draw, &self.peer, self.local.as_deref(), group))
     }
 
     /// Returns the performer of an interface of functions. The reference to it is counted for the
@@ -235,29 +249,36 @@ impl AssociationClient {
     fn prove(&self, caller: Option<&Authenticated>) -> Result<(), Status> {
         // The principals of a client that has not introduced itself have client numbers of their
         // own.
-        let Some(presence) = self.presence.get() else { return Ok(()) };
+        let Some(client) = self.named() else { return Ok(()) };
         let principal = caller.map(|caller| &caller.principal);
-        let is_proved = *self.is_proved.get_or_init(|| presence.prove(&self.peer, principal));
-        if is_proved {
+        if *client.is_proved.get_or_init(|| client.presence.prove(&self.peer, principal)) {
             return Ok(());
         }
         access::log_denial(&self.peer, Denial::Proof);
         Err(Status::ACCESS_DENIED)
     }
 
-    /// Identifies the client's process by its OXID, and returns whether the client is that process.
-    /// A client keeps its first identity: an OXID, or the names of its users once one has called.
-    fn is_called(&self, oxid: u64) -> bool {
+    /// Identifies the client's process by its introduction. Returns `None` if the client is another
+    /// process, and otherwise the confirmation of its proof, if the proof is valid. A client keeps
+    /// its first identity: an OXID, or the names of its users once one has called. A client without
+    /// connections of its own, over datagrams, may prove later that it is another one of its OXID.
+    fn identify(&self, client: Introduction) -> Option<Option<u128>> {
         let users = self.users();
-        if self.presence.get().is_none()
-            && users.first.is_none()
-            && let Ok(presence) = Presence::enter(self.exporter, || Ok(oxid), &self.peer, self.local.as_deref(), None)
+        let known = self.presence();
+        let (place, is_due) = match known {
+            None => (&self.introduced, users.first.is_none()),
+            Some(known) => (&self.assigned, client.proof.is_some() && known.confirmation().is_none()),
+        };
+        if is_due
+            && known.is_none_or(|known| known.oxid() == client.oxid)
+            && let Ok(presence) = Presence::introduced(self.exporter, client, &self.peer, self.local.as_deref())
+            && (known.is_none() || presence.confirmation().is_some())
         {
             // No other thread sets the presence while this thread holds the guard of the users.
-            let _ = self.presence.set(presence);
+            let _ = place.set(Introduced { presence, is_proved: OnceLock::new() });
         }
         drop(users);
-        self.presence.get().is_some_and(|presence| presence.oxid() == oxid)
+        self.presence().filter(|presence| presence.oxid() == client.oxid).map(Presence::confirmation)
     }
 }
 
@@ -273,11 +294,10 @@ impl Interfaces for AssociationClient {
         if let Some(outcome) = self.exporter.services().judge(context) {
             return outcome;
         }
-        let mut client = None;
-        let outcome = binding::judge(context, self.exporter.oxid(), self.transfers, &mut client);
-        match client {
-            Some(client) if !self.is_called(client) => Outcome::refused(REASON_NOT_SPECIFIED),
-            _ => outcome,
+        let judge = |confirmation| binding::judge(context, self.exporter.oxid(), self.transfers, confirmation);
+        match Introduction::in_context(context) {
+            None => judge(None),
+            Some(client) => self.identify(client).map_or(Outcome::refused(REASON_NOT_SPECIFIED), judge),
         }
     }
 
@@ -330,9 +350,14 @@ impl Interfaces for AssociationClient {
     }
 
     fn answer_bind(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>> {
-        let (answer, client) =
-            binding::answer(bind, self.exporter.oxid(), self.transfers).filter(|_| interface == binding::RUNTIME)?;
-        client.is_none_or(|oxid| self.is_called(oxid)).then_some(answer)
+        if interface != binding::RUNTIME {
+            return None;
+        }
+        let confirmation = match Introduction::in_bind(bind) {
+            None => None,
+            Some(client) => self.identify(client)?,
+        };
+        binding::answer(bind, self.exporter.oxid(), self.transfers, confirmation)
     }
 
     fn serve(self: Arc<Self>, lane: Window, attribution: Attribution) {
@@ -415,11 +440,11 @@ mod tests {
         let mut users = Users::default();
         let user = |number: usize| Arc::new(Principal { domain: format!("A{number}"), user: "anna".to_owned() });
         let draw = || crate::types::identity::draw().map_err(|_| Status::REMOTE_NO_MEMORY);
-        let enter = || Presence::enter(exporter, draw, &Peer::Host("far".to_owned()), None, None);
+        let enter = || Presence::unnamed(exporter, draw, &Peer::Host("far".to_owned()), None, None);
         let numbers: Vec<u64> = (0..USERS_MAX).map(|number| users.add(Some(&user(number)), enter).unwrap()).collect();
         assert_eq!(users.add(Some(&user(USERS_MAX)), enter), Err(Status::REMOTE_NO_MEMORY));
         // The known users stay, and anonymous calls are still accepted.
-        let found = |users: &Users, user: Option<&Arc<Principal>>| users.find(user).map(Presence::oxid);
+        let found = |users: &Users, user: Option<&Arc<Principal>>| users.find(user).map(Presence::number);
         assert_eq!(found(&users, Some(&user(7))), Some(numbers[7]));
         assert_eq!(found(&users, Some(&user(USERS_MAX))), None);
         let anonymous = users.add(None, enter).unwrap();

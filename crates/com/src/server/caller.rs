@@ -70,7 +70,10 @@ pub(crate) struct Caller {
     // here has this value as its caller.
     entered: AtomicUsize,
     pub(crate) exporter: &'static Exporter,
+    /// The OXID that the client claims.
     pub(crate) oxid: u64,
+    /// The number under which the client's references and states are kept.
+    pub(crate) number: u64,
     // Whether the client is no obvia process, so that its OXID is made up.
     is_foreign: bool,
     pub(crate) peer: Peer,
@@ -103,19 +106,20 @@ pub(crate) struct Sent {
 impl Caller {
     pub(crate) fn new(
         exporter: &'static Exporter,
-        Identity { oxid, is_foreign }: Identity,
+        Identity { oxid, number, is_foreign }: Identity,
         peer: Peer,
         maker: PrincipalSource,
         alarm: Alarm,
         watch: Arc<Watch>,
     ) -> Self {
         let (entered, sent) = (AtomicUsize::new(0), Mutex::default());
-        Self { entered, exporter, oxid, is_foreign, peer, maker, forwarding: None, alarm, watch, sent }
+        Self { entered, exporter, oxid, number, is_foreign, peer, maker, forwarding: None, alarm, watch, sent }
     }
 
     /// Returns the caller that stands for the client whose call this caller, the SCM, forwards.
     pub(crate) fn forwarded(&self, call: &Forwarded, heard: StringBinding) -> Arc<Self> {
-        let client = Identity { oxid: call.process.unwrap_or_default(), is_foreign: call.process.is_none() };
+        let oxid = call.process.unwrap_or_default();
+        let client = Identity { oxid, number: oxid, is_foreign: call.process.is_none() };
         let (peer, alarm, watch) = (Peer::Host(call.host.clone()), self.alarm.clone(), Arc::clone(&self.watch));
         let maker = PrincipalSource::Connection(call.maker.clone());
         Arc::new(Self {
@@ -136,7 +140,7 @@ impl Caller {
 
     /// Returns the client for which the references in the running method's response are counted.
     pub(crate) fn holder(&self) -> Client {
-        if self.is_foreign { self.origin() } else { Client::Process(self.oxid) }
+        if self.is_foreign { self.origin() } else { Client::Process(self.number) }
     }
 
     /// Returns the caller's host, or its process on this host, with the principal that has
@@ -159,7 +163,7 @@ impl Caller {
                 let client = client.upgrade().ok_or(Status::CONTEXT_MISMATCH)?;
                 client.number_for(attribution.maker().as_ref())
             }
-            _ => Ok(self.oxid),
+            _ => Ok(self.number),
         }
     }
 

@@ -6,7 +6,7 @@ use super::presence::{Identity, Presence};
 use super::refused_references;
 use crate::access;
 use crate::orpc::CallContext;
-use crate::protocol::binding::{self, Transfers};
+use crate::protocol::binding::{self, Introduction, Transfers};
 use crate::protocol::call_context;
 use crate::protocol::own_calls;
 use crate::server::association::AssociationClient;
@@ -193,25 +193,24 @@ impl Service for Connection {
     }
 
     fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>> {
-        let (answer, client) = binding::answer(pdu, self.exporter.oxid(), Transfers::FLAT)?;
-        match (&self.caller, client) {
+        match (&self.caller, Introduction::in_bind(pdu)) {
             (None, Some(client)) => {
-                let presence =
-                    Presence::enter(self.exporter, || Ok(client), &self.peer, self.local.as_deref(), None).ok()?;
+                let presence = Presence::introduced(self.exporter, client, &self.peer, self.local.as_deref()).ok()?;
                 let principal = self.proved.as_ref().map(|proved| &proved.principal);
                 if !presence.prove(&self.peer, principal) {
                     access::log_denial(&self.peer, Denial::Proof);
                     return binding::refusal(pdu);
                 }
+                self.adopt(presence.identity());
                 self.presence = Some(presence);
-                self.adopt(Identity { oxid: client, is_foreign: false });
             }
             // A client cannot change its identity, and cannot go on without one.
-            (Some(known), Some(client)) if known.oxid != client => return None,
+            (Some(known), Some(client)) if known.oxid != client.oxid => return None,
             (None, None) => return None,
             _ => {}
         }
-        Some(answer)
+        let confirmation = self.presence.as_ref().and_then(Presence::confirmation);
+        binding::answer(pdu, self.exporter.oxid(), Transfers::FLAT, confirmation)
     }
 
     fn abandoned(&mut self) {

@@ -24,8 +24,6 @@ pub(crate) struct Exporter {
     services: &'static dyn Services,
     /// The keys of the hash that derives the numbers of peers that are no obvia processes.
     peers: RandomState,
-    /// The keys of the hash that derives the marks for other processes.
-    marks: RandomState,
 }
 
 impl Exporter {
@@ -39,7 +37,6 @@ impl Exporter {
             rules: Rules::default(),
             services,
             peers: RandomState::new(),
-            marks: RandomState::new(),
         }
     }
 
@@ -91,14 +88,9 @@ impl Exporter {
     pub(crate) fn peer(&self, peer: &Peer, principal: Option<&Principal>) -> Client {
         let number = match peer {
             Peer::Host(host) => self.peers.hash_one((host, principal)),
-            Peer::Process { pid, .. } => self.peers.hash_one((pid, principal)),
+            Peer::Process { serial, .. } => self.peers.hash_one((serial, principal)),
         };
         Client::Peer(number.max(1))
-    }
-
-    /// Returns the mark by which another process recognises this one, regardless of the link.
-    pub(crate) fn mark_for(&self, process: u64) -> u64 {
-        self.marks.hash_one(process)
     }
 
     /// Removes the state of a client that is gone. The result must be dropped while no lock is

@@ -11,9 +11,9 @@ pub(crate) fn return_references(call: &mut ServerCall<'_>) -> Answer {
     serve(call, |call| {
         let given = releases_in(frame(call, 0)?)?;
         let caller = current_caller()?;
-        if let Some(process) = caller.process() {
+        if caller.process().is_some() {
             let given = given.into_iter().map(|(target, refs)| (target, u32::try_from(refs).unwrap_or(u32::MAX)));
-            caller.exporter.clients().add_references_to_return(process, given);
+            caller.exporter.clients().add_references_to_return(caller.number, given);
             upkeep::wake();
         }
         Ok(no_results(code::S_OK))

@@ -36,7 +36,7 @@ impl Relay for ClosingRelay {
         Ok(())
     }
     fn peer(&self) -> Peer {
-        Peer::Process { pid: 1, uid: 0 }
+        Peer::Process { pid: 1, uid: 0, serial: 1 }
     }
     fn end(&self) {}
 }

@@ -58,7 +58,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
     fn only_the_own_user_and_root_can_have_servers_started() {
         let own = rustix::process::geteuid().as_raw();
-        let process = |uid| Peer::Process { pid: 7, uid };
+        let process = |uid| Peer::Process { pid: 7, uid, serial: 7 };
         assert!(is_of_own_user(&process(own)) && is_of_own_user(&process(0)));
         for other in [process(own + 1), process(Peer::NOBODY), Peer::Host("127.0.0.1".to_owned())] {
             assert!(!is_of_own_user(&other), "{other:?}");

@@ -55,6 +55,12 @@ pub(super) fn hmac_value(key: &[u8; 16], parts: &[&[u8]]) -> Key {
     Zeroizing::new(hmac(key, parts).finalize().into_bytes().into())
 }
 
+/// Computes a code of the concatenated parts that only those who know the key can compute
+/// (HMAC-MD5).
+pub fn code_of(key: &[u8; 16], parts: &[&[u8]]) -> u128 {
+    u128::from_le_bytes(hmac(key, parts).finalize().into_bytes().into())
+}
+
 /// Converts a text to UTF-16, little endian.
 pub(super) fn utf16(text: &str) -> Vec<u8> {
     // UTF-16 needs at most twice the bytes of UTF-8. The vector is never reallocated, so no copy of

@@ -62,10 +62,10 @@ mod socket;
 mod table;
 mod wire;
 
-pub(crate) use directory::local_peer;
 pub use directory::{Directory, Entry, Listener};
 #[cfg(feature = "fabric")]
 pub(crate) use directory::{NamedSocket, check_peer};
+pub(crate) use directory::{local_peer, local_process};
 pub use greeting::{Incoming, Interrupter, Outgoing};
 pub(crate) use mapping::create_region;
 pub use nic::{NicOptions, open};

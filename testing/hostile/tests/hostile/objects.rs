@@ -39,10 +39,10 @@ against_every_server! {
 /// The opnum of the runtime's own call that lists the references in the preceding call.
 const LISTED: u16 = 26;
 /// The opnum of the runtime's own call that releases references.
-const RELEASE: u16 = 4;
+pub(crate) const RELEASE: u16 = 4;
 
 /// The opnum of the runtime's own call that passes references on to a process.
-const TRANSFER: u16 = 5;
+pub(crate) const TRANSFER: u16 = 5;
 
 const SUM: u16 = 4;
 const REVERSE: u16 = 5;
@@ -333,14 +333,14 @@ fn references_to_the_servers_own_objects_are_resolved_and_checked(server: Server
 }
 
 /// Returns the frame of a Release call, with a reference count for each target.
-fn release(targets: &[(wire::Target, u64)]) -> Vec<u8> {
+pub(crate) fn release(targets: &[(wire::Target, u64)]) -> Vec<u8> {
     targets
         .iter()
         .flat_map(|((a, b), refs)| [a.to_le_bytes(), b.to_le_bytes()].concat().into_iter().chain(refs.to_le_bytes()))
         .collect()
 }
 
-fn make(peer: &mut Peer, object: wire::Target, number: u32) -> wire::Target {
+pub(crate) fn make(peer: &mut Peer, object: wire::Target, number: u32) -> wire::Target {
     Reference::target_of(&peer.good(object, MAKE, &Frame::block(4).u32(0, number).bytes)[16..]).0
 }
 
@@ -506,7 +506,7 @@ fn lists_of_references_outlive_the_link_of_their_call(server: Server) {
     scene.assert_unharmed();
 }
 
-fn transfer(target: wire::Target, to: u64, refs: u64) -> Vec<u8> {
+pub(crate) fn transfer(target: wire::Target, to: u64, refs: u64) -> Vec<u8> {
     Frame::block(24).u32(0, target.0).u32(4, target.1).u64(8, to).u64(16, refs).bytes
 }
 
@@ -655,7 +655,7 @@ fn references_of_a_disconnected_client_are_dropped(server: Server) {
 fn binds_with_the_identity_of_another_process_are_refused(server: Server) {
     let scene = Scene::of(server);
     let server = scene.oxid_of("victim");
-    let oxids: Vec<_> = scene.endpoints().into_iter().filter(|&oxid| oxid != server).collect();
+    let oxids: Vec<_> = scene.directory.endpoints().into_iter().filter(|&oxid| oxid != server).collect();
     assert_eq!(oxids.len(), 1, "the witness has an endpoint");
     for _ in 0..5 {
         let mut peer = scene.greeted();

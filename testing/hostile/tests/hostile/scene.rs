@@ -64,6 +64,14 @@ impl Directory {
     pub(crate) fn socket(&self, name: &str) -> PathBuf {
         self.0.join(format!("{name}.sock"))
     }
+
+    /// Returns the OXIDs of the processes that have endpoints.
+    pub(crate) fn endpoints(&self) -> Vec<u64> {
+        let files = std::fs::read_dir(self.path()).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let of = |name: String| u64::from_str_radix(name.strip_prefix("oxid-")?.strip_suffix(".sock")?, 16).ok();
+        names.filter_map(of).collect()
+    }
 }
 
 /// A process that ends when its standard input is closed; killed on drop.
@@ -79,8 +87,14 @@ impl Process {
     pub(crate) fn with_accounts(directory: &Directory, accounts: &Path, arguments: &[&str]) -> (Self, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_obvia-hostile"));
         let process = Self::spawn(directory, command.args(arguments).env("OBVIA_ACCOUNTS", accounts));
-        let said = process.lines.recv_timeout(PATIENCE).expect("a line");
+        let said = process.line();
         (process, said)
+    }
+
+    /// Returns the next line of the process's output.
+    #[track_caller]
+    pub(crate) fn line(&self) -> String {
+        self.lines.recv_timeout(PATIENCE).expect("a line")
     }
 
     pub(crate) fn start(directory: &Directory, arguments: &[&str]) -> Self {
@@ -91,7 +105,7 @@ impl Process {
         Self::spawn(directory, Command::new(program).args(arguments))
     }
 
-    fn spawn(directory: &Directory, command: &mut Command) -> Self {
+    pub(crate) fn spawn(directory: &Directory, command: &mut Command) -> Self {
         command.env("OBVIA_RUNTIME_DIR", directory.path());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
@@ -451,14 +465,6 @@ impl Scene {
     pub(crate) fn oxid_of(&self, name: &str) -> u64 {
         let (mut peer, _) = self.bound();
         peer.oxid_of(name)
-    }
-
-    /// Returns the OXIDs of the processes that have endpoints.
-    pub(crate) fn endpoints(&self) -> Vec<u64> {
-        let files = std::fs::read_dir(self.directory.path()).unwrap();
-        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-        let of = |name: String| u64::from_str_radix(name.strip_prefix("oxid-")?.strip_suffix(".sock")?, 16).ok();
-        names.filter_map(of).collect()
     }
 
     /// Asserts that a new client is served.

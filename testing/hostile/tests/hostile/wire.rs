@@ -136,6 +136,15 @@ pub(crate) fn unit(kind: u8, call_id: u32, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// Returns a request to the runtime's own target, for an association whose first context it is.
+pub(crate) fn request(call_id: u32, opnum: u16, frame: &[u8]) -> Vec<u8> {
+    let mut bytes = unit(0, call_id, frame);
+    // The allocation hint, the context and the opnum take the place of the fragment lengths.
+    bytes[16..22].fill(0);
+    bytes[22..24].copy_from_slice(&opnum.to_le_bytes());
+    bytes
+}
+
 /// Returns a list of presentation contexts: interface and version, each with FLAT.
 pub(crate) fn contexts(interfaces: &[(u128, u32)]) -> Vec<u8> {
     let mut body = vec![interfaces.len() as u8, 0, 0, 0];

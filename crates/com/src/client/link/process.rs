@@ -83,7 +83,8 @@ impl Link {
     /// before they are used. Equal OXIDs are no proof that two links lead to the same process: a
     /// peer could claim the OXID of another process, and would receive calls of that process's
     /// objects. Equal marks are a proof, since a process sends its mark for this process to no
-    /// other process.
+    /// other process. Over another transport a server cannot know that this process is the same
+    /// client, and sends another mark, until this process has [proved](Self::prove_process) it.
     ///
     /// # Errors
     ///
@@ -92,7 +93,7 @@ impl Link {
         for other in others {
             if self.trusts_as(other)
                 && let Some(mark) = other.mark()?
-                && self.mark()? == Some(mark)
+                && (self.mark()? == Some(mark) || self.has_proved(mark)?)
             {
                 self.process = Arc::clone(&other.process);
                 self.note_way();
@@ -142,6 +143,25 @@ impl Link {
         Ok(Some(mark))
     }
 
+    /// Whether the process has sent `mark` over another link, and counts this link as one of the
+    /// same client from now on. False where it does not answer within [`PATIENCE`].
+    ///
+    /// # Errors
+    ///
+    /// If a canceller ended the wait for the answer.
+    fn has_proved(&mut self, mark: u64) -> Result<bool> {
+        let limit = Deadline::Within(deadline::of_thread().start().remaining().min(PATIENCE)).start();
+        match self.prove_process(mark, limit) {
+            Ok(is_proved) => {
+                if is_proved {
+                    lock(&self.mark).known = Some(mark);
+                }
+                Ok(is_proved)
+            }
+            Err(_) => canceller::check_cancellers().map(|()| false),
+        }
+    }
+
     /// Whether the process at the other end of a link has ended. Callers must have seen the end of
     /// the home connection first. `None` over a network: the peer's OXID is its own claim there,
     /// and connections may end although their processes live.
@@ -167,9 +187,15 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::{Link, PATIENCE, has_ended, watch};
+    use crate::client::address::Address;
+    use crate::protocol::mark_proof::MarkProof;
+    use crate::protocol::own_calls;
+    use crate::transport::network::parse;
     use crate::types::deadline;
     use crate::types::error::code;
     use crate::types::threads::lock;
+    use obvia_rpc::vi_call::Channel;
+    use obvia_via::Deadline;
     use std::process::{Command, Stdio};
     use std::sync::Arc;
     use std::sync::mpsc::channel;
@@ -215,6 +241,49 @@ mod tests {
         assert_eq!(early.unwrap_err().code(), code::RPC_E_TIMEOUT);
         late.unwrap();
         assert!(!second.leads_where(&first));
+    }
+
+    /// Returns a link to this process itself over a network.
+    fn over(network: &str) -> Link {
+        Link::to_itself_at(Address::Binding(parse(&crate::listen(network).unwrap()).unwrap()))
+    }
+
+    const NETWORKS: [&str; 3] = ["ncacn_ip_tcp:127.0.0.1", "ncacn_vi_udp:127.0.0.1", "ncadg_ip_udp:127.0.0.1"];
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn links_by_memory_and_by_a_network_lead_to_one_process_once_they_have_proved_it() {
+        for network in NETWORKS {
+            for [mut late, early] in [[over(network), Link::to_itself()], [Link::to_itself(), over(network)]] {
+                let early = Arc::new(early);
+                assert_ne!(late.mark().unwrap(), early.mark().unwrap(), "{network}: the server sees two clients");
+                late.join(&[Arc::clone(&early)]).unwrap();
+                assert!(late.leads_where(&early), "{network}");
+                // Each further connection is one of that client.
+                let limit = Deadline::Within(ground::LATEST);
+                let mut further = late.connect(&late.options, limit).unwrap();
+                assert_eq!(own_calls::mark(&mut further, limit).ok(), early.mark().unwrap(), "{network}");
+            }
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_false_proof_changes_nothing() {
+        let (near, limit) = (Link::to_itself(), Deadline::Within(ground::LATEST));
+        let mark = near.mark().unwrap().unwrap();
+        for network in NETWORKS {
+            let mut far = over(network);
+            let own = far.mark().unwrap();
+            assert!(!far.prove_process(mark.wrapping_add(1), limit).unwrap(), "{network}");
+            // A server at another place has passed the proof on.
+            let relayed = MarkProof::new(mark, far.oxid, "ncacn_ip_tcp:127.0.0.1[1]");
+            let greet = |channel: &mut Channel| far.introduce(channel, Some(relayed), limit);
+            let connected = far.address.connect(far.local_process, &far.terms, &far.options, limit, greet);
+            let (mut channel, is_accepted) = connected.unwrap();
+            assert!(!is_accepted, "{network}");
+            assert_eq!(own_calls::mark(&mut channel, limit).ok(), own, "{network}");
+        }
     }
 
     #[test]

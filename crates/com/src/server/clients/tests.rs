@@ -1,6 +1,7 @@
 //! Tests of lost clients, some of which come back, with made-up times instead of waiting.
 
-use super::{Clients, End, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, LinkEnd, TO_RETURN_MAX};
+use super::{Arrival, Clients, End, Entered, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, LinkEnd, TO_RETURN_MAX};
+use obvia_rpc::status::Status;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
@@ -13,11 +14,27 @@ fn host(name: &str) -> Peer {
 }
 
 fn process(pid: u32) -> Peer {
-    Peer::Process { pid, uid: 0 }
+    Peer::Process { pid, uid: 0, serial: pid.into() }
 }
 
+fn enter_at(clients: &Clients, oxid: u64, peer: &Peer, local: Option<&str>) -> Entered {
+    clients.enter(|| Ok(oxid), &Arrival { peer, local, group: None, confirm: &|_| None }).unwrap()
+}
+
+/// Enters a connection, and returns the number of its client.
+fn number(clients: &Clients, oxid: u64, peer: &Peer) -> u64 {
+    enter_at(clients, oxid, peer, None).number
+}
+
+/// Enters a connection, and returns whether it belongs to the first client of the OXID.
 fn enter(clients: &Clients, oxid: u64, peer: &Peer) -> bool {
-    clients.enter(|| Ok(oxid), peer, None, None).is_ok()
+    number(clients, oxid, peer) == oxid
+}
+
+/// Enters a connection with a proof that is valid for a mark.
+fn enter_with(clients: &Clients, oxid: u64, peer: &Peer, mark: u64) -> Entered {
+    let confirm = |known| (known == mark).then_some(77);
+    clients.enter(|| Ok(oxid), &Arrival { peer, local: None, group: None, confirm: &confirm }).unwrap()
 }
 
 /// Ends a connection of a client for which `kept` references and states are kept. Returns the
@@ -63,11 +80,12 @@ fn lost_clients_without_references_or_of_this_host_end_at_once() {
     let (clients, begun) = (Clients::default(), Instant::now());
     assert!(enter(&clients, 1, &host("far")));
     assert_eq!(leave(&clients, 1, End::Lost(begun), 0), [1]);
-    let local = Peer::Process { pid: 7, uid: 0 };
+    let local = process(7);
     assert!(enter(&clients, 2, &local));
     assert_eq!(leave(&clients, 2, End::Lost(begun), 9), [2]);
     // A local client is gone as well where its last connection came over a network.
-    assert!(enter(&clients, 3, &local) && enter(&clients, 3, &host("near")));
+    assert!(enter(&clients, 3, &local));
+    assert_eq!(enter_with(&clients, 3, &host("near"), clients.mark_for(3)).number, 3);
     assert_eq!(leave(&clients, 3, End::InOrder, 9), []);
     assert_eq!(leave(&clients, 3, End::Lost(begun), 9), [3]);
 }
@@ -115,7 +133,7 @@ fn refs(count: u32) -> Vec<(TargetId, u32)> {
 /// and was reached at `hosts`. Returns the number of references.
 fn take_references_to_return(clients: &Clients, oxid: u64, peer: &Peer, local: Option<&str>, hosts: &[&str]) -> usize {
     let ways = || hosts.iter().map(|host| StringBinding::new(ProtocolSequence::IpTcp, *host, "1")).collect();
-    clients.take_references_to_return(oxid, &LinkEnd { peer, local, ways: &ways }).len()
+    clients.take_references_to_return(oxid, &LinkEnd { peer, local, ways: &ways }).map_or(0, |(_, refs)| refs.len())
 }
 
 #[test]
@@ -149,8 +167,9 @@ fn owed_references_are_released_over_other_links_of_the_process() {
     let take =
         |oxid, peer: &Peer, local, others: &[&str]| take_references_to_return(&clients, oxid, peer, local, others);
     // A client whose own address equals the one at which it reaches this process runs on this host.
-    assert!(clients.enter(|| Ok(1), &host("127.0.0.1"), Some("127.0.0.1"), None).is_ok());
-    assert!(clients.enter(|| Ok(2), &host("far"), Some("near"), None).is_ok() && enter(&clients, 3, &process(7)));
+    enter_at(&clients, 1, &host("127.0.0.1"), Some("127.0.0.1"));
+    enter_at(&clients, 2, &host("far"), Some("near"));
+    assert!(enter(&clients, 3, &process(7)));
     for oxid in 1..=3 {
         clients.add_references_to_return(oxid, refs(1));
     }
@@ -158,4 +177,55 @@ fn owed_references_are_released_over_other_links_of_the_process() {
     assert_eq!((take(2, &host("farther"), None, &["near"]), take(2, &host("farther"), None, &["far"])), (0, 1));
     assert_eq!(take(3, &host("near"), Some("other"), &[]), 0);
     assert_eq!(take(3, &host("near"), Some("near"), &[]), 1);
+}
+
+#[test]
+fn a_peer_of_another_origin_with_the_oxid_of_a_client_is_another_client() {
+    for (own, others) in [(process(7), vec![host("near")]), (host("far"), vec![process(8), host("near")])] {
+        let clients = Clients::default();
+        assert!(enter(&clients, 1, &own));
+        for other in &others {
+            let drawn = number(&clients, 1, other);
+            assert_ne!(drawn, 1, "{other:?} is {own:?}");
+            assert_eq!((number(&clients, 1, other), clients.oxid_of(drawn)), (drawn, 1));
+            assert_ne!(clients.mark_for(drawn), clients.mark_for(1));
+            assert_eq!(leave(&clients, drawn, End::InOrder, 9), []);
+            assert_eq!(leave(&clients, drawn, End::InOrder, 9), [drawn]);
+        }
+        assert!(clients.has(1) && enter(&clients, 1, &own));
+    }
+}
+
+#[test]
+fn processes_without_an_id_here_are_told_apart() {
+    let clients = Clients::default();
+    let hidden = |serial| Peer::Process { pid: 0, uid: 0, serial };
+    assert!(enter(&clients, 1, &hidden(5)) && enter(&clients, 1, &hidden(5)));
+    let arrival = Arrival { peer: &hidden(6), local: None, group: None, confirm: &|_| None };
+    assert_eq!(clients.enter(|| Ok(1), &arrival), Err(Status::ACCESS_DENIED));
+}
+
+#[test]
+fn a_valid_proof_makes_connections_of_several_origins_one_client() {
+    let clients = Clients::default();
+    assert!(enter(&clients, 1, &process(7)));
+    let (near, mark) = (host("near"), clients.mark_for(1));
+    assert_eq!(enter_with(&clients, 1, &near, mark), Entered { oxid: 1, number: 1, confirmation: Some(77) });
+    // The next connection of that host has to prove it again.
+    let other = enter_with(&clients, 1, &near, mark.wrapping_add(1));
+    assert!(other.number != 1 && other.confirmation.is_none());
+    // A mark is valid for one OXID.
+    assert!(enter(&clients, 2, &process(7)));
+    assert_eq!(enter_with(&clients, 2, &near, mark).confirmation, None);
+}
+
+#[test]
+fn references_for_a_process_go_to_the_client_that_the_kernel_has_identified() {
+    let clients = Clients::default();
+    assert_eq!(clients.number_of(1), None);
+    let far = number(&clients, 1, &host("far"));
+    assert_eq!(clients.number_of(1), Some(far));
+    let local = number(&clients, 1, &process(7));
+    assert_eq!(clients.number_of(1), Some(local));
+    assert_eq!((leave(&clients, far, End::InOrder, 0), clients.number_of(1)), (vec![far], Some(local)));
 }

@@ -1,6 +1,6 @@
 //! Carrying over shared memory, besides loads and stores: waking sleepers, and passing areas.
 
-use super::directory::local_peer;
+use super::directory::local_process;
 use super::socket::{receive_with_fd, send_with_fd};
 use super::{futex, mapping, named, pulse};
 use crate::doorbell::{end_sleep, prepare_sleep};
@@ -31,8 +31,7 @@ pub(super) struct Socket {
     socket: Arc<OwnedFd>,
     /// The number by which the pulse thread watches the connection.
     pub(super) number: pulse::Number,
-    pid: u32,
-    uid: u32,
+    peer: Peer,
     sleep: Sleep,
     // Notes that arrived before they were asked for. An area and a region may be under way at a
     // time, and be asked for in the other order.
@@ -80,9 +79,9 @@ struct Note {
 }
 
 impl Socket {
-    pub(super) fn new(socket: Arc<OwnedFd>, sleep: Sleep) -> Self {
-        let (pid, uid) = local_peer(&socket).unwrap_or((0, Peer::NOBODY));
-        Self { socket, number: pulse::Number::draw(), pid, uid, sleep, waiting: Mutex::default() }
+    pub(super) fn new(socket: Arc<OwnedFd>, sleep: Sleep) -> Result<Self, Error> {
+        let peer = local_process(&socket)?;
+        Ok(Self { socket, number: pulse::Number::draw(), peer, sleep, waiting: Mutex::default() })
     }
 
     fn is_passed_files(&self) -> bool {
@@ -278,7 +277,7 @@ impl Carrier for Socket {
     }
 
     fn peer(&self) -> Peer {
-        Peer::Process { pid: self.pid, uid: self.uid }
+        self.peer.clone()
     }
 
     fn local(&self) -> Option<&str> {

@@ -151,7 +151,7 @@ fn connected(
         None => named::hand_over(&socket, (&own, &file), greeting.area()?, deadline)?,
     };
     let sleep = if greeting.by_name { Sleep::on_socket()? } else { Sleep::OnWord };
-    let carrier = carrier::Socket::new(Arc::clone(&socket), sleep);
+    let carrier = carrier::Socket::new(Arc::clone(&socket), sleep)?;
     let number = carrier.number;
     let ends = Ends { own, peer, area: None, carrier: Box::new(carrier) };
     let window = Window::new(ends, greeting.may_sleep, options);

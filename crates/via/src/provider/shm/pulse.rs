@@ -109,7 +109,7 @@ mod tests {
     fn connection() -> (Window, Number, OwnedFd) {
         let (socket, peer) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
         let socket = Arc::new(socket);
-        let carrier = carrier::Socket::new(Arc::clone(&socket), carrier::Sleep::OnWord);
+        let carrier = carrier::Socket::new(Arc::clone(&socket), carrier::Sleep::OnWord).unwrap();
         let number = carrier.number;
         let options = Options::default();
         let segment = || mapping::create(layout::AREA + options.area).unwrap().0;

@@ -2,9 +2,17 @@
 
 use super::place::is_trusted;
 use crate::Error;
-use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use crate::window::Peer;
+use rustix::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use rustix::fs::{fstat, fstatfs};
 use std::io;
 use std::mem::size_of;
+
+/// The type of the file system of pidfds, whose inodes are numbered processes (Linux 6.9; the
+/// kernel's `PID_FS_MAGIC`).
+const PIDFS: u32 = 0x5049_4446;
+/// The bit of a serial number that is made from a process id. Inode numbers count up from 1.
+const MADE: u64 = 1 << 63;
 
 /// Refuses a peer of another user. The superuser's processes may connect to those of every user.
 /// The reverse is not implied: the directory's mode decides it.
@@ -34,4 +42,77 @@ pub(crate) fn local_peer(socket: &impl AsFd) -> Result<(u32, u32), Error> {
         return Err(Error::io("reading the peer's credentials")(io::Error::last_os_error()));
     }
     Ok((peer.pid.unsigned_abs(), peer.uid))
+}
+
+/// Returns the process at the other end of a Unix socket, as the kernel recorded it at connect.
+///
+/// # Errors
+///
+/// The kernel's error, for example where this process has no descriptor left.
+pub(crate) fn local_process(socket: &impl AsFd) -> Result<Peer, Error> {
+    let (pid, uid) = local_peer(socket)?;
+    let serial = serial_of(socket)?.unwrap_or_else(|| made_serial(pid, uid));
+    Ok(Peer::Process { pid, uid, serial })
+}
+
+/// Returns the inode number of the pidfd of the process at the other end. `None` where the kernel
+/// has no pidfds for sockets, or does not number them, or where the process is gone.
+fn serial_of(socket: &impl AsFd) -> Result<Option<u64>, Error> {
+    let mut descriptor: RawFd = -1;
+    let mut length = size_of::<RawFd>() as libc::socklen_t;
+    // SAFETY: the descriptor is open as long as `socket` is borrowed. The kernel writes at most
+    // `length` bytes, which `descriptor` has. Any bytes are a valid number.
+    let done = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERPIDFD,
+            (&raw mut descriptor).cast(),
+            &raw mut length,
+        )
+    };
+    if done != 0 {
+        let error = io::Error::last_os_error();
+        // Another serial number would make the process count as two.
+        return match error.raw_os_error() {
+            Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM) => Err(Error::io("opening the peer's pidfd")(error)),
+            _ => Ok(None),
+        };
+    }
+    // SAFETY: the kernel has just made the descriptor for this process, and nothing else owns it.
+    let process = unsafe { OwnedFd::from_raw_fd(descriptor) };
+    let is_numbered = fstatfs(&process).is_ok_and(|system| system.f_type as u32 == PIDFS);
+    Ok(fstat(&process).ok().filter(|_| is_numbered).map(|file| file.st_ino))
+}
+
+/// Returns the serial number of a process whose pidfd has no number. Processes without an id here
+/// are told apart by their users.
+fn made_serial(pid: u32, uid: u32) -> u64 {
+    MADE | if pid == 0 { 1 << 62 | u64::from(uid) } else { u64::from(pid) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+    #[test]
+    fn made_serials_differ_between_processes_and_users() {
+        let all = [made_serial(7, 1000), made_serial(8, 1000), made_serial(0, 0), made_serial(0, 7)];
+        assert!((0..4).all(|at| !all[..at].contains(&all[at]) && all[at] & MADE != 0), "{all:x?}");
+        assert_eq!(made_serial(7, 0), made_serial(7, 1000));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn a_process_has_the_same_serial_on_all_of_its_sockets() {
+        let own = || {
+            let (one, _other) =
+                socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
+            local_process(&one).unwrap()
+        };
+        let Peer::Process { pid, serial, .. } = own() else { panic!("a local peer is a process") };
+        assert_eq!((pid, own()), (std::process::id(), own()));
+        assert_ne!(serial, 0);
+    }
 }

@@ -1,0 +1,95 @@
+//! The proof of a mark, by which a client shows on a connection that it is the process of an
+//! earlier connection over another transport.
+//!
+//! The server sent its mark for the client over the earlier connection: see
+//! [`own_calls::mark`](super::own_calls::mark). The proof is a code of the mark and the place at
+//! which the client has reached the server, so a server elsewhere that relays the proof gains
+//! nothing by it. The server answers with a code that shows that it knows the mark, too.
+
+use crate::types::identity::{endpoint_of, local_binding};
+use obvia_rpc::security::code_of;
+use obvia_rpc::string_binding::StringBinding;
+use obvia_via::window::Peer;
+
+/// The proof of a mark.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MarkProof {
+    /// The code that the client sends.
+    pub(crate) code: u128,
+    /// The code with which the server answers.
+    pub(crate) confirmation: u128,
+}
+
+impl MarkProof {
+    /// Makes the proof of a server's mark, at one of the server's places.
+    pub(crate) fn new(mark: u64, server: u64, place: &str) -> Self {
+        let mut key = [0; 16];
+        key[..8].copy_from_slice(&mark.to_le_bytes());
+        let code = |side: &[u8]| code_of(&key, &[side, &server.to_le_bytes(), place.as_bytes()]);
+        Self { code: code(b"client"), confirmation: code(b"server") }
+    }
+}
+
+/// Returns the place of a server that was reached by a binding, or by its endpoint in the
+/// directory.
+pub(crate) fn place_of(server: u64, binding: Option<&StringBinding>, peer: &Peer) -> String {
+    match binding {
+        None => local_binding(endpoint_of(server)).to_string(),
+        Some(binding) => {
+            let host = if let Peer::Host(host) = peer { host } else { "" };
+            place_at(binding, host)
+        }
+    }
+}
+
+/// Returns the places of this server for a client that has reached it at the host `local`, or from
+/// the same host.
+pub(crate) fn places_of(server: u64, listening: &[StringBinding], local: Option<&str>, peer: &Peer) -> Vec<String> {
+    match (peer, local) {
+        (Peer::Host(_), None) => Vec::new(),
+        (Peer::Host(_), Some(local)) => listening.iter().map(|binding| place_at(binding, local)).collect(),
+        (Peer::Process { .. }, _) => {
+            let own = local_binding(endpoint_of(server)).to_string();
+            listening.iter().map(|binding| place_at(binding, "")).chain([own]).collect()
+        }
+    }
+}
+
+fn place_at(binding: &StringBinding, host: &str) -> String {
+    StringBinding::new(binding.protocol, host, binding.endpoint.as_str()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use obvia_rpc::string_binding::ProtocolSequence;
+
+    #[test]
+    fn proofs_are_valid_at_one_place_of_one_server() {
+        let proof = MarkProof::new(1, 2, "there");
+        for other in [MarkProof::new(9, 2, "there"), MarkProof::new(1, 9, "there"), MarkProof::new(1, 2, "elsewhere")] {
+            assert!(proof.code != other.code && proof.confirmation != other.confirmation);
+        }
+        assert!(proof.code != proof.confirmation && proof == MarkProof::new(1, 2, "there"));
+    }
+
+    #[test]
+    fn clients_and_servers_name_places_alike() {
+        let binding = |protocol, host: &str, endpoint: &str| StringBinding::new(protocol, host, endpoint);
+        let listening =
+            [binding(ProtocolSequence::IpTcp, "0.0.0.0", "5000"), binding(ProtocolSequence::Lrpc, "", "name")];
+        let far = Peer::Host("10.0.0.9".to_owned());
+        let server = Peer::Host("10.0.0.1".to_owned());
+        let dialled =
+            |host: &str, endpoint| place_of(7, Some(&binding(ProtocolSequence::IpTcp, host, endpoint)), &server);
+        let own = places_of(7, &listening, Some("10.0.0.1"), &far);
+        assert!(own.contains(&dialled("server", "5000")) && !own.contains(&dialled("server", "5001")));
+        // The client was led to another host.
+        assert!(!places_of(7, &listening, Some("10.0.0.2"), &far).contains(&dialled("server", "5000")));
+        assert!(places_of(7, &listening, None, &far).is_empty());
+        let near = Peer::Process { pid: 3, uid: 0, serial: 3 };
+        let own = places_of(7, &listening, None, &near);
+        assert!(own.contains(&place_of(7, None, &near)) && !own.contains(&place_of(8, None, &near)));
+        assert!(own.contains(&place_of(7, Some(&listening[1]), &near)) && !own.contains(&dialled("server", "5000")));
+    }
+}

@@ -1,0 +1,133 @@
+//! Tests of peers that claim the identity of a client: its OXID, which every process with a
+//! reference to one of its objects knows.
+
+use crate::objects::{RELEASE, TRANSFER, make, release, transfer};
+use crate::peer::Peer;
+use crate::scene::{Directory, PATIENCE, Process};
+use crate::wire::{self, NOT_FOUND, SYSTEM, Target};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+
+/// The opnum of the method by which a made object returns its number.
+const NUMBER: u16 = 3;
+
+/// A peer that calls the runtime's own target over TCP.
+struct Stranger {
+    stream: TcpStream,
+    /// The number of its calls.
+    calls: u32,
+}
+
+impl Stranger {
+    /// Connects to the endpoint of a binding, and claims an OXID.
+    fn claiming(oxid: u64, binding: &str) -> Self {
+        let port = binding.split(['[', ']', ',']).nth(1).unwrap().parse().unwrap();
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut stranger = Self { stream, calls: 0 };
+        assert_eq!(stranger.exchange(&wire::bind(oxid))[2], 12, "a bind_ack");
+        stranger
+    }
+
+    /// Sends a PDU, and returns the answer.
+    fn exchange(&mut self, unit: &[u8]) -> Vec<u8> {
+        self.stream.write_all(unit).unwrap();
+        let mut answer = vec![0; 16];
+        self.stream.read_exact(&mut answer).unwrap();
+        answer.resize(usize::from(u16::from_le_bytes([answer[8], answer[9]])), 0);
+        self.stream.read_exact(&mut answer[16..]).unwrap();
+        answer
+    }
+
+    /// Makes a call, which must succeed.
+    #[track_caller]
+    fn good(&mut self, opnum: u16, frame: &[u8]) {
+        self.calls += 1;
+        let answer = self.exchange(&wire::request(1 + self.calls, opnum, frame));
+        assert_eq!(answer[2], 2, "a response: {answer:02x?}");
+    }
+
+    /// Releases more references to a target than there are.
+    #[track_caller]
+    fn releases(&mut self, target: Target) {
+        self.good(RELEASE, &release(&[(target, u64::MAX)]));
+    }
+}
+
+#[track_caller]
+fn is_alive(peer: &mut Peer, thing: Target, number: u32) {
+    assert_eq!(peer.good(thing, NUMBER, &[])[..4], number.to_le_bytes());
+}
+
+#[test]
+fn a_network_peer_with_the_oxid_of_a_local_client_cannot_act_for_it() {
+    let directory = Directory::new();
+    let mut server = Process::start(&directory, &["server", "ncacn_ip_tcp:127.0.0.1"]);
+    let binding = server.line();
+    let client = || {
+        let mut peer = Peer::connect(&directory.socket("victim"));
+        peer.introduce();
+        let object = peer.resolve("victim", wire::IVICTIM);
+        (peer, object)
+    };
+    let ((mut owner, object), (mut giver, _)) = (client(), client());
+    let own = make(&mut owner, object, 8);
+    let mut stranger = Stranger::claiming(owner.oxid, &binding);
+    stranger.releases(own);
+    is_alive(&mut owner, own, 8);
+    // A reference that is passed to the client is not the stranger's either.
+    let passed = make(&mut giver, object, 9);
+    giver.good(SYSTEM, TRANSFER, &transfer(passed, owner.oxid, 1));
+    giver.good(SYSTEM, RELEASE, &release(&[(passed, u64::MAX)]));
+    stranger.releases(passed);
+    is_alive(&mut owner, passed, 9);
+    // The end of the stranger is not the end of the client.
+    drop(stranger);
+    Stranger::claiming(giver.oxid, &binding).releases(own);
+    is_alive(&mut owner, own, 8);
+    owner.good(SYSTEM, RELEASE, &release(&[(passed, 1)]));
+    owner.refused(passed, NUMBER, &[], NOT_FOUND);
+    is_alive(&mut owner, own, 8);
+    drop((owner, giver));
+    server.end();
+}
+
+/// The server sees neither the process id of the client nor that of the attacker.
+#[test]
+fn clients_in_other_pid_namespaces_are_told_apart() {
+    let apart = ["--pid", "--fork", "--kill-child"];
+    let possible = Command::new("unshare").args(apart).arg("true").stderr(Stdio::null()).status();
+    if !possible.is_ok_and(|status| status.success()) {
+        return;
+    }
+    let directory = Directory::new();
+    let mut command = Command::new("unshare");
+    let mut server =
+        Process::spawn(&directory, command.args(apart).args([env!("CARGO_BIN_EXE_obvia-hostile"), "server"]));
+    server.await_ready();
+    let greeted = || Peer::connect(&directory.socket("victim"));
+    let (mut owner, object) = {
+        let mut peer = greeted();
+        peer.introduce();
+        let object = peer.resolve("victim", wire::IVICTIM);
+        (peer, object)
+    };
+    let server_oxid = owner.oxid_of("victim");
+    let mut witness = Process::start(&directory, &["witness"]);
+    witness.await_ready();
+    let others = directory.endpoints().into_iter().find(|oxid| *oxid != server_oxid);
+    let other = others.expect("the witness has an endpoint");
+    let mut attacker = greeted();
+    attacker.post(wire::PDU, 0, (0, 0), &wire::bind(other));
+    attacker.assert_cut_off();
+    // A further connection of the same process is still one of the same client.
+    let thing = make(&mut owner, object, 8);
+    let mut second = greeted();
+    second.exchange(&wire::bind(owner.oxid));
+    second.good(SYSTEM, RELEASE, &release(&[(thing, u64::MAX)]));
+    owner.refused(thing, NUMBER, &[], NOT_FOUND);
+    drop((owner, second, attacker));
+    witness.end();
+    server.end();
+}
