@@ -1,5 +1,6 @@
 //! Object tables: map an index and a generation to a target.
 
+use obvia_via::window::Alarm;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
@@ -97,37 +98,98 @@ impl<T> ObjectTable<T> {
     }
 }
 
-/// A table for many threads, which may keep copies of the targets that they have found.
+/// A table for many threads, which may keep copies of the targets that they have found. The table
+/// knows for each target which watches have copies, so that a removal concerns no other thread.
 #[derive(Debug)]
 pub struct SharedTable<T> {
-    table: RwLock<ObjectTable<T>>,
+    table: RwLock<ObjectTable<Copied<T>>>,
     removals: AtomicU64,
     recalls: AtomicU64,
-    watches: Mutex<Vec<Weak<Watch>>>,
+    watches: Mutex<Watches>,
+}
+
+/// A target, and the watches of the threads that keep copies of it.
+#[derive(Debug)]
+struct Copied<T> {
+    target: T,
+    watches: Mutex<Watches>,
+}
+
+/// Watches, of which those of ended threads are removed before the list grows.
+#[derive(Debug, Default)]
+struct Watches(Vec<Weak<Watch>>);
+
+impl Watches {
+    fn add(&mut self, watch: &Arc<Watch>) {
+        if self.0.len() == self.0.capacity() {
+            self.0.retain(|other| other.strong_count() > 0);
+        }
+        self.0.push(Arc::downgrade(watch));
+    }
+
+    fn has(&self, watch: &Arc<Watch>) -> bool {
+        self.0.iter().any(|other| std::ptr::eq(other.as_ptr(), Arc::as_ptr(watch)))
+    }
+
+    fn live(&self) -> impl Iterator<Item = Arc<Watch>> {
+        self.0.iter().filter_map(Weak::upgrade)
+    }
+}
+
+/// Targets that were removed from a table, and the alarms of the threads that keep copies of them.
+/// Dropping this value drops the targets, and then rings the alarms so that the threads drop their
+/// copies.
+///
+/// The value must be dropped while no lock is held: the drop of a target may run program code, and
+/// ring may end a connection.
+#[derive(Debug)]
+#[must_use]
+pub struct Removed<T> {
+    targets: Vec<T>,
+    alarms: Vec<Alarm>,
+}
+
+impl<T> Removed<T> {
+    /// Whether no target was removed.
+    pub fn is_empty(&self) -> bool {
+        self.targets.is_empty()
+    }
+
+    /// Returns the number of removed targets.
+    pub fn len(&self) -> usize {
+        self.targets.len()
+    }
+}
+
+impl<T> Drop for Removed<T> {
+    fn drop(&mut self) {
+        self.targets.clear();
+        self.alarms.iter().for_each(Alarm::ring);
+    }
 }
 
 /// Shows a thread that keeps copies of targets whether the copies are still valid.
 ///
 /// A watch holds two values: the number of the target that was fetched last, whose copy is then
-/// valid without a look-up; and the number of other copies that are valid. The removal of any
+/// valid without a look-up; and the number of other copies that are valid. The removal of a copied
 /// target resets both values. Only the thread that owns the watch sets other values. C code reads
-/// the layout.
+/// the layout of the two.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Watch {
     target: AtomicU64,
     valid: AtomicU32,
-}
-
-impl Default for Watch {
-    fn default() -> Self {
-        Self { target: AtomicU64::new(Self::NO_TARGET), valid: AtomicU32::new(0) }
-    }
+    /// The alarm that interrupts the thread's wait.
+    alarm: Alarm,
 }
 
 impl Watch {
     /// The number that stands for no target: no table has this many places.
     const NO_TARGET: u64 = u64::MAX;
+
+    fn new(alarm: Alarm) -> Self {
+        Self { target: AtomicU64::new(Self::NO_TARGET), valid: AtomicU32::new(0), alarm }
+    }
 
     /// Returns the number of the target that was fetched last, if its copy is valid.
     #[inline(always)]
@@ -168,8 +230,9 @@ impl<T> Default for SharedTable<T> {
 
 impl<T: Clone> SharedTable<T> {
     /// Stores a target: see [`ObjectTable::insert`].
-    pub fn insert(&self, tenant: T) -> (u32, u32) {
-        self.table.write().unwrap_or_else(PoisonError::into_inner).insert(tenant)
+    pub fn insert(&self, target: T) -> (u32, u32) {
+        let copied = Copied { target, watches: Mutex::default() };
+        self.table.write().unwrap_or_else(PoisonError::into_inner).insert(copied)
     }
 
     /// Finds and clones a target: see [`ObjectTable::get`].
@@ -179,7 +242,25 @@ impl<T: Clone> SharedTable<T> {
     /// [`LookUpError`] if the numbers are not, or no longer, those of a target.
     pub fn get(&self, index: u32, generation: u32) -> Result<T, LookUpError> {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
-        table.get(index, generation).cloned()
+        table.get(index, generation).map(|found| found.target.clone())
+    }
+
+    /// As [`Self::get`], for a thread that keeps the clone. The removal of the target invalidates
+    /// the thread's watch and rings its alarm.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::get`].
+    pub fn copy(&self, index: u32, generation: u32, watch: &Arc<Watch>) -> Result<T, LookUpError> {
+        // A removal takes the lock for writing, so it either finds the watch here, or makes this
+        // look-up fail.
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        let found = table.get(index, generation)?;
+        let mut watches = found.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        if !watches.has(watch) {
+            watches.add(watch);
+        }
+        Ok(found.target.clone())
     }
 
     /// Returns the index of each pair of index and generation that does not denote a target any
@@ -190,24 +271,32 @@ impl<T: Clone> SharedTable<T> {
     }
 
     /// Removes and returns the targets of `numbers`. Numbers without a target are skipped.
-    /// Invalidates every watch if a target was removed: see [`ObjectTable::remove`].
-    pub fn remove(&self, numbers: impl IntoIterator<Item = (u32, u32)>) -> Vec<T> {
+    /// Invalidates the watches of the threads that have copies: see [`ObjectTable::remove`].
+    pub fn remove(&self, numbers: impl IntoIterator<Item = (u32, u32)>) -> Removed<T> {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        let removed: Vec<T> =
+        let removed: Vec<Copied<T>> =
             numbers.into_iter().filter_map(|(index, generation)| table.remove(index, generation).ok()).collect();
         drop(table);
         if removed.is_empty() {
-            return removed;
+            return Removed { targets: Vec::new(), alarms: Vec::new() };
         }
         self.removals.fetch_add(1, Ordering::Release);
-        self.invalidate_all();
-        removed
+        let (mut targets, mut watches) = (Vec::with_capacity(removed.len()), Vec::new());
+        for Copied { target, watches: own } in removed {
+            targets.push(target);
+            watches.extend(own.into_inner().unwrap_or_else(PoisonError::into_inner).live());
+        }
+        // A thread may have copies of many of the targets.
+        watches.sort_unstable_by_key(Arc::as_ptr);
+        watches.dedup_by_key(|watch| Arc::as_ptr(watch));
+        watches.iter().for_each(|watch| watch.invalidate());
+        Removed { targets, alarms: watches.iter().map(|watch| watch.alarm.clone()).collect() }
     }
 
     /// Invalidates all copies, because properties of the targets may have changed.
     pub fn recall(&self) {
         self.recalls.fetch_add(1, Ordering::Release);
-        self.invalidate_all();
+        self.watches().live().for_each(|watch| watch.invalidate());
     }
 
     /// Returns how often all copies have been invalidated by [`Self::recall`].
@@ -215,29 +304,19 @@ impl<T: Clone> SharedTable<T> {
         self.recalls.load(Ordering::Acquire)
     }
 
-    fn invalidate_all(&self) {
-        for watch in self.watches().iter() {
-            if let Some(watch) = watch.upgrade() {
-                watch.invalidate();
-            }
-        }
-    }
-
     /// Returns how often targets have been removed: while it is unchanged, no copy is stale.
     pub fn removals(&self) -> u64 {
         self.removals.load(Ordering::Acquire)
     }
 
-    /// Returns a watch for a thread that keeps copies.
-    pub fn watch(&self) -> Arc<Watch> {
-        let watch = Arc::<Watch>::default();
-        let mut watches = self.watches();
-        watches.retain(|other| other.strong_count() > 0);
-        watches.push(Arc::downgrade(&watch));
+    /// Returns a watch for a thread that keeps copies. `alarm` interrupts the thread's wait.
+    pub fn watch(&self, alarm: Alarm) -> Arc<Watch> {
+        let watch = Arc::new(Watch::new(alarm));
+        self.watches().add(&watch);
         watch
     }
 
-    fn watches(&self) -> MutexGuard<'_, Vec<Weak<Watch>>> {
+    fn watches(&self) -> MutexGuard<'_, Watches> {
         self.watches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -269,16 +348,48 @@ mod tests {
     }
 
     #[test]
-    fn removed_targets_are_missing_and_invalidate_watches() {
+    fn removed_targets_are_missing_and_invalidate_the_watches_of_their_copies() {
         let table = SharedTable::default();
-        let watch = table.watch();
+        let (watch, stranger) = (table.watch(Alarm::default()), table.watch(Alarm::default()));
         let (index, generation) = table.insert(5);
         let (other, _) = table.insert(6);
+        assert_eq!(table.copy(index, generation, &watch), Ok(5));
+        assert_eq!(table.copy(other, 1, &stranger), Ok(6));
         watch.revalidate(5, 2);
+        stranger.revalidate(6, 2);
         assert_eq!(table.missing([(index, generation), (other, 1)].into_iter()), []);
-        assert_eq!(table.remove([(index, generation), (7, 1)]), [5]);
+        assert_eq!(table.remove([(index, generation), (7, 1)]).targets, [5]);
         assert_eq!((watch.target(), watch.valid()), (u64::MAX, 0));
+        assert_eq!((stranger.target(), stranger.valid()), (6, 2));
         assert_eq!(table.missing([(index, generation), (other, 1)].into_iter()), [index]);
         assert_eq!(table.get(index, generation), Err(LookUpError::Stale));
+        table.recall();
+        assert_eq!((stranger.target(), stranger.valid()), (u64::MAX, 0));
+    }
+
+    #[test]
+    fn one_alarm_rings_for_all_copies_of_a_thread_and_none_for_those_of_ended_threads() {
+        let table = SharedTable::default();
+        let watch = table.watch(Alarm::default());
+        let numbers = [1, 2, 3].map(|target| table.insert(target));
+        for (index, generation) in numbers.into_iter().chain(numbers) {
+            table.copy(index, generation, &watch).unwrap();
+            table.copy(index, generation, &table.watch(Alarm::default())).unwrap();
+        }
+        let removed = table.remove(numbers);
+        assert_eq!((removed.len(), removed.alarms.len()), (3, 1));
+        assert!(table.remove(numbers).is_empty());
+    }
+
+    #[test]
+    fn lists_of_watches_grow_with_the_living_threads_alone() {
+        let table = SharedTable::default();
+        let (index, generation) = table.insert(());
+        for _ in 0..1000 {
+            table.copy(index, generation, &table.watch(Alarm::default())).unwrap();
+        }
+        assert!(table.watches().0.capacity() < 10);
+        let inner = table.table.read().unwrap();
+        assert!(inner.get(index, generation).unwrap().watches.lock().unwrap().0.capacity() < 10);
     }
 }

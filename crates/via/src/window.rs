@@ -325,8 +325,9 @@ impl Drop for Window {
     }
 }
 
-/// A handle that interrupts a connection's wait from another thread.
-#[derive(Clone, Debug)]
+/// A handle that interrupts a connection's wait from another thread. The default one is of no
+/// connection.
+#[derive(Clone, Debug, Default)]
 pub struct Alarm {
     wire: Weak<Wire>,
 }

@@ -205,9 +205,7 @@ impl Runtime {
     pub(crate) fn release_by(&'static self, any: &Any, ways: &DualStringArray) -> Result<()> {
         let reference = ObjRef::from_any(any)?;
         if reference.oxid == self.oxid() {
-            self.exports().release_data(reference.target)?;
-            self.clients().wake_all();
-            return Ok(());
+            return self.exports().release_data(reference.target);
         }
         own_target::release_data(&*self.link_by(&reference, ways)?, reference.target)
     }
@@ -217,8 +215,6 @@ impl Runtime {
         if is_proxy(&unwrapped(object)) {
             return Err(Error::new(code::E_INVALIDARG, "the object lives in another process"));
         }
-        self.exports().disconnect(object)?;
-        self.clients().wake_all();
-        Ok(())
+        self.exports().disconnect(object)
     }
 }

@@ -42,7 +42,6 @@ impl Unconnected {
         for oxid in unconnected {
             if now.duration_since(*self.0.entry(oxid).or_insert(now)) >= patience {
                 drop(runtime.exports().drop_client(oxid));
-                runtime.clients().wake_all();
             }
         }
     }
@@ -119,12 +118,9 @@ pub(crate) fn work() {
             }
         }
         drop(links);
-        let (unpinged, patience) = (runtime.exports().collect(), runtime.exports().patience());
-        let given_up = runtime.clients().give_up(Instant::now(), patience, |oxid| runtime.exporter().end_client(oxid));
-        if !unpinged.is_empty() || !given_up.is_empty() {
-            drop((unpinged, given_up));
-            runtime.clients().wake_all();
-        }
+        drop(runtime.exports().collect());
+        let patience = runtime.exports().patience();
+        drop(runtime.clients().give_up(Instant::now(), patience, |oxid| runtime.exporter().end_client(oxid)));
         // The janitor may be woken all the time, so a round is determined by the clock and not by
         // the timeout of the wait.
         let is_round = looked.elapsed() >= ROUND;

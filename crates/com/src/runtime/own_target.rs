@@ -59,7 +59,6 @@ fn serve_release(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Statu
     let batch = releases_in(frame(call, 0)?)?;
     let caller = current_caller()?;
     caller.exporter.exports().release(caller.holder(), batch);
-    caller.exporter.clients().wake_all();
     answer(call, Ok(Vec::new()))
 }
 

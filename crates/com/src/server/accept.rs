@@ -200,7 +200,6 @@ fn start_service(exporter: &'static Exporter, complete: impl FnOnce() -> Option<
     let serve = move || {
         // A peer that fails the greeting has no connection to lose.
         if let Some(Accepted { window, via }) = complete() {
-            exporter.clients().watch(window.alarm());
             serve(exporter, window, via);
         }
     };

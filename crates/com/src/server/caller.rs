@@ -253,13 +253,9 @@ impl Caller {
     pub(crate) fn take_back(&self) {
         let sent = self.take_sent();
         sent.others.into_iter().for_each(|release| release());
-        if sent.own.is_empty() {
-            return;
-        }
         for (holder, target, refs) in sent.own {
             self.exporter.exports().release(holder, [(target, refs)]);
         }
-        self.exporter.clients().wake_all();
     }
 }
 

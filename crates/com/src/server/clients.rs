@@ -25,7 +25,7 @@ use obvia_rpc::security::Principal;
 use obvia_rpc::status::Status;
 use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
-use obvia_via::window::{Alarm, Peer};
+use obvia_via::window::Peer;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
@@ -52,7 +52,6 @@ const TO_RETURN_MAX: usize = own_calls::RELEASES_MAX;
 pub(crate) struct Clients {
     register: Mutex<Register>,
     groups: Groups<GroupClient>,
-    alarms: Mutex<Vec<Alarm>>,
     /// The keys of the hash that derives the marks of clients.
     marks: RandomState,
     pub(super) waiting: Waiting,
@@ -408,23 +407,5 @@ impl Clients {
             ended.push(end_client(oxid));
         }
         ended
-    }
-
-    /// Registers a connection for [`Self::wake_all`], and removes those that have ended.
-    pub(super) fn watch(&self, alarm: Alarm) {
-        let mut alarms = self.alarms.lock().unwrap_or_else(PoisonError::into_inner);
-        alarms.retain(|alarm| !alarm.is_gone());
-        alarms.push(alarm);
-    }
-
-    /// Wakes every service thread to purge the objects that are no longer exported.
-    pub(crate) fn wake_all(&self) {
-        let mut alarms = self.alarms.lock().unwrap_or_else(PoisonError::into_inner);
-        alarms.retain(|alarm| !alarm.is_gone());
-        let all = alarms.clone();
-        drop(alarms);
-        // The lock is not held here: `ring` may drop the last reference to a connection, whose end
-        // drops an association's client, which calls `wake_all` again.
-        all.iter().for_each(Alarm::ring);
     }
 }

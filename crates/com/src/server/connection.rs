@@ -52,7 +52,7 @@ impl Connection {
         association: Option<(Arc<AssociationClient>, Attribution)>,
     ) -> Self {
         Self {
-            dispatch: Dispatch::new(&exporter.exports().table),
+            dispatch: Dispatch::new(&exporter.exports().table, window.alarm()),
             exporter,
             caller: None,
             presence: None,

@@ -10,6 +10,7 @@ use crate::types::registry::StubFn;
 use obvia_rpc::object_table::{SharedTable, Watch};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall, TargetId};
+use obvia_via::window::Alarm;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -72,8 +73,9 @@ pub(crate) struct Dispatch {
 unsafe impl Send for Dispatch {}
 
 impl Dispatch {
-    pub(crate) fn new(table: &SharedTable<Target>) -> Self {
-        let watch = table.watch();
+    /// Makes an empty cache for a connection. `alarm` rings when a cached target is removed.
+    pub(crate) fn new(table: &SharedTable<Target>, alarm: Alarm) -> Self {
+        let watch = table.watch(alarm);
         Self {
             known: Arc::as_ptr(&watch),
             first: std::ptr::null(),
@@ -156,10 +158,9 @@ impl Dispatch {
         admit: impl FnOnce(&Target) -> Result<(), Status>,
     ) -> Result<&Place, Status> {
         let at = id.index as usize;
-        let look_up = || table.get(id.index, id.generation).map_err(|_| Status::OBJECT_NOT_FOUND);
         // The index is checked against the table first, so that the number of places does not
         // exceed that of the table.
-        if at >= self.places.len() && look_up().is_ok() {
+        if at >= self.places.len() && table.get(id.index, id.generation).is_ok() {
             self.places.extend((self.places.len()..=at).map(|index| Place::vacant(index as u32)));
             self.copies.resize_with(self.places.len(), || None);
             self.first = self.places.as_ptr();
@@ -169,7 +170,10 @@ impl Dispatch {
         self.last = Place::vacant(id.index);
         self.watch.revalidate(id.word(), self.places.len() as u32);
         self.drop_removed(table);
-        let outcome = self.place(at, id, || look_up().and_then(|found| admit(&found).map(|()| found)));
+        let outcome = self.place(at, id, |watch| {
+            let found = table.copy(id.index, id.generation, watch).map_err(|_| Status::OBJECT_NOT_FOUND)?;
+            admit(&found).map(|()| found)
+        });
         match outcome {
             Ok(place) => self.last = place,
             Err(_) => self.watch.invalidate(),
@@ -183,11 +187,11 @@ impl Dispatch {
         &mut self,
         at: usize,
         id: TargetId,
-        look_up: impl FnOnce() -> Result<Target, Status>,
+        look_up: impl FnOnce(&Arc<Watch>) -> Result<Target, Status>,
     ) -> Result<Place, Status> {
         let place = self.places.get_mut(at).ok_or(Status::OBJECT_NOT_FOUND)?;
         if place.target != id.word() {
-            let found = look_up()?;
+            let found = look_up(&self.watch)?;
             *place = Place::new(id, &found);
             // The drop of the former copy may run program code.
             drop(self.copies[at].replace(found));

@@ -18,7 +18,7 @@ use crate::types::identity::{DRAWS, draw_set};
 use crate::types::registry::{InterfaceInfo, Stubs, refuse_rivals};
 use crate::types::upkeep;
 use data::Data;
-use obvia_rpc::object_table::SharedTable;
+use obvia_rpc::object_table::{Removed, SharedTable};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;
 use std::collections::HashMap;
@@ -180,20 +180,20 @@ impl Exports {
             tables.references.hand_out(oid, self.ipid(target), holder, refs, now).map_err(refused)?;
             return Ok(Exported { oid, target });
         }
-        let found = self.insert(&mut tables, &interface, Entry { identity, info }, holder, refs)?;
+        let (found, mut tables) = self.insert(tables, &interface, Entry { identity, info }, holder, refs)?;
         tables.targets.insert((identity, info.iid.to_u128()), found.target);
         Ok(found)
     }
 
-    /// Makes an entry with references of `holder`.
-    fn insert(
+    /// Makes an entry with references of `holder`. Gives the tables back unless that fails.
+    fn insert<'a>(
         &self,
-        tables: &mut Tables,
+        mut tables: MutexGuard<'a, Tables>,
         interface: &IUnknown,
         entry: Entry,
         holder: Client,
         refs: Refs,
-    ) -> Result<Exported> {
+    ) -> Result<(Exported, MutexGuard<'a, Tables>)> {
         let Entry { identity, info } = entry;
         let (index, generation) = self.table.insert(Target {
             object: Agile::new(interface)?,
@@ -205,14 +205,15 @@ impl Exports {
         let fresh = tables.last_oid + 1;
         let oid = tables.oids.get(&identity).map_or(fresh, |known| known.0);
         if let Err(status) = tables.references.hand_out(oid, self.ipid(target), holder, refs, Instant::now()) {
-            // The drop does not end the object, since the caller holds a reference.
-            drop(self.table.remove(vec![(index, generation)]));
+            drop(tables);
+            // A client may have guessed the number and copied the target.
+            drop(self.table.remove([(index, generation)]));
             return Err(refused(status));
         }
         tables.last_oid = tables.last_oid.max(oid);
         tables.oids.entry(identity).or_insert((oid, 0)).1 += 1;
         tables.entries.insert(target, entry);
-        Ok(Exported { oid, target })
+        Ok((Exported { oid, target }, tables))
     }
 
     /// Counts a reference that only `holder` can release, so that the object's interface stays
@@ -270,8 +271,7 @@ impl Exports {
 
     /// Drops all references of a process that is gone. Returns the targets without further
     /// references, which must be dropped without locks.
-    #[must_use]
-    pub(crate) fn drop_client(&self, oxid: u64) -> Vec<Target> {
+    pub(crate) fn drop_client(&self, oxid: u64) -> Removed<Target> {
         let mut tables = self.tables();
         let dropped = tables.references.drop_client(Client::Process(oxid), Instant::now());
         let gone = tables.forget_all(dropped);
@@ -309,8 +309,7 @@ impl Exports {
     }
 
     /// Drops the expired references of peers. Returns the targets without further references.
-    #[must_use]
-    pub(crate) fn collect(&self) -> Vec<Target> {
+    pub(crate) fn collect(&self) -> Removed<Target> {
         let mut tables = self.tables();
         let dropped = tables.references.collect(Instant::now());
         let gone = tables.forget_all(dropped);

@@ -114,9 +114,6 @@ impl Drop for Presence {
         let has_gone = !gone.is_empty();
         // The objects are dropped while no lock is held.
         drop(gone);
-        if has_gone {
-            exporter.clients().wake_all();
-        }
         if has_gone || is_lost {
             // The janitor must expire a lost client later. A client that is gone may also have been
             // a server of this process.

@@ -1,27 +1,27 @@
-//! Tests of connections that end during a wake-up.
+//! Tests of the connections that the removal of an export wakes.
 
-use super::clients::Clients;
+use obvia_rpc::object_table::{Removed, SharedTable};
 use obvia_via::Error;
 use obvia_via::window::{self, Inbox, Outgoing, Peer, Relay, Window};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A relay that drops its window as soon as its alarm rings, and that calls `wake_all` when it is
-/// dropped, as an association's relay does.
-struct ClosingRelay {
-    clients: Arc<Clients>,
-    window: Arc<Mutex<Option<Window>>>,
-    ended: mpsc::Sender<()>,
+/// A relay that carries nothing, and that calls a function when it is woken and one when it is
+/// dropped.
+struct Idle {
+    woken: Box<dyn Fn() + Send + Sync>,
+    dropped: Box<dyn Fn() + Send + Sync>,
 }
 
-impl std::fmt::Debug for ClosingRelay {
+impl std::fmt::Debug for Idle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ClosingRelay")
+        f.write_str("Idle")
     }
 }
 
-impl Relay for ClosingRelay {
+impl Relay for Idle {
     fn send(&self, _: Outgoing<'_>) -> Result<(), Error> {
         Ok(())
     }
@@ -29,8 +29,7 @@ impl Relay for ClosingRelay {
         Ok(())
     }
     fn wake(&self) {
-        let window = self.window.lock().unwrap().take();
-        drop(window);
+        (self.woken)();
     }
     fn check(&self) -> Result<(), Error> {
         Ok(())
@@ -41,30 +40,93 @@ impl Relay for ClosingRelay {
     fn end(&self) {}
 }
 
-impl Drop for ClosingRelay {
+impl Drop for Idle {
     fn drop(&mut self) {
-        self.clients.wake_all();
-        self.ended.send(()).unwrap();
+        (self.dropped)();
     }
+}
+
+fn relayed(relay: Idle) -> Window {
+    window::relayed(Box::new(relay), &window::Options::default()).unwrap()
+}
+
+/// Returns the removal of a target that the connection of this window has copied.
+fn removal(table: &SharedTable<u32>, window: &Window) -> Removed<u32> {
+    let (index, generation) = table.insert(7);
+    let watch = table.watch(window.alarm());
+    table.copy(index, generation, &watch).unwrap();
+    let removed = table.remove([(index, generation)]);
+    assert_eq!(removed.len(), 1);
+    removed
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "maps memory as Miri cannot")]
+fn removals_wake_only_the_connections_that_have_copies() {
+    const IDLE: usize = 50;
+    const RELEASES: usize = 1000;
+    let table = SharedTable::default();
+    let counts: Vec<_> = (0..=IDLE).map(|_| Arc::new(AtomicUsize::new(0))).collect();
+    let windows: Vec<_> = counts
+        .iter()
+        .map(|count| {
+            let count = Arc::clone(count);
+            let woken = Box::new(move || drop(count.fetch_add(1, Ordering::Relaxed)));
+            relayed(Idle { woken, dropped: Box::new(|| ()) })
+        })
+        .collect();
+    let watches: Vec<_> = windows.iter().map(|window| table.watch(window.alarm())).collect();
+    let (client, idle) = watches.split_last().unwrap();
+    let (index, generation) = table.insert(0);
+    for watch in idle {
+        table.copy(index, generation, watch).unwrap();
+        watch.revalidate(5, 1);
+    }
+    for _ in 0..RELEASES {
+        let (index, generation) = table.insert(1);
+        table.copy(index, generation, client).unwrap();
+        drop(table.remove([(index, generation)]));
+        // A release of what is not there.
+        drop(table.remove([(index, generation)]));
+        drop(table.remove([]));
+    }
+    let woken =
+        |counts: &[Arc<AtomicUsize>]| -> Vec<_> { counts.iter().map(|count| count.load(Ordering::Relaxed)).collect() };
+    assert_eq!(woken(&counts[..IDLE]), [0; IDLE]);
+    assert_eq!(woken(&counts[IDLE..]), [RELEASES]);
+    assert!(idle.iter().all(|watch| watch.target() == 5 && watch.valid() == 1));
+    drop(table.remove([(index, generation)]));
+    assert_eq!(woken(&counts[..IDLE]), [1; IDLE]);
+    assert!(idle.iter().all(|watch| watch.valid() == 0));
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "maps memory as Miri cannot")]
 fn the_waking_thread_can_hold_the_last_reference_to_a_connection() {
     let (ended, is_ended) = mpsc::channel();
-    let clients = Arc::new(Clients::default());
+    let table = Arc::new(SharedTable::default());
     let window = Arc::new(Mutex::new(None));
-    let relay = ClosingRelay { clients: Arc::clone(&clients), window: Arc::clone(&window), ended };
-    let relayed = window::relayed(Box::new(relay), &window::Options::default()).unwrap();
-    clients.watch(relayed.alarm());
+    // The connection ends as soon as its alarm rings, and its end removes targets, as that of a
+    // client's last connection does.
+    let closing = Arc::clone(&window);
+    let woken = Box::new(move || {
+        let window = closing.lock().unwrap().take();
+        drop(window);
+    });
+    let at_end = Arc::clone(&table);
+    let dropped = Box::new(move || {
+        drop(at_end.remove([at_end.insert(8)]));
+        ended.send(()).unwrap();
+    });
+    let relayed = relayed(Idle { woken, dropped });
+    let removed = removal(&table, &relayed);
     *window.lock().unwrap() = Some(relayed);
-    let (woken, is_woken) = mpsc::channel();
+    let (returned, has_returned) = mpsc::channel();
     std::thread::spawn(move || {
-        clients.wake_all();
-        clients.wake_all();
-        woken.send(()).unwrap();
+        drop(removed);
+        returned.send(()).unwrap();
     });
     let patience = Duration::from_secs(30);
-    is_ended.recv_timeout(patience).expect("the connection ends while everybody is woken");
-    is_woken.recv_timeout(patience).expect("nobody waits for a lock of their own");
+    is_ended.recv_timeout(patience).expect("the connection ends while its alarm rings");
+    has_returned.recv_timeout(patience).expect("the thread that rings the alarm waits for no lock of its own");
 }

@@ -124,7 +124,6 @@ impl Drop for RequestReferences {
             && let Ok(runtime) = Runtime::current()
         {
             runtime.exports().release(Client::Process(self.peer), std::mem::take(&mut self.own));
-            runtime.clients().wake_all();
         }
     }
 }

@@ -47,7 +47,5 @@ pub(super) fn serve_unmarshal(call: &mut ServerCall<'_>) -> std::result::Result<
 pub(super) fn serve_release(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let data = target_from(block(call, 8)?, 0)?;
     let caller = current_caller()?;
-    let outcome = caller.exporter.exports().release_data(data);
-    caller.exporter.clients().wake_all();
-    answer(call, outcome.map(|()| Vec::new()))
+    answer(call, caller.exporter.exports().release_data(data).map(|()| Vec::new()))
 }

@@ -95,7 +95,7 @@ fn references(target: &Target) -> u32 {
 #[test]
 fn fetched_targets_are_found_until_they_are_removed() {
     let table = SharedTable::default();
-    let mut dispatch = Dispatch::new(&table);
+    let mut dispatch = Dispatch::new(&table, Alarm::default());
     let (first, second) = (insert(&table), insert(&table));
     assert!(dispatch.find(first.word()).is_none());
     assert!(dispatch.fetch(&table, second, everybody).is_ok());
@@ -112,7 +112,7 @@ fn fetched_targets_are_found_until_they_are_removed() {
 #[test]
 fn only_the_exact_target_id_finds_a_cached_target() {
     let table = SharedTable::default();
-    let mut dispatch = Dispatch::new(&table);
+    let mut dispatch = Dispatch::new(&table, Alarm::default());
     insert(&table);
     let known = insert(&table);
     assert!(dispatch.fetch(&table, known, everybody).is_ok());
@@ -130,7 +130,7 @@ fn only_the_exact_target_id_finds_a_cached_target() {
 #[test]
 fn the_vacant_target_id_finds_no_removed_target() {
     let table = SharedTable::default();
-    let mut dispatch = Dispatch::new(&table);
+    let mut dispatch = Dispatch::new(&table, Alarm::default());
     let nobody = TargetId { index: u32::MAX, generation: u32::MAX };
     let refuses = |dispatch: &Dispatch| {
         dispatch.find(nobody.word()).is_none_or(|place| std::ptr::eq(place.stubs, VACANT.as_ptr()))
@@ -146,7 +146,7 @@ fn the_vacant_target_id_finds_no_removed_target() {
 #[test]
 fn the_cache_drops_removed_targets() {
     let table = SharedTable::default();
-    let mut dispatch = Dispatch::new(&table);
+    let mut dispatch = Dispatch::new(&table, Alarm::default());
     let kept = target();
     let (index, generation) = table.insert(kept.clone());
     let id = TargetId { index, generation };
@@ -165,7 +165,7 @@ fn the_cache_drops_removed_targets() {
 #[test]
 fn calls_of_uncached_targets_drop_removed_targets() {
     let table = SharedTable::default();
-    let mut dispatch = Dispatch::new(&table);
+    let mut dispatch = Dispatch::new(&table, Alarm::default());
     let kept = target();
     let (index, generation) = table.insert(kept.clone());
     assert!(dispatch.fetch(&table, TargetId { index, generation }, everybody).is_ok());
@@ -178,7 +178,7 @@ fn calls_of_uncached_targets_drop_removed_targets() {
 #[test]
 fn refused_callers_get_no_target_and_recalled_targets_are_checked_again() {
     let table = SharedTable::default();
-    let mut dispatch = Dispatch::new(&table);
+    let mut dispatch = Dispatch::new(&table, Alarm::default());
     let (first, second) = (insert(&table), insert(&table));
     let nobody = |_: &Target| Err(Status::ACCESS_DENIED);
     assert_eq!(dispatch.fetch(&table, first, nobody).err(), Some(Status::ACCESS_DENIED));

@@ -73,8 +73,9 @@ impl Exports {
             Keeping::Table => (Client::Table, Data::Table),
             Keeping::Weak => return self.keep_weakly(&interface, identity),
         };
-        let mut tables = self.tables();
-        let found = self.insert(&mut tables, &interface, Entry { identity, info }, holder, Refs::public(refs))?;
+        let tables = self.tables();
+        let (found, mut tables) =
+            self.insert(tables, &interface, Entry { identity, info }, holder, Refs::public(refs))?;
         tables.data.insert(found.target, data);
         drop(tables);
         // The references to the data may expire, and the janitor collects them.

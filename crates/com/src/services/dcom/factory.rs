@@ -263,7 +263,6 @@ impl Factory_Impl {
             return exports.lock_for(&own, &INFO, holder);
         }
         exports.unlock_for(&own, &INFO, holder);
-        self.runtime.clients().wake_all();
         Ok(())
     }
 }

@@ -115,5 +115,4 @@ fn add(caller: &Caller, refs: &InterfaceRef) -> Result<()> {
 fn release(caller: &Caller, refs: &[InterfaceRef]) {
     let known = refs.iter().filter_map(|refs| Some((target(caller, &refs.ipid).ok()?, counts(refs))));
     caller.exporter.exports().release_refs(caller.holder(), known.collect::<Vec<_>>());
-    caller.exporter.clients().wake_all();
 }
