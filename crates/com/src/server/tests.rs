@@ -71,7 +71,7 @@ fn removals_wake_only_the_connections_that_have_copies() {
         .iter()
         .map(|count| {
             let count = Arc::clone(count);
-            let woken = Box::new(move || drop(count.fetch_add(1, Ordering::Relaxed)));
+            let woken = Box::new(move || _ = count.fetch_add(1, Ordering::Relaxed));
             relayed(Idle { woken, dropped: Box::new(|| ()) })
         })
         .collect();

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     fn process(pid: u32) -> Peer {
-        Peer::Process { pid, uid: 1000 }
+        Peer::Process { pid, uid: 1000, serial: 0 }
     }
 
     /// Returns the limit by which a request was refused, if it was.

@@ -106,14 +106,7 @@ impl Engine {
                     self.sending.packet_is(self.path.current());
                 }
             }
-            Body::Close { reason } => {
-                let (status, why) = match *reason {
-                    CLOSED_SILENT => (Status::ConnectionLost, Ended::Silent),
-                    CLOSED_VIOLATION => (Status::ConnectionLost, Ended::Violation),
-                    _ => (Status::Flushed, Ended::ByPeer),
-                };
-                self.over(None, status, why, sink);
-            }
+            Body::Close { reason } => self.closed(*reason, sink),
             Body::Fragment { index, length, bytes } => {
                 self.fragment(now, header.number, (*index, *length), bytes, sink);
             }
@@ -125,6 +118,16 @@ impl Engine {
             | Body::Retry { .. }
             | Body::Moved { .. } => {}
         }
+    }
+
+    /// Ends the connection, which the peer has ended for this reason.
+    fn closed(&mut self, reason: u8, sink: &mut dyn Sink) {
+        let (status, why) = match reason {
+            CLOSED_SILENT => (Status::ConnectionLost, Ended::Silent),
+            CLOSED_VIOLATION => (Status::ConnectionLost, Ended::Violation),
+            _ => (Status::Flushed, Ended::ByPeer),
+        };
+        self.over(None, status, why, sink);
     }
 
     pub(super) fn note_received(&mut self, now: u64) {
