@@ -118,7 +118,11 @@ impl Connection {
     fn dispatch_slowly(&mut self, call: &mut ServerCall<'_>) -> Answer {
         if let Some(caller) = &self.caller {
             caller.has_taken();
-        } else if let Some(client) = self.association.as_ref().and_then(|(client, _)| client.client()) {
+        }
+        // An association's client may have become another one by the proof of a mark.
+        if let Some(client) = self.association.as_ref().and_then(|(client, _)| client.client())
+            && self.caller.as_ref().is_none_or(|caller| caller.number != client.number)
+        {
             self.adopt(client);
         }
         let target = TargetId::from_word(call.target());

@@ -259,10 +259,13 @@ mod tests {
                 assert_ne!(late.mark().unwrap(), early.mark().unwrap(), "{network}: the server sees two clients");
                 late.join(&[Arc::clone(&early)]).unwrap();
                 assert!(late.leads_where(&early), "{network}");
-                // Each further connection is one of that client.
+                // All connections are ones of that client, including the activities of datagrams
+                // that the link used before its proof.
                 let limit = Deadline::Within(ground::LATEST);
-                let mut further = late.connect(&late.options, limit).unwrap();
-                assert_eq!(own_calls::mark(&mut further, limit).ok(), early.mark().unwrap(), "{network}");
+                let mut further = [(); 3].map(|()| late.connect(&late.options, limit).unwrap());
+                for channel in &mut further {
+                    assert_eq!(own_calls::mark(channel, limit).ok(), early.mark().unwrap(), "{network}");
+                }
             }
         }
     }
