@@ -23,6 +23,12 @@ pub const TAG: usize = 16;
 pub(super) const OVERHEAD: usize = 8 + TAG;
 /// The maximum number of datagrams dropped in one call.
 const DROPS: usize = 32;
+/// The number of words that note the sequences received. Twice the 4,096 packets that may be in
+/// flight, because repeated packets and acknowledgements take sequences too.
+const WORDS: usize = 128;
+/// The number of sequences up to the highest one received that are told apart. One word less than
+/// the ring, because the window seldom begins with a word.
+const WINDOW: u64 = (WORDS as u64 - 1) * 64;
 
 /// The nonce of a datagram: unique among the datagrams of one sender under one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,35 +77,45 @@ struct Guarding {
     sealed: Vec<u8>,
 }
 
-/// The sequences received.
-#[derive(Debug, Default)]
+/// The sequences received: a ring with a bit for each sequence of the window.
+#[derive(Debug)]
 struct Seen {
-    // The sequence after the highest one received. Sequences too old for `latest` count as
-    // received.
+    // The sequence after the highest one received. Sequences before the window count as received.
     next: u64,
-    // Bit *i* says that `next - 1 - i` was received.
-    latest: u128,
+    // Bit *s* mod 64 of word *s* / 64 mod `WORDS` says that *s* was received.
+    words: [u64; WORDS],
 }
 
 impl Seen {
+    const fn new() -> Self {
+        Self { next: 0, words: [0; WORDS] }
+    }
+
+    /// Returns the place of a sequence: the word's index, and the bit.
+    const fn place(sequence: u64) -> (usize, u64) {
+        ((sequence / 64) as usize % WORDS, 1 << (sequence % 64))
+    }
+
     fn has(&self, sequence: u64) -> bool {
         let Some(behind) = self.next.checked_sub(sequence).and_then(|behind| behind.checked_sub(1)) else {
             return false;
         };
-        behind >= u128::BITS.into() || (self.latest >> behind) & 1 == 1
+        let (word, bit) = Self::place(sequence);
+        behind >= WINDOW || self.words[word] & bit != 0
     }
 
     /// Notes a sequence that was not received before.
     fn note(&mut self, sequence: u64) {
         if sequence >= self.next {
+            // The words that hold no sequence below `next` still have bits of the previous round.
+            for word in (self.next.div_ceil(64)..=sequence / 64).take(WORDS) {
+                self.words[Self::place(word * 64).0] = 0;
+            }
             // The highest sequence is never reached: that would take centuries.
-            let next = sequence.saturating_add(1);
-            let ahead = u32::try_from(next - self.next).unwrap_or(u32::MAX);
-            self.latest = self.latest.checked_shl(ahead).unwrap_or(0) | 1;
-            self.next = next;
-        } else {
-            self.latest |= 1 << (self.next - 1 - sequence);
+            self.next = sequence.saturating_add(1);
         }
+        let (word, bit) = Self::place(sequence);
+        self.words[word] |= bit;
     }
 }
 
@@ -124,7 +140,7 @@ impl<L: Link> Guarded<L> {
             own_base: peer_has_keys.then_some(own),
             peer_base: peers,
             next: 0,
-            seen: Seen::default(),
+            seen: Seen::new(),
             sealed: Vec::new(),
         }));
         Ok(())
@@ -334,14 +350,32 @@ mod tests {
     #[test]
     fn sealed_datagrams_can_be_reordered_but_not_replayed() {
         let (mut one, mut other) = pair();
-        let mut all: Vec<_> = (0..300_u32).map(|number| sent(&mut one, &number.to_le_bytes())).collect();
+        let mut all: Vec<_> = (0..20_001_u32).map(|number| sent(&mut one, &number.to_le_bytes())).collect();
         let oldest = all.remove(0);
-        all.chunks_mut(100).for_each(<[_]>::reverse);
-        assert_eq!(taken(&mut other, &all).len(), 299);
-        assert!(taken(&mut other, &all).is_empty(), "each has come");
+        for burst in all.chunks_mut(4096) {
+            burst.reverse();
+            assert_eq!(taken(&mut other, burst).len(), burst.len(), "each is taken once");
+            assert!(taken(&mut other, burst).is_empty(), "each has come");
+        }
+        assert!(taken(&mut other, &all).is_empty());
         assert!(taken(&mut other, &[oldest]).is_empty(), "what is too old to be told counts as having come");
         let next = sent(&mut one, b"next");
         assert_eq!(taken(&mut other, &[next.clone(), next]), [b"next"]);
+    }
+
+    #[test]
+    fn a_gap_in_the_sequences_leaves_no_bit_of_an_earlier_round() {
+        for gap in [1, 63, 64, 65, WINDOW - 1, WINDOW, WINDOW + 64, 10 * WINDOW + 7] {
+            let mut seen = Seen::new();
+            (0..2 * WINDOW).for_each(|sequence| seen.note(sequence));
+            let highest = 2 * WINDOW - 1 + gap;
+            seen.note(highest);
+            let start = highest + 1 - WINDOW;
+            for sequence in start..highest {
+                assert_eq!(seen.has(sequence), sequence < 2 * WINDOW, "{sequence} after a gap of {gap}");
+            }
+            assert!(seen.has(highest) && seen.has(start - 1) && !seen.has(highest + 1));
+        }
     }
 
     /// Before it had the keys, one end took a forged packet.
