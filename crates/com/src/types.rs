@@ -5,6 +5,7 @@ pub(crate) mod agile;
 pub(crate) mod deadline;
 pub(crate) mod error;
 pub mod guid;
+pub(crate) mod hosts;
 pub(crate) mod identity;
 pub(crate) mod memory;
 pub(crate) mod plain_file;

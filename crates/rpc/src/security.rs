@@ -106,7 +106,7 @@ pub enum SecurityError {
 impl From<SpnegoError> for SecurityError {
     fn from(error: SpnegoError) -> Self {
         match error {
-            SpnegoError::Rejected | SpnegoError::Ntlm(NtlmError::Denied | NtlmError::Barred { .. }) => Self::Denied,
+            SpnegoError::Rejected | SpnegoError::Ntlm(NtlmError::Denied | NtlmError::Barred) => Self::Denied,
             SpnegoError::Ntlm(NtlmError::Signature) => Self::Signature,
             error => Self::Mechanism(error),
         }

@@ -6,6 +6,7 @@
 
 use super::Caller;
 use super::audit::{Refused, log};
+use crate::types::hosts::counted;
 use crate::types::threads::lock;
 use obvia_rpc::security::credentials::Accounts;
 use obvia_rpc::security::{NtHash, Principal};
@@ -13,7 +14,6 @@ use obvia_rpc::security::{NtHash, Principal};
 use obvia_via::datagram::Host;
 use obvia_via::window::Peer;
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
@@ -24,16 +24,17 @@ const PAUSE: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 /// The time after the last wrong proof for which the count is kept.
 const KEPT: Duration = Duration::from_secs(15 * 60);
-/// The greatest number of counts, and of those of one source. The users beyond it share a count.
+/// The most counts in all, and for one source. A source's further users share one.
 const COUNTS_MAX: usize = 4096;
 const COUNTS_OF_SOURCE_MAX: usize = 64;
 /// The greatest length of a user's name in a count, in characters.
 const NAME_MAX: usize = 64;
 
-/// The source of proofs: a host, or a user of this host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// The source of proofs: a host, an address of another network than IP, or a user of this host.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Source {
     Host(Host),
+    Address(String),
     User(u32),
 }
 
@@ -41,10 +42,7 @@ impl Source {
     fn of(peer: &Peer) -> Self {
         match peer {
             Peer::Process { uid, .. } => Self::User(*uid),
-            Peer::Host(host) => {
-                // A peer that has disconnected already has no address.
-                Self::Host(host.parse::<IpAddr>().map_or(Host::NONE, |address| Host::from(address).counted()))
-            }
+            Peer::Host(address) => counted(address).map_or_else(|| Self::Address(address.clone()), Self::Host),
         }
     }
 }
@@ -72,32 +70,40 @@ struct Guesses(HashMap<(Source, String), Count>);
 
 impl Guesses {
     /// Returns the time for which proofs for the user are not looked at.
-    fn barred_for(&self, source: Source, user: &str, now: Instant) -> Option<Duration> {
+    fn barred_for(&self, source: &Source, user: &str, now: Instant) -> Option<Duration> {
         let until = self.0.get(&self.key(source, user))?.until();
         Some(until.saturating_duration_since(now)).filter(|span| !span.is_zero())
     }
 
-    fn tried(&mut self, source: Source, user: &str, is_right: bool, now: Instant) {
-        let key = self.key(source, user);
+    fn tried(&mut self, source: &Source, user: &str, is_right: bool, now: Instant) {
         if is_right {
-            self.0.remove(&key);
+            // A count that several users share goes on.
+            self.0.remove(&Self::own_key(source, user));
             return;
         }
         self.0.retain(|_, count| now.saturating_duration_since(count.last) < KEPT);
+        let key = self.key(source, user);
         if self.0.len() >= COUNTS_MAX && !self.0.contains_key(&key) {
-            let oldest = self.0.iter().min_by_key(|(_, count)| count.last).map(|(key, _)| key.clone());
-            oldest.map(|key| self.0.remove(&key));
+            // Counts with a pause stay as long as there are others.
+            let order = |count: &Count| (count.until() > now, count.last);
+            let least = self.0.iter().min_by_key(|(_, count)| order(count)).map(|(key, _)| key.clone());
+            least.map(|key| self.0.remove(&key));
         }
         let count = self.0.entry(key).or_insert(Count { wrong: 0, last: now });
         *count = Count { wrong: count.wrong.saturating_add(1), last: now };
     }
 
-    /// Returns the key of a user's count. Once a source has guessed for many users, further ones
-    /// share the count of the empty name.
-    fn key(&self, source: Source, user: &str) -> (Source, String) {
-        let key = (source, user.chars().take(NAME_MAX).flat_map(char::to_uppercase).collect());
-        let is_full = || self.0.keys().filter(|(of, _)| *of == source).count() >= COUNTS_OF_SOURCE_MAX;
-        if !self.0.contains_key(&key) && is_full() { (source, String::new()) } else { key }
+    /// Returns the key of a user's own count.
+    fn own_key(source: &Source, user: &str) -> (Source, String) {
+        (source.clone(), user.chars().take(NAME_MAX).flat_map(char::to_uppercase).collect())
+    }
+
+    /// Returns the key of the count for a user. Once a source has guessed for many users, further
+    /// ones share the count of the empty name.
+    fn key(&self, source: &Source, user: &str) -> (Source, String) {
+        let key = Self::own_key(source, user);
+        let is_full = || self.0.keys().filter(|(of, _)| of == source).count() >= COUNTS_OF_SOURCE_MAX;
+        if !self.0.contains_key(&key) && is_full() { (source.clone(), String::new()) } else { key }
     }
 }
 
@@ -129,7 +135,7 @@ impl Accounts for GuardedAccounts {
     }
 
     fn barred_for(&self, domain: &str, user: &str) -> Option<Duration> {
-        let own = || lock(&GUESSES).barred_for(Source::of(&self.peer), user, Instant::now());
+        let own = || lock(&GUESSES).barred_for(&Source::of(&self.peer), user, Instant::now());
         let span = self.accounts.barred_for(domain, user).or_else(own);
         if span.is_some() {
             let caller = Caller { peer: self.peer.clone(), authenticated: None };
@@ -140,7 +146,7 @@ impl Accounts for GuardedAccounts {
 
     fn tried(&self, domain: &str, user: &str, is_right: bool) {
         self.accounts.tried(domain, user, is_right);
-        lock(&GUESSES).tried(Source::of(&self.peer), user, is_right, Instant::now());
+        lock(&GUESSES).tried(&Source::of(&self.peer), user, is_right, Instant::now());
     }
 }
 

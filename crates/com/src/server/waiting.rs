@@ -1,9 +1,9 @@
 //! The connections that must still authenticate.
 
+use crate::types::hosts;
 use crate::types::threads::lock;
 use obvia_via::datagram::Host;
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard};
 
 /// The greatest number of connections that wait at their gates, over all hosts and for one host. A
@@ -52,8 +52,7 @@ impl Waiting {
 
 /// Returns the host by which limits count the clients at an address.
 pub(super) fn counted(address: &str) -> Host {
-    // A peer that has disconnected already has no address.
-    address.parse::<IpAddr>().map_or(Host::NONE, |address| Host::from(address).counted())
+    hosts::counted(address).unwrap_or(Host::NONE)
 }
 
 /// A connection that is counted in `waiting` until this value is dropped.

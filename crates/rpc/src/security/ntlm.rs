@@ -201,11 +201,8 @@ pub enum NtlmError {
     Integrity,
     /// The user is unknown, the password is wrong, or anonymous clients are not accepted.
     Denied,
-    /// Too many proofs for the user were wrong.
-    Barred {
-        /// The time for which no proof is looked at, in seconds.
-        seconds: u64,
-    },
+    /// Too many proofs for the user were wrong just before.
+    Barred,
     /// A signature does not match the message and its sequence number.
     Signature,
     /// All sequence numbers are used up.
@@ -256,9 +253,7 @@ impl fmt::Display for NtlmError {
             Self::KeyLength { length } => write!(f, "the client's session key has {length} bytes, not 16"),
             Self::Integrity => f.write_str("the NTLM messages were changed in transit"),
             Self::Denied => f.write_str("the user or the password is wrong, or the user has no access"),
-            Self::Barred { seconds } => {
-                write!(f, "too many proofs for this user were wrong; try again in {seconds} s")
-            }
+            Self::Barred => f.write_str("too many proofs for this user were wrong just before"),
             Self::Signature => f.write_str("a message was changed, repeated, omitted or reordered in transit"),
             Self::Exhausted => f.write_str("the security context has signed too many messages; establish a new one"),
             Self::NoRandomness => f.write_str("the kernel has no random numbers"),

@@ -4,7 +4,7 @@
 //! unproved peers cost their processing, and nothing that lasts.
 
 use super::handshake::Answering;
-use super::packet::{self, Body, RETRY_LENGTH};
+use super::packet::{self, Body, MOVED_LENGTH};
 use super::requests::{Requests, Revocation, Treatment};
 use super::token::{Judged, Moved, Tokens};
 use crate::Error;
@@ -27,31 +27,38 @@ pub(crate) struct Admission {
     start: Instant,
     requests: Arc<Mutex<Requests>>,
     observer: Option<RefusalObserver>,
+    // The host of a refused request, of which the observer is to be told.
+    refused: Option<IpAddr>,
 }
 
 impl Admission {
     /// Begins without requests.
     pub(crate) fn new(observer: Option<RefusalObserver>) -> Result<Self, Error> {
-        Ok(Self { tokens: Tokens::new(random()?), start: Instant::now(), requests: Arc::default(), observer })
+        let (tokens, start, requests) = (Tokens::new(random()?), Instant::now(), Arc::default());
+        Ok(Self { tokens, start, requests, observer, refused: None })
     }
 
-    /// Processes a packet by which a client says that it may have moved to `from`. `client_of`
-    /// returns the client's id for the id of this end. Returns this end's id if the client has
-    /// moved. Otherwise, an answer may be sent by `send`.
+    /// Processes a packet by which a client says that it may have moved to `from`. `is_known` tells
+    /// whether a connection with these ids, of this end and of the client, may move there. Returns
+    /// this end's id and the number of the client's token if the client has moved. Otherwise, an
+    /// answer may be sent by `send`.
     pub(crate) fn moved(
         &mut self,
         from: SocketAddr,
         datagram: &[u8],
-        client_of: impl FnOnce(u64) -> Option<u64>,
+        is_known: impl FnOnce([u64; 2]) -> bool,
         send: impl FnOnce(&[u8]),
-    ) -> Option<u64> {
-        if datagram.len() != RETRY_LENGTH {
+    ) -> Option<(u64, u64)> {
+        if datagram.len() != MOVED_LENGTH {
             return None;
         }
-        let Ok((header, Body::Moved { token })) = packet::parse(datagram) else { return None };
-        let ids = [header.to, client_of(header.to)?];
+        let Ok((header, Body::Moved { from: client, token })) = packet::parse(datagram) else { return None };
+        let ids = [header.to, client];
+        if !is_known(ids) {
+            return None;
+        }
         match self.tokens.judge_moved(self.start.elapsed().as_nanos() as u64, from, &token, ids)? {
-            Moved::Proved => Some(header.to),
+            Moved::Proved(number) => Some((header.to, number)),
             Moved::Unproved(retry) => {
                 send(&retry);
                 None
@@ -86,12 +93,18 @@ impl Admission {
             }
             Treatment::Refuse(why) => {
                 send(&answering.reject(why));
-                if let Some(observe) = self.observer {
-                    observe(from.ip());
-                }
+                self.refused = Some(from.ip());
             }
         }
         None
+    }
+
+    /// Tells the observer of the last refusal, unless it was told already. The observer may be
+    /// slow, so the caller holds no lock.
+    pub(crate) fn report(&mut self) {
+        if let (Some(host), Some(observe)) = (self.refused.take(), self.observer) {
+            observe(host);
+        }
     }
 
     /// Lets time pass for the tokens.

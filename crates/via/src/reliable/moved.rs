@@ -6,16 +6,16 @@
 //! sends a token to the new address. Once the client has returned the token, the listener has the
 //! connection send there.
 
-use super::packet::{self, Body, Header, RETRY_LENGTH, TOKEN, Token};
+use super::packet::{self, Body, Header, MOVED_LENGTH, RETRY_LENGTH, TOKEN, Token};
 
 /// Returns the packet by which a client says that it may have moved. `ids` are the connection's:
 /// the client's and the peer's.
-pub(crate) fn claim(ids: [u64; 2]) -> Option<[u8; RETRY_LENGTH]> {
+pub(crate) fn claim(ids: [u64; 2]) -> Option<[u8; MOVED_LENGTH]> {
     claim_with([0; TOKEN], ids)
 }
 
 /// Returns the answer of a client to a datagram that gives it a token.
-pub(crate) fn answer(ids: [u64; 2], datagram: &[u8]) -> Option<[u8; RETRY_LENGTH]> {
+pub(crate) fn answer(ids: [u64; 2], datagram: &[u8]) -> Option<[u8; MOVED_LENGTH]> {
     if datagram.len() != RETRY_LENGTH {
         return None;
     }
@@ -25,9 +25,9 @@ pub(crate) fn answer(ids: [u64; 2], datagram: &[u8]) -> Option<[u8; RETRY_LENGTH
     }
 }
 
-fn claim_with(token: Token, [_, to]: [u64; 2]) -> Option<[u8; RETRY_LENGTH]> {
+fn claim_with(token: Token, [from, to]: [u64; 2]) -> Option<[u8; MOVED_LENGTH]> {
     let header = Header { to, number: 0, ack: 0, sack: 0, window: 0 };
-    let mut claim = [0; RETRY_LENGTH];
-    packet::write(&mut claim, &header, &Body::Moved { token }).ok()?;
+    let mut claim = [0; MOVED_LENGTH];
+    packet::write(&mut claim, &header, &Body::Moved { from, token }).ok()?;
     Some(claim)
 }

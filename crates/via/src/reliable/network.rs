@@ -214,12 +214,14 @@ struct Listener<N: Network> {
 impl<N: Network> Listener<N> {
     /// Returns the next new request of a proved peer, if it is among the next datagrams.
     fn next(&mut self) -> Option<AdmittedRequest> {
-        let mut socket = lock(&self.socket);
         for _ in 0..UNUSABLE_MAX {
+            let mut socket = lock(&self.socket);
             // An error concerns a single datagram. Later calls receive the others.
             let Ok(Some((length, from))) = socket.receive_from(&mut self.datagram) else { break };
             let send = |answer: &[u8]| drop(socket.send_to(answer, from));
             let request = self.admission.take(from, &self.datagram[..length], send);
+            drop(socket);
+            self.admission.report();
             if request.is_some() {
                 return request;
             }

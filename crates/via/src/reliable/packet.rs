@@ -7,7 +7,7 @@ mod sack;
 
 pub(super) use expected::{Expected, WRITE_HEADER};
 pub(super) use fragment::{FRAGMENT_BYTES, FRAGMENTED_MAX, to_fragment};
-pub(super) use request::{RETRY_LENGTH, set_token};
+pub(super) use request::{MOVED_LENGTH, RETRY_LENGTH, set_token};
 pub use request::{TOKEN, Token};
 pub(super) use sack::Sack;
 
@@ -151,6 +151,8 @@ pub enum Body<'a> {
     /// Says that the sender may have another address now, and returns the token of a `Retry` that
     /// was sent there.
     Moved {
+        /// The sender's connection id.
+        from: u64,
         /// The token; zeros while the sender has none.
         token: Token,
     },
@@ -303,7 +305,10 @@ fn control(kind: u8, rest: &[u8]) -> Result<Body<'_>, BadPacket> {
             Ok(Body::Reject { why: why.ok_or(BadPacket::Fields)? })
         }
         RETRY => rest.as_array().map(|token| Body::Retry { token: *token }).ok_or(BadPacket::Fields),
-        MOVED => rest.as_array().map(|token| Body::Moved { token: *token }).ok_or(BadPacket::Fields),
+        MOVED => match rest.split_first_chunk().map(|(from, rest)| (from, rest.as_array())) {
+            Some((from, Some(token))) => Ok(Body::Moved { from: u64::from_le_bytes(*from), token: *token }),
+            _ => Err(BadPacket::Fields),
+        },
         _ => Err(BadPacket::Kind),
     }
 }
@@ -477,7 +482,8 @@ pub fn write(into: &mut [u8], header: &Header, body: &Body<'_>) -> Result<usize,
             tail.extend(token);
             RETRY
         }
-        Body::Moved { token } => {
+        Body::Moved { from, token } => {
+            tail.extend(from.to_le_bytes());
             tail.extend(token);
             MOVED
         }

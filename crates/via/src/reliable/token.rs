@@ -41,8 +41,9 @@ pub enum Judged {
 /// The accepting side's verdict about a client that claims to have moved.
 #[derive(Debug)]
 pub enum Moved {
-    /// The client receives at its new address.
-    Proved,
+    /// The client receives at its new address. The number of its token tells later claims from
+    /// earlier ones.
+    Proved(u64),
     /// The client has not shown that. This datagram asks it to.
     Unproved([u8; RETRY_LENGTH]),
 }
@@ -70,7 +71,7 @@ impl Tokens {
         let (header, body) = packet::parse(datagram).ok()?;
         let Body::Request { from: id, token, .. } = body else { return None };
         self.rotate(now);
-        let subject = subject(from, id);
+        let subject = subject(Purpose::Request, from, id);
         if self.is_valid(&token, &subject) {
             return Answering::from_packet(&header, body).map(Judged::Proved);
         }
@@ -82,9 +83,10 @@ impl Tokens {
     /// nothing to say.
     pub fn judge_moved(&mut self, now: u64, from: SocketAddr, token: &Token, ids: [u64; 2]) -> Option<Moved> {
         self.rotate(now);
-        let subject = subject(from, ids[0]);
+        let subject = subject(Purpose::Move, from, ids[0]);
         if self.is_valid(token, &subject) {
-            return Some(Moved::Proved);
+            let number = token[4..NUMBERS].first_chunk().map(|number| u64::from_le_bytes(*number))?;
+            return Some(Moved::Proved(number));
         }
         self.retry(ids[1], &subject).map(Moved::Unproved)
     }
@@ -146,12 +148,22 @@ impl fmt::Debug for Tokens {
     }
 }
 
-/// Returns the statement that a token proves: this connection id, which the client or, for a client
-/// that moves, the accepting side has drawn, belongs to this source.
-fn subject(from: SocketAddr, id: u64) -> [u8; 26] {
-    let mut subject = [0; 26];
+/// The purpose of a token.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+enum Purpose {
+    /// A connection. The client has drawn its id.
+    Request,
+    /// The move of a connection to another address. The accepting side has drawn its id.
+    Move,
+}
+
+/// Returns the statement that a token proves: this connection id belongs to this source.
+fn subject(purpose: Purpose, from: SocketAddr, id: u64) -> [u8; 27] {
+    let mut subject = [0; 27];
     subject[..16].copy_from_slice(&mapped(from.ip()).octets());
     subject[16..18].copy_from_slice(&from.port().to_le_bytes());
-    subject[18..].copy_from_slice(&id.to_le_bytes());
+    subject[18..26].copy_from_slice(&id.to_le_bytes());
+    subject[26] = purpose as u8;
     subject
 }

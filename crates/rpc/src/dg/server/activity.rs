@@ -78,8 +78,7 @@ impl Activity {
         self.place.host().is_loopback()
     }
 
-    /// Whether the client may still wait for the response to the current call, of which nothing is
-    /// kept.
+    /// Whether the client may still wait for the response to the current call, which is not kept.
     pub(super) fn may_wait(&self) -> bool {
         self.unacknowledged == Some(self.sequence)
     }

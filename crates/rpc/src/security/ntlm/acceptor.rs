@@ -96,8 +96,8 @@ impl Acceptor {
             ((Zeroizing::default(), false), Principal::default())
         } else {
             let (domain, user) = (&*message.domain, &*message.user);
-            if let Some(span) = accounts.barred_for(domain, user) {
-                return Err(NtlmError::Barred { seconds: span.as_secs() + 1 });
+            if accounts.barred_for(domain, user).is_some() {
+                return Err(NtlmError::Barred);
             }
             let checked = self.check_response(&message, accounts);
             // A malformed response is no guess.

@@ -3,7 +3,7 @@
 use crate::sync::lock;
 use rustix::fd::OwnedFd;
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 /// The open connections, by the ids of this end.
@@ -15,12 +15,14 @@ struct Connection {
     client_id: u64,
     fd: Arc<OwnedFd>,
     client: Arc<Mutex<SocketAddr>>,
+    // The number of the first token that moves the connection.
+    next_token: u64,
 }
 
 impl Connections {
     /// Adds a connection by its ids: that of this end, and that of the client at `client`.
     pub(super) fn add(&self, [own, client_id]: [u64; 2], fd: &Arc<OwnedFd>, client: &Arc<Mutex<SocketAddr>>) {
-        let connection = Connection { client_id, fd: Arc::clone(fd), client: Arc::clone(client) };
+        let connection = Connection { client_id, fd: Arc::clone(fd), client: Arc::clone(client), next_token: 0 };
         lock(&self.0).insert(own, connection);
     }
 
@@ -30,21 +32,31 @@ impl Connections {
         drop(removed);
     }
 
-    /// Returns the client's id of a connection whose client may move to `to`, which is another port
-    /// of its host. Access rules know the client by its host.
-    pub(super) fn client_at(&self, own: u64, to: SocketAddr) -> Option<u64> {
-        let connections = lock(&self.0);
-        let connection = connections.get(&own)?;
-        let known = *lock(&connection.client);
-        (known.ip().to_canonical() == to.ip().to_canonical() && known != to).then_some(connection.client_id)
+    /// Whether the connection with these ids may move to `to`, which has to be another port of its
+    /// client's host. Access rules know the client by its host.
+    pub(super) fn may_move(&self, [own, client_id]: [u64; 2], to: SocketAddr) -> bool {
+        lock(&self.0).get(&own).is_some_and(|connection| {
+            let known = *lock(&connection.client);
+            connection.client_id == client_id && host(known) == host(to) && known != to
+        })
     }
 
-    /// Has a connection send to `to`, and receive from there.
-    pub(super) fn move_to(&self, own: u64, to: SocketAddr) {
-        let connections = lock(&self.0);
-        let Some(connection) = connections.get(&own) else { return };
+    /// Has a connection send to `to`, and receive from there. `number` is that of the client's
+    /// token: a token older than the last one has no effect.
+    pub(super) fn move_to(&self, own: u64, to: SocketAddr, number: u64) {
+        let mut connections = lock(&self.0);
+        let Some(connection) = connections.get_mut(&own).filter(|connection| number >= connection.next_token) else {
+            return;
+        };
         if rustix::net::connect(&connection.fd, &to).is_ok() {
             *lock(&connection.client) = to;
+            connection.next_token = number + 1;
         }
     }
+}
+
+/// Returns the host of an address, with its zone.
+fn host(address: SocketAddr) -> (IpAddr, u32) {
+    let zone = if let SocketAddr::V6(address) = address { address.scope_id() } else { 0 };
+    (address.ip().to_canonical(), zone)
 }

@@ -34,10 +34,12 @@ impl UdpListener {
     fn take(&mut self, datagram: &[u8], Arrived { from, at, .. }: Arrived) -> Option<UdpIncoming> {
         let Self { socket, options, admission, connections } = self;
         let send = |answer: &[u8]| socket.send(answer, from, at);
-        if let Some(own) = admission.moved(from, datagram, |own| connections.client_at(own, from), send) {
-            connections.move_to(own, from);
+        if let Some((own, number)) = admission.moved(from, datagram, |ids| connections.may_move(ids, from), send) {
+            connections.move_to(own, from, number);
         }
-        let request = admission.take(from, datagram, send)?;
+        let request = admission.take(from, datagram, send);
+        admission.report();
+        let request = request?;
         let (socket, options, connections) = (Arc::clone(socket), options.clone(), Arc::clone(connections));
         Some(UdpIncoming { socket, options, at, request, connections })
     }

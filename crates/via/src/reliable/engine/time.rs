@@ -22,8 +22,8 @@ impl Engine {
         }
     }
 
-    /// Whether the peer has left a packet without an answer, and was asked for a sign of life since
-    /// the last call of this function.
+    /// Whether the peer was asked for a sign of life since the last call of this function, because
+    /// an answer is outstanding.
     pub(in super::super) fn take_silence(&mut self) -> bool {
         std::mem::take(&mut self.liveness.is_silent)
     }
@@ -60,7 +60,7 @@ impl Engine {
     /// Notes that a ping is sent. As long as no data follows, the pings become rarer.
     pub(super) fn pinged(&mut self, now: u64) {
         let liveness = &mut self.liveness;
-        liveness.is_silent = liveness.waiting.is_some_and(|since| now >= since + self.silence / 16);
+        liveness.is_silent = liveness.waiting.is_some() || liveness.hinted.is_some();
         liveness.waiting.get_or_insert(now);
         liveness.pause = (liveness.pause + liveness.pause / 32).min(self.silence / 4);
         let again = self.silence / 16;

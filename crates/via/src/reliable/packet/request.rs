@@ -7,12 +7,14 @@ use crate::spi::Offer;
 pub const TOKEN: usize = 28;
 /// The length of a packet that has a token and nothing else, in bytes.
 pub(in crate::reliable) const RETRY_LENGTH: usize = HEADER + TOKEN;
+/// The length of a packet by which a client says that it may have moved, in bytes.
+pub(in crate::reliable) const MOVED_LENGTH: usize = HEADER + 8 + TOKEN;
 /// The length of a request's body up to its discriminator, in bytes.
 pub(super) const FIXED: usize = TOKEN_AT + TOKEN;
 /// The offset of the token in a request's body, in bytes.
 const TOKEN_AT: usize = 12;
 // The answer to a request whose source may be forged is shorter than any request.
-const _: () = assert!(RETRY_LENGTH <= HEADER + FIXED);
+const _: () = assert!(RETRY_LENGTH <= HEADER + FIXED && RETRY_LENGTH <= MOVED_LENGTH);
 
 /// Bytes by which a requesting side shows that it has received them at its address. Only the
 /// accepting side knows what they mean. All zeros stand for no token.

@@ -2,9 +2,8 @@
 //! connection.
 
 use super::{SOON, Side, filled};
-use ground::until;
 use obvia_via::provider::udp;
-use obvia_via::reliable::packet::{self, Body, HEADER, Header, TOKEN};
+use obvia_via::reliable::packet::{self, Body, HEADER, Header, TOKEN, Token};
 use obvia_via::{Access, Deadline, Descriptor, Reliability, Status, Vi, Waiting};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Mutex;
@@ -20,8 +19,9 @@ struct Translator {
     /// The sockets towards the server, the current one last. The earlier ones receive no more.
     outside: Mutex<Vec<UdpSocket>>,
     server: SocketAddr,
-    /// The id of the server's end, as the client's latest packet names it.
+    /// The ids of the two ends, as the packets to them name them.
     server_id: AtomicU64,
+    client_id: AtomicU64,
     is_over: AtomicBool,
 }
 
@@ -29,8 +29,8 @@ impl Translator {
     fn new(server: SocketAddr) -> Self {
         let inside = socket(Ipv4Addr::LOCALHOST);
         let outside = Mutex::new(vec![socket(Ipv4Addr::LOCALHOST)]);
-        let (server_id, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
-        Self { inside, outside, server, server_id, is_over }
+        let [server_id, client_id] = [0; 2].map(AtomicU64::new);
+        Self { inside, outside, server, server_id, client_id, is_over: AtomicBool::new(false) }
     }
 
     fn address(&self) -> String {
@@ -49,11 +49,11 @@ impl Translator {
             let outside = sockets.last().unwrap();
             while let Ok((length, from)) = self.inside.recv_from(&mut bytes) {
                 client = Some(from);
-                let to = u64::from_le_bytes(bytes[8..16].try_into().unwrap());
-                self.server_id.fetch_max(to, Ordering::Relaxed);
+                self.server_id.fetch_max(receiver(&bytes), Ordering::Relaxed);
                 outside.send_to(&bytes[..length], self.server).unwrap();
             }
             while let Ok((length, from)) = outside.recv_from(&mut bytes) {
+                self.client_id.fetch_max(receiver(&bytes), Ordering::Relaxed);
                 if let Some(client) = client.filter(|_| from == self.server) {
                     self.inside.send_to(&bytes[..length], client).unwrap();
                 }
@@ -62,6 +62,11 @@ impl Translator {
             std::thread::sleep(LOOK);
         }
     }
+}
+
+/// Returns the id of a packet's receiver.
+fn receiver(packet: &[u8]) -> u64 {
+    u64::from_le_bytes(packet[8..16].try_into().unwrap())
 }
 
 fn socket(own: Ipv4Addr) -> UdpSocket {
@@ -84,7 +89,8 @@ fn passes(from: &mut (Side, Vi), to: &mut (Side, Vi), byte: u8) {
 /// The listener listens meanwhile.
 fn through_a_translator(work: impl FnOnce(&Translator, &mut (Side, Vi), &mut (Side, Vi))) {
     let end = || {
-        let side = Side::new(&udp::Options::default());
+        // A slow machine may take long for what the test does meanwhile.
+        let side = Side::new(&udp::Options { silence: Duration::from_secs(10), ..udp::Options::default() });
         let vi = side.vi(Reliability::ReliableDelivery, Waiting::Adaptive);
         (side, vi)
     };
@@ -133,10 +139,10 @@ fn a_connection_goes_on_from_another_port_of_the_client() {
 }
 
 /// Returns the packet by which a client says that it may have moved.
-fn claim(server_id: u64) -> Vec<u8> {
-    let mut bytes = [0; HEADER + TOKEN];
-    let header = Header { to: server_id, number: 0, ack: 0, sack: 0, window: 0 };
-    let length = packet::write(&mut bytes, &header, &Body::Moved { token: [0; TOKEN] }).unwrap();
+fn claim([server, from]: [u64; 2], token: Token) -> Vec<u8> {
+    let mut bytes = [0; HEADER + 8 + TOKEN];
+    let header = Header { to: server, number: 0, ack: 0, sack: 0, window: 0 };
+    let length = packet::write(&mut bytes, &header, &Body::Moved { from, token }).unwrap();
     bytes[..length].to_vec()
 }
 
@@ -144,18 +150,35 @@ fn claim(server_id: u64) -> Vec<u8> {
 fn a_claim_to_have_moved_needs_the_clients_host_and_a_token() {
     through_a_translator(|translator, server, client| {
         passes(client, server, 1);
-        let claim = claim(translator.server_id.load(Ordering::Relaxed));
-        let [stranger, neighbour] = [Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::LOCALHOST].map(socket);
-        stranger.send_to(&claim, translator.server).unwrap();
-        neighbour.send_to(&claim, translator.server).unwrap();
+        let ids = [&translator.server_id, &translator.client_id].map(|id| id.load(Ordering::Relaxed));
+        let first = claim(ids, [0; TOKEN]);
+        let [stranger, guesser, neighbour, other] =
+            [Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST].map(socket);
+        stranger.send_to(&first, translator.server).unwrap();
+        guesser.send_to(&claim([ids[0], ids[1] ^ 1], [0; TOKEN]), translator.server).unwrap();
+        let token = |socket: &UdpSocket, claim: &[u8]| {
+            socket.send_to(claim, translator.server).unwrap();
+            let mut bytes = [0; 2000];
+            let receive = || socket.recv(&mut bytes).ok();
+            let length = ground::poll("the token arrives", receive);
+            assert!(length <= claim.len(), "{length} bytes");
+            match packet::parse(&bytes[..length]).unwrap() {
+                (_, Body::Retry { token }) => token,
+                other => panic!("{other:?}"),
+            }
+        };
+        let of_neighbour = token(&neighbour, &first);
+        // A token holds for its own port: another one gets a new token, and no connection.
+        assert_ne!(token(&other, &claim(ids, of_neighbour)), of_neighbour);
+        // The listener has processed the two other claims before.
         let mut bytes = [0; 2000];
-        until("the token arrives", || neighbour.recv(&mut bytes).is_ok_and(|length| length <= claim.len()));
-        // The stranger's claim came first.
         assert!(stranger.recv(&mut bytes).is_err(), "another host gets an answer");
-        // The neighbour does not return the token.
+        assert!(guesser.recv(&mut bytes).is_err(), "one id is enough");
         for _ in 0..10 {
             passes(server, client, 3);
         }
-        assert!(neighbour.recv(&mut bytes).is_err(), "packets go to an address without a proof");
+        for socket in [&neighbour, &other] {
+            assert!(socket.recv(&mut bytes).is_err(), "packets go to an address without a proof");
+        }
     });
 }

@@ -34,8 +34,10 @@ final class Clients {
      * than the client's earlier ones: it must not release the client's references.
      */
     boolean enter(long client, long pid) {
-        receivers.remove(client);
-        return clients.compute(client, (c, known) -> known == null ? new Client(pid, 1, new ReferencesToReturn()) : known.pid == pid ? known.counted(1) : known).pid == pid;
+        return clients.compute(client, (c, known) -> {
+            receivers.remove(client);
+            return known == null ? new Client(pid, 1, new ReferencesToReturn()) : known.pid == pid ? known.counted(1) : known;
+        }).pid == pid;
     }
 
     /** Removes a connection of a client. With the last one, the client's references are dropped. */
@@ -59,18 +61,23 @@ final class Clients {
      *     such processes, or with RPC_E_DISCONNECTED if the object does not exist
      */
     void passOn(long target, long giver, long to, int refs) {
-        if (!has(to) && !receivers.add(to, giver, System.nanoTime())) {
-            throw RpcException.of(Hresult.E_OUTOFMEMORY, "references were passed on to too many processes that are not connected");
-        }
-        exports.addTo(target, to, refs);
+        // The process neither connects nor leaves meanwhile.
+        clients.compute(to, (c, known) -> {
+            exports.get(target);
+            if (known == null && !receivers.add(to, giver, System.nanoTime())) {
+                throw RpcException.of(Hresult.E_OUTOFMEMORY, "references were passed on to too many processes that are not connected");
+            }
+            exports.addTo(target, to, refs);
+            return known;
+        });
     }
 
     /** Drops the references of processes that received them long ago and did not connect. */
     void dropUnclaimed() {
-        for (long receiver : receivers.expired(System.nanoTime())) {
-            receivers.remove(receiver);
+        long now = System.nanoTime();
+        for (long receiver : receivers.expired(now)) {
             clients.compute(receiver, (c, known) -> {
-                if (known == null) {
+                if (receivers.removeExpired(receiver, now)) {
                     exports.drop(receiver);
                 }
                 return known;

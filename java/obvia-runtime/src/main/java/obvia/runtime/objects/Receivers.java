@@ -29,13 +29,16 @@ final class Receivers {
     private record Receiver(long giver, long since) {}
 
     /**
-     * Adds a receiver, unless it is known. Returns false at a limit.
+     * Adds a receiver, or notes that a known one was passed further references. Returns false at a
+     * limit.
      *
      * @param giver the process ID of the process that passes references on
      * @param now the time by {@link System#nanoTime}
      */
     synchronized boolean add(long receiver, long giver, long now) {
-        if (receivers.containsKey(receiver)) {
+        Receiver known = receivers.remove(receiver);
+        if (known != null) {
+            receivers.put(receiver, new Receiver(known.giver, now));
             return true;
         }
         if (receivers.size() >= MAX || given.getOrDefault(giver, 0) >= MAX_PER_GIVER) {
@@ -54,10 +57,21 @@ final class Receivers {
         }
     }
 
+    /** Removes a receiver if its time is over. Returns whether it is. */
+    synchronized boolean removeExpired(long receiver, long now) {
+        Receiver known = receivers.get(receiver);
+        boolean isOver = known != null && now - known.since >= LIMIT;
+        if (isOver) {
+            remove(receiver);
+        }
+        return isOver;
+    }
+
     /** Returns the receivers whose time is over. */
     synchronized List<Long> expired(long now) {
         List<Long> expired = new ArrayList<>();
         for (Map.Entry<Long, Receiver> receiver : receivers.entrySet()) {
+            // The receivers are in the order of their times.
             if (now - receiver.getValue().since < LIMIT) {
                 break;
             }

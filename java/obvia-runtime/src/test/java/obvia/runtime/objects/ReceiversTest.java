@@ -32,7 +32,10 @@ class ReceiversTest {
         receivers.add(8, 1, 10);
         assertEquals(List.of(), receivers.expired(Receivers.LIMIT - 1));
         assertEquals(List.of(7L), receivers.expired(Receivers.LIMIT));
-        receivers.remove(7);
+        assertTrue(receivers.add(7, 1, 20), "its time begins anew");
+        assertFalse(receivers.removeExpired(7, Receivers.LIMIT + 10));
         assertEquals(List.of(8L), receivers.expired(Receivers.LIMIT + 10));
+        assertTrue(receivers.removeExpired(8, Receivers.LIMIT + 10));
+        assertEquals(List.of(7L), receivers.expired(Receivers.LIMIT + 20));
     }
 }
