@@ -268,11 +268,12 @@ def made_by_methods(client, server):
     reference = b"".join(made["abData"])
     other = IRemUnknown2(INTERFACE(counter.get_cinstance(), reference, counter.get_ipidRemUnknown(), target=client.host))
     is_right = other.get_iPid() != counter.get_iPid() and add(other, 7) == 7
-    # The server unmarshals its own object as itself, and takes the references in the OBJREF.
-    is_right &= call(counter, COUNTER, AddTo(), other=made, number=4)["sum"] == 11
     is_right &= server.objects() == 2
+    # The server unmarshals its own object as itself, and takes the references in the OBJREF: the last
+    # ones.
+    is_right &= call(counter, COUNTER, AddTo(), other=made, number=4)["sum"] == 11
+    is_right &= server.becomes(1)
     let_go(counter)
-    let_go(other)
     return is_right and server.becomes(0)
 
 
