@@ -531,9 +531,11 @@ fn references_handed_to_many_strangers_are_refused(server: Server) {
             peer.call(SYSTEM, TRANSFER, &transfer(object, to, 1)).failure().unwrap_or_default()
         });
         let failures: Vec<u32> = failures.collect();
-        let (passed, refused) = failures.split_at(RECEIVERS_MAX as usize);
-        assert!(passed.iter().all(|failure| *failure == 0));
-        assert_eq!(refused, [OUT_OF_MEMORY; 2]);
+        let first = failures.iter().position(|failure| *failure != 0).unwrap();
+        // A server in Java counts the receivers of a process, whichever client of it they are from:
+        // this process may have named some before.
+        assert!((RECEIVERS_MAX - 16..=RECEIVERS_MAX).contains(&(first as u64)), "{first} receivers");
+        assert!(failures[first..].iter().all(|failure| *failure == OUT_OF_MEMORY));
     });
 }
 
