@@ -37,6 +37,7 @@ pub use guard::{Cipher, Guard, Nonce, TAG};
 pub use handshake::{Answer, Answering, Requesting};
 pub use link::{Link, Marks};
 pub(crate) use link::{forward_description, forward_sleep};
+pub(crate) use moved::Claimed;
 pub use open::{accept, connect};
 pub use port::LinkPort;
 #[cfg(test)]
