@@ -2,15 +2,16 @@
 //! for each direction.
 //!
 //! The keys follow from the key of a security context and from an ephemeral secret, by HKDF with
-//! SHA-256 (RFC 5869). Each key protects a *phase* of 2^24 packets. The next key follows from a
-//! secret that is replaced at the same time, so that an end which loses its secrets loses no
-//! packets of earlier phases.
+//! SHA-256 (RFC 5869). Each key protects a *phase* of 2^20 packets. The next key follows from a
+//! secret that is replaced at the same time, so secrets stolen from an end do not open packets of
+//! earlier phases. Secrets stay in their boxes, since a move would leave a copy behind that is not
+//! wiped.
 
 use super::ephemeral::AgreedSecret;
 use super::{CODE_LENGTH, Level, SecurityContext, SecurityError};
 use chacha20poly1305::aead::AeadInOut;
-use chacha20poly1305::{ChaCha20Poly1305, Key, KeyInit};
-use hkdf::Hkdf;
+use chacha20poly1305::{ChaCha20Poly1305, KeyInit};
+use hmac::{Hmac, Mac};
 use obvia_via::reliable::{Cipher, Nonce, TAG};
 use sha2::Sha256;
 use std::fmt;
@@ -27,9 +28,9 @@ const KEY: &[u8] = b"obvia packets, key";
 const NEXT: &[u8] = b"obvia packets, next secret";
 
 /// The binary logarithm of the number of packets in a phase.
-const PHASE_BITS: u32 = 24;
-/// The number of a phase's packets after which a packet of the previous phase counts as lost. Many
-/// more than can be in flight.
+const PHASE_BITS: u32 = 20;
+/// The index in a phase from which packets of the previous phase count as lost. Far fewer packets
+/// are in flight.
 const LATE: u64 = 1 << 16;
 
 /// A side of a connection.
@@ -50,69 +51,76 @@ struct Phase {
 }
 
 impl Phase {
-    fn new(number: u64, secret: &Secret) -> Self {
-        let secrets = Hkdf::new(None, &**secret);
-        Self {
-            number,
-            key: ChaCha20Poly1305::new(&Key::from(*expanded(&secrets, KEY))),
-            next: expanded(&secrets, NEXT),
-        }
+    fn new(number: u64, secret: &Secret) -> Box<Self> {
+        let key = ChaCha20Poly1305::new((&*expanded(secret, KEY)).into());
+        Box::new(Self { number, key, next: expanded(secret, NEXT) })
     }
 
-    fn following(&self) -> Self {
+    fn following(&self) -> Box<Self> {
         Self::new(self.number + 1, &self.next)
     }
 }
 
-fn expanded(secrets: &Hkdf<Sha256>, purpose: &[u8]) -> Secret {
-    let mut secret = Zeroizing::new([0; 32]);
-    secrets.expand(purpose, &mut *secret).expect("HKDF expands to up to 255 hashes");
-    secret
+/// Computes HMAC-SHA-256.
+fn hmac(key: &[u8; 32], parts: &[&[u8]]) -> Secret {
+    // A key of 32 bytes is padded with zeros to a block (RFC 2104 2); the padded block is a full
+    // key.
+    let mut block = Zeroizing::new([0; 64]);
+    block[..32].copy_from_slice(key);
+    let mut mac = Hmac::<Sha256>::new((&*block).into());
+    parts.iter().for_each(|part| mac.update(part));
+    Zeroizing::new(mac.finalize().into_bytes().into())
+}
+
+/// Expands a secret to one of the same length: the first block of HKDF-Expand.
+fn expanded(secret: &Secret, purpose: &[u8]) -> Secret {
+    hmac(secret, &[purpose, &[1]])
 }
 
 /// The keys of a connection, and their level.
 pub(super) struct Packets {
     level: Level,
-    own: Phase,
-    peers: Phase,
-    // The key of the peer's previous phase, until its last packets are here or lost.
-    previous: Option<ChaCha20Poly1305>,
+    own: Box<Phase>,
+    peers: Box<Phase>,
+    // The peer's previous phase, until its last packets are here or lost.
+    previous: Option<Box<Phase>>,
     // The phase after the peer's, from the first packet on that says to belong to it.
-    coming: Option<Phase>,
+    coming: Option<Box<Phase>>,
 }
 
 impl Packets {
-    /// Derives the keys from an established context, from `secret`, and from `said`, the transcript
+    /// Derives the keys from an established context, from `secret`, and from `legs`, the transcript
     /// of the proof.
     pub(super) fn new(
         context: &dyn SecurityContext,
         secret: &AgreedSecret,
-        said: &[u8],
+        legs: &[u8],
         side: Side,
         level: Level,
     ) -> Result<Self, SecurityError> {
         let mut salt = Zeroizing::new([0; 2 * CODE_LENGTH]);
         for (half, number) in salt.chunks_exact_mut(CODE_LENGTH).zip([1, 2]) {
-            half.copy_from_slice(&context.code(&[SALT, &[number], said])?);
+            half.copy_from_slice(&context.code(&[SALT, &[number], legs])?);
         }
-        let secrets = Hkdf::new(Some(&*salt), secret.bytes());
+        let secret = hmac(&salt, &[secret.bytes()]);
         let (own, peers) = match side {
             Side::Client => (TO_SERVER, TO_CLIENT),
             Side::Server => (TO_CLIENT, TO_SERVER),
         };
-        Ok(Self::from_secrets(&expanded(&secrets, own), &expanded(&secrets, peers), level))
+        Ok(Self::from_secrets(&expanded(&secret, own), &expanded(&secret, peers), level))
     }
 
     fn from_secrets(own: &Secret, peers: &Secret, level: Level) -> Self {
         Self { level, own: Phase::new(0, own), peers: Phase::new(0, peers), previous: None, coming: None }
     }
 
-    /// Notes that the packet of this sequence is the peer's.
+    /// Follows the peer to its next phase, or forgets the previous one, after a packet of this
+    /// sequence was opened.
     fn note(&mut self, sequence: u64) {
         if sequence >> PHASE_BITS > self.peers.number
             && let Some(coming) = self.coming.take()
         {
-            self.previous = Some(std::mem::replace(&mut self.peers, coming).key);
+            self.previous = Some(std::mem::replace(&mut self.peers, coming));
         } else if sequence >> PHASE_BITS == self.peers.number && sequence % (1 << PHASE_BITS) >= LATE {
             self.previous = None;
         }
@@ -157,7 +165,7 @@ impl Cipher for Packets {
         } else if phase == self.peers.number + 1 {
             Some(&self.coming.get_or_insert_with(|| self.peers.following()).key)
         } else if phase + 1 == self.peers.number {
-            self.previous.as_ref()
+            self.previous.as_ref().map(|previous| &previous.key)
         } else {
             None
         };
@@ -275,9 +283,20 @@ mod tests {
     }
 
     impl Phase {
-        fn after(self, phases: u64) -> Self {
+        fn after(self: Box<Self>, phases: u64) -> Box<Self> {
             (0..phases).fold(self, |phase, _| phase.following())
         }
+    }
+
+    /// Computed with Python's `hmac`.
+    #[test]
+    fn phases_follow_from_a_secret_as_the_documentation_says() {
+        let phase = Phase::new(0, &Zeroizing::new([1; 32])).following();
+        let expected = [
+            0x45, 0xb2, 0xc4, 0x97, 0x98, 0x0e, 0x55, 0x33, 0xbc, 0x8c, 0x98, 0x98, 0x64, 0xdd, 0x26, 0x2c, 0x8c, 0xba,
+            0x58, 0x92, 0x54, 0x21, 0x7d, 0xb3, 0x6d, 0x2f, 0x65, 0xd6, 0x24, 0x3d, 0xdd, 0x77,
+        ];
+        assert_eq!(*phase.next, expected);
     }
 
     #[test]

@@ -3,12 +3,11 @@
 //!
 //! The client sends *legs*, and the server answers each. First the ends exchange the tokens of a
 //! security context, as in a bind, and an ephemeral public key each. Once both have the context,
-//! each *seals* the exchange: it sends
-//! a code with the context's key over all legs so far and over the *place*, which is the host where
-//! the connection ends: the host that the client has called, and the one as which the server was
-//! called. Each end thereby learns that the peer knows the password, has seen these very legs and
-//! agrees about the place. A relay that forwards an exchange to a server at another place gets no
-//! seal that is valid there, and cannot make one.
+//! each *seals* the exchange: it sends a code with the context's key over all legs so far and over
+//! the *place*, which is the host where the connection ends: the host that the client has called,
+//! and the one as which the server was called. Each end thereby learns that the peer knows the
+//! password, has seen these very legs and agrees about the place. A relay that forwards an exchange
+//! to a server at another place gets no seal that is valid there, and cannot make one.
 //!
 //! The keys of packets follow from the context's key and from the secret of the two ephemeral keys.
 //! Without that secret, a password that becomes known later does not open recorded packets.
@@ -94,7 +93,7 @@ impl<'a> Leg<'a> {
             return wrong("a leg of the proof is shorter than its header");
         };
         if version != VERSION {
-            return wrong("a leg of the proof has an unknown version");
+            return wrong("the peer's proof has another version: both ends need the same release of obvia");
         }
         let leg_kind = match leg_kind {
             1 => LegKind::Begin,

@@ -59,7 +59,7 @@ impl Admission {
             Claimed::Allowed => {}
             Claimed::Forbidden => return None,
             Claimed::Unknown => {
-                send(&moved::unknown(client)?);
+                send(&moved::rejection(client)?);
                 return None;
             }
         }

@@ -5,13 +5,14 @@ use crc_fast::{CrcAlgorithm, checksum};
 /// Returns the CRC-32C of `bytes`.
 #[inline]
 pub(super) fn crc32c(bytes: &[u8]) -> u32 {
-    // The crate calls it by its use in iSCSI. It returns checksums of any width in 64 bits.
+    // The crate names CRC-32C after iSCSI, and returns every checksum as 64 bits.
     checksum(CrcAlgorithm::Crc32Iscsi, bytes) as u32
 }
 
 #[cfg(test)]
 mod tests {
     use super::crc32c;
+    use std::ops::RangeInclusive;
 
     /// The values of RFC 3720 appendix B.4, and the check value of the catalogue of parametrised
     /// CRC algorithms.
@@ -29,15 +30,25 @@ mod tests {
         }
     }
 
-    /// Longer data takes other ways of computation. Each is compared with the definition, bit by
-    /// bit.
+    /// Longer data, and data at other addresses, take other ways of computation. Each is compared
+    /// with the definition, bit by bit.
     #[test]
-    fn crc_values_follow_the_definition_at_every_length() {
-        let bytes: Vec<u8> = (0..3000_u32).map(|at| (at.wrapping_mul(at) >> 3) as u8).collect();
+    fn crc_values_follow_the_definition_at_every_length_and_alignment() {
+        for start in 0..64 {
+            let lengths = if start == 4 { 0..=65_507 } else { 0..=700 };
+            follows_the_definition(start, lengths);
+        }
+    }
+
+    fn follows_the_definition(start: usize, lengths: RangeInclusive<usize>) {
+        let bytes: Vec<u8> = (0..65_600_u32).map(|at| (at.wrapping_mul(at) >> 3) as u8).collect();
+        let (bytes, longest) = (&bytes[start..], *lengths.end());
         let mut remainder = u32::MAX;
-        for (length, byte) in bytes.iter().enumerate() {
-            assert_eq!(crc32c(&bytes[..length]), !remainder, "{length} bytes");
-            remainder ^= u32::from(*byte);
+        for length in lengths {
+            if length < 3000 || length == longest {
+                assert_eq!(crc32c(&bytes[..length]), !remainder, "{length} bytes from {start}");
+            }
+            remainder ^= u32::from(bytes[length]);
             for _ in 0..8 {
                 remainder = (remainder >> 1) ^ ((remainder & 1) * 0x82f6_3b78);
             }

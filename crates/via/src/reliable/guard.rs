@@ -12,7 +12,7 @@
 //! this number, and the connection cannot go on.
 
 use super::Link;
-use super::link::{forward_description, forward_sleep};
+use super::link::{forward_sleep, forward_wire};
 use crate::Error;
 use std::fmt;
 
@@ -29,7 +29,7 @@ const WORDS: usize = 128;
 /// the ring, because the window seldom begins with a word.
 const WINDOW: u64 = (WORDS as u64 - 1) * 64;
 
-/// The nonce of a datagram: unique among the datagrams of one sender under one key.
+/// The nonce of a datagram: unique among all datagrams of one sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nonce {
     /// The number of the sender's first data packet under the key.
@@ -38,7 +38,7 @@ pub struct Nonce {
     pub sequence: u64,
 }
 
-/// The keys of a connection: one for each direction.
+/// The keys of a connection. Each direction has its own, which may change with the sequence.
 pub trait Cipher: Send + fmt::Debug {
     /// Seals a datagram of this end, and encrypts it if the cipher encrypts. Sequences go up by one
     /// from call to call, so a cipher can change its keys with them.
@@ -178,7 +178,7 @@ impl Guarding {
 }
 
 impl<L: Link> Link for Guarded<L> {
-    forward_description!(guarded => guarded.link);
+    forward_wire!(guarded => guarded.link);
     forward_sleep!(guarded => guarded.link);
 
     fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {

@@ -84,9 +84,9 @@ pub trait Link: Send + fmt::Debug {
     }
 }
 
-/// Implements the methods of [`Link`] about the wire and its peer by those of another link: the
-/// expression, where the name stands for `self`.
-macro_rules! forward_description {
+/// Forwards the methods of [`Link`] about the wire and its peer to another link. `$link` is the
+/// expression of that link, in which `$this` is `self`.
+macro_rules! forward_wire {
     ($this:ident => $link:expr) => {
         fn mtu(&self) -> usize {
             let $this = self;
@@ -130,7 +130,7 @@ macro_rules! forward_description {
     };
 }
 
-/// Implements the methods of [`Link`] about sleep, as [`forward_description`] does others.
+/// Forwards the methods of [`Link`] about sleep, as [`forward_wire`] does others.
 macro_rules! forward_sleep {
     ($this:ident => $link:expr) => {
         fn file(&self) -> Option<std::sync::Arc<rustix::fd::OwnedFd>> {
@@ -150,10 +150,10 @@ macro_rules! forward_sleep {
     };
 }
 
-pub(crate) use {forward_description, forward_sleep};
+pub(crate) use {forward_sleep, forward_wire};
 
 impl<L: Link + ?Sized> Link for Box<L> {
-    forward_description!(link => **link);
+    forward_wire!(link => **link);
     forward_sleep!(link => **link);
 
     fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {

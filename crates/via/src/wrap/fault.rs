@@ -3,8 +3,7 @@
 use super::channel::{Channel, Counts};
 use super::conditions::{Conditions, Way};
 use crate::Error;
-
-use crate::reliable::{Link, forward_description};
+use crate::reliable::{Link, forward_wire};
 use rustix::event::epoll;
 use rustix::fd::OwnedFd;
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
@@ -96,7 +95,7 @@ impl<L: Link> FaultLink<L> {
 }
 
 impl<L: Link> Link for FaultLink<L> {
-    forward_description!(link => link.inner);
+    forward_wire!(link => link.inner);
 
     fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
         if datagram.len() > self.inner.mtu() {

@@ -38,8 +38,7 @@ pub use packet::Ends;
 pub use shared::SharedCapture;
 
 use crate::Error;
-
-use crate::reliable::{Link, forward_description, forward_sleep};
+use crate::reliable::{Link, forward_sleep, forward_wire};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A link whose datagrams are captured.
@@ -63,7 +62,7 @@ fn now() -> Duration {
 }
 
 impl<L: Link> Link for PcapLink<L> {
-    forward_description!(link => link.inner);
+    forward_wire!(link => link.inner);
     forward_sleep!(link => link.inner);
 
     fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {

@@ -21,8 +21,8 @@ impl StubCall<'_, '_> {
     }
 
     /// Looks up the region of an array, and runs the stub again; the first run has had no effect.
-    /// The look-up is not in [`Self::by_reference`] because the stub would keep all that it needs
-    /// afterwards in registers that it has to save.
+    /// The look-up is a function of its own: within the stub it would make the compiler save
+    /// registers on every call.
     ///
     /// # Safety
     ///
@@ -42,7 +42,7 @@ impl StubCall<'_, '_> {
 }
 
 /// Returns a fault where the reference leads to no region, or too many regions were looked up for
-/// this call.
+/// this call. `object` and `call` come first, as in the stub, so they stay in their registers.
 ///
 /// # Safety
 ///

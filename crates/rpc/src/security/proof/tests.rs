@@ -126,6 +126,24 @@ fn the_password_and_recorded_legs_do_not_lead_to_the_keys_of_packets() {
 }
 
 #[test]
+fn keys_of_low_order_end_the_proof_at_both_ends() {
+    let (mut client, mut server) = (prover(AuthType::NTLM, "secret", PLACE), verifier(PLACE));
+    let weaken = |leg: &mut Vec<u8>| leg[HEADER..][..PUBLIC_KEY].fill(0);
+    let mut begin = client.begin().unwrap();
+    let challenge = server.answer(&begin).unwrap().answer;
+    let proof = client.answer(&challenge).unwrap().leg();
+    let mut made = server.answer(&proof).unwrap().answer;
+    weaken(&mut made);
+    assert!(matches!(client.answer(&made), Err(SecurityError::Token(_))));
+    let (mut other, mut server) = (prover(AuthType::NTLM, "secret", PLACE), verifier(PLACE));
+    begin = other.begin().unwrap();
+    weaken(&mut begin);
+    let challenge = server.answer(&begin).unwrap().answer;
+    let proof = other.answer(&challenge).unwrap().leg();
+    assert!(matches!(server.answer(&proof), Err(SecurityError::Token(_))));
+}
+
+#[test]
 fn provers_with_a_wrong_password_are_denied() {
     for kind in KINDS {
         let outcome = exchange(&mut prover(kind, "Secret", PLACE), &mut verifier(PLACE));

@@ -33,8 +33,9 @@ impl Connections {
         drop(removed);
     }
 
-    /// Whether the connection with these ids may move to `to`, which has to be another port of its
-    /// client's host. Access rules know the client by its host.
+    /// Judges a claim that the client of the connection with these ids is at `to` now. The
+    /// connection may move only to another port of its client's host: access rules know the client
+    /// by its host.
     pub(super) fn judge(&self, [own, client_id]: [u64; 2], to: SocketAddr) -> Claimed {
         let connections = lock(&self.0);
         let Some(connection) = connections.get(&own) else { return Claimed::Unknown };

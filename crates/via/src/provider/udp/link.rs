@@ -4,7 +4,7 @@ use super::connections::Connections;
 use super::reports::PortReports;
 use super::socket::{CAPABLE, CONGESTED, ask_for_marks, enlarge, receive_marked, send_mark};
 use crate::Error;
-use crate::reliable::moved::{self, Answer};
+use crate::reliable::moved::{self, ClaimAnswer};
 use crate::reliable::{Link, Marks};
 use crate::sync::lock;
 use rustix::fd::OwnedFd;
@@ -111,10 +111,10 @@ impl UdpLink {
     fn take_answer(&self, datagram: &[u8]) -> Result<(), Error> {
         let (Side::Client, Some(ids)) = (&self.side, self.ids) else { return Ok(()) };
         match moved::answer(ids, datagram) {
-            Some(Answer::Return(claim)) => {
+            Some(ClaimAnswer::Return(claim)) => {
                 let _ = rustix::net::send(&*self.fd, &claim, SendFlags::NOSIGNAL);
             }
-            Some(Answer::Unknown) => return Err(self.hint()),
+            Some(ClaimAnswer::Unknown) => return Err(self.hint()),
             None => {}
         }
         Ok(())

@@ -2,8 +2,7 @@
 
 use super::{Datagram, EventKind, Trace};
 use crate::Error;
-
-use crate::reliable::{Link, forward_description, forward_sleep};
+use crate::reliable::{Link, forward_sleep, forward_wire};
 use std::sync::Arc;
 
 /// A link whose datagrams are recorded in a trace.
@@ -27,7 +26,7 @@ impl<L: Link> TracedLink<L> {
 }
 
 impl<L: Link> Link for TracedLink<L> {
-    forward_description!(link => link.inner);
+    forward_wire!(link => link.inner);
     forward_sleep!(link => link.inner);
 
     fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
