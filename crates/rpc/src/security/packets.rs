@@ -8,6 +8,7 @@
 //! wiped.
 
 use super::ephemeral::AgreedSecret;
+use super::secret::hmac_of;
 use super::{CODE_LENGTH, Level, SecurityContext, SecurityError};
 use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::{ChaCha20Poly1305, KeyInit};
@@ -63,13 +64,7 @@ impl Phase {
 
 /// Computes HMAC-SHA-256.
 fn hmac(key: &[u8; 32], parts: &[&[u8]]) -> Secret {
-    // A key of 32 bytes is padded with zeros to a block (RFC 2104 2); the padded block is a full
-    // key.
-    let mut block = Zeroizing::new([0; 64]);
-    block[..32].copy_from_slice(key);
-    let mut mac = Hmac::<Sha256>::new((&*block).into());
-    parts.iter().for_each(|part| mac.update(part));
-    Zeroizing::new(mac.finalize().into_bytes().into())
+    Zeroizing::new(hmac_of::<Hmac<Sha256>>(key, parts).finalize().into_bytes().into())
 }
 
 /// Expands a secret to one of the same length: the first block of HKDF-Expand.
@@ -226,6 +221,7 @@ mod tests {
         let tag = cipher(1, 2, Level::Integrity).seal(NUMBER, &mut sealed);
         assert!(!other.open(NUMBER, &mut sealed, &tag), "of another level");
     }
+
     /// The two ends of a connection, and packets from the first to the second one.
     struct Ends(Packets, Packets);
 

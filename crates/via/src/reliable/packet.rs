@@ -158,7 +158,7 @@ pub enum Body<'a> {
     },
     /// Acknowledges by its header, and by further words of the selective acknowledgement.
     Ack {
-        /// The words, of eight bytes each: see [`Sack`].
+        /// The words, of eight bytes each: see `Sack`.
         further: &'a [u8],
     },
     /// Acknowledges as `Ack` does, and reports the marks that the sender has received.
