@@ -1,0 +1,53 @@
+//! Tests of the tools of `obvia idl` as users run them.
+
+use crate::running::{Directory, Ran};
+use serde_json::json;
+
+const OLD: &str = "[object, uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7b01)]
+interface IOne : IUnknown {
+    HRESULT One([in] long a, [out, retval] long *b);
+}
+";
+
+fn file(directory: &Directory, name: &str, text: &str) -> String {
+    let path = directory.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn idl_check_tells_breaking_changes_from_compatible_ones() {
+    let directory = Directory::new();
+    let old = file(&directory, "old.idl", OLD);
+    let check = |text: &str, more: &[&str]| -> Ran {
+        let new = file(&directory, "new.idl", text);
+        directory.obvia(&[&["idl", "check", &new, "--against", &old], more].concat())
+    };
+    assert_eq!(check(&format!("// More.\n{OLD}const long A = 1;"), &[]).good(), "");
+    let longer = OLD.replace("};", "HRESULT Two();\n};").replace(");\n}", ");\n    HRESULT Two();\n}");
+    let error = check(&longer, &[]).bad_with(1);
+    assert!(error.contains("error[method-added]: `IOne` has the new method `Two`"), "{error}");
+    assert!(error.contains("new.idl:4:") && error.contains("help: the fingerprint differs"), "{error}");
+    assert_eq!(check(&longer, &["--allow", "method-added"]).good(), "");
+    let error = check(&longer, &["--allow", "method-aded"]).bad_with(2);
+    assert!(error.contains("method-added"), "{error}");
+    let ran = check(&longer, &["--json"]);
+    let found = ran.json();
+    assert_eq!((ran.code, &found["compatible"], &found["changes"][0]["line"]), (1, &json!(false), &json!(4)));
+    assert_eq!(found["changes"][0]["code"], "method-added");
+    let allowed = check(&longer, &["--json", "--allow", "method-added"]).json();
+    assert_eq!((&allowed["compatible"], &allowed["allowed"][0]["code"]), (&json!(true), &json!("method-added")));
+}
+
+#[test]
+fn idl_check_of_a_faulty_file_tells_nothing() {
+    let directory = Directory::new();
+    let (old, bad) = (file(&directory, "old.idl", OLD), file(&directory, "bad.idl", &OLD.replace("long", "lnog")));
+    let error = directory.obvia(&["idl", "check", &bad, "--against", &old]).bad_with(2);
+    assert!(error.contains("unknown-type") && error.contains("bad.idl"), "{error}");
+    let error = directory.obvia(&["idl", "check", &old, "--against", &bad]).bad_with(2);
+    assert!(error.contains("unknown-type") && error.contains("bad.idl"), "{error}");
+    let ran = directory.obvia(&["idl", "check", &old, "--against", "/nowhere.idl", "--json"]);
+    assert_eq!((ran.code, &ran.json()["diagnostics"][0]["code"]), (2, &json!("unreadable")));
+    directory.obvia(&["idl", "check", &old]).bad_with(2);
+}

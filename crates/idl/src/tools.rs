@@ -1,0 +1,5 @@
+//! Tools for authors of IDL files. They read the model and the syntax tree, and write no code for
+//! programs.
+
+pub mod compatibility;
+mod notation;
