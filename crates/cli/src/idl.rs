@@ -3,6 +3,7 @@
 
 mod check;
 mod findings;
+mod fmt;
 mod input;
 
 use crate::{exit, print};
@@ -23,6 +24,7 @@ Examples:
   obvia idl --language c --output gen calc.idl   writes gen/calc.h, calc_stubs.c and calc_values.hpp
   obvia idl --check calc.idl                     reports its errors
   obvia idl check calc.idl --against old.idl     reports changes that break programs made from old.idl
+  obvia idl fmt calc.idl                         brings it into a normal form
 
 A file whose name is that of a tool is written with its folder: ./check")]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, disable_help_subcommand = true)]
@@ -38,6 +40,8 @@ pub(crate) struct Arguments {
 enum Tool {
     /// Find changes that break programs made from an older version of a file
     Check(check::Arguments),
+    /// Bring files into a normal form
+    Fmt(fmt::Arguments),
 }
 
 /// The arguments of the compiler.
@@ -97,6 +101,7 @@ enum Language {
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     match (&arguments.tool, &arguments.compile) {
         (Some(Tool::Check(arguments)), _) => check::main(arguments),
+        (Some(Tool::Fmt(arguments)), _) => fmt::main(arguments),
         (None, Some(arguments)) => write(arguments),
         (None, None) => Err(exit::usage("FILE is missing")),
     }

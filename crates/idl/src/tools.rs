@@ -2,4 +2,5 @@
 //! programs.
 
 pub mod compatibility;
+pub mod format;
 mod notation;

@@ -51,3 +51,28 @@ fn idl_check_of_a_faulty_file_tells_nothing() {
     assert_eq!((ran.code, &ran.json()["diagnostics"][0]["code"]), (2, &json!("unreadable")));
     directory.obvia(&["idl", "check", &old]).bad_with(2);
 }
+
+#[test]
+fn idl_fmt_rewrites_files_and_reports_those_that_would_change() {
+    let directory = Directory::new();
+    let (good, wide) = (file(&directory, "good.idl", OLD), file(&directory, "wide.idl", &OLD.replace(' ', "  ")));
+    let error = directory.obvia(&["idl", "fmt", "--check", &good, &wide]).bad_with(1);
+    assert!(error.contains("wide.idl does not have the normal form") && !error.contains("good.idl"), "{error}");
+    let said = directory.obvia(&["idl", "fmt", &good, &wide]).good();
+    assert_eq!(said, format!("formatted {wide}\n"));
+    assert_eq!(std::fs::read_to_string(&wide).unwrap(), OLD);
+    assert_eq!(directory.obvia(&["idl", "fmt", "--check", &good, &wide]).good(), "");
+    assert_eq!(directory.obvia_reading("const  long A=1;", &["idl", "fmt", "-"]).good(), "const long A = 1;\n");
+}
+
+#[test]
+fn idl_fmt_leaves_faulty_files_as_they_are() {
+    let directory = Directory::new();
+    let bad = file(&directory, "bad.idl", "interface  I  {");
+    let error = directory.obvia(&["idl", "fmt", &bad]).bad_with(2);
+    assert!(error.contains("bad.idl:1:"), "{error}");
+    assert_eq!(std::fs::read_to_string(&bad).unwrap(), "interface  I  {");
+    directory.obvia(&["idl", "fmt", "-", &bad]).bad_with(2);
+    let error = directory.obvia(&["idl", "fmt", "/nowhere.idl"]).bad_with(2);
+    assert!(error.contains("/nowhere.idl cannot be read"), "{error}");
+}
