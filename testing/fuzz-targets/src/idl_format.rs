@@ -1,5 +1,5 @@
-//! Fuzzes the formatter of IDL files: a formatted text has the tokens of the source, and stays as it
-//! is when it is formatted again.
+//! Fuzzes the formatter of IDL files: a formatted text has the tokens of the source, and does not
+//! change when it is formatted again.
 
 use obvia_idl::tools::format::format;
 use std::path::Path;

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 /// The separator before the next token, from weak to strong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Separator {
-    /// A blank or nothing, as the tokens demand.
+    /// The blank that the tokens demand, if any.
     Blank,
-    /// Nothing, or a line break in a broken group.
+    /// A line break in a broken group, and no blank in others.
     Soft,
     /// A blank, or a line break in a broken group.
     Line,

@@ -1,7 +1,7 @@
 //! The printer: turns a stream of texts and possible line breaks into lines.
 //!
-//! A group is written on one line if it fits there and contains no forced line break. Otherwise each
-//! of its own possible breaks becomes one; groups within it are decided by themselves.
+//! A group is written on one line if it fits there and contains no forced line break. Otherwise
+//! each of its own possible breaks becomes one; groups within it are decided by themselves.
 
 use std::borrow::Cow;
 
