@@ -5,6 +5,7 @@ mod check;
 mod findings;
 mod fmt;
 mod input;
+mod lint;
 
 use crate::{exit, print};
 use anyhow::Context;
@@ -25,6 +26,7 @@ Examples:
   obvia idl --check calc.idl                     reports its errors
   obvia idl check calc.idl --against old.idl     reports changes that break programs made from old.idl
   obvia idl fmt calc.idl                         brings it into a normal form
+  obvia idl lint calc.idl                        reports declarations that are likely to cause trouble
 
 A file whose name is that of a tool is written with its folder: ./check")]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, disable_help_subcommand = true)]
@@ -42,6 +44,8 @@ enum Tool {
     Check(check::Arguments),
     /// Bring files into a normal form
     Fmt(fmt::Arguments),
+    /// Report declarations that are likely to cause trouble
+    Lint(lint::Arguments),
 }
 
 /// The arguments of the compiler.
@@ -102,6 +106,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     match (&arguments.tool, &arguments.compile) {
         (Some(Tool::Check(arguments)), _) => check::main(arguments),
         (Some(Tool::Fmt(arguments)), _) => fmt::main(arguments),
+        (Some(Tool::Lint(arguments)), _) => lint::main(arguments),
         (None, Some(arguments)) => write(arguments),
         (None, None) => Err(exit::usage("FILE is missing")),
     }

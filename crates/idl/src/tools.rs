@@ -3,4 +3,6 @@
 
 pub mod compatibility;
 pub mod format;
+mod kinds;
+pub mod lint;
 mod notation;

@@ -63,7 +63,7 @@ pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             print::note(&format!("{}\n\n", change.diagnostic().render(&new.sources)));
         }
         if !found.is_empty() {
-            print::note(&format!("{} breaking changes", found.len()));
+            print::note(&format!("breaking changes: {}", found.len()));
         }
     }
     Ok(ExitCode::from(u8::from(!found.is_empty())))
@@ -78,7 +78,7 @@ fn changes(found: &[Finding], sources: &Sources) -> Value {
                 "message": change.message,
                 "file": change.span.map(|span| sources.file(span.file).path.display().to_string()),
                 "line": change.span.map(|span| sources.line(span)),
-                "breaks": change.kind.breaks(),
+                "breaks": change.kind.why(),
                 "mend": change.kind.mend(),
             })
         })

@@ -76,3 +76,27 @@ fn idl_fmt_leaves_faulty_files_as_they_are() {
     let error = directory.obvia(&["idl", "fmt", "/nowhere.idl"]).bad_with(2);
     assert!(error.contains("/nowhere.idl cannot be read"), "{error}");
 }
+
+#[test]
+fn idl_lint_reports_declarations_with_their_mends() {
+    let directory = Directory::new();
+    let good = file(&directory, "good.idl", OLD);
+    assert_eq!(directory.obvia(&["idl", "lint", &good]).good(), "");
+    let text = format!("{OLD}struct Holes {{\n    byte a;\n    hyper b;\n    byte c;\n}};\n");
+    let holes = file(&directory, "holes.idl", &text);
+    let error = directory.obvia(&["idl", "lint", &holes]).bad_with(1);
+    assert!(error.contains("warning[layout-hole]: `Holes` has 24 bytes, and 16 in the order b, a, c"), "{error}");
+    assert!(error.contains("holes.idl:5:") && error.contains("warning[unused-type]"), "{error}");
+    let ran = directory.obvia(&["idl", "lint", "--json", &holes, "--allow", "unused-type"]);
+    let found = ran.json();
+    assert_eq!((ran.code, found["diagnostics"].as_array().unwrap().len()), (1, 1));
+    assert_eq!(
+        (&found["diagnostics"][0]["code"], &found["diagnostics"][0]["line"]),
+        (&json!("layout-hole"), &json!(5))
+    );
+    let both = ["idl", "lint", &holes, "--allow", "unused-type", "--allow", "layout-hole"];
+    assert_eq!(directory.obvia(&both).good(), "");
+    directory.obvia(&["idl", "lint", &good, "--allow", "unused-typ"]).bad_with(2);
+    let bad = file(&directory, "bad.idl", &OLD.replace("long", "lnog"));
+    assert!(directory.obvia(&["idl", "lint", &bad]).bad_with(2).contains("unknown-type"));
+}

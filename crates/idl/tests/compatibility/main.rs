@@ -338,7 +338,7 @@ fn each_kind_of_change_has_a_row() {
 fn each_kind_of_change_is_documented() {
     let page = include_str!("../../../../docs/idl-tools.md");
     for kind in Kind::ALL {
-        let row = format!("| `{}` | {} | {} |", kind.code(), kind.breaks(), kind.mend());
+        let row = format!("| `{}` | {} | {} |", kind.code(), kind.why(), kind.mend());
         assert!(page.lines().any(|line| line == row), "{row}");
     }
 }

@@ -1,37 +1,10 @@
 //! The kinds of breaking changes: what each one breaks, and how to mend it.
 
-/// Declares [`Kind`] and its table from rows of a name, a code, a consequence and a mend.
-macro_rules! changes {
-    ($($kind:ident, $code:literal, $breaks:literal, $mend:literal;)*) => {
-        /// The kind of a breaking change.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Kind {
-            $(#[doc = $breaks] $kind,)*
-        }
+use crate::tools::kinds::kinds;
 
-        impl Kind {
-            /// All kinds.
-            pub const ALL: &[Self] = &[$(Self::$kind,)*];
-
-            /// Returns the kind's stable name, such as `method-added`.
-            pub const fn code(self) -> &'static str {
-                match self { $(Self::$kind => $code,)* }
-            }
-
-            /// Returns the consequence for programs that were made from the old file.
-            pub const fn breaks(self) -> &'static str {
-                match self { $(Self::$kind => $breaks,)* }
-            }
-
-            /// Returns the way to make the change without the consequence.
-            pub const fn mend(self) -> &'static str {
-                match self { $(Self::$kind => $mend,)* }
-            }
-        }
-    };
-}
-
-changes! {
+kinds! {
+    /// The kind of a breaking change.
+    Kind;
     InterfaceRemoved, "interface-removed",
         "old clients find no object with the interface, and code that names it does not compile",
         "keep the interface, and let objects implement it beside its successor";
