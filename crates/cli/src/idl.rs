@@ -2,6 +2,7 @@
 //! subcommands are tools for IDL files.
 
 mod check;
+mod dump;
 mod findings;
 mod fmt;
 mod input;
@@ -27,6 +28,7 @@ Examples:
   obvia idl check calc.idl --against old.idl     reports changes that break programs made from old.idl
   obvia idl fmt calc.idl                         brings it into a normal form
   obvia idl lint calc.idl                        reports declarations that are likely to cause trouble
+  obvia idl dump --json calc.idl                 prints its declarations
 
 A file whose name is that of a tool is written with its folder: ./check")]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, disable_help_subcommand = true)]
@@ -42,6 +44,8 @@ pub(crate) struct Arguments {
 enum Tool {
     /// Find changes that break programs made from an older version of a file
     Check(check::Arguments),
+    /// Print the checked declarations of a file as JSON
+    Dump(dump::Arguments),
     /// Bring files into a normal form
     Fmt(fmt::Arguments),
     /// Report declarations that are likely to cause trouble
@@ -105,6 +109,7 @@ enum Language {
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     match (&arguments.tool, &arguments.compile) {
         (Some(Tool::Check(arguments)), _) => check::main(arguments),
+        (Some(Tool::Dump(arguments)), _) => dump::main(arguments),
         (Some(Tool::Fmt(arguments)), _) => fmt::main(arguments),
         (Some(Tool::Lint(arguments)), _) => lint::main(arguments),
         (None, Some(arguments)) => write(arguments),

@@ -1,7 +1,7 @@
 //! Tests of the tools of `obvia idl` as users run them.
 
 use crate::running::{Directory, Ran};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const OLD: &str = "[object, uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7b01)]
 interface IOne : IUnknown {
@@ -99,4 +99,77 @@ fn idl_lint_reports_declarations_with_their_mends() {
     directory.obvia(&["idl", "lint", &good, "--allow", "unused-typ"]).bad_with(2);
     let bad = file(&directory, "bad.idl", &OLD.replace("long", "lnog"));
     assert!(directory.obvia(&["idl", "lint", &bad]).bad_with(2).contains("unknown-type"));
+}
+
+#[test]
+fn idl_dump_prints_checked_declarations() {
+    let directory = Directory::new();
+    let text = "import \"unknwn.idl\";\nconst long N = 1 + 2;\n\
+        typedef struct Item { byte kind; hyper at; unsigned long n; [size_is(n * 2), unique] long *numbers; } Item;\n\
+        /// Items.\n[object, uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7b01)] interface IOne : IUnknown {\n\
+        [oneway] HRESULT One([in] const Item *item, [in, range(1, N)] long most); }\n\
+        [uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7b02), version(1.2)] interface Two { unsigned short Two(); }";
+    let source = file(&directory, "one.idl", text);
+    let dump = directory.obvia(&["idl", "dump", "--json", &source]).json();
+    assert_eq!((&dump["format"], &dump["constants"][0]["value"]), (&json!(1), &json!(3)));
+    let item = &dump["structs"][0];
+    assert_eq!((&item["name"], &item["size"], &item["align"]), (&json!("Item"), &json!(32), &json!(8)));
+    let offsets: Vec<_> = item["fields"].as_array().unwrap().iter().map(|field| &field["offset"]).collect();
+    assert_eq!(offsets, [&json!(0), &json!(8), &json!(16), &json!(24)]);
+    let operand = json!({ "operand": "n", "index": 2, "is_target": false, "type": "unsigned long" });
+    let numbers = json!({
+        "kind": "pointer", "class": "unique", "to": { "kind": "base", "name": "long" },
+        "size_is": { "operator": "*", "operands": [operand, { "value": 2 }] }, "length_is": null,
+    });
+    assert_eq!(item["fields"][3]["type"], numbers);
+    let [one, two] = &dump["interfaces"].as_array().unwrap()[..] else { panic!("{dump}") };
+    assert_eq!((&one["doc"], &one["is_object"], &one["base"]), (&json!("Items."), &json!(true), &json!(null)));
+    let method = &one["methods"][0];
+    assert_eq!((&method["oneway"], &method["opnum"], &method["returns"]), (&json!(true), &json!(3), &json!("hresult")));
+    assert_eq!((&method["params"][1]["range"], &method["params"][0]["typedef"]), (&json!([1, 3]), &json!("Item")));
+    let function = &two["methods"][0];
+    assert_eq!((&function["place"], &function["opnum"], &two["version"]), (&json!(3), &json!(0), &json!([1, 2])));
+    assert_eq!((&function["returns"], &function["params"][0]["retval"]), (&json!("value"), &json!(true)));
+    let compiled = directory.obvia(&["idl", "--check", "--json", &source]).json();
+    assert_eq!(one["fingerprint"], compiled["interfaces"][0]["fingerprint"]);
+    directory.obvia(&["idl", "dump", &source]).bad_with(2);
+    let bad = file(&directory, "bad.idl", &OLD.replace("long", "lnog"));
+    let ran = directory.obvia(&["idl", "dump", "--json", &bad]);
+    assert_eq!((ran.code, &ran.json()["diagnostics"][0]["code"]), (2, &json!("unknown-type")));
+}
+
+/// Collects the names of all members of a document.
+fn members(of: &Value, names: &mut std::collections::BTreeSet<String>) {
+    match of {
+        Value::Object(object) => {
+            for (name, value) in object {
+                names.insert(name.clone());
+                members(value, names);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| members(value, names)),
+        _ => {}
+    }
+}
+
+#[test]
+fn each_member_of_a_dump_is_documented() {
+    let directory = Directory::new();
+    let page = include_str!("../../../../docs/idl-dump.md");
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+    let mut names = std::collections::BTreeSet::new();
+    for source in [
+        "examples/notes/notes.idl",
+        "testing/matrix/idl/values.idl",
+        "testing/matrix/idl/shapes.idl",
+        "testing/soundness/idl/soundness.idl",
+        "testing/interop/idl/rpcecho.idl",
+        "testing/torture/torture.idl",
+        "testing/vectors/typelib/tones.idl",
+    ] {
+        members(&directory.obvia(&["idl", "dump", "--json", &format!("{root}{source}")]).json(), &mut names);
+    }
+    assert!(names.len() > 80, "{names:?}");
+    let unknown: Vec<_> = names.iter().filter(|name| !page.contains(&format!("`{name}`"))).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
 }
