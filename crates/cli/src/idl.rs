@@ -3,6 +3,7 @@
 
 mod check;
 mod dump;
+mod explain;
 mod findings;
 mod fmt;
 mod input;
@@ -29,10 +30,14 @@ Examples:
   obvia idl fmt calc.idl                         brings it into a normal form
   obvia idl lint calc.idl                        reports declarations that are likely to cause trouble
   obvia idl dump --json calc.idl                 prints its declarations
+  obvia idl --explain no-uuid                    explains the code of an error
 
 A file whose name is that of a tool is written with its folder: ./check")]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
+    /// Explain the code of a finding, such as unknown-type, and show an example
+    #[arg(long, value_name = "CODE", exclusive = true)]
+    explain: Option<String>,
     #[command(subcommand)]
     tool: Option<Tool>,
     #[command(flatten)]
@@ -107,6 +112,9 @@ enum Language {
 }
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    if let Some(code) = &arguments.explain {
+        return explain::main(code);
+    }
     match (&arguments.tool, &arguments.compile) {
         (Some(Tool::Check(arguments)), _) => check::main(arguments),
         (Some(Tool::Dump(arguments)), _) => dump::main(arguments),

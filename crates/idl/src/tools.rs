@@ -2,6 +2,7 @@
 //! programs.
 
 pub mod compatibility;
+pub mod explanations;
 pub mod format;
 mod kinds;
 pub mod lint;

@@ -173,3 +173,16 @@ fn each_member_of_a_dump_is_documented() {
     let unknown: Vec<_> = names.iter().filter(|name| !page.contains(&format!("`{name}`"))).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
 }
+
+#[test]
+fn idl_codes_are_explained() {
+    let directory = Directory::new();
+    let said = directory.obvia(&["idl", "--explain", "no-uuid"]).good();
+    assert!(said.contains("`uuidgen` prints a new one") && said.contains("interface IFile"), "{said}");
+    assert!(directory.obvia(&["idl", "--explain", "method-added"]).good().contains("Mend: declare an interface"));
+    assert!(directory.obvia(&["idl", "--explain", "layout-hole"]).good().contains("bytes without meaning"));
+    let error = directory.obvia(&["idl", "--explain", "no-uuidd"]).bad_with(2);
+    assert!(error.contains("no finding has the code `no-uuidd`: did you mean `no-uuid`?"), "{error}");
+    directory.obvia(&["idl", "--explain"]).bad_with(2);
+    directory.obvia(&["idl"]).bad_with(2);
+}
