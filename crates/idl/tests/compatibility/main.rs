@@ -2,6 +2,7 @@
 //! are not.
 
 mod compatible;
+mod mutations;
 
 use obvia_idl::tools::compatibility::{Kind, breaking_changes};
 use obvia_idl::{Compilation, Compiler};

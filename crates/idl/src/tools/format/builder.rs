@@ -118,7 +118,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds a list in parentheses or brackets.
+    /// Adds a list in parentheses or brackets, which is broken if the opening one ends its line.
     fn list(&mut self, node: Node<'a>) {
         let is_attributes = node.kind() == SyntaxKind::Attributes;
         let mut end = None;
@@ -129,7 +129,7 @@ impl<'a> Builder<'a> {
                     self.ops.push(Op::Open);
                     self.token(token);
                     self.ops.push(Op::In);
-                    self.at_least(Separator::Soft);
+                    self.at_least(if self.ends_line(token) { Separator::Break } else { Separator::Soft });
                     self.lists += 1;
                     end = Some(if token.text() == "[" { "]" } else { ")" });
                 }
@@ -207,10 +207,8 @@ impl<'a> Builder<'a> {
         self.ops.push(Op::Open);
         self.token(brace);
         self.ops.push(Op::In);
-        let rest = &self.text[brace.span().end..];
-        let blanks = &rest[..rest.len() - rest.trim_start().len()];
-        let is_empty = rest.trim_start().starts_with('}');
-        let is_broken = !is_empty && (is_declaration || blanks.contains('\n'));
+        let is_empty = self.text[brace.span().end..].trim_start().starts_with('}');
+        let is_broken = !is_empty && (is_declaration || self.ends_line(brace));
         self.at_least(if is_broken {
             Separator::Hard
         } else if is_empty {
@@ -274,8 +272,7 @@ impl<'a> Builder<'a> {
     }
 
     fn comment(&mut self, token: Token<'a>) {
-        let rest = self.text[token.span().end..].trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
-        let ends_line = rest.is_empty() || rest.starts_with('\n');
+        let ends_line = self.ends_line(token);
         if ends_line && self.lines_before(token) == 0 && self.last.is_some() {
             self.ops.push(Op::Text(Cow::Borrowed(" ")));
         } else {
@@ -356,6 +353,12 @@ impl<'a> Builder<'a> {
         let of_group = |op: &&Op<'_>| matches!(op, Op::Open | Op::In | Op::Out);
         let last = self.ops.iter().rev().find(|op| !of_group(op));
         matches!(last, Some(Op::Line(_) | Op::Hard { .. })) || matches!(last, Some(Op::Text(text)) if text == " ")
+    }
+
+    /// Whether nothing but blanks follows a token on its line.
+    fn ends_line(&self, token: Token<'a>) -> bool {
+        let rest = self.text[token.span().end..].trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
+        rest.is_empty() || rest.starts_with('\n')
     }
 
     /// Returns the number of line ends right before a token.
