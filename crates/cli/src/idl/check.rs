@@ -3,13 +3,14 @@
 
 use super::findings;
 use super::input::Input;
-use crate::print;
+use crate::{exit, print};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use obvia_idl::source::Sources;
 use obvia_idl::tools::compatibility::{Finding, Kind, breaking_changes};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The arguments of `obvia idl check`.
@@ -21,12 +22,12 @@ Exit codes:
   2  the comparison is not possible: a file has errors or cannot be read, or the usage is wrong
 
 Example:
-  git show main:calc.idl > /tmp/old.idl
-  obvia idl check calc.idl --against /tmp/old.idl")]
+  git show main:calc.idl | obvia idl check calc.idl --against -")]
 pub(super) struct Arguments {
     #[command(flatten)]
     input: Input,
-    /// The older version of the file. Its imports are looked for beside it
+    /// The older version of the file; `-` for the standard input. Imports are looked for beside
+    /// OLD, or beside FILE for the standard input
     #[arg(long, value_name = "OLD")]
     against: PathBuf,
     /// Accept changes of this kind, such as method-added
@@ -42,8 +43,18 @@ fn codes() -> PossibleValuesParser {
 }
 
 pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let checked = arguments.input.check_other(&arguments.against).and_then(|old| Ok((old, arguments.input.check()?)));
-    let (old, new) = match checked {
+    let (input, against) = (&arguments.input, &arguments.against);
+    let old = if against == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin()
+            .lock()
+            .read_to_end(&mut bytes)
+            .map_err(|error| exit::usage(format!("no old file: {error}")))?;
+        input.check_text(&String::from_utf8_lossy(&bytes))
+    } else {
+        input.check_other(against)
+    };
+    let (old, new) = match old.and_then(|old| Ok((old, input.check()?))) {
         Ok(checked) => checked,
         Err(failure) => {
             findings::report(&failure, arguments.json)?;

@@ -31,6 +31,11 @@ impl Input {
         self.compiler().check(file)
     }
 
+    /// Checks a text as if it were the content of the file.
+    pub(super) fn check_text(&self, text: &str) -> Result<Compilation, Failure> {
+        self.compiler().check_text(&self.file, text)
+    }
+
     fn compiler(&self) -> Compiler {
         self.include.iter().fold(Compiler::new().permissive(self.permissive), Compiler::include)
     }

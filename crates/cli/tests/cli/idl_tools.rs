@@ -31,6 +31,12 @@ fn idl_check_tells_breaking_changes_from_compatible_ones() {
     assert_eq!(check(&longer, &["--allow", "method-added"]).good(), "");
     let error = check(&longer, &["--allow", "method-aded"]).bad_with(2);
     assert!(error.contains("method-added"), "{error}");
+    file(&directory, "part.idl", "const long PART = 1;");
+    let import = format!("import \"part.idl\";\n{OLD}");
+    let new = file(&directory, "new.idl", &import);
+    assert_eq!(directory.obvia_reading(&import, &["idl", "check", &new, "--against", "-"]).good(), "");
+    let error = directory.obvia_reading(&longer, &["idl", "check", &new, "--against", "-"]).bad_with(1);
+    assert!(error.contains("error[method-removed]"), "{error}");
     let ran = check(&longer, &["--json"]);
     let found = ran.json();
     assert_eq!((ran.code, &found["compatible"], &found["changes"][0]["line"]), (1, &json!(false), &json!(4)));

@@ -1,5 +1,5 @@
-//! Small changes of the repository's own files: each change of a fingerprint has a finding that names
-//! the cause.
+//! Small changes of the repository's own files: each change of a fingerprint has a finding that
+//! names the cause.
 
 use obvia_idl::model::{Interface, InterfaceId};
 use obvia_idl::syntax::{SyntaxKind, parse};
