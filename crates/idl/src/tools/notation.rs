@@ -1,7 +1,7 @@
-//! Types in the notation of C, for messages.
+//! Types and values in the notation of IDL, for messages.
 
 use crate::model::canonical::type_name;
-use crate::model::{Model, Type};
+use crate::model::{Model, Type, Value};
 use std::fmt::Write;
 
 /// Returns a type in C's notation, without attributes: `long *[4]`.
@@ -25,4 +25,18 @@ pub(super) fn type_text(model: &Model, ty: &Type) -> String {
     }
     let space = if stars.is_empty() && bounds.is_empty() { "" } else { " " };
     format!("{}{space}{stars}{bounds}", type_name(model, inner))
+}
+
+/// Returns a constant's value as IDL has it.
+pub(super) fn value_text(value: &Value) -> String {
+    match value {
+        Value::Int(value) => value.to_string(),
+        Value::Float(value) => format!("{value:?}"),
+        Value::Text(text) => format!("{text:?}"),
+    }
+}
+
+/// Returns the DISPID of a member in words.
+pub(super) fn id_text(id: Option<i32>) -> String {
+    id.map_or_else(|| "none".to_owned(), |id| id.to_string())
 }

@@ -355,6 +355,33 @@ fn messages_name_the_declaration_with_both_texts() {
 }
 
 #[test]
+fn messages_have_the_words_of_the_language() {
+    let message = |old: &str, new: &str| {
+        let [found] = &breaking_changes(&compiled(old), &compiled(new))[..] else { panic!("one change") };
+        found.message.clone()
+    };
+    let methods = |text: &str| format!("[object, dual, @1#] interface I : IDispatch {{ {text} }}");
+    for (old, new, expected) in [
+        (
+            "[id(1)] HRESULT A([in, out] long *n);",
+            "[id(1)] HRESULT A([out] long *n);",
+            "`[in, out]` before, `[out]` now",
+        ),
+        ("[id(1)] HRESULT A();", "[id(2)] HRESULT A();", "the DISPID of `I.A`: 1 before, 2 now"),
+        (
+            "[id(1)] HRESULT A([in, defaultvalue(1)] long n);",
+            "[id(1)] HRESULT A([in] long n);",
+            "`defaultvalue(1)` before, `not optional` now",
+        ),
+        ("[id(1)] HRESULT A([in] BSTR n);", "[id(1)] HRESULT A([in] SAFEARRAY(long) n);", "`SAFEARRAY(long)` now"),
+    ] {
+        let found = message(&methods(old), &methods(new));
+        assert!(found.contains(expected), "{found}");
+    }
+    assert_eq!(message("const long A = 1;", "const long A = 2;"), "the value of `A`: 1 before, 2 now");
+}
+
+#[test]
 fn long_chains_of_types_are_compared() {
     let text = |last: &str| {
         let mut text = String::new();

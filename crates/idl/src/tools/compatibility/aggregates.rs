@@ -1,6 +1,5 @@
 //! Comparison of structures, unions and enumerations.
 
-use super::alignment::Alignment;
 use super::changes::Kind;
 use super::comparison::{Comparison, Pair};
 use super::types::{Place, Scope, extents, names};
@@ -26,20 +25,9 @@ impl<'m> Comparison<'m> {
         let (old_model, new_model) = (self.old, self.new);
         let is_same =
             |a: usize, b: usize| type_text(old_model, &before.fields[a].ty) == type_text(new_model, &now.fields[b].ty);
-        let alignment = Alignment::of(&old_names, &new_names, is_same);
-        let scope = Scope { old: old_names, new: new_names, alignment };
-        for &at in &scope.alignment.removed {
-            let message = format!("`{}` has no member `{}` any more", now.name, scope.old[at]);
-            self.report(Kind::MemberRemoved, Some(now.span), message);
-        }
-        for &at in &scope.alignment.added {
-            let message = format!("`{}` has the new member `{}`", now.name, scope.new[at]);
-            self.report(Kind::MemberAdded, Some(now.fields[at].span), message);
-        }
-        if scope.alignment.is_reordered {
-            let message = format!("the members of `{}` have another order", now.name);
-            self.report(Kind::MemberMoved, Some(now.span), message);
-        }
+        let scope = Scope::of(old_names, new_names, is_same);
+        let kinds = [Kind::MemberRemoved, Kind::MemberAdded, Kind::MemberMoved];
+        self.parts((&format!("`{}`", now.name), now.span), ("member", kinds), &scope, |at| now.fields[at].span);
         for &(a, b) in &scope.alignment.pairs {
             let (a, b) = (&before.fields[a], &now.fields[b]);
             if a.name != b.name {
@@ -114,34 +102,25 @@ impl<'m> Comparison<'m> {
             arms.iter().map(|arm| name(arm).unwrap_or_else(|| format!("case {:?}", arm.cases))).collect()
         };
         let (old_names, new_names) = (names(&before.arms), names(&now.arms));
-        let a: Vec<&str> = old_names.iter().map(String::as_str).collect();
-        let b: Vec<&str> = new_names.iter().map(String::as_str).collect();
         let is_same = |a: usize, b: usize| before.arms[a].cases == now.arms[b].cases;
-        let alignment = Alignment::of(&a, &b, is_same);
-        for &at in &alignment.removed {
-            let message = format!("`{}` has no arm `{}` any more", now.name, a[at]);
-            self.report(Kind::ArmRemoved, Some(now.span), message);
-        }
-        for &at in &alignment.added {
-            let message = format!("`{}` has the new arm `{}`", now.name, b[at]);
-            self.report(Kind::ArmAdded, Some(now.span), message);
-        }
-        if alignment.is_reordered {
-            let message = format!("the arms of `{}` have another order", now.name);
-            self.report(Kind::ArmMoved, Some(now.span), message);
-        }
-        for &(i, j) in &alignment.pairs {
+        let scope = Scope::of(strs(&old_names), strs(&new_names), is_same);
+        let kinds = [Kind::ArmRemoved, Kind::ArmAdded, Kind::ArmMoved];
+        self.parts((&format!("`{}`", now.name), now.span), ("arm", kinds), &scope, |_| now.span);
+        for &(i, j) in &scope.alignment.pairs {
             let (left, right) = (&before.arms[i], &now.arms[j]);
             if left.cases != right.cases {
                 let (left, right) = (&left.cases, &right.cases);
-                let message = format!("the arm `{}` of `{}`: cases {left:?} before, {right:?} now", b[j], now.name);
+                let message =
+                    format!("the arm `{}` of `{}`: cases {left:?} before, {right:?} now", scope.new[j], now.name);
                 self.report(Kind::ArmCases, Some(now.span), message);
             }
             match (&left.field, &right.field) {
-                (Some(left), Some(right)) => self.arm(left, right, &format!("the arm `{}` of `{}`", b[j], now.name)),
+                (Some(left), Some(right)) => {
+                    self.arm(left, right, &format!("the arm `{}` of `{}`", scope.new[j], now.name));
+                }
                 (None, None) => {}
                 _ => {
-                    let message = format!("the arm `{}` of `{}` is `{}` now", a[i], now.name, b[j]);
+                    let message = format!("the arm `{}` of `{}` is `{}` now", scope.old[i], now.name, scope.new[j]);
                     self.report(Kind::ArmRenamed, Some(now.span), message);
                 }
             }
@@ -162,18 +141,10 @@ impl<'m> Comparison<'m> {
         self.renamed(Pair::Enum(old, new), now.span);
         let span = Some(now.span);
         let names = |values: &'m [(String, i32)]| values.iter().map(|(name, _)| name.as_str()).collect::<Vec<&str>>();
-        let (a, b) = (names(&before.values), names(&now.values));
-        let alignment = Alignment::of(&a, &b, |a, b| before.values[a].1 == now.values[b].1);
-        for &at in &alignment.removed {
-            self.report(Kind::EnumRemoved, span, format!("`{}` has no value `{}` any more", now.name, a[at]));
-        }
-        for &at in &alignment.added {
-            self.report(Kind::EnumAdded, span, format!("`{}` has the new value `{}`", now.name, b[at]));
-        }
-        if alignment.is_reordered {
-            self.report(Kind::EnumMoved, span, format!("the values of `{}` have another order", now.name));
-        }
-        for &(i, j) in &alignment.pairs {
+        let scope = Scope::of(names(&before.values), names(&now.values), |a, b| before.values[a].1 == now.values[b].1);
+        let kinds = [Kind::EnumRemoved, Kind::EnumAdded, Kind::EnumMoved];
+        self.parts((&format!("`{}`", now.name), now.span), ("value", kinds), &scope, |_| now.span);
+        for &(i, j) in &scope.alignment.pairs {
             let ((old_name, old_value), (name, value)) = (&before.values[i], &now.values[j]);
             if old_name != name {
                 let message = format!("the value `{old_name}` of `{}` is called `{name}` now", now.name);
@@ -193,4 +164,8 @@ impl<'m> Comparison<'m> {
             }
         }
     }
+}
+
+fn strs(names: &[String]) -> Vec<&str> {
+    names.iter().map(String::as_str).collect()
 }

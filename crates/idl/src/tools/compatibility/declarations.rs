@@ -3,10 +3,11 @@
 
 use super::changes::Kind;
 use super::comparison::{Comparison, Pair};
+use super::interfaces::memory_text;
 use super::types::Scope;
 use crate::model::typelib::flags::{DEFAULT, SOURCE};
 use crate::model::{Base, Coclass, DispMember, DispMembers, Dispinterface, EnumId, Model, Offered, StructId, UnionId};
-use crate::tools::notation::type_text;
+use crate::tools::notation::{id_text, type_text, value_text};
 use std::collections::HashSet;
 
 impl Comparison<'_> {
@@ -19,7 +20,8 @@ impl Comparison<'_> {
             };
             let new = &self.new.consts[at];
             if old.value != new.value {
-                let message = format!("the value of `{name}`: {:?} before, {:?} now", old.value, new.value);
+                let message =
+                    format!("the value of `{name}`: {} before, {} now", value_text(&old.value), value_text(&new.value));
                 self.report(Kind::ConstValue, Some(new.span), message);
             }
             if old.base != new.base {
@@ -152,7 +154,8 @@ impl Comparison<'_> {
                 continue;
             };
             if id != *now_id {
-                let message = format!("the DISPID of `{name}.{member}`: {id:?} before, {now_id:?} now");
+                let message =
+                    format!("the DISPID of `{name}.{member}`: {} before, {} now", id_text(id), id_text(*now_id));
                 self.report(Kind::MemberId, span, message);
             }
             if types != *now_types {
@@ -178,7 +181,7 @@ fn members<'m>(model: &Model, of: &'m Dispinterface) -> Vec<(&'m str, Option<i32
     let text = |member: &DispMember| {
         let values = member.params.iter().chain(&member.returns);
         let types = values.map(|value| match value.memory {
-            Some(memory) => format!("{memory:?}"),
+            Some(memory) => memory_text(memory),
             None => type_text(model, &value.ty),
         });
         types.collect::<Vec<_>>().join(", ")

@@ -1,12 +1,12 @@
 //! Comparison of interfaces, their methods and the methods' parameters.
 
-use super::alignment::Alignment;
 use super::changes::Kind;
 use super::comparison::{Comparison, Pair};
 use super::types::{Place, Scope};
+use crate::model::automation::Kind as MemberKind;
 use crate::model::automation::element_name;
-use crate::model::{Interface, InterfaceId, Memory, Method, Model, Param, Returns, Transfer, Variant};
-use crate::tools::notation::type_text;
+use crate::model::{Direction, Interface, InterfaceId, Memory, Method, Model, Param, Returns, Transfer, Variant};
+use crate::tools::notation::{id_text, type_text, value_text};
 
 impl<'m> Comparison<'m> {
     pub(super) fn interfaces(&mut self, old: InterfaceId, new: InterfaceId) {
@@ -71,19 +71,10 @@ impl<'m> Comparison<'m> {
         let is_same = |a: usize, b: usize| {
             signature(old_model, &old.methods[a].params) == signature(new_model, &new.methods[b].params)
         };
-        let alignment = Alignment::of(&before, &now, is_same);
-        for &at in &alignment.removed {
-            let message = format!("`{}` has no method `{}` any more", new.name, before[at]);
-            self.report(Kind::MethodRemoved, Some(new.span), message);
-        }
-        for &at in &alignment.added {
-            let message = format!("`{}` has the new method `{}`", new.name, now[at]);
-            self.report(Kind::MethodAdded, Some(new.methods[at].span), message);
-        }
-        if alignment.is_reordered {
-            self.report(Kind::MethodMoved, Some(new.span), format!("the methods of `{}` have another order", new.name));
-        }
-        for &(a, b) in &alignment.pairs {
+        let scope = Scope::of(before, now, is_same);
+        let kinds = [Kind::MethodRemoved, Kind::MethodAdded, Kind::MethodMoved];
+        self.parts((&format!("`{}`", new.name), new.span), ("method", kinds), &scope, |at| new.methods[at].span);
+        for &(a, b) in &scope.alignment.pairs {
             self.method(&new.name, &old.methods[a], &new.methods[b]);
         }
     }
@@ -118,12 +109,11 @@ impl<'m> Comparison<'m> {
     fn member(&mut self, name: &str, old: &Method, new: &Method) {
         let (span, before, now) = (Some(new.span), &old.member, &new.member);
         if before.id != now.id {
-            let text = |id: Option<i32>| id.map_or_else(|| "none".to_owned(), |id| id.to_string());
-            let (a, b) = (text(before.id), text(now.id));
+            let (a, b) = (id_text(before.id), id_text(now.id));
             self.report(Kind::MemberId, span, format!("the DISPID of {name}: {a} before, {b} now"));
         }
         if before.kind != now.kind {
-            let message = format!("{name}: {:?} before, {:?} now", before.kind, now.kind);
+            let message = format!("{name}: {} before, {} now", use_of(before.kind), use_of(now.kind));
             self.report(Kind::MemberKind, span, message);
         }
         if before.restricted != now.restricted {
@@ -138,19 +128,9 @@ impl<'m> Comparison<'m> {
         let (old_model, new_model) = (self.old, self.new);
         let is_same =
             |a: usize, b: usize| signature(old_model, &old.params[a..=a]) == signature(new_model, &new.params[b..=b]);
-        let alignment = Alignment::of(&before, &now, is_same);
-        let scope = Scope { old: before, new: now, alignment };
-        for &at in &scope.alignment.removed {
-            let message = format!("{method} has no parameter `{}` any more", scope.old[at]);
-            self.report(Kind::ParamRemoved, Some(new.span), message);
-        }
-        for &at in &scope.alignment.added {
-            let message = format!("{method} has the new parameter `{}`", scope.new[at]);
-            self.report(Kind::ParamAdded, Some(new.params[at].span), message);
-        }
-        if scope.alignment.is_reordered {
-            self.report(Kind::ParamMoved, Some(new.span), format!("the parameters of {method} have another order"));
-        }
+        let scope = Scope::of(before, now, is_same);
+        let kinds = [Kind::ParamRemoved, Kind::ParamAdded, Kind::ParamMoved];
+        self.parts((method, new.span), ("parameter", kinds), &scope, |at| new.params[at].span);
         for &(a, b) in &scope.alignment.pairs {
             self.param(method, &old.params[a], &new.params[b], &scope);
         }
@@ -165,7 +145,7 @@ impl<'m> Comparison<'m> {
             }
         };
         compare(Kind::ParamRenamed, old.name.clone(), new.name.clone());
-        compare(Kind::ParamDirection, format!("{:?}", old.direction), format!("{:?}", new.direction));
+        compare(Kind::ParamDirection, direction(old.direction).to_owned(), direction(new.direction).to_owned());
         let retval = |param: &Param| if param.retval { "[retval]" } else { "no [retval]" }.to_owned();
         compare(Kind::ParamRetval, retval(old), retval(new));
         compare(Kind::ParamTransfer, transfer(old.transfer).to_owned(), transfer(new.transfer).to_owned());
@@ -196,19 +176,21 @@ fn signature(model: &Model, params: &[Param]) -> Vec<(String, bool, bool)> {
 }
 
 fn memory(memory: Option<Memory>) -> String {
+    memory.map_or_else(|| "no type of Automation".to_owned(), memory_text)
+}
+
+/// Returns the name of a type of Automation.
+pub(super) fn memory_text(memory: Memory) -> String {
     match memory {
-        None => "no type of Automation".to_owned(),
-        Some(Memory::Bstr) => "BSTR".to_owned(),
-        Some(Memory::Variant) => "VARIANT".to_owned(),
-        Some(Memory::SafeArray(element)) => {
-            format!("SAFEARRAY({})", element_name(element))
-        }
+        Memory::Bstr => "BSTR".to_owned(),
+        Memory::Variant => "VARIANT".to_owned(),
+        Memory::SafeArray(element) => format!("SAFEARRAY({})", element_name(element)),
     }
 }
 
 fn optional(variant: Option<&Variant>) -> String {
     match variant {
-        Some(Variant { optional: true, default: Some(value), .. }) => format!("defaultvalue({value:?})"),
+        Some(Variant { optional: true, default: Some(value), .. }) => format!("defaultvalue({})", value_text(value)),
         Some(Variant { optional: true, default: None, .. }) => "[optional]".to_owned(),
         _ => "not optional".to_owned(),
     }
@@ -221,5 +203,22 @@ const fn transfer(transfer: Transfer) -> &'static str {
         Transfer::Map => "[map]",
         // The room that the server keeps does not concern clients.
         Transfer::Lend(_) => "[lend]",
+    }
+}
+
+const fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::In => "[in]",
+        Direction::Out => "[out]",
+        Direction::InOut => "[in, out]",
+    }
+}
+
+const fn use_of(kind: MemberKind) -> &'static str {
+    match kind {
+        MemberKind::Method => "a method",
+        MemberKind::Get => "[propget]",
+        MemberKind::Put => "[propput]",
+        MemberKind::PutRef => "[propputref]",
     }
 }

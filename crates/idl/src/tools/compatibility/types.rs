@@ -33,7 +33,13 @@ impl<'a> Place<'a> {
     }
 }
 
-impl Scope<'_> {
+impl<'a> Scope<'a> {
+    /// Aligns two lists: see [`Alignment::of`].
+    pub(super) fn of(old: Vec<&'a str>, new: Vec<&'a str>, is_same: impl Fn(usize, usize) -> bool) -> Self {
+        let alignment = Alignment::of(&old, &new, is_same);
+        Self { old, new, alignment }
+    }
+
     /// Whether two expressions read the same operands in the same way.
     fn is_same(&self, old: &Arith, new: &Arith) -> bool {
         let without_type = |operand: &Operand| Operand { base: Base::I64, ..operand.clone() };
@@ -130,6 +136,27 @@ impl Comparison<'_> {
             (before, now) => Some((Kind::ArrayForm, part(before).to_owned(), part(now).to_owned())),
         });
         changes
+    }
+
+    /// Reports the parts of a declaration that are gone, new, or in another order. `kinds` are the
+    /// kinds of these changes, and `place` gives the place of a new part.
+    pub(super) fn parts(
+        &mut self,
+        (owner, span): (&str, Span),
+        (what, kinds): (&str, [Kind; 3]),
+        scope: &Scope<'_>,
+        place: impl Fn(usize) -> Span,
+    ) {
+        let [removed, added, moved] = kinds;
+        for &at in &scope.alignment.removed {
+            self.report(removed, Some(span), format!("{owner} has no {what} `{}` any more", scope.old[at]));
+        }
+        for &at in &scope.alignment.added {
+            self.report(added, Some(place(at)), format!("{owner} has the new {what} `{}`", scope.new[at]));
+        }
+        if scope.alignment.is_reordered {
+            self.report(moved, Some(span), format!("the {what}s of {owner} have another order"));
+        }
     }
 
     /// Reports the changes of a declaration.
