@@ -8,7 +8,7 @@
 //! - [`model`] has the declarations with every name resolved, and [`canonical`] gives each
 //!   interface its fingerprint;
 //! - [`plan`] decides how each method's parameters travel;
-//! - a back end in [`emit`] writes the code.
+//! - a back end in [`emit`] writes the code, and [`tools`] compare, format and judge files.
 //!
 //! A build script needs one line:
 //!
@@ -26,6 +26,7 @@ pub mod plan;
 mod resolve;
 pub mod syntax;
 mod text;
+pub mod tools;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
