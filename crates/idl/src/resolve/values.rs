@@ -3,8 +3,8 @@
 use super::Resolver;
 use crate::model::{Arith, Base, Operand, PointerClass, Type, Value};
 use crate::syntax::ast::{Expr, ExprKind};
+use crate::text::condition::{apply, decided};
 use crate::text::diagnostic::{Diagnostic, most_like};
-use crate::text::preprocess::{apply, decided};
 
 /// A parameter or member that expressions may name.
 #[derive(Clone, Debug)]

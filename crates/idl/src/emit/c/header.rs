@@ -63,7 +63,7 @@ pub(super) fn includes(compilation: &Compilation) -> Vec<String> {
         Role::Idl => Some(file.path.file_name()?.to_string_lossy().into_owned()),
         // `ocidl.idl` is the only built-in file for which libobvia has a header.
         Role::BuiltIn => compilation.is_bundled(file, events::FILE).then(|| events::FILE.to_owned()),
-        Role::Included | Role::SideFile => None,
+        Role::Included | Role::SideFile | Role::Made => None,
     };
     // Built-in imports need no header, unless a file of that name was read and declares types.
     let model = &compilation.model;

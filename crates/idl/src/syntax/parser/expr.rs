@@ -3,9 +3,9 @@
 use super::{Parsed, Parser};
 use crate::syntax::SyntaxKind;
 use crate::syntax::ast::{Expr, ExprKind};
+use crate::text::condition::precedence;
 use crate::text::diagnostic::Diagnostic;
 use crate::text::lexer::{Token, TokenKind};
-use crate::text::preprocess::precedence;
 
 /// The maximum number of binary operators in an expression. Each one is a level of the AST.
 const OPERATORS_MAX: usize = 500;
