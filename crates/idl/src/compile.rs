@@ -3,8 +3,8 @@
 use crate::model::Model;
 use crate::model::automation;
 use crate::model::events;
-use crate::resolve::Resolver;
 use crate::resolve::side_file::merge;
+use crate::resolve::{Resolver, prelude};
 use crate::syntax::ast::Item;
 use crate::syntax::parser::Parser;
 use crate::text::diagnostic::{Diagnostic, Failure, Severity, first_of};
@@ -25,8 +25,26 @@ const BYTES_MAX: usize = 16 << 20;
 const IMPORT_DEPTH_MAX: usize = 64;
 
 /// Common imports whose declarations the compiler has built in.
-pub(crate) const BUILT_IN: [&str; 6] =
-    ["unknwn.idl", "wtypes.idl", "objidl.idl", "wtypesbase.idl", "unknwnbase.idl", "obvia.idl"];
+pub(crate) const BUILT_IN: [&str; 14] = [
+    "unknwn.idl",
+    "wtypes.idl",
+    "objidl.idl",
+    "wtypesbase.idl",
+    "unknwnbase.idl",
+    "objidlbase.idl",
+    "oleidl.idl",
+    "ms-dtyp.idl",
+    "obvia.idl",
+    "basetsd.h",
+    "guiddef.h",
+    "windef.h",
+    "winnt.h",
+    "winbase.h",
+];
+
+/// Files that need the built-in `oaidl.idl`, even if the user has files of these names: Windows'
+/// own files, and the type library that is imported in their place.
+const AUTOMATION: [&str; 5] = ["oaidl.idl", "ocidl.idl", "dispex.idl", "stdole2.tlb", "stdole32.tlb"];
 
 /// Built-in files. Each imports those before it.
 const BUNDLED: [(&str, &str); 2] = [(automation::FILE, automation::TEXT), (events::FILE, events::TEXT)];
@@ -88,6 +106,8 @@ struct Reading<'a> {
     diagnostics: Vec<Diagnostic>,
     /// The macros that are defined before each file.
     defined: Macros,
+    /// Whether a file imports one of the files that the prelude stands for.
+    uses_prelude: bool,
     /// The parsed files in the order of resolution: imports first.
     parsed: Vec<(FileId, Vec<Item>)>,
 }
@@ -185,7 +205,8 @@ impl Compiler {
     fn check_bytes(&self, path: &Path, bytes: Vec<u8>) -> Result<Compilation, Failure> {
         let (sources, diagnostics, parsed) = (Sources::default(), Vec::new(), Vec::new());
         let defined = Macros::new();
-        let mut reading = Reading { compiler: self, sources, bytes: 0, diagnostics, defined, parsed };
+        let mut reading =
+            Reading { compiler: self, sources, bytes: 0, diagnostics, defined, uses_prelude: false, parsed };
         reading.read(path, bytes, 0);
         reading.finish(path)
     }
@@ -326,6 +347,10 @@ impl Reading<'_> {
             match item {
                 Item::Import(files) => files.iter().for_each(|(name, span)| self.import(name, *span, depth)),
                 Item::Library(library) => self.imports(&library.items, depth),
+                Item::ImportLib(name, _) if AUTOMATION.contains(&name.to_ascii_lowercase().as_str()) => {
+                    self.uses_prelude = true;
+                    self.add_bundled(0);
+                }
                 _ => {}
             }
         }
@@ -342,12 +367,17 @@ impl Reading<'_> {
             return;
         }
         let Some(file) = self.added(&path, text.to_owned(), Role::BuiltIn, None) else { return };
-        let tokens = lex(text, file, &mut self.diagnostics);
-        let end = Span { file, start: text.len() as u32, end: text.len() as u32 };
-        // No other macros apply to a built-in file.
-        let output = preprocess(&tokens, &mut self.sources, &mut Macros::new(), &mut self.diagnostics);
-        let items = Parser::new(&output.tokens, end, &self.sources, &mut self.diagnostics).file();
+        let items = self.bundled_items(file);
         self.parsed.insert(at, (file, items));
+    }
+
+    /// Parses a built-in file, to which no other file's macros apply.
+    fn bundled_items(&mut self, file: FileId) -> Vec<Item> {
+        let text = &self.sources.file(file).text;
+        let end = Span { file, start: text.len() as u32, end: text.len() as u32 };
+        let tokens = lex(text, file, &mut self.diagnostics);
+        let output = preprocess(&tokens, &mut self.sources, &mut Macros::new(), &mut self.diagnostics);
+        Parser::new(&output.tokens, end, &self.sources, &mut self.diagnostics).file()
     }
 
     /// Adds the attributes from the side file of a file, if there is one.
@@ -393,14 +423,21 @@ impl Reading<'_> {
     /// Returns the path of an imported or included file. `None` for a built-in file, and for a
     /// missing one, for which an error is reported.
     fn found(&mut self, name: &str, span: Span) -> Option<PathBuf> {
+        let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
+        // The user's oaidl.idl, and files that import it, use the built-in one as well.
+        if AUTOMATION.contains(&base) && self.sources.file(span.file).role != Role::BuiltIn {
+            self.add_bundled(0);
+        }
         let from = &self.sources.file(span.file).path;
         let beside = from.parent().unwrap_or_else(|| Path::new("")).join(name);
         let mut places = vec![beside];
         places.extend(self.compiler.include.iter().map(|folder| folder.join(name)));
-        if let Some(path) = places.iter().find(|path| path.is_file()) {
+        // The headers of C among the base files are not read: the prelude has their types.
+        let is_header = BUILT_IN.contains(&base) && base.ends_with(".h");
+        self.uses_prelude |= BUILT_IN.contains(&base) || AUTOMATION.contains(&base);
+        if let Some(path) = places.iter().find(|path| path.is_file() && !is_header) {
             return Some(path.clone());
         }
-        let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
         if let Some(at) = BUNDLED.iter().position(|(name, _)| *name == base) {
             self.add_bundled(at);
         } else if !BUILT_IN.contains(&base) {
@@ -438,8 +475,21 @@ impl Reading<'_> {
         }
     }
 
+    /// Returns the declarations of the prelude, if the files need it.
+    fn prelude(&mut self) -> Option<(FileId, Vec<Item>)> {
+        let path = bundled_path("prelude.idl");
+        let file = self.uses_prelude.then(|| self.added(&path, prelude::TEXT.to_owned(), Role::BuiltIn, None))??;
+        Some((file, self.bundled_items(file)))
+    }
+
     fn finish(mut self, path: &Path) -> Result<Compilation, Failure> {
+        let bytes = self.bytes;
+        let prelude = self.prelude();
         let mut resolver = Resolver::new(self.compiler.permissive, &mut self.diagnostics);
+        if let Some((file, items)) = prelude {
+            resolver.model.prelude = Some(file);
+            resolver.use_prelude(items);
+        }
         let last = self.parsed.len().saturating_sub(1);
         for (at, (file, items)) in self.parsed.iter().enumerate() {
             resolver.file(items, at != last);
@@ -447,7 +497,7 @@ impl Reading<'_> {
                 resolver.end_bundled(at == 0);
             }
         }
-        resolver.finish(self.bytes);
+        resolver.finish(bytes);
         let model = std::mem::take(&mut resolver.model);
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.span.map(|span| (span.file, span.start)));
         let (warnings, errors): (Vec<_>, Vec<_>) =

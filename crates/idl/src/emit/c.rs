@@ -32,7 +32,7 @@ pub use random_calls::random_calls;
 use crate::Diagnostic;
 use crate::compile::Compilation;
 use crate::model::{InterfaceId, Model, Object, Type, all_arms};
-use crate::plan::{MethodPlan, ParamPlan, Passing, plan};
+use crate::plan::{MethodPlan, ParamPlan, Passing, plan, unsupported};
 use crate::text::source::Span;
 use crate::text::writer::Writer;
 
@@ -55,7 +55,8 @@ pub struct Source {
 pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnostic>> {
     let model = &compilation.model;
     let all = (0..model.interfaces.len()).map(InterfaceId);
-    let own: Vec<InterfaceId> = all.filter(|id| !model.interfaces[id.0].imported).collect();
+    let is_own = |id: &InterfaceId| !model.interfaces[id.0].imported && !model.interfaces[id.0].is_bare;
+    let own: Vec<InterfaceId> = all.filter(is_own).collect();
     let mut refused: Vec<Diagnostic> = own.iter().flat_map(|id| refuse(model, *id)).collect();
     refused.extend(automation(model));
     refused.extend(clashes::clashes(model));
@@ -110,6 +111,10 @@ fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
         let text = format!("interface `{}` extends IDispatch, which the C back end does not support yet", found.name);
         let help = "write its clients and servers in Rust, or declare an interface for C that extends IUnknown";
         return vec![Diagnostic::error("not-yet", found.span, text).help(help)];
+    }
+    let unsupported = unsupported(model, id, "C");
+    if !unsupported.is_empty() {
+        return unsupported;
     }
     let plans = model.all_methods(id).into_iter().map(|method| plan(model, method));
     plans

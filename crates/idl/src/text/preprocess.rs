@@ -1,9 +1,9 @@
-//! The subset of the C preprocessor that IDL files use: conditions and named constants.
+//! The C preprocessor: conditions, included files, and macros.
 //!
-//! Supported are `#define` with and without parameters, `#undef`, `#if` with `defined`, integers and
-//! C's operators, `#ifdef`, `#ifndef`, `#elif`, `#else` and `#endif`. `#include` and
-//! `#import` insert a file's text. A file with `#pragma once` is inserted once. Other pragmas and
-//! `#line` are skipped.
+//! Supported are `#define` with and without parameters, `#undef`, `#if` with `defined`, integers
+//! and C's operators, `#ifdef`, `#ifndef`, `#elif`, `#else` and `#endif`. `#include` and `#import`
+//! insert a file's text. A file with `#pragma once` is inserted once. Other pragmas and `#line` are
+//! skipped.
 
 use crate::text::condition::evaluate;
 use crate::text::diagnostic::Diagnostic;

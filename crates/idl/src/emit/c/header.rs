@@ -27,10 +27,12 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
     out.unindented("#endif");
     out.line("");
     types::constants(&mut out, model);
-    for id in own {
-        out.line(format!("typedef struct {0} {0};", type_ident(&model.interfaces[id.0].name)));
+    let announced: Vec<&Interface> =
+        model.interfaces.iter().filter(|found| !found.imported || model.is_prelude(found.span)).collect();
+    for found in &announced {
+        out.line(format!("typedef struct {0} {0};", type_ident(&found.name)));
     }
-    if !own.is_empty() {
+    if !announced.is_empty() {
         out.line("");
     }
     types::enumerations(&mut out, model);
