@@ -254,7 +254,11 @@ impl<'a> Resolver<'a> {
             if same && matches!(what, Named::Opened(_)) {
                 return;
             }
-            if !same {
+            // The names of a file take precedence over those of the prelude.
+            if !same && self.model.is_prelude(name.span) {
+                return;
+            }
+            if !same && !known.span.is_some_and(|span| self.model.is_prelude(span)) {
                 let error = declared_twice(name, known.span);
                 return self.report(error);
             }

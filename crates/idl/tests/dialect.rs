@@ -260,6 +260,15 @@ fn base_types_are_declared_when_a_file_uses_them() {
     // file.
     let own = check(&with("typedef struct RECT { hyper a; } RECT;", "HRESULT M([in] RECT r);"));
     assert_eq!(own.model.structs.iter().filter(|one| one.name == "RECT").count(), 1);
+    let part = check(&with("typedef long *LPRECT;", "HRESULT M([in] RECT r, [in] LPRECT l);"));
+    emit::rust::emit(&part).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let bag = with("", "HRESULT M([in] IPropertyBag *bag);");
+    let errors = emit::c::emit(&check(&bag), "x").expect_err("libobvia has no proxies of it");
+    assert!(errors[0].message.contains("the built-in interface `IPropertyBag`"), "{errors:?}");
+    let local = check(&bag.replace("[object,", "[object, local,"));
+    let header = emit::c::emit(&local, "x").unwrap_or_else(|errors| panic!("{errors:?}")).header;
+    assert!(header.contains("typedef struct IPropertyBag IPropertyBag;"), "{header}");
+    assert!(!header.contains("struct EXCEPINFO {") && !header.contains("FLAGGED_WORD_BLOB"), "{header}");
     let failure = Compiler::new().check_text(Path::new("x.idl"), "typedef RECT R;").expect_err("nothing is imported");
     assert_eq!(failure.diagnostics[0].code, "unknown-type");
 }

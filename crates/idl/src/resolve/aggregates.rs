@@ -108,7 +108,7 @@ impl Resolver<'_> {
         if is_automation(&spec) {
             self.member_reasons.1 = Some(AUTOMATION_MEMBER);
         } else if self.transformation_of(&spec).is_some() {
-            self.member_reasons.1 = Some("a structure with a member that travels in another form");
+            self.member_reasons.1.get_or_insert("a structure with a member that travels in another form");
         }
         (spec, declarator)
     }
@@ -123,7 +123,10 @@ impl Resolver<'_> {
     }
 
     /// Returns a declaration with one of Automation's types in place of a further name for it.
-    pub(super) fn of_memory(&self, spec: &TypeSpec, declarator: &Declarator) -> (TypeSpec, Declarator) {
+    pub(super) fn of_memory(&mut self, spec: &TypeSpec, declarator: &Declarator) -> (TypeSpec, Declarator) {
+        if let TypeKind::Named(name) = &spec.kind {
+            self.declare_prelude(name);
+        }
         let (mut spec, mut declarator) = (spec.clone(), declarator.clone());
         if let TypeKind::Named(name) = &spec.kind
             && let Some((of, stars)) = self.memories.get(name)
@@ -277,7 +280,7 @@ impl Resolver<'_> {
         }
         let ends_open = |id: &StructId| self.model.structs[id.0].conformant.is_some();
         if is_last && matches!(ty, Type::Struct(id) if ends_open(id)) {
-            self.member_reasons.1 = Some("a structure whose last member ends in an open array");
+            self.member_reasons.1.get_or_insert("a structure whose last member ends in an open array");
         } else if matches!(inner, Type::Struct(id) if ends_open(id)) {
             let error = Diagnostic::error(
                 "open-array-inside",
@@ -310,7 +313,7 @@ impl Resolver<'_> {
             ty => ty,
         };
         if matches!(inner, Type::Enum(_)) && least <= most {
-            self.member_reasons.1 = Some("a structure with an enumeration that [range] limits");
+            self.member_reasons.1.get_or_insert("a structure with an enumeration that [range] limits");
             return None;
         }
         let integer = matches!(inner, Type::Base(base) if base.is_integer());

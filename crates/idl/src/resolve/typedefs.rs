@@ -100,6 +100,9 @@ impl Resolver<'_> {
     /// Resolves a typedef of one of Automation's types, as which every use of the new name counts.
     /// Whether it is one.
     fn memory_typedef(&mut self, spec: &TypeSpec, declarators: &[Declarator]) -> bool {
+        if let TypeKind::Named(name) = &spec.kind {
+            self.declare_prelude(name);
+        }
         let (of, stars) = match &spec.kind {
             TypeKind::Automation(_) | TypeKind::SafeArray(..) => (spec.clone(), 0),
             TypeKind::Named(name) if self.memories.contains_key(name) => self.memories[name].clone(),
