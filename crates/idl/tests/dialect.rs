@@ -1,7 +1,7 @@
 //! The dialect of MIDL that Windows' and Wine's files use: what the compiler makes of each
 //! construct, and which back end refuses it.
 
-use obvia_idl::model::{Direction, Extent, Model, Object, PointerClass, Type, Value};
+use obvia_idl::model::{Base, Direction, Extent, Model, Object, PointerClass, Type, Value};
 use obvia_idl::{Compilation, Compiler, emit};
 use std::path::Path;
 
@@ -113,6 +113,26 @@ fn unions_of_c_have_no_discriminant() {
     }
     let failure = Compiler::new().check_text(Path::new("x.idl"), &with(types, "HRESULT M([in] V *v);"));
     assert_eq!(failure.expect_err("it does not travel").diagnostics[0].code, "incomplete-type");
+}
+
+#[test]
+fn unions_in_structures_have_the_type_of_their_discriminant() {
+    for (switch, expected) in [
+        ("[switch_is(kind)]", Base::U16),
+        ("[switch_type(unsigned long), switch_is(kind)]", Base::U32),
+        ("[switch_is(kind + 1)]", Base::I32),
+    ] {
+        let found = check(&format!("struct S {{ unsigned short kind; {switch} union {{ case 1: long a; }} u; }};"));
+        assert_eq!(found.model.unions[0].tag, Type::Base(expected), "{switch}");
+    }
+}
+
+#[test]
+fn arrays_whose_size_is_behind_a_pointer_are_pointers_in_local_methods() {
+    let text = with("", "HRESULT M([out, size_is(*n)] wchar_t *text, [in, out] unsigned long *n);");
+    let found = check(&text.replace("[object,", "[object, local,"));
+    let rust = emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
+    assert!(rust.contains("unsafe fn M(&self, text: *mut u16, n: *mut u32)"), "{rust}");
 }
 
 #[test]

@@ -11,7 +11,9 @@ use crate::model::{
     About, Arith, Base, Direction, Enum, Extent, Field, Measure, Pointer, PointerClass, Struct, StructId, Type, Value,
 };
 use crate::plan::AUTOMATION_MEMBER;
-use crate::syntax::ast::{Attribute, Declarator, Dimension, EnumDecl, Ident, Member, StructDecl, TypeKind, TypeSpec};
+use crate::syntax::ast::{
+    Attribute, Declarator, Dimension, EnumDecl, Expr, ExprKind, Ident, Member, StructDecl, TypeKind, TypeSpec,
+};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 use std::collections::HashMap;
@@ -158,11 +160,11 @@ impl Resolver<'_> {
         let mut variables: Vec<Variable> = members.iter().filter_map(variable).collect();
         let (mut fields, mut conformant) = (Vec::new(), None);
         for (at, member) in members.iter().enumerate() {
-            let Some(declarator) = &member.declarator else {
-                continue;
-            };
+            let Some(declarator) = &member.declarator else { continue };
             self.check_attributes(&member.attributes, &attributes::MEMBER);
-            let (spec, declarator) = &self.member_of(&member.spec, declarator);
+            let mut own = self.member_of(&member.spec, declarator);
+            set_switch_type(&mut own.0, member, members);
+            let (spec, declarator) = &own;
             let context = Context { variables: &variables, of: "the structure", local: false };
             let ty = self.full_type(spec, declarator, &member.attributes, Place::Member, &context);
             let Some(ty) = ty else { continue };
@@ -403,6 +405,29 @@ impl Resolver<'_> {
         }
         Some(ty)
     }
+}
+
+/// Gives a union that a member declares the type of its discriminant: that of the member's
+/// attribute, or else the type of the member that selects the arm, as in MIDL.
+fn set_switch_type(spec: &mut TypeSpec, member: &Member, members: &[Member]) {
+    let TypeKind::Union(decl) = &mut spec.kind else { return };
+    if decl.switch.is_some() || has(&decl.attributes, "switch_type") {
+        return;
+    }
+    if let Some(attribute) = find(&member.attributes, "switch_type") {
+        return decl.attributes.push(attribute.clone());
+    }
+    let Some(attribute) = find(&member.attributes, "switch_is") else { return };
+    let Some(Some(Expr { kind: ExprKind::Name(name), .. })) = attribute.arguments.first() else { return };
+    let is_it =
+        |other: &&Member| other.declarator.as_ref().is_some_and(|one| one.name.name == *name && one.pointers == 0);
+    let raw = match members.iter().find(is_it).map(|other| &other.spec.kind) {
+        Some(TypeKind::Named(name)) => name.clone(),
+        Some(TypeKind::Base(word)) => (*word).to_owned(),
+        _ => return,
+    };
+    let name = Ident { name: "switch_type".to_owned(), span: attribute.span };
+    decl.attributes.push(Attribute { name, arguments: Vec::new(), raw, span: attribute.span });
 }
 
 fn open_array_inside(span: Span) -> Diagnostic {
