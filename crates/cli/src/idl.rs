@@ -13,7 +13,6 @@ use crate::{exit, print};
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
 use obvia_idl::model::InterfaceId;
-use obvia_idl::source::Role;
 use obvia_idl::{Compilation, Compiled, Compiler, Failure, canonical, compile_into};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -65,6 +64,9 @@ struct Compile {
     /// Look for imports in this directory too
     #[arg(short = 'I', long = "include", value_name = "DIR")]
     include: Vec<PathBuf>,
+    /// Define a macro before each file: NAME=TEXT, or NAME, which stands for 1
+    #[arg(short = 'D', long = "define", value_name = "MACRO")]
+    define: Vec<String>,
     /// Take additional attributes from this file, instead of the file with FILE's name and .acf
     #[arg(long, value_name = "FILE")]
     acf: Option<PathBuf>,
@@ -144,6 +146,7 @@ fn write(arguments: &Compile) -> anyhow::Result<ExitCode> {
 fn compile(arguments: &Compile) -> Result<Compiled, Failure> {
     let compiler = Compiler::new().permissive(arguments.permissive).test(arguments.test);
     let compiler = arguments.include.iter().fold(compiler, Compiler::include);
+    let compiler = arguments.define.iter().fold(compiler, Compiler::define);
     let compiler = arguments.acf.iter().fold(compiler, Compiler::acf);
     let compiler = arguments.java_package.iter().fold(compiler, Compiler::java_package);
     if arguments.check || arguments.text {
@@ -170,7 +173,7 @@ fn rule(done: &Compiled) -> String {
         escaped.collect::<Vec<_>>().join(" ")
     };
     let written: Vec<&Path> = done.files.iter().map(PathBuf::as_path).collect();
-    let sources = done.compilation.sources.files().iter().filter(|file| file.role != Role::BuiltIn);
+    let sources = done.compilation.sources.files().iter().filter(|file| file.role.is_on_disk());
     let read: Vec<&Path> = sources.map(|file| file.path.as_path()).collect();
     format!("{}: {}\n", names(&written), names(&read))
 }

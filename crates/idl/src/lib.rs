@@ -102,7 +102,7 @@ pub fn build_bundled() {
 fn watched(compilation: &Compilation, out: &Path) -> BTreeSet<PathBuf> {
     let mut watched = BTreeSet::new();
     // Built-in files are not on disk: cargo would find them missing at every build.
-    for file in compilation.sources.files().iter().filter(|file| file.role != source::Role::BuiltIn) {
+    for file in compilation.sources.files().iter().filter(|file| file.role.is_on_disk()) {
         watched.insert(file.path.clone());
         let folder = match file.path.parent() {
             Some(folder) if folder != Path::new("") => folder,

@@ -5,6 +5,7 @@ macro_rules! kinds {
     ($(#[$about:meta])* $name:ident; $($kind:ident, $code:literal, $why:literal, $mend:literal;)*) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(rustdoc::broken_intra_doc_links, reason = "`[in]` is an attribute of IDL, and no link")]
         pub enum $name {
             $(#[doc = $why] $kind,)*
         }

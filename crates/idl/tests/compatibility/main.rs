@@ -36,6 +36,16 @@ const METHODS: Rows = &[
     (&["methods-moved"], "HRESULT A(); HRESULT B();", "HRESULT B(); HRESULT A();"),
     (&["method-renamed"], "HRESULT A([in] long n);", "HRESULT B([in] long n);"),
     (&["method-oneway"], "HRESULT A();", "[oneway] HRESULT A();"),
+    (
+        &["method-call-as"],
+        "HRESULT A([in] long n);",
+        "[local] HRESULT A([in] long n); [call_as(A)] HRESULT Remote([in] long n);",
+    ),
+    (
+        &["value-width"],
+        "[local] HRESULT A([in] long n); [call_as(A)] HRESULT Remote([in] long n);",
+        "[local] HRESULT A([in] long n); [call_as(A)] HRESULT Remote([in] hyper n);",
+    ),
     (&["param-added"], "HRESULT A();", "HRESULT A([in] long n);"),
     (&["param-removed"], "HRESULT A([in] long n, [in] long m);", "HRESULT A([in] long m);"),
     (&["params-moved"], "HRESULT A([in] long n, [in] long m);", "HRESULT A([in] long m, [in] long n);"),

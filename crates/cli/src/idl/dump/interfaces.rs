@@ -48,6 +48,7 @@ fn method(model: &Model, owner: &Interface, method: &Method) -> Value {
         "returns": returns,
         "oneway": method.oneway,
         "idempotent": method.idempotent,
+        "travels_as": method.travels_as.as_ref().map(|other| self::method(model, owner, other)),
         "member": member(&method.member),
         "doc": method.doc,
         "params": params(model, &method.params),

@@ -53,6 +53,9 @@ kinds! {
     MethodOneway, "method-oneway",
         "one side waits for a response that the other does not send",
         "restore [oneway] or its absence, and declare a new method in a new interface";
+    MethodCallAs, "method-call-as",
+        "old peers call the method itself, or the one in its place",
+        "restore [call_as] or its absence, and declare a new method in a new interface";
     IdempotentRemoved, "idempotent-removed",
         "old clients over datagrams may repeat the call",
         "restore [idempotent], or declare a new function in a new interface";

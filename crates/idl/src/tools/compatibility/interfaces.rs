@@ -101,6 +101,14 @@ impl<'m> Comparison<'m> {
         if old.idempotent && !new.idempotent {
             self.report(Kind::IdempotentRemoved, span, format!("{name} is no longer [idempotent]"));
         }
+        match (&old.travels_as, &new.travels_as) {
+            (Some(old), Some(new)) => self.method(owner, old, new),
+            (None, None) => {}
+            (_, now) => {
+                let verb = if now.is_some() { "now travels" } else { "no longer travels" };
+                self.report(Kind::MethodCallAs, span, format!("{name} {verb} as another method"));
+            }
+        }
         self.member(&name, old, new);
         self.params(&name, old, new);
     }
