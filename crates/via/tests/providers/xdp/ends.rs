@@ -56,8 +56,9 @@ fn a_killed_process_leaves_no_namespace() {
     if cable("a_killed_process_leaves_no_namespace").is_none() {
         return;
     }
-    // The process prints the namespaces that it made. After its end no process can be in them, and
-    // nothing pins them.
+    // The process prints the namespaces that it made. No other process is in them and nothing pins
+    // them, so they end with the process. Their numbers are compared while it lives: the kernel
+    // gives them to other tests' namespaces after that.
     let program = std::env::current_exe().expect("this program");
     let mut command = Command::new(program);
     command.args(["--exact", "xdp::ends::lay_a_cable_and_wait", "--ignored", "--nocapture"]).stdout(Stdio::piped());
@@ -66,13 +67,13 @@ fn a_killed_process_leaves_no_namespace() {
     let line = lines.map(|line| line.expect("a line")).find(|line| line.contains("is ready")).expect("a cable");
     let spaces: Vec<_> = line.split_whitespace().filter(|word| word.starts_with("net:")).map(str::to_owned).collect();
     assert_eq!(spaces.len(), 2, "{line}");
-    child.0.kill().expect("killing it");
-    child.0.wait().expect("its end");
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("what is mounted");
     for space in spaces {
         assert!(!mounts.contains(&space), "{space} is mounted");
-        assert!(!is_anywhere(&space), "a process is in {space}, or holds it");
+        assert_eq!(holders(&space), [child.0.id()], "the processes that are in {space}, or hold it");
     }
+    child.0.kill().expect("killing it");
+    child.0.wait().expect("its end");
 }
 
 #[test]
@@ -86,13 +87,16 @@ fn lay_a_cable_and_wait() {
     std::thread::sleep(LIMIT);
 }
 
-/// Whether a process is in a namespace or has a file open that holds it.
-fn is_anywhere(space: &str) -> bool {
+/// Returns the processes that are in a namespace, or have a file open that holds it.
+fn holders(space: &str) -> Vec<u32> {
     let entries = |path: std::path::PathBuf| std::fs::read_dir(path).into_iter().flatten().flatten();
-    entries("/proc".into()).map(|entry| entry.path()).any(|process| {
-        let mut links = entries(process.join("fd")).map(|entry| entry.path()).chain([process.join("ns/net")]);
+    let is_holder = |process: &std::path::Path| {
+        let threads = entries(process.join("task")).map(|thread| thread.path().join("ns/net"));
+        let mut links = entries(process.join("fd")).map(|entry| entry.path()).chain(threads);
         links.any(|link| std::fs::read_link(link).is_ok_and(|target| target.as_os_str() == space))
-    })
+    };
+    let processes = entries("/proc".into()).filter(|process| is_holder(&process.path()));
+    processes.filter_map(|process| process.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// Returns the message of opening on a thread without some capabilities.
