@@ -7,7 +7,8 @@ use std::time::Duration;
 /// A wait policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waiting {
-    /// Poll the slot without a pause: the shortest latency, and a whole processor.
+    /// Poll the slot without a pause: the shortest latency, and a whole processor. Where messages
+    /// come over sockets, a wait sleeps after two milliseconds without a message.
     Poll,
     /// Sleep in the kernel at once: no processor time, and the latency of a wake-up.
     Block,

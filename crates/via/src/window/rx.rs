@@ -21,6 +21,10 @@ const POLLS_PER_FETCH: u32 = 32;
 /// The number of fetches between two checks for the end of the connection, interruptions and the
 /// deadline.
 const FETCHES_BETWEEN_LOOKS: u32 = 64;
+/// The length of time for which a wait under [`Waiting::Poll`] polls a relay, before it sleeps all
+/// the same. A relay's messages come over sockets, and a server waits for each idle connection by a
+/// thread. Threads that poll for ever would take the processors from those that have callers.
+const RELAY_POLL_MAX: Duration = Duration::from_millis(2);
 
 /// The receiving half. One thread uses it, without locks.
 #[derive(Debug)]
@@ -291,6 +295,7 @@ impl Rx {
     #[inline(never)]
     fn await_remote(&mut self, limit: impl Limit) -> Result<u64, Error> {
         let budget = self.budget.polls();
+        let began = Instant::now();
         let mut deadline = None;
         for look in 0.. {
             // A thread that sleeps at once must not pay for a fetch, which costs a system call.
@@ -306,6 +311,9 @@ impl Rx {
             if look % FETCHES_BETWEEN_LOOKS == 0 {
                 let started = *deadline.get_or_insert_with(|| limit.deadline().start());
                 self.look_around(started)?;
+                if self.wire.carrier.is_relayed() && began.elapsed() >= RELAY_POLL_MAX {
+                    break;
+                }
             }
             if budget.is_some_and(|polls| look >= polls / POLLS_PER_FETCH) {
                 break;

@@ -126,3 +126,11 @@ fn relayed_area_places_are_free_once_messages_are_taken() {
     }
     assert_eq!(one.counters().sent, 200);
 }
+
+#[test]
+fn polling_waits_for_an_idle_relay_sleep() {
+    let [mut window, _peer] = windows(&options(Waiting::Poll));
+    let outcome = window.rx.receive(Deadline::Within(Duration::from_millis(200)));
+    assert!(matches!(outcome, Err(Error::TimedOut)), "{outcome:?}");
+    assert!(window.counters().sleeps > 0);
+}
