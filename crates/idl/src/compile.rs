@@ -8,7 +8,7 @@ use crate::resolve::{Resolver, prelude};
 use crate::syntax::ast::Item;
 use crate::syntax::parser::Parser;
 use crate::text::diagnostic::{Diagnostic, Failure, Severity, first_of};
-use crate::text::lexer::{Token, TokenKind, lex};
+use crate::text::lexer::{Token, TokenKind, is_name, lex};
 use crate::text::macros::{Files, Macros};
 use crate::text::preprocess::{FileDirective, Preprocessor, preprocess};
 use crate::text::source::{File, FileId, Role, Sources, Span};
@@ -219,12 +219,19 @@ impl Reading<'_> {
         self.understand(path, file, depth);
     }
 
-    /// Defines the macros of the command line, once the first file has been added.
-    fn define(&mut self) {
+    /// Defines the macros of the command line, for the first file.
+    fn define(&mut self, file: FileId) {
+        let place = Span { file, start: 0, end: 0 };
         for definition in &self.compiler.defines {
             let (name, text) = definition.split_once('=').unwrap_or((definition, "1"));
-            let Some(place) = self.sources.made(&format!("#define {name} {text}")) else { return };
-            let token = Token { kind: TokenKind::Directive, span: place };
+            if !is_name(name.split_once('(').map_or(name, |(name, _)| name)) {
+                let error = format!("the option -D {definition} does not define a name");
+                let error = Diagnostic::without_place("bad-define", error);
+                self.diagnostics.push(error.help("write -D NAME or -D NAME=TEXT"));
+                continue;
+            }
+            let Some(made) = self.sources.made(&format!("#define {name} {text}"), place) else { return };
+            let token = Token { kind: TokenKind::Directive, span: made };
             let mut files = Files { sources: &mut self.sources, diagnostics: &mut self.diagnostics };
             Preprocessor::new(&mut self.defined).token(&mut files, token);
         }
@@ -234,10 +241,10 @@ impl Reading<'_> {
     fn understand(&mut self, path: &Path, file: FileId, depth: usize) {
         let length = self.sources.file(file).text.len() as u32;
         let Some(tokens) = self.lexed(file) else { return };
-        // Each file has its own macros, which the files that it includes share.
         if depth == 0 {
-            self.define();
+            self.define(file);
         }
+        // Each file has its own macros, which the files that it includes share.
         let mut macros = self.defined.clone();
         let Some(tokens) = self.preprocessed(file, tokens, &mut macros) else { return };
         let end = Span { file, start: length, end: length };
@@ -248,7 +255,8 @@ impl Reading<'_> {
     }
 
     /// Returns the significant tokens of a file, with those of the files that it includes. `None`
-    /// if an included file cannot be read or has broken tokens, or if too much is included.
+    /// if an included file cannot be read or has broken tokens, or if too much is included or
+    /// replaced.
     fn preprocessed(&mut self, file: FileId, tokens: Vec<Token>, macros: &mut Macros) -> Option<Vec<Token>> {
         let mut preprocessor = Preprocessor::new(macros);
         let mut once = HashSet::new();
@@ -297,7 +305,7 @@ impl Reading<'_> {
             let tokens = self.lexed(file)?;
             open.push((file, tokens.into_iter(), preprocessor.begin_file()));
         }
-        Some(preprocessor.tokens)
+        (!preprocessor.is_over()).then_some(preprocessor.tokens)
     }
 
     /// Returns the tokens of a file. `None` after an error such as an unclosed quotation or
@@ -499,6 +507,9 @@ impl Reading<'_> {
         }
         resolver.finish(bytes);
         let model = std::mem::take(&mut resolver.model);
+        for diagnostic in &mut self.diagnostics {
+            diagnostic.span = diagnostic.span.map(|span| self.sources.use_of(span));
+        }
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.span.map(|span| (span.file, span.start)));
         let (warnings, errors): (Vec<_>, Vec<_>) =
             self.diagnostics.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Warning);

@@ -3,6 +3,7 @@
 
 pub(crate) mod condition;
 pub(crate) mod diagnostic;
+pub(crate) mod expansion;
 pub mod lexer;
 pub(crate) mod macros;
 pub(crate) mod preprocess;

@@ -1,8 +1,8 @@
-//! Macros: their definitions, their uses, and the substitution of their arguments.
+//! Macros: their definitions, and the words that replace their uses.
 
 use crate::text::diagnostic::Diagnostic;
 use crate::text::lexer::{Token, TokenKind, lex};
-use crate::text::source::Sources;
+use crate::text::source::{Sources, Span};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -15,40 +15,188 @@ pub(crate) struct Files<'a> {
 /// A macro.
 #[derive(Debug)]
 pub(crate) struct Macro {
-    /// The names of the parameters. `None` for a macro without a list of parameters.
-    pub(crate) params: Option<Vec<String>>,
+    /// The number of parameters. `None` for a macro without a list of parameters.
+    pub(crate) params: Option<usize>,
     /// The replacement.
-    pub(crate) body: Vec<Token>,
+    pub(crate) body: Vec<Part>,
+}
+
+/// A part of a macro's replacement.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) token: Token,
+    /// Whether white space stands before the part.
+    pub(crate) is_spaced: bool,
+    pub(crate) role: Role,
+    /// Whether `##` stands before the part.
+    pub(crate) is_joined: bool,
+    /// Whether `##` stands behind the part.
+    pub(crate) is_joined_to_next: bool,
+}
+
+/// The role of a part of a macro's replacement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The token stands for itself.
+    Itself,
+    /// The argument for the parameter of this index.
+    Argument(usize),
+    /// The text of the argument for the parameter of this index, as a string.
+    Quoted(usize),
 }
 
 /// The defined macros, by name.
 pub(crate) type Macros = HashMap<String, Rc<Macro>>;
 
+/// Returns the macro that a definition makes from the words after its name.
+///
+/// # Errors
+///
+/// The reason why the definition is faulty.
+pub(crate) fn macro_of(sources: &Sources, words: &[Token], has_params: bool) -> Result<Macro, &'static str> {
+    let (params, body) = if has_params { parameters(sources, words)? } else { (HashMap::new(), words) };
+    let mut parts: Vec<Part> = Vec::new();
+    let mut is_joined = false;
+    let mut words = body.iter().copied().peekable();
+    let mut before = words.peek().map_or(0, |first| first.span.start);
+    while let Some(word) = words.next() {
+        let is_spaced = word.span.start != before;
+        before = word.span.end;
+        let param = |word: &Token| params.get(sources.text(word.span)).copied();
+        let role = match sources.text(word.span) {
+            "##" => {
+                let last = parts.last_mut().ok_or("`##` stands between two words")?;
+                last.is_joined_to_next = true;
+                is_joined = true;
+                continue;
+            }
+            "#" => match words.peek().and_then(param) {
+                Some(at) => {
+                    before = words.next().map_or(before, |word| word.span.end);
+                    Role::Quoted(at)
+                }
+                None => Role::Itself,
+            },
+            _ => param(&word).map_or(Role::Itself, Role::Argument),
+        };
+        let is_joined = std::mem::take(&mut is_joined);
+        parts.push(Part { token: word, is_spaced, role, is_joined, is_joined_to_next: false });
+    }
+    if is_joined {
+        return Err("`##` stands between two words");
+    }
+    Ok(Macro { params: has_params.then_some(params.len()), body: parts })
+}
+
+/// Splits the words after a macro's name into the parameters, each with its index, and the
+/// replacement.
+fn parameters<'s, 'w>(
+    sources: &'s Sources,
+    words: &'w [Token],
+) -> Result<(HashMap<&'s str, usize>, &'w [Token]), &'static str> {
+    let end = words.iter().position(|word| sources.text(word.span) == ")");
+    let end = end.ok_or("the parameters of this macro do not end")?;
+    let inner = words.get(1..end).unwrap_or_default();
+    if inner.iter().any(|word| sources.text(word.span) == "...") {
+        return Err("macros with a variable number of arguments are not supported");
+    }
+    let is_fine = |(at, word): (usize, &Token)| match at % 2 {
+        0 => word.kind == TokenKind::Ident,
+        _ => sources.text(word.span) == ",",
+    };
+    if !inner.iter().enumerate().all(is_fine) || !inner.is_empty() && inner.len() % 2 == 0 {
+        return Err("the parameters of a macro are names, separated by commas");
+    }
+    let names = inner.iter().step_by(2).enumerate();
+    let params: HashMap<&str, usize> = names.map(|(at, word)| (sources.text(word.span), at)).collect();
+    if params.len() != inner.len().div_ceil(2) {
+        return Err("two parameters of this macro have one name");
+    }
+    Ok((params, &words[end + 1..]))
+}
+
+/// The macros whose replacement a word comes from: the word does not name them again, as in C.
+pub(crate) type Hidden = Option<Rc<Hide>>;
+
+/// A macro whose replacement a word comes from, and the others.
+#[derive(Debug)]
+pub(crate) struct Hide {
+    of: Rc<Macro>,
+    others: Hidden,
+    /// The number of macros.
+    pub(crate) count: usize,
+}
+
+/// Adds a macro to those that are hidden.
+pub(crate) fn hide(of: &Rc<Macro>, others: &Hidden) -> Hidden {
+    let count = 1 + others.as_ref().map_or(0, |others| others.count);
+    Some(Rc::new(Hide { of: Rc::clone(of), others: others.clone(), count }))
+}
+
+/// Whether a macro is hidden.
+pub(crate) fn is_hidden(hidden: &Hidden, of: &Rc<Macro>) -> bool {
+    each(hidden).any(|one| Rc::ptr_eq(one, of))
+}
+
+fn each(hidden: &Hidden) -> impl Iterator<Item = &Rc<Macro>> {
+    std::iter::successors(hidden.as_ref(), |one| one.others.as_ref()).map(|one| &one.of)
+}
+
+fn is_same(one: &Hidden, other: &Hidden) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Rc::ptr_eq(one, other),
+        (one, other) => one.is_none() && other.is_none(),
+    }
+}
+
+/// Returns the macros that are hidden from both.
+pub(crate) fn hidden_from_both(one: &Hidden, other: &Hidden) -> Hidden {
+    if is_same(one, other) {
+        return one.clone();
+    }
+    each(one).filter(|of| is_hidden(other, of)).fold(None, |found, of| hide(of, &found))
+}
+
+/// Returns the macros that are hidden from either.
+fn all(one: &Hidden, other: &Hidden) -> Hidden {
+    if one.is_none() || is_same(one, other) {
+        return other.clone();
+    }
+    each(other).filter(|of| !is_hidden(one, of)).fold(one.clone(), |found, of| hide(of, &found))
+}
+
+/// A token, as the replacement of macros sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Word {
+    pub(crate) token: Token,
+    /// Whether white space stands before the token.
+    pub(crate) is_spaced: bool,
+    pub(crate) hidden: Hidden,
+}
+
 /// A use of a macro with parameters, whose arguments are being read.
 #[derive(Debug)]
 pub(crate) struct Call {
-    pub(crate) name: Token,
+    pub(crate) name: Word,
     pub(crate) of: Rc<Macro>,
-    /// The depth of nested replacements at the macro's name.
-    pub(crate) depth: usize,
     /// The number of open parentheses.
     open: usize,
-    arguments: Vec<Vec<Token>>,
+    pub(crate) arguments: Vec<Vec<Word>>,
 }
 
-/// The state of a macro's use after a further token.
+/// The state of a macro's use after a further word.
 pub(crate) enum Step {
     /// The arguments continue.
     Open,
-    /// The token ends the arguments.
-    Complete,
-    /// No arguments follow: the macro's name is a name, and the token is not part of the use.
-    Name,
+    /// The word, a parenthesis, ends the arguments.
+    Complete(Word),
+    /// No arguments follow: the macro's name is a name, and the word is not part of the use.
+    Name(Word),
 }
 
 impl Call {
-    pub(crate) fn new(name: Token, of: Rc<Macro>, depth: usize) -> Self {
-        Self { name, of, depth, open: 0, arguments: Vec::new() }
+    pub(crate) fn new(name: Word, of: Rc<Macro>) -> Self {
+        Self { name, of, open: 0, arguments: Vec::new() }
     }
 
     /// Whether the arguments have begun.
@@ -56,16 +204,16 @@ impl Call {
         self.open > 0
     }
 
-    pub(crate) fn add(&mut self, text: &str, token: Token) -> Step {
+    pub(crate) fn add(&mut self, text: &str, word: Word) -> Step {
         match (self.open, text) {
             (0, "(") => self.arguments.push(Vec::new()),
-            (0, _) => return Step::Name,
-            (1, ")") => return Step::Complete,
+            (0, _) => return Step::Name(word),
+            (1, ")") => return Step::Complete(word),
             (1, ",") => {
                 self.arguments.push(Vec::new());
                 return Step::Open;
             }
-            _ => self.arguments.last_mut().into_iter().for_each(|argument| argument.push(token)),
+            _ => self.arguments.last_mut().into_iter().for_each(|argument| argument.push(word.clone())),
         }
         match text {
             "(" => self.open += 1,
@@ -76,76 +224,82 @@ impl Call {
     }
 }
 
-/// Splits the words of a definition after its name into the names of the parameters and the
-/// replacement. `None` if the list of parameters is faulty.
-pub(crate) fn parameters<'w>(sources: &Sources, words: &'w [Token]) -> Option<(Vec<String>, &'w [Token])> {
-    let end = words.iter().position(|word| sources.text(word.span) == ")")?;
-    let inner = words.get(1..end)?;
-    let is_fine = |(at, word): (usize, &Token)| match at % 2 {
-        0 => word.kind == TokenKind::Ident,
-        _ => sources.text(word.span) == ",",
-    };
-    if !inner.iter().enumerate().all(is_fine) || !inner.is_empty() && inner.len() % 2 == 0 {
-        return None;
-    }
-    let names = inner.iter().step_by(2).map(|word| sources.text(word.span).to_owned());
-    Some((names.collect(), &words[end + 1..]))
+/// A macro's replacement in the making: the words of its parts, joined where `##` stands.
+#[derive(Debug)]
+pub(crate) struct Replacement {
+    pub(crate) words: Vec<Word>,
+    /// Whether white space stands behind the words.
+    pub(crate) is_spaced: bool,
+    /// The index of the first word of the last operand of `##`, which may have no words.
+    operand: usize,
 }
 
-/// Returns the replacement of a macro's use. Reports an error and returns `None` if the number of
-/// arguments is wrong.
-pub(crate) fn substitute(files: &mut Files<'_>, call: &Call) -> Option<Vec<Token>> {
-    let params = call.of.params.as_deref().unwrap_or_default();
-    let is_empty = params.is_empty() && call.arguments.iter().all(Vec::is_empty) && call.arguments.len() == 1;
-    if params.len() != call.arguments.len() && !is_empty {
-        let (wanted, given) = (params.len(), call.arguments.len());
-        let text = format!("this macro has {wanted} parameters, and {given} arguments are given");
-        let error = Diagnostic::error("macro-arguments", call.name.span, text);
-        files.diagnostics.push(error.help("separate the arguments by commas; an argument may be empty"));
-        return None;
+impl Replacement {
+    /// Returns a replacement without words, before which white space stands or not.
+    pub(crate) fn new(is_spaced: bool) -> Self {
+        Self { words: Vec::new(), is_spaced, operand: 0 }
     }
-    let mut out: Vec<Token> = Vec::new();
-    let mut words = call.of.body.iter().copied().peekable();
-    let mut is_joined = false;
-    while let Some(word) = words.next() {
-        let text = files.sources.text(word.span);
-        let argument = |text: &str| params.iter().position(|name| name == text).map(|at| &call.arguments[at]);
-        if text == "##" {
-            is_joined = true;
-            continue;
+
+    /// Adds the words of a part.
+    pub(crate) fn add(&mut self, files: &mut Files<'_>, part: &Part, mut words: Vec<Word>, place: Span) {
+        // White space beside `##` does not count.
+        self.is_spaced |= part.is_spaced && !part.is_joined;
+        if let Some(first) = words.first_mut() {
+            first.is_spaced = std::mem::take(&mut self.is_spaced);
         }
-        let quoted =
-            if text == "#" { words.peek().and_then(|next| argument(files.sources.text(next.span))) } else { None };
-        let mut part = match (quoted, argument(text)) {
-            (Some(quoted), _) => {
-                words.next();
-                let words: Vec<&str> = quoted.iter().map(|word| files.sources.text(word.span)).collect();
-                let escaped = words.join(" ").replace('\\', "\\\\").replace('"', "\\\"");
-                made(files, &format!("\"{escaped}\""))
-            }
-            (None, Some(argument)) => argument.clone(),
-            (None, None) => vec![word],
-        };
-        if std::mem::take(&mut is_joined)
-            && !part.is_empty()
-            && let Some(left) = out.pop()
+        if !part.is_joined {
+            self.operand = self.words.len();
+        } else if self.words.len() > self.operand
+            && !words.is_empty()
+            && let Some(left) = self.words.pop()
         {
-            let right = part.remove(0);
-            let joined = format!("{}{}", files.sources.text(left.span), files.sources.text(right.span));
-            out.extend(made(files, &joined));
+            let right = words.remove(0);
+            let text = [left.token, right.token].map(|token| files.sources.text(token.span)).concat();
+            let hidden = hidden_from_both(&left.hidden, &right.hidden);
+            let tokens = made(files, &text, place).into_iter();
+            self.words.extend(tokens.enumerate().map(|(at, token)| Word {
+                token,
+                is_spaced: at == 0 && left.is_spaced,
+                hidden: hidden.clone(),
+            }));
         }
-        out.append(&mut part);
+        self.words.append(&mut words);
     }
-    Some(out)
+
+    /// Hides macros from the words.
+    pub(crate) fn hide(&mut self, hidden: &Hidden) {
+        for word in &mut self.words {
+            word.hidden = all(&word.hidden, hidden);
+        }
+    }
 }
 
-/// Returns the tokens of a text that stands in no file.
-fn made(files: &mut Files<'_>, text: &str) -> Vec<Token> {
-    let Some(place) = files.sources.made(text) else { return Vec::new() };
-    let mut tokens = lex(text, place.file, &mut Vec::new());
+/// Returns the length of the text of an argument, in bytes.
+pub(crate) fn quoted_length(argument: &[Word]) -> usize {
+    argument.iter().map(|word| 1 + (word.token.span.end - word.token.span.start) as usize).sum()
+}
+
+/// Returns the text of an argument as a string.
+pub(crate) fn quoted(files: &mut Files<'_>, argument: &[Word], place: Span) -> Vec<Word> {
+    let mut text = String::new();
+    for (at, word) in argument.iter().enumerate() {
+        if at > 0 && word.is_spaced {
+            text.push(' ');
+        }
+        text.push_str(files.sources.text(word.token.span));
+    }
+    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
+    let tokens = made(files, &format!("\"{escaped}\""), place);
+    tokens.into_iter().map(|token| Word { token, is_spaced: false, hidden: None }).collect()
+}
+
+/// Returns the tokens of a text that stands in no file. Errors about them are reported at a place.
+fn made(files: &mut Files<'_>, text: &str, place: Span) -> Vec<Token> {
+    let Some(made) = files.sources.made(text, place) else { return Vec::new() };
+    let mut tokens = lex(text, made.file, &mut Vec::new());
     for token in &mut tokens {
-        token.span.start += place.start;
-        token.span.end += place.start;
+        token.span.start += made.start;
+        token.span.end += made.start;
     }
     tokens.retain(|token| !token.is_trivia());
     tokens

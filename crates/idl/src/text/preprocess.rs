@@ -7,8 +7,9 @@
 
 use crate::text::condition::evaluate;
 use crate::text::diagnostic::Diagnostic;
+use crate::text::expansion::Expansion;
 use crate::text::lexer::{Token, TokenKind, lex};
-use crate::text::macros::{Call, Files, Macro, Macros, Step, parameters, substitute};
+use crate::text::macros::{Files, Macros, macro_of};
 use crate::text::source::{Sources, Span};
 use std::rc::Rc;
 
@@ -36,13 +37,6 @@ pub(crate) enum FileDirective {
 /// The macros that are defined before a file is read. Conditions test MIDL's version.
 pub(crate) const PREDEFINED: [(&str, i64); 1] = [("__midl", 801)];
 
-/// The maximum depth of nested macro replacements.
-const DEPTH_MAX: usize = 16;
-/// The maximum number of tokens that the macros of a file may produce in all.
-const REPLACED_MAX: usize = 100_000;
-/// The number of bytes of a token that count as one token more.
-const WORD_LENGTH: usize = 32;
-
 struct Condition {
     taken: bool,
     active: bool,
@@ -54,14 +48,12 @@ struct Condition {
 
 /// The preprocessor over the tokens of a file and of the files that it includes.
 pub(crate) struct Preprocessor<'a> {
-    macros: &'a mut Macros,
+    expansion: Expansion<'a>,
     conditions: Vec<Condition>,
     /// The number of open conditions in the including files.
     outer: usize,
-    /// The number of tokens that macros produced, intermediate ones included.
-    replaced: usize,
-    /// The use of a macro with parameters whose arguments are not complete.
-    call: Option<Call>,
+    /// Whether white space stands before the next token.
+    is_spaced: bool,
     /// The significant tokens: without trivia, directives and conditionally excluded tokens.
     pub(crate) tokens: Vec<Token>,
 }
@@ -93,7 +85,14 @@ pub(crate) fn preprocess(
 impl<'a> Preprocessor<'a> {
     /// Returns a preprocessor that uses these macros and adds to them.
     pub(crate) fn new(macros: &'a mut Macros) -> Self {
-        Self { macros, conditions: Vec::new(), outer: 0, replaced: 0, call: None, tokens: Vec::new() }
+        let expansion = Expansion::new(macros);
+        Self { expansion, conditions: Vec::new(), outer: 0, is_spaced: false, tokens: Vec::new() }
+    }
+
+    /// Whether the macros exceeded a limit, which has been reported. The tokens are incomplete
+    /// then.
+    pub(crate) fn is_over(&self) -> bool {
+        self.expansion.is_over()
     }
 
     /// Processes a token.
@@ -101,11 +100,16 @@ impl<'a> Preprocessor<'a> {
         match token.kind {
             TokenKind::Directive => {
                 // A directive ends the use of a macro, so that conditions expand their own macros.
-                self.end_call(files);
+                self.expansion.end_call(files, &mut self.tokens);
+                self.is_spaced = true;
                 return self.directive(files, token);
             }
-            _ if !self.is_active() || token.is_trivia() => {}
-            _ => self.expand(files, token, 0),
+            _ if token.is_trivia() => self.is_spaced = true,
+            _ if !self.is_active() => {}
+            _ => {
+                let is_spaced = std::mem::take(&mut self.is_spaced);
+                self.expansion.add(files, token, is_spaced, &mut self.tokens);
+            }
         }
         None
     }
@@ -117,7 +121,7 @@ impl<'a> Preprocessor<'a> {
 
     /// Ends a file. Its conditions must be closed, and those of the including file continue.
     pub(crate) fn end_file(&mut self, files: &mut Files<'_>, outer: usize) {
-        self.end_call(files);
+        self.expansion.end_call(files, &mut self.tokens);
         if let Some(open) = self.own().last() {
             let error = Diagnostic::error("open-condition", open.span, "this condition does not end in its file");
             files.diagnostics.push(error.help("add an #endif"));
@@ -133,61 +137,6 @@ impl<'a> Preprocessor<'a> {
 
     fn is_active(&self) -> bool {
         self.conditions.last().is_none_or(|condition| condition.active)
-    }
-
-    /// Adds a token, or the replacement of the macro that it names or whose use it completes.
-    fn expand(&mut self, files: &mut Files<'_>, token: Token, depth: usize) {
-        if depth > 0 && !self.count(files, token) {
-            return;
-        }
-        if let Some(mut call) = self.call.take() {
-            match call.add(files.sources.text(token.span), token) {
-                Step::Open => return self.call = Some(call),
-                Step::Complete => return self.call(files, call),
-                Step::Name => self.tokens.push(call.name),
-            }
-        }
-        let name = files.sources.text(token.span);
-        let known = if token.kind == TokenKind::Ident && depth < DEPTH_MAX { self.macros.get(name) } else { None };
-        let Some(known) = known.cloned() else { return self.tokens.push(token) };
-        if known.params.is_some() {
-            return self.call = Some(Call::new(token, known, depth));
-        }
-        let inner = inner_depth(files.sources, &known.body, token, depth);
-        known.body.iter().for_each(|part| self.expand(files, *part, inner));
-    }
-
-    /// Adds the replacement of a macro with parameters.
-    fn call(&mut self, files: &mut Files<'_>, call: Call) {
-        let Some(replacement) = substitute(files, &call) else { return };
-        let inner = inner_depth(files.sources, &call.of.body, call.name, call.depth);
-        for part in replacement {
-            self.expand(files, part, inner);
-        }
-    }
-
-    /// Ends a macro's use that is not complete: the name of a macro without arguments is a name.
-    fn end_call(&mut self, files: &mut Files<'_>) {
-        let Some(call) = self.call.take().filter(|_| self.replaced < REPLACED_MAX) else { return };
-        if call.is_open() {
-            let error = Diagnostic::error("syntax", call.name.span, "the arguments of this macro do not end");
-            files.diagnostics.push(error.help("add `)`"));
-        } else {
-            self.tokens.push(call.name);
-        }
-    }
-
-    /// Counts a token of a replacement. Whether the macros of the file may produce it.
-    fn count(&mut self, files: &mut Files<'_>, token: Token) -> bool {
-        if self.replaced >= REPLACED_MAX {
-            return false;
-        }
-        self.replaced += 1 + (token.span.end - token.span.start) as usize / WORD_LENGTH;
-        if self.replaced >= REPLACED_MAX {
-            let error = Diagnostic::error("too-long", token.span, "the macros of this file expand to too much text");
-            files.diagnostics.push(error.help(format!("macros expand to at most {REPLACED_MAX} words")));
-        }
-        self.replaced < REPLACED_MAX
     }
 
     fn directive(&mut self, files: &mut Files<'_>, token: Token) -> Option<FileDirective> {
@@ -224,7 +173,7 @@ impl<'a> Preprocessor<'a> {
             "define" => self.define(files, &words, token.span),
             "undef" => {
                 if let Some(word) = words.first() {
-                    self.macros.remove(files.sources.text(word.span));
+                    self.expansion.macros.remove(files.sources.text(word.span));
                 }
             }
             "include" | "import" => return include(files, &text, token.span),
@@ -243,7 +192,7 @@ impl<'a> Preprocessor<'a> {
     }
 
     fn is_defined(&self, name: &str) -> bool {
-        self.macros.contains_key(name) || PREDEFINED.iter().any(|(known, _)| *known == name)
+        self.expansion.macros.contains_key(name) || PREDEFINED.iter().any(|(known, _)| *known == name)
     }
 
     fn open_if_defined(&mut self, sources: &Sources, words: &[Token], wanted: bool, span: Span) {
@@ -282,15 +231,13 @@ impl<'a> Preprocessor<'a> {
         if function_like && key == "OBVIA" {
             return;
         }
-        let (params, body) = match parameters(files.sources, &words[1..]) {
-            _ if !function_like => (None, &words[1..]),
-            Some((params, body)) => (Some(params), body),
-            None => {
-                let error = Diagnostic::error("bad-define", span, "the parameters of this macro do not end");
-                return files.diagnostics.push(error.help("write #define NAME(a, b) text"));
+        match macro_of(files.sources, &words[1..], function_like) {
+            Ok(made) => _ = self.expansion.macros.insert(key, Rc::new(made)),
+            Err(why) => {
+                let error = Diagnostic::error("bad-define", span, why);
+                files.diagnostics.push(error.help("write #define NAME text or #define NAME(a, b) text"));
             }
-        };
-        self.macros.insert(key, Rc::new(Macro { params, body: body.to_vec() }));
+        }
     }
 
     /// Evaluates a condition: integers, `defined`, C's operators, and names. A name is replaced by
@@ -309,7 +256,7 @@ impl<'a> Preprocessor<'a> {
                 at += if parenthesis { 3 } else { 1 };
                 continue;
             }
-            self.expand(files, *word, 0);
+            self.expansion.add(files, *word, true, &mut self.tokens);
         }
         self.words_since(files, before, &mut resolved);
         let text: Vec<&str> = resolved.iter().map(String::as_str).collect();
@@ -327,7 +274,7 @@ impl<'a> Preprocessor<'a> {
 
     /// Moves the tokens since `before` to the words of a condition. A name without a macro is 0.
     fn words_since(&mut self, files: &mut Files<'_>, before: usize, words: &mut Vec<String>) {
-        self.end_call(files);
+        self.expansion.end_call(files, &mut self.tokens);
         words.extend(self.tokens.drain(before..).map(|part| match files.sources.text(part.span) {
             name if part.kind == TokenKind::Ident => {
                 PREDEFINED.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| *value).to_string()
@@ -335,13 +282,6 @@ impl<'a> Preprocessor<'a> {
             text => text.to_owned(),
         }));
     }
-}
-
-/// Returns the depth of the parts of a macro's replacement. A macro whose replacement names the
-/// macro is not expanded again, as in C.
-fn inner_depth(sources: &Sources, body: &[Token], name: Token, depth: usize) -> usize {
-    let name = sources.text(name.span);
-    if body.iter().any(|part| sources.text(part.span) == name) { DEPTH_MAX } else { depth + 1 }
 }
 
 fn stray(files: &mut Files<'_>, span: Span, what: &str) {

@@ -68,6 +68,8 @@ impl Role {
 #[derive(Debug, Default)]
 pub struct Sources {
     files: Vec<File>,
+    /// For each text that stands in no file, its start and the place that it was made for.
+    uses: Vec<(u32, Span)>,
 }
 
 impl Sources {
@@ -79,8 +81,10 @@ impl Sources {
         Some(FileId(id))
     }
 
-    /// Adds a text that stands in no file. `None` if there are too many files, or too much text.
-    pub(crate) fn made(&mut self, text: &str) -> Option<Span> {
+    /// Adds a text that stands in no file, and that was made for a place in one. `None` if there
+    /// are too many files, or too much text.
+    pub(crate) fn made(&mut self, text: &str, place: Span) -> Option<Span> {
+        let place = self.use_of(place);
         let known = self.files.iter().position(|file| file.role == Role::Made);
         let file = match known {
             Some(at) => FileId(at as u16),
@@ -91,7 +95,19 @@ impl Sources {
         let end = u32::try_from(all.len() + text.len()).ok()?;
         all.push_str(text);
         all.push('\n');
+        self.uses.push((start, place));
         Some(Span { file, start, end })
+    }
+
+    /// Returns the place for which a text was made, if the text stands in no file. Any other place
+    /// is returned as it is.
+    pub(crate) fn use_of(&self, span: Span) -> Span {
+        let is_made = self.files.get(usize::from(span.file.0)).is_some_and(|file| file.role == Role::Made);
+        let later = self.uses.partition_point(|(start, _)| *start <= span.start);
+        match later.checked_sub(1).filter(|_| is_made) {
+            Some(at) => self.uses[at].1,
+            None => span,
+        }
     }
 
     /// Makes a file an imported one.

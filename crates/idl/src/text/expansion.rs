@@ -1,0 +1,220 @@
+//! The replacement of macros by their definitions, in the order of C (ISO/IEC 9899:2011, 6.10.3):
+//! arguments first, then the replacement together with what follows it. A macro's name that comes
+//! from its own replacement is a name.
+
+use crate::text::diagnostic::Diagnostic;
+use crate::text::lexer::{Token, TokenKind};
+use crate::text::macros::{
+    Call, Files, Hidden, Macro, Macros, Replacement, Role, Step, Word, hidden_from_both, hide, is_hidden, quoted,
+    quoted_length,
+};
+use crate::text::source::{FileId, Span};
+use std::rc::Rc;
+
+/// The maximum depth of nested replacements, and of nested arguments.
+const DEPTH_MAX: usize = 64;
+/// The maximum number of words that the macros of a file may produce in all.
+const REPLACED_MAX: usize = 500_000;
+/// The number of bytes of a word that count as one word more.
+const WORD_LENGTH: usize = 32;
+
+/// The state of the replacement of a file's macros.
+#[derive(Debug)]
+pub(crate) struct Expansion<'a> {
+    pub(crate) macros: &'a mut Macros,
+    /// The number of words that macros produced, intermediate ones included.
+    replaced: usize,
+    /// The depth of nested arguments.
+    nesting: usize,
+    /// Whether white space stands before the next word, because a macro without words stood there.
+    is_spaced: bool,
+    /// Whether a limit was exceeded. Nothing is replaced from then on.
+    is_over: bool,
+    /// The use of a macro with parameters whose arguments are not complete.
+    call: Option<Call>,
+    /// The token of the file that is being replaced, at which errors are reported.
+    place: Span,
+}
+
+impl<'a> Expansion<'a> {
+    pub(crate) fn new(macros: &'a mut Macros) -> Self {
+        let place = Span { file: FileId(0), start: 0, end: 0 };
+        Self { macros, replaced: 0, nesting: 0, is_spaced: false, is_over: false, call: None, place }
+    }
+
+    /// Whether the macros of the file exceeded a limit, which has been reported.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Adds a token of the file, or the replacement of the macro that it names or whose use it
+    /// completes.
+    pub(crate) fn add(&mut self, files: &mut Files<'_>, token: Token, is_spaced: bool, out: &mut Vec<Token>) {
+        let is_plain = token.kind != TokenKind::Ident || !self.macros.contains_key(files.sources.text(token.span));
+        if is_plain && self.call.is_none() {
+            return out.push(token);
+        }
+        if self.call.is_none() {
+            self.place = token.span;
+        }
+        let (mut call, mut words) = (self.call.take(), Vec::new());
+        let is_spaced = is_spaced | std::mem::take(&mut self.is_spaced);
+        self.replace(files, Word { token, is_spaced, hidden: None }, &mut call, &mut words);
+        self.call = call;
+        out.extend(words.into_iter().map(|word| word.token));
+    }
+
+    /// Ends a macro's use that is not complete: the name of a macro without arguments is a name.
+    pub(crate) fn end_call(&mut self, files: &mut Files<'_>, out: &mut Vec<Token>) {
+        let call = self.call.take();
+        out.extend(self.name_of(files, call).map(|word| word.token));
+    }
+
+    /// Returns the name of a macro's use without arguments.
+    fn name_of(&self, files: &mut Files<'_>, call: Option<Call>) -> Option<Word> {
+        let call = call.filter(|_| !self.is_over)?;
+        if call.is_open() {
+            let error = Diagnostic::error("syntax", self.place, "the arguments of this macro do not end");
+            files.diagnostics.push(error.help("add `)`"));
+            return None;
+        }
+        Some(call.name)
+    }
+
+    /// Adds a word, with its macros replaced.
+    fn replace(&mut self, files: &mut Files<'_>, word: Word, call: &mut Option<Call>, out: &mut Vec<Word>) {
+        let mut pending = vec![word];
+        while let Some(mut word) = pending.pop().filter(|_| !self.is_over) {
+            if let Some(mut open) = call.take() {
+                word = match open.add(files.sources.text(word.token.span), word) {
+                    Step::Open => {
+                        *call = Some(open);
+                        continue;
+                    }
+                    Step::Complete(last) => {
+                        let hidden = hidden_from_both(&open.name.hidden, &last.hidden);
+                        let made = self.replacement(files, &open.of, &open.name, open.arguments, &hidden);
+                        self.push(&mut pending, made);
+                        continue;
+                    }
+                    Step::Name(word) => {
+                        out.push(open.name);
+                        word
+                    }
+                };
+            }
+            match self.named(files, &word) {
+                None => out.push(word),
+                Some(of) if of.params.is_some() => *call = Some(Call::new(word, of)),
+                Some(of) => {
+                    let made = self.replacement(files, &of, &word, Vec::new(), &word.hidden);
+                    self.push(&mut pending, made);
+                }
+            }
+        }
+    }
+
+    /// Adds a replacement to the words that are to be looked at, the next of which is the last.
+    fn push(&mut self, pending: &mut Vec<Word>, made: Option<Replacement>) {
+        let Some(made) = made else { return };
+        match pending.last_mut() {
+            Some(next) => next.is_spaced |= made.is_spaced,
+            None => self.is_spaced |= made.is_spaced,
+        }
+        pending.extend(made.words.into_iter().rev());
+    }
+
+    /// Returns the macro that a word names.
+    fn named(&self, files: &Files<'_>, word: &Word) -> Option<Rc<Macro>> {
+        let name = (word.token.kind == TokenKind::Ident).then(|| files.sources.text(word.token.span))?;
+        self.macros.get(name).filter(|of| !is_hidden(&word.hidden, of)).cloned()
+    }
+
+    /// Returns the words that replace a macro's use, from which the macro and others are hidden.
+    /// Reports an error and returns `None` if there are none.
+    fn replacement(
+        &mut self,
+        files: &mut Files<'_>,
+        of: &Rc<Macro>,
+        name: &Word,
+        mut arguments: Vec<Vec<Word>>,
+        others: &Hidden,
+    ) -> Option<Replacement> {
+        let place = self.place;
+        if others.as_ref().is_some_and(|others| others.count >= DEPTH_MAX) {
+            self.too_deep(files);
+            return None;
+        }
+        if of.params == Some(0) && arguments.iter().all(Vec::is_empty) {
+            arguments.truncate(0);
+        }
+        let wanted = of.params.unwrap_or(0);
+        if wanted != arguments.len() {
+            let given = arguments.len();
+            let text = format!("this macro has {wanted} parameters, and {given} arguments are given");
+            let error = Diagnostic::error("macro-arguments", place, text);
+            files.diagnostics.push(error.help("separate the arguments by commas; an argument may be empty"));
+            return None;
+        }
+        let mut made = Replacement::new(name.is_spaced);
+        let mut expanded: Vec<Option<Vec<Word>>> = vec![None; wanted];
+        for part in &of.body {
+            let words = match part.role {
+                Role::Itself => vec![Word { token: part.token, is_spaced: part.is_spaced, hidden: None }],
+                Role::Quoted(at) => {
+                    self.count(files, quoted_length(&arguments[at]) / WORD_LENGTH)?;
+                    quoted(files, &arguments[at], place)
+                }
+                Role::Argument(at) if part.is_joined || part.is_joined_to_next => arguments[at].clone(),
+                Role::Argument(at) => {
+                    if expanded[at].is_none() {
+                        expanded[at] = Some(self.argument(files, &arguments[at])?);
+                    }
+                    expanded[at].clone().unwrap_or_default()
+                }
+            };
+            let length: u32 = words.iter().map(|word| word.token.span.end - word.token.span.start).sum();
+            self.count(files, 1 + words.len() + length as usize / WORD_LENGTH)?;
+            made.add(files, part, words, place);
+        }
+        made.hide(&hide(of, others));
+        Some(made)
+    }
+
+    /// Returns an argument with its macros replaced.
+    fn argument(&mut self, files: &mut Files<'_>, argument: &[Word]) -> Option<Vec<Word>> {
+        if self.nesting >= DEPTH_MAX {
+            self.too_deep(files);
+            return None;
+        }
+        self.nesting += 1;
+        let (mut call, mut out) = (None, Vec::new());
+        let outer = std::mem::take(&mut self.is_spaced);
+        for word in argument {
+            let is_spaced = word.is_spaced | std::mem::take(&mut self.is_spaced);
+            self.replace(files, Word { is_spaced, ..word.clone() }, &mut call, &mut out);
+        }
+        out.extend(self.name_of(files, call));
+        self.is_spaced = outer;
+        self.nesting -= 1;
+        (!self.is_over).then_some(out)
+    }
+
+    /// Counts words of a replacement. `None` if the macros of the file may not produce them.
+    fn count(&mut self, files: &mut Files<'_>, words: usize) -> Option<()> {
+        self.replaced = self.replaced.saturating_add(words);
+        if self.replaced > REPLACED_MAX && !self.is_over {
+            self.is_over = true;
+            let error = Diagnostic::error("too-long", self.place, "the macros of this file expand to too much text");
+            files.diagnostics.push(error.help(format!("macros expand to at most {REPLACED_MAX} words")));
+        }
+        (!self.is_over).then_some(())
+    }
+
+    fn too_deep(&mut self, files: &mut Files<'_>) {
+        if !std::mem::replace(&mut self.is_over, true) {
+            let error = Diagnostic::error("too-deep", self.place, "the macros here are nested too deeply");
+            files.diagnostics.push(error.help(format!("macros and their arguments nest at most {DEPTH_MAX} deep")));
+        }
+    }
+}
