@@ -65,9 +65,9 @@ pub(crate) struct Link {
     pidfd: Option<OwnedFd>,
     process: Arc<Process>,
     mark: Mutex<process::Mark>,
-    /// The proof with which the connections of a link of another transport than the first one join
-    /// the process's client at the server.
-    proof: Option<MarkProof>,
+    /// Whether this process has proved by a mark that the link's connections are ones of the client
+    /// of another link.
+    is_proved: bool,
     terms: Terms,
     /// The interface and object of a server that is no obvia process and performs functions only.
     foreign: Option<ForeignServer>,
@@ -132,7 +132,7 @@ impl Link {
             pidfd,
             process: Arc::default(),
             mark: Mutex::default(),
-            proof: None,
+            is_proved: false,
             terms,
             foreign: None,
             bound: Mutex::default(),
@@ -252,7 +252,7 @@ impl Link {
     fn connect_once(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
         let greet = |channel: &mut Channel| match self.foreign {
             Some(ForeignServer { info, .. }) => binding::alter(channel, info, self.transfers(), deadline),
-            None => self.introduce(channel, self.proof, deadline).map(drop),
+            None => self.introduce_further(channel, deadline),
         };
         let connected = self.address.connect(self.local_process, &self.terms, options, deadline, greet);
         match connected {
@@ -262,9 +262,20 @@ impl Link {
         }
     }
 
-    /// Introduces this process on a connection. Returns whether the server has accepted the proof.
-    fn introduce(&self, channel: &mut Channel, proof: Option<MarkProof>, deadline: Deadline) -> Result<bool> {
-        match binding::introduce_with(channel, self.local_process.oxid(), proof, deadline)? {
+    /// Introduces this process on a connection, with the proof of a mark if there is one. Returns
+    /// whether the server has accepted the proof.
+    fn introduce(&self, channel: &mut Channel, mark: Option<u64>, deadline: Deadline) -> Result<bool> {
+        let own = self.local_process.oxid();
+        let welcome = match mark {
+            None => Welcome::Process(binding::introduce(channel, own, deadline)?),
+            Some(mark) => {
+                let binding = if let Address::Binding(binding) = &self.address { Some(binding) } else { None };
+                let place = place_of(self.oxid, binding, &self.peer);
+                let prove = |challenge| MarkProof::new(mark, challenge, self.oxid, &place);
+                binding::introduce_with(channel, own, prove, deadline)?
+            }
+        };
+        match welcome {
             Welcome::Confirmed => Ok(true),
             Welcome::Process(oxid) if oxid == self.oxid => Ok(false),
             // Another process, whose objects have the same numbers, may have the address by now.
@@ -272,18 +283,30 @@ impl Link {
         }
     }
 
+    /// Introduces this process on a further connection. Over a network the known mark is proved
+    /// again, so that the server recognises this process also at another address.
+    fn introduce_further(&self, channel: &mut Channel, deadline: Deadline) -> Result<()> {
+        let mark = lock(&self.mark).known.filter(|_| self.is_proved || !self.is_private());
+        let is_accepted = self.introduce(channel, mark, deadline)?;
+        if self.is_proved && !is_accepted {
+            // The calls would be those of another client, which has none of the references.
+            let text =
+                "the server no longer knows this process as the client that it was, and has dropped its references";
+            return Err(Error::new(code::RPC_E_DISCONNECTED, text));
+        }
+        Ok(())
+    }
+
     /// Proves to the server that this process is the one to which the server has sent `mark` over
     /// another link, and opens the home connection anew as one of that process. Returns whether
     /// the server has accepted the proof, and knows the mark itself.
     fn prove_process(&mut self, mark: u64, deadline: Deadline) -> Result<bool> {
-        let binding = if let Address::Binding(binding) = &self.address { Some(binding) } else { None };
-        let proof = MarkProof::new(mark, self.oxid, &place_of(self.oxid, binding, &self.peer));
-        let greet = |channel: &mut Channel| self.introduce(channel, Some(proof), deadline);
+        let greet = |channel: &mut Channel| self.introduce(channel, Some(mark), deadline);
         let options = for_home(&self.options);
         let (home, is_accepted) = self.address.connect(self.local_process, &self.terms, &options, deadline, greet)?;
         if is_accepted {
             self.home = Home::new(home);
-            self.proof = Some(proof);
+            self.is_proved = true;
         }
         Ok(is_accepted)
     }

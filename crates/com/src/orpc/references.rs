@@ -34,7 +34,7 @@ use windows_core::GUID;
 mod tests;
 mod values;
 
-pub use values::{Client, Dropped, Limits, PingAnswer, Pinging, Refs};
+pub use values::{Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, Refs};
 
 #[derive(Debug)]
 struct Object {
@@ -219,6 +219,17 @@ impl References {
         if held.is_none() { self.drop_held(*ipid, client) } else { None }
     }
 
+    /// Moves all references of a client to another one, which has turned out to be the same
+    /// process.
+    pub fn merge(&mut self, from: Client, to: Client, now: Instant) {
+        let share = self.shares.get(&from).filter(|_| from != to);
+        for ipid in share.map(|share| share.ipids.clone()).unwrap_or_default() {
+            let (Some(oid), held) = (self.oid(&ipid), self.held(&ipid, from)) else { continue };
+            self.count(oid, ipid, to, held, now);
+            self.drop_held(ipid, from);
+        }
+    }
+
     /// Removes a client that is gone. Public references that it may have passed on to clients which
     /// ping the object stay until those pings end.
     pub fn drop_client(&mut self, client: Client, now: Instant) -> Vec<Dropped> {
@@ -291,10 +302,10 @@ impl References {
         PingAnswer { set: id, status }
     }
 
-    /// Returns the OXIDs of the obvia processes that have references.
-    pub fn processes(&self) -> impl Iterator<Item = u64> {
+    /// Returns the obvia processes that have references.
+    pub fn processes(&self) -> impl Iterator<Item = ClientNumber> {
         self.shares.keys().filter_map(|client| match client {
-            Client::Process(oxid) => Some(*oxid),
+            Client::Process(number) => Some(*number),
             Client::Peer(_) | Client::Table => None,
         })
     }

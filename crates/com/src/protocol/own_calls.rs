@@ -25,6 +25,9 @@ pub(crate) const REFS_PER_QUERY: u32 = 5;
 
 pub(crate) const OP_QUERY: u16 = 3;
 pub(crate) const OP_RELEASE: u16 = 4;
+/// The opnum of the call that counts references for a third process. Its request has the target,
+/// the OXID of the process and the count. The [place](super::place::Place) of the process may
+/// follow; without it the process runs on the caller's host.
 pub(crate) const OP_TRANSFER: u16 = 5;
 pub(crate) const OP_RESOLVE: u16 = 6;
 pub(crate) const OP_LIST: u16 = 7;

@@ -2,8 +2,9 @@
 //! whose peer ended, and collects state of clients that are gone.
 
 use super::Runtime;
+use super::references::place_behind;
 use crate::client::link::{Link, RELEASE_TIMEOUT};
-use crate::server::LinkEnd;
+use crate::orpc::ClientNumber;
 use crate::types::upkeep;
 use obvia_via::Deadline;
 use std::collections::{HashMap, HashSet};
@@ -26,24 +27,24 @@ fn until_due() -> Duration {
 }
 
 /// Processes that have references but no connection, with the time at which the janitor first saw
-/// each without one. Such a process received the references from another process, and may have
-/// ended before using them.
+/// each without one. Such a process may have ended before it used the references.
 #[derive(Default)]
-struct Unconnected(HashMap<u64, Instant>);
+struct Unconnected(HashMap<ClientNumber, Instant>);
 
 impl Unconnected {
     /// Drops the references of processes that have been unconnected for too long.
     fn collect(&mut self, runtime: &Runtime) {
-        let (now, patience) = (Instant::now(), runtime.exports().patience());
-        let is_here = |oxid: &u64| *oxid == runtime.oxid() || runtime.clients().has(*oxid);
-        let unconnected: HashSet<u64> =
-            runtime.exports().processes().into_iter().filter(|oxid| !is_here(oxid)).collect();
-        self.0.retain(|oxid, _| unconnected.contains(oxid));
-        for oxid in unconnected {
-            if now.duration_since(*self.0.entry(oxid).or_insert(now)) >= patience {
-                drop(runtime.exports().drop_client(oxid));
+        let (now, exports, clients) = (Instant::now(), runtime.exports(), runtime.clients());
+        let patience = exports.patience();
+        let unconnected: HashSet<_> =
+            exports.processes().into_iter().filter(|number| !clients.keeps(*number)).collect();
+        self.0.retain(|number, _| unconnected.contains(number));
+        for number in unconnected {
+            if now.duration_since(*self.0.entry(number).or_insert(now)) >= patience {
+                drop(exports.drop_client(number));
             }
         }
+        clients.forget_expected(now, patience, |number| exports.held_by(number) == 0);
     }
 }
 
@@ -56,8 +57,8 @@ fn give_back(runtime: &Runtime, link: &Link) -> bool {
     if !link.flush_releases(limit) {
         return false;
     }
-    let end = LinkEnd { peer: link.peer(), local: link.local(), ways: &|| link.ways() };
-    while let Some((client, to_return)) = runtime.clients().take_references_to_return(link.oxid(), &end) {
+    let place = place_behind(link);
+    while let Some((client, to_return)) = runtime.clients().take_references_to_return(link.oxid(), &place) {
         let unsent = link.release(&to_return, limit);
         runtime.clients().add_references_to_return(client, unsent.iter().copied());
         if !unsent.is_empty() {
@@ -75,12 +76,11 @@ fn give_back(runtime: &Runtime, link: &Link) -> bool {
 /// those of any process without a connection: see [`Unconnected`].
 fn has_settled(runtime: &Runtime, link: &Link) -> bool {
     // A client of this process is gone only when its own connections end.
-    if runtime.clients().has(link.oxid()) {
-        return true;
-    }
+    let number = runtime.clients().number_behind(link.oxid(), &place_behind(link));
+    let Some(number) = number.filter(|number| !runtime.clients().has(*number)) else { return true };
     match link.has_process_ended() {
-        Some(true) => drop(runtime.exports().drop_client(link.oxid())),
-        Some(false) => return runtime.exports().held_by(link.oxid()) == 0,
+        Some(true) => drop(runtime.exports().drop_client(number)),
+        Some(false) => return runtime.exports().held_by(number) == 0,
         None => {}
     }
     true
@@ -120,7 +120,7 @@ pub(crate) fn work() {
         drop(links);
         drop(runtime.exports().collect());
         let patience = runtime.exports().patience();
-        drop(runtime.clients().give_up(Instant::now(), patience, |oxid| runtime.exporter().end_client(oxid)));
+        drop(runtime.clients().give_up(Instant::now(), patience, |number| runtime.exporter().end_client(number)));
         // The janitor may be woken all the time, so a round is determined by the clock and not by
         // the timeout of the wait.
         let is_round = looked.elapsed() >= ROUND;

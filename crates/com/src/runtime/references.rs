@@ -8,8 +8,9 @@ use crate::client::own_target;
 use crate::client::proxy::{import, look_behind};
 use crate::orpc::{Client, ObjRef as Any};
 use crate::protocol::objref::{ObjRef, securities_for};
+use crate::protocol::place::Place;
 use crate::server::exports;
-use crate::types::error::Result;
+use crate::types::error::{Error, Result, code};
 use crate::types::registry::{self, InterfaceInfo};
 use std::sync::Arc;
 use windows_core::{IUnknown, Interface};
@@ -18,6 +19,17 @@ use windows_core::{IUnknown, Interface};
 pub(super) const REFS_PER_POINTER: u32 = 5;
 
 impl Runtime {
+    /// Returns the client for which references are counted in calls over a link. If the process at
+    /// the other end has not connected, it is expected as a client from now on.
+    pub(crate) fn receiver_behind(&self, link: &Link) -> Client {
+        Client::Process(self.clients().expect(link.oxid(), &place_behind(link)))
+    }
+
+    /// Returns the client that gives up references in responses over a link, if it has any.
+    pub(crate) fn giver_behind(&self, link: &Link) -> Option<Client> {
+        self.clients().number_behind(link.oxid(), &place_behind(link)).map(Client::Process)
+    }
+
     /// Marshals an object of this process, with references counted for `client`.
     pub(crate) fn marshal_own(
         &'static self,
@@ -52,9 +64,11 @@ impl Runtime {
         let (Some(imported), Client::Process(process)) = (look_behind(&interface), client) else {
             return self.marshal_own(&interface, info, client);
         };
-        let (mut public_refs, process) = (0, self.clients().oxid_of(process));
-        if process != imported.link.oxid() {
-            own_target::transfer(&imported.link, imported.target, process, REFS_PER_POINTER)?;
+        let gone = || Error::new(code::RPC_E_DISCONNECTED, "the process for which the reference is has ended");
+        let (oxid, place) = self.clients().whereabouts(process).ok_or_else(gone)?;
+        let mut public_refs = 0;
+        if oxid != imported.link.oxid() {
+            own_target::transfer(&imported.link, imported.target, (oxid, Some(&place)), REFS_PER_POINTER)?;
             public_refs = REFS_PER_POINTER;
         }
         Ok(ObjRef {
@@ -143,6 +157,11 @@ impl Runtime {
     }
 }
 
+/// Returns the place to which a link leads.
+pub(super) fn place_behind(link: &Link) -> Place {
+    Place::behind(link.peer(), link.local(), link.ways())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,15 +178,17 @@ mod tests {
 
     impl IChecked_Impl for Object_Impl {}
 
-    /// Returns a reference to a new object of this process, counted for this process.
-    fn given(runtime: &'static Runtime) -> ObjRef {
-        runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, Client::Process(runtime.oxid())).unwrap()
+    /// Returns a reference to a new object of this process, counted for the client behind a link.
+    fn given(runtime: &'static Runtime, link: &Link) -> ObjRef {
+        runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, runtime.receiver_behind(link)).unwrap()
     }
 
     /// Returns the runtime, a link to this process, and a reference that it has received over it.
     fn referenced() -> (&'static Runtime, Arc<Link>, ObjRef) {
         let runtime = process::runtime().unwrap();
-        (runtime, Arc::new(Link::to_itself()), given(runtime))
+        let link = Arc::new(Link::to_itself());
+        let known = given(runtime, &link);
+        (runtime, link, known)
     }
 
     /// Drops a proxy and checks that its object loses its last reference with it, and not before.
@@ -215,8 +236,8 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
     fn an_unreached_reference_does_not_end_the_proxy_whose_reference_opens_the_link() {
-        let runtime = process::runtime().unwrap();
-        let (known, unused) = (given(runtime), given(runtime));
+        let (runtime, other, known) = referenced();
+        let unused = given(runtime, &other);
         let target = known.target;
         for (target, public_refs) in [(target, u32::MAX / 2), (unused.target, unused.public_refs)] {
             let (bindings, securities) = (Vec::new(), Vec::new());

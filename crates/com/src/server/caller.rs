@@ -3,7 +3,8 @@
 use super::exporter::Exporter;
 use super::presence::Identity;
 use crate::access;
-use crate::orpc::{Client, Forwarded};
+use crate::orpc::{Client, ClientNumber, Forwarded};
+use crate::protocol::place::Place;
 use crate::server::association::AssociationClient;
 use crate::types::error;
 use obvia_rpc::co::relay::Attribution;
@@ -72,8 +73,9 @@ pub(crate) struct Caller {
     pub(crate) exporter: &'static Exporter,
     /// The OXID that the client claims.
     pub(crate) oxid: u64,
-    /// The number under which the client's references and states are kept.
-    pub(crate) number: u64,
+    /// The number under which the client's references and states are kept. The client of a
+    /// forwarded call has one only where it has references: see [`Caller::holder`].
+    pub(crate) number: ClientNumber,
     // Whether the client is no obvia process, so that its OXID is made up.
     is_foreign: bool,
     pub(crate) peer: Peer,
@@ -118,8 +120,8 @@ impl Caller {
 
     /// Returns the caller that stands for the client whose call this caller, the SCM, forwards.
     pub(crate) fn forwarded(&self, call: &Forwarded, heard: StringBinding) -> Arc<Self> {
-        let oxid = call.process.unwrap_or_default();
-        let client = Identity { oxid, number: oxid, is_foreign: call.process.is_none() };
+        let (oxid, is_foreign) = (call.process.unwrap_or_default(), call.process.is_none());
+        let client = Identity { oxid, number: ClientNumber::NOBODY, is_foreign };
         let (peer, alarm, watch) = (Peer::Host(call.host.clone()), self.alarm.clone(), Arc::clone(&self.watch));
         let maker = PrincipalSource::Connection(call.maker.clone());
         Arc::new(Self {
@@ -138,9 +140,18 @@ impl Caller {
         (!self.is_foreign).then_some(self.oxid)
     }
 
-    /// Returns the client for which the references in the running method's response are counted.
+    /// Returns the client for which the references in the running method's response are counted. If
+    /// the SCM forwarded the call, this is the client at the place from which the SCM was called,
+    /// or the process that is expected there from now on. If too many are expected, the references
+    /// live by pings.
     pub(crate) fn holder(&self) -> Client {
-        if self.is_foreign { self.origin() } else { Client::Process(self.number) }
+        if self.is_foreign {
+            return self.origin();
+        }
+        let Some(Forwarding { heard }) = &self.forwarding else { return Client::Process(self.number) };
+        let place = Place::behind(&self.peer, Some(&heard.address), Vec::new());
+        let number = self.exporter.clients().expect_named(self.oxid, &place);
+        number.map_or_else(|| self.origin(), Client::Process)
     }
 
     /// Returns the caller's host, or its process on this host, with the principal that has
@@ -156,7 +167,7 @@ impl Caller {
     ///
     /// [`Status::REMOTE_NO_MEMORY`] when the association has had too many users;
     /// [`Status::CONTEXT_MISMATCH`] when the association has ended.
-    pub(crate) fn client(&self) -> std::result::Result<u64, Status> {
+    pub(crate) fn client(&self) -> std::result::Result<ClientNumber, Status> {
         match &self.maker {
             // Each user of an association counts as a client of its own.
             PrincipalSource::Association(client, attribution) if self.is_foreign => {

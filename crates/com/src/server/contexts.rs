@@ -1,5 +1,6 @@
 //! The states that a server keeps for its clients, by client and name.
 
+use crate::orpc::ClientNumber;
 use crate::types::threads::lock;
 use std::any::Any;
 use std::collections::HashMap;
@@ -10,21 +11,21 @@ pub(crate) type State = Arc<dyn Any + Send + Sync>;
 
 /// The states, by client.
 #[derive(Default)]
-pub(crate) struct Contexts(Mutex<HashMap<u64, HashMap<u128, State>>>);
+pub(crate) struct Contexts(Mutex<HashMap<ClientNumber, HashMap<u128, State>>>);
 
 impl Contexts {
-    pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<u64, HashMap<u128, State>>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<ClientNumber, HashMap<u128, State>>> {
         lock(&self.0)
     }
 
     /// Returns the number of states that are kept for a client.
-    pub(crate) fn kept_for(&self, client: u64) -> usize {
+    pub(crate) fn kept_for(&self, client: ClientNumber) -> usize {
         self.lock().get(&client).map_or(0, HashMap::len)
     }
 
     /// Removes the states of a client that is gone. The result must be dropped while no lock is
     /// held, since its drop runs programs' code.
-    pub(crate) fn end_client(&self, client: u64) -> impl Sized + use<> {
+    pub(crate) fn end_client(&self, client: ClientNumber) -> impl Sized + use<> {
         self.lock().remove(&client)
     }
 }

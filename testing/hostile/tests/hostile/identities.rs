@@ -2,7 +2,7 @@
 //! reference to one of its objects knows.
 
 use crate::objects::{RELEASE, TRANSFER, make, release, transfer};
-use crate::peer::Peer;
+use crate::peer::{Peer, fresh_oxid};
 use crate::scene::{Directory, PATIENCE, Process};
 use crate::wire::{self, NOT_FOUND, SYSTEM, Target};
 use std::io::{Read, Write};
@@ -93,6 +93,43 @@ fn a_network_peer_with_the_oxid_of_a_local_client_cannot_act_for_it() {
     server.end();
 }
 
+#[test]
+fn a_stranger_gets_no_references_that_are_passed_to_a_process_before_it_connects() {
+    let directory = Directory::new();
+    let mut server = Process::start(&directory, &["server", "ncacn_ip_tcp:127.0.0.1"]);
+    let binding = server.line();
+    let mut giver = Peer::connect(&directory.socket("victim"));
+    giver.introduce();
+    let object = giver.resolve("victim", wire::IVICTIM);
+    let receiver = fresh_oxid();
+    let mut pass_on = |number| {
+        let passed = make(&mut giver, object, number);
+        giver.good(SYSTEM, TRANSFER, &transfer(passed, receiver, 1));
+        giver.good(SYSTEM, RELEASE, &release(&[(passed, u64::MAX)]));
+        passed
+    };
+    // The stranger claims the OXID after the first reference was passed on, and before the second.
+    let first = pass_on(8);
+    let mut stranger = Stranger::claiming(receiver, &binding);
+    let second = pass_on(9);
+    for passed in [first, second] {
+        stranger.releases(passed);
+    }
+    drop(stranger);
+    for (passed, number) in [(first, 8), (second, 9)] {
+        is_alive(&mut giver, passed, number);
+    }
+    // The receiver connects, and has both references.
+    let mut owner = Peer::connect(&directory.socket("victim"));
+    owner.exchange(&wire::bind(receiver));
+    owner.good(SYSTEM, RELEASE, &release(&[(first, 1), (second, 1)]));
+    for passed in [first, second] {
+        giver.refused(passed, NUMBER, &[], NOT_FOUND);
+    }
+    drop((giver, owner));
+    server.end();
+}
+
 /// The server sees neither the process id of the client nor that of the attacker.
 #[test]
 fn clients_in_other_pid_namespaces_are_told_apart() {
@@ -118,9 +155,12 @@ fn clients_in_other_pid_namespaces_are_told_apart() {
     witness.await_ready();
     let others = directory.endpoints().into_iter().find(|oxid| *oxid != server_oxid);
     let other = others.expect("the witness has an endpoint");
+    // The attacker is another client with the OXID of the witness, and has none of its references.
     let mut attacker = greeted();
-    attacker.post(wire::PDU, 0, (0, 0), &wire::bind(other));
-    attacker.assert_cut_off();
+    attacker.exchange(&wire::bind(other));
+    for index in 0..64 {
+        attacker.good(SYSTEM, RELEASE, &release(&[((index, 1), u64::MAX), ((index, 2), u64::MAX)]));
+    }
     // A further connection of the same process is still one of the same client.
     let thing = make(&mut owner, object, 8);
     let mut second = greeted();

@@ -18,9 +18,9 @@ use windows_core::IUnknown;
 #[derive(Default)]
 pub(crate) struct Unsent(Cell<Option<Box<RequestReferences>>>);
 
-/// The references in a request, and the OXID of the process for which they are counted.
+/// The references in a request, and the client for which they are counted.
 struct RequestReferences {
-    peer: u64,
+    receiver: Client,
     /// References to objects of this process.
     own: Vec<(TargetId, u64)>,
     /// Custom references, which the objects marshaled themselves.
@@ -28,30 +28,35 @@ struct RequestReferences {
 }
 
 impl Unsent {
-    /// Marshals a reference to an object for the peer.
-    pub(super) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo, peer: u64) -> Result<Vec<u8>> {
-        let (runtime, client) = (Runtime::current()?, Client::Process(peer));
-        if let Some(reference) = runtime.marshal_custom(object, info, client)? {
-            self.note(peer, |given| given.custom.push(reference.clone()));
+    /// Marshals a reference to an object for the process behind a link.
+    pub(super) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo, link: &Link) -> Result<Vec<u8>> {
+        let runtime = Runtime::current()?;
+        let receiver = runtime.receiver_behind(link);
+        if let Some(reference) = runtime.marshal_custom(object, info, receiver)? {
+            self.note(receiver, |given| given.custom.push(reference.clone()));
             return Ok(reference);
         }
-        let made = runtime.marshal(object, info, client)?;
+        let made = runtime.marshal(object, info, receiver)?;
         if made.oxid == runtime.oxid() {
-            self.note(peer, |given| given.own.push((made.target, made.public_refs.into())));
+            self.note(receiver, |given| given.own.push((made.target, made.public_refs.into())));
         }
-        made.to_wire_with(0, runtime.handler_class_of(object, client))
+        made.to_wire_with(0, runtime.handler_class_of(object, receiver))
     }
 
-    /// Takes over references that were marshaled for the peer before.
-    pub(crate) fn of(references: &[&[u8]], peer: u64) -> Result<Self> {
+    /// Takes over references that were marshaled for the process behind a link before.
+    pub(crate) fn of(references: &[&[u8]], link: &Link) -> Result<Self> {
         let (runtime, unsent) = (Runtime::current()?, Self::default());
+        if references.is_empty() {
+            return Ok(unsent);
+        }
+        let receiver = runtime.receiver_behind(link);
         for reference in references {
             match parse(reference)? {
-                Any::Custom { .. } => unsent.note(peer, |given| given.custom.push(reference.to_vec())),
+                Any::Custom { .. } => unsent.note(receiver, |given| given.custom.push(reference.to_vec())),
                 any => {
                     let made = ObjRef::from_any(&any)?;
                     if made.oxid == runtime.oxid() {
-                        unsent.note(peer, |given| given.own.push((made.target, made.public_refs.into())));
+                        unsent.note(receiver, |given| given.own.push((made.target, made.public_refs.into())));
                     }
                 }
             }
@@ -59,8 +64,8 @@ impl Unsent {
         Ok(unsent)
     }
 
-    fn note(&self, peer: u64, note: impl FnOnce(&mut RequestReferences)) {
-        let fresh = || Box::new(RequestReferences { peer, own: Vec::new(), custom: Vec::new() });
+    fn note(&self, receiver: Client, note: impl FnOnce(&mut RequestReferences)) {
+        let fresh = || Box::new(RequestReferences { receiver, own: Vec::new(), custom: Vec::new() });
         let mut given = self.0.take().unwrap_or_else(fresh);
         note(&mut given);
         self.0.set(Some(given));
@@ -123,7 +128,7 @@ impl Drop for RequestReferences {
         if !self.own.is_empty()
             && let Ok(runtime) = Runtime::current()
         {
-            runtime.exports().release(Client::Process(self.peer), std::mem::take(&mut self.own));
+            runtime.exports().release(self.receiver, std::mem::take(&mut self.own));
         }
     }
 }
