@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const BATCH: Duration = Duration::from_millis(5);
 /// The time until the next attempt where a process could not be reached.
 const RETRY: Duration = Duration::from_secs(1);
-/// The interval between searches for unused links.
+/// The interval between searches for unused links, and for links whose mark is not known.
 const ROUND: Duration = Duration::from_secs(10);
 
 /// Returns the time until references without pings or a lost client may have to be collected.
@@ -117,13 +117,16 @@ pub(crate) fn work() {
                 ended.push(Arc::downgrade(link));
             }
         }
+        // The janitor may be woken all the time, so a round is determined by the clock and not by
+        // the timeout of the wait.
+        let is_round = looked.elapsed() >= ROUND;
+        if is_round {
+            links.iter().filter(|link| !link.is_dead()).for_each(|link| link.learn_mark());
+        }
         drop(links);
         drop(runtime.exports().collect());
         let patience = runtime.exports().patience();
         drop(runtime.clients().give_up(Instant::now(), patience, |number| runtime.exporter().end_client(number)));
-        // The janitor may be woken all the time, so a round is determined by the clock and not by
-        // the timeout of the wait.
-        let is_round = looked.elapsed() >= ROUND;
         runtime.close_links(|link| {
             let has_ended = ended.iter().any(|ended| std::ptr::eq(ended.as_ptr(), link));
             has_ended || is_round && link.is_unused() && !link.is_dead()

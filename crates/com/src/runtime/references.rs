@@ -12,6 +12,7 @@ use crate::protocol::place::Place;
 use crate::server::exports;
 use crate::types::error::{Error, Result, code};
 use crate::types::registry::{self, InterfaceInfo};
+use obvia_via::window::Peer;
 use std::sync::Arc;
 use windows_core::{IUnknown, Interface};
 
@@ -159,7 +160,9 @@ impl Runtime {
 
 /// Returns the place to which a link leads.
 pub(super) fn place_behind(link: &Link) -> Place {
-    Place::behind(link.peer(), link.local(), link.ways())
+    // The bindings say nothing about a process that the kernel has identified.
+    let ways = if let Peer::Host(_) = link.peer() { link.ways() } else { Vec::new() };
+    Place::behind(link.peer(), link.local(), ways)
 }
 
 #[cfg(test)]

@@ -146,8 +146,17 @@ impl Link {
         Ok(Some(mark))
     }
 
-    /// Whether the process has sent `mark` over another link, and counts this link as one of the
-    /// same client from now on. False where it does not answer within [`PATIENCE`].
+    /// Asks a process that was reached over a network for its mark, once. Further connections of
+    /// the link then prove the mark, so that the process recognises this one at another address.
+    pub(crate) fn learn_mark(&self) {
+        if !self.is_private() && self.foreign.is_none() && lock(&self.mark).asked.is_none() {
+            // Without the mark, the connections of each address count as those of a client.
+            let _ = self.mark();
+        }
+    }
+
+    /// Proves to the server that this process is the client to which the server has sent `mark`
+    /// over another link. Returns whether the server has accepted the proof within [`PATIENCE`].
     ///
     /// # Errors
     ///

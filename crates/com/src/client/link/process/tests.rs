@@ -13,6 +13,7 @@ use crate::types::threads::lock;
 use obvia_rpc::vi_call::Channel;
 use obvia_via::Deadline;
 use std::cell::Cell;
+use std::net::TcpListener;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -58,6 +59,10 @@ fn a_process_without_mark_does_not_block_new_links() {
     assert_eq!(early.unwrap_err().code(), code::RPC_E_TIMEOUT);
     late.unwrap();
     assert!(!second.leads_where(&first));
+}
+
+fn limit() -> Deadline {
+    Deadline::Within(ground::LATEST)
 }
 
 /// Returns a link to this process itself over a network.
@@ -141,8 +146,20 @@ fn a_proof_is_not_valid_on_another_connection() {
     }
 }
 
-fn limit() -> Deadline {
-    Deadline::Within(ground::LATEST)
+/// The addresses of this host stand for those of a client that moves.
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_network_client_at_another_address_stays_one_client() {
+    if TcpListener::bind("[::1]:0").is_err() {
+        return;
+    }
+    let (before, after) = (over("ncacn_ip_tcp:127.0.0.1"), over("ncacn_ip_tcp:::1"));
+    before.learn_mark();
+    let known = lock(&before.mark).known;
+    assert!(known.is_some() && after.mark().unwrap() != known);
+    lock(&after.mark).known = known;
+    let mut further = after.connect(&after.options, limit()).unwrap();
+    assert_eq!(own_calls::mark(&mut further, limit()).ok(), known);
 }
 
 #[test]
