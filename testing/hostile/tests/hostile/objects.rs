@@ -546,6 +546,16 @@ fn the_runtimes_own_calls_check_their_arguments(server: Server) {
                 peer.refused(SYSTEM, opnum, &vec![0xff; length], BAD_DATA);
             }
         }
+        // The place of a receiver is truncated, too long, or no UTF-8. A server in Java, which no
+        // other host reaches, does not read it.
+        for (bits, hosts) in [(9, vec![b'a'; 8]), (1032, vec![b'a'; 1032]), (u64::MAX, vec![]), (1, vec![0xff; 8])] {
+            let words = [0_u64, bits].into_iter().flat_map(u64::to_le_bytes);
+            let frame: Vec<u8> = transfer(object, 5, 1).into_iter().chain(words).chain(hosts).collect();
+            if server != Server::Java {
+                peer.refused(SYSTEM, TRANSFER, &frame[..32], BAD_DATA);
+                peer.refused(SYSTEM, TRANSFER, &frame, BAD_DATA);
+            }
+        }
         peer.refused(SYSTEM, 4, &[0; 8], BAD_DATA);
         peer.refused(SYSTEM, 4, &[0; 24], BAD_DATA);
         // Releases block other clients, so the number of targets in one call is limited.
