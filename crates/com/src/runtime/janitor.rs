@@ -121,7 +121,10 @@ pub(crate) fn work() {
         // the timeout of the wait.
         let is_round = looked.elapsed() >= ROUND;
         if is_round {
-            links.iter().filter(|link| !link.is_dead()).for_each(|link| link.learn_mark());
+            // A silent process delays the questions to the others until the next round.
+            let limit = Deadline::Within(RELEASE_TIMEOUT).start();
+            let alive = links.iter().filter(|link| !link.is_dead());
+            alive.take_while(|_| !limit.is_over()).for_each(|link| link.learn_mark());
         }
         drop(links);
         drop(runtime.exports().collect());

@@ -11,6 +11,7 @@ use crate::protocol::own_calls;
 use crate::types::deadline;
 use crate::types::error::{Result, code};
 use crate::types::threads::lock;
+use obvia_rpc::security::Level;
 use obvia_rpc::string_binding::StringBinding;
 use obvia_via::Deadline;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -146,11 +147,13 @@ impl Link {
         Ok(Some(mark))
     }
 
-    /// Asks a process that was reached over a network for its mark, once. Further connections of
-    /// the link then prove the mark, so that the process recognises this one at another address.
+    /// Asks the process for its mark, once, if the link is encrypted. Further connections of the
+    /// link then prove the mark, so that the process recognises this one at another address.
+    /// Without encryption, anyone who reads the mark on the network could act for this process.
     pub(crate) fn learn_mark(&self) {
-        if !self.is_private() && self.foreign.is_none() && lock(&self.mark).asked.is_none() {
-            // Without the mark, the connections of each address count as those of a client.
+        let is_encrypted = self.terms.protection().map(Protection::level) == Some(Level::Privacy);
+        if is_encrypted && self.foreign.is_none() && lock(&self.mark).asked.is_none() {
+            // Without the mark, this process counts as another client at another address.
             let _ = self.mark();
         }
     }
