@@ -3,10 +3,11 @@
 
 use crate::objects::{RELEASE, TRANSFER, make, release, transfer};
 use crate::peer::{Peer, fresh_oxid};
-use crate::scene::{Directory, PATIENCE, Process};
+use crate::scene::{Directory, PATIENCE, Process, await_that};
 use crate::wire::{self, NOT_FOUND, SYSTEM, Target};
+use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 use std::process::{Command, Stdio};
 
 /// The opnum of the method by which a made object returns its number.
@@ -22,12 +23,24 @@ struct Stranger {
 impl Stranger {
     /// Connects to the endpoint of a binding, and claims an OXID.
     fn claiming(oxid: u64, binding: &str) -> Self {
+        Self::claiming_from(Ipv4Addr::LOCALHOST, oxid, binding).0
+    }
+
+    /// Connects from an address of this host to the endpoint of a binding, and claims an OXID.
+    /// Returns the result and the reason code of the claim, too.
+    fn claiming_from(host: Ipv4Addr, oxid: u64, binding: &str) -> (Self, [u16; 2]) {
         let port = binding.split(['[', ']', ',']).nth(1).unwrap().parse().unwrap();
-        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        bind(&socket, &SocketAddrV4::new(host, 0)).unwrap();
+        connect(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)).unwrap();
+        let stream = TcpStream::from(socket);
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut stranger = Self { stream, calls: 0 };
-        assert_eq!(stranger.exchange(&wire::bind(oxid))[2], 12, "a bind_ack");
-        stranger
+        let answer = stranger.exchange(&wire::bind(oxid));
+        assert_eq!(answer[2], 12, "a bind_ack");
+        // The outcome of the last context, with a transfer syntax of 20 bytes.
+        let [result, result_high, reason, reason_high, ..] = answer[answer.len() - 24..] else { panic!("no outcome") };
+        (stranger, [u16::from_le_bytes([result, result_high]), u16::from_le_bytes([reason, reason_high])])
     }
 
     /// Sends a PDU, and returns the answer.
@@ -127,6 +140,24 @@ fn a_stranger_gets_no_references_that_are_passed_to_a_process_before_it_connects
         giver.refused(passed, NUMBER, &[], NOT_FOUND);
     }
     drop((giver, owner));
+    server.end();
+}
+
+/// The addresses of this host stand for those of several hosts.
+#[test]
+fn too_many_hosts_that_claim_one_identity_are_refused_with_the_reason() {
+    const HOSTS_MAX: u8 = 16;
+    const NEGOTIATED: [u16; 2] = [3, 0];
+    const LIMIT_EXCEEDED: [u16; 2] = [2, 3];
+    let directory = Directory::new();
+    let mut server = Process::start(&directory, &["server", "ncacn_ip_tcp:127.0.0.1"]);
+    let (binding, oxid) = (server.line(), fresh_oxid());
+    let claim = |host| Stranger::claiming_from(Ipv4Addr::new(127, 0, 0, host), oxid, &binding);
+    let (all, outcomes): (Vec<_>, Vec<_>) = (1..=HOSTS_MAX).map(claim).unzip();
+    assert_eq!(outcomes, [NEGOTIATED; HOSTS_MAX as usize]);
+    assert_eq!([claim(HOSTS_MAX + 1).1, claim(1).1], [LIMIT_EXCEEDED, NEGOTIATED]);
+    drop(all);
+    await_that("another host can claim the identity", || claim(HOSTS_MAX + 1).1 == NEGOTIATED);
     server.end();
 }
 
