@@ -65,8 +65,8 @@ pub(crate) struct Link {
     pidfd: Option<OwnedFd>,
     process: Arc<Process>,
     mark: Mutex<process::Mark>,
-    /// Whether this process has proved by a mark that the link's connections are ones of the client
-    /// of another link.
+    /// Whether the server has accepted this link's connections as those of an earlier link's
+    /// client.
     is_proved: bool,
     terms: Terms,
     /// The interface and object of a server that is no obvia process and performs functions only.

@@ -4,8 +4,9 @@
 use obvia_rpc::string_binding::StringBinding;
 use obvia_via::window::Peer;
 
-/// The greatest length of the addresses in a place's wire form, in bytes.
+/// The greatest length of the addresses in a place's wire form, in bytes, and their number.
 const HOSTS_MAX: usize = 1024;
+const HOSTS_COUNT_MAX: usize = 64;
 
 /// The origin of a connection, as far as the kernel or the network proves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +25,7 @@ impl Origin {
     }
 }
 
-/// The place of a process, as far as this process or a client of it knows the place. The process
-/// may connect from there by any transport.
+/// The known place of a process. The process may connect from there by any transport.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     /// The serial number of a process of this host, where the kernel has told it.
@@ -47,7 +47,12 @@ impl Place {
         }
         let (process, rest) = bytes.split_first_chunk().map(|(word, rest)| (u64::from_le_bytes(*word), rest))?;
         let (bits, rest) = rest.split_first_chunk().map(|(word, rest)| (u64::from_le_bytes(*word), rest))?;
-        let hosts = str::from_utf8(rest.get(..bits as u32 as usize)?).ok()?.lines().map(str::to_owned).collect();
+        let hosts = str::from_utf8(rest.get(..bits as u32 as usize)?)
+            .ok()?
+            .lines()
+            .take(HOSTS_COUNT_MAX)
+            .map(str::to_owned)
+            .collect();
         Some(Self { process: Some(process).filter(|&process| process != 0), is_here: bits >> 32 & 1 == 1, hosts })
     }
 
@@ -55,7 +60,7 @@ impl Place {
     /// for a process of this host; the addresses, one per line.
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
         let mut hosts = String::new();
-        for host in &self.hosts {
+        for host in self.hosts.iter().take(HOSTS_COUNT_MAX) {
             // The line feed is one byte more.
             if hosts.len() + host.len() < HOSTS_MAX {
                 hosts.extend([host.as_str(), "\n"]);

@@ -70,6 +70,10 @@ fn serve_transfer(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Stat
     let refs = frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?;
     let caller = current_caller()?;
     let (exports, clients) = (caller.exporter.exports(), caller.exporter.clients());
+    if refs == 0 {
+        // No process is expected because of it.
+        return answer(call, Ok(Vec::new()));
+    }
     let refs = Refs::public(refs.min(1 << 20));
     if caller.process() == Some(to) {
         return answer(call, exports.add_to(target, caller.holder(), refs).map(|()| Vec::new()));

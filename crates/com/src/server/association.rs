@@ -258,9 +258,9 @@ impl AssociationClient {
     }
 
     /// Identifies the client's process by its introduction, and returns the answer. A client keeps
-    /// its first identity: an OXID, or the names of its users once one has called. Over datagrams,
-    /// a client may prove later that it is another client of its OXID, since it has no connection
-    /// on which it could introduce itself anew.
+    /// its first identity: an OXID, or the names of its users once one has called. A client
+    /// over datagrams has no further connection, so a later proof on the association may assign it
+    /// to another client with its OXID.
     fn identify(&self, client: Introduction) -> Greeting {
         if client.asks {
             return self.challenge.greeting();

@@ -12,8 +12,8 @@
 //! that is given references before it connects is expected at a [`Place`], and has a number, too.
 //! The client that enters with the OXID from that place takes over the number. A client with the
 //! same OXID that enters from elsewhere has another number, and cannot release these references.
-//! But it may be the same process at an address that was not known. So the references are kept at
-//! least until the last client with the OXID has left.
+//! Such a client may still be the expected process, at an address that this process does not know.
+//! The references are therefore kept at least until the last client with the OXID has left.
 //!
 //! A client is gone when its last connection ends in order. A client of this host is gone however
 //! its last connection ends. A broken network does not prove that a client is gone: its references
@@ -86,8 +86,8 @@ impl Clients {
         self.register.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a connection of the client with the OXID that `oxid` returns. `oxid` runs under the
-    /// register's lock, under which clients also leave, so that no user of a group has two numbers.
+    /// Counts a connection of a client. `oxid` returns the client's OXID and runs under the
+    /// register's lock, so that two calls cannot give a user of a group two numbers.
     /// `merge` moves the references of one number to another one.
     ///
     /// # Errors
@@ -194,6 +194,11 @@ impl Clients {
         known.owner.as_ref() == principal
     }
 
+    /// Whether a principal has proved to own the client.
+    pub(super) fn is_owned(&self, number: ClientNumber) -> bool {
+        self.register().known.get(&number).is_some_and(|known| known.owner.is_some())
+    }
+
     /// Whether the client with this number is connected or may come back.
     pub(crate) fn has(&self, number: ClientNumber) -> bool {
         self.register().known.contains_key(&number)
@@ -232,8 +237,8 @@ impl Clients {
         }
     }
 
-    /// Takes the references to give back to a client, over a link that leads to a place and to a
-    /// process of the same OXID. Returns them with the client's number.
+    /// Takes the references to give back over a link to a process with this OXID at this place.
+    /// Returns them with the client's number.
     ///
     /// A process of another host that claims the client's OXID does not get the references. The
     /// processes of one host cannot be told apart over a network: any process of the client's host

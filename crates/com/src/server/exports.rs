@@ -250,7 +250,7 @@ impl Exports {
         self.tables().references.connected(Client::Process(process));
     }
 
-    /// Moves all references of a process that has turned out to be another one.
+    /// Moves the references of one client number to another number of the same process.
     pub(crate) fn merge_clients(&self, from: ClientNumber, to: ClientNumber) {
         self.tables().references.merge(Client::Process(from), Client::Process(to), Instant::now());
     }

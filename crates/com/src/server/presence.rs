@@ -57,6 +57,8 @@ pub(crate) struct Presence {
     /// The valid proof with which the client has introduced itself, if any.
     proof: Option<MarkProof>,
     is_lost: AtomicBool,
+    /// Whether the caller's principal owns the client.
+    is_owners: AtomicBool,
 }
 
 impl Presence {
@@ -109,13 +111,16 @@ impl Presence {
         let exports = exporter.exports();
         let entered = exporter.clients().enter(oxid, arrival, &|from, to| exports.merge_clients(from, to))?;
         exports.connected(entered.number);
-        Ok(Self { exporter, entered, proof: None, is_lost: AtomicBool::new(false) })
+        Ok(Self { exporter, entered, proof: None, is_lost: AtomicBool::new(false), is_owners: AtomicBool::new(false) })
     }
 
-    /// Verifies that the caller's principal owns the claimed process. For a process of this host
-    /// the kernel has vouched already.
+    /// Verifies that the caller's principal owns the claimed process. A connection that never
+    /// passed this check does not end an owned client. For a process of this host the kernel has
+    /// vouched already.
     pub(crate) fn prove(&self, peer: &Peer, principal: Option<&Arc<Principal>>) -> bool {
-        matches!(peer, Peer::Process { .. }) || self.exporter.clients().prove(self.number(), principal)
+        let is_owners = matches!(peer, Peer::Process { .. }) || self.exporter.clients().prove(self.number(), principal);
+        self.is_owners.fetch_or(is_owners, Ordering::Relaxed);
+        is_owners
     }
 
     /// Returns the OXID that the client claims.
@@ -154,7 +159,9 @@ impl Presence {
 impl Drop for Presence {
     fn drop(&mut self) {
         let Self { exporter, entered: Entered { number, .. }, .. } = *self;
-        let is_lost = self.is_lost.load(Ordering::Relaxed);
+        // The end of a stranger's connection from the client's host does not end the client.
+        let is_strangers = !self.is_owners.load(Ordering::Relaxed) && exporter.clients().is_owned(number);
+        let is_lost = self.is_lost.load(Ordering::Relaxed) || is_strangers;
         let end = if is_lost { End::Lost(Instant::now()) } else { End::InOrder };
         let kept = |number| exporter.exports().held_by(number) + exporter.contexts().kept_for(number);
         let gone = exporter.clients().leave(number, end, kept, |number| exporter.end_client(number));
@@ -176,10 +183,13 @@ mod tests {
     use crate::orpc::Client;
     use crate::protocol::binding::Introduction;
     use crate::protocol::place::Place;
+    use crate::server::exporter::Exporter;
     use crate::services::process;
     use crate::types::agile::{IChecked, IChecked_Impl};
     use crate::types::identity;
+    use obvia_rpc::security::Principal;
     use obvia_via::window::Peer;
+    use std::sync::Arc;
     use windows_core::{IUnknown, implement};
 
     #[implement(IChecked)]
@@ -187,15 +197,40 @@ mod tests {
 
     impl IChecked_Impl for Object_Impl {}
 
+    fn introduced(exporter: &'static Exporter, oxid: u64, host: &str) -> Presence {
+        let (client, peer) = (Introduction { oxid, asks: false, proof: None }, Peer::Host(host.to_owned()));
+        Presence::introduced(exporter, client, &Challenge::default(), &peer, None).unwrap()
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_stranger_at_a_lost_clients_host_does_not_end_the_client() {
+        let exporter = process::runtime().unwrap().exporter();
+        let (exports, oxid) = (exporter.exports(), identity::draw().unwrap());
+        let peer = Peer::Host("owners".to_owned());
+        let principal = Arc::new(Principal { user: "anna".to_owned(), ..Principal::default() });
+        let owner = introduced(exporter, oxid, "owners");
+        assert!(owner.prove(&peer, Some(&principal)));
+        let holder = Client::Process(owner.number());
+        let target = exports.add(&IUnknown::from(Object), &UNKNOWN_INFO, holder, 5).unwrap().target;
+        owner.note_loss();
+        drop(owner);
+        let stranger = introduced(exporter, oxid, "owners");
+        assert!(!stranger.prove(&peer, None));
+        drop(stranger);
+        assert!(exports.get(target).is_ok());
+        let owner = introduced(exporter, oxid, "owners");
+        assert!(owner.prove(&peer, Some(&principal)) && Client::Process(owner.number()) == holder);
+        drop(owner);
+        assert!(exports.get(target).is_err());
+    }
+
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
     fn references_that_a_process_was_given_are_not_those_of_a_stranger_with_its_oxid() {
         let exporter = process::runtime().unwrap().exporter();
         let (exports, oxid) = (exporter.exports(), identity::draw().unwrap());
-        let introduced = |host: &str| {
-            let (client, peer) = (Introduction { oxid, asks: false, proof: None }, Peer::Host(host.to_owned()));
-            Presence::introduced(exporter, client, &Challenge::default(), &peer, None).unwrap()
-        };
+        let introduced = |host: &str| introduced(exporter, oxid, host);
         let give = || {
             let place = Place::behind(&Peer::Host("far".to_owned()), None, Vec::new());
             let holder = Client::Process(exporter.clients().expect(oxid, &place));

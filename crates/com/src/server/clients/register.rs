@@ -15,8 +15,8 @@ use std::time::Instant;
 /// The greatest number of clients that claim the same OXID, among the processes of one user of this
 /// host, and among all other hosts. A client that is expected at its place enters in any case.
 pub(super) const SAME_OXID_MAX: usize = 16;
-/// The greatest number of processes that are expected because peers have named them. The same limit
-/// as for the claims of an OXID holds for the places of one process.
+/// The greatest number of processes that are expected because peers have named them. One
+/// process may be expected at up to [`SAME_OXID_MAX`] places.
 const EXPECTED_MAX: usize = 1 << 14;
 
 /// The greatest number of lost clients that may come back, over all hosts and for one host.
@@ -117,8 +117,8 @@ impl Register {
         known.or_else(|| expected().map(|(number, _)| number))
     }
 
-    /// As [`Self::at`], for the place to which a link of this process leads. A process of this host
-    /// that this process has reached may itself have come over a network.
+    /// As [`Self::at`], for the place to which a link of this process leads. Also finds a client of
+    /// this host that connected over a network.
     pub(super) fn behind(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let is_on_host = |(_, known): &(_, &Known)| known.fit(place) == Some(Fit::OwnHost);
         self.at(oxid, place).or_else(|| self.of(oxid).find(is_on_host).map(|(number, _)| number))
