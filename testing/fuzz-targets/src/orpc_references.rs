@@ -49,7 +49,9 @@ pub fn run(bytes: &[u8]) {
             6 => tables.note_call(&ipid, now),
             7 => drop(tables.pass_on(&ipid, (client, self::client(1 + count % 5)), refs, now)),
             8 => tables.connected(client),
-            9 => tables.merge(client, self::client(1 + count % 5), now),
+            9 => {
+                tables.merge(client, self::client(1 + count % 5), now);
+            }
             _ => {
                 now += Duration::from_secs(count.into());
                 drop(tables.collect(now));

@@ -20,6 +20,7 @@ use crate::protocol::binding;
 use crate::protocol::binding::{Transfers, Welcome};
 use crate::protocol::mark_proof::{MarkProof, place_of};
 use crate::protocol::own_calls;
+use crate::protocol::place::{FoundClient, Origin, Place};
 use crate::transport::local::LocalProcess;
 use crate::transport::network::{for_peers, protected};
 use crate::types::deadline;
@@ -65,6 +66,7 @@ pub(crate) struct Link {
     pidfd: Option<OwnedFd>,
     process: Arc<Process>,
     mark: Mutex<process::Mark>,
+    found: FoundClient,
     /// Whether the server has accepted this link's connections as those of an earlier link's
     /// client.
     is_proved: bool,
@@ -132,6 +134,7 @@ impl Link {
             pidfd,
             process: Arc::default(),
             mark: Mutex::default(),
+            found: FoundClient::default(),
             is_proved: false,
             terms,
             foreign: None,
@@ -262,16 +265,16 @@ impl Link {
         }
     }
 
-    /// Introduces this process on a connection, with the proof of a mark if there is one. Returns
-    /// whether the server has accepted the proof.
-    fn introduce(&self, channel: &mut Channel, mark: Option<u64>, deadline: Deadline) -> Result<bool> {
+    /// Introduces this process on a connection, with a proof of its mark if the mark's key is given.
+    /// Returns whether the server has accepted the proof.
+    fn introduce(&self, channel: &mut Channel, key: Option<u128>, deadline: Deadline) -> Result<bool> {
         let own = self.local_process.oxid();
-        let welcome = match mark {
+        let welcome = match key {
             None => Welcome::Process(binding::introduce(channel, own, deadline)?),
-            Some(mark) => {
+            Some(key) => {
                 let binding = if let Address::Binding(binding) = &self.address { Some(binding) } else { None };
                 let place = place_of(self.oxid, binding, &self.peer);
-                let prove = |challenge| MarkProof::new(mark, challenge, self.oxid, &place);
+                let prove = |challenge| MarkProof::new(key, challenge, self.oxid, &place);
                 binding::introduce_with(channel, own, prove, deadline)?
             }
         };
@@ -283,25 +286,35 @@ impl Link {
         }
     }
 
-    /// Introduces this process on a further connection. Over a network the known mark is proved
-    /// again, so that the server recognises this process also at another address.
+    /// Introduces this process on a further connection. Over a network the mark is proved again if
+    /// its key is known, so that the server recognises this process also at another address.
     fn introduce_further(&self, channel: &mut Channel, deadline: Deadline) -> Result<()> {
-        let mark = lock(&self.mark).known.filter(|_| self.is_proved || !self.is_private());
-        let is_accepted = self.introduce(channel, mark, deadline)?;
-        if self.is_proved && !is_accepted {
-            // The calls would be those of another client, which has none of the references.
-            let text =
-                "the server no longer knows this process as the client that it was, and has dropped its references";
-            return Err(Error::new(code::RPC_E_DISCONNECTED, text));
+        let (known, key) = {
+            let mark = lock(&self.mark);
+            (mark.known, mark.key.filter(|_| self.is_proved || !self.is_private()))
+        };
+        if self.introduce(channel, key, deadline)? || key.is_none() {
+            return Ok(());
         }
-        Ok(())
+        if !self.is_proved {
+            // The server refuses proofs behind a translation of addresses, although it knows this
+            // process by its address.
+            if Some(own_calls::mark(channel, deadline)?.0) == known {
+                return Ok(());
+            }
+            // The next connection is that of a new client.
+            *lock(&self.mark) = process::Mark::default();
+        }
+        // The calls would be those of another client, which has none of the references.
+        let text = "the server no longer knows this process as the client that it was, and has dropped its references";
+        Err(Error::new(code::RPC_E_DISCONNECTED, text))
     }
 
-    /// Proves to the server that this process is the one to which the server has sent `mark` over
-    /// another link, and opens the home connection anew as one of that process. Returns whether
-    /// the server has accepted the proof, and knows the mark itself.
-    fn prove_process(&mut self, mark: u64, deadline: Deadline) -> Result<bool> {
-        let greet = |channel: &mut Channel| self.introduce(channel, Some(mark), deadline);
+    /// Proves to the server that this process is the one to which the server has sent the key of a
+    /// mark over another link, and opens the home connection anew as one of that process. Returns
+    /// whether the server has accepted the proof, and knows the key itself.
+    fn prove_process(&mut self, key: u128, deadline: Deadline) -> Result<bool> {
+        let greet = |channel: &mut Channel| self.introduce(channel, Some(key), deadline);
         let options = for_home(&self.options);
         let (home, is_accepted) = self.address.connect(self.local_process, &self.terms, &options, deadline, greet)?;
         if is_accepted {
@@ -392,9 +405,16 @@ impl Link {
         lock(&self.bound).iter().find(|(bound, _)| *bound == iid.to_u128()).map(|(_, fingerprint)| *fingerprint)
     }
 
-    /// Returns the peer that was reached.
-    pub(crate) fn peer(&self) -> &Peer {
-        &self.peer
+    /// Returns the place to which the link leads.
+    pub(crate) fn place(&self) -> Place {
+        // The bindings say nothing about a process that the kernel has identified.
+        let ways = if let Peer::Host(_) = self.peer { self.ways() } else { Vec::new() };
+        Place::of([&Origin::of(&self.peer)], self.local()).reached_by(ways)
+    }
+
+    /// Returns the client that this process has found last at [`Self::place`].
+    pub(crate) fn found(&self) -> &FoundClient {
+        &self.found
     }
 
     /// Wakes the janitor to look at the links, if a call failed because the peer is gone.
@@ -425,5 +445,10 @@ impl Link {
             handshake::Outcome::New(reached) => Self::of(local, *reached).unwrap(),
             handshake::Outcome::Known(link) => link,
         }
+    }
+
+    /// Returns a link to this process itself that counts as one to a process with another OXID.
+    pub(crate) fn to_another(oxid: u64) -> Self {
+        Self { oxid, ..Self::to_itself() }
     }
 }

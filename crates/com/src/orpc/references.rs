@@ -220,14 +220,19 @@ impl References {
     }
 
     /// Moves all references of a client to another one, which has turned out to be the same
-    /// process.
-    pub fn merge(&mut self, from: Client, to: Client, now: Instant) {
-        let share = self.shares.get(&from).filter(|_| from != to);
-        for ipid in share.map(|share| share.ipids.clone()).unwrap_or_default() {
+    /// process. Returns false, and moves none, if the other client would have too many then.
+    pub fn merge(&mut self, from: Client, to: Client, now: Instant) -> bool {
+        let ipids = |client| self.shares.get(&client).map(|share: &Share| share.ipids.clone()).unwrap_or_default();
+        let (moved, held) = (ipids(from), ipids(to));
+        if moved.union(&held).count() > self.limits.interfaces_per_client {
+            return false;
+        }
+        for ipid in moved.into_iter().filter(|_| from != to) {
             let (Some(oid), held) = (self.oid(&ipid), self.held(&ipid, from)) else { continue };
             self.count(oid, ipid, to, held, now);
             self.drop_held(ipid, from);
         }
+        true
     }
 
     /// Removes a client that is gone. Public references that it may have passed on to clients which

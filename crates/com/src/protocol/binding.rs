@@ -208,19 +208,25 @@ fn greet(
     let contexts = if alters { vec![own] } else { vec![context(0, RUNTIME), own] };
     let call_id = 1 + u32::from(alters);
     let ack = exchange(channel, &Bind { alters, flags: 0, call_id, sizes: SIZES, group: 0, contexts }, deadline)?;
-    // The outcomes are as many as the contexts.
-    let (own, others) = ack.outcomes.split_last().ok_or(code::RPC_E_INVALID_DATA)?;
-    if own.result != NEGOTIATED && own.reason == LIMIT_EXCEEDED {
-        let text = "too many clients claim the identity of this process at the server";
-        return Err(Error::new(code::E_OUTOFMEMORY, text));
-    }
-    if own.result != NEGOTIATED || others.iter().any(|runtime| runtime.result != ACCEPTED) {
-        return Err(Error::new(
-            code::RPC_E_VERSION_MISMATCH,
-            "the server speaks another version of the runtime's protocol",
-        ));
-    }
-    Ok(own.transfer)
+    transfer_in(&ack.outcomes)
+}
+
+/// Returns the transfer syntax with which a server accepts an introduction, the last of the
+/// contexts with these outcomes.
+fn transfer_in(outcomes: &[Outcome]) -> Result<SyntaxId> {
+    let (own, others) = outcomes.split_last().ok_or(code::RPC_E_INVALID_DATA)?;
+    let is_version_known = others.iter().all(|runtime| runtime.result == ACCEPTED);
+    let (code, text) = match (own.result, own.reason) {
+        (NEGOTIATED, _) if is_version_known => return Ok(own.transfer),
+        (NEGOTIATED, _) | (_, UNKNOWN_INTERFACE | NO_TRANSFER_SYNTAX) => {
+            (code::RPC_E_VERSION_MISMATCH, "the server speaks another version of the runtime's protocol")
+        }
+        (_, LIMIT_EXCEEDED) => {
+            (code::E_OUTOFMEMORY, "too many clients claim the identity of this process at the server")
+        }
+        _ => (code::E_ACCESSDENIED, "the server could not check the identity of this process; try again later"),
+    };
+    Err(Error::new(code, text))
 }
 
 /// Returns the OXID of the server in its answer to an introduction.
@@ -349,5 +355,26 @@ pub(crate) fn judge(context: &Context, own: u64, transfers: Transfers, greeting:
     match process_of(context.interface) {
         Some(_) => greeting.outcome(own),
         None => transfers.judge(context),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_introduction_is_reported_with_its_reason() {
+        let accepted = Outcome { result: ACCEPTED, ..Outcome::negotiated(0) };
+        let refusal = |last| transfer_in(&[accepted, last]).unwrap_err().code();
+        for reason in [UNKNOWN_INTERFACE, NO_TRANSFER_SYNTAX] {
+            assert_eq!(refusal(Outcome::refused(reason)), code::RPC_E_VERSION_MISMATCH);
+        }
+        assert_eq!(refusal(Outcome::refused(LIMIT_EXCEEDED)), code::E_OUTOFMEMORY);
+        // The server has no random numbers for a challenge.
+        let no_challenge = Greeting::Refused(0).outcome(1);
+        assert_eq!(refusal(no_challenge), code::E_ACCESSDENIED);
+        let other_version = [Outcome::refused(UNKNOWN_INTERFACE), Outcome::negotiated(0)];
+        assert_eq!(transfer_in(&other_version).unwrap_err().code(), code::RPC_E_VERSION_MISMATCH);
+        assert!(transfer_in(&[accepted, Greeting::Process.outcome(1)]).is_ok());
     }
 }

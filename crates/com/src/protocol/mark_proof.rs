@@ -1,13 +1,15 @@
 //! The proof of a mark, by which a client shows on a connection that it is the process of an
 //! earlier connection over another transport.
 //!
-//! The server has sent its mark for the client over the earlier connection: see
-//! [`own_calls::mark`](super::own_calls::mark). On the new connection the client asks the server
-//! for a challenge, a random number that is valid on this connection only. The proof is a code of
-//! the mark, the challenge, and the place at which the client has reached the server. So a proof
+//! The server has sent its mark for the client over the earlier connection, and a key that belongs
+//! to the mark: see [`own_calls::mark`](super::own_calls::mark). It sends the key only over shared
+//! memory, encrypted, or to a client of its own host, because the key is all that the proof needs.
+//! On the new connection the client asks the server for a challenge, a random number that is valid
+//! on this connection only. The proof is a code by the key of the challenge and of the place at
+//! which the client has reached the server. So a proof
 //! that was read on a network is not valid on another connection, and a server at another place
 //! cannot use a proof that it receives. The server answers with a code that shows that it knows the
-//! mark, too.
+//! key, too.
 
 use crate::types::identity::{endpoint_of, local_binding};
 use obvia_rpc::security::code_of;
@@ -24,13 +26,11 @@ pub(crate) struct MarkProof {
 }
 
 impl MarkProof {
-    /// Makes the proof of a server's mark for the server's challenge, at one of the server's
-    /// places.
-    pub(crate) fn new(mark: u64, challenge: u128, server: u64, place: &str) -> Self {
-        let mut key = [0; 16];
-        key[..8].copy_from_slice(&mark.to_le_bytes());
+    /// Makes the proof of a server's mark by the mark's key, for the server's challenge and at one
+    /// of the server's places.
+    pub(crate) fn new(key: u128, challenge: u128, server: u64, place: &str) -> Self {
         let (challenge, server) = (challenge.to_le_bytes(), server.to_le_bytes());
-        let code = |side: &[u8]| code_of(&key, &[side, &challenge, &server, place.as_bytes()]);
+        let code = |side: &[u8]| code_of(&key.to_le_bytes(), &[side, &challenge, &server, place.as_bytes()]);
         Self { code: code(b"client"), confirmation: code(b"server") }
     }
 }

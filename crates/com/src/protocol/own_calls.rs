@@ -204,10 +204,12 @@ pub(crate) fn release(
 }
 
 /// Returns the server's mark for this process: the same over every link, and different for every
-/// other process.
-pub(crate) fn mark(home: &mut Channel, deadline: Deadline) -> Result<u64> {
+/// other process. The key of its [proof](super::mark_proof::MarkProof) follows if the server takes
+/// the connection for confidential.
+pub(crate) fn mark(home: &mut Channel, deadline: Deadline) -> Result<(u64, Option<u128>)> {
     let answer = call(home, deadline, OP_MARK, &[])?;
-    Ok(u64::from_le_bytes(*answer.first_chunk().ok_or(code::RPC_E_INVALID_DATA)?))
+    let (mark, rest) = answer.split_first_chunk().ok_or(code::RPC_E_INVALID_DATA)?;
+    Ok((u64::from_le_bytes(*mark), rest.first_chunk().map(|key| u128::from_le_bytes(*key))))
 }
 
 /// Asks the server to unmap the `ended` regions, and then to map the region that was sent under the

@@ -1,8 +1,12 @@
 //! The places of processes: the origin of a connection, and the process or host from which a
 //! process is expected to connect.
 
+use crate::orpc::ClientNumber;
+use crate::types::threads::lock;
 use obvia_rpc::string_binding::StringBinding;
 use obvia_via::window::Peer;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Mutex;
 
 /// The greatest length of the addresses in a place's wire form, in bytes, and their number.
 const HOSTS_MAX: usize = 1024;
@@ -21,6 +25,35 @@ impl Origin {
         match peer {
             Peer::Process { serial, .. } => Self::Process(*serial),
             Peer::Host(host) => Self::Host(host.clone()),
+        }
+    }
+}
+
+/// The peers that a limit counts together, because one user or one host can make as many of them as
+/// it likes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Crowd {
+    /// The processes of a user of this host.
+    User(u32),
+    /// An IPv4 address, or the first 64 bits of an IPv6 address: a host chooses the others itself
+    /// (RFC 4291 2.5.1).
+    Network(IpAddr),
+    /// A host whose address is no IP address.
+    Host(String),
+}
+
+impl Crowd {
+    pub(crate) fn of(peer: &Peer) -> Self {
+        let host = match peer {
+            Peer::Process { uid, .. } => return Self::User(*uid),
+            Peer::Host(host) => host,
+        };
+        // An address of one link has its zone at the end.
+        let address = host.split_once('%').map_or(host.as_str(), |(address, _)| address);
+        match address.parse::<IpAddr>().map(|address| address.to_canonical()) {
+            Ok(IpAddr::V6(address)) => Self::Network(Ipv6Addr::from_bits(address.to_bits() & u128::MAX << 64).into()),
+            Ok(address) => Self::Network(address),
+            Err(_) => Self::Host(host.clone()),
         }
     }
 }
@@ -71,26 +104,38 @@ impl Place {
         bytes.extend(hosts.as_bytes());
     }
 
-    /// Returns the place to which a link leads. `local` is the address at which the peer reaches
-    /// this process over a network, and `ways` are bindings by which this process has reached the
-    /// peer.
-    pub(crate) fn behind(peer: &Peer, local: Option<&str>, ways: Vec<StringBinding>) -> Self {
-        match peer {
-            Peer::Process { serial, .. } => Self { process: Some(*serial), is_here: true, hosts: Vec::new() },
-            Peer::Host(host) => {
-                let others = ways.into_iter().map(|way| way.address).filter(|other| other != host);
-                let hosts = [host.clone()].into_iter().chain(others).collect();
-                Self { process: None, is_here: is_own_host(host, local), hosts }
+    /// Returns the place of a process whose connections have these origins. `local` is the address
+    /// at which the process reaches this one over a network.
+    pub(crate) fn of<'a>(origins: impl IntoIterator<Item = &'a Origin>, local: Option<&str>) -> Self {
+        let mut place = Self::default();
+        for origin in origins {
+            match origin {
+                Origin::Process(serial) => {
+                    place.process = Some(*serial);
+                    place.is_here = true;
+                }
+                Origin::Host(host) => {
+                    place.is_here |= is_own_host(host, local);
+                    place.hosts.push(host.clone());
+                }
             }
         }
+        place
     }
 
-    /// Returns the place of a client.
-    pub(crate) fn of(origin: &Origin, local: Option<&str>) -> Self {
-        match origin {
-            Origin::Process(serial) => Self { process: Some(*serial), is_here: true, hosts: Vec::new() },
-            Origin::Host(host) => Self { process: None, is_here: is_own_host(host, local), hosts: vec![host.clone()] },
+    /// Whether the process runs on this host.
+    pub(crate) fn is_here(&self) -> bool {
+        self.is_here
+    }
+
+    /// Returns this place with the addresses of bindings by which the process was reached.
+    pub(crate) fn reached_by(mut self, ways: impl IntoIterator<Item = StringBinding>) -> Self {
+        for way in ways {
+            if !self.hosts.contains(&way.address) {
+                self.hosts.push(way.address);
+            }
         }
+        self
     }
 
     /// Returns the place that a peer means by this one. `local` is the address at which the peer
@@ -113,7 +158,7 @@ impl Place {
     pub(crate) fn fit(&self, origin: &Origin, local: Option<&str>) -> Option<Fit> {
         match (origin, self.process) {
             (Origin::Process(serial), Some(process)) => (process == *serial).then_some(Fit::Process),
-            (Origin::Process(_), None) => self.is_here.then_some(Fit::SomeProcess),
+            (Origin::Process(_), None) => self.is_here.then_some(Fit::Host),
             (Origin::Host(host), _) if self.hosts.contains(host) => Some(Fit::Host),
             (Origin::Host(host), _) => (self.is_here && is_own_host(host, local)).then_some(Fit::OwnHost),
         }
@@ -127,18 +172,32 @@ impl Place {
     }
 }
 
-/// The relation of an origin to a place, the closest first. The processes of one host cannot be
-/// told apart over a network.
+/// The relation of an origin to a place, the closest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fit {
     /// The process.
     Process,
-    /// Some process of this host, where the place is on this host.
-    SomeProcess,
-    /// Some process of the place's host, over a network.
+    /// Some process of the place's host. The processes of one host cannot be told apart over a
+    /// network, and a process of this host that was reached over a network may be any of them.
     Host,
-    /// Some process of this host over a network, where the place is on this host.
+    /// Some process of this host over a network, where the place is a process of this host.
     OwnHost,
+}
+
+/// The client that was found last behind a link, with the number of changes of the register at that
+/// time. So calls through the link that pass references need not search it, nor make its [`Place`].
+#[derive(Default)]
+pub(crate) struct FoundClient(Mutex<Option<(u64, ClientNumber)>>);
+
+impl FoundClient {
+    /// Returns the client, unless the register has changed.
+    pub(crate) fn get(&self, changes: u64) -> Option<ClientNumber> {
+        lock(&self.0).filter(|(known, _)| *known == changes).map(|(_, number)| number)
+    }
+
+    pub(crate) fn set(&self, changes: u64, number: ClientNumber) {
+        *lock(&self.0) = Some((changes, number));
+    }
 }
 
 /// Whether an address is that of this host: a peer there reaches this process at the same address.
@@ -148,7 +207,7 @@ fn is_own_host(host: &str, local: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fit, Origin, Place};
+    use super::{Crowd, Fit, Origin, Place};
     use obvia_via::window::Peer;
 
     #[test]
@@ -188,7 +247,7 @@ mod tests {
         // The peer sees a process of this host over a network.
         let here = Place { hosts: vec!["near".to_owned()], ..Place::default() };
         let seen = here.seen_by(&far, Some("near"));
-        assert_eq!(seen.fit(&Origin::Process(3), None), Some(Fit::SomeProcess));
+        assert_eq!(seen.fit(&Origin::Process(3), None), Some(Fit::Host));
         assert_eq!(seen.fit(&Origin::Host("far".to_owned()), None), None);
     }
 
@@ -204,5 +263,18 @@ mod tests {
         // The process was reached over a network at this host.
         let reached = Place { hosts: vec!["near".to_owned()], ..unknown };
         assert!(reached.admits(&own(), Some("near")) && reached.admits(&Origin::Process(8), None));
+    }
+
+    #[test]
+    fn the_addresses_that_one_host_can_have_count_as_one() {
+        let crowd = |host: &str| Crowd::of(&Peer::Host(host.to_owned()));
+        assert_eq!(crowd("2001:db8:0:1::1"), crowd("2001:db8:0:1:ffff::2"));
+        assert_ne!(crowd("2001:db8:0:1::1"), crowd("2001:db8:0:2::1"));
+        assert_eq!(crowd("fe80::1%eth0"), crowd("fe80::2%3"));
+        assert_eq!(crowd("::ffff:10.0.0.1"), crowd("10.0.0.1"));
+        assert_ne!(crowd("10.0.0.1"), crowd("10.0.0.2"));
+        assert!(
+            crowd("one") != crowd("other") && crowd("::1") != Crowd::of(&Peer::Process { pid: 1, uid: 1, serial: 1 })
+        );
     }
 }

@@ -2,7 +2,6 @@
 //! whose peer ended, and collects state of clients that are gone.
 
 use super::Runtime;
-use super::references::place_behind;
 use crate::client::link::{Link, RELEASE_TIMEOUT};
 use crate::orpc::ClientNumber;
 use crate::types::upkeep;
@@ -17,6 +16,12 @@ const BATCH: Duration = Duration::from_millis(5);
 const RETRY: Duration = Duration::from_secs(1);
 /// The interval between searches for unused links, and for links whose mark is not known.
 const ROUND: Duration = Duration::from_secs(10);
+/// The greatest number of processes that a round asks for their marks. A silent process delays the
+/// janitor by up to a second.
+const MARKS_PER_ROUND: usize = 4;
+/// The time after which expected processes without references are forgotten. A reference is counted
+/// directly after its receiver is expected.
+const UNUSED: Duration = ROUND;
 
 /// Returns the time until references without pings or a lost client may have to be collected.
 fn until_due() -> Duration {
@@ -37,14 +42,14 @@ impl Unconnected {
         let (now, exports, clients) = (Instant::now(), runtime.exports(), runtime.clients());
         let patience = exports.patience();
         let unconnected: HashSet<_> =
-            exports.processes().into_iter().filter(|number| !clients.keeps(*number)).collect();
+            exports.processes().into_iter().filter(|number| !clients.keeps(*number, now)).collect();
         self.0.retain(|number, _| unconnected.contains(number));
         for number in unconnected {
             if now.duration_since(*self.0.entry(number).or_insert(now)) >= patience {
                 drop(exports.drop_client(number));
             }
         }
-        clients.forget_expected(now, patience, |number| exports.held_by(number) == 0);
+        clients.forget_expected(now, UNUSED, |number| exports.held_by(number) == 0);
     }
 }
 
@@ -57,7 +62,7 @@ fn give_back(runtime: &Runtime, link: &Link) -> bool {
     if !link.flush_releases(limit) {
         return false;
     }
-    let place = place_behind(link);
+    let place = link.place();
     while let Some((client, to_return)) = runtime.clients().take_references_to_return(link.oxid(), &place) {
         let unsent = link.release(&to_return, limit);
         runtime.clients().add_references_to_return(client, unsent.iter().copied());
@@ -76,7 +81,7 @@ fn give_back(runtime: &Runtime, link: &Link) -> bool {
 /// those of any process without a connection: see [`Unconnected`].
 fn has_settled(runtime: &Runtime, link: &Link) -> bool {
     // A client of this process is gone only when its own connections end.
-    let number = runtime.clients().number_behind(link.oxid(), &place_behind(link));
+    let number = runtime.number_behind(link);
     let Some(number) = number.filter(|number| !runtime.clients().has(*number)) else { return true };
     match link.has_process_ended() {
         Some(true) => drop(runtime.exports().drop_client(number)),
@@ -84,6 +89,13 @@ fn has_settled(runtime: &Runtime, link: &Link) -> bool {
         None => {}
     }
     true
+}
+
+/// Asks processes for their marks. The processes that a round does not ask follow in the next ones.
+fn learn_marks(runtime: &Runtime) {
+    let links = runtime.links();
+    let unmarked = links.iter().filter(|link| !link.is_dead() && link.wants_mark());
+    unmarked.take(MARKS_PER_ROUND).for_each(|link| link.learn_mark());
 }
 
 /// The work of the janitor, which ends with the process.
@@ -120,12 +132,6 @@ pub(crate) fn work() {
         // The janitor may be woken all the time, so a round is determined by the clock and not by
         // the timeout of the wait.
         let is_round = looked.elapsed() >= ROUND;
-        if is_round {
-            // A silent process delays the questions to the others until the next round.
-            let limit = Deadline::Within(RELEASE_TIMEOUT).start();
-            let alive = links.iter().filter(|link| !link.is_dead());
-            alive.take_while(|_| !limit.is_over()).for_each(|link| link.learn_mark());
-        }
         drop(links);
         drop(runtime.exports().collect());
         let patience = runtime.exports().patience();
@@ -136,6 +142,7 @@ pub(crate) fn work() {
         });
         if is_round {
             unconnected.collect(runtime);
+            learn_marks(runtime);
             looked = Instant::now();
         }
     }

@@ -79,7 +79,7 @@ fn serve_transfer(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Stat
         return answer(call, exports.add_to(target, caller.holder(), refs).map(|()| Vec::new()));
     }
     let giver = caller.origin();
-    let local = clients.local_to(caller.number);
+    let local = caller.local();
     let mut place = vec![0; frame.len() - 24];
     if place.len() > Place::LENGTH_MAX {
         return Err(Status::BAD_STUB_DATA);
@@ -140,7 +140,7 @@ fn serve_interfaces(call: &mut ServerCall<'_>) -> std::result::Result<Answer, St
 
 fn serve_bindings(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let caller = current_caller()?;
-    answer(call, Runtime::current().map(|runtime| runtime.list_bindings(Some(caller.number)).into_bytes()))
+    answer(call, Runtime::current().map(|runtime| runtime.list_bindings(caller.number).into_bytes()))
 }
 
 fn serve_functions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
@@ -150,7 +150,12 @@ fn serve_functions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Sta
 
 fn serve_mark(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let caller = current_caller()?;
-    answer(call, Ok(caller.exporter.clients().mark_for(caller.number).to_le_bytes().to_vec()))
+    let (clients, number) = (caller.exporter.clients(), caller.number.ok_or(Status::PROTOCOL_ERROR)?);
+    let mut mark = clients.mark_for(number).to_le_bytes().to_vec();
+    if caller.is_confidential() {
+        mark.extend(clients.mark_key_for(number).to_le_bytes());
+    }
+    answer(call, Ok(mark))
 }
 
 fn serve_regions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {

@@ -27,7 +27,7 @@ impl Runtime {
         match caller.and_then(Caller::forwarding) {
             Some(forwarding) => self.network().bindings_like(&forwarding.heard),
             None => {
-                let local = caller.and_then(|caller| self.clients().local_to(caller.number));
+                let local = caller.and_then(Caller::local);
                 self.network().bindings(local.as_deref())
             }
         }

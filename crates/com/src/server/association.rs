@@ -448,7 +448,7 @@ mod tests {
         assert_eq!(found(&users, Some(&user(7))), Some(numbers[7]));
         assert_eq!(found(&users, Some(&user(USERS_MAX))), None);
         let anonymous = users.add(None, enter).unwrap();
-        assert_eq!((found(&users, None), users.first.unwrap().number), (Some(anonymous), numbers[0]));
+        assert_eq!((found(&users, None), users.first.unwrap().number), (Some(anonymous), Some(numbers[0])));
         drop(users);
         assert!(numbers.iter().all(|number| !exporter.clients().has(*number)));
     }

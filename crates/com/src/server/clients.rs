@@ -24,14 +24,14 @@ use super::group::GroupClient;
 use super::waiting::Waiting;
 use crate::orpc::ClientNumber;
 use crate::protocol::own_calls;
-use crate::protocol::place::{Origin, Place};
+use crate::protocol::place::{FoundClient, Origin, Place};
 use crate::types::error::{Error, Result, code};
 use obvia_rpc::co::{Group, Groups};
 use obvia_rpc::security::Principal;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
-use register::{Known, Lost, Register};
+use register::{Expected, Known, Lost, Register};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -43,6 +43,10 @@ mod tests;
 /// The greatest number of entries in a client's list of references to give back. References beyond
 /// it are not returned: the client drops them when this process ends.
 const TO_RETURN_MAX: usize = own_calls::RELEASES_MAX;
+
+/// The time for which references of an expected process are kept while clients at other places claim
+/// its OXID. One of them may be the process, at an address that this process does not know.
+const STRANGERS_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The clients of a process.
 #[derive(Default)]
@@ -88,7 +92,8 @@ impl Clients {
 
     /// Counts a connection of a client. `oxid` returns the client's OXID and runs under the
     /// register's lock, so that two calls cannot give a user of a group two numbers.
-    /// `merge` moves the references of one number to another one.
+    /// `merge` moves the references of one number to another one. It returns false, and moves none,
+    /// if they are too many.
     ///
     /// # Errors
     ///
@@ -97,21 +102,24 @@ impl Clients {
         &self,
         oxid: impl FnOnce() -> std::result::Result<u64, Status>,
         arrival: &Arrival<'_>,
-        merge: &dyn Fn(ClientNumber, ClientNumber),
+        merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
     ) -> std::result::Result<Entered, Status> {
         let mut register = self.register();
         let oxid = oxid()?;
-        let is_known = |number: &ClientNumber| register.known.get(number).is_some_and(|known| known.oxid == oxid);
-        let number = match arrival.proved.filter(is_known) {
-            Some(number) => number,
-            None => register.enter(oxid, arrival, merge).map_err(|register::Full| Status::SERVER_TOO_BUSY)?,
-        };
+        let number = register.enter(oxid, arrival, merge).map_err(|register::Full| Status::SERVER_TOO_BUSY)?;
         let Some(known) = register.known.get_mut(&number) else { return Err(Status::REMOTE_NO_MEMORY) };
         known.count += 1;
-        known.local = arrival.local.map(str::to_owned).or_else(|| known.local.take());
         known.group = arrival.group.cloned();
-        if let Some(Lost { since, .. }) = known.lost.take() {
+        let lost = known.lost.take();
+        let has_moved = arrival.local.is_some() && known.local.as_deref() != arrival.local;
+        if has_moved {
+            known.local = arrival.local.map(str::to_owned);
+        }
+        if let Some(Lost { since, .. }) = lost {
             register.lost.remove(&(since, number));
+        }
+        if has_moved || lost.is_some() {
+            register.changes += 1;
         }
         Ok(Entered { oxid, number })
     }
@@ -120,6 +128,12 @@ impl Clients {
     /// links. No other client gets it.
     pub(crate) fn mark_for(&self, number: ClientNumber) -> u64 {
         self.marks.hash_one(number)
+    }
+
+    /// Returns the key with which a client proves its mark.
+    pub(crate) fn mark_key_for(&self, number: ClientNumber) -> u128 {
+        let [upper, lower] = [1, 2].map(|half: u64| u128::from(self.marks.hash_one((number, half))));
+        upper << 64 | lower
     }
 
     /// Returns the clients that claim an OXID.
@@ -135,21 +149,36 @@ impl Clients {
     /// Returns the OXID and the place of a client or an expected process.
     pub(crate) fn whereabouts(&self, number: ClientNumber) -> Option<(u64, Place)> {
         let register = self.register();
-        let known = register.known.get(&number);
-        let known = known.map(|known| (known.oxid, Place::of(&known.origin, known.local.as_deref())));
+        let known = register.known.get(&number).map(|known| (known.oxid, known.place()));
         known.or_else(|| register.expected.get(&number).map(|expected| (expected.oxid, expected.place.clone())))
     }
 
     /// Returns the number of the client with this OXID at the place to which a link of this process
-    /// leads, or of the process that is expected there.
-    pub(crate) fn number_behind(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
-        self.register().behind(oxid, place)
+    /// leads, or of the process that is expected there. `found` is the link's, and `place` returns
+    /// its place if the client has to be searched.
+    pub(crate) fn number_behind(
+        &self,
+        oxid: u64,
+        found: &FoundClient,
+        place: impl FnOnce() -> Place,
+    ) -> Option<ClientNumber> {
+        let register = self.register();
+        let search = || register.behind(oxid, &place());
+        let number = found.get(register.changes).or_else(search)?;
+        found.set(register.changes, number);
+        Some(number)
     }
 
     /// As [`Self::number_behind`]. If no client is there, the process is expected there from now
     /// on.
-    pub(crate) fn expect(&self, oxid: u64, place: &Place) -> ClientNumber {
-        self.register().expect_behind(oxid, place)
+    pub(crate) fn expect(&self, oxid: u64, found: &FoundClient, place: impl FnOnce() -> Place) -> ClientNumber {
+        let mut register = self.register();
+        let number = match found.get(register.changes) {
+            Some(number) => register.expect_again(number),
+            None => register.expect_behind(oxid, &place()),
+        };
+        found.set(register.changes, number);
+        number
     }
 
     /// As [`Self::expect`], at a place that a peer has named. `None` if too many processes are
@@ -204,13 +233,17 @@ impl Clients {
         self.register().known.contains_key(&number)
     }
 
-    /// Whether the references under a number are kept without regard to time: those of a client
-    /// that is connected or may come back, and those of an expected process that may be one of the
-    /// clients with its OXID.
-    pub(crate) fn keeps(&self, number: ClientNumber) -> bool {
+    /// Whether the references under a number are kept although no connection is known to be of
+    /// their holder, or there is one. References of a client that is connected or may come back are
+    /// kept without regard to time. Those of an expected process that may be one of the clients
+    /// with its OXID are kept for [`STRANGERS_PATIENCE`] after the process was last given some.
+    pub(crate) fn keeps(&self, number: ClientNumber, now: Instant) -> bool {
         let register = self.register();
-        let may_be_here = |oxid| register.of(oxid).next().is_some();
-        register.oxid_of(number).is_some_and(may_be_here)
+        let may_be_here = |expected: &Expected| {
+            let age = now.saturating_duration_since(expected.used);
+            age < STRANGERS_PATIENCE && register.of(expected.oxid).next().is_some()
+        };
+        register.known.contains_key(&number) || register.expected.get(&number).is_some_and(may_be_here)
     }
 
     /// Removes the expected processes that were last given references `patience` ago or earlier,
@@ -294,6 +327,7 @@ impl Clients {
         };
         known.lost = Some(lost);
         let host = known.origin.clone();
+        register.changes += 1;
         register.lost.insert((lost.since, number));
         let mut ended = Vec::new();
         while let Some(number) = register.surplus(&host) {

@@ -64,18 +64,19 @@ unsafe impl Value for ContextHandle {
     }
 }
 
-/// Returns the client of the running method, and the table of its states. No lock on [`Contexts`]
+/// Returns the client of the running method, if another process calls it, and the table of its
+/// states. No lock on [`Contexts`]
 /// may be held: a name for the client takes the lock under which clients leave, and leaving clients
 /// take the lock on [`Contexts`].
-fn client() -> Result<(ClientNumber, &'static Contexts)> {
-    let Some(caller) = caller() else { return Ok((ClientNumber::NOBODY, &OWN)) };
+fn client() -> Result<(Option<ClientNumber>, &'static Contexts)> {
+    let Some(caller) = caller() else { return Ok((None, &OWN)) };
     let client = caller.client().map_err(|status| {
         if status == Status::CONTEXT_MISMATCH {
             return mismatch();
         }
         Error::new(code::E_FAIL, format!("generating a number for the client: {status:?}"))
     })?;
-    Ok((client, caller.exporter.contexts()))
+    Ok((Some(client), caller.exporter.contexts()))
 }
 
 fn mismatch() -> Error {

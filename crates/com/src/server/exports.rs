@@ -250,9 +250,10 @@ impl Exports {
         self.tables().references.connected(Client::Process(process));
     }
 
-    /// Moves the references of one client number to another number of the same process.
-    pub(crate) fn merge_clients(&self, from: ClientNumber, to: ClientNumber) {
-        self.tables().references.merge(Client::Process(from), Client::Process(to), Instant::now());
+    /// Moves the references of one client number to another number of the same process. Returns
+    /// false, and moves none, if they are too many for one client.
+    pub(crate) fn merge_clients(&self, from: ClientNumber, to: ClientNumber) -> bool {
+        self.tables().references.merge(Client::Process(from), Client::Process(to), Instant::now())
     }
 
     /// Releases references. An excess over the holder's references is ignored.

@@ -22,8 +22,9 @@ use std::time::Instant;
 pub(crate) struct Identity {
     /// The OXID of its process, which the client claims.
     pub(crate) oxid: u64,
-    /// The number under which its references and states are kept: see [`super::clients`].
-    pub(crate) number: ClientNumber,
+    /// The number under which its references and states are kept: see [`super::clients`]. `None`
+    /// for a client that has not connected.
+    pub(crate) number: Option<ClientNumber>,
     /// Whether the client did not introduce itself, so that this process made the OXID up.
     pub(crate) is_foreign: bool,
 }
@@ -77,7 +78,7 @@ impl Presence {
             let places = places_of(own, &exporter.network().bindings(None), local, peer);
             let valid = |number| {
                 let mut valid =
-                    places.iter().map(|place| MarkProof::new(clients.mark_for(number), challenge, own, place));
+                    places.iter().map(|place| MarkProof::new(clients.mark_key_for(number), challenge, own, place));
                 Some((number, valid.find(|valid| valid.code == code)?))
             };
             clients.claimants(oxid).into_iter().find_map(valid)
@@ -136,7 +137,7 @@ impl Presence {
     /// Returns the identity of the client. `is_foreign` tells that the client has not introduced
     /// itself.
     pub(crate) fn identity(&self, is_foreign: bool) -> Identity {
-        Identity { oxid: self.oxid(), number: self.number(), is_foreign }
+        Identity { oxid: self.oxid(), number: Some(self.number()), is_foreign }
     }
 
     /// Whether the client has introduced itself with a valid proof.
@@ -182,7 +183,7 @@ mod tests {
     use crate::client::proxy::UNKNOWN_INFO;
     use crate::orpc::Client;
     use crate::protocol::binding::Introduction;
-    use crate::protocol::place::Place;
+    use crate::protocol::place::{FoundClient, Origin, Place};
     use crate::server::exporter::Exporter;
     use crate::services::process;
     use crate::types::agile::{IChecked, IChecked_Impl};
@@ -232,8 +233,8 @@ mod tests {
         let (exports, oxid) = (exporter.exports(), identity::draw().unwrap());
         let introduced = |host: &str| introduced(exporter, oxid, host);
         let give = || {
-            let place = Place::behind(&Peer::Host("far".to_owned()), None, Vec::new());
-            let holder = Client::Process(exporter.clients().expect(oxid, &place));
+            let place = || Place::of([&Origin::Host("far".to_owned())], None);
+            let holder = Client::Process(exporter.clients().expect(oxid, &FoundClient::default(), place));
             (holder, exports.add(&IUnknown::from(Object), &UNKNOWN_INFO, holder, 5).unwrap().target)
         };
         // One stranger comes after the first reference was given, and one was there before.

@@ -10,6 +10,8 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 use std::process::{Command, Stdio};
 
+/// The opnum of the call that returns the server's mark for the caller.
+const MARK: u16 = 17;
 /// The opnum of the method by which a made object returns its number.
 const NUMBER: u16 = 3;
 
@@ -53,18 +55,19 @@ impl Stranger {
         answer
     }
 
-    /// Makes a call, which must succeed.
+    /// Makes a call, which must succeed. Returns the response.
     #[track_caller]
-    fn good(&mut self, opnum: u16, frame: &[u8]) {
+    fn good(&mut self, opnum: u16, frame: &[u8]) -> Vec<u8> {
         self.calls += 1;
         let answer = self.exchange(&wire::request(1 + self.calls, opnum, frame));
         assert_eq!(answer[2], 2, "a response: {answer:02x?}");
+        answer
     }
 
     /// Releases more references to a target than there are.
     #[track_caller]
     fn releases(&mut self, target: Target) {
-        self.good(RELEASE, &release(&[(target, u64::MAX)]));
+        let _ = self.good(RELEASE, &release(&[(target, u64::MAX)]));
     }
 }
 
@@ -158,6 +161,21 @@ fn too_many_hosts_that_claim_one_identity_are_refused_with_the_reason() {
     assert_eq!([claim(HOSTS_MAX + 1).1, claim(1).1], [LIMIT_EXCEEDED, NEGOTIATED]);
     drop(all);
     await_that("another host can claim the identity", || claim(HOSTS_MAX + 1).1 == NEGOTIATED);
+    server.end();
+}
+
+/// The addresses of this host stand for those of several hosts.
+#[test]
+fn the_key_of_a_mark_is_not_sent_over_an_unencrypted_network() {
+    const KEY_LENGTH: usize = 16;
+    let directory = Directory::new();
+    let mut server = Process::start(&directory, &["server", "ncacn_ip_tcp:127.0.0.1"]);
+    let binding = server.line();
+    let answer = |host| {
+        let (mut peer, _) = Stranger::claiming_from(Ipv4Addr::new(127, 0, 0, host), fresh_oxid(), &binding);
+        peer.good(MARK, &[]).len()
+    };
+    assert_eq!(answer(1), answer(2) + KEY_LENGTH);
     server.end();
 }
 

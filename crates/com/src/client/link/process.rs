@@ -34,6 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub(super) struct Mark {
     pub(super) known: Option<u64>,
+    /// The key with which this process proves the mark, if the process has sent it.
+    pub(super) key: Option<u128>,
     /// The time when this process first asked for it.
     asked: Option<Instant>,
 }
@@ -97,7 +99,7 @@ impl Link {
         for other in others {
             if self.trusts_as(other)
                 && let Some(mark) = other.mark()?
-                && (self.mark()? == Some(mark) || self.has_proved(mark)?)
+                && (self.mark()? == Some(mark) || self.has_proved(mark, other)?)
             {
                 self.process = Arc::clone(&other.process);
                 self.note_way();
@@ -138,38 +140,45 @@ impl Link {
         let limit = Deadline::Within(span.min(PATIENCE)).start();
         // The call is made without the lock, since a thread that waits for the lock cannot be
         // cancelled. So two threads may both ask.
-        let mark = match deadline::with(limit, || self.with_home(own_calls::mark)) {
-            Ok(mark) => mark,
+        let (mark, key) = match deadline::with(limit, || self.with_home(own_calls::mark)) {
+            Ok(answer) => answer,
             Err(error) if error.code() == code::RPC_E_TIMEOUT && own.is_over() && !is_late => return Err(error),
             Err(_) => return canceller::check_cancellers().map(|()| None),
         };
-        lock(&self.mark).known = Some(mark);
+        let mut state = lock(&self.mark);
+        (state.known, state.key) = (Some(mark), key);
         Ok(Some(mark))
     }
 
-    /// Asks the process for its mark, once, if the link is encrypted. Further connections of the
-    /// link then prove the mark, so that the process recognises this one at another address.
-    /// Without encryption, anyone who reads the mark on the network could act for this process.
-    pub(crate) fn learn_mark(&self) {
+    /// Whether the mark is not known, and the process should be asked for it before it is needed.
+    /// With the mark's key, further connections of the link prove the mark, so that the process
+    /// recognises this one at another address. A process sends the key over no other network.
+    pub(crate) fn wants_mark(&self) -> bool {
         let is_encrypted = self.terms.protection().map(Protection::level) == Some(Level::Privacy);
-        if is_encrypted && self.foreign.is_none() && lock(&self.mark).asked.is_none() {
-            // Without the mark, this process counts as another client at another address.
-            let _ = self.mark();
-        }
+        is_encrypted && self.foreign.is_none() && lock(&self.mark).asked.is_none()
+    }
+
+    /// Asks the process for its mark.
+    pub(crate) fn learn_mark(&self) {
+        // Without the mark, this process counts as another client at another address.
+        let _ = self.mark();
     }
 
     /// Proves to the server that this process is the client to which the server has sent `mark`
     /// over another link. Returns whether the server has accepted the proof within [`PATIENCE`].
+    /// False if the server has sent no key of the mark.
     ///
     /// # Errors
     ///
     /// If a canceller ended the wait for the answer.
-    fn has_proved(&mut self, mark: u64) -> Result<bool> {
+    fn has_proved(&mut self, mark: u64, other: &Self) -> Result<bool> {
+        let Some(key) = lock(&other.mark).key else { return Ok(false) };
         let limit = Deadline::Within(deadline::of_thread().start().remaining().min(PATIENCE)).start();
-        match self.prove_process(mark, limit) {
+        match self.prove_process(key, limit) {
             Ok(is_proved) => {
                 if is_proved {
-                    lock(&self.mark).known = Some(mark);
+                    let mut state = lock(&self.mark);
+                    (state.known, state.key) = (Some(mark), Some(key));
                 }
                 Ok(is_proved)
             }

@@ -18,11 +18,11 @@ use windows_core::IUnknown;
 #[derive(Default)]
 pub(crate) struct Unsent(Cell<Option<Box<RequestReferences>>>);
 
-/// The references in a request, and the client for which they are counted.
+/// The references in a request.
+#[derive(Default)]
 struct RequestReferences {
-    receiver: Client,
-    /// References to objects of this process.
-    own: Vec<(TargetId, u64)>,
+    /// References to objects of this process, and the client for which each is counted.
+    own: Vec<(Client, TargetId, u64)>,
     /// Custom references, which the objects marshaled themselves.
     custom: Vec<Vec<u8>>,
 }
@@ -33,12 +33,12 @@ impl Unsent {
         let runtime = Runtime::current()?;
         let receiver = runtime.receiver_behind(link);
         if let Some(reference) = runtime.marshal_custom(object, info, receiver)? {
-            self.note(receiver, |given| given.custom.push(reference.clone()));
+            self.note(|given| given.custom.push(reference.clone()));
             return Ok(reference);
         }
-        let made = runtime.marshal(object, info, receiver)?;
+        let (receiver, made) = runtime.marshal_for(link, object, info)?;
         if made.oxid == runtime.oxid() {
-            self.note(receiver, |given| given.own.push((made.target, made.public_refs.into())));
+            self.note(|given| given.own.push((receiver, made.target, made.public_refs.into())));
         }
         made.to_wire_with(0, runtime.handler_class_of(object, receiver))
     }
@@ -52,11 +52,11 @@ impl Unsent {
         let receiver = runtime.receiver_behind(link);
         for reference in references {
             match parse(reference)? {
-                Any::Custom { .. } => unsent.note(receiver, |given| given.custom.push(reference.to_vec())),
+                Any::Custom { .. } => unsent.note(|given| given.custom.push(reference.to_vec())),
                 any => {
                     let made = ObjRef::from_any(&any)?;
                     if made.oxid == runtime.oxid() {
-                        unsent.note(receiver, |given| given.own.push((made.target, made.public_refs.into())));
+                        unsent.note(|given| given.own.push((receiver, made.target, made.public_refs.into())));
                     }
                 }
             }
@@ -64,9 +64,8 @@ impl Unsent {
         Ok(unsent)
     }
 
-    fn note(&self, receiver: Client, note: impl FnOnce(&mut RequestReferences)) {
-        let fresh = || Box::new(RequestReferences { receiver, own: Vec::new(), custom: Vec::new() });
-        let mut given = self.0.take().unwrap_or_else(fresh);
+    fn note(&self, note: impl FnOnce(&mut RequestReferences)) {
+        let mut given = self.0.take().unwrap_or_default();
         note(&mut given);
         self.0.set(Some(given));
     }
@@ -101,7 +100,8 @@ impl Unsent {
         {
             // The call itself was sent. If the list cannot be sent and the server refuses the call,
             // the references stay counted until the server ends.
-            let _ = own_calls::list_references(channel, &given.own);
+            let own: Vec<_> = given.own.iter().map(|(_, target, refs)| (*target, *refs)).collect();
+            let _ = own_calls::list_references(channel, &own);
         }
         self.settle(None);
     }
@@ -128,7 +128,9 @@ impl Drop for RequestReferences {
         if !self.own.is_empty()
             && let Ok(runtime) = Runtime::current()
         {
-            runtime.exports().release(self.receiver, std::mem::take(&mut self.own));
+            for alike in self.own.chunk_by(|(one, ..), (other, ..)| one == other) {
+                runtime.exports().release(alike[0].0, alike.iter().map(|(_, target, refs)| (*target, *refs)));
+            }
         }
     }
 }

@@ -215,13 +215,26 @@ fn the_references_of_a_client_move_to_the_client_that_is_the_same_process() {
     for (number, client, count) in [(70, process(1), 2), (70, process(2), 3), (71, process(2), 5)] {
         tables.hand_out(7, ipid(number), client, Refs::public(count), now).unwrap();
     }
-    tables.merge(process(2), process(1), now);
-    tables.merge(process(1), process(1), now);
+    assert!(tables.merge(process(2), process(1), now) && tables.merge(process(1), process(1), now));
     assert_eq!([70, 71].map(|number| tables.held(&ipid(number), process(1)).public), [5, 5]);
     assert!(tables.drop_client(process(2), now).is_empty());
     tables.check();
     assert_eq!(tables.drop_client(process(1), now).len(), 1);
     assert!(tables.is_empty());
+}
+
+#[test]
+fn the_limit_of_a_client_holds_when_references_move_to_it() {
+    let limits = Limits { interfaces_per_client: 3, ..Limits::default() };
+    let (mut tables, now) = (References::new(Pinging::default(), limits), Instant::now());
+    let mut give = |number, client| tables.hand_out(7, ipid(number), process(client), Refs::public(1), now).unwrap();
+    [(70, 1), (71, 1), (71, 2), (72, 2), (73, 3), (74, 3)]
+        .into_iter()
+        .for_each(|(number, client)| give(number, client));
+    assert!(tables.merge(process(2), process(1), now));
+    assert!(!tables.merge(process(3), process(1), now));
+    assert_eq!([1, 2, 3].map(|client| tables.held_by(process(client))), [3, 0, 2]);
+    tables.check();
 }
 
 #[test]

@@ -11,9 +11,6 @@ use windows_core::GUID;
 pub struct ClientNumber(u64);
 
 impl ClientNumber {
-    /// The number that no client has.
-    pub const NOBODY: Self = Self(0);
-
     /// Makes a client number.
     pub const fn new(number: u64) -> Self {
         Self(number)

@@ -2,19 +2,22 @@
 
 use super::{Arrival, GroupClient};
 use crate::orpc::ClientNumber;
-use crate::protocol::place::{Fit, Origin, Place};
+use crate::protocol::place::{Crowd, Fit, Origin, Place};
 use obvia_rpc::co::Group;
 use obvia_rpc::security::Principal;
 use obvia_rpc::vi_call::TargetId;
-use obvia_via::window::Peer;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The greatest number of clients that claim the same OXID, among the processes of one user of this
-/// host, and among all other hosts. A client that is expected at its place enters in any case.
+/// The greatest number of processes of one user of this host, and of other hosts, that claim the
+/// same OXID. A client that is expected at its place enters in any case.
 pub(super) const SAME_OXID_MAX: usize = 16;
+/// The greatest number of addresses of one other host from which the same OXID is claimed.
+pub(super) const SAME_HOST_MAX: usize = 8;
+/// The greatest number of further origins of a client. The oldest leaves first.
+pub(super) const FURTHER_MAX: usize = 8;
 /// The greatest number of processes that are expected because peers have named them. One
 /// process may be expected at up to [`SAME_OXID_MAX`] places.
 const EXPECTED_MAX: usize = 1 << 14;
@@ -37,6 +40,8 @@ pub(super) struct Register {
     numbers: HashMap<u64, Vec<ClientNumber>>,
     /// The number that was given last.
     last: u64,
+    /// The number of changes after which a search may find another client.
+    pub(super) changes: u64,
     /// The lost clients, ordered by the time of the loss.
     pub(super) lost: BTreeSet<(Instant, ClientNumber)>,
 }
@@ -44,9 +49,11 @@ pub(super) struct Register {
 /// A client: its verified properties and the number of its connections.
 pub(super) struct Known {
     pub(super) oxid: u64,
+    /// The origin of the first connection. Connections with this origin need no proof.
     pub(super) origin: Origin,
-    /// The user of a process of this host.
-    user: Option<u32>,
+    /// The other origins of connections that have proved the client's mark, the newest last.
+    further: Vec<Origin>,
+    crowd: Crowd,
     /// The host name by which the client reaches this process.
     pub(super) local: Option<String>,
     /// The principal that has proved to own the process, if any.
@@ -83,14 +90,19 @@ pub(super) struct Lost {
 pub(super) struct Full;
 
 impl Known {
+    fn origins(&self) -> impl Iterator<Item = &Origin> {
+        [&self.origin].into_iter().chain(&self.further)
+    }
+
+    /// Returns the place of the client.
+    pub(super) fn place(&self) -> Place {
+        Place::of(self.origins(), self.local.as_deref())
+    }
+
     /// Returns how well the client fits a place, as [`Place::fit`].
     pub(super) fn fit(&self, place: &Place) -> Option<Fit> {
-        place.fit(&self.origin, self.local.as_deref())
+        self.origins().filter_map(|origin| place.fit(origin, self.local.as_deref())).min()
     }
-}
-
-fn user_of(peer: &Peer) -> Option<u32> {
-    if let Peer::Process { uid, .. } = peer { Some(*uid) } else { None }
 }
 
 impl Register {
@@ -110,9 +122,11 @@ impl Register {
     }
 
     /// Returns the client of an OXID that fits a place best, or the process that is expected there.
+    /// Of several that fit alike, this is one that is connected, and of these the one that entered
+    /// first: other peers learn the OXID from the process.
     pub(super) fn at(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
-        let fits = self.of(oxid).filter_map(|(number, known)| Some((known.fit(place)?, number)));
-        let known = fits.filter(|(fit, _)| *fit != Fit::OwnHost).min().map(|(_, number)| number);
+        let fits = self.of(oxid).filter_map(|(number, known)| Some((known.fit(place)?, known.lost.is_some(), number)));
+        let known = fits.filter(|(fit, ..)| *fit != Fit::OwnHost).min().map(|(.., number)| number);
         let expected = || self.expected_of(oxid).find(|(_, expected)| expected.place == *place);
         known.or_else(|| expected().map(|(number, _)| number))
     }
@@ -133,6 +147,7 @@ impl Register {
     /// Returns a number that no client has had.
     fn next_number(&mut self, oxid: u64) -> ClientNumber {
         self.last += 1;
+        self.changes += 1;
         let number = ClientNumber::new(self.last);
         self.numbers.entry(oxid).or_default().push(number);
         number
@@ -151,54 +166,102 @@ impl Register {
         self.expect(oxid, place, self.behind(oxid, place))
     }
 
-    fn expect(&mut self, oxid: u64, place: &Place, found: Option<ClientNumber>) -> ClientNumber {
-        let used = Instant::now();
-        let number = found.unwrap_or_else(|| self.next_number(oxid));
-        if !self.known.contains_key(&number) {
-            let fresh = || Expected { oxid, place: place.clone(), used };
-            self.expected.entry(number).or_insert_with(fresh).used = used;
+    /// Notes that the client or the expected process with this number is given references again.
+    pub(super) fn expect_again(&mut self, number: ClientNumber) -> ClientNumber {
+        if let Some(expected) = self.expected.get_mut(&number) {
+            expected.used = Instant::now();
         }
         number
     }
 
-    /// Returns the number of the client of a connection that has no valid proof. A new client takes
-    /// over the numbers under which it is expected: the first one stays, and `merge` moves the
-    /// references of each further one to it.
+    fn expect(&mut self, oxid: u64, place: &Place, found: Option<ClientNumber>) -> ClientNumber {
+        if let Some(number) = found {
+            return self.expect_again(number);
+        }
+        let number = self.next_number(oxid);
+        self.expected.insert(number, Expected { oxid, place: place.clone(), used: Instant::now() });
+        number
+    }
+
+    /// Whether no further client from a crowd may claim an OXID.
+    fn is_full(&self, oxid: u64, crowd: &Crowd) -> bool {
+        let is_user = |crowd: &Crowd| matches!(crowd, Crowd::User(_));
+        let beside = self.of(oxid).filter(|(_, known)| known.crowd == *crowd).count();
+        if is_user(crowd) || beside > 0 {
+            return beside >= if is_user(crowd) { SAME_OXID_MAX } else { SAME_HOST_MAX };
+        }
+        let hosts: HashSet<_> = self.of(oxid).map(|(_, known)| &known.crowd).filter(|crowd| !is_user(crowd)).collect();
+        hosts.len() >= SAME_OXID_MAX
+    }
+
+    /// Returns the number of the client of a connection: the client of which the connection has
+    /// proved the mark, the client with the connection's origin, the process that is expected
+    /// there, or a new client. References for processes that are expected there belong to the
+    /// client, too: `merge` moves those of another number, unless they are too many.
     pub(super) fn enter(
         &mut self,
         oxid: u64,
         arrival: &Arrival<'_>,
-        merge: &dyn Fn(ClientNumber, ClientNumber),
+        merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
     ) -> Result<ClientNumber, Full> {
-        let (origin, user) = (Origin::of(arrival.peer), user_of(arrival.peer));
-        if let Some((number, _)) = self.of(oxid).find(|(_, known)| known.origin == origin) {
-            return Ok(number);
-        }
+        let origin = Origin::of(arrival.peer);
         let is_meant = |(_, expected): &(_, &Expected)| expected.place.admits(&origin, arrival.local);
         let meant: Vec<_> = self.expected_of(oxid).filter(is_meant).map(|(number, _)| number).collect();
-        let number = match meant.split_first() {
-            Some((&number, others)) => {
-                self.expected.remove(&number);
-                for &other in others {
-                    merge(other, number);
-                    self.remove(other);
-                }
-                number
+        let is_proved = |number: &ClientNumber| self.known.get(number).is_some_and(|known| known.oxid == oxid);
+        let proved = arrival.proved.filter(is_proved);
+        let from_there = || self.of(oxid).find(|(_, known)| known.origin == origin).map(|(number, _)| number);
+        let number = match proved.or_else(from_there) {
+            Some(number) => number,
+            None => self.add(oxid, origin.clone(), arrival, meant.first().copied())?,
+        };
+        for other in meant {
+            if other != number && merge(other, number) {
+                self.remove(other);
             }
-            None if self.of(oxid).filter(|(_, known)| known.user == user).count() >= SAME_OXID_MAX => {
-                return Err(Full);
-            }
+        }
+        self.note_further(number, origin);
+        Ok(number)
+    }
+
+    /// Adds a client, which takes over the number of an expected process if there is one.
+    fn add(
+        &mut self,
+        oxid: u64,
+        origin: Origin,
+        arrival: &Arrival<'_>,
+        expected: Option<ClientNumber>,
+    ) -> Result<ClientNumber, Full> {
+        let crowd = Crowd::of(arrival.peer);
+        let number = match expected {
+            Some(number) => number,
+            None if self.is_full(oxid, &crowd) => return Err(Full),
             None => self.next_number(oxid),
         };
-        let (local, owner, group, to_return) = (None, None, None, Vec::new());
-        let known = Known { oxid, origin, user, local, owner, group, count: 0, to_return, lost: None };
+        self.expected.remove(&number);
+        let (further, to_return, local, owner, group, lost) = Default::default();
+        let known = Known { oxid, origin, further, crowd, local, owner, group, count: 0, to_return, lost };
         self.known.insert(number, known);
+        self.changes += 1;
         Ok(number)
+    }
+
+    /// Records an origin of a client's connection.
+    fn note_further(&mut self, number: ClientNumber, origin: Origin) {
+        let Some(known) = self.known.get_mut(&number) else { return };
+        if known.origins().any(|other| *other == origin) {
+            return;
+        }
+        if known.further.len() >= FURTHER_MAX {
+            known.further.remove(0);
+        }
+        known.further.push(origin);
+        self.changes += 1;
     }
 
     /// Removes a client or an expected process.
     pub(super) fn remove(&mut self, number: ClientNumber) {
         let Some(oxid) = self.oxid_of(number) else { return };
+        self.changes += 1;
         self.expected.remove(&number);
         if let Some(known) = self.known.remove(&number) {
             if let Some(Lost { since, .. }) = known.lost {

@@ -1,8 +1,8 @@
 //! Tests of clients that enter, are lost, come back or are expected, with made-up times instead of
 //! waiting.
 
-use super::register::{KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, SAME_OXID_MAX};
-use super::{Arrival, Clients, End, Place, TO_RETURN_MAX};
+use super::register::{FURTHER_MAX, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, SAME_HOST_MAX, SAME_OXID_MAX};
+use super::{Arrival, Clients, End, FoundClient, Origin, Place, STRANGERS_PATIENCE, TO_RETURN_MAX};
 use crate::orpc::ClientNumber;
 use crate::types::error::code;
 use obvia_rpc::status::Status;
@@ -22,12 +22,30 @@ fn process(pid: u32) -> Peer {
     Peer::Process { pid, uid: 0, serial: pid.into() }
 }
 
-/// Returns the place to which a link without further bindings leads.
-fn place(peer: &Peer) -> Place {
-    Place::behind(peer, None, Vec::new())
+/// Returns the place of a peer that reaches this process at `local`.
+fn place_at(peer: &Peer, local: Option<&str>) -> Place {
+    Place::of([&Origin::of(peer)], local)
 }
 
-fn unmerged(from: ClientNumber, to: ClientNumber) {
+/// Returns the place to which a link without further bindings leads.
+fn place(peer: &Peer) -> Place {
+    place_at(peer, None)
+}
+
+/// Returns this place with further addresses.
+fn reached_by(place: Place, hosts: &[&str]) -> Place {
+    place.reached_by(hosts.iter().map(|host| StringBinding::new(ProtocolSequence::IpTcp, *host, "1")))
+}
+
+fn expect(clients: &Clients, oxid: u64, place: &Place) -> ClientNumber {
+    clients.expect(oxid, &FoundClient::default(), || place.clone())
+}
+
+fn number_behind(clients: &Clients, oxid: u64, place: &Place) -> Option<ClientNumber> {
+    clients.number_behind(oxid, &FoundClient::default(), || place.clone())
+}
+
+fn unmerged(from: ClientNumber, to: ClientNumber) -> bool {
     panic!("{from:?} is {to:?}");
 }
 
@@ -148,8 +166,8 @@ fn refs(count: u32) -> Vec<(TargetId, u32)> {
 /// Takes the references for a client over a link to `peer`, which reaches this process at `local`
 /// and was reached at `hosts`. Returns the number of references.
 fn take_references_to_return(clients: &Clients, oxid: u64, peer: &Peer, local: Option<&str>, hosts: &[&str]) -> usize {
-    let ways = hosts.iter().map(|host| StringBinding::new(ProtocolSequence::IpTcp, *host, "1")).collect();
-    clients.take_references_to_return(oxid, &Place::behind(peer, local, ways)).map_or(0, |(_, refs)| refs.len())
+    let place = reached_by(place_at(peer, local), hosts);
+    clients.take_references_to_return(oxid, &place).map_or(0, |(_, refs)| refs.len())
 }
 
 #[test]
@@ -236,10 +254,7 @@ fn a_valid_proof_makes_connections_of_several_origins_one_client() {
 fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
     let clients = Clients::default();
     let of_user = |uid, serial| Peer::Process { pid: 9, uid, serial };
-    let enter = |peer: &Peer| {
-        let arrival = Arrival { peer, local: None, group: None, proved: None };
-        clients.enter(|| Ok(1), &arrival, &unmerged).map(drop)
-    };
+    let enter = |peer: &Peer| try_to_enter(&clients, peer);
     let max = SAME_OXID_MAX as u64;
     for number in 0..max {
         assert_eq!((enter(&of_user(0, number)), enter(&host(&format!("{number}")))), (Ok(()), Ok(())));
@@ -249,22 +264,46 @@ fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
     // Known clients connect again, and the processes of another user are not kept out.
     assert_eq!([of_user(0, 0), host("0"), of_user(1, max)].map(|peer| enter(&peer)), [Ok(()); 3]);
     // Neither is a process that is expected at its place.
-    clients.expect(1, &place(&host("far")));
+    expect(&clients, 1, &place(&host("far")));
     assert_eq!((enter(&host("far")), enter(&host("farther"))), (Ok(()), refused));
+}
+
+fn try_to_enter(clients: &Clients, peer: &Peer) -> Result<(), Status> {
+    let arrival = Arrival { peer, local: None, group: None, proved: None };
+    clients.enter(|| Ok(1), &arrival, &unmerged).map(drop)
+}
+
+#[test]
+fn the_addresses_of_one_host_do_not_keep_other_hosts_out() {
+    let clients = Clients::default();
+    let address = |number: usize| host(&format!("2001:db8:0:1::{number:x}"));
+    for number in 0..SAME_HOST_MAX {
+        assert_eq!(try_to_enter(&clients, &address(number)), Ok(()));
+    }
+    for number in SAME_HOST_MAX..2 * SAME_OXID_MAX {
+        assert_eq!(try_to_enter(&clients, &address(number)), Err(Status::SERVER_TOO_BUSY));
+    }
+    for other in 1..SAME_OXID_MAX {
+        assert_eq!(try_to_enter(&clients, &host(&format!("2001:db8:1:{other:x}::1"))), Ok(()));
+    }
+    assert_eq!(try_to_enter(&clients, &host("10.0.0.1")), Err(Status::SERVER_TOO_BUSY));
 }
 
 #[test]
 fn expected_processes_enter_from_their_place() {
     for (own, stranger) in [(process(7), process(8)), (process(7), host("far")), (host("far"), host("farther"))] {
         let clients = Clients::default();
-        let number = clients.expect(1, &place(&own));
-        assert_eq!((clients.expect(1, &place(&own)), clients.number_behind(1, &place(&own))), (number, Some(number)));
-        assert_eq!(clients.number_behind(1, &place(&stranger)), None);
+        let number = expect(&clients, 1, &place(&own));
+        assert_eq!(
+            (expect(&clients, 1, &place(&own)), number_behind(&clients, 1, &place(&own))),
+            (number, Some(number))
+        );
+        assert_eq!(number_behind(&clients, 1, &place(&stranger)), None);
         // A client that enters from elsewhere, or with another OXID, is another one.
         let other = enter(&clients, 1, &stranger);
         assert!(other != number && enter(&clients, 2, &own) != number && !clients.has(number));
         assert_eq!(enter(&clients, 1, &own), number);
-        assert_eq!((clients.expect(1, &place(&own)), clients.expect(1, &place(&stranger))), (number, other));
+        assert_eq!((expect(&clients, 1, &place(&own)), expect(&clients, 1, &place(&stranger))), (number, other));
     }
 }
 
@@ -273,26 +312,98 @@ fn references_for_a_process_go_to_the_client_that_fits_its_place_best() {
     let clients = Clients::default();
     // Both clients run on this host.
     let far = enter_at(&clients, 1, &host("near"), Some("near"));
-    assert_eq!(clients.number_behind(1, &place(&process(7))), Some(far));
+    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(far));
     let local = enter(&clients, 1, &process(7));
-    let over_network = Place::behind(&host("near"), Some("near"), Vec::new());
-    for place in [&place(&process(7)), &over_network] {
-        assert_eq!(clients.number_behind(1, place), Some(local));
+    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(local));
+    let over_network = place_at(&host("near"), Some("near"));
+    assert_eq!(number_behind(&clients, 1, &over_network), Some(far));
+    assert_eq!(leave(&clients, far, End::InOrder, 0), [far]);
+    assert_eq!(number_behind(&clients, 1, &over_network), Some(local));
+}
+
+#[test]
+fn later_claimants_of_an_oxid_do_not_fit_a_place_of_this_host_better() {
+    let over_network = place_at(&host("near"), Some("near"));
+    let peers = [host("near"), process(7)];
+    for [first, later] in [[&peers[0], &peers[1]], [&peers[1], &peers[0]]] {
+        let clients = Clients::default();
+        let [owner, stranger] = [first, later].map(|peer| enter_at(&clients, 1, peer, Some("near")));
+        assert_eq!(number_behind(&clients, 1, &over_network), Some(owner), "{first:?}");
+        // A connected client is a better guess than a lost one.
+        if matches!(first, Peer::Host(_)) {
+            leave(&clients, owner, End::Lost(Instant::now()), 1);
+            assert_eq!(number_behind(&clients, 1, &over_network), Some(stranger));
+        }
     }
-    assert_eq!(
-        (leave(&clients, far, End::InOrder, 0), clients.number_behind(1, &over_network)),
-        (vec![far], Some(local))
-    );
+}
+
+#[test]
+fn a_client_gets_the_references_that_wait_at_the_address_where_it_proves_its_mark() {
+    let clients = Clients::default();
+    let (before, after) = (host("before"), host("after"));
+    let number = enter(&clients, 1, &before);
+    let waiting = expect(&clients, 1, &place(&after));
+    let other = expect(&clients, 1, &place(&host("other")));
+    let merged = RefCell::new(Vec::new());
+    let merge = |from, to| {
+        merged.borrow_mut().push((from, to));
+        true
+    };
+    let arrival = Arrival { peer: &after, local: None, group: None, proved: Some(number) };
+    assert_eq!(clients.enter(|| Ok(1), &arrival, &merge).unwrap().number, number);
+    assert_eq!(merged.into_inner(), [(waiting, number)]);
+    assert_eq!((clients.oxid_of(waiting), clients.oxid_of(other)), (None, Some(1)));
+    // Further references for that address are the client's, and other processes learn the address.
+    assert_eq!(expect(&clients, 1, &place(&after)), number);
+    let (oxid, whereabouts) = clients.whereabouts(number).unwrap();
+    assert_eq!((oxid, whereabouts), (1, reached_by(place(&before), &["after"])));
+    // The proved addresses are limited, and the first one stays.
+    for index in 0..FURTHER_MAX {
+        enter_as(&clients, 1, &host(&format!("{index}")), number);
+    }
+    assert_eq!(number_behind(&clients, 1, &place(&before)), Some(number));
+    assert_eq!(number_behind(&clients, 1, &place(&after)), None);
+}
+
+#[test]
+fn references_that_are_too_many_for_a_client_stay_those_of_the_expected_process() {
+    let clients = Clients::default();
+    let places = [place(&host("far")), reached_by(place(&host("farther")), &["far"])];
+    let [first, second] = places.map(|place| expect(&clients, 1, &place));
+    let arrival = Arrival { peer: &host("far"), local: None, group: None, proved: None };
+    assert_eq!(clients.enter(|| Ok(1), &arrival, &|_, _| false).unwrap().number, first);
+    assert!(clients.keeps(second, Instant::now()));
+}
+
+#[test]
+fn the_client_behind_a_link_is_searched_once() {
+    let (clients, found) = (Clients::default(), FoundClient::default());
+    let unsearched = || panic!("the place is made again");
+    let far = place(&host("far"));
+    let number = clients.expect(1, &found, || far.clone());
+    assert_eq!(clients.expect(1, &found, unsearched), number);
+    assert_eq!(clients.number_behind(1, &found, unsearched), Some(number));
+    // Each change that may give another result leads to a new search.
+    let entered = enter(&clients, 1, &host("far"));
+    assert_eq!((entered, clients.expect(1, &found, || far.clone())), (number, number));
+    enter(&clients, 1, &host("far"));
+    assert_eq!(clients.expect(1, &found, unsearched), number);
+    for _ in 0..2 {
+        leave(&clients, number, End::InOrder, 0);
+    }
+    assert_ne!(clients.expect(1, &found, || far.clone()), number);
 }
 
 #[test]
 fn a_process_that_is_expected_at_several_places_gets_all_references() {
     let clients = Clients::default();
-    let ways = vec![StringBinding::new(ProtocolSequence::IpTcp, "far", "1")];
-    let places = [place(&host("far")), Place::behind(&host("farther"), None, ways), place(&host("near"))];
-    let [first, second, other] = places.map(|place| clients.expect(1, &place));
+    let places = [place(&host("far")), reached_by(place(&host("farther")), &["far"]), place(&host("near"))];
+    let [first, second, other] = places.map(|place| expect(&clients, 1, &place));
     let merged = RefCell::new(Vec::new());
-    let merge = |from, to| merged.borrow_mut().push((from, to));
+    let merge = |from, to| {
+        merged.borrow_mut().push((from, to));
+        true
+    };
     let arrival = Arrival { peer: &host("far"), local: None, group: None, proved: None };
     assert_eq!(clients.enter(|| Ok(1), &arrival, &merge).unwrap().number, first);
     assert_eq!(merged.into_inner(), [(second, first)]);
@@ -302,13 +413,16 @@ fn a_process_that_is_expected_at_several_places_gets_all_references() {
 #[test]
 fn references_of_expected_processes_are_kept_while_a_client_may_be_the_process() {
     let clients = Clients::default();
-    let number = clients.expect(1, &place(&host("far")));
+    let number = expect(&clients, 1, &place(&host("far")));
     let forget = |unused| clients.forget_expected(Instant::now() + PATIENCE, PATIENCE, |_| unused);
-    assert!(!clients.keeps(number));
+    let (now, late) = (Instant::now(), Instant::now() + STRANGERS_PATIENCE);
+    assert!(!clients.keeps(number, now));
     let other = enter(&clients, 1, &host("farther"));
-    assert!(clients.keeps(number) && clients.keeps(other));
+    assert!(clients.keeps(number, now) && clients.keeps(other, now));
+    // A stranger does not keep them forever.
+    assert!(!clients.keeps(number, late) && clients.keeps(other, late));
     leave(&clients, other, End::InOrder, 0);
-    assert!(!clients.keeps(number));
+    assert!(!clients.keeps(number, now));
     forget(false);
     clients.forget_expected(Instant::now(), PATIENCE, |_| true);
     assert_eq!(clients.oxid_of(number), Some(1));
@@ -334,6 +448,6 @@ fn the_places_of_a_receiver_are_limited() {
     assert_eq!(pass_on("0", Ok(())).unwrap(), all[0]);
     assert_eq!(pass_on("far", Ok(())).unwrap_err().code(), code::E_OUTOFMEMORY);
     // The links of this process have no such limit.
-    let far = clients.expect(1, &place(&host("far")));
+    let far = expect(&clients, 1, &place(&host("far")));
     assert_eq!(pass_on("far", Ok(())).unwrap(), far);
 }

@@ -1,7 +1,7 @@
 //! Tests of the state that the links to one process share, and of the proofs by which links join
 //! it.
 
-use super::{Link, PATIENCE, has_ended, watch};
+use super::{Link, Mark, PATIENCE, has_ended, watch};
 use crate::client::address::Address;
 use crate::protocol::binding::{self, Welcome};
 use crate::protocol::mark_proof::{MarkProof, place_of};
@@ -86,7 +86,7 @@ fn links_by_memory_and_by_a_network_lead_to_one_process_once_they_have_proved_it
             let limit = Deadline::Within(ground::LATEST);
             let mut further = [(); 3].map(|()| late.connect(&late.options, limit).unwrap());
             for channel in &mut further {
-                assert_eq!(own_calls::mark(channel, limit).ok(), early.mark().unwrap(), "{network}");
+                assert_eq!(mark_over(channel), early.mark().unwrap(), "{network}");
             }
         }
     }
@@ -96,17 +96,28 @@ fn links_by_memory_and_by_a_network_lead_to_one_process_once_they_have_proved_it
 #[cfg_attr(miri, ignore = "opens sockets")]
 fn a_false_proof_changes_nothing() {
     let (near, limit) = (Link::to_itself(), Deadline::Within(ground::LATEST));
-    let mark = near.mark().unwrap().unwrap();
+    let key = key_of(&near);
     for network in NETWORKS {
         let mut far = over(network);
         let own = far.mark().unwrap();
-        assert!(!far.prove_process(mark.wrapping_add(1), limit).unwrap(), "{network}");
+        assert!(!far.prove_process(key.wrapping_add(1), limit).unwrap(), "{network}");
         // A server at another place has passed the proof on.
-        let relayed = |challenge| MarkProof::new(mark, challenge, far.oxid, "ncacn_ip_tcp:127.0.0.1[1]");
+        let relayed = |challenge| MarkProof::new(key, challenge, far.oxid, "ncacn_ip_tcp:127.0.0.1[1]");
         let (mut channel, welcome) = introduced(&far, relayed);
         assert_eq!(welcome, Welcome::Process(far.oxid), "{network}");
-        assert_eq!(own_calls::mark(&mut channel, limit).ok(), own, "{network}");
+        assert_eq!(mark_over(&mut channel), own, "{network}");
     }
+}
+
+/// Returns the key of the mark of a link's process.
+fn key_of(link: &Link) -> u128 {
+    link.mark().unwrap();
+    lock(&link.mark).key.unwrap()
+}
+
+/// Returns the mark of the client of a connection.
+fn mark_over(channel: &mut Channel) -> Option<u64> {
+    own_calls::mark(channel, limit()).ok().map(|(mark, _)| mark)
 }
 
 /// Returns a connection with this proof, and the server's answer.
@@ -121,7 +132,7 @@ fn introduced(link: &Link, prove: impl Fn(u128) -> MarkProof) -> (Channel, Welco
 #[cfg_attr(miri, ignore = "opens sockets")]
 fn a_proof_is_not_valid_on_another_connection() {
     let near = Link::to_itself();
-    let mark = near.mark().unwrap().unwrap();
+    let (mark, key) = (near.mark().unwrap().unwrap(), key_of(&near));
     // The connections of a datagram client share one challenge.
     for network in &NETWORKS[..2] {
         let far = over(network);
@@ -130,7 +141,7 @@ fn a_proof_is_not_valid_on_another_connection() {
         let (seen, proof) = (Cell::new(0), Cell::new(None));
         let prove = |challenge| {
             seen.set(challenge);
-            let made = MarkProof::new(mark, challenge, far.oxid, &place);
+            let made = MarkProof::new(key, challenge, far.oxid, &place);
             proof.set(Some(made));
             made
         };
@@ -142,7 +153,7 @@ fn a_proof_is_not_valid_on_another_connection() {
         };
         let (mut second, welcome) = introduced(&far, replay);
         assert_eq!(welcome, Welcome::Process(far.oxid), "{network}");
-        assert_ne!(own_calls::mark(&mut second, limit()).unwrap(), mark, "{network}");
+        assert_ne!(mark_over(&mut second), Some(mark), "{network}");
     }
 }
 
@@ -154,14 +165,32 @@ fn a_network_client_at_another_address_stays_one_client() {
         return;
     }
     let (before, after) = (over("ncacn_ip_tcp:127.0.0.1"), over("ncacn_ip_tcp:::1"));
-    // No mark goes over a network without encryption if it is not needed.
-    before.learn_mark();
-    assert_eq!(lock(&before.mark).known, None);
-    let known = before.mark().unwrap();
-    assert!(known.is_some() && after.mark().unwrap() != known);
-    lock(&after.mark).known = known;
+    // No mark is asked for in advance without encryption.
+    assert!(!before.wants_mark());
+    let (known, key) = (before.mark().unwrap(), Some(key_of(&before)));
+    assert!(after.mark().unwrap() != known);
+    *lock(&after.mark) = Mark { known, key, ..Mark::default() };
     let mut further = after.connect(&after.options, limit()).unwrap();
-    assert_eq!(own_calls::mark(&mut further, limit()).ok(), known);
+    assert_eq!(mark_over(&mut further), known);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_connection_of_a_client_that_the_server_has_given_up_fails_once() {
+    for network in NETWORKS {
+        let link = over(network);
+        let own = link.mark().unwrap();
+        // The server refuses the proof, but sees the same client.
+        lock(&link.mark).key = Some(0);
+        assert!(link.connect(&link.options, limit()).is_ok(), "{network}");
+        // The server sees another client than before, as after the loss of all connections.
+        lock(&link.mark).known = own.map(|mark| !mark);
+        let refused = link.connect(&link.options, limit()).err().map(|error| error.code());
+        assert_eq!(refused, Some(code::RPC_E_DISCONNECTED), "{network}");
+        // The next connection is one of the new client.
+        assert!(link.connect(&link.options, limit()).is_ok(), "{network}");
+        assert_eq!(link.mark().unwrap(), own, "{network}");
+    }
 }
 
 #[test]
@@ -173,7 +202,7 @@ fn a_link_whose_client_the_server_has_given_up_makes_no_connection() {
         late.join(&[Arc::clone(&early)]).unwrap();
         assert!(late.connect(&late.options, limit()).is_ok(), "{network}");
         // The server does not know this mark, as after the loss of all connections.
-        lock(&late.mark).known = Some(0);
+        lock(&late.mark).key = Some(0);
         let refused = late.connect(&late.options, limit()).err().map(|error| error.code());
         assert_eq!(refused, Some(code::RPC_E_DISCONNECTED), "{network}");
     }
