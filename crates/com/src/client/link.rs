@@ -265,8 +265,8 @@ impl Link {
         }
     }
 
-    /// Introduces this process on a connection, with a proof of its mark if the mark's key is given.
-    /// Returns whether the server has accepted the proof.
+    /// Introduces this process on a connection, with a proof of its mark if there is a key. Returns
+    /// whether the server has accepted the proof.
     fn introduce(&self, channel: &mut Channel, key: Option<u128>, deadline: Deadline) -> Result<bool> {
         let own = self.local_process.oxid();
         let welcome = match key {

@@ -34,6 +34,7 @@ use windows_core::GUID;
 mod tests;
 mod values;
 
+pub(crate) use values::is_older;
 pub use values::{Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, Refs};
 
 #[derive(Debug)]
@@ -497,9 +498,4 @@ fn share<'a>(shares: &'a mut HashMap<Client, Share>, limits: &Limits, client: Cl
         Entry::Vacant(_) if count >= limits.clients => Err(OUT_OF_RESOURCES),
         Entry::Vacant(entry) => Ok(entry.insert(Share::default())),
     }
-}
-
-/// Whether a sequence number precedes a known one (MS-DCOM 3.1.2.5.1.3). The numbers wrap around.
-pub(crate) fn is_older(sequence: u16, known: u16) -> bool {
-    sequence < known && known - sequence < 1 << 15
 }

@@ -29,10 +29,10 @@ impl Origin {
     }
 }
 
-/// The peers that a limit counts together, because one user or one host can make as many of them as
-/// it likes.
+/// A group of peers that share a limit, because one user or one host can appear as any number of
+/// them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Crowd {
+pub(crate) enum SourceGroup {
     /// The processes of a user of this host.
     User(u32),
     /// An IPv4 address, or the first 64 bits of an IPv6 address: a host chooses the others itself
@@ -42,7 +42,7 @@ pub(crate) enum Crowd {
     Host(String),
 }
 
-impl Crowd {
+impl SourceGroup {
     pub(crate) fn of(peer: &Peer) -> Self {
         let host = match peer {
             Peer::Process { uid, .. } => return Self::User(*uid),
@@ -180,7 +180,8 @@ pub(crate) enum Fit {
     /// Some process of the place's host. The processes of one host cannot be told apart over a
     /// network, and a process of this host that was reached over a network may be any of them.
     Host,
-    /// Some process of this host over a network, where the place is a process of this host.
+    /// Some process of this host over a network, where the place is on this host and lacks the
+    /// address.
     OwnHost,
 }
 
@@ -207,7 +208,7 @@ fn is_own_host(host: &str, local: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Crowd, Fit, Origin, Place};
+    use super::{Fit, Origin, Place, SourceGroup};
     use obvia_via::window::Peer;
 
     #[test]
@@ -267,14 +268,15 @@ mod tests {
 
     #[test]
     fn the_addresses_that_one_host_can_have_count_as_one() {
-        let crowd = |host: &str| Crowd::of(&Peer::Host(host.to_owned()));
-        assert_eq!(crowd("2001:db8:0:1::1"), crowd("2001:db8:0:1:ffff::2"));
-        assert_ne!(crowd("2001:db8:0:1::1"), crowd("2001:db8:0:2::1"));
-        assert_eq!(crowd("fe80::1%eth0"), crowd("fe80::2%3"));
-        assert_eq!(crowd("::ffff:10.0.0.1"), crowd("10.0.0.1"));
-        assert_ne!(crowd("10.0.0.1"), crowd("10.0.0.2"));
+        let sources = |host: &str| SourceGroup::of(&Peer::Host(host.to_owned()));
+        assert_eq!(sources("2001:db8:0:1::1"), sources("2001:db8:0:1:ffff::2"));
+        assert_ne!(sources("2001:db8:0:1::1"), sources("2001:db8:0:2::1"));
+        assert_eq!(sources("fe80::1%eth0"), sources("fe80::2%3"));
+        assert_eq!(sources("::ffff:10.0.0.1"), sources("10.0.0.1"));
+        assert_ne!(sources("10.0.0.1"), sources("10.0.0.2"));
         assert!(
-            crowd("one") != crowd("other") && crowd("::1") != Crowd::of(&Peer::Process { pid: 1, uid: 1, serial: 1 })
+            sources("one") != sources("other")
+                && sources("::1") != SourceGroup::of(&Peer::Process { pid: 1, uid: 1, serial: 1 })
         );
     }
 }

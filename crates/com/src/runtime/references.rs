@@ -14,8 +14,8 @@ use crate::types::registry::{self, InterfaceInfo};
 use std::sync::Arc;
 use windows_core::{IUnknown, Interface};
 
-/// The greatest number of clients for which one reference to pass to a process is counted, one after
-/// the other, while they leave.
+/// The greatest number of clients for which a reference to pass on is counted, one after the other,
+/// as long as they leave.
 const RECEIVERS_MAX: usize = 4;
 
 /// The reference count that travels with an interface pointer, as in DCOM.
@@ -51,7 +51,7 @@ impl Runtime {
         if let Client::Process(process) = client
             && !self.is_there(client)
         {
-            // Nothing else would drop references that were counted after the client's end.
+            // The client's end has not dropped these references.
             drop(self.exports().drop_client(process));
             return Err(gone());
         }

@@ -44,8 +44,8 @@ mod tests;
 /// it are not returned: the client drops them when this process ends.
 const TO_RETURN_MAX: usize = own_calls::RELEASES_MAX;
 
-/// The time for which references of an expected process are kept while clients at other places claim
-/// its OXID. One of them may be the process, at an address that this process does not know.
+/// The time for which references of an expected process are kept while clients at other places
+/// claim its OXID. One of them may be the process, at an address that this process does not know.
 const STRANGERS_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The clients of a process.
@@ -233,10 +233,10 @@ impl Clients {
         self.register().known.contains_key(&number)
     }
 
-    /// Whether the references under a number are kept although no connection is known to be of
-    /// their holder, or there is one. References of a client that is connected or may come back are
-    /// kept without regard to time. Those of an expected process that may be one of the clients
-    /// with its OXID are kept for [`STRANGERS_PATIENCE`] after the process was last given some.
+    /// Whether the holder of the references under a number counts as present. A client is present
+    /// if it is connected or may come back. An expected process is present for
+    /// [`STRANGERS_PATIENCE`] after it was last given references, as long as clients claim its
+    /// OXID: it may be one of them.
     pub(crate) fn keeps(&self, number: ClientNumber, now: Instant) -> bool {
         let register = self.register();
         let may_be_here = |expected: &Expected| {

@@ -167,3 +167,8 @@ impl Dropped {
         all
     }
 }
+
+/// Whether a sequence number precedes a known one (MS-DCOM 3.1.2.5.1.3). The numbers wrap around.
+pub(crate) fn is_older(sequence: u16, known: u16) -> bool {
+    sequence < known && known - sequence < 1 << 15
+}

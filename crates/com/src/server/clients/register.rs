@@ -2,7 +2,7 @@
 
 use super::{Arrival, GroupClient};
 use crate::orpc::ClientNumber;
-use crate::protocol::place::{Crowd, Fit, Origin, Place};
+use crate::protocol::place::{Fit, Origin, Place, SourceGroup};
 use obvia_rpc::co::Group;
 use obvia_rpc::security::Principal;
 use obvia_rpc::vi_call::TargetId;
@@ -53,7 +53,7 @@ pub(super) struct Known {
     pub(super) origin: Origin,
     /// The other origins of connections that have proved the client's mark, the newest last.
     further: Vec<Origin>,
-    crowd: Crowd,
+    sources: SourceGroup,
     /// The host name by which the client reaches this process.
     pub(super) local: Option<String>,
     /// The principal that has proved to own the process, if any.
@@ -183,14 +183,15 @@ impl Register {
         number
     }
 
-    /// Whether no further client from a crowd may claim an OXID.
-    fn is_full(&self, oxid: u64, crowd: &Crowd) -> bool {
-        let is_user = |crowd: &Crowd| matches!(crowd, Crowd::User(_));
-        let beside = self.of(oxid).filter(|(_, known)| known.crowd == *crowd).count();
-        if is_user(crowd) || beside > 0 {
-            return beside >= if is_user(crowd) { SAME_OXID_MAX } else { SAME_HOST_MAX };
+    /// Whether no further client of a group may claim an OXID.
+    fn is_full(&self, oxid: u64, sources: &SourceGroup) -> bool {
+        let is_user = |sources: &SourceGroup| matches!(sources, SourceGroup::User(_));
+        let beside = self.of(oxid).filter(|(_, known)| known.sources == *sources).count();
+        if is_user(sources) || beside > 0 {
+            return beside >= if is_user(sources) { SAME_OXID_MAX } else { SAME_HOST_MAX };
         }
-        let hosts: HashSet<_> = self.of(oxid).map(|(_, known)| &known.crowd).filter(|crowd| !is_user(crowd)).collect();
+        let hosts: HashSet<_> =
+            self.of(oxid).map(|(_, known)| &known.sources).filter(|sources| !is_user(sources)).collect();
         hosts.len() >= SAME_OXID_MAX
     }
 
@@ -231,15 +232,15 @@ impl Register {
         arrival: &Arrival<'_>,
         expected: Option<ClientNumber>,
     ) -> Result<ClientNumber, Full> {
-        let crowd = Crowd::of(arrival.peer);
+        let sources = SourceGroup::of(arrival.peer);
         let number = match expected {
             Some(number) => number,
-            None if self.is_full(oxid, &crowd) => return Err(Full),
+            None if self.is_full(oxid, &sources) => return Err(Full),
             None => self.next_number(oxid),
         };
         self.expected.remove(&number);
         let (further, to_return, local, owner, group, lost) = Default::default();
-        let known = Known { oxid, origin, further, crowd, local, owner, group, count: 0, to_return, lost };
+        let known = Known { oxid, origin, further, sources, local, owner, group, count: 0, to_return, lost };
         self.known.insert(number, known);
         self.changes += 1;
         Ok(number)
