@@ -123,9 +123,15 @@ impl Register {
 
     /// Returns the client of an OXID that fits a place best, or the process that is expected there.
     /// Of several that fit alike, this is one that is connected, and of these the one that entered
-    /// first: other peers learn the OXID from the process.
+    /// first: other peers learn the OXID from the process. A process whose connections over shared
+    /// memory are those of two clients gets the references as the one that needs no proof.
     pub(super) fn at(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
-        let fits = self.of(oxid).filter_map(|(number, known)| Some((known.fit(place)?, known.lost.is_some(), number)));
+        let rank = |number, known: &Known| {
+            let fit = known.fit(place)?;
+            let is_by_proof = fit == Fit::Process && matches!(known.origin, Origin::Host(_));
+            Some((fit, known.lost.is_some(), is_by_proof, number))
+        };
+        let fits = self.of(oxid).filter_map(|(number, known)| rank(number, known));
         let known = fits.filter(|(fit, ..)| *fit != Fit::OwnHost).min().map(|(.., number)| number);
         let expected = || self.expected_of(oxid).find(|(_, expected)| expected.place == *place);
         known.or_else(|| expected().map(|(number, _)| number))

@@ -338,6 +338,18 @@ fn later_claimants_of_an_oxid_do_not_fit_a_place_of_this_host_better() {
 }
 
 #[test]
+fn a_process_gets_references_as_the_client_that_needs_no_proof() {
+    let clients = Clients::default();
+    let early = enter(&clients, 1, &host("near"));
+    assert_eq!(enter_as(&clients, 1, &process(7), early), early);
+    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(early));
+    let own = enter(&clients, 1, &process(7));
+    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(own));
+    assert_eq!(leave(&clients, own, End::InOrder, 0), [own]);
+    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(early));
+}
+
+#[test]
 fn a_client_gets_the_references_that_wait_at_the_address_where_it_proves_its_mark() {
     let clients = Clients::default();
     let (before, after) = (host("before"), host("after"));
