@@ -15,9 +15,9 @@
 //! - An entry of the exports is one interface here. Its IPID contains the entry's target and the
 //!   OXID. The exports map objects and interfaces to targets, and targets to stubs; peers have no
 //!   influence on them.
-//! - An obvia process is a [`Client::Process`] by its OXID. It does not ping: the end of its
-//!   connections reports that it is gone, and [`References::drop_client`] drops its references at
-//!   once.
+//! - An obvia process is a [`Client::Process`], by the number that this process has given to it. It
+//!   does not ping: the end of its connections reports that it is gone, and
+//!   [`References::drop_client`] drops its references at once.
 //! - Any other peer is a [`Client::Peer`], by its host and its authenticated principal. Its death
 //!   is not reported, so its references live by pings. Finer distinctions protect peers better from
 //!   each other. If one process counts as two peers, references that it received as one and
@@ -56,7 +56,7 @@ pub use objref::{NO_PING, ObjRef, StdObjRef};
 pub use oxids::{Oxids, Resolved};
 pub use ping_plan::{Ping, PingPlan};
 pub(crate) use references::is_older;
-pub use references::{Client, Dropped, Limits, PingAnswer, Pinging, References, Refs};
+pub use references::{Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, References, Refs};
 pub use stub_data::{BadCall, Body, Calls, Decoder, Encoder, Malformed};
 pub use vi_reference::ViReference;
 

@@ -8,3 +8,4 @@ pub(crate) mod mark_proof;
 pub(crate) mod objref;
 pub(crate) mod orpc_headers;
 pub(crate) mod own_calls;
+pub(crate) mod place;

@@ -28,7 +28,7 @@ pub(crate) use accept::{Terms, accept_from, accept_on, accept_streams, serve_lan
 pub(crate) use admission::Admitted;
 pub use caller::is_cancelled;
 pub(crate) use caller::{Caller, caller, take_back_sent};
-pub(crate) use clients::{Clients, LinkEnd};
+pub(crate) use clients::Clients;
 pub use connection::{Loop, Served, set_loop};
 pub use context_handle::ContextHandle;
 pub(crate) use exporter::Exporter;

@@ -1,6 +1,7 @@
 //! Object tables: map an index and a generation to a target.
 
 use obvia_via::window::Alarm;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
@@ -115,33 +116,31 @@ struct Copied<T> {
     watches: Mutex<Watches>,
 }
 
-/// Watches, of which those of ended threads are removed before the list grows.
+/// Watches by their address, which stays taken as long as the entry exists. The entries of ended
+/// threads are removed before the table grows.
 #[derive(Debug, Default)]
-struct Watches(Vec<Weak<Watch>>);
+struct Watches(HashMap<usize, Weak<Watch>>);
 
 impl Watches {
+    /// Adds a watch unless it is there.
     fn add(&mut self, watch: &Arc<Watch>) {
         if self.0.len() == self.0.capacity() {
-            self.0.retain(|other| other.strong_count() > 0);
+            self.0.retain(|_, other| other.strong_count() > 0);
         }
-        self.0.push(Arc::downgrade(watch));
-    }
-
-    fn has(&self, watch: &Arc<Watch>) -> bool {
-        self.0.iter().any(|other| std::ptr::eq(other.as_ptr(), Arc::as_ptr(watch)))
+        self.0.entry(Arc::as_ptr(watch).addr()).or_insert_with(|| Arc::downgrade(watch));
     }
 
     fn live(&self) -> impl Iterator<Item = Arc<Watch>> {
-        self.0.iter().filter_map(Weak::upgrade)
+        self.0.values().filter_map(Weak::upgrade)
     }
 }
 
 /// Targets that were removed from a table, and the alarms of the threads that keep copies of them.
-/// Dropping this value drops the targets, and then rings the alarms so that the threads drop their
-/// copies.
+/// The drop of this value rings the alarms, which makes the threads drop their copies, and then
+/// drops the targets.
 ///
-/// The value must be dropped while no lock is held: the drop of a target may run program code, and
-/// ring may end a connection.
+/// The value must be dropped while no lock is held: an alarm may end a connection, and the drop of
+/// a target may run program code.
 #[derive(Debug)]
 #[must_use]
 pub struct Removed<T> {
@@ -163,7 +162,7 @@ impl<T> Removed<T> {
 
 impl<T> Drop for Removed<T> {
     fn drop(&mut self) {
-        self.targets.clear();
+        // The targets are dropped after this function: their drop may take long, or panic.
         self.alarms.iter().for_each(Alarm::ring);
     }
 }
@@ -245,8 +244,8 @@ impl<T: Clone> SharedTable<T> {
         table.get(index, generation).map(|found| found.target.clone())
     }
 
-    /// As [`Self::get`], for a thread that keeps the clone. The removal of the target invalidates
-    /// the thread's watch and rings its alarm.
+    /// Finds and clones a target for a thread that keeps the clone. The removal of the target
+    /// invalidates the thread's watch and rings its alarm.
     ///
     /// # Errors
     ///
@@ -256,10 +255,7 @@ impl<T: Clone> SharedTable<T> {
         // look-up fail.
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
         let found = table.get(index, generation)?;
-        let mut watches = found.watches.lock().unwrap_or_else(PoisonError::into_inner);
-        if !watches.has(watch) {
-            watches.add(watch);
-        }
+        found.watches.lock().unwrap_or_else(PoisonError::into_inner).add(watch);
         Ok(found.target.clone())
     }
 
@@ -299,12 +295,12 @@ impl<T: Clone> SharedTable<T> {
         self.watches().live().for_each(|watch| watch.invalidate());
     }
 
-    /// Returns how often all copies have been invalidated by [`Self::recall`].
+    /// Returns the number of calls of [`Self::recall`] so far.
     pub fn recalls(&self) -> u64 {
         self.recalls.load(Ordering::Acquire)
     }
 
-    /// Returns how often targets have been removed: while it is unchanged, no copy is stale.
+    /// Returns the number of removals so far. As long as it does not change, no copy is stale.
     pub fn removals(&self) -> u64 {
         self.removals.load(Ordering::Acquire)
     }

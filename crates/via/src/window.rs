@@ -66,10 +66,10 @@ pub enum Peer {
         pid: u32,
         /// The user id at connect; [`Peer::NOBODY`] where the kernel cannot tell.
         uid: u32,
-        /// The number by which the kernel tells the process from all others, those of other PID
-        /// namespaces included: the inode of its pidfd. The kernel does not use a number again.
-        /// Before Linux 6.9, a number that is made from the process id; the processes of a user in
-        /// foreign PID namespaces share one.
+        /// The serial number of the process: the inode number of its pidfd. Processes of all PID
+        /// namespaces have different numbers, and the kernel gives no number again. Before Linux
+        /// 6.9, processes have no such number. The serial number is then made from the process id,
+        /// and is the same for all processes of a user in other PID namespaces.
         serial: u64,
     },
     /// A peer that was reached over a network, by the address of its host.

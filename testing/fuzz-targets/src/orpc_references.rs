@@ -3,7 +3,7 @@
 
 use obvia::GUID;
 use obvia::orpc::object_exporter::ComplexPing;
-use obvia::orpc::{Client, Limits, Pinging, References, Refs};
+use obvia::orpc::{Client, ClientNumber, Limits, Pinging, References, Refs};
 use std::time::{Duration, Instant};
 
 const LIMITS: Limits = Limits {
@@ -17,7 +17,8 @@ const LIMITS: Limits = Limits {
 };
 
 fn client(number: u8) -> Client {
-    if number.is_multiple_of(2) { Client::Process(number.into()) } else { Client::Peer(number.into()) }
+    let is_process = number.is_multiple_of(2);
+    if is_process { Client::Process(ClientNumber::new(number.into())) } else { Client::Peer(number.into()) }
 }
 
 pub fn run(bytes: &[u8]) {
@@ -25,7 +26,7 @@ pub fn run(bytes: &[u8]) {
     let mut tables = References::new(Pinging::default(), LIMITS);
     let mut fresh = 1000;
     for order in bytes.chunks_exact(4) {
-        let [what, who, which, count] = [order[0] % 10, 1 + order[1] % 5, order[2] % 16, order[3]];
+        let [what, who, which, count] = [order[0] % 11, 1 + order[1] % 5, order[2] % 16, order[3]];
         let (client, oid) = (client(who), u64::from(which / 2));
         let ipid = GUID::from_u128(which.into());
         let refs = Refs { public: (count & 15).into(), private: (count >> 4).into() };
@@ -48,6 +49,9 @@ pub fn run(bytes: &[u8]) {
             6 => tables.note_call(&ipid, now),
             7 => drop(tables.pass_on(&ipid, (client, self::client(1 + count % 5)), refs, now)),
             8 => tables.connected(client),
+            9 => {
+                tables.merge(client, self::client(1 + count % 5), now);
+            }
             _ => {
                 now += Duration::from_secs(count.into());
                 drop(tables.collect(now));

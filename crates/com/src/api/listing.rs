@@ -81,7 +81,7 @@ fn ask(runtime: &'static Runtime, name: &str) -> Result<Vec<Listed>> {
         Ok::<_, Error>((own_target::list(&link)?, own_target::bindings(&link)?, link.binding().protocol))
     };
     let (text, bindings, over) = if runtime.named(name).is_ok() {
-        (runtime.names().list(), runtime.list_bindings(runtime.oxid()), ProtocolSequence::ViShm)
+        (runtime.names().list(), runtime.list_bindings(None), ProtocolSequence::ViShm)
     } else {
         deadline::for_all_steps(there)?
     };

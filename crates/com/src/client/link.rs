@@ -20,6 +20,7 @@ use crate::protocol::binding;
 use crate::protocol::binding::{Transfers, Welcome};
 use crate::protocol::mark_proof::{MarkProof, place_of};
 use crate::protocol::own_calls;
+use crate::protocol::place::{FoundClient, Origin, Place};
 use crate::transport::local::LocalProcess;
 use crate::transport::network::{for_peers, protected};
 use crate::types::deadline;
@@ -65,9 +66,10 @@ pub(crate) struct Link {
     pidfd: Option<OwnedFd>,
     process: Arc<Process>,
     mark: Mutex<process::Mark>,
-    /// The proof with which the connections of a link of another transport than the first one join
-    /// the process's client at the server.
-    proof: Option<MarkProof>,
+    found: FoundClient,
+    /// Whether the server has accepted this link's connections as those of an earlier link's
+    /// client.
+    is_proved: bool,
     terms: Terms,
     /// The interface and object of a server that is no obvia process and performs functions only.
     foreign: Option<ForeignServer>,
@@ -132,7 +134,8 @@ impl Link {
             pidfd,
             process: Arc::default(),
             mark: Mutex::default(),
-            proof: None,
+            found: FoundClient::default(),
+            is_proved: false,
             terms,
             foreign: None,
             bound: Mutex::default(),
@@ -252,7 +255,7 @@ impl Link {
     fn connect_once(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
         let greet = |channel: &mut Channel| match self.foreign {
             Some(ForeignServer { info, .. }) => binding::alter(channel, info, self.transfers(), deadline),
-            None => self.introduce(channel, self.proof, deadline).map(drop),
+            None => self.introduce_further(channel, deadline),
         };
         let connected = self.address.connect(self.local_process, &self.terms, options, deadline, greet);
         match connected {
@@ -262,9 +265,20 @@ impl Link {
         }
     }
 
-    /// Introduces this process on a connection. Returns whether the server has accepted the proof.
-    fn introduce(&self, channel: &mut Channel, proof: Option<MarkProof>, deadline: Deadline) -> Result<bool> {
-        match binding::introduce_with(channel, self.local_process.oxid(), proof, deadline)? {
+    /// Introduces this process on a connection, with a proof of its mark if there is a key. Returns
+    /// whether the server has accepted the proof.
+    fn introduce(&self, channel: &mut Channel, key: Option<u128>, deadline: Deadline) -> Result<bool> {
+        let own = self.local_process.oxid();
+        let welcome = match key {
+            None => Welcome::Process(binding::introduce(channel, own, deadline)?),
+            Some(key) => {
+                let binding = if let Address::Binding(binding) = &self.address { Some(binding) } else { None };
+                let place = place_of(self.oxid, binding, &self.peer);
+                let prove = |challenge| MarkProof::new(key, challenge, self.oxid, &place);
+                binding::introduce_with(channel, own, prove, deadline)?
+            }
+        };
+        match welcome {
             Welcome::Confirmed => Ok(true),
             Welcome::Process(oxid) if oxid == self.oxid => Ok(false),
             // Another process, whose objects have the same numbers, may have the address by now.
@@ -272,18 +286,40 @@ impl Link {
         }
     }
 
-    /// Proves to the server that this process is the one to which the server has sent `mark` over
-    /// another link, and opens the home connection anew as one of that process. Returns whether
-    /// the server has accepted the proof, and knows the mark itself.
-    fn prove_process(&mut self, mark: u64, deadline: Deadline) -> Result<bool> {
-        let binding = if let Address::Binding(binding) = &self.address { Some(binding) } else { None };
-        let proof = MarkProof::new(mark, self.oxid, &place_of(self.oxid, binding, &self.peer));
-        let greet = |channel: &mut Channel| self.introduce(channel, Some(proof), deadline);
+    /// Introduces this process on a further connection. Over a network the mark is proved again if
+    /// its key is known, so that the server recognises this process also at another address.
+    fn introduce_further(&self, channel: &mut Channel, deadline: Deadline) -> Result<()> {
+        let (known, key) = {
+            let mark = lock(&self.mark);
+            (mark.known, mark.key.filter(|_| self.is_proved || !self.is_private()))
+        };
+        if self.introduce(channel, key, deadline)? || key.is_none() {
+            return Ok(());
+        }
+        if !self.is_proved {
+            // The server refuses proofs behind a translation of addresses, although it knows this
+            // process by its address.
+            if Some(own_calls::mark(channel, deadline)?.0) == known {
+                return Ok(());
+            }
+            // The next connection is that of a new client.
+            *lock(&self.mark) = process::Mark::default();
+        }
+        // The calls would be those of another client, which has none of the references.
+        let text = "the server no longer knows this process as the client that it was, and has dropped its references";
+        Err(Error::new(code::RPC_E_DISCONNECTED, text))
+    }
+
+    /// Proves to the server that this process is the one to which the server has sent the key of a
+    /// mark over another link, and opens the home connection anew as one of that process. Returns
+    /// whether the server has accepted the proof, and knows the key itself.
+    fn prove_process(&mut self, key: u128, deadline: Deadline) -> Result<bool> {
+        let greet = |channel: &mut Channel| self.introduce(channel, Some(key), deadline);
         let options = for_home(&self.options);
         let (home, is_accepted) = self.address.connect(self.local_process, &self.terms, &options, deadline, greet)?;
         if is_accepted {
             self.home = Home::new(home);
-            self.proof = Some(proof);
+            self.is_proved = true;
         }
         Ok(is_accepted)
     }
@@ -369,9 +405,16 @@ impl Link {
         lock(&self.bound).iter().find(|(bound, _)| *bound == iid.to_u128()).map(|(_, fingerprint)| *fingerprint)
     }
 
-    /// Returns the peer that was reached.
-    pub(crate) fn peer(&self) -> &Peer {
-        &self.peer
+    /// Returns the place to which the link leads.
+    pub(crate) fn place(&self) -> Place {
+        // The bindings say nothing about a process that the kernel has identified.
+        let ways = if let Peer::Host(_) = self.peer { self.ways() } else { Vec::new() };
+        Place::of([&Origin::of(&self.peer)], self.local()).reached_by(ways)
+    }
+
+    /// Returns the client that this process has found last at [`Self::place`].
+    pub(crate) fn found(&self) -> &FoundClient {
+        &self.found
     }
 
     /// Wakes the janitor to look at the links, if a call failed because the peer is gone.
@@ -402,5 +445,10 @@ impl Link {
             handshake::Outcome::New(reached) => Self::of(local, *reached).unwrap(),
             handshake::Outcome::Known(link) => link,
         }
+    }
+
+    /// Returns a link to this process itself that counts as one to a process with another OXID.
+    pub(crate) fn to_another(oxid: u64) -> Self {
+        Self { oxid, ..Self::to_itself() }
     }
 }

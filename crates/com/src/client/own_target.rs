@@ -7,6 +7,7 @@ use crate::protocol::own_calls::{
     Forms, OP_BINDINGS, OP_DESCRIBE, OP_FUNCTIONS, OP_INTERFACES, OP_KEEP, OP_LIST, OP_QUERY, OP_RELEASE_DATA,
     OP_RESOLVE, OP_TRANSFER, OP_UNMARSHAL, call, text,
 };
+use crate::protocol::place::Place;
 use crate::types::error::{Result, code};
 use crate::types::guid;
 use crate::types::registry::InterfaceInfo;
@@ -24,13 +25,14 @@ pub(crate) fn query_interface(link: &Link, through: TargetId, info: &InterfaceIn
     Ok(TargetId::from_word(u64::from_le_bytes(word)))
 }
 
-/// Asks the server to count references for a third process, to which this process is about to pass
-/// the pointer.
-pub(crate) fn transfer(link: &Link, target: TargetId, to: u64, refs: u32) -> Result<()> {
-    let mut request = Vec::with_capacity(24);
-    request.extend(target.word().to_le_bytes());
-    request.extend(to.to_le_bytes());
-    request.extend(u64::from(refs).to_le_bytes());
+/// Asks the server to count references for the process with an OXID: for a third process at a
+/// place, to which this process is about to pass the pointer, or for this process.
+pub(crate) fn transfer(link: &Link, target: TargetId, to: (u64, Option<&Place>), refs: u32) -> Result<()> {
+    let (oxid, place) = to;
+    let mut request: Vec<u8> = [target.word(), oxid, u64::from(refs)].into_iter().flat_map(u64::to_le_bytes).collect();
+    if let Some(place) = place {
+        place.write(&mut request);
+    }
     link.with_home(|home, deadline| call(home, deadline, OP_TRANSFER, &request))?;
     Ok(())
 }

@@ -238,7 +238,7 @@ pub(crate) fn split_reference(object: &IUnknown, own: u64) -> Result<Option<Impo
     let split = |refs: u32| refs.checked_sub(1).filter(|&left| left > 0);
     if proxy.public_refs.fetch_update(Ordering::AcqRel, Ordering::Acquire, split).is_err() {
         // The last reference stays with the proxy.
-        own_target::transfer(&imported.link, imported.target, own, own_calls::REFS_PER_QUERY)?;
+        own_target::transfer(&imported.link, imported.target, (own, None), own_calls::REFS_PER_QUERY)?;
         add_refs(&proxy.public_refs, own_calls::REFS_PER_QUERY - 1);
     }
     Ok(Some(imported))

@@ -133,7 +133,7 @@ impl ProxyCall<'_> {
     /// Marshals a reference to an object in the request. The reference is taken back if the server
     /// does not receive it.
     pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
-        let reference = self.unsent.reference(object, info, self.link.oxid())?;
+        let reference = self.unsent.reference(object, info, self.link)?;
         // Calls that the object has made meanwhile have left their own alarm with the thread's
         // cancellers.
         self.owned.register()?;
@@ -170,7 +170,7 @@ impl ProxyCall<'_> {
         let length = aligned(length);
         let outcome = self.owned.channel.call(self.target, opnum, length, deadline::ThreadLimit);
         self.unsent.is_published(outcome.as_ref().err());
-        Ok(ReplyView::of_object(outcome?, self.link.oxid()))
+        Ok(ReplyView::of_object(outcome?, self.link))
     }
 
     /// Publishes a request that has no reply.

@@ -1,6 +1,7 @@
 //! The reply of a call in its proxy: checks, and copies to the caller.
 
 use crate::client::channels::RawReply;
+use crate::client::link::Link;
 use crate::client::proxy::Wanted;
 use crate::marshal::parameters::{self, OwnedArray, OwnedObject, OwnedText};
 use crate::orpc::Client;
@@ -16,13 +17,13 @@ use windows_core::HRESULT;
 pub struct ReplyView<'a> {
     frame: RegionView<'a>,
     status: u32,
-    // The OXID of the server, if the results may be objects; otherwise 0.
-    oxid: u64,
+    // The link to the server, if the results may be objects.
+    link: Option<&'a Link>,
 }
 
 impl<'a> ReplyView<'a> {
-    pub(crate) fn of_object(reply: Reply<'a>, oxid: u64) -> Self {
-        Self { frame: reply.frame, status: reply.status, oxid }
+    pub(crate) fn of_object(reply: Reply<'a>, link: &'a Link) -> Self {
+        Self { frame: reply.frame, status: reply.status, link: Some(link) }
     }
 
     /// # Safety
@@ -32,7 +33,7 @@ impl<'a> ReplyView<'a> {
     pub(crate) unsafe fn from_raw(raw: RawReply) -> Self {
         // SAFETY: the caller's promise: a frame of that length, or no memory at an aligned address.
         let frame = unsafe { RegionView::new(raw.frame, (raw.word >> 32) as usize) };
-        Self { frame, status: raw.word as u32, oxid: 0 }
+        Self { frame, status: raw.word as u32, link: None }
     }
 
     /// Returns the method's HRESULT.
@@ -47,9 +48,9 @@ impl<'a> ReplyView<'a> {
         self.status.cast_signed() < 0
     }
 
-    /// Returns the OXID of the server.
-    pub(crate) fn peer(&self) -> u64 {
-        self.oxid
+    /// Returns the server that gives up the references in the results.
+    pub(crate) fn giver(&self) -> Option<Client> {
+        Runtime::current().ok()?.giver_behind(self.link?)
     }
 
     /// Returns the frame without any check.
@@ -204,7 +205,7 @@ impl<'a> ReplyView<'a> {
             return Ok(OwnedObject(None));
         };
         let object = parameters::receive(frame, body, count, wanted);
-        settle_return(|| Some(Client::Process(self.oxid)));
+        settle_return(|| self.giver());
         Ok(OwnedObject(Some(object?)))
     }
 

@@ -34,7 +34,8 @@ use windows_core::GUID;
 mod tests;
 mod values;
 
-pub use values::{Client, Dropped, Limits, PingAnswer, Pinging, Refs};
+pub(crate) use values::is_older;
+pub use values::{Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, Refs};
 
 #[derive(Debug)]
 struct Object {
@@ -219,6 +220,22 @@ impl References {
         if held.is_none() { self.drop_held(*ipid, client) } else { None }
     }
 
+    /// Moves all references of a client to another one, which has turned out to be the same
+    /// process. Returns false, and moves none, if the other client would have too many then.
+    pub fn merge(&mut self, from: Client, to: Client, now: Instant) -> bool {
+        let ipids = |client| self.shares.get(&client).map(|share: &Share| share.ipids.clone()).unwrap_or_default();
+        let (moved, held) = (ipids(from), ipids(to));
+        if moved.union(&held).count() > self.limits.interfaces_per_client {
+            return false;
+        }
+        for ipid in moved.into_iter().filter(|_| from != to) {
+            let (Some(oid), held) = (self.oid(&ipid), self.held(&ipid, from)) else { continue };
+            self.count(oid, ipid, to, held, now);
+            self.drop_held(ipid, from);
+        }
+        true
+    }
+
     /// Removes a client that is gone. Public references that it may have passed on to clients which
     /// ping the object stay until those pings end.
     pub fn drop_client(&mut self, client: Client, now: Instant) -> Vec<Dropped> {
@@ -291,10 +308,10 @@ impl References {
         PingAnswer { set: id, status }
     }
 
-    /// Returns the OXIDs of the obvia processes that have references.
-    pub fn processes(&self) -> impl Iterator<Item = u64> {
+    /// Returns the obvia processes that have references.
+    pub fn processes(&self) -> impl Iterator<Item = ClientNumber> {
         self.shares.keys().filter_map(|client| match client {
-            Client::Process(oxid) => Some(*oxid),
+            Client::Process(number) => Some(*number),
             Client::Peer(_) | Client::Table => None,
         })
     }
@@ -481,9 +498,4 @@ fn share<'a>(shares: &'a mut HashMap<Client, Share>, limits: &Limits, client: Cl
         Entry::Vacant(_) if count >= limits.clients => Err(OUT_OF_RESOURCES),
         Entry::Vacant(entry) => Ok(entry.insert(Share::default())),
     }
-}
-
-/// Whether a sequence number precedes a known one (MS-DCOM 3.1.2.5.1.3). The numbers wrap around.
-pub(crate) fn is_older(sequence: u16, known: u16) -> bool {
-    sequence < known && known - sequence < 1 << 15
 }

@@ -3,9 +3,14 @@
 //!
 //! Every connection begins with a bind. The first presentation context is the runtime's interface.
 //! The second context names the client process in the lower half of a UUID, and the server accepts
-//! it as negotiated. A further transfer syntax of this context is the client's [`MarkProof`], if
-//! it sends one. A server that accepts the proof answers with the confirmation in place of its own
-//! process. Interfaces follow in alter_context PDUs, each once for a link: a context
+//! it as negotiated, with its own process as the transfer syntax.
+//!
+//! A client that proves a mark asks for a challenge first: the second context has the request as a
+//! further transfer syntax, and the server answers with the challenge in place of its own process.
+//! The client then names its process in an alter_context, with its [`MarkProof`] as a further
+//! transfer syntax. A server that accepts the proof answers with the confirmation.
+//!
+//! Interfaces follow in alter_context PDUs, each once for a link: a context
 //! proposes FLAT and, as one more transfer syntax, the fingerprint of the interface. The server
 //! accepts FLAT if its own fingerprint is the same, and otherwise refuses with its own fingerprint
 //! in the answer. A server that is no obvia process knows neither of these transfer syntaxes and
@@ -17,8 +22,8 @@ use crate::types::error::{Error, Result, code};
 use crate::types::identity::endpoint_of;
 use crate::types::registry::{self, InterfaceInfo};
 use obvia_rpc::co::pdu::{
-    ACCEPTED, Bind, BindAck, BindNak, Context, FragmentSizes, NEGOTIATED, NO_TRANSFER_SYNTAX, Outcome, PduError,
-    PduType, UNKNOWN_INTERFACE, Unit,
+    ACCEPTED, Bind, BindAck, BindNak, Context, FragmentSizes, LIMIT_EXCEEDED, NEGOTIATED, NO_TRANSFER_SYNTAX, Outcome,
+    PduError, PduType, UNKNOWN_INTERFACE, Unit,
 };
 use obvia_rpc::uuid::{FLAT, NDR, NDR64, SyntaxId, Uuid};
 use obvia_rpc::vi_call::Channel;
@@ -33,8 +38,10 @@ const PROCESS: u128 = 0x9d27_5e0f_14c3_4ab6 << 64;
 const FINGERPRINT_VERSION: u32 = 0x4650_0001;
 /// The version of the interface that names a process.
 const PROCESS_VERSION: u32 = 1;
+/// The version of a "transfer syntax" that stands for a challenge or the request for one.
+const CHALLENGE_VERSION: u32 = 0x4d43_0001;
 /// The version of a "transfer syntax" that stands for the proof of a mark or its confirmation.
-const PROOF_VERSION: u32 = 0x4d50_0001;
+const PROOF_VERSION: u32 = 0x4d50_0002;
 /// The fragment sizes: PDUs travel as frames and are not fragmented.
 const SIZES: FragmentSizes = FragmentSizes::GREATEST;
 
@@ -162,37 +169,75 @@ pub(crate) enum Welcome {
 
 /// Introduces this process to the peer, and returns the peer's OXID.
 pub(crate) fn introduce(channel: &mut Channel, oxid: u64, deadline: Deadline) -> Result<u64> {
-    match introduce_with(channel, oxid, None, deadline)? {
-        Welcome::Process(peer) => Ok(peer),
-        Welcome::Confirmed => Err(code::RPC_E_INVALID_DATA.into()),
-    }
+    server_in(greet(channel, oxid, None, false, deadline)?)
 }
 
-/// Introduces this process to the peer, with the proof of a mark.
+/// Introduces this process to the peer with the proof of a mark, which `prove` makes for a
+/// challenge.
 pub(crate) fn introduce_with(
     channel: &mut Channel,
     oxid: u64,
-    proof: Option<MarkProof>,
+    prove: impl FnOnce(u128) -> MarkProof,
     deadline: Deadline,
 ) -> Result<Welcome> {
-    let context = |id, interface| Context { id, interface, transfers: vec![FLAT] };
-    let mut contexts = vec![context(0, RUNTIME), context(1, process(oxid))];
-    contexts[1].transfers.extend(proof.map(|proof| proof_syntax(proof.code)));
-    let ack =
-        exchange(channel, &Bind { alters: false, flags: 0, call_id: 1, sizes: SIZES, group: 0, contexts }, deadline)?;
-    if ack.outcomes[0].result != ACCEPTED || ack.outcomes[1].result != NEGOTIATED {
-        return Err(Error::new(
-            code::RPC_E_VERSION_MISMATCH,
-            "the server speaks another version of the runtime's protocol",
-        ));
+    let deadline = deadline.start();
+    let answer = greet(channel, oxid, Some(challenge_syntax(0)), false, deadline)?;
+    if answer.version != CHALLENGE_VERSION {
+        return server_in(answer).map(Welcome::Process);
     }
-    let transfer = ack.outcomes[1].transfer;
-    if proof.is_some_and(|proof| transfer == proof_syntax(proof.confirmation)) {
+    let proof = prove(answer.uuid.0);
+    let answer = greet(channel, oxid, Some(proof_syntax(proof.code)), true, deadline)?;
+    if answer == proof_syntax(proof.confirmation) {
         return Ok(Welcome::Confirmed);
     }
-    let number = process_of(transfer);
+    server_in(answer).map(Welcome::Process)
+}
+
+/// Sends an introduction with a further transfer syntax, in an alter_context if `alters` is true.
+/// Returns the transfer syntax with which the server answers.
+fn greet(
+    channel: &mut Channel,
+    oxid: u64,
+    further: Option<SyntaxId>,
+    alters: bool,
+    deadline: Deadline,
+) -> Result<SyntaxId> {
+    let context = |id, interface| Context { id, interface, transfers: vec![FLAT] };
+    let mut own = context(1, process(oxid));
+    own.transfers.extend(further);
+    let contexts = if alters { vec![own] } else { vec![context(0, RUNTIME), own] };
+    let call_id = 1 + u32::from(alters);
+    let ack = exchange(channel, &Bind { alters, flags: 0, call_id, sizes: SIZES, group: 0, contexts }, deadline)?;
+    transfer_in(&ack.outcomes)
+}
+
+/// Returns the transfer syntax with which a server accepts an introduction, the last of the
+/// contexts with these outcomes.
+fn transfer_in(outcomes: &[Outcome]) -> Result<SyntaxId> {
+    let (own, others) = outcomes.split_last().ok_or(code::RPC_E_INVALID_DATA)?;
+    let is_version_known = others.iter().all(|runtime| runtime.result == ACCEPTED);
+    let (code, text) = match (own.result, own.reason) {
+        (NEGOTIATED, _) if is_version_known => return Ok(own.transfer),
+        (NEGOTIATED, _) | (_, UNKNOWN_INTERFACE | NO_TRANSFER_SYNTAX) => {
+            (code::RPC_E_VERSION_MISMATCH, "the server speaks another version of the runtime's protocol")
+        }
+        (_, LIMIT_EXCEEDED) => {
+            (code::E_OUTOFMEMORY, "too many clients claim the identity of this process at the server")
+        }
+        _ => (code::E_ACCESSDENIED, "the server could not check the identity of this process; try again later"),
+    };
+    Err(Error::new(code, text))
+}
+
+/// Returns the OXID of the server in its answer to an introduction.
+fn server_in(answer: SyntaxId) -> Result<u64> {
     let unknown = || Error::new(code::RPC_E_INVALID_DATA, "the server did not identify its process");
-    number.map(Welcome::Process).ok_or_else(unknown)
+    process_of(answer).ok_or_else(unknown)
+}
+
+/// Returns the "transfer syntax" for a challenge; 0 for the request of one.
+const fn challenge_syntax(challenge: u128) -> SyntaxId {
+    SyntaxId { uuid: Uuid(challenge), version: CHALLENGE_VERSION }
 }
 
 /// Returns the "transfer syntax" for a proof's code.
@@ -205,6 +250,8 @@ const fn proof_syntax(code: u128) -> SyntaxId {
 pub(crate) struct Introduction {
     /// The OXID that the client claims.
     pub(crate) oxid: u64,
+    /// Whether the client asks for a challenge, and introduces itself only afterwards.
+    pub(crate) asks: bool,
     /// The code of its [`MarkProof`], if any.
     pub(crate) proof: Option<u128>,
 }
@@ -213,14 +260,39 @@ impl Introduction {
     /// Returns the introduction in a context.
     pub(crate) fn in_context(context: &Context) -> Option<Self> {
         let oxid = process_of(context.interface)?;
-        let proof = context.transfers.iter().find(|transfer| transfer.version == PROOF_VERSION);
-        Some(Self { oxid, proof: proof.map(|transfer| transfer.uuid.0) })
+        let with = |version| context.transfers.iter().find(|transfer| transfer.version == version);
+        let asks = with(CHALLENGE_VERSION).is_some();
+        Some(Self { oxid, asks, proof: with(PROOF_VERSION).map(|transfer| transfer.uuid.0) })
     }
 
     /// Returns the first introduction in a bind or alter_context.
     pub(crate) fn in_bind(bytes: &[u8]) -> Option<Self> {
         let bind = Bind::from_wire(bytes).ok()?;
         bind.contexts.iter().find_map(Self::in_context)
+    }
+}
+
+/// The answer of a server to an introduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Greeting {
+    /// The server's own process.
+    Process,
+    Challenge(u128),
+    /// The confirmation of the client's proof.
+    Confirmed(u128),
+    /// The reason code of a refusal.
+    Refused(u16),
+}
+
+impl Greeting {
+    fn outcome(self, own: u64) -> Outcome {
+        let transfer = match self {
+            Self::Process => process(own),
+            Self::Challenge(challenge) => challenge_syntax(challenge),
+            Self::Confirmed(confirmation) => proof_syntax(confirmation),
+            Self::Refused(reason) => return Outcome::refused(reason),
+        };
+        Outcome { transfer, ..Outcome::negotiated(0) }
     }
 }
 
@@ -256,11 +328,11 @@ fn differs(info: &InterfaceInfo, theirs: SyntaxId) -> Error {
     Error::new(code::RPC_E_VERSION_MISMATCH, text)
 }
 
-/// Returns a server's answer to a bind or alter_context. `confirmation` answers the client's proof,
-/// if the server has accepted it. `None` for any other PDU.
-pub(crate) fn answer(bytes: &[u8], own: u64, transfers: Transfers, confirmation: Option<u128>) -> Option<Vec<u8>> {
+/// Returns a server's answer to a bind or alter_context. `greeting` answers the introduction in it.
+/// `None` for any other PDU.
+pub(crate) fn answer(bytes: &[u8], own: u64, transfers: Transfers, greeting: Greeting) -> Option<Vec<u8>> {
     let bind = Bind::from_wire(bytes).ok()?;
-    let outcomes = bind.contexts.iter().map(|context| judge(context, own, transfers, confirmation)).collect();
+    let outcomes = bind.contexts.iter().map(|context| judge(context, own, transfers, greeting)).collect();
     // The association group stands for this process. Its number is taken from the OXID and is never
     // 0.
     let (group, secondary_address) = (own as u32 | 1, endpoint_of(own));
@@ -277,14 +349,32 @@ pub(crate) fn refusal(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(refusal)
 }
 
-/// Returns the outcome of a context that a client proposes. A context may also introduce the client
-/// process.
-pub(crate) fn judge(context: &Context, own: u64, transfers: Transfers, confirmation: Option<u128>) -> Outcome {
-    match Introduction::in_context(context) {
-        Some(introduction) => {
-            let confirmed = introduction.proof.and(confirmation).map(proof_syntax);
-            Outcome { transfer: confirmed.unwrap_or_else(|| process(own)), ..Outcome::negotiated(0) }
-        }
+/// Returns the outcome of a context that a client proposes. `greeting` answers a context that
+/// introduces the client process.
+pub(crate) fn judge(context: &Context, own: u64, transfers: Transfers, greeting: Greeting) -> Outcome {
+    match process_of(context.interface) {
+        Some(_) => greeting.outcome(own),
         None => transfers.judge(context),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_introduction_is_reported_with_its_reason() {
+        let accepted = Outcome { result: ACCEPTED, ..Outcome::negotiated(0) };
+        let refusal = |last| transfer_in(&[accepted, last]).unwrap_err().code();
+        for reason in [UNKNOWN_INTERFACE, NO_TRANSFER_SYNTAX] {
+            assert_eq!(refusal(Outcome::refused(reason)), code::RPC_E_VERSION_MISMATCH);
+        }
+        assert_eq!(refusal(Outcome::refused(LIMIT_EXCEEDED)), code::E_OUTOFMEMORY);
+        // The server has no random numbers for a challenge.
+        let no_challenge = Greeting::Refused(0).outcome(1);
+        assert_eq!(refusal(no_challenge), code::E_ACCESSDENIED);
+        let other_version = [Outcome::refused(UNKNOWN_INTERFACE), Outcome::negotiated(0)];
+        assert_eq!(transfer_in(&other_version).unwrap_err().code(), code::RPC_E_VERSION_MISMATCH);
+        assert!(transfer_in(&[accepted, Greeting::Process.outcome(1)]).is_ok());
     }
 }

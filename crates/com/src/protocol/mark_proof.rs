@@ -1,10 +1,15 @@
 //! The proof of a mark, by which a client shows on a connection that it is the process of an
 //! earlier connection over another transport.
 //!
-//! The server sent its mark for the client over the earlier connection: see
-//! [`own_calls::mark`](super::own_calls::mark). The proof is a code of the mark and the place at
-//! which the client has reached the server, so a server elsewhere that relays the proof gains
-//! nothing by it. The server answers with a code that shows that it knows the mark, too.
+//! The server has sent its mark for the client over the earlier connection, and a key that belongs
+//! to the mark: see [`own_calls::mark`](super::own_calls::mark). It sends the key only over shared
+//! memory, encrypted, or to a client of its own host, because the key is all that the proof needs.
+//! On the new connection the client asks the server for a challenge, a random number that is valid
+//! on this connection only. The proof is a code by the key of the challenge and of the place at
+//! which the client has reached the server. So a proof
+//! that was read on a network is not valid on another connection, and a server at another place
+//! cannot use a proof that it receives. The server answers with a code that shows that it knows the
+//! key, too.
 
 use crate::types::identity::{endpoint_of, local_binding};
 use obvia_rpc::security::code_of;
@@ -21,11 +26,11 @@ pub(crate) struct MarkProof {
 }
 
 impl MarkProof {
-    /// Makes the proof of a server's mark, at one of the server's places.
-    pub(crate) fn new(mark: u64, server: u64, place: &str) -> Self {
-        let mut key = [0; 16];
-        key[..8].copy_from_slice(&mark.to_le_bytes());
-        let code = |side: &[u8]| code_of(&key, &[side, &server.to_le_bytes(), place.as_bytes()]);
+    /// Makes the proof of a server's mark by the mark's key, for the server's challenge and at one
+    /// of the server's places.
+    pub(crate) fn new(key: u128, challenge: u128, server: u64, place: &str) -> Self {
+        let (challenge, server) = (challenge.to_le_bytes(), server.to_le_bytes());
+        let code = |side: &[u8]| code_of(&key.to_le_bytes(), &[side, &challenge, &server, place.as_bytes()]);
         Self { code: code(b"client"), confirmation: code(b"server") }
     }
 }
@@ -65,12 +70,14 @@ mod tests {
     use obvia_rpc::string_binding::ProtocolSequence;
 
     #[test]
-    fn proofs_are_valid_at_one_place_of_one_server() {
-        let proof = MarkProof::new(1, 2, "there");
-        for other in [MarkProof::new(9, 2, "there"), MarkProof::new(1, 9, "there"), MarkProof::new(1, 2, "elsewhere")] {
+    fn proofs_are_valid_for_one_challenge_at_one_place_of_one_server() {
+        let proof = MarkProof::new(1, 2, 3, "there");
+        let others = [(9, 2, 3, "there"), (1, 9, 3, "there"), (1, 2, 9, "there"), (1, 2, 3, "elsewhere")];
+        for (mark, challenge, server, place) in others {
+            let other = MarkProof::new(mark, challenge, server, place);
             assert!(proof.code != other.code && proof.confirmation != other.confirmation);
         }
-        assert!(proof.code != proof.confirmation && proof == MarkProof::new(1, 2, "there"));
+        assert!(proof.code != proof.confirmation && proof == MarkProof::new(1, 2, 3, "there"));
     }
 
     #[test]

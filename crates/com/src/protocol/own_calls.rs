@@ -25,6 +25,9 @@ pub(crate) const REFS_PER_QUERY: u32 = 5;
 
 pub(crate) const OP_QUERY: u16 = 3;
 pub(crate) const OP_RELEASE: u16 = 4;
+/// The opnum of the call that counts references for a third process. Its request has the target,
+/// the OXID of the process and the count. The [place](super::place::Place) of the process may
+/// follow; without it the process runs on the caller's host.
 pub(crate) const OP_TRANSFER: u16 = 5;
 pub(crate) const OP_RESOLVE: u16 = 6;
 pub(crate) const OP_LIST: u16 = 7;
@@ -201,10 +204,12 @@ pub(crate) fn release(
 }
 
 /// Returns the server's mark for this process: the same over every link, and different for every
-/// other process.
-pub(crate) fn mark(home: &mut Channel, deadline: Deadline) -> Result<u64> {
+/// other process. The key of its [proof](super::mark_proof::MarkProof) follows if the server takes
+/// the connection for confidential.
+pub(crate) fn mark(home: &mut Channel, deadline: Deadline) -> Result<(u64, Option<u128>)> {
     let answer = call(home, deadline, OP_MARK, &[])?;
-    Ok(u64::from_le_bytes(*answer.first_chunk().ok_or(code::RPC_E_INVALID_DATA)?))
+    let (mark, rest) = answer.split_first_chunk().ok_or(code::RPC_E_INVALID_DATA)?;
+    Ok((u64::from_le_bytes(*mark), rest.first_chunk().map(|key| u128::from_le_bytes(*key))))
 }
 
 /// Asks the server to unmap the `ended` regions, and then to map the region that was sent under the

@@ -4,7 +4,7 @@ use super::Runtime;
 use super::references::REFS_PER_POINTER;
 use crate::client::own_target;
 use crate::client::proxy::look_behind;
-use crate::orpc::{Client, DualStringArray, NO_PING, ObjRef as Any};
+use crate::orpc::{Client, ClientNumber, DualStringArray, NO_PING, ObjRef as Any};
 use crate::protocol::objref::{Exported, ObjRef};
 use crate::protocol::own_calls;
 use crate::runtime::marshaling::{
@@ -24,12 +24,12 @@ const REFS_IN_TABLE: u32 = 0;
 
 thread_local! {
     /// The process for which this thread marshals, where objects marshal themselves.
-    static DESTINATION: Cell<Option<u64>> = const { Cell::new(None) };
+    static DESTINATION: Cell<Option<ClientNumber>> = const { Cell::new(None) };
 }
 
 /// Runs `marshal` with `process` as the destination.
-fn bound_for<R>(process: u64, marshal: impl FnOnce() -> R) -> R {
-    struct Previous(Option<u64>);
+fn bound_for<R>(process: ClientNumber, marshal: impl FnOnce() -> R) -> R {
+    struct Previous(Option<ClientNumber>);
     impl Drop for Previous {
         fn drop(&mut self) {
             DESTINATION.set(self.0);
@@ -40,7 +40,7 @@ fn bound_for<R>(process: u64, marshal: impl FnOnce() -> R) -> R {
 }
 
 /// Returns the process for which this thread marshals, if it is known.
-pub(super) fn destination() -> Option<u64> {
+pub(super) fn destination() -> Option<ClientNumber> {
     DESTINATION.get()
 }
 
@@ -92,7 +92,7 @@ impl Runtime {
         reference.to_wire_with(no_ping, handler)
     }
 
-    fn context_of(&self, process: u64) -> Context {
+    fn context_of(&self, process: ClientNumber) -> Context {
         if self.local_to(process).is_some() { Context::DifferentMachine } else { Context::Local }
     }
 
@@ -156,7 +156,7 @@ impl Runtime {
         }
         // A listener on all addresses is represented by the host's name, unless the caller used
         // another name.
-        let local = server::caller().and_then(|caller| self.clients().local_to(caller.number));
+        let local = server::caller().and_then(|caller| caller.local());
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let leads_there = |binding: &StringBinding| {
             binding.protocol != ProtocolSequence::Lrpc || context != Context::DifferentMachine

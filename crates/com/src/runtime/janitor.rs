@@ -3,7 +3,7 @@
 
 use super::Runtime;
 use crate::client::link::{Link, RELEASE_TIMEOUT};
-use crate::server::LinkEnd;
+use crate::orpc::ClientNumber;
 use crate::types::upkeep;
 use obvia_via::Deadline;
 use std::collections::{HashMap, HashSet};
@@ -14,8 +14,14 @@ use std::time::{Duration, Instant};
 const BATCH: Duration = Duration::from_millis(5);
 /// The time until the next attempt where a process could not be reached.
 const RETRY: Duration = Duration::from_secs(1);
-/// The interval between searches for unused links.
+/// The interval between searches for unused links, and for links whose mark is not known.
 const ROUND: Duration = Duration::from_secs(10);
+/// The greatest number of processes that a round asks for their marks. A silent process delays the
+/// janitor by up to a second.
+const MARKS_PER_ROUND: usize = 4;
+/// The time after which expected processes without references are forgotten. A reference is counted
+/// directly after its receiver is expected.
+const UNUSED: Duration = ROUND;
 
 /// Returns the time until references without pings or a lost client may have to be collected.
 fn until_due() -> Duration {
@@ -26,24 +32,24 @@ fn until_due() -> Duration {
 }
 
 /// Processes that have references but no connection, with the time at which the janitor first saw
-/// each without one. Such a process received the references from another process, and may have
-/// ended before using them.
+/// each without one. Such a process may have ended before it used the references.
 #[derive(Default)]
-struct Unconnected(HashMap<u64, Instant>);
+struct Unconnected(HashMap<ClientNumber, Instant>);
 
 impl Unconnected {
     /// Drops the references of processes that have been unconnected for too long.
     fn collect(&mut self, runtime: &Runtime) {
-        let (now, patience) = (Instant::now(), runtime.exports().patience());
-        let is_here = |oxid: &u64| *oxid == runtime.oxid() || runtime.clients().has(*oxid);
-        let unconnected: HashSet<u64> =
-            runtime.exports().processes().into_iter().filter(|oxid| !is_here(oxid)).collect();
-        self.0.retain(|oxid, _| unconnected.contains(oxid));
-        for oxid in unconnected {
-            if now.duration_since(*self.0.entry(oxid).or_insert(now)) >= patience {
-                drop(runtime.exports().drop_client(oxid));
+        let (now, exports, clients) = (Instant::now(), runtime.exports(), runtime.clients());
+        let patience = exports.patience();
+        let unconnected: HashSet<_> =
+            exports.processes().into_iter().filter(|number| !clients.keeps(*number, now)).collect();
+        self.0.retain(|number, _| unconnected.contains(number));
+        for number in unconnected {
+            if now.duration_since(*self.0.entry(number).or_insert(now)) >= patience {
+                drop(exports.drop_client(number));
             }
         }
+        clients.forget_expected(now, UNUSED, |number| exports.held_by(number) == 0);
     }
 }
 
@@ -56,8 +62,8 @@ fn give_back(runtime: &Runtime, link: &Link) -> bool {
     if !link.flush_releases(limit) {
         return false;
     }
-    let end = LinkEnd { peer: link.peer(), local: link.local(), ways: &|| link.ways() };
-    while let Some((client, to_return)) = runtime.clients().take_references_to_return(link.oxid(), &end) {
+    let place = link.place();
+    while let Some((client, to_return)) = runtime.clients().take_references_to_return(link.oxid(), &place) {
         let unsent = link.release(&to_return, limit);
         runtime.clients().add_references_to_return(client, unsent.iter().copied());
         if !unsent.is_empty() {
@@ -75,15 +81,21 @@ fn give_back(runtime: &Runtime, link: &Link) -> bool {
 /// those of any process without a connection: see [`Unconnected`].
 fn has_settled(runtime: &Runtime, link: &Link) -> bool {
     // A client of this process is gone only when its own connections end.
-    if runtime.clients().has(link.oxid()) {
-        return true;
-    }
+    let number = runtime.number_behind(link);
+    let Some(number) = number.filter(|number| !runtime.clients().has(*number)) else { return true };
     match link.has_process_ended() {
-        Some(true) => drop(runtime.exports().drop_client(link.oxid())),
-        Some(false) => return runtime.exports().held_by(link.oxid()) == 0,
+        Some(true) => drop(runtime.exports().drop_client(number)),
+        Some(false) => return runtime.exports().held_by(number) == 0,
         None => {}
     }
     true
+}
+
+/// Asks processes for their marks. The processes that a round does not ask follow in the next ones.
+fn learn_marks(runtime: &Runtime) {
+    let links = runtime.links();
+    let unmarked = links.iter().filter(|link| !link.is_dead() && link.wants_mark());
+    unmarked.take(MARKS_PER_ROUND).for_each(|link| link.learn_mark());
 }
 
 /// The work of the janitor, which ends with the process.
@@ -117,19 +129,20 @@ pub(crate) fn work() {
                 ended.push(Arc::downgrade(link));
             }
         }
-        drop(links);
-        drop(runtime.exports().collect());
-        let patience = runtime.exports().patience();
-        drop(runtime.clients().give_up(Instant::now(), patience, |oxid| runtime.exporter().end_client(oxid)));
         // The janitor may be woken all the time, so a round is determined by the clock and not by
         // the timeout of the wait.
         let is_round = looked.elapsed() >= ROUND;
+        drop(links);
+        drop(runtime.exports().collect());
+        let patience = runtime.exports().patience();
+        drop(runtime.clients().give_up(Instant::now(), patience, |number| runtime.exporter().end_client(number)));
         runtime.close_links(|link| {
             let has_ended = ended.iter().any(|ended| std::ptr::eq(ended.as_ptr(), link));
             has_ended || is_round && link.is_unused() && !link.is_dead()
         });
         if is_round {
             unconnected.collect(runtime);
+            learn_marks(runtime);
             looked = Instant::now();
         }
     }

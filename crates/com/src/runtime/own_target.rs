@@ -7,6 +7,7 @@ use crate::protocol::own_calls::{
     OP_BINDINGS, OP_DESCRIBE, OP_FUNCTIONS, OP_INTERFACES, OP_KEEP, OP_LIST, OP_MARK, OP_QUERY, OP_REGIONS, OP_RELEASE,
     OP_RELEASE_DATA, OP_RESOLVE, OP_TRANSFER, OP_UNMARSHAL, REFS_PER_QUERY, guid_from, releases_in, target_from,
 };
+use crate::protocol::place::Place;
 use crate::runtime::{OwnCall, Runtime, response};
 use crate::server::own_call::{answer, block, current_caller, frame, serve};
 use crate::types::error::{Error, code};
@@ -63,16 +64,32 @@ fn serve_release(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Statu
 }
 
 fn serve_transfer(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
-    let frame = block(call, 24)?;
+    let frame = frame(call, 24)?;
     let target = target_from(frame, 0)?;
     let to = frame.load_u64(8).ok_or(Status::BAD_STUB_DATA)?;
     let refs = frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?;
     let caller = current_caller()?;
-    let (exports, refs) = (caller.exporter.exports(), Refs::public(refs.min(1 << 20)));
-    let outcome = match caller.exporter.clients().number_of(to) {
-        Some(number) => exports.add_to(target, Client::Process(number), refs),
-        None => exports.pass_on(target, (caller.origin(), Client::Process(to)), refs),
-    };
+    let (exports, clients) = (caller.exporter.exports(), caller.exporter.clients());
+    if refs == 0 {
+        // No process is expected because of it.
+        return answer(call, Ok(Vec::new()));
+    }
+    let refs = Refs::public(refs.min(1 << 20));
+    if caller.process() == Some(to) {
+        return answer(call, exports.add_to(target, caller.holder(), refs).map(|()| Vec::new()));
+    }
+    let giver = caller.origin();
+    let local = caller.local();
+    let mut place = vec![0; frame.len() - 24];
+    if place.len() > Place::LENGTH_MAX {
+        return Err(Status::BAD_STUB_DATA);
+    }
+    frame.copy_to(24, &mut place).ok_or(Status::BAD_STUB_DATA)?;
+    let place = Place::read(&place).ok_or(Status::BAD_STUB_DATA)?.seen_by(&caller.peer, local.as_deref());
+    let outcome = clients.pass_on(to, &place, |number, is_connected| {
+        let holder = Client::Process(number);
+        if is_connected { exports.add_to(target, holder, refs) } else { exports.pass_on(target, (giver, holder), refs) }
+    });
     answer(call, outcome.map(|()| Vec::new()))
 }
 
@@ -133,7 +150,12 @@ fn serve_functions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Sta
 
 fn serve_mark(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let caller = current_caller()?;
-    answer(call, Ok(caller.exporter.clients().mark_for(caller.number).to_le_bytes().to_vec()))
+    let (clients, number) = (caller.exporter.clients(), caller.number.ok_or(Status::PROTOCOL_ERROR)?);
+    let mut mark = clients.mark_for(number).to_le_bytes().to_vec();
+    if caller.is_confidential() {
+        mark.extend(clients.mark_key_for(number).to_le_bytes());
+    }
+    answer(call, Ok(mark))
 }
 
 fn serve_regions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {

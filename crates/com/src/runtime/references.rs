@@ -6,18 +6,38 @@ use super::{Runtime, returned};
 use crate::client::link::Link;
 use crate::client::own_target;
 use crate::client::proxy::{import, look_behind};
-use crate::orpc::{Client, ObjRef as Any};
+use crate::orpc::{Client, ClientNumber, ObjRef as Any};
 use crate::protocol::objref::{ObjRef, securities_for};
 use crate::server::exports;
-use crate::types::error::Result;
+use crate::types::error::{Error, Result, code};
 use crate::types::registry::{self, InterfaceInfo};
 use std::sync::Arc;
 use windows_core::{IUnknown, Interface};
+
+/// The greatest number of clients for which a reference to pass on is counted, one after the other,
+/// as long as they leave.
+const RECEIVERS_MAX: usize = 4;
 
 /// The reference count that travels with an interface pointer, as in DCOM.
 pub(super) const REFS_PER_POINTER: u32 = 5;
 
 impl Runtime {
+    /// Returns the client for which references are counted in calls over a link. If the process at
+    /// the other end has not connected, it is expected as a client from now on.
+    pub(crate) fn receiver_behind(&self, link: &Link) -> Client {
+        Client::Process(self.clients().expect(link.oxid(), link.found(), || link.place()))
+    }
+
+    /// Returns the number of the process at the other end of a link as a client, if it has one.
+    pub(super) fn number_behind(&self, link: &Link) -> Option<ClientNumber> {
+        self.clients().number_behind(link.oxid(), link.found(), || link.place())
+    }
+
+    /// Returns the client that gives up references in responses over a link, if it has any.
+    pub(crate) fn giver_behind(&self, link: &Link) -> Option<Client> {
+        self.number_behind(link).map(Client::Process)
+    }
+
     /// Marshals an object of this process, with references counted for `client`.
     pub(crate) fn marshal_own(
         &'static self,
@@ -28,6 +48,13 @@ impl Runtime {
         self.serve()?;
         registry::register_module(info);
         let found = self.exports().add(object, info, client, REFS_PER_POINTER.into())?;
+        if let Client::Process(process) = client
+            && !self.is_there(client)
+        {
+            // The client's end has not dropped these references.
+            drop(self.exports().drop_client(process));
+            return Err(gone());
+        }
         Ok(ObjRef {
             iid: info.iid,
             public_refs: REFS_PER_POINTER,
@@ -37,6 +64,32 @@ impl Runtime {
             bindings: self.bindings_for(client),
             securities: securities_for(client),
         })
+    }
+
+    /// Marshals an object of any process for the process at the other end of a link. Returns the
+    /// reference, and the client for which it is counted. If this client leaves meanwhile, the
+    /// reference is counted for the one that follows it.
+    pub(crate) fn marshal_for(
+        &'static self,
+        link: &Link,
+        object: &IUnknown,
+        info: &'static InterfaceInfo,
+    ) -> Result<(Client, ObjRef)> {
+        let mut left = RECEIVERS_MAX;
+        loop {
+            let receiver = self.receiver_behind(link);
+            let made = self.marshal(object, info, receiver);
+            left -= 1;
+            if made.is_ok() || left == 0 || self.is_there(receiver) {
+                return made.map(|made| (receiver, made));
+            }
+        }
+    }
+
+    /// Whether a receiver of references is a client or an expected process.
+    fn is_there(&self, receiver: Client) -> bool {
+        let Client::Process(process) = receiver else { return true };
+        self.clients().oxid_of(process).is_some()
     }
 
     /// Marshals an object of any process for `client`.
@@ -52,9 +105,10 @@ impl Runtime {
         let (Some(imported), Client::Process(process)) = (look_behind(&interface), client) else {
             return self.marshal_own(&interface, info, client);
         };
-        let (mut public_refs, process) = (0, self.clients().oxid_of(process));
-        if process != imported.link.oxid() {
-            own_target::transfer(&imported.link, imported.target, process, REFS_PER_POINTER)?;
+        let (oxid, place) = self.clients().whereabouts(process).ok_or_else(gone)?;
+        let mut public_refs = 0;
+        if oxid != imported.link.oxid() {
+            own_target::transfer(&imported.link, imported.target, (oxid, Some(&place)), REFS_PER_POINTER)?;
             public_refs = REFS_PER_POINTER;
         }
         Ok(ObjRef {
@@ -143,15 +197,20 @@ impl Runtime {
     }
 }
 
+fn gone() -> Error {
+    Error::new(code::RPC_E_DISCONNECTED, "the process for which the reference is has ended")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::client::proxy::UNKNOWN_INFO;
     use crate::services::process;
     use crate::types::agile::{IChecked, IChecked_Impl};
+    use crate::types::identity;
     use obvia_rpc::vi_call::TargetId;
     use obvia_via::Deadline;
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
     use windows_core::{GUID, implement};
 
     #[implement(IChecked)]
@@ -159,15 +218,17 @@ mod tests {
 
     impl IChecked_Impl for Object_Impl {}
 
-    /// Returns a reference to a new object of this process, counted for this process.
-    fn given(runtime: &'static Runtime) -> ObjRef {
-        runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, Client::Process(runtime.oxid())).unwrap()
+    /// Returns a reference to a new object of this process, counted for the client behind a link.
+    fn given(runtime: &'static Runtime, link: &Link) -> ObjRef {
+        runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, runtime.receiver_behind(link)).unwrap()
     }
 
     /// Returns the runtime, a link to this process, and a reference that it has received over it.
     fn referenced() -> (&'static Runtime, Arc<Link>, ObjRef) {
         let runtime = process::runtime().unwrap();
-        (runtime, Arc::new(Link::to_itself()), given(runtime))
+        let link = Arc::new(Link::to_itself());
+        let known = given(runtime, &link);
+        (runtime, link, known)
     }
 
     /// Drops a proxy and checks that its object loses its last reference with it, and not before.
@@ -215,8 +276,8 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
     fn an_unreached_reference_does_not_end_the_proxy_whose_reference_opens_the_link() {
-        let runtime = process::runtime().unwrap();
-        let (known, unused) = (given(runtime), given(runtime));
+        let (runtime, other, known) = referenced();
+        let unused = given(runtime, &other);
         let target = known.target;
         for (target, public_refs) in [(target, u32::MAX / 2), (unused.target, unused.public_refs)] {
             let (bindings, securities) = (Vec::new(), Vec::new());
@@ -242,6 +303,28 @@ mod tests {
         drop((proxy, same));
         assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
         assert!(runtime.exports().get(known.target).is_err());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn references_are_counted_for_no_client_that_has_left() {
+        let runtime = process::runtime().unwrap();
+        let (link, object) = (Link::to_another(identity::draw().unwrap()), IUnknown::from(Object));
+        let forget = |receiver| {
+            let forgotten = |number| Client::Process(number) == receiver;
+            runtime.clients().forget_expected(Instant::now(), Duration::ZERO, forgotten);
+        };
+        let left = runtime.receiver_behind(&link);
+        forget(left);
+        let refused = runtime.marshal_own(&object, &UNKNOWN_INFO, left).err().map(|error| error.code());
+        assert_eq!(refused, Some(code::RPC_E_DISCONNECTED));
+        let Client::Process(number) = left else { panic!("a process has a number") };
+        assert_eq!(runtime.exports().held_by(number), 0);
+        // The reference to pass on is counted for the client that follows.
+        let (receiver, made) = runtime.marshal_for(&link, &object, &UNKNOWN_INFO).unwrap();
+        assert!(receiver != left && runtime.is_there(receiver));
+        runtime.exports().release(receiver, [(made.target, made.public_refs.into())]);
+        forget(receiver);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The bindings by which different clients reach this process.
 
 use super::Runtime;
-use crate::orpc::Client;
+use crate::orpc::{Client, ClientNumber};
 use crate::server::{self, Caller};
 use crate::transport::network;
 use crate::types::identity::{endpoint_of, in_order, local_binding};
@@ -11,13 +11,14 @@ use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 impl Runtime {
     /// Returns the host name by which a peer reaches this process over a network, and the level at
     /// which this process protects its calls to the peer.
-    pub(super) fn local_to(&self, oxid: u64) -> Option<(String, Option<Level>)> {
+    pub(super) fn local_to(&self, client: ClientNumber) -> Option<(String, Option<Level>)> {
+        let oxid = self.clients().oxid_of(client)?;
         let by_forwarding = || {
             let caller = server::caller().filter(|caller| caller.process() == Some(oxid))?;
             let heard = &caller.forwarding()?.heard;
             Some((heard.address.clone(), network::level_of(heard)))
         };
-        self.links.local_to(oxid).or_else(|| Some((self.clients().local_to(oxid)?, None))).or_else(by_forwarding)
+        self.links.local_to(oxid).or_else(|| Some((self.clients().local_to(client)?, None))).or_else(by_forwarding)
     }
 
     /// Returns the bindings by which a caller reaches this process. Forwarded clients get bindings
@@ -26,7 +27,7 @@ impl Runtime {
         match caller.and_then(Caller::forwarding) {
             Some(forwarding) => self.network().bindings_like(&forwarding.heard),
             None => {
-                let local = caller.and_then(|caller| self.clients().local_to(caller.number));
+                let local = caller.and_then(Caller::local);
                 self.network().bindings(local.as_deref())
             }
         }
@@ -57,9 +58,10 @@ impl Runtime {
         bindings
     }
 
-    /// Returns the string bindings of this process, one per line, the best first.
-    pub(crate) fn list_bindings(&self, client: u64) -> String {
-        let local = self.local_to(client).map(|(local, _)| local);
+    /// Returns the string bindings of this process for a client, or for any client, one per line,
+    /// the best first.
+    pub(crate) fn list_bindings(&self, client: Option<ClientNumber>) -> String {
+        let local = client.and_then(|client| self.local_to(client)).map(|(local, _)| local);
         let mut bindings = vec![local_binding(endpoint_of(self.oxid()))];
         bindings.extend(self.network().bindings(local.as_deref()));
         in_order(&bindings).map(|binding| format!("{binding}\n")).collect()

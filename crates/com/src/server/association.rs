@@ -2,11 +2,12 @@
 //! to the exports of this process.
 
 use crate::access;
-use crate::orpc::Client;
-use crate::protocol::binding::{self, Introduction, Transfers};
+use crate::orpc::{Client, ClientNumber};
+use crate::protocol::binding::{self, Greeting, Introduction, Transfers};
 use crate::protocol::objref;
 use crate::protocol::own_calls;
 use crate::server::entrance::Place;
+use crate::server::presence::{Challenge, REASON_NOT_SPECIFIED, reason_of};
 use crate::server::{Admitted, Exporter, GroupClient, Identity, Presence, services};
 use crate::transport::routes::{OWN, interface_of};
 use crate::types::identity;
@@ -29,9 +30,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use windows_core::GUID;
 
-/// The reason code of a refusal that names no reason (C706 12.6.3.1, reason_not_specified).
-const REASON_NOT_SPECIFIED: u16 = 0;
-
 /// The greatest number of authenticated users of an association. Security contexts are limited to
 /// this number, too, but a client may replace its contexts, whereas users stay until the
 /// association ends.
@@ -41,8 +39,8 @@ const USERS_MAX: usize = 2000;
 /// its own.
 #[derive(Default)]
 struct Users {
-    /// The number of the first user that has called.
-    first: Option<u64>,
+    /// The first user that has called.
+    first: Option<Identity>,
     anonymous: Option<Presence>,
     named: HashMap<Arc<Principal>, Presence>,
 }
@@ -61,13 +59,13 @@ impl Users {
         &mut self,
         user: Option<&Arc<Principal>>,
         enter: impl FnOnce() -> Result<Presence, Status>,
-    ) -> Result<u64, Status> {
+    ) -> Result<ClientNumber, Status> {
         if user.is_some() && self.named.len() >= USERS_MAX {
             return Err(Status::REMOTE_NO_MEMORY);
         }
         let presence = enter()?;
         let number = presence.number();
-        self.first.get_or_insert(number);
+        self.first.get_or_insert_with(|| presence.identity(true));
         match user {
             Some(user) => drop(self.named.insert(Arc::clone(user), presence)),
             None => self.anonymous = Some(presence),
@@ -102,6 +100,7 @@ pub(crate) struct AssociationClient {
     introduced: OnceLock<Introduced>,
     /// The client to which the proof of a mark has assigned it later.
     assigned: OnceLock<Introduced>,
+    challenge: Challenge,
     users: Mutex<Users>,
     /// The group of the association.
     group: OnceLock<Arc<Group<GroupClient>>>,
@@ -134,7 +133,7 @@ impl AssociationClient {
         local: Option<String>,
         transfers: Transfers,
     ) -> Self {
-        let (introduced, assigned, group, state) = Default::default();
+        let (introduced, assigned, challenge, group, state) = Default::default();
         let (users, admitted) = (Mutex::default(), Admitted::default());
         Self {
             exporter,
@@ -144,6 +143,7 @@ impl AssociationClient {
             local,
             introduced,
             assigned,
+            challenge,
             users,
             group,
             state,
@@ -192,9 +192,8 @@ impl AssociationClient {
     /// Returns the client process, if it has introduced itself, or the first of its principals that
     /// has called.
     pub(crate) fn client(&self) -> Option<Identity> {
-        let said = self.presence().map(Presence::identity);
-        let first = || self.users().first.map(|number| Identity { oxid: number, number, is_foreign: true });
-        said.or_else(first)
+        let introduced = self.presence().map(|presence| presence.identity(false));
+        introduced.or_else(|| self.users().first)
     }
 
     /// Records that the connection of a lane has ended because the network failed.
@@ -204,10 +203,10 @@ impl AssociationClient {
     }
 
     /// Returns the client's number if the client has introduced itself. Otherwise returns the
-    /// number of the caller's user, which is drawn at its first use. The number is valid in the
-    /// association's group, or in the association if it has no group. Drawing a number for the
-    /// client takes the lock of the clients, under which clients also leave.
-    pub(crate) fn number_for(&self, caller: Option<&Authenticated>) -> Result<u64, Status> {
+    /// number of the caller's user, which it gets at its first use. The number is valid in the
+    /// association's group, or in the association if it has no group. Giving a number to the user
+    /// takes the lock of the clients, under which clients also leave.
+    pub(crate) fn number_for(&self, caller: Option<&Authenticated>) -> Result<ClientNumber, Status> {
         // The guard is held from the look-up to the insertion, since a client's first calls may
         // arrive over two lanes at once.
         let mut users = self.users();
@@ -220,7 +219,7 @@ impl AssociationClient {
         }
         let group = self.group.get();
         let draw = || match group {
-            Some(group) => group.shared().client(user),
+            Some(group) => group.shared().oxid_for(user),
             None => identity::draw().map_err(|_| Status::REMOTE_NO_MEMORY),
         };
         users.add(user, || Presence::unnamed(self.exporter, draw, &self.peer, self.local.as_deref(), group))
@@ -258,27 +257,34 @@ impl AssociationClient {
         Err(Status::ACCESS_DENIED)
     }
 
-    /// Identifies the client's process by its introduction. Returns `None` if the client is another
-    /// process, and otherwise the confirmation of its proof, if the proof is valid. A client keeps
-    /// its first identity: an OXID, or the names of its users once one has called. A client without
-    /// connections of its own, over datagrams, may prove later that it is another one of its OXID.
-    fn identify(&self, client: Introduction) -> Option<Option<u128>> {
+    /// Identifies the client's process by its introduction, and returns the answer. A client keeps
+    /// its first identity: an OXID, or the names of its users once one has called. A client
+    /// over datagrams has no further connection, so a later proof on the association may assign it
+    /// to another client with its OXID.
+    fn identify(&self, client: Introduction) -> Greeting {
+        if client.asks {
+            return self.challenge.greeting();
+        }
         let users = self.users();
         let known = self.presence();
         let (place, is_due) = match known {
             None => (&self.introduced, users.first.is_none()),
-            Some(known) => (&self.assigned, client.proof.is_some() && known.confirmation().is_none()),
+            Some(known) => (&self.assigned, client.proof.is_some() && !known.is_proved()),
         };
-        if is_due
-            && known.is_none_or(|known| known.oxid() == client.oxid)
-            && let Ok(presence) = Presence::introduced(self.exporter, client, &self.peer, self.local.as_deref())
-            && (known.is_none() || presence.confirmation().is_some())
-        {
-            // No other thread sets the presence while this thread holds the guard of the users.
-            let _ = place.set(Introduced { presence, is_proved: OnceLock::new() });
+        let mut refusal = REASON_NOT_SPECIFIED;
+        if is_due && known.is_none_or(|known| known.oxid() == client.oxid) {
+            match Presence::introduced(self.exporter, client, &self.challenge, &self.peer, self.local.as_deref()) {
+                // No other thread sets the presence while this thread holds the guard of the users.
+                Ok(presence) if known.is_none() || presence.is_proved() => {
+                    let _ = place.set(Introduced { presence, is_proved: OnceLock::new() });
+                }
+                Ok(_) => {}
+                Err(status) => refusal = reason_of(status),
+            }
         }
         drop(users);
-        self.presence().filter(|presence| presence.oxid() == client.oxid).map(Presence::confirmation)
+        let presence = self.presence().filter(|presence| presence.oxid() == client.oxid);
+        presence.map_or(Greeting::Refused(refusal), |presence| presence.greeting(client))
     }
 }
 
@@ -294,11 +300,8 @@ impl Interfaces for AssociationClient {
         if let Some(outcome) = self.exporter.services().judge(context) {
             return outcome;
         }
-        let judge = |confirmation| binding::judge(context, self.exporter.oxid(), self.transfers, confirmation);
-        match Introduction::in_context(context) {
-            None => judge(None),
-            Some(client) => self.identify(client).map_or(Outcome::refused(REASON_NOT_SPECIFIED), judge),
-        }
+        let greeting = Introduction::in_context(context).map_or(Greeting::Process, |client| self.identify(client));
+        binding::judge(context, self.exporter.oxid(), self.transfers, greeting)
     }
 
     fn find(
@@ -353,11 +356,8 @@ impl Interfaces for AssociationClient {
         if interface != binding::RUNTIME {
             return None;
         }
-        let confirmation = match Introduction::in_bind(bind) {
-            None => None,
-            Some(client) => self.identify(client)?,
-        };
-        binding::answer(bind, self.exporter.oxid(), self.transfers, confirmation)
+        let greeting = Introduction::in_bind(bind).map_or(Greeting::Process, |client| self.identify(client));
+        binding::answer(bind, self.exporter.oxid(), self.transfers, greeting)
     }
 
     fn serve(self: Arc<Self>, lane: Window, attribution: Attribution) {
@@ -441,14 +441,14 @@ mod tests {
         let user = |number: usize| Arc::new(Principal { domain: format!("A{number}"), user: "anna".to_owned() });
         let draw = || crate::types::identity::draw().map_err(|_| Status::REMOTE_NO_MEMORY);
         let enter = || Presence::unnamed(exporter, draw, &Peer::Host("far".to_owned()), None, None);
-        let numbers: Vec<u64> = (0..USERS_MAX).map(|number| users.add(Some(&user(number)), enter).unwrap()).collect();
+        let numbers: Vec<_> = (0..USERS_MAX).map(|number| users.add(Some(&user(number)), enter).unwrap()).collect();
         assert_eq!(users.add(Some(&user(USERS_MAX)), enter), Err(Status::REMOTE_NO_MEMORY));
         // The known users stay, and anonymous calls are still accepted.
         let found = |users: &Users, user: Option<&Arc<Principal>>| users.find(user).map(Presence::number);
         assert_eq!(found(&users, Some(&user(7))), Some(numbers[7]));
         assert_eq!(found(&users, Some(&user(USERS_MAX))), None);
         let anonymous = users.add(None, enter).unwrap();
-        assert_eq!((found(&users, None), users.first), (Some(anonymous), Some(numbers[0])));
+        assert_eq!((found(&users, None), users.first.unwrap().number), (Some(anonymous), Some(numbers[0])));
         drop(users);
         assert!(numbers.iter().all(|number| !exporter.clients().has(*number)));
     }

@@ -3,12 +3,13 @@
 use super::exporter::Exporter;
 use super::presence::Identity;
 use crate::access;
-use crate::orpc::{Client, Forwarded};
+use crate::orpc::{Client, ClientNumber, Forwarded};
+use crate::protocol::place::{Origin, Place};
 use crate::server::association::AssociationClient;
 use crate::types::error;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::object_table::Watch;
-use obvia_rpc::security::Authenticated;
+use obvia_rpc::security::{Authenticated, Level};
 use obvia_rpc::status::Status;
 use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
@@ -72,8 +73,9 @@ pub(crate) struct Caller {
     pub(crate) exporter: &'static Exporter,
     /// The OXID that the client claims.
     pub(crate) oxid: u64,
-    /// The number under which the client's references and states are kept.
-    pub(crate) number: u64,
+    /// The number under which the client's references and states are kept. `None` for the client of
+    /// a forwarded call: see [`Caller::holder`].
+    pub(crate) number: Option<ClientNumber>,
     // Whether the client is no obvia process, so that its OXID is made up.
     is_foreign: bool,
     pub(crate) peer: Peer,
@@ -118,8 +120,8 @@ impl Caller {
 
     /// Returns the caller that stands for the client whose call this caller, the SCM, forwards.
     pub(crate) fn forwarded(&self, call: &Forwarded, heard: StringBinding) -> Arc<Self> {
-        let oxid = call.process.unwrap_or_default();
-        let client = Identity { oxid, number: oxid, is_foreign: call.process.is_none() };
+        let (oxid, is_foreign) = (call.process.unwrap_or_default(), call.process.is_none());
+        let client = Identity { oxid, number: None, is_foreign };
         let (peer, alarm, watch) = (Peer::Host(call.host.clone()), self.alarm.clone(), Arc::clone(&self.watch));
         let maker = PrincipalSource::Connection(call.maker.clone());
         Arc::new(Self {
@@ -138,9 +140,29 @@ impl Caller {
         (!self.is_foreign).then_some(self.oxid)
     }
 
-    /// Returns the client for which the references in the running method's response are counted.
+    /// Returns the client for which the references in the running method's response are counted. If
+    /// the SCM forwarded the call, this is the client at the place from which the SCM was called,
+    /// or the process that is expected there from now on. If too many are expected, the references
+    /// live by pings.
     pub(crate) fn holder(&self) -> Client {
-        if self.is_foreign { self.origin() } else { Client::Process(self.number) }
+        let by_forwarding = || {
+            let place = Place::of([&Origin::of(&self.peer)], Some(&self.forwarding()?.heard.address));
+            self.exporter.clients().expect_named(self.oxid, &place)
+        };
+        let number = if self.is_foreign { None } else { self.number.or_else(by_forwarding) };
+        number.map_or_else(|| self.origin(), Client::Process)
+    }
+
+    /// Whether the network cannot read the running method's response: the caller runs on this host,
+    /// or the call is encrypted.
+    pub(crate) fn is_confidential(&self) -> bool {
+        let is_here = Place::of([&Origin::of(&self.peer)], self.local().as_deref()).is_here();
+        is_here || self.authenticated().is_some_and(|maker| maker.level == Level::Privacy)
+    }
+
+    /// Returns the host name by which the client reaches this process, if it has connected.
+    pub(crate) fn local(&self) -> Option<String> {
+        self.exporter.clients().local_to(self.number?)
     }
 
     /// Returns the caller's host, or its process on this host, with the principal that has
@@ -155,15 +177,16 @@ impl Caller {
     /// # Errors
     ///
     /// [`Status::REMOTE_NO_MEMORY`] when the association has had too many users;
-    /// [`Status::CONTEXT_MISMATCH`] when the association has ended.
-    pub(crate) fn client(&self) -> std::result::Result<u64, Status> {
+    /// [`Status::CONTEXT_MISMATCH`] when the association has ended, or the client has not
+    /// connected.
+    pub(crate) fn client(&self) -> std::result::Result<ClientNumber, Status> {
         match &self.maker {
             // Each user of an association counts as a client of its own.
             PrincipalSource::Association(client, attribution) if self.is_foreign => {
                 let client = client.upgrade().ok_or(Status::CONTEXT_MISMATCH)?;
                 client.number_for(attribution.maker().as_ref())
             }
-            _ => Ok(self.number),
+            _ => self.number.ok_or(Status::CONTEXT_MISMATCH),
         }
     }
 

@@ -2,11 +2,11 @@
 
 use super::caller::{Caller, PrincipalSource};
 use super::exporter::Exporter;
-use super::presence::{Identity, Presence};
+use super::presence::{Challenge, Identity, Presence, reason_of};
 use super::refused_references;
 use crate::access;
 use crate::orpc::CallContext;
-use crate::protocol::binding::{self, Introduction, Transfers};
+use crate::protocol::binding::{self, Greeting, Introduction, Transfers};
 use crate::protocol::call_context;
 use crate::protocol::own_calls;
 use crate::server::association::AssociationClient;
@@ -33,6 +33,7 @@ pub(super) struct Connection {
     // The client, as introduced by a PDU on this connection. `None` on a connection of an
     // association, whose `AssociationClient` knows the process.
     presence: Option<Presence>,
+    challenge: Challenge,
     association: Option<(Arc<AssociationClient>, Attribution)>,
     // The principal that has authenticated on this connection.
     proved: Option<Authenticated>,
@@ -56,6 +57,7 @@ impl Connection {
             exporter,
             caller: None,
             presence: None,
+            challenge: Challenge::default(),
             association,
             proved: None,
             peer: window.peer(),
@@ -96,6 +98,25 @@ impl Connection {
             (None, Some((client, _))) => client.note_loss(),
             (None, None) => {}
         }
+    }
+
+    /// Identifies the client by its introduction, and returns the answer. `None` if the client
+    /// claims the process of another principal.
+    fn introduce(&mut self, client: Introduction) -> Option<Greeting> {
+        let entered = Presence::introduced(self.exporter, client, &self.challenge, &self.peer, self.local.as_deref());
+        let presence = match entered {
+            Ok(presence) => presence,
+            Err(status) => return Some(Greeting::Refused(reason_of(status))),
+        };
+        let principal = self.proved.as_ref().map(|proved| &proved.principal);
+        if !presence.prove(&self.peer, principal) {
+            access::log_denial(&self.peer, Denial::Proof);
+            return None;
+        }
+        let greeting = presence.greeting(client);
+        self.adopt(presence.identity(false));
+        self.presence = Some(presence);
+        Some(greeting)
     }
 
     /// Attributes further calls to this client.
@@ -197,24 +218,19 @@ impl Service for Connection {
     }
 
     fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>> {
-        match (&self.caller, Introduction::in_bind(pdu)) {
-            (None, Some(client)) => {
-                let presence = Presence::introduced(self.exporter, client, &self.peer, self.local.as_deref()).ok()?;
-                let principal = self.proved.as_ref().map(|proved| &proved.principal);
-                if !presence.prove(&self.peer, principal) {
-                    access::log_denial(&self.peer, Denial::Proof);
-                    return binding::refusal(pdu);
-                }
-                self.adopt(presence.identity());
-                self.presence = Some(presence);
-            }
+        let introduction = Introduction::in_bind(pdu);
+        let greeting = match (&self.caller, introduction) {
+            (_, Some(client)) if client.asks => self.challenge.greeting(),
+            (None, Some(client)) => match self.introduce(client) {
+                Some(greeting) => greeting,
+                None => return binding::refusal(pdu),
+            },
             // A client cannot change its identity, and cannot go on without one.
             (Some(known), Some(client)) if known.oxid != client.oxid => return None,
             (None, None) => return None,
-            _ => {}
-        }
-        let confirmation = self.presence.as_ref().and_then(Presence::confirmation);
-        binding::answer(pdu, self.exporter.oxid(), Transfers::FLAT, confirmation)
+            _ => Greeting::Process,
+        };
+        binding::answer(pdu, self.exporter.oxid(), Transfers::FLAT, greeting)
     }
 
     fn abandoned(&mut self) {

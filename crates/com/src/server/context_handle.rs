@@ -5,6 +5,7 @@
 
 use super::caller::caller;
 use super::contexts::{Contexts, State};
+use crate::orpc::ClientNumber;
 use crate::protocol::frame::Value;
 use crate::types::error::{Error, Result, code};
 use obvia_rpc::status::Status;
@@ -15,8 +16,6 @@ use windows_core::GUID;
 
 /// The greatest number of states that a server keeps for one client.
 const CONTEXTS_MAX: usize = 1 << 16;
-/// The client number of calls within the process.
-const NOBODY: u64 = 0;
 
 /// The states of calls within the process.
 static OWN: LazyLock<Contexts> = LazyLock::new(Contexts::default);
@@ -65,18 +64,19 @@ unsafe impl Value for ContextHandle {
     }
 }
 
-/// Returns the client of the running method, and the table of its states. No lock on [`Contexts`]
+/// Returns the client of the running method, if another process calls it, and the table of its
+/// states. No lock on [`Contexts`]
 /// may be held: a name for the client takes the lock under which clients leave, and leaving clients
 /// take the lock on [`Contexts`].
-fn client() -> Result<(u64, &'static Contexts)> {
-    let Some(caller) = caller() else { return Ok((NOBODY, &OWN)) };
+fn client() -> Result<(Option<ClientNumber>, &'static Contexts)> {
+    let Some(caller) = caller() else { return Ok((None, &OWN)) };
     let client = caller.client().map_err(|status| {
         if status == Status::CONTEXT_MISMATCH {
             return mismatch();
         }
         Error::new(code::E_FAIL, format!("generating a number for the client: {status:?}"))
     })?;
-    Ok((client, caller.exporter.contexts()))
+    Ok((Some(client), caller.exporter.contexts()))
 }
 
 fn mismatch() -> Error {

@@ -1,5 +1,6 @@
 //! The states that a server keeps for its clients, by client and name.
 
+use crate::orpc::ClientNumber;
 use crate::types::threads::lock;
 use std::any::Any;
 use std::collections::HashMap;
@@ -8,23 +9,23 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// A state, which its last user drops.
 pub(crate) type State = Arc<dyn Any + Send + Sync>;
 
-/// The states, by client.
+/// The states, by client. Those of calls within this process have none.
 #[derive(Default)]
-pub(crate) struct Contexts(Mutex<HashMap<u64, HashMap<u128, State>>>);
+pub(crate) struct Contexts(Mutex<HashMap<Option<ClientNumber>, HashMap<u128, State>>>);
 
 impl Contexts {
-    pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<u64, HashMap<u128, State>>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<Option<ClientNumber>, HashMap<u128, State>>> {
         lock(&self.0)
     }
 
     /// Returns the number of states that are kept for a client.
-    pub(crate) fn kept_for(&self, client: u64) -> usize {
-        self.lock().get(&client).map_or(0, HashMap::len)
+    pub(crate) fn kept_for(&self, client: ClientNumber) -> usize {
+        self.lock().get(&Some(client)).map_or(0, HashMap::len)
     }
 
     /// Removes the states of a client that is gone. The result must be dropped while no lock is
     /// held, since its drop runs programs' code.
-    pub(crate) fn end_client(&self, client: u64) -> impl Sized + use<> {
-        self.lock().remove(&client)
+    pub(crate) fn end_client(&self, client: ClientNumber) -> impl Sized + use<> {
+        self.lock().remove(&Some(client))
     }
 }

@@ -171,8 +171,10 @@ impl Dispatch {
         self.watch.revalidate(id.word(), self.places.len() as u32);
         self.drop_removed(table);
         let outcome = self.place(at, id, |watch| {
-            let found = table.copy(id.index, id.generation, watch).map_err(|_| Status::OBJECT_NOT_FOUND)?;
-            admit(&found).map(|()| found)
+            let not_found = |_| Status::OBJECT_NOT_FOUND;
+            // A refused caller keeps no copy, so removals do not concern it.
+            admit(&table.get(id.index, id.generation).map_err(not_found)?)?;
+            table.copy(id.index, id.generation, watch).map_err(not_found)
         });
         match outcome {
             Ok(place) => self.last = place,

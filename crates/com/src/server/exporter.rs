@@ -4,7 +4,7 @@ use super::clients::Clients;
 use super::contexts::Contexts;
 use super::services::Services;
 use crate::access::Rules;
-use crate::orpc::Client;
+use crate::orpc::{Client, ClientNumber};
 use crate::server::exports::Exports;
 use crate::server::functions::Functions;
 use crate::transport::local::LocalProcess;
@@ -95,7 +95,7 @@ impl Exporter {
 
     /// Removes the state of a client that is gone. The result must be dropped while no lock is
     /// held, since its drop runs programs' code.
-    pub(crate) fn end_client(&self, oxid: u64) -> impl Sized + use<> {
-        (self.exports.drop_client(oxid), self.contexts.end_client(oxid))
+    pub(crate) fn end_client(&self, number: ClientNumber) -> impl Sized + use<> {
+        (self.exports.drop_client(number), self.contexts.end_client(number))
     }
 }

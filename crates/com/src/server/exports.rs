@@ -9,7 +9,7 @@ mod data;
 pub(crate) use data::Keeping;
 
 use crate::orpc::object_exporter::ComplexPing;
-use crate::orpc::{Client, Dropped, Limits, PingAnswer, Pinging, References, Refs};
+use crate::orpc::{Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, References, Refs};
 use crate::protocol::objref;
 use crate::protocol::objref::Exported;
 use crate::types::agile::Agile;
@@ -246,8 +246,14 @@ impl Exports {
     }
 
     /// Notes that a process has connected.
-    pub(crate) fn connected(&self, process: u64) {
+    pub(crate) fn connected(&self, process: ClientNumber) {
         self.tables().references.connected(Client::Process(process));
+    }
+
+    /// Moves the references of one client number to another number of the same process. Returns
+    /// false, and moves none, if they are too many for one client.
+    pub(crate) fn merge_clients(&self, from: ClientNumber, to: ClientNumber) -> bool {
+        self.tables().references.merge(Client::Process(from), Client::Process(to), Instant::now())
     }
 
     /// Releases references. An excess over the holder's references is ignored.
@@ -271,20 +277,20 @@ impl Exports {
 
     /// Drops all references of a process that is gone. Returns the targets without further
     /// references, which must be dropped without locks.
-    pub(crate) fn drop_client(&self, oxid: u64) -> Removed<Target> {
+    pub(crate) fn drop_client(&self, process: ClientNumber) -> Removed<Target> {
         let mut tables = self.tables();
-        let dropped = tables.references.drop_client(Client::Process(oxid), Instant::now());
+        let dropped = tables.references.drop_client(Client::Process(process), Instant::now());
         let gone = tables.forget_all(dropped);
         self.table.remove(gone)
     }
 
     /// Returns the number of interface pointers to which a process has references.
-    pub(crate) fn held_by(&self, oxid: u64) -> usize {
-        self.tables().references.held_by(Client::Process(oxid))
+    pub(crate) fn held_by(&self, process: ClientNumber) -> usize {
+        self.tables().references.held_by(Client::Process(process))
     }
 
-    /// Returns the OXIDs of the processes that have references.
-    pub(crate) fn processes(&self) -> Vec<u64> {
+    /// Returns the processes that have references.
+    pub(crate) fn processes(&self) -> Vec<ClientNumber> {
         self.tables().references.processes().collect()
     }
 

@@ -16,9 +16,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub(crate) struct GroupClient {
     peer: Peer,
-    /// The client number of each user. An entry is removed when its client is gone. Each client has
-    /// an association of the group, and the users of an association are limited, so the entries are
-    /// limited, too.
+    /// The OXID that was made up for each user. An entry is removed when its client is gone. Each
+    /// client has an association of the group, and the users of an association are limited, so the
+    /// entries are limited, too.
     users: Mutex<HashMap<Option<Arc<Principal>>, u64>>,
 }
 
@@ -38,9 +38,9 @@ impl GroupClient {
         groups.find(wanted).filter(|group| group.shared().peer == *peer)
     }
 
-    /// Returns the client number for a principal, or for anonymous calls without one. The number is
-    /// drawn at the first use.
-    pub(crate) fn client(&self, user: Option<&Arc<Principal>>) -> Result<u64, Status> {
+    /// Returns the OXID for a principal, or for anonymous calls without one. The OXID is made up at
+    /// the first use.
+    pub(crate) fn oxid_for(&self, user: Option<&Arc<Principal>>) -> Result<u64, Status> {
         match self.users().entry(user.cloned()) {
             Entry::Occupied(known) => Ok(*known.get()),
             Entry::Vacant(new) => Ok(*new.insert(identity::draw().map_err(|_| Status::REMOTE_NO_MEMORY)?)),
@@ -48,7 +48,7 @@ impl GroupClient {
     }
 
     /// Removes the user of a client that is gone.
-    pub(super) fn forget(&self, client: u64) {
-        self.users().retain(|_, known| *known != client);
+    pub(super) fn forget(&self, oxid: u64) {
+        self.users().retain(|_, known| *known != oxid);
     }
 }

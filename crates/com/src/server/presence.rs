@@ -3,15 +3,18 @@
 use super::clients::{Arrival, End, Entered};
 use super::exporter::Exporter;
 use super::group::GroupClient;
-use crate::protocol::binding::Introduction;
+use crate::orpc::ClientNumber;
+use crate::protocol::binding::{Greeting, Introduction};
 use crate::protocol::mark_proof::{MarkProof, places_of};
+use crate::types::identity;
 use crate::types::upkeep;
 use obvia_rpc::co::Group;
+use obvia_rpc::co::pdu::LIMIT_EXCEEDED;
 use obvia_rpc::security::Principal;
 use obvia_rpc::status::Status;
 use obvia_via::window::Peer;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// The identity of a client.
@@ -19,10 +22,32 @@ use std::time::Instant;
 pub(crate) struct Identity {
     /// The OXID of its process, which the client claims.
     pub(crate) oxid: u64,
-    /// The number under which its references and states are kept: see [`super::clients`].
-    pub(crate) number: u64,
+    /// The number under which its references and states are kept: see [`super::clients`]. `None`
+    /// for a client that has not connected.
+    pub(crate) number: Option<ClientNumber>,
     /// Whether the client did not introduce itself, so that this process made the OXID up.
     pub(crate) is_foreign: bool,
+}
+
+/// The reason code of a refusal that names no reason (C706 12.6.3.1, reason_not_specified).
+pub(crate) const REASON_NOT_SPECIFIED: u16 = 0;
+
+/// Returns the reason code for a client that could not enter.
+pub(crate) fn reason_of(status: Status) -> u16 {
+    if status == Status::SERVER_TOO_BUSY { LIMIT_EXCEEDED } else { REASON_NOT_SPECIFIED }
+}
+
+/// The challenge of a connection, which is drawn when a client asks for it.
+#[derive(Default)]
+pub(crate) struct Challenge(OnceLock<u128>);
+
+impl Challenge {
+    /// Returns the answer to a client that asks for the challenge.
+    pub(crate) fn greeting(&self) -> Greeting {
+        let draw = || Some(u128::from(identity::draw().ok()?) << 64 | u128::from(identity::draw().ok()?));
+        let Some(drawn) = self.0.get().copied().or_else(draw) else { return Greeting::Refused(REASON_NOT_SPECIFIED) };
+        Greeting::Challenge(*self.0.get_or_init(|| drawn))
+    }
 }
 
 /// A connection of a client that has introduced itself or was given a number. References can be
@@ -30,35 +55,52 @@ pub(crate) struct Identity {
 pub(crate) struct Presence {
     exporter: &'static Exporter,
     entered: Entered,
+    /// The valid proof with which the client has introduced itself, if any.
+    proof: Option<MarkProof>,
     is_lost: AtomicBool,
+    /// Whether the caller's principal owns the client.
+    is_owners: AtomicBool,
 }
 
 impl Presence {
     /// Counts a connection of a client that has introduced itself, until the value is dropped.
+    /// `challenge` is that of the connection.
     pub(crate) fn introduced(
         exporter: &'static Exporter,
-        Introduction { oxid, proof }: Introduction,
+        Introduction { oxid, proof, .. }: Introduction,
+        challenge: &Challenge,
         peer: &Peer,
         local: Option<&str>,
     ) -> Result<Self, Status> {
-        let own = exporter.oxid();
-        let places = proof.map_or(Vec::new(), |_| places_of(own, &exporter.network().bindings(None), local, peer));
-        let confirm = |mark| {
-            let mut valid = places.iter().map(|place| MarkProof::new(mark, own, place));
-            valid.find(|valid| Some(valid.code) == proof).map(|valid| valid.confirmation)
+        let (challenge, own, clients) = (challenge.0.get().copied(), exporter.oxid(), exporter.clients());
+        // The codes are computed before the client enters, since it enters under a lock.
+        let find = |(code, challenge)| {
+            let places = places_of(own, &exporter.network().bindings(None), local, peer);
+            let valid = |number| {
+                let mut valid =
+                    places.iter().map(|place| MarkProof::new(clients.mark_key_for(number), challenge, own, place));
+                Some((number, valid.find(|valid| valid.code == code)?))
+            };
+            clients.claimants(oxid).into_iter().find_map(valid)
         };
-        Self::enter(exporter, || Ok(oxid), &Arrival { peer, local, group: None, confirm: &confirm })
+        let proved = proof.zip(challenge).and_then(find);
+        let arrival = Arrival { peer, local, group: None, proved: proved.map(|(number, _)| number) };
+        let mut presence = Self::enter(exporter, || Ok(oxid), &arrival)?;
+        // The client may have left meanwhile, so that the connection is another one's.
+        presence.proof = proved.filter(|(number, _)| *number == presence.number()).map(|(_, proof)| proof);
+        Ok(presence)
     }
 
     /// Counts a connection of a client that has not introduced itself, until the value is dropped.
+    /// `oxid` makes an OXID up for it.
     pub(crate) fn unnamed(
         exporter: &'static Exporter,
-        number: impl FnOnce() -> Result<u64, Status>,
+        oxid: impl FnOnce() -> Result<u64, Status>,
         peer: &Peer,
         local: Option<&str>,
         group: Option<&Arc<Group<GroupClient>>>,
     ) -> Result<Self, Status> {
-        Self::enter(exporter, number, &Arrival { peer, local, group, confirm: &|_| None })
+        Self::enter(exporter, oxid, &Arrival { peer, local, group, proved: None })
     }
 
     /// See [`Clients::enter`](super::clients::Clients::enter).
@@ -67,15 +109,19 @@ impl Presence {
         oxid: impl FnOnce() -> Result<u64, Status>,
         arrival: &Arrival<'_>,
     ) -> Result<Self, Status> {
-        let entered = exporter.clients().enter(oxid, arrival)?;
-        exporter.exports().connected(entered.number);
-        Ok(Self { exporter, entered, is_lost: AtomicBool::new(false) })
+        let exports = exporter.exports();
+        let entered = exporter.clients().enter(oxid, arrival, &|from, to| exports.merge_clients(from, to))?;
+        exports.connected(entered.number);
+        Ok(Self { exporter, entered, proof: None, is_lost: AtomicBool::new(false), is_owners: AtomicBool::new(false) })
     }
 
-    /// Verifies that the caller's principal owns the claimed process. For a process of this host
-    /// the kernel has vouched already.
+    /// Verifies that the caller's principal owns the claimed process. A connection that never
+    /// passed this check does not end an owned client. For a process of this host the kernel has
+    /// vouched already.
     pub(crate) fn prove(&self, peer: &Peer, principal: Option<&Arc<Principal>>) -> bool {
-        matches!(peer, Peer::Process { .. }) || self.exporter.clients().prove(self.number(), principal)
+        let is_owners = matches!(peer, Peer::Process { .. }) || self.exporter.clients().prove(self.number(), principal);
+        self.is_owners.fetch_or(is_owners, Ordering::Relaxed);
+        is_owners
     }
 
     /// Returns the OXID that the client claims.
@@ -84,18 +130,25 @@ impl Presence {
     }
 
     /// Returns the client's number.
-    pub(crate) fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> ClientNumber {
         self.entered.number
     }
 
-    /// Returns the identity of a client that has introduced itself.
-    pub(crate) fn identity(&self) -> Identity {
-        Identity { oxid: self.oxid(), number: self.number(), is_foreign: false }
+    /// Returns the identity of the client. `is_foreign` tells that the client has not introduced
+    /// itself.
+    pub(crate) fn identity(&self, is_foreign: bool) -> Identity {
+        Identity { oxid: self.oxid(), number: Some(self.number()), is_foreign }
     }
 
-    /// Returns the confirmation of the client's proof, if the proof is valid.
-    pub(crate) fn confirmation(&self) -> Option<u128> {
-        self.entered.confirmation
+    /// Whether the client has introduced itself with a valid proof.
+    pub(crate) fn is_proved(&self) -> bool {
+        self.proof.is_some()
+    }
+
+    /// Returns the answer to an introduction of the client, which has entered.
+    pub(crate) fn greeting(&self, client: Introduction) -> Greeting {
+        let valid = self.proof.filter(|proof| Some(proof.code) == client.proof);
+        valid.map_or(Greeting::Process, |proof| Greeting::Confirmed(proof.confirmation))
     }
 
     /// Records that the connection ended because the network failed.
@@ -107,7 +160,9 @@ impl Presence {
 impl Drop for Presence {
     fn drop(&mut self) {
         let Self { exporter, entered: Entered { number, .. }, .. } = *self;
-        let is_lost = self.is_lost.load(Ordering::Relaxed);
+        // The end of a stranger's connection from the client's host does not end the client.
+        let is_strangers = !self.is_owners.load(Ordering::Relaxed) && exporter.clients().is_owned(number);
+        let is_lost = self.is_lost.load(Ordering::Relaxed) || is_strangers;
         let end = if is_lost { End::Lost(Instant::now()) } else { End::InOrder };
         let kept = |number| exporter.exports().held_by(number) + exporter.contexts().kept_for(number);
         let gone = exporter.clients().leave(number, end, kept, |number| exporter.end_client(number));
@@ -119,5 +174,86 @@ impl Drop for Presence {
             // a server of this process.
             upkeep::wake();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Challenge, Presence};
+    use crate::client::proxy::UNKNOWN_INFO;
+    use crate::orpc::Client;
+    use crate::protocol::binding::Introduction;
+    use crate::protocol::place::{FoundClient, Origin, Place};
+    use crate::server::exporter::Exporter;
+    use crate::services::process;
+    use crate::types::agile::{IChecked, IChecked_Impl};
+    use crate::types::identity;
+    use obvia_rpc::security::Principal;
+    use obvia_via::window::Peer;
+    use std::sync::Arc;
+    use windows_core::{IUnknown, implement};
+
+    #[implement(IChecked)]
+    struct Object;
+
+    impl IChecked_Impl for Object_Impl {}
+
+    fn introduced(exporter: &'static Exporter, oxid: u64, host: &str) -> Presence {
+        let (client, peer) = (Introduction { oxid, asks: false, proof: None }, Peer::Host(host.to_owned()));
+        Presence::introduced(exporter, client, &Challenge::default(), &peer, None).unwrap()
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_stranger_at_a_lost_clients_host_does_not_end_the_client() {
+        let exporter = process::runtime().unwrap().exporter();
+        let (exports, oxid) = (exporter.exports(), identity::draw().unwrap());
+        let peer = Peer::Host("owners".to_owned());
+        let principal = Arc::new(Principal { user: "anna".to_owned(), ..Principal::default() });
+        let owner = introduced(exporter, oxid, "owners");
+        assert!(owner.prove(&peer, Some(&principal)));
+        let holder = Client::Process(owner.number());
+        let target = exports.add(&IUnknown::from(Object), &UNKNOWN_INFO, holder, 5).unwrap().target;
+        owner.note_loss();
+        drop(owner);
+        let stranger = introduced(exporter, oxid, "owners");
+        assert!(!stranger.prove(&peer, None));
+        drop(stranger);
+        assert!(exports.get(target).is_ok());
+        let owner = introduced(exporter, oxid, "owners");
+        assert!(owner.prove(&peer, Some(&principal)) && Client::Process(owner.number()) == holder);
+        drop(owner);
+        assert!(exports.get(target).is_err());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn references_that_a_process_was_given_are_not_those_of_a_stranger_with_its_oxid() {
+        let exporter = process::runtime().unwrap().exporter();
+        let (exports, oxid) = (exporter.exports(), identity::draw().unwrap());
+        let introduced = |host: &str| introduced(exporter, oxid, host);
+        let give = || {
+            let place = || Place::of([&Origin::Host("far".to_owned())], None);
+            let holder = Client::Process(exporter.clients().expect(oxid, &FoundClient::default(), place));
+            (holder, exports.add(&IUnknown::from(Object), &UNKNOWN_INFO, holder, 5).unwrap().target)
+        };
+        // One stranger comes after the first reference was given, and one was there before.
+        let early = introduced("early");
+        let (holder, first) = give();
+        let late = introduced("late");
+        let (same, second) = give();
+        assert_eq!(holder, same);
+        for stranger in [&early, &late] {
+            let number = Client::Process(stranger.number());
+            exports.release(number, [first, second].map(|target| (target, u64::MAX)));
+        }
+        drop((early, late));
+        assert!(exports.get(first).is_ok() && exports.get(second).is_ok());
+        let owner = introduced("far");
+        assert_eq!(Client::Process(owner.number()), holder);
+        exports.release(holder, [(first, 5)]);
+        assert!(exports.get(first).is_err() && exports.get(second).is_ok());
+        drop(owner);
+        assert!(exports.get(second).is_err());
     }
 }

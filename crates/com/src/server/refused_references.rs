@@ -11,9 +11,11 @@ pub(crate) fn return_references(call: &mut ServerCall<'_>) -> Answer {
     serve(call, |call| {
         let given = releases_in(frame(call, 0)?)?;
         let caller = current_caller()?;
-        if caller.process().is_some() {
+        if caller.process().is_some()
+            && let Some(number) = caller.number
+        {
             let given = given.into_iter().map(|(target, refs)| (target, u32::try_from(refs).unwrap_or(u32::MAX)));
-            caller.exporter.clients().add_references_to_return(caller.number, given);
+            caller.exporter.clients().add_references_to_return(number, given);
             upkeep::wake();
         }
         Ok(no_results(code::S_OK))

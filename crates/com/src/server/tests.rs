@@ -100,6 +100,34 @@ fn removals_wake_only_the_connections_that_have_copies() {
     assert!(idle.iter().all(|watch| watch.valid() == 0));
 }
 
+/// A target that records, when it is dropped, how often a connection has been woken.
+struct Recorder {
+    woken: Arc<AtomicUsize>,
+    at_drop: Arc<AtomicUsize>,
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.at_drop.store(self.woken.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+}
+
+/// The drop of a target may take long, or panic.
+#[test]
+#[cfg_attr(miri, ignore = "maps memory as Miri cannot")]
+fn connections_are_woken_before_removed_targets_are_dropped() {
+    let [woken, at_drop] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&woken);
+    let relayed =
+        relayed(Idle { woken: Box::new(move || _ = count.fetch_add(1, Ordering::Relaxed)), dropped: Box::new(|| ()) });
+    let table = SharedTable::default();
+    let watch = table.watch(relayed.alarm());
+    let (index, generation) = table.insert(Arc::new(Recorder { woken, at_drop: Arc::clone(&at_drop) }));
+    drop(table.copy(index, generation, &watch).unwrap());
+    drop(table.remove([(index, generation)]));
+    assert_eq!(at_drop.load(Ordering::Relaxed), 1);
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "maps memory as Miri cannot")]
 fn the_waking_thread_can_hold_the_last_reference_to_a_connection() {

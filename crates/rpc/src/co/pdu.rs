@@ -10,8 +10,8 @@ mod call;
 mod tests;
 
 pub use bind::{
-    ACCEPTED, Bind, BindAck, BindNak, Context, FragmentSizes, NEGOTIATED, NO_TRANSFER_SYNTAX, Outcome, REFUSED,
-    UNKNOWN_INTERFACE,
+    ACCEPTED, Bind, BindAck, BindNak, Context, FragmentSizes, LIMIT_EXCEEDED, NEGOTIATED, NO_TRANSFER_SYNTAX, Outcome,
+    REFUSED, UNKNOWN_INTERFACE,
 };
 pub use call::{Fault, Request, Response};
 

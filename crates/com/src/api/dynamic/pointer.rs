@@ -11,7 +11,6 @@ use crate::marshal::parameters::{reference_for, unmarshal};
 use crate::marshal::proxy_call::Unsent;
 use crate::marshal::reply::settle_return;
 use crate::marshal::stub::{no_results, results, serve};
-use crate::orpc::Client;
 use crate::runtime::response;
 use crate::server;
 use crate::server::exports;
@@ -41,7 +40,7 @@ fn imported(object: &IUnknown) -> Result<Imported> {
 /// fails, or the deadline passes.
 pub fn call(object: &IUnknown, opnum: u16, request: &[u8], references: &[&[u8]]) -> Result<(HRESULT, Vec<u8>)> {
     let Imported { link, target, .. } = imported(object)?;
-    let unsent = Unsent::of(references, link.oxid())?;
+    let unsent = Unsent::of(references, &link)?;
     exchange(&link, target, opnum, request, unsent)
 }
 
@@ -52,7 +51,7 @@ pub fn call(object: &IUnknown, opnum: u16, request: &[u8], references: &[&[u8]])
 /// As for [`call`].
 pub fn call_oneway(object: &IUnknown, opnum: u16, request: &[u8], references: &[&[u8]]) -> Result<()> {
     let Imported { link, target, .. } = imported(object)?;
-    let mut unsent = Unsent::of(references, link.oxid())?;
+    let mut unsent = Unsent::of(references, &link)?;
     channels::with_channel(&link, |channel| {
         let length = put(channel, request, ThreadLimit)?;
         channel.oneway(target, opnum, length);
@@ -76,7 +75,7 @@ pub fn query(object: &IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown
 ///
 /// If the object lacks the interface, or belongs to a process that is gone.
 pub fn reference(through: &IUnknown, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
-    reference_for(object, info, Client::Process(imported(through)?.link.oxid()))
+    reference_for(object, info, process::runtime()?.receiver_behind(&imported(through)?.link))
 }
 
 /// Takes back references that were marshaled for a call through an interface pointer, where the
@@ -86,7 +85,7 @@ pub fn reference(through: &IUnknown, object: &IUnknown, info: &'static Interface
 ///
 /// As for [`reference()`], and if a reference is malformed.
 pub fn take_back(through: &IUnknown, references: &[&[u8]]) -> Result<()> {
-    Unsent::of(references, imported(through)?.link.oxid()).map(drop)
+    Unsent::of(references, &imported(through)?.link).map(drop)
 }
 
 /// Unmarshals a reference from the results of a call through another interface pointer.
@@ -95,9 +94,9 @@ pub fn take_back(through: &IUnknown, references: &[&[u8]]) -> Result<()> {
 ///
 /// If the reference is malformed, or its object cannot be reached.
 pub fn object(through: &IUnknown, reference: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
-    let peer = imported(through)?.link.oxid();
-    let object = unmarshal(process::runtime()?, reference, Wanted::Known(info));
-    settle_return(|| Some(Client::Process(peer)));
+    let (runtime, link) = (process::runtime()?, imported(through)?.link);
+    let object = unmarshal(runtime, reference, Wanted::Known(info));
+    settle_return(|| runtime.giver_behind(&link));
     object
 }
 

@@ -11,6 +11,7 @@ use crate::protocol::own_calls;
 use crate::types::deadline;
 use crate::types::error::{Result, code};
 use crate::types::threads::lock;
+use obvia_rpc::security::Level;
 use obvia_rpc::string_binding::StringBinding;
 use obvia_via::Deadline;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -22,6 +23,9 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+#[cfg(test)]
+mod tests;
+
 /// The time that a process may take to send its mark: see [`own_calls::mark`]. It is shorter than
 /// the time limit for one of a process's bindings, so that a silent link does not exclude new ones.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -29,7 +33,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The mark of a link's process.
 #[derive(Default)]
 pub(super) struct Mark {
-    known: Option<u64>,
+    pub(super) known: Option<u64>,
+    /// The key with which this process proves the mark, if the process has sent it.
+    pub(super) key: Option<u128>,
     /// The time when this process first asked for it.
     asked: Option<Instant>,
 }
@@ -93,7 +99,7 @@ impl Link {
         for other in others {
             if self.trusts_as(other)
                 && let Some(mark) = other.mark()?
-                && (self.mark()? == Some(mark) || self.has_proved(mark)?)
+                && (self.mark()? == Some(mark) || self.has_proved(mark, other)?)
             {
                 self.process = Arc::clone(&other.process);
                 self.note_way();
@@ -134,27 +140,45 @@ impl Link {
         let limit = Deadline::Within(span.min(PATIENCE)).start();
         // The call is made without the lock, since a thread that waits for the lock cannot be
         // cancelled. So two threads may both ask.
-        let mark = match deadline::with(limit, || self.with_home(own_calls::mark)) {
-            Ok(mark) => mark,
+        let (mark, key) = match deadline::with(limit, || self.with_home(own_calls::mark)) {
+            Ok(answer) => answer,
             Err(error) if error.code() == code::RPC_E_TIMEOUT && own.is_over() && !is_late => return Err(error),
             Err(_) => return canceller::check_cancellers().map(|()| None),
         };
-        lock(&self.mark).known = Some(mark);
+        let mut state = lock(&self.mark);
+        (state.known, state.key) = (Some(mark), key);
         Ok(Some(mark))
     }
 
-    /// Whether the process has sent `mark` over another link, and counts this link as one of the
-    /// same client from now on. False where it does not answer within [`PATIENCE`].
+    /// Whether the mark is not known, and the process should be asked for it before it is needed.
+    /// With the mark's key, further connections of the link prove the mark, so that the process
+    /// recognises this one at another address. A process sends the key over no other network.
+    pub(crate) fn wants_mark(&self) -> bool {
+        let is_encrypted = self.terms.protection().map(Protection::level) == Some(Level::Privacy);
+        is_encrypted && self.foreign.is_none() && lock(&self.mark).asked.is_none()
+    }
+
+    /// Asks the process for its mark.
+    pub(crate) fn learn_mark(&self) {
+        // Without the mark, this process counts as another client at another address.
+        let _ = self.mark();
+    }
+
+    /// Proves to the server that this process is the client to which the server has sent `mark`
+    /// over another link. Returns whether the server has accepted the proof within [`PATIENCE`].
+    /// False if the server has sent no key of the mark.
     ///
     /// # Errors
     ///
     /// If a canceller ended the wait for the answer.
-    fn has_proved(&mut self, mark: u64) -> Result<bool> {
+    fn has_proved(&mut self, mark: u64, other: &Self) -> Result<bool> {
+        let Some(key) = lock(&other.mark).key else { return Ok(false) };
         let limit = Deadline::Within(deadline::of_thread().start().remaining().min(PATIENCE)).start();
-        match self.prove_process(mark, limit) {
+        match self.prove_process(key, limit) {
             Ok(is_proved) => {
                 if is_proved {
-                    lock(&self.mark).known = Some(mark);
+                    let mut state = lock(&self.mark);
+                    (state.known, state.key) = (Some(mark), Some(key));
                 }
                 Ok(is_proved)
             }
@@ -181,128 +205,5 @@ impl Link {
         if !ways.contains(&own) {
             ways.push(own);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Link, PATIENCE, has_ended, watch};
-    use crate::client::address::Address;
-    use crate::protocol::mark_proof::MarkProof;
-    use crate::protocol::own_calls;
-    use crate::transport::network::parse;
-    use crate::types::deadline;
-    use crate::types::error::code;
-    use crate::types::threads::lock;
-    use obvia_rpc::vi_call::Channel;
-    use obvia_via::Deadline;
-    use std::process::{Command, Stdio};
-    use std::sync::Arc;
-    use std::sync::mpsc::channel;
-    use std::time::{Duration, Instant};
-
-    #[test]
-    #[cfg_attr(miri, ignore = "opens sockets")]
-    fn a_thread_waiting_for_the_process_mark_holds_no_lock() {
-        let link = &Link::to_itself();
-        let (tell, number) = channel();
-        std::thread::scope(|scope| {
-            let look = || {
-                let asks = scope.spawn(move || {
-                    tell.send(ground::thread_number()).unwrap();
-                    link.mark()
-                });
-                let number = number.recv().unwrap();
-                ground::until("the thread waits", || ground::is_asleep(number) || asks.is_finished());
-                Ok(link.mark.try_lock().is_ok())
-            };
-            // The thread waits for this connection.
-            assert!(link.with_home(|_, _| look()).unwrap());
-        });
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "opens sockets")]
-    fn a_process_without_mark_does_not_block_new_links() {
-        let (first, second) = (Arc::new(Link::to_itself()), &mut Link::to_itself());
-        let silent = Arc::clone(&first);
-        // The thread waits for this connection.
-        let joined = first.with_home(|_, _| {
-            let join = || {
-                let others = [silent];
-                let mut join = || deadline::with_timeout(Duration::from_millis(50), || second.join(&others));
-                let early = join();
-                lock(&others[0].mark).asked = Instant::now().checked_sub(PATIENCE);
-                [early, join()]
-            };
-            Ok(std::thread::scope(|scope| scope.spawn(join).join().unwrap()))
-        });
-        let [early, late] = joined.unwrap();
-        assert_eq!(early.unwrap_err().code(), code::RPC_E_TIMEOUT);
-        late.unwrap();
-        assert!(!second.leads_where(&first));
-    }
-
-    /// Returns a link to this process itself over a network.
-    fn over(network: &str) -> Link {
-        Link::to_itself_at(Address::Binding(parse(&crate::listen(network).unwrap()).unwrap()))
-    }
-
-    const NETWORKS: [&str; 3] = ["ncacn_ip_tcp:127.0.0.1", "ncacn_vi_udp:127.0.0.1", "ncadg_ip_udp:127.0.0.1"];
-
-    #[test]
-    #[cfg_attr(miri, ignore = "opens sockets")]
-    fn links_by_memory_and_by_a_network_lead_to_one_process_once_they_have_proved_it() {
-        for network in NETWORKS {
-            for [mut late, early] in [[over(network), Link::to_itself()], [Link::to_itself(), over(network)]] {
-                let early = Arc::new(early);
-                assert_ne!(late.mark().unwrap(), early.mark().unwrap(), "{network}: the server sees two clients");
-                late.join(&[Arc::clone(&early)]).unwrap();
-                assert!(late.leads_where(&early), "{network}");
-                // All connections are ones of that client, including the activities of datagrams
-                // that the link used before its proof.
-                let limit = Deadline::Within(ground::LATEST);
-                let mut further = [(); 3].map(|()| late.connect(&late.options, limit).unwrap());
-                for channel in &mut further {
-                    assert_eq!(own_calls::mark(channel, limit).ok(), early.mark().unwrap(), "{network}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "opens sockets")]
-    fn a_false_proof_changes_nothing() {
-        let (near, limit) = (Link::to_itself(), Deadline::Within(ground::LATEST));
-        let mark = near.mark().unwrap().unwrap();
-        for network in NETWORKS {
-            let mut far = over(network);
-            let own = far.mark().unwrap();
-            assert!(!far.prove_process(mark.wrapping_add(1), limit).unwrap(), "{network}");
-            // A server at another place has passed the proof on.
-            let relayed = MarkProof::new(mark, far.oxid, "ncacn_ip_tcp:127.0.0.1[1]");
-            let greet = |channel: &mut Channel| far.introduce(channel, Some(relayed), limit);
-            let connected = far.address.connect(far.local_process, &far.terms, &far.options, limit, greet);
-            let (mut channel, is_accepted) = connected.unwrap();
-            assert!(!is_accepted, "{network}");
-            assert_eq!(own_calls::mark(&mut channel, limit).ok(), own, "{network}");
-        }
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "starts a process")]
-    fn zombie_processes_count_as_ended() {
-        assert!(!has_ended(&watch(std::process::id()).unwrap().unwrap()));
-        let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        let process = watch(child.id()).unwrap().unwrap();
-        assert!(!has_ended(&process));
-        child.kill().unwrap();
-        // The parent has not waited for it yet.
-        while !has_ended(&process) {
-            std::thread::yield_now();
-        }
-        child.wait().unwrap();
-        // Another process may get the number from now on.
-        assert!(has_ended(&process) && watch(0).unwrap().is_none() && watch(u32::MAX).unwrap().is_none());
     }
 }

@@ -2,13 +2,12 @@
 
 use super::Layout;
 use super::memory::Allocations;
-use super::private::{PrivateFrame, Wide};
+use super::private::{PrivateFrame, Wide, giving_caller};
 use super::survey::{Reference, Root, Survey};
 use crate::client::proxy::Wanted;
 use crate::marshal::proxy_call::ProxyCall;
 use crate::marshal::reply::ReplyView;
 use crate::marshal::stub::{StubCall, no_results, results};
-use crate::orpc::Client;
 use crate::protocol::frame::Measure;
 use crate::runtime::response;
 use crate::server::caller;
@@ -188,7 +187,7 @@ impl ReplyView<'_> {
     /// that cannot be unmarshaled.
     pub fn graph(&self, layout: Layout, outer: &[i64]) -> Result<Results> {
         let (mut private, found) = PrivateFrame::of(self.whole(), layout, outer)?;
-        let copies = private.copy_objects(&found, layout.types, Some(Client::Process(self.peer())))?;
+        let copies = private.copy_objects(&found, layout.types, || self.giver())?;
         Ok(Results { private, copies, spent: Vec::new() })
     }
 }
@@ -305,7 +304,7 @@ impl StubCall<'_, '_> {
     pub fn arguments_to_change(&mut self, layout: Layout, kept: Layout) -> std::result::Result<Arguments, Status> {
         let made = (|| {
             let (mut private, found) = PrivateFrame::of(self.inner().frame, layout, &[])?;
-            private.copy_objects(&found, layout.types, None)?.keep();
+            private.copy_objects(&found, layout.types, giving_caller)?.keep();
             let root = Root { base: private.base(), shape: &kept.block.shape };
             // SAFETY: the memory was made from a checked frame with the same layout.
             let owned = unsafe { Survey::to_free(root, kept.types, &[]) };

@@ -19,6 +19,12 @@ use obvia_via::RegionView;
 use std::collections::HashMap;
 use windows_core::{GUID, IUnknown, Interface};
 
+/// Returns the caller of the method that is about to run, which gives up the references in the
+/// arguments.
+pub(super) fn giving_caller() -> Option<Client> {
+    Some(server::caller()?.holder())
+}
+
 /// A frame in private memory, aligned for its contents.
 pub(super) struct PrivateFrame {
     // Invariant: has at least `length` bytes.
@@ -76,10 +82,9 @@ impl PrivateFrame {
         self.memory.0
     }
 
-    /// Unmarshals the references under one deadline, in the order of their slots. `sender` is the
-    /// server that answered. If it is `None`, the sender is the caller of the method that is about
-    /// to run.
-    fn references(&mut self, found: &Checked, sender: Option<Client>) -> Result<Vec<IUnknown>> {
+    /// Unmarshals the references under one deadline, in the order of their slots. `giver` returns
+    /// the client that gives them up.
+    fn references(&mut self, found: &Checked, giver: impl Fn() -> Option<Client>) -> Result<Vec<IUnknown>> {
         let slots: Vec<_> = found.slots.iter().filter_map(|slot| Some((slot.object, slot.iid?))).collect();
         if slots.is_empty() {
             return Ok(Vec::new());
@@ -89,7 +94,7 @@ impl PrivateFrame {
             let bytes = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
             let wanted = Wanted::Iid(GUID::from_u128(iid));
             let made = Runtime::current().and_then(|runtime| parameters::unmarshal(runtime, bytes, wanted));
-            settle_return(|| sender.or_else(|| Some(server::caller()?.holder())));
+            settle_return(&giver);
             made
         };
         // If one reference fails, the others are unmarshaled nevertheless, so that the sender gets
@@ -121,7 +126,7 @@ impl PrivateFrame {
         found: &Checked,
         types: &'static [ElementType],
     ) -> Result<(Vec<Wide>, Vec<IUnknown>)> {
-        let references = self.references(found, None)?;
+        let references = self.references(found, giving_caller)?;
         let wider = self.make_room(found, types)?;
         let mut objects = references.iter();
         let base = self.base();
@@ -153,9 +158,9 @@ impl PrivateFrame {
         &mut self,
         found: &Checked,
         types: &'static [ElementType],
-        sender: Option<Client>,
+        giver: impl Fn() -> Option<Client>,
     ) -> Result<Allocations> {
-        let references = self.references(found, sender)?;
+        let references = self.references(found, giver)?;
         let mut copies = Allocations::default();
         let rooms = rooms(found, types);
         for (object, room) in found.objects.iter().zip(rooms) {
@@ -246,7 +251,7 @@ mod tests {
         let mut frame = PrivateFrame::zeros(bytes.len()).unwrap();
         frame.bytes().copy_from_slice(&bytes);
         let begun = Instant::now();
-        let made = deadline::with_timeout(LIMIT, || frame.references(&found, Some(Client::Process(1))));
+        let made = deadline::with_timeout(LIMIT, || frame.references(&found, || None));
         assert!(made.is_err());
         assert!(begun.elapsed() < 3 * LIMIT, "{:?}", begun.elapsed());
     }

@@ -18,40 +18,45 @@ use windows_core::IUnknown;
 #[derive(Default)]
 pub(crate) struct Unsent(Cell<Option<Box<RequestReferences>>>);
 
-/// The references in a request, and the OXID of the process for which they are counted.
+/// The references in a request.
+#[derive(Default)]
 struct RequestReferences {
-    peer: u64,
-    /// References to objects of this process.
-    own: Vec<(TargetId, u64)>,
+    /// References to objects of this process, and the client for which each is counted.
+    own: Vec<(Client, TargetId, u64)>,
     /// Custom references, which the objects marshaled themselves.
     custom: Vec<Vec<u8>>,
 }
 
 impl Unsent {
-    /// Marshals a reference to an object for the peer.
-    pub(super) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo, peer: u64) -> Result<Vec<u8>> {
-        let (runtime, client) = (Runtime::current()?, Client::Process(peer));
-        if let Some(reference) = runtime.marshal_custom(object, info, client)? {
-            self.note(peer, |given| given.custom.push(reference.clone()));
+    /// Marshals a reference to an object for the process behind a link.
+    pub(super) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo, link: &Link) -> Result<Vec<u8>> {
+        let runtime = Runtime::current()?;
+        let receiver = runtime.receiver_behind(link);
+        if let Some(reference) = runtime.marshal_custom(object, info, receiver)? {
+            self.note(|given| given.custom.push(reference.clone()));
             return Ok(reference);
         }
-        let made = runtime.marshal(object, info, client)?;
+        let (receiver, made) = runtime.marshal_for(link, object, info)?;
         if made.oxid == runtime.oxid() {
-            self.note(peer, |given| given.own.push((made.target, made.public_refs.into())));
+            self.note(|given| given.own.push((receiver, made.target, made.public_refs.into())));
         }
-        made.to_wire_with(0, runtime.handler_class_of(object, client))
+        made.to_wire_with(0, runtime.handler_class_of(object, receiver))
     }
 
-    /// Takes over references that were marshaled for the peer before.
-    pub(crate) fn of(references: &[&[u8]], peer: u64) -> Result<Self> {
+    /// Takes over references that were marshaled for the process behind a link before.
+    pub(crate) fn of(references: &[&[u8]], link: &Link) -> Result<Self> {
         let (runtime, unsent) = (Runtime::current()?, Self::default());
+        if references.is_empty() {
+            return Ok(unsent);
+        }
+        let receiver = runtime.receiver_behind(link);
         for reference in references {
             match parse(reference)? {
-                Any::Custom { .. } => unsent.note(peer, |given| given.custom.push(reference.to_vec())),
+                Any::Custom { .. } => unsent.note(|given| given.custom.push(reference.to_vec())),
                 any => {
                     let made = ObjRef::from_any(&any)?;
                     if made.oxid == runtime.oxid() {
-                        unsent.note(peer, |given| given.own.push((made.target, made.public_refs.into())));
+                        unsent.note(|given| given.own.push((receiver, made.target, made.public_refs.into())));
                     }
                 }
             }
@@ -59,9 +64,8 @@ impl Unsent {
         Ok(unsent)
     }
 
-    fn note(&self, peer: u64, note: impl FnOnce(&mut RequestReferences)) {
-        let fresh = || Box::new(RequestReferences { peer, own: Vec::new(), custom: Vec::new() });
-        let mut given = self.0.take().unwrap_or_else(fresh);
+    fn note(&self, note: impl FnOnce(&mut RequestReferences)) {
+        let mut given = self.0.take().unwrap_or_default();
         note(&mut given);
         self.0.set(Some(given));
     }
@@ -96,7 +100,8 @@ impl Unsent {
         {
             // The call itself was sent. If the list cannot be sent and the server refuses the call,
             // the references stay counted until the server ends.
-            let _ = own_calls::list_references(channel, &given.own);
+            let own: Vec<_> = given.own.iter().map(|(_, target, refs)| (*target, *refs)).collect();
+            let _ = own_calls::list_references(channel, &own);
         }
         self.settle(None);
     }
@@ -123,7 +128,9 @@ impl Drop for RequestReferences {
         if !self.own.is_empty()
             && let Ok(runtime) = Runtime::current()
         {
-            runtime.exports().release(Client::Process(self.peer), std::mem::take(&mut self.own));
+            for alike in self.own.chunk_by(|(one, ..), (other, ..)| one == other) {
+                runtime.exports().release(alike[0].0, alike.iter().map(|(_, target, refs)| (*target, *refs)));
+            }
         }
     }
 }

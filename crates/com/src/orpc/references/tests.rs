@@ -1,7 +1,7 @@
 //! Random simulations of honest and malicious clients: no object is lost to an honest client, and
 //! no entry is left at the end.
 
-use super::{Client, Dropped, Limits, PingAnswer, Pinging, References, Refs};
+use super::{Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, References, Refs};
 use crate::orpc::object_exporter::ComplexPing;
 use crate::orpc::{INVALID_OID, INVALID_SET, OUT_OF_RESOURCES, Ping, PingPlan};
 use obvia_rpc::status::Status;
@@ -12,8 +12,12 @@ use windows_core::GUID;
 const ALICE: Client = Client::Peer(1);
 const BOB: Client = Client::Peer(2);
 /// A process whose end is reported.
-const CAROL: Client = Client::Process(1);
+const CAROL: Client = process(1);
 const OK: Status = Status(0);
+
+const fn process(number: u64) -> Client {
+    Client::Process(ClientNumber::new(number))
+}
 
 fn ipid(number: u64) -> GUID {
     GUID::from_u128(number.into())
@@ -185,7 +189,7 @@ fn references_that_are_passed_on_to_strangers_are_limited_per_giver() {
     let (mut tables, now) = (References::new(Pinging::default(), limits), Instant::now());
     tables.hand_out(7, ipid(70), ALICE, Refs::public(1), now).unwrap();
     let pass_on = |tables: &mut References, giver, to| {
-        tables.pass_on(&ipid(70), (giver, Client::Process(to)), Refs::public(1), now).unwrap()
+        tables.pass_on(&ipid(70), (giver, process(to)), Refs::public(1), now).unwrap()
     };
     assert!((100..103).all(|to| pass_on(&mut tables, ALICE, to).is_ok()));
     assert_eq!(pass_on(&mut tables, ALICE, 103), Err(OUT_OF_RESOURCES));
@@ -194,15 +198,43 @@ fn references_that_are_passed_on_to_strangers_are_limited_per_giver() {
     assert!((110..112).all(|to| pass_on(&mut tables, BOB, to).is_ok()));
     // All givers together have a limit, too. It concerns no client that is connected.
     assert_eq!(pass_on(&mut tables, BOB, 112), Err(OUT_OF_RESOURCES));
-    tables.hand_out(7, ipid(70), Client::Process(120), Refs::public(1), now).unwrap();
+    tables.hand_out(7, ipid(70), process(120), Refs::public(1), now).unwrap();
     // Receivers that connect, and those that are dropped, count no more.
-    tables.connected(Client::Process(100));
-    tables.drop_client(Client::Process(101), now);
+    tables.connected(process(100));
+    tables.drop_client(process(101), now);
     assert!((103..105).all(|to| pass_on(&mut tables, ALICE, to).is_ok()));
-    assert_eq!(tables.held(&ipid(70), Client::Process(100)), Refs::public(2));
+    assert_eq!(tables.held(&ipid(70), process(100)), Refs::public(2));
     tables.check();
     tables.disconnect(7);
     assert!(tables.is_empty());
+}
+
+#[test]
+fn the_references_of_a_client_move_to_the_client_that_is_the_same_process() {
+    let (mut tables, now) = (References::new(Pinging::default(), Limits::default()), Instant::now());
+    for (number, client, count) in [(70, process(1), 2), (70, process(2), 3), (71, process(2), 5)] {
+        tables.hand_out(7, ipid(number), client, Refs::public(count), now).unwrap();
+    }
+    assert!(tables.merge(process(2), process(1), now) && tables.merge(process(1), process(1), now));
+    assert_eq!([70, 71].map(|number| tables.held(&ipid(number), process(1)).public), [5, 5]);
+    assert!(tables.drop_client(process(2), now).is_empty());
+    tables.check();
+    assert_eq!(tables.drop_client(process(1), now).len(), 1);
+    assert!(tables.is_empty());
+}
+
+#[test]
+fn the_limit_of_a_client_holds_when_references_move_to_it() {
+    let limits = Limits { interfaces_per_client: 3, ..Limits::default() };
+    let (mut tables, now) = (References::new(Pinging::default(), limits), Instant::now());
+    let mut give = |number, client| tables.hand_out(7, ipid(number), process(client), Refs::public(1), now).unwrap();
+    [(70, 1), (71, 1), (71, 2), (72, 2), (73, 3), (74, 3)]
+        .into_iter()
+        .for_each(|(number, client)| give(number, client));
+    assert!(tables.merge(process(2), process(1), now));
+    assert!(!tables.merge(process(3), process(1), now));
+    assert_eq!([1, 2, 3].map(|client| tables.held_by(process(client))), [3, 0, 2]);
+    tables.check();
 }
 
 #[test]
@@ -288,7 +320,7 @@ impl Simulation {
         let now = Instant::now();
         let person = |number| HonestClient {
             // The first two are processes, which do not ping.
-            client: if number < 3 { Client::Process(number) } else { Client::Peer(number) },
+            client: if number < 3 { process(number) } else { Client::Peer(number) },
             plan: PingPlan::new(Pinging::default()),
             owned: HashMap::new(),
             is_alive: true,

@@ -5,11 +5,23 @@ use std::collections::HashMap;
 use std::time::Duration;
 use windows_core::GUID;
 
+/// The number that a server gives to a client. It is not an OXID, which any peer can claim: clients
+/// that claim the same OXID have different numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClientNumber(u64);
+
+impl ClientNumber {
+    /// Makes a client number.
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+}
+
 /// A holder of references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Client {
-    /// An obvia process, by its OXID. Its end is reported, so it does not ping.
-    Process(u64),
+    /// An obvia process, by its client number. Its end is reported, so it does not ping.
+    Process(ClientNumber),
     /// Another peer, by a number other than 0 that distinguishes it from other peers. It is alive
     /// as long as it pings.
     Peer(u64),
@@ -154,4 +166,9 @@ impl Dropped {
         }
         all
     }
+}
+
+/// Whether a sequence number precedes a known one (MS-DCOM 3.1.2.5.1.3). The numbers wrap around.
+pub(crate) fn is_older(sequence: u16, known: u16) -> bool {
+    sequence < known && known - sequence < 1 << 15
 }

@@ -1,10 +1,15 @@
-//! Tests of lost clients, some of which come back, with made-up times instead of waiting.
+//! Tests of clients that enter, are lost, come back or are expected, with made-up times instead of
+//! waiting.
 
-use super::{Arrival, Clients, End, Entered, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, LinkEnd, TO_RETURN_MAX};
+use super::register::{FURTHER_MAX, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, SAME_HOST_MAX, SAME_OXID_MAX};
+use super::{Arrival, Clients, End, FoundClient, Origin, Place, STRANGERS_PATIENCE, TO_RETURN_MAX};
+use crate::orpc::ClientNumber;
+use crate::types::error::code;
 use obvia_rpc::status::Status;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(360);
@@ -17,40 +22,65 @@ fn process(pid: u32) -> Peer {
     Peer::Process { pid, uid: 0, serial: pid.into() }
 }
 
-fn enter_at(clients: &Clients, oxid: u64, peer: &Peer, local: Option<&str>) -> Entered {
-    clients.enter(|| Ok(oxid), &Arrival { peer, local, group: None, confirm: &|_| None }).unwrap()
+/// Returns the place of a peer that reaches this process at `local`.
+fn place_at(peer: &Peer, local: Option<&str>) -> Place {
+    Place::of([&Origin::of(peer)], local)
+}
+
+/// Returns the place to which a link without further bindings leads.
+fn place(peer: &Peer) -> Place {
+    place_at(peer, None)
+}
+
+/// Returns this place with further addresses.
+fn reached_by(place: Place, hosts: &[&str]) -> Place {
+    place.reached_by(hosts.iter().map(|host| StringBinding::new(ProtocolSequence::IpTcp, *host, "1")))
+}
+
+fn expect(clients: &Clients, oxid: u64, place: &Place) -> ClientNumber {
+    clients.expect(oxid, &FoundClient::default(), || place.clone())
+}
+
+fn number_behind(clients: &Clients, oxid: u64, place: &Place) -> Option<ClientNumber> {
+    clients.number_behind(oxid, &FoundClient::default(), || place.clone())
+}
+
+fn unmerged(from: ClientNumber, to: ClientNumber) -> bool {
+    panic!("{from:?} is {to:?}");
+}
+
+fn enter_at(clients: &Clients, oxid: u64, peer: &Peer, local: Option<&str>) -> ClientNumber {
+    let arrival = Arrival { peer, local, group: None, proved: None };
+    clients.enter(|| Ok(oxid), &arrival, &unmerged).unwrap().number
 }
 
 /// Enters a connection, and returns the number of its client.
-fn number(clients: &Clients, oxid: u64, peer: &Peer) -> u64 {
-    enter_at(clients, oxid, peer, None).number
+fn enter(clients: &Clients, oxid: u64, peer: &Peer) -> ClientNumber {
+    enter_at(clients, oxid, peer, None)
 }
 
-/// Enters a connection, and returns whether it belongs to the first client of the OXID.
-fn enter(clients: &Clients, oxid: u64, peer: &Peer) -> bool {
-    number(clients, oxid, peer) == oxid
-}
-
-/// Enters a connection with a proof that is valid for a mark.
-fn enter_with(clients: &Clients, oxid: u64, peer: &Peer, mark: u64) -> Entered {
-    let confirm = |known| (known == mark).then_some(77);
-    clients.enter(|| Ok(oxid), &Arrival { peer, local: None, group: None, confirm: &confirm }).unwrap()
+/// Enters a connection that has proved the mark of a client.
+fn enter_as(clients: &Clients, oxid: u64, peer: &Peer, proved: ClientNumber) -> ClientNumber {
+    let arrival = Arrival { peer, local: None, group: None, proved: Some(proved) };
+    clients.enter(|| Ok(oxid), &arrival, &unmerged).unwrap().number
 }
 
 /// Ends a connection of a client for which `kept` references and states are kept. Returns the
 /// clients that are gone then.
-fn leave(clients: &Clients, oxid: u64, end: End, kept: usize) -> Vec<u64> {
-    clients.leave(oxid, end, |_| kept, |oxid| oxid)
+fn leave(clients: &Clients, number: ClientNumber, end: End, kept: usize) -> Vec<ClientNumber> {
+    clients.leave(number, end, |_| kept, |number| number)
 }
 
 #[test]
 fn a_client_ends_when_its_last_connection_closes_normally() {
     let (clients, begun) = (Clients::default(), Instant::now());
     let far = host("far");
-    assert!(enter(&clients, 1, &far) && enter(&clients, 1, &far));
-    assert_eq!(leave(&clients, 1, End::Lost(begun), 9), []);
-    assert_eq!(leave(&clients, 1, End::InOrder, 9), [1]);
-    assert!(!clients.has(1) && clients.due(PATIENCE).is_none());
+    let number = enter(&clients, 1, &far);
+    assert_eq!(enter(&clients, 1, &far), number);
+    assert_eq!(leave(&clients, number, End::Lost(begun), 9), []);
+    assert_eq!(leave(&clients, number, End::InOrder, 9), [number]);
+    assert!(!clients.has(number) && clients.due(PATIENCE).is_none());
+    assert_ne!(enter(&clients, 1, &far), number, "no number is given again");
 }
 
 #[test]
@@ -58,45 +88,48 @@ fn a_lost_client_is_given_up_at_its_deadline() {
     let (clients, begun) = (Clients::default(), Instant::now());
     let far = host("far");
     let later = begun + Duration::from_secs(100);
-    for (oxid, at) in [(1, begun), (2, later)] {
-        assert!(enter(&clients, oxid, &far));
-        assert_eq!(leave(&clients, oxid, End::Lost(at), 1), []);
-    }
-    let give_up = |now| clients.give_up(now, PATIENCE, |oxid| oxid);
+    let [first, second] = [(1, begun), (2, later)].map(|(oxid, at)| {
+        let number = enter(&clients, oxid, &far);
+        assert_eq!(leave(&clients, number, End::Lost(at), 1), []);
+        number
+    });
+    let give_up = |now| clients.give_up(now, PATIENCE, |number| number);
     assert_eq!(clients.due(PATIENCE), Some(begun + PATIENCE));
     assert_eq!(give_up(begun + PATIENCE - Duration::from_nanos(1)), []);
     // A client at another host cannot take the lost client's place.
-    assert!(!enter(&clients, 1, &host("elsewhere")));
-    assert!(enter(&clients, 1, &far));
+    assert_ne!(enter(&clients, 1, &host("elsewhere")), first);
+    assert_eq!(enter(&clients, 1, &far), first);
     assert_eq!((clients.due(PATIENCE), give_up(begun + PATIENCE)), (Some(later + PATIENCE), vec![]));
-    assert_eq!((give_up(later + PATIENCE), clients.has(1), clients.has(2)), (vec![2], true, false));
+    assert_eq!((give_up(later + PATIENCE), clients.has(first), clients.has(second)), (vec![second], true, false));
     // The client is lost once more, and its time begins anew.
-    assert_eq!(leave(&clients, 1, End::Lost(later + PATIENCE), 1), []);
-    assert_eq!((give_up(later + PATIENCE), give_up(later + 2 * PATIENCE)), (vec![], vec![1]));
+    assert_eq!(leave(&clients, first, End::Lost(later + PATIENCE), 1), []);
+    assert_eq!((give_up(later + PATIENCE), give_up(later + 2 * PATIENCE)), (vec![], vec![first]));
 }
 
 #[test]
 fn lost_clients_without_references_or_of_this_host_end_at_once() {
     let (clients, begun) = (Clients::default(), Instant::now());
-    assert!(enter(&clients, 1, &host("far")));
-    assert_eq!(leave(&clients, 1, End::Lost(begun), 0), [1]);
+    let number = enter(&clients, 1, &host("far"));
+    assert_eq!(leave(&clients, number, End::Lost(begun), 0), [number]);
     let local = process(7);
-    assert!(enter(&clients, 2, &local));
-    assert_eq!(leave(&clients, 2, End::Lost(begun), 9), [2]);
+    let number = enter(&clients, 2, &local);
+    assert_eq!(leave(&clients, number, End::Lost(begun), 9), [number]);
     // A local client is gone as well where its last connection came over a network.
-    assert!(enter(&clients, 3, &local));
-    assert_eq!(enter_with(&clients, 3, &host("near"), clients.mark_for(3)).number, 3);
-    assert_eq!(leave(&clients, 3, End::InOrder, 9), []);
-    assert_eq!(leave(&clients, 3, End::Lost(begun), 9), [3]);
+    let number = enter(&clients, 3, &local);
+    assert_eq!(enter_as(&clients, 3, &host("near"), number), number);
+    assert_eq!(leave(&clients, number, End::InOrder, 9), []);
+    assert_eq!(leave(&clients, number, End::Lost(begun), 9), [number]);
 }
 
 /// Loses clients of a host one after the other. Returns the clients that are gone then.
 fn lose(clients: &Clients, peer: &Peer, oxids: impl Iterator<Item = u64>, kept: usize, begun: Instant) -> Vec<u64> {
     let lose = |oxid| {
-        assert!(enter(clients, oxid, peer));
-        leave(clients, oxid, End::Lost(begun + Duration::from_micros(oxid)), kept)
+        let number = enter(clients, oxid, peer);
+        leave(clients, number, End::Lost(begun + Duration::from_micros(oxid)), kept)
     };
-    oxids.flat_map(lose).collect()
+    // The n-th client has number n.
+    let place = |number| (1..=2 * LOST_MAX as u64).find(|place| ClientNumber::new(*place) == number).unwrap();
+    oxids.flat_map(lose).map(place).collect()
 }
 
 #[test]
@@ -105,8 +138,8 @@ fn lost_clients_over_the_limit_of_a_host_replace_its_oldest() {
     assert_eq!(lose(&clients, &host("one"), 0..1, 1, begun), []);
     let many = 10..10 + LOST_BY_HOST_MAX as u64;
     assert_eq!(lose(&clients, &host("other"), many, 1, begun), []);
-    assert_eq!(lose(&clients, &host("other"), 1000..1003, 1, begun), [10, 11, 12]);
-    assert!(clients.has(0), "the host with few has its one");
+    assert_eq!(lose(&clients, &host("other"), 1000..1003, 1, begun), [2, 3, 4]);
+    assert!(clients.has(ClientNumber::new(1)), "the host with few has its one");
 }
 
 #[test]
@@ -115,14 +148,15 @@ fn lost_clients_and_their_references_are_limited() {
     let all = LOST_MAX as u64;
     let gone =
         (0..all + 2).flat_map(|oxid| lose(&clients, &host(&format!("{}", oxid % 100)), oxid..oxid + 1, 1, begun));
-    assert_eq!(gone.collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(gone.collect::<Vec<_>>(), [1, 2]);
     let (clients, most) = (Clients::default(), KEPT_BY_HOST_MAX);
     assert_eq!(lose(&clients, &host("one"), 0..1, 2, begun), []);
-    assert_eq!(lose(&clients, &host("other"), 1..5, most - 1, begun), [1, 2, 3], "who has much makes room for itself");
+    let gone = lose(&clients, &host("other"), 1..5, most - 1, begun);
+    assert_eq!(gone, [2, 3, 4], "a host with many references makes room for its own");
     assert_eq!(lose(&clients, &host("one"), 5..6, most - 2, begun), []);
-    assert_eq!(lose(&clients, &host("third"), 6..7, 2, begun), [0]);
-    assert_eq!(lose(&clients, &host("third"), 7..8, most + 1, begun), [6, 7]);
-    assert!(clients.has(4) && clients.has(5));
+    assert_eq!(lose(&clients, &host("third"), 6..7, 2, begun), [1]);
+    assert_eq!(lose(&clients, &host("third"), 7..8, most + 1, begun), [7, 8]);
+    assert!(clients.has(ClientNumber::new(5)) && clients.has(ClientNumber::new(6)));
 }
 
 fn refs(count: u32) -> Vec<(TargetId, u32)> {
@@ -132,8 +166,8 @@ fn refs(count: u32) -> Vec<(TargetId, u32)> {
 /// Takes the references for a client over a link to `peer`, which reaches this process at `local`
 /// and was reached at `hosts`. Returns the number of references.
 fn take_references_to_return(clients: &Clients, oxid: u64, peer: &Peer, local: Option<&str>, hosts: &[&str]) -> usize {
-    let ways = || hosts.iter().map(|host| StringBinding::new(ProtocolSequence::IpTcp, *host, "1")).collect();
-    clients.take_references_to_return(oxid, &LinkEnd { peer, local, ways: &ways }).map_or(0, |(_, refs)| refs.len())
+    let place = reached_by(place_at(peer, local), hosts);
+    clients.take_references_to_return(oxid, &place).map_or(0, |(_, refs)| refs.len())
 }
 
 #[test]
@@ -141,23 +175,23 @@ fn owed_references_are_released_only_to_the_sending_process() {
     let clients = Clients::default();
     let take = |oxid, peer: &Peer| take_references_to_return(&clients, oxid, peer, None, &[]);
     // No client is there yet.
-    clients.add_references_to_return(1, refs(3));
-    assert!(enter(&clients, 1, &process(7)) && enter(&clients, 2, &host("far")));
-    clients.add_references_to_return(1, refs(3));
-    clients.add_references_to_return(2, refs(2));
+    clients.add_references_to_return(ClientNumber::new(1), refs(3));
+    let (first, second) = (enter(&clients, 1, &process(7)), enter(&clients, 2, &host("far")));
+    clients.add_references_to_return(first, refs(3));
+    clients.add_references_to_return(second, refs(2));
     for other in [process(8), host("far")] {
         assert_eq!(take(1, &other), 0);
     }
     assert_eq!((take(1, &process(7)), take(1, &process(7))), (3, 0));
     assert_eq!((take(2, &process(7)), take(2, &host("near")), take(2, &host("far"))), (0, 0, 2));
     for _ in 0..3 {
-        clients.add_references_to_return(2, refs(1000));
+        clients.add_references_to_return(second, refs(1000));
     }
     assert_eq!(take(2, &host("far")), TO_RETURN_MAX);
     // When a client is gone, its references are dropped.
-    clients.add_references_to_return(2, refs(1));
-    assert_eq!(leave(&clients, 2, End::InOrder, 0), [2]);
-    assert!(enter(&clients, 2, &host("far")));
+    clients.add_references_to_return(second, refs(1));
+    assert_eq!(leave(&clients, second, End::InOrder, 0), [second]);
+    enter(&clients, 2, &host("far"));
     assert_eq!(take(2, &host("far")), 0);
 }
 
@@ -167,11 +201,10 @@ fn owed_references_are_released_over_other_links_of_the_process() {
     let take =
         |oxid, peer: &Peer, local, others: &[&str]| take_references_to_return(&clients, oxid, peer, local, others);
     // A client whose own address equals the one at which it reaches this process runs on this host.
-    enter_at(&clients, 1, &host("127.0.0.1"), Some("127.0.0.1"));
-    enter_at(&clients, 2, &host("far"), Some("near"));
-    assert!(enter(&clients, 3, &process(7)));
-    for oxid in 1..=3 {
-        clients.add_references_to_return(oxid, refs(1));
+    let first = enter_at(&clients, 1, &host("127.0.0.1"), Some("127.0.0.1"));
+    let second = enter_at(&clients, 2, &host("far"), Some("near"));
+    for number in [first, second, enter(&clients, 3, &process(7))] {
+        clients.add_references_to_return(number, refs(1));
     }
     assert_eq!((take(2, &process(7), None, &[]), take(1, &process(7), None, &[])), (0, 1));
     assert_eq!((take(2, &host("farther"), None, &["near"]), take(2, &host("farther"), None, &["far"])), (0, 1));
@@ -181,51 +214,252 @@ fn owed_references_are_released_over_other_links_of_the_process() {
 
 #[test]
 fn a_peer_of_another_origin_with_the_oxid_of_a_client_is_another_client() {
-    for (own, others) in [(process(7), vec![host("near")]), (host("far"), vec![process(8), host("near")])] {
-        let clients = Clients::default();
-        assert!(enter(&clients, 1, &own));
-        for other in &others {
-            let drawn = number(&clients, 1, other);
-            assert_ne!(drawn, 1, "{other:?} is {own:?}");
-            assert_eq!((number(&clients, 1, other), clients.oxid_of(drawn)), (drawn, 1));
-            assert_ne!(clients.mark_for(drawn), clients.mark_for(1));
-            assert_eq!(leave(&clients, drawn, End::InOrder, 9), []);
-            assert_eq!(leave(&clients, drawn, End::InOrder, 9), [drawn]);
-        }
-        assert!(clients.has(1) && enter(&clients, 1, &own));
-    }
-}
-
-#[test]
-fn processes_without_an_id_here_are_told_apart() {
-    let clients = Clients::default();
     let hidden = |serial| Peer::Process { pid: 0, uid: 0, serial };
-    assert!(enter(&clients, 1, &hidden(5)) && enter(&clients, 1, &hidden(5)));
-    let arrival = Arrival { peer: &hidden(6), local: None, group: None, confirm: &|_| None };
-    assert_eq!(clients.enter(|| Ok(1), &arrival), Err(Status::ACCESS_DENIED));
+    let origins = [
+        (process(7), vec![process(8), host("near")]),
+        (host("far"), vec![process(8), host("near")]),
+        // Processes of other PID namespaces have no process id here.
+        (hidden(5), vec![hidden(6)]),
+    ];
+    for (own, others) in origins {
+        let clients = Clients::default();
+        let number = enter(&clients, 1, &own);
+        for other in &others {
+            let further = enter(&clients, 1, other);
+            assert_ne!(further, number, "{other:?} is {own:?}");
+            assert_eq!((enter(&clients, 1, other), clients.oxid_of(further)), (further, Some(1)));
+            assert_ne!(clients.mark_for(further), clients.mark_for(number));
+            assert_eq!(leave(&clients, further, End::InOrder, 9), []);
+            assert_eq!(leave(&clients, further, End::InOrder, 9), [further]);
+        }
+        assert!(clients.has(number) && enter(&clients, 1, &own) == number);
+    }
 }
 
 #[test]
 fn a_valid_proof_makes_connections_of_several_origins_one_client() {
     let clients = Clients::default();
-    assert!(enter(&clients, 1, &process(7)));
-    let (near, mark) = (host("near"), clients.mark_for(1));
-    assert_eq!(enter_with(&clients, 1, &near, mark), Entered { oxid: 1, number: 1, confirmation: Some(77) });
+    let (first, near) = (enter(&clients, 1, &process(7)), host("near"));
+    assert_eq!(clients.claimants(1), [first]);
+    assert_eq!(enter_as(&clients, 1, &near, first), first);
     // The next connection of that host has to prove it again.
-    let other = enter_with(&clients, 1, &near, mark.wrapping_add(1));
-    assert!(other.number != 1 && other.confirmation.is_none());
-    // A mark is valid for one OXID.
-    assert!(enter(&clients, 2, &process(7)));
-    assert_eq!(enter_with(&clients, 2, &near, mark).confirmation, None);
+    assert_ne!(enter(&clients, 1, &near), first);
+    // A mark is valid for one OXID, and as long as its client is there.
+    assert_ne!(enter_as(&clients, 2, &near, first), first);
+    assert_eq!([leave(&clients, first, End::InOrder, 0), leave(&clients, first, End::InOrder, 0)].concat(), [first]);
+    assert_ne!(enter_as(&clients, 1, &host("far"), first), first);
 }
 
 #[test]
-fn references_for_a_process_go_to_the_client_that_the_kernel_has_identified() {
+fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
     let clients = Clients::default();
-    assert_eq!(clients.number_of(1), None);
-    let far = number(&clients, 1, &host("far"));
-    assert_eq!(clients.number_of(1), Some(far));
-    let local = number(&clients, 1, &process(7));
-    assert_eq!(clients.number_of(1), Some(local));
-    assert_eq!((leave(&clients, far, End::InOrder, 0), clients.number_of(1)), (vec![far], Some(local)));
+    let of_user = |uid, serial| Peer::Process { pid: 9, uid, serial };
+    let enter = |peer: &Peer| try_to_enter(&clients, peer);
+    let max = SAME_OXID_MAX as u64;
+    for number in 0..max {
+        assert_eq!((enter(&of_user(0, number)), enter(&host(&format!("{number}")))), (Ok(()), Ok(())));
+    }
+    let refused = Err(Status::SERVER_TOO_BUSY);
+    assert_eq!((enter(&of_user(0, max)), enter(&host("far"))), (refused, refused));
+    // Known clients connect again, and the processes of another user are not kept out.
+    assert_eq!([of_user(0, 0), host("0"), of_user(1, max)].map(|peer| enter(&peer)), [Ok(()); 3]);
+    // Neither is a process that is expected at its place.
+    expect(&clients, 1, &place(&host("far")));
+    assert_eq!((enter(&host("far")), enter(&host("farther"))), (Ok(()), refused));
+}
+
+fn try_to_enter(clients: &Clients, peer: &Peer) -> Result<(), Status> {
+    let arrival = Arrival { peer, local: None, group: None, proved: None };
+    clients.enter(|| Ok(1), &arrival, &unmerged).map(drop)
+}
+
+#[test]
+fn the_addresses_of_one_host_do_not_keep_other_hosts_out() {
+    let clients = Clients::default();
+    let address = |number: usize| host(&format!("2001:db8:0:1::{number:x}"));
+    for number in 0..SAME_HOST_MAX {
+        assert_eq!(try_to_enter(&clients, &address(number)), Ok(()));
+    }
+    for number in SAME_HOST_MAX..2 * SAME_OXID_MAX {
+        assert_eq!(try_to_enter(&clients, &address(number)), Err(Status::SERVER_TOO_BUSY));
+    }
+    for other in 1..SAME_OXID_MAX {
+        assert_eq!(try_to_enter(&clients, &host(&format!("2001:db8:1:{other:x}::1"))), Ok(()));
+    }
+    assert_eq!(try_to_enter(&clients, &host("10.0.0.1")), Err(Status::SERVER_TOO_BUSY));
+}
+
+#[test]
+fn expected_processes_enter_from_their_place() {
+    for (own, stranger) in [(process(7), process(8)), (process(7), host("far")), (host("far"), host("farther"))] {
+        let clients = Clients::default();
+        let number = expect(&clients, 1, &place(&own));
+        assert_eq!(
+            (expect(&clients, 1, &place(&own)), number_behind(&clients, 1, &place(&own))),
+            (number, Some(number))
+        );
+        assert_eq!(number_behind(&clients, 1, &place(&stranger)), None);
+        // A client that enters from elsewhere, or with another OXID, is another one.
+        let other = enter(&clients, 1, &stranger);
+        assert!(other != number && enter(&clients, 2, &own) != number && !clients.has(number));
+        assert_eq!(enter(&clients, 1, &own), number);
+        assert_eq!((expect(&clients, 1, &place(&own)), expect(&clients, 1, &place(&stranger))), (number, other));
+    }
+}
+
+#[test]
+fn references_for_a_process_go_to_the_client_that_fits_its_place_best() {
+    let clients = Clients::default();
+    // Both clients run on this host.
+    let far = enter_at(&clients, 1, &host("near"), Some("near"));
+    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(far));
+    let local = enter(&clients, 1, &process(7));
+    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(local));
+    let over_network = place_at(&host("near"), Some("near"));
+    assert_eq!(number_behind(&clients, 1, &over_network), Some(far));
+    assert_eq!(leave(&clients, far, End::InOrder, 0), [far]);
+    assert_eq!(number_behind(&clients, 1, &over_network), Some(local));
+}
+
+#[test]
+fn later_claimants_of_an_oxid_do_not_fit_a_place_of_this_host_better() {
+    let over_network = place_at(&host("near"), Some("near"));
+    let peers = [host("near"), process(7)];
+    for [first, later] in [[&peers[0], &peers[1]], [&peers[1], &peers[0]]] {
+        let clients = Clients::default();
+        let [owner, stranger] = [first, later].map(|peer| enter_at(&clients, 1, peer, Some("near")));
+        assert_eq!(number_behind(&clients, 1, &over_network), Some(owner), "{first:?}");
+        // A connected client is a better guess than a lost one.
+        if matches!(first, Peer::Host(_)) {
+            leave(&clients, owner, End::Lost(Instant::now()), 1);
+            assert_eq!(number_behind(&clients, 1, &over_network), Some(stranger));
+        }
+    }
+}
+
+#[test]
+fn a_process_gets_references_as_the_client_that_needs_no_proof() {
+    let clients = Clients::default();
+    let early = enter(&clients, 1, &host("near"));
+    assert_eq!(enter_as(&clients, 1, &process(7), early), early);
+    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(early));
+    let own = enter(&clients, 1, &process(7));
+    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(own));
+    assert_eq!(leave(&clients, own, End::InOrder, 0), [own]);
+    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(early));
+}
+
+#[test]
+fn a_client_gets_the_references_that_wait_at_the_address_where_it_proves_its_mark() {
+    let clients = Clients::default();
+    let (before, after) = (host("before"), host("after"));
+    let number = enter(&clients, 1, &before);
+    let waiting = expect(&clients, 1, &place(&after));
+    let other = expect(&clients, 1, &place(&host("other")));
+    let merged = RefCell::new(Vec::new());
+    let merge = |from, to| {
+        merged.borrow_mut().push((from, to));
+        true
+    };
+    let arrival = Arrival { peer: &after, local: None, group: None, proved: Some(number) };
+    assert_eq!(clients.enter(|| Ok(1), &arrival, &merge).unwrap().number, number);
+    assert_eq!(merged.into_inner(), [(waiting, number)]);
+    assert_eq!((clients.oxid_of(waiting), clients.oxid_of(other)), (None, Some(1)));
+    // Further references for that address are the client's, and other processes learn the address.
+    assert_eq!(expect(&clients, 1, &place(&after)), number);
+    let (oxid, whereabouts) = clients.whereabouts(number).unwrap();
+    assert_eq!((oxid, whereabouts), (1, reached_by(place(&before), &["after"])));
+    // The proved addresses are limited, and the first one stays.
+    for index in 0..FURTHER_MAX {
+        enter_as(&clients, 1, &host(&format!("{index}")), number);
+    }
+    assert_eq!(number_behind(&clients, 1, &place(&before)), Some(number));
+    assert_eq!(number_behind(&clients, 1, &place(&after)), None);
+}
+
+#[test]
+fn references_that_are_too_many_for_a_client_stay_those_of_the_expected_process() {
+    let clients = Clients::default();
+    let places = [place(&host("far")), reached_by(place(&host("farther")), &["far"])];
+    let [first, second] = places.map(|place| expect(&clients, 1, &place));
+    let arrival = Arrival { peer: &host("far"), local: None, group: None, proved: None };
+    assert_eq!(clients.enter(|| Ok(1), &arrival, &|_, _| false).unwrap().number, first);
+    assert!(clients.keeps(second, Instant::now()));
+}
+
+#[test]
+fn the_client_behind_a_link_is_searched_once() {
+    let (clients, found) = (Clients::default(), FoundClient::default());
+    let unsearched = || panic!("the place is made again");
+    let far = place(&host("far"));
+    let number = clients.expect(1, &found, || far.clone());
+    assert_eq!(clients.expect(1, &found, unsearched), number);
+    assert_eq!(clients.number_behind(1, &found, unsearched), Some(number));
+    // Each change that may give another result leads to a new search.
+    let entered = enter(&clients, 1, &host("far"));
+    assert_eq!((entered, clients.expect(1, &found, || far.clone())), (number, number));
+    enter(&clients, 1, &host("far"));
+    assert_eq!(clients.expect(1, &found, unsearched), number);
+    for _ in 0..2 {
+        leave(&clients, number, End::InOrder, 0);
+    }
+    assert_ne!(clients.expect(1, &found, || far.clone()), number);
+}
+
+#[test]
+fn a_process_that_is_expected_at_several_places_gets_all_references() {
+    let clients = Clients::default();
+    let places = [place(&host("far")), reached_by(place(&host("farther")), &["far"]), place(&host("near"))];
+    let [first, second, other] = places.map(|place| expect(&clients, 1, &place));
+    let merged = RefCell::new(Vec::new());
+    let merge = |from, to| {
+        merged.borrow_mut().push((from, to));
+        true
+    };
+    let arrival = Arrival { peer: &host("far"), local: None, group: None, proved: None };
+    assert_eq!(clients.enter(|| Ok(1), &arrival, &merge).unwrap().number, first);
+    assert_eq!(merged.into_inner(), [(second, first)]);
+    assert_eq!((clients.oxid_of(second), clients.oxid_of(other)), (None, Some(1)));
+}
+
+#[test]
+fn references_of_expected_processes_are_kept_while_a_client_may_be_the_process() {
+    let clients = Clients::default();
+    let number = expect(&clients, 1, &place(&host("far")));
+    let forget = |unused| clients.forget_expected(Instant::now() + PATIENCE, PATIENCE, |_| unused);
+    let (now, late) = (Instant::now(), Instant::now() + STRANGERS_PATIENCE);
+    assert!(!clients.keeps(number, now));
+    let other = enter(&clients, 1, &host("farther"));
+    assert!(clients.keeps(number, now) && clients.keeps(other, now));
+    // A stranger does not keep them forever.
+    assert!(!clients.keeps(number, late) && clients.keeps(other, late));
+    leave(&clients, other, End::InOrder, 0);
+    assert!(!clients.keeps(number, now));
+    forget(false);
+    clients.forget_expected(Instant::now(), PATIENCE, |_| true);
+    assert_eq!(clients.oxid_of(number), Some(1));
+    forget(true);
+    assert_eq!(clients.oxid_of(number), None);
+}
+
+#[test]
+fn the_places_of_a_receiver_are_limited() {
+    let clients = Clients::default();
+    let pass_on = |name: &str, outcome| {
+        clients.pass_on(1, &place(&host(name)), |number, is_connected| {
+            assert!(!is_connected);
+            Result::and(outcome, Ok(number))
+        })
+    };
+    let failed: crate::types::error::Result<()> = Err(code::RPC_E_DISCONNECTED.into());
+    // A transfer that fails leaves nothing behind.
+    for number in 0..2 * SAME_OXID_MAX {
+        assert!(pass_on(&format!("{number}"), failed.clone()).is_err());
+    }
+    let all: Vec<_> = (0..SAME_OXID_MAX).map(|number| pass_on(&format!("{number}"), Ok(())).unwrap()).collect();
+    assert_eq!(pass_on("0", Ok(())).unwrap(), all[0]);
+    assert_eq!(pass_on("far", Ok(())).unwrap_err().code(), code::E_OUTOFMEMORY);
+    // The links of this process have no such limit.
+    let far = expect(&clients, 1, &place(&host("far")));
+    assert_eq!(pass_on("far", Ok(())).unwrap(), far);
 }

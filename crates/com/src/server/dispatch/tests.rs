@@ -176,6 +176,18 @@ fn calls_of_uncached_targets_drop_removed_targets() {
 }
 
 #[test]
+fn removals_do_not_concern_refused_callers() {
+    let table = SharedTable::default();
+    let mut dispatch = Dispatch::new(&table, Alarm::default());
+    let id = insert(&table);
+    let nobody = |_: &Target| Err(Status::ACCESS_DENIED);
+    assert_eq!(dispatch.fetch(&table, id, nobody).err(), Some(Status::ACCESS_DENIED));
+    dispatch.watch.revalidate(id.word(), 0);
+    assert_eq!(table.remove([(id.index, id.generation)]).len(), 1);
+    assert_eq!(dispatch.watch.target(), id.word());
+}
+
+#[test]
 fn refused_callers_get_no_target_and_recalled_targets_are_checked_again() {
     let table = SharedTable::default();
     let mut dispatch = Dispatch::new(&table, Alarm::default());

@@ -84,6 +84,8 @@ pub const NEGOTIATED: u16 = 3;
 pub const UNKNOWN_INTERFACE: u16 = 1;
 /// The refusal for lack of a supported transfer syntax.
 pub const NO_TRANSFER_SYNTAX: u16 = 2;
+/// The reason code of a refusal for lack of room (C706 12.6.3.1, local_limit_exceeded).
+pub const LIMIT_EXCEEDED: u16 = 3;
 
 impl Outcome {
     const NO_SYNTAX: SyntaxId = SyntaxId { uuid: Uuid(0), version: 0 };

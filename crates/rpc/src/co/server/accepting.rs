@@ -3,7 +3,8 @@
 use super::ServerAssociation;
 use crate::co::contexts::{Entry, OwnedToken};
 use crate::co::pdu::{
-    ACCEPTED, Bind, BindAck, BindNak, Context, FragmentSizes, Outcome, PduError, PduType, TrailerHead, Unit, flags,
+    ACCEPTED, Bind, BindAck, BindNak, Context, FragmentSizes, LIMIT_EXCEEDED, Outcome, PduError, PduType, TrailerHead,
+    Unit, flags,
 };
 use crate::co::{AssociationError, Denial, Presentation, features};
 use crate::security::{AuthType, Level, SecurityError};
@@ -12,8 +13,6 @@ use std::ops::Range;
 
 /// The maximum number of an association's presentation contexts.
 const CONTEXTS_MAX: usize = 1024;
-/// The refusal for lack of room (C706 12.6.3.1, local_limit_exceeded).
-const LIMIT_EXCEEDED: u16 = 3;
 /// The flags that a server grants.
 const GRANTED: u8 = flags::MULTIPLEX | flags::HEADER_SIGNING;
 

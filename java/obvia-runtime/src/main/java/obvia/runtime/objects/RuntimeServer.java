@@ -111,7 +111,8 @@ final class RuntimeServer {
     }
 
     private static void serveTransfer(WindowCall call, Connection connection) {
-        call.expect(24);
+        // The place of the receiver may follow, which a process of this host does not need.
+        call.expectAtLeast(24);
         long target = call.memory.get(Flat.LONG, call.at);
         long to = call.memory.get(Flat.LONG, call.at + 8);
         long refs = call.memory.get(Flat.LONG, call.at + 16);

@@ -1,0 +1,226 @@
+//! Tests of the state that the links to one process share, and of the proofs by which links join
+//! it.
+
+use super::{Link, Mark, PATIENCE, has_ended, watch};
+use crate::client::address::Address;
+use crate::protocol::binding::{self, Welcome};
+use crate::protocol::mark_proof::{MarkProof, place_of};
+use crate::protocol::own_calls;
+use crate::transport::network::parse;
+use crate::types::deadline;
+use crate::types::error::code;
+use crate::types::threads::lock;
+use obvia_rpc::vi_call::Channel;
+use obvia_via::Deadline;
+use std::cell::Cell;
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_thread_waiting_for_the_process_mark_holds_no_lock() {
+    let link = &Link::to_itself();
+    let (tell, number) = channel();
+    std::thread::scope(|scope| {
+        let look = || {
+            let asks = scope.spawn(move || {
+                tell.send(ground::thread_number()).unwrap();
+                link.mark()
+            });
+            let number = number.recv().unwrap();
+            ground::until("the thread waits", || ground::is_asleep(number) || asks.is_finished());
+            Ok(link.mark.try_lock().is_ok())
+        };
+        // The thread waits for this connection.
+        assert!(link.with_home(|_, _| look()).unwrap());
+    });
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_process_without_mark_does_not_block_new_links() {
+    let (first, second) = (Arc::new(Link::to_itself()), &mut Link::to_itself());
+    let silent = Arc::clone(&first);
+    // The thread waits for this connection.
+    let joined = first.with_home(|_, _| {
+        let join = || {
+            let others = [silent];
+            let mut join = || deadline::with_timeout(Duration::from_millis(50), || second.join(&others));
+            let early = join();
+            lock(&others[0].mark).asked = Instant::now().checked_sub(PATIENCE);
+            [early, join()]
+        };
+        Ok(std::thread::scope(|scope| scope.spawn(join).join().unwrap()))
+    });
+    let [early, late] = joined.unwrap();
+    assert_eq!(early.unwrap_err().code(), code::RPC_E_TIMEOUT);
+    late.unwrap();
+    assert!(!second.leads_where(&first));
+}
+
+fn limit() -> Deadline {
+    Deadline::Within(ground::LATEST)
+}
+
+/// Returns a link to this process itself over a network.
+fn over(network: &str) -> Link {
+    Link::to_itself_at(Address::Binding(parse(&crate::listen(network).unwrap()).unwrap()))
+}
+
+const NETWORKS: [&str; 3] = ["ncacn_ip_tcp:127.0.0.1", "ncacn_vi_udp:127.0.0.1", "ncadg_ip_udp:127.0.0.1"];
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn links_by_memory_and_by_a_network_lead_to_one_process_once_they_have_proved_it() {
+    for network in NETWORKS {
+        for [mut late, early] in [[over(network), Link::to_itself()], [Link::to_itself(), over(network)]] {
+            let early = Arc::new(early);
+            assert_ne!(late.mark().unwrap(), early.mark().unwrap(), "{network}: the server sees two clients");
+            late.join(&[Arc::clone(&early)]).unwrap();
+            assert!(late.leads_where(&early), "{network}");
+            // All connections are ones of that client, including the activities of datagrams
+            // that the link used before its proof.
+            let limit = Deadline::Within(ground::LATEST);
+            let mut further = [(); 3].map(|()| late.connect(&late.options, limit).unwrap());
+            for channel in &mut further {
+                assert_eq!(mark_over(channel), early.mark().unwrap(), "{network}");
+            }
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_false_proof_changes_nothing() {
+    let (near, limit) = (Link::to_itself(), Deadline::Within(ground::LATEST));
+    let key = key_of(&near);
+    for network in NETWORKS {
+        let mut far = over(network);
+        let own = far.mark().unwrap();
+        assert!(!far.prove_process(key.wrapping_add(1), limit).unwrap(), "{network}");
+        // A server at another place has passed the proof on.
+        let relayed = |challenge| MarkProof::new(key, challenge, far.oxid, "ncacn_ip_tcp:127.0.0.1[1]");
+        let (mut channel, welcome) = introduced(&far, relayed);
+        assert_eq!(welcome, Welcome::Process(far.oxid), "{network}");
+        assert_eq!(mark_over(&mut channel), own, "{network}");
+    }
+}
+
+/// Returns the key of the mark of a link's process.
+fn key_of(link: &Link) -> u128 {
+    link.mark().unwrap();
+    lock(&link.mark).key.unwrap()
+}
+
+/// Returns the mark of the client of a connection.
+fn mark_over(channel: &mut Channel) -> Option<u64> {
+    own_calls::mark(channel, limit()).ok().map(|(mark, _)| mark)
+}
+
+/// Returns a connection with this proof, and the server's answer.
+fn introduced(link: &Link, prove: impl Fn(u128) -> MarkProof) -> (Channel, Welcome) {
+    let limit = Deadline::Within(ground::LATEST);
+    let own = link.local_process.oxid();
+    let greet = |channel: &mut Channel| binding::introduce_with(channel, own, &prove, limit);
+    link.address.connect(link.local_process, &link.terms, &link.options, limit, greet).unwrap()
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_proof_is_not_valid_on_another_connection() {
+    let near = Link::to_itself();
+    let (mark, key) = (near.mark().unwrap().unwrap(), key_of(&near));
+    // The connections of a datagram client share one challenge.
+    for network in &NETWORKS[..2] {
+        let far = over(network);
+        let Address::Binding(binding) = &far.address else { panic!("a network link has a binding") };
+        let place = place_of(far.oxid, Some(binding), &far.peer);
+        let (seen, proof) = (Cell::new(0), Cell::new(None));
+        let prove = |challenge| {
+            seen.set(challenge);
+            let made = MarkProof::new(key, challenge, far.oxid, &place);
+            proof.set(Some(made));
+            made
+        };
+        let (_first, welcome) = introduced(&far, prove);
+        assert_eq!(welcome, Welcome::Confirmed, "{network}");
+        let replay = |challenge| {
+            assert_ne!(challenge, seen.get(), "{network}");
+            proof.get().unwrap()
+        };
+        let (mut second, welcome) = introduced(&far, replay);
+        assert_eq!(welcome, Welcome::Process(far.oxid), "{network}");
+        assert_ne!(mark_over(&mut second), Some(mark), "{network}");
+    }
+}
+
+/// The addresses of this host stand for those of a client that moves.
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_network_client_at_another_address_stays_one_client() {
+    if TcpListener::bind("[::1]:0").is_err() {
+        return;
+    }
+    let (before, after) = (over("ncacn_ip_tcp:127.0.0.1"), over("ncacn_ip_tcp:::1"));
+    // No mark is asked for in advance without encryption.
+    assert!(!before.wants_mark());
+    let (known, key) = (before.mark().unwrap(), Some(key_of(&before)));
+    assert!(after.mark().unwrap() != known);
+    *lock(&after.mark) = Mark { known, key, ..Mark::default() };
+    let mut further = after.connect(&after.options, limit()).unwrap();
+    assert_eq!(mark_over(&mut further), known);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_connection_of_a_client_that_the_server_has_given_up_fails_once() {
+    for network in NETWORKS {
+        let link = over(network);
+        let own = link.mark().unwrap();
+        // The server refuses the proof, but sees the same client.
+        lock(&link.mark).key = Some(0);
+        assert!(link.connect(&link.options, limit()).is_ok(), "{network}");
+        // The server sees another client than before, as after the loss of all connections.
+        lock(&link.mark).known = own.map(|mark| !mark);
+        let refused = link.connect(&link.options, limit()).err().map(|error| error.code());
+        assert_eq!(refused, Some(code::RPC_E_DISCONNECTED), "{network}");
+        // The next connection is one of the new client.
+        assert!(link.connect(&link.options, limit()).is_ok(), "{network}");
+        assert_eq!(link.mark().unwrap(), own, "{network}");
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_link_whose_client_the_server_has_given_up_makes_no_connection() {
+    for network in NETWORKS {
+        let early = Arc::new(Link::to_itself());
+        let mut late = over(network);
+        late.join(&[Arc::clone(&early)]).unwrap();
+        assert!(late.connect(&late.options, limit()).is_ok(), "{network}");
+        // The server does not know this mark, as after the loss of all connections.
+        lock(&late.mark).key = Some(0);
+        let refused = late.connect(&late.options, limit()).err().map(|error| error.code());
+        assert_eq!(refused, Some(code::RPC_E_DISCONNECTED), "{network}");
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts a process")]
+fn zombie_processes_count_as_ended() {
+    assert!(!has_ended(&watch(std::process::id()).unwrap().unwrap()));
+    let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let process = watch(child.id()).unwrap().unwrap();
+    assert!(!has_ended(&process));
+    child.kill().unwrap();
+    // The parent has not waited for it yet.
+    while !has_ended(&process) {
+        std::thread::yield_now();
+    }
+    child.wait().unwrap();
+    // Another process may get the number from now on.
+    assert!(has_ended(&process) && watch(0).unwrap().is_none() && watch(u32::MAX).unwrap().is_none());
+}

@@ -1,0 +1,282 @@
+//! The places of processes: the origin of a connection, and the process or host from which a
+//! process is expected to connect.
+
+use crate::orpc::ClientNumber;
+use crate::types::threads::lock;
+use obvia_rpc::string_binding::StringBinding;
+use obvia_via::window::Peer;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Mutex;
+
+/// The greatest length of the addresses in a place's wire form, in bytes, and their number.
+const HOSTS_MAX: usize = 1024;
+const HOSTS_COUNT_MAX: usize = 64;
+
+/// The origin of a connection, as far as the kernel or the network proves it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A process of this host, by its serial number.
+    Process(u64),
+    Host(String),
+}
+
+impl Origin {
+    pub(crate) fn of(peer: &Peer) -> Self {
+        match peer {
+            Peer::Process { serial, .. } => Self::Process(*serial),
+            Peer::Host(host) => Self::Host(host.clone()),
+        }
+    }
+}
+
+/// A group of peers that share a limit, because one user or one host can appear as any number of
+/// them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum SourceGroup {
+    /// The processes of a user of this host.
+    User(u32),
+    /// An IPv4 address, or the first 64 bits of an IPv6 address: a host chooses the others itself
+    /// (RFC 4291 2.5.1).
+    Network(IpAddr),
+    /// A host whose address is no IP address.
+    Host(String),
+}
+
+impl SourceGroup {
+    pub(crate) fn of(peer: &Peer) -> Self {
+        let host = match peer {
+            Peer::Process { uid, .. } => return Self::User(*uid),
+            Peer::Host(host) => host,
+        };
+        // An address of one link has its zone at the end.
+        let address = host.split_once('%').map_or(host.as_str(), |(address, _)| address);
+        match address.parse::<IpAddr>().map(|address| address.to_canonical()) {
+            Ok(IpAddr::V6(address)) => Self::Network(Ipv6Addr::from_bits(address.to_bits() & u128::MAX << 64).into()),
+            Ok(address) => Self::Network(address),
+            Err(_) => Self::Host(host.clone()),
+        }
+    }
+}
+
+/// The known place of a process. The process may connect from there by any transport.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The serial number of a process of this host, where the kernel has told it.
+    process: Option<u64>,
+    /// Whether the process runs on this host.
+    is_here: bool,
+    /// The addresses of the process's host on networks.
+    hosts: Vec<String>,
+}
+
+impl Place {
+    /// The greatest length of the wire form, in bytes.
+    pub(crate) const LENGTH_MAX: usize = 16 + HOSTS_MAX;
+
+    /// Reads the wire form. No bytes mean a process of this host.
+    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
+        if bytes.is_empty() {
+            return Some(Self { is_here: true, ..Self::default() });
+        }
+        let (process, rest) = bytes.split_first_chunk().map(|(word, rest)| (u64::from_le_bytes(*word), rest))?;
+        let (bits, rest) = rest.split_first_chunk().map(|(word, rest)| (u64::from_le_bytes(*word), rest))?;
+        let hosts = str::from_utf8(rest.get(..bits as u32 as usize)?)
+            .ok()?
+            .lines()
+            .take(HOSTS_COUNT_MAX)
+            .map(str::to_owned)
+            .collect();
+        Some(Self { process: Some(process).filter(|&process| process != 0), is_here: bits >> 32 & 1 == 1, hosts })
+    }
+
+    /// Writes the wire form: the serial number, or 0; the length of the addresses, with bit 32 set
+    /// for a process of this host; the addresses, one per line.
+    pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
+        let mut hosts = String::new();
+        for host in self.hosts.iter().take(HOSTS_COUNT_MAX) {
+            // The line feed is one byte more.
+            if hosts.len() + host.len() < HOSTS_MAX {
+                hosts.extend([host.as_str(), "\n"]);
+            }
+        }
+        let bits = hosts.len() as u64 | u64::from(self.is_here) << 32;
+        bytes.extend([self.process.unwrap_or_default(), bits].into_iter().flat_map(u64::to_le_bytes));
+        bytes.extend(hosts.as_bytes());
+    }
+
+    /// Returns the place of a process whose connections have these origins. `local` is the address
+    /// at which the process reaches this one over a network.
+    pub(crate) fn of<'a>(origins: impl IntoIterator<Item = &'a Origin>, local: Option<&str>) -> Self {
+        let mut place = Self::default();
+        for origin in origins {
+            match origin {
+                Origin::Process(serial) => {
+                    place.process = Some(*serial);
+                    place.is_here = true;
+                }
+                Origin::Host(host) => {
+                    place.is_here |= is_own_host(host, local);
+                    place.hosts.push(host.clone());
+                }
+            }
+        }
+        place
+    }
+
+    /// Whether the process runs on this host.
+    pub(crate) fn is_here(&self) -> bool {
+        self.is_here
+    }
+
+    /// Returns this place with the addresses of bindings by which the process was reached.
+    pub(crate) fn reached_by(mut self, ways: impl IntoIterator<Item = StringBinding>) -> Self {
+        for way in ways {
+            if !self.hosts.contains(&way.address) {
+                self.hosts.push(way.address);
+            }
+        }
+        self
+    }
+
+    /// Returns the place that a peer means by this one. `local` is the address at which the peer
+    /// reaches this process over a network.
+    pub(crate) fn seen_by(self, peer: &Peer, local: Option<&str>) -> Self {
+        let Peer::Host(host) = peer else { return self };
+        let is_beside = self.is_here;
+        let mut hosts = self.hosts;
+        if is_beside && !hosts.contains(host) {
+            hosts.push(host.clone());
+        }
+        // A process runs on this host if the peer sees it at the address of this process, or beside
+        // itself on this host.
+        let is_here = hosts.iter().any(|host| is_own_host(host, local));
+        Self { process: self.process.filter(|_| is_here && is_beside), is_here, hosts }
+    }
+
+    /// Returns how well an origin fits the place; `None` if no connection of the process has this
+    /// origin. The client reaches this process at the address `local` over a network.
+    pub(crate) fn fit(&self, origin: &Origin, local: Option<&str>) -> Option<Fit> {
+        match (origin, self.process) {
+            (Origin::Process(serial), Some(process)) => (process == *serial).then_some(Fit::Process),
+            (Origin::Process(_), None) => self.is_here.then_some(Fit::Host),
+            (Origin::Host(host), _) if self.hosts.contains(host) => Some(Fit::Host),
+            (Origin::Host(host), _) => (self.is_here && is_own_host(host, local)).then_some(Fit::OwnHost),
+        }
+    }
+
+    /// Whether a new client with this origin may be the process that is expected at the place. A
+    /// process of this host is expected over shared memory, since any process of this host may
+    /// connect over a network.
+    pub(crate) fn admits(&self, origin: &Origin, local: Option<&str>) -> bool {
+        self.fit(origin, local).is_some_and(|fit| fit != Fit::OwnHost)
+    }
+}
+
+/// The relation of an origin to a place, the closest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fit {
+    /// The process.
+    Process,
+    /// Some process of the place's host. The processes of one host cannot be told apart over a
+    /// network, and a process of this host that was reached over a network may be any of them.
+    Host,
+    /// Some process of this host over a network, where the place is on this host and lacks the
+    /// address.
+    OwnHost,
+}
+
+/// The client that was found last behind a link, with the number of changes of the register at that
+/// time. So calls through the link that pass references need not search it, nor make its [`Place`].
+#[derive(Default)]
+pub(crate) struct FoundClient(Mutex<Option<(u64, ClientNumber)>>);
+
+impl FoundClient {
+    /// Returns the client, unless the register has changed.
+    pub(crate) fn get(&self, changes: u64) -> Option<ClientNumber> {
+        lock(&self.0).filter(|(known, _)| *known == changes).map(|(_, number)| number)
+    }
+
+    pub(crate) fn set(&self, changes: u64, number: ClientNumber) {
+        *lock(&self.0) = Some((changes, number));
+    }
+}
+
+/// Whether an address is that of this host: a peer there reaches this process at the same address.
+fn is_own_host(host: &str, local: Option<&str>) -> bool {
+    local == Some(host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fit, Origin, Place, SourceGroup};
+    use obvia_via::window::Peer;
+
+    #[test]
+    fn places_round_trip_with_as_many_addresses_as_fit() {
+        let through = |place: &Place| {
+            let mut bytes = Vec::new();
+            place.write(&mut bytes);
+            assert!(bytes.len() <= Place::LENGTH_MAX);
+            // Requests are padded.
+            bytes.resize(bytes.len().next_multiple_of(8), 0);
+            Place::read(&bytes)
+        };
+        let hosts: Vec<_> = (0..200).map(|number| format!("10.0.0.{number}")).collect();
+        for count in [0, 1, 3] {
+            let place = Place { process: Some(7), is_here: count == 1, hosts: hosts[..count].to_vec() };
+            assert_eq!(through(&place), Some(place));
+        }
+        let seen = through(&Place { hosts: hosts.clone(), ..Place::default() }).unwrap();
+        assert!(seen.hosts.len() > 50 && hosts.starts_with(&seen.hosts));
+        assert_eq!(Place::read(&[]), Some(Place { is_here: true, ..Place::default() }));
+        let short = [[0; 8], 9_u64.to_le_bytes(), [b'a'; 8]].concat();
+        assert!(Place::read(&short).is_none() && Place::read(&[0; 15]).is_none());
+    }
+
+    #[test]
+    fn a_place_named_by_a_peer_is_seen_from_this_host() {
+        let far = Peer::Host("far".to_owned());
+        let near = Peer::Process { pid: 7, uid: 0, serial: 7 };
+        let beside = Place { process: Some(9), is_here: true, hosts: Vec::new() };
+        assert_eq!(beside.clone().seen_by(&near, None), beside);
+        // The serial number of another host's process says nothing here.
+        let seen = beside.clone().seen_by(&far, Some("near"));
+        assert_eq!(seen, Place { process: None, is_here: false, hosts: vec!["far".to_owned()] });
+        // The peer runs on this host, although it has come over a network.
+        let seen = beside.seen_by(&Peer::Host("near".to_owned()), Some("near"));
+        assert_eq!(seen, Place { process: Some(9), is_here: true, hosts: vec!["near".to_owned()] });
+        // The peer sees a process of this host over a network.
+        let here = Place { hosts: vec!["near".to_owned()], ..Place::default() };
+        let seen = here.seen_by(&far, Some("near"));
+        assert_eq!(seen.fit(&Origin::Process(3), None), Some(Fit::Host));
+        assert_eq!(seen.fit(&Origin::Host("far".to_owned()), None), None);
+    }
+
+    #[test]
+    fn a_process_of_this_host_is_not_expected_over_a_network() {
+        let own = || Origin::Host("near".to_owned());
+        let process = Place { process: Some(7), is_here: true, hosts: Vec::new() };
+        assert_eq!(process.fit(&own(), Some("near")), Some(Fit::OwnHost));
+        assert!(!process.admits(&own(), Some("near")) && !process.admits(&Origin::Process(8), None));
+        assert!(process.admits(&Origin::Process(7), None));
+        let unknown = Place { process: None, ..process };
+        assert!(unknown.admits(&Origin::Process(8), None) && !unknown.admits(&own(), Some("near")));
+        // The process was reached over a network at this host.
+        let reached = Place { hosts: vec!["near".to_owned()], ..unknown };
+        assert!(reached.admits(&own(), Some("near")) && reached.admits(&Origin::Process(8), None));
+    }
+
+    #[test]
+    fn the_addresses_that_one_host_can_have_count_as_one() {
+        let sources = |host: &str| SourceGroup::of(&Peer::Host(host.to_owned()));
+        assert_eq!(sources("2001:db8:0:1::1"), sources("2001:db8:0:1:ffff::2"));
+        assert_ne!(sources("2001:db8:0:1::1"), sources("2001:db8:0:2::1"));
+        assert_eq!(sources("fe80::1%eth0"), sources("fe80::2%3"));
+        assert_eq!(sources("::ffff:10.0.0.1"), sources("10.0.0.1"));
+        assert_ne!(sources("10.0.0.1"), sources("10.0.0.2"));
+        assert!(
+            sources("one") != sources("other")
+                && sources("::1") != SourceGroup::of(&Peer::Process { pid: 1, uid: 1, serial: 1 })
+        );
+    }
+}

@@ -1,0 +1,305 @@
+//! The register of the clients of a process, and of the processes that are expected as clients.
+
+use super::{Arrival, GroupClient};
+use crate::orpc::ClientNumber;
+use crate::protocol::place::{Fit, Origin, Place, SourceGroup};
+use obvia_rpc::co::Group;
+use obvia_rpc::security::Principal;
+use obvia_rpc::vi_call::TargetId;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The greatest number of processes of one user of this host, and of other hosts, that claim the
+/// same OXID. A client that is expected at its place enters in any case.
+pub(super) const SAME_OXID_MAX: usize = 16;
+/// The greatest number of addresses of one other host from which the same OXID is claimed.
+pub(super) const SAME_HOST_MAX: usize = 8;
+/// The greatest number of further origins of a client. The oldest leaves first.
+pub(super) const FURTHER_MAX: usize = 8;
+/// The greatest number of processes that are expected because peers have named them. One
+/// process may be expected at up to [`SAME_OXID_MAX`] places.
+const EXPECTED_MAX: usize = 1 << 14;
+
+/// The greatest number of lost clients that may come back, over all hosts and for one host.
+pub(super) const LOST_MAX: usize = 1024;
+pub(super) const LOST_BY_HOST_MAX: usize = 64;
+/// The greatest number of references and states that are kept for all lost clients, and for those
+/// of one host. The total is what two clients may have at most.
+const KEPT_MAX: usize = 1 << 17;
+pub(super) const KEPT_BY_HOST_MAX: usize = KEPT_MAX / 2;
+
+/// The clients, and the processes that are expected as clients.
+#[derive(Default)]
+pub(super) struct Register {
+    pub(super) known: HashMap<ClientNumber, Known>,
+    pub(super) expected: HashMap<ClientNumber, Expected>,
+    /// The numbers by OXID.
+    // Invariant: each number in `known` or `expected` is here once.
+    numbers: HashMap<u64, Vec<ClientNumber>>,
+    /// The number that was given last.
+    last: u64,
+    /// The number of changes after which a search may find another client.
+    pub(super) changes: u64,
+    /// The lost clients, ordered by the time of the loss.
+    pub(super) lost: BTreeSet<(Instant, ClientNumber)>,
+}
+
+/// A client: its verified properties and the number of its connections.
+pub(super) struct Known {
+    pub(super) oxid: u64,
+    /// The origin of the first connection. Connections with this origin need no proof.
+    pub(super) origin: Origin,
+    /// The other origins of connections that have proved the client's mark, the newest last.
+    further: Vec<Origin>,
+    sources: SourceGroup,
+    /// The host name by which the client reaches this process.
+    pub(super) local: Option<String>,
+    /// The principal that has proved to own the process, if any.
+    pub(super) owner: Option<Arc<Principal>>,
+    /// The group of the client's associations, where the client has not introduced itself. The
+    /// group is kept so that a returning client can join it.
+    pub(super) group: Option<Arc<Group<GroupClient>>>,
+    pub(super) count: usize,
+    /// The references in refused calls, which this process gives back once it has a link to the
+    /// client.
+    pub(super) to_return: Vec<(TargetId, u32)>,
+    // Invariant: `Some` exactly when there is no connection. `Register::lost` then has the client
+    // under this time.
+    pub(super) lost: Option<Lost>,
+}
+
+/// A process that is expected to connect, since it was given references.
+pub(super) struct Expected {
+    pub(super) oxid: u64,
+    pub(super) place: Place,
+    /// The time at which the process was last given references.
+    pub(super) used: Instant,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Lost {
+    pub(super) since: Instant,
+    /// The number of references and states that are kept for the client.
+    pub(super) kept: usize,
+}
+
+/// The clients of one OXID are too many.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Full;
+
+impl Known {
+    fn origins(&self) -> impl Iterator<Item = &Origin> {
+        [&self.origin].into_iter().chain(&self.further)
+    }
+
+    /// Returns the place of the client.
+    pub(super) fn place(&self) -> Place {
+        Place::of(self.origins(), self.local.as_deref())
+    }
+
+    /// Returns how well the client fits a place, as [`Place::fit`].
+    pub(super) fn fit(&self, place: &Place) -> Option<Fit> {
+        self.origins().filter_map(|origin| place.fit(origin, self.local.as_deref())).min()
+    }
+}
+
+impl Register {
+    /// Returns the numbers of an OXID.
+    fn numbers(&self, oxid: u64) -> impl Iterator<Item = ClientNumber> {
+        self.numbers.get(&oxid).into_iter().flatten().copied()
+    }
+
+    /// Returns the clients of an OXID with their numbers.
+    pub(super) fn of(&self, oxid: u64) -> impl Iterator<Item = (ClientNumber, &Known)> {
+        self.numbers(oxid).filter_map(|number| Some((number, self.known.get(&number)?)))
+    }
+
+    /// Returns the expected processes of an OXID with their numbers.
+    fn expected_of(&self, oxid: u64) -> impl Iterator<Item = (ClientNumber, &Expected)> {
+        self.numbers(oxid).filter_map(|number| Some((number, self.expected.get(&number)?)))
+    }
+
+    /// Returns the client of an OXID that fits a place best, or the process that is expected there.
+    /// Of several that fit alike, this is one that is connected, and of these the one that entered
+    /// first: other peers learn the OXID from the process. A process whose connections over shared
+    /// memory are those of two clients gets the references as the one that needs no proof.
+    pub(super) fn at(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
+        let rank = |number, known: &Known| {
+            let fit = known.fit(place)?;
+            let is_by_proof = fit == Fit::Process && matches!(known.origin, Origin::Host(_));
+            Some((fit, known.lost.is_some(), is_by_proof, number))
+        };
+        let fits = self.of(oxid).filter_map(|(number, known)| rank(number, known));
+        let known = fits.filter(|(fit, ..)| *fit != Fit::OwnHost).min().map(|(.., number)| number);
+        let expected = || self.expected_of(oxid).find(|(_, expected)| expected.place == *place);
+        known.or_else(|| expected().map(|(number, _)| number))
+    }
+
+    /// As [`Self::at`], for the place to which a link of this process leads. Also finds a client of
+    /// this host that connected over a network.
+    pub(super) fn behind(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
+        let is_on_host = |(_, known): &(_, &Known)| known.fit(place) == Some(Fit::OwnHost);
+        self.at(oxid, place).or_else(|| self.of(oxid).find(is_on_host).map(|(number, _)| number))
+    }
+
+    /// Returns the OXID of a client or an expected process.
+    pub(super) fn oxid_of(&self, number: ClientNumber) -> Option<u64> {
+        let known = self.known.get(&number).map(|known| known.oxid);
+        known.or_else(|| self.expected.get(&number).map(|expected| expected.oxid))
+    }
+
+    /// Returns a number that no client has had.
+    fn next_number(&mut self, oxid: u64) -> ClientNumber {
+        self.last += 1;
+        self.changes += 1;
+        let number = ClientNumber::new(self.last);
+        self.numbers.entry(oxid).or_default().push(number);
+        number
+    }
+
+    /// Returns the number of the client at a place that a peer has named, or of the process that is
+    /// expected there from now on. `None` if too many are expected.
+    pub(super) fn expect_named(&mut self, oxid: u64, place: &Place) -> Option<ClientNumber> {
+        let found = self.at(oxid, place);
+        let is_full = self.expected.len() >= EXPECTED_MAX || self.expected_of(oxid).count() >= SAME_OXID_MAX;
+        if found.is_none() && is_full { None } else { Some(self.expect(oxid, place, found)) }
+    }
+
+    /// As [`Self::expect_named`], for the place to which a link of this process leads.
+    pub(super) fn expect_behind(&mut self, oxid: u64, place: &Place) -> ClientNumber {
+        self.expect(oxid, place, self.behind(oxid, place))
+    }
+
+    /// Notes that the client or the expected process with this number is given references again.
+    pub(super) fn expect_again(&mut self, number: ClientNumber) -> ClientNumber {
+        if let Some(expected) = self.expected.get_mut(&number) {
+            expected.used = Instant::now();
+        }
+        number
+    }
+
+    fn expect(&mut self, oxid: u64, place: &Place, found: Option<ClientNumber>) -> ClientNumber {
+        if let Some(number) = found {
+            return self.expect_again(number);
+        }
+        let number = self.next_number(oxid);
+        self.expected.insert(number, Expected { oxid, place: place.clone(), used: Instant::now() });
+        number
+    }
+
+    /// Whether no further client of a group may claim an OXID.
+    fn is_full(&self, oxid: u64, sources: &SourceGroup) -> bool {
+        let is_user = |sources: &SourceGroup| matches!(sources, SourceGroup::User(_));
+        let beside = self.of(oxid).filter(|(_, known)| known.sources == *sources).count();
+        if is_user(sources) || beside > 0 {
+            return beside >= if is_user(sources) { SAME_OXID_MAX } else { SAME_HOST_MAX };
+        }
+        let hosts: HashSet<_> =
+            self.of(oxid).map(|(_, known)| &known.sources).filter(|sources| !is_user(sources)).collect();
+        hosts.len() >= SAME_OXID_MAX
+    }
+
+    /// Returns the number of the client of a connection: the client of which the connection has
+    /// proved the mark, the client with the connection's origin, the process that is expected
+    /// there, or a new client. References for processes that are expected there belong to the
+    /// client, too: `merge` moves those of another number, unless they are too many.
+    pub(super) fn enter(
+        &mut self,
+        oxid: u64,
+        arrival: &Arrival<'_>,
+        merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
+    ) -> Result<ClientNumber, Full> {
+        let origin = Origin::of(arrival.peer);
+        let is_meant = |(_, expected): &(_, &Expected)| expected.place.admits(&origin, arrival.local);
+        let meant: Vec<_> = self.expected_of(oxid).filter(is_meant).map(|(number, _)| number).collect();
+        let is_proved = |number: &ClientNumber| self.known.get(number).is_some_and(|known| known.oxid == oxid);
+        let proved = arrival.proved.filter(is_proved);
+        let from_there = || self.of(oxid).find(|(_, known)| known.origin == origin).map(|(number, _)| number);
+        let number = match proved.or_else(from_there) {
+            Some(number) => number,
+            None => self.add(oxid, origin.clone(), arrival, meant.first().copied())?,
+        };
+        for other in meant {
+            if other != number && merge(other, number) {
+                self.remove(other);
+            }
+        }
+        self.note_further(number, origin);
+        Ok(number)
+    }
+
+    /// Adds a client, which takes over the number of an expected process if there is one.
+    fn add(
+        &mut self,
+        oxid: u64,
+        origin: Origin,
+        arrival: &Arrival<'_>,
+        expected: Option<ClientNumber>,
+    ) -> Result<ClientNumber, Full> {
+        let sources = SourceGroup::of(arrival.peer);
+        let number = match expected {
+            Some(number) => number,
+            None if self.is_full(oxid, &sources) => return Err(Full),
+            None => self.next_number(oxid),
+        };
+        self.expected.remove(&number);
+        let (further, to_return, local, owner, group, lost) = Default::default();
+        let known = Known { oxid, origin, further, sources, local, owner, group, count: 0, to_return, lost };
+        self.known.insert(number, known);
+        self.changes += 1;
+        Ok(number)
+    }
+
+    /// Records an origin of a client's connection.
+    fn note_further(&mut self, number: ClientNumber, origin: Origin) {
+        let Some(known) = self.known.get_mut(&number) else { return };
+        if known.origins().any(|other| *other == origin) {
+            return;
+        }
+        if known.further.len() >= FURTHER_MAX {
+            known.further.remove(0);
+        }
+        known.further.push(origin);
+        self.changes += 1;
+    }
+
+    /// Removes a client or an expected process.
+    pub(super) fn remove(&mut self, number: ClientNumber) {
+        let Some(oxid) = self.oxid_of(number) else { return };
+        self.changes += 1;
+        self.expected.remove(&number);
+        if let Some(known) = self.known.remove(&number) {
+            if let Some(Lost { since, .. }) = known.lost {
+                self.lost.remove(&(since, number));
+            }
+            if let Some(group) = known.group {
+                group.shared().forget(oxid);
+            }
+        }
+        if let Entry::Occupied(mut numbers) = self.numbers.entry(oxid) {
+            numbers.get_mut().retain(|other| *other != number);
+            if numbers.get().is_empty() {
+                numbers.remove();
+            }
+        }
+    }
+
+    /// Returns the lost client to remove, if there are too many. If its host exceeds the limit of
+    /// lost clients or of kept state, this is the client of the host that was lost first.
+    /// Otherwise, if the limits over all hosts are exceeded, it is the client that was lost first.
+    pub(super) fn surplus(&self, host: &Origin) -> Option<ClientNumber> {
+        let all = || self.lost.iter().filter_map(|(_, number)| Some((*number, self.known.get(number)?)));
+        let own = || all().filter(|(_, known)| known.origin == *host);
+        if own().count() > LOST_BY_HOST_MAX || kept(own()) > KEPT_BY_HOST_MAX {
+            return own().next().map(|(number, _)| number);
+        }
+        (self.lost.len() > LOST_MAX || kept(all()) > KEPT_MAX).then(|| all().next().map(|(number, _)| number)).flatten()
+    }
+}
+
+/// Returns the number of references and states that are kept for lost clients.
+fn kept<'a>(clients: impl Iterator<Item = (ClientNumber, &'a Known)>) -> usize {
+    clients.filter_map(|(_, known)| known.lost).map(|lost| lost.kept).fold(0, usize::saturating_add)
+}
