@@ -11,6 +11,7 @@ mod classes;
 mod completions;
 mod credentials;
 mod describe;
+mod doctor;
 mod epmapper;
 mod exit;
 mod frame;
@@ -55,6 +56,9 @@ enum Command {
     Completions(completions::Arguments),
     /// Show an interface of an exported object as IDL
     Describe(describe::Arguments),
+    /// Examine what this host has for obvia, make calls over each transport, and say what mends the
+    /// rest
+    Doctor(doctor::Arguments),
     /// Serve the endpoint mapper of this host, which knows the endpoints of interfaces of functions
     Epmapper(epmapper::Arguments),
     /// Compile an interface
@@ -99,6 +103,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Classes(arguments) => classes::main(&arguments),
         Command::Completions(arguments) => completions::main(&arguments, Arguments::command()),
         Command::Describe(arguments) => describe::main(arguments),
+        Command::Doctor(arguments) => doctor::main(&arguments),
         Command::Epmapper(arguments) => epmapper::main(&arguments),
         Command::Idl(arguments) => idl::main(&arguments),
         Command::Ls(arguments) => ls::main(arguments),

@@ -7,7 +7,7 @@ mod cpp;
 mod fill;
 mod idl;
 mod names;
-mod origin;
+pub(crate) mod origin;
 mod project;
 mod questions;
 mod rust;

@@ -80,6 +80,7 @@ pub(super) const ORDERS: &[Order] = &[
             &["frame"],
             &["call"],
             &["bench", "classes", "completions", "epmapper", "idl", "ls", "manual", "register", "scm", "wizard"],
+            &["doctor"],
         ],
     ),
     (

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The source from which a project takes obvia.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// A checkout of obvia's repository.
     Checkout(PathBuf),
     /// An installation by CMake in this directory.
@@ -23,7 +23,7 @@ const LIBRARIES: [&str; 2] = ["lib", "lib64"];
 
 impl Origin {
     /// Finds obvia at the given path, or else above the running program's path.
-    pub(super) fn find(given: Option<&Path>) -> anyhow::Result<Self> {
+    pub(crate) fn find(given: Option<&Path>) -> anyhow::Result<Self> {
         let Some(given) = given else {
             // A program without a path has no ancestors, so that the result is `Version`.
             let program = std::env::current_exe().and_then(|path| path.canonicalize()).unwrap_or_default();
@@ -58,7 +58,7 @@ impl Origin {
     }
 
     /// Recognizes a checkout or an installation.
-    fn at(path: &Path) -> Option<Self> {
+    pub(crate) fn at(path: &Path) -> Option<Self> {
         let is_installed = || LIBRARIES.iter().any(|lib| path.join(lib).join(PACKAGE).is_file());
         if CHECKOUT.iter().all(|inside| path.join(inside).exists()) {
             Some(Self::Checkout(path.to_owned()))

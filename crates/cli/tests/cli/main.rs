@@ -4,6 +4,7 @@ mod bench;
 mod by_name;
 mod classes;
 mod credentials;
+mod doctor;
 mod exits;
 mod foreign;
 mod functions;
