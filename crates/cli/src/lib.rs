@@ -67,6 +67,9 @@ enum Command {
     Ls(ls::Arguments),
     /// Write manual pages, for man(1)
     Manual(manual::Arguments),
+    /// Begin a project in Rust, C, C++ or Java: an interface, an object, a server, a client, and a
+    /// test
+    New(wizard::new::Arguments),
     /// Register the server of a class: a program that is started on demand, a shared library, or
     /// another host
     Register(register::Arguments),
@@ -78,7 +81,7 @@ enum Command {
     Trace(trace::Arguments),
     /// Remove a registration
     Unregister(register::Unregister),
-    /// Generate a project for an interface: an object with methods to write, a server, a client,
+    /// Generate a project for an IDL file: an object with methods to write, a server, a client,
     /// and a test
     Wizard(wizard::Arguments),
 }
@@ -108,6 +111,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Idl(arguments) => idl::main(&arguments),
         Command::Ls(arguments) => ls::main(arguments),
         Command::Manual(arguments) => manual::main(&arguments, Arguments::command()),
+        Command::New(arguments) => wizard::new::main(&arguments),
         Command::Register(arguments) => register::main(&arguments),
         Command::Scm(arguments) => scm::main(&arguments),
         Command::Tlb(arguments) => tlb::main(&arguments),

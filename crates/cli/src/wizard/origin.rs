@@ -42,18 +42,18 @@ impl Origin {
         Ok(found)
     }
 
-    /// Returns the checkout for the crates of a project in Rust.
+    /// Returns the checkout for a project in a language whose packages come from a registry.
     ///
     /// # Errors
     ///
-    /// Fails unless obvia is a checkout: in a registry, the crates' names may belong to others.
-    pub(super) fn for_rust(&self) -> anyhow::Result<&Path> {
+    /// Fails unless obvia is a checkout: in a registry, the packages' names may belong to others.
+    pub(super) fn checkout(&self, language: &str) -> anyhow::Result<&Path> {
         match self {
             Self::Checkout(path) => Ok(path),
-            Self::Installation(_) | Self::Version => Err(exit::usage(
-                "a project in Rust takes obvia from a checkout of its repository, because no version is published: \
-                    name one by --obvia DIR",
-            )),
+            Self::Installation(_) | Self::Version => Err(exit::usage(format!(
+                "a project in {language} takes obvia from a checkout of its repository, because no version is \
+                    published: name one by --obvia DIR"
+            ))),
         }
     }
 
@@ -90,7 +90,8 @@ mod tests {
         assert!(error.contains("neither a checkout of obvia") && error.contains("nor an installation"), "{error}");
         std::fs::write(package.join("obviaConfig.cmake"), "").unwrap();
         let found = Origin::find(Some(&prefix)).unwrap();
-        let refused = [found.for_rust(), Origin::Version.for_rust()].map(|refused| refused.unwrap_err().to_string());
+        let refused =
+            [found.checkout("Rust"), Origin::Version.checkout("Java")].map(|refused| refused.unwrap_err().to_string());
         assert!(refused.iter().all(|refused| refused.contains("--obvia DIR")), "{refused:?}");
         assert_eq!(found, Origin::Installation(prefix.canonicalize().unwrap()));
         std::fs::remove_dir_all(&prefix).unwrap();
