@@ -32,9 +32,22 @@ mod wizard;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Objects in other processes, called through shared memory.
+/// The first steps, at the end of the command's help.
+const EXAMPLES: &str = "\
+Examples:
+  obvia doctor                          what this host has for obvia, and what mends the rest
+  obvia new greeter --language rust     begin a project: an interface, a server, a client, a test
+  obvia ls                              what this user's processes export
+  obvia call greeter IGreeter.Add 2 3   call a method by hand";
+
+fn after_help() -> String {
+    format!("{EXAMPLES}\n\n{}", exit::HELP)
+}
+
+/// Calls methods of objects in other processes: through shared memory on this host, and over
+/// networks on others.
 #[derive(Debug, Parser)]
-#[command(name = "obvia", version, propagate_version = true, after_help = exit::HELP)]
+#[command(name = "obvia", version, propagate_version = true, after_help = after_help())]
 struct Arguments {
     // For compatibility, the option is accepted before the subcommand. Subcommands that call
     // servers have an option of this name.
@@ -118,5 +131,26 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Trace(arguments) => trace::main(&arguments),
         Command::Unregister(arguments) => register::unregister(&arguments),
         Command::Wizard(arguments) => wizard::main(&arguments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Arguments;
+    use clap::{Command, CommandFactory};
+
+    /// Returns the visible commands without an example in their help.
+    fn without_example(command: &Command) -> Vec<String> {
+        let has_example = command.get_after_help().is_some_and(|help| help.to_string().contains("Example"));
+        let own = (!has_example).then(|| command.get_name().to_owned());
+        let visible = command.get_subcommands().filter(|one| !one.is_hide_set());
+        own.into_iter().chain(visible.flat_map(without_example)).collect()
+    }
+
+    #[test]
+    fn the_help_of_every_command_has_an_example() {
+        let command = Arguments::command();
+        command.clone().debug_assert();
+        assert_eq!(without_example(&command), Vec::<String>::new());
     }
 }
