@@ -86,7 +86,7 @@ pub(super) fn bytes(number: u64) -> String {
     let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.iter().find(|(size, _)| number >= *size) {
         _ if number == u64::MAX => "unlimited".to_owned(),
-        Some((size, unit)) if number % size == 0 => format!("{} {unit}", number / size),
+        Some((size, unit)) if number.is_multiple_of(*size) => format!("{} {unit}", number / size),
         Some((size, unit)) => format!("{:.1} {unit}", number as f64 / *size as f64),
         None => format!("{number} bytes"),
     }

@@ -9,8 +9,8 @@ use crate::test::wizard::{PROJECTS, Project};
 use std::fs;
 
 /// The projects that cover the special features of C++: a new one, one over virtual interfaces,
-/// objects, structures, graphs, strings, and functions. A thorough run builds the others, too, which
-/// takes minutes.
+/// objects, structures, graphs, strings, and functions. A thorough run builds the others, too,
+/// which takes minutes.
 const IN_CPP: [&str; 7] = ["new-one", "over-vi", "calc", "shapes", "values", "graphs", "echo"];
 
 /// The project in C.
