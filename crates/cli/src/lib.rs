@@ -25,6 +25,7 @@ mod register;
 mod scm;
 mod table;
 mod tlb;
+mod top;
 mod trace;
 mod value;
 mod wizard;
@@ -90,6 +91,8 @@ enum Command {
     Scm(scm::Arguments),
     /// Show a type library as IDL
     Tlb(tlb::Arguments),
+    /// Show what this user's servers do: their connections, and the calls of each in a second
+    Top(top::Arguments),
     /// Run a program, and write its traffic by the standard's protocols to a file for Wireshark
     Trace(trace::Arguments),
     /// Remove a registration
@@ -128,6 +131,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Register(arguments) => register::main(&arguments),
         Command::Scm(arguments) => scm::main(&arguments),
         Command::Tlb(arguments) => tlb::main(&arguments),
+        Command::Top(arguments) => top::main(&arguments),
         Command::Trace(arguments) => trace::main(&arguments),
         Command::Unregister(arguments) => register::unregister(&arguments),
         Command::Wizard(arguments) => wizard::main(&arguments),

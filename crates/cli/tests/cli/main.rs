@@ -14,5 +14,6 @@ mod new;
 mod objects;
 mod running;
 mod stopping;
+mod top;
 mod trace;
 mod wizard;

@@ -51,6 +51,7 @@ impl Connection {
         window: &Window,
         association: Option<(Arc<AssociationClient>, Attribution)>,
     ) -> Self {
+        exporter.connections().add(window.peer(), window.alarm());
         Self {
             dispatch: Dispatch::new(&exporter.exports().table, window.alarm()),
             exporter,
