@@ -1,8 +1,10 @@
 //! Call latency, the main measurement: calls of an object in another process.
 
+mod attempt;
 mod other;
 mod rate;
 
+pub use attempt::attempt;
 pub use rate::cases as rates;
 
 use crate::{Calls, Case, Error, Exchange, Label, Parent, Path, Payload, Placement, ServerProcess, Wait, cable};

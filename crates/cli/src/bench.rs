@@ -18,6 +18,10 @@ use std::process::ExitCode;
 
 /// The arguments of `obvia bench`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  obvia bench call_lat --quick        the cost of a call, in some seconds
+  obvia bench call_lat --help         what it measures, and its options")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     measurement: Measurement,

@@ -11,6 +11,10 @@ use std::process::ExitCode;
 
 /// The arguments of `obvia classes`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  obvia classes -v                                      with the files of the registrations
+  obvia classes --json | jq '.[] | select(.pid)'        the classes that a process serves")]
 pub(crate) struct Arguments {
     /// Show the files too
     #[arg(short, long)]

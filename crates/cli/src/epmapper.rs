@@ -6,6 +6,10 @@ use std::process::ExitCode;
 
 /// The arguments of `obvia epmapper`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  obvia epmapper --host 127.0.0.1 --port 1135
+The command serves until SIGINT, SIGTERM or SIGHUP.")]
 pub(crate) struct Arguments {
     /// The address to listen on, one of this host's
     #[arg(long, default_value = "0.0.0.0")]

@@ -11,6 +11,7 @@ mod classes;
 mod completions;
 mod credentials;
 mod describe;
+mod doctor;
 mod epmapper;
 mod exit;
 mod frame;
@@ -24,6 +25,7 @@ mod register;
 mod scm;
 mod table;
 mod tlb;
+mod top;
 mod trace;
 mod value;
 mod wizard;
@@ -31,9 +33,22 @@ mod wizard;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Objects in other processes, called through shared memory.
+/// The first steps, at the end of the command's help.
+const EXAMPLES: &str = "\
+Examples:
+  obvia doctor                          what this host has for obvia, and what mends the rest
+  obvia new greeter --language rust     begin a project: an interface, a server, a client, a test
+  obvia ls                              what this user's processes export
+  obvia call greeter IGreeter.Add 2 3   call a method by hand";
+
+fn after_help() -> String {
+    format!("{EXAMPLES}\n\n{}", exit::HELP)
+}
+
+/// Calls methods of objects in other processes: through shared memory on this host, and over
+/// networks on others.
 #[derive(Debug, Parser)]
-#[command(name = "obvia", version, propagate_version = true, after_help = exit::HELP)]
+#[command(name = "obvia", version, propagate_version = true, after_help = after_help())]
 struct Arguments {
     // For compatibility, the option is accepted before the subcommand. Subcommands that call
     // servers have an option of this name.
@@ -55,6 +70,9 @@ enum Command {
     Completions(completions::Arguments),
     /// Show an interface of an exported object as IDL
     Describe(describe::Arguments),
+    /// Examine what this host has for obvia, make calls over each transport, and say what mends the
+    /// rest
+    Doctor(doctor::Arguments),
     /// Serve the endpoint mapper of this host, which knows the endpoints of interfaces of functions
     Epmapper(epmapper::Arguments),
     /// Compile an interface
@@ -63,6 +81,9 @@ enum Command {
     Ls(ls::Arguments),
     /// Write manual pages, for man(1)
     Manual(manual::Arguments),
+    /// Begin a project in Rust, C, C++ or Java: an interface, an object, a server, a client, and a
+    /// test
+    New(wizard::new::Arguments),
     /// Register the server of a class: a program that is started on demand, a shared library, or
     /// another host
     Register(register::Arguments),
@@ -70,11 +91,13 @@ enum Command {
     Scm(scm::Arguments),
     /// Show a type library as IDL
     Tlb(tlb::Arguments),
+    /// Show what this user's servers do: their connections, and the calls of each in a second
+    Top(top::Arguments),
     /// Run a program, and write its traffic by the standard's protocols to a file for Wireshark
     Trace(trace::Arguments),
     /// Remove a registration
     Unregister(register::Unregister),
-    /// Generate a project for an interface: an object with methods to write, a server, a client,
+    /// Generate a project for an IDL file: an object with methods to write, a server, a client,
     /// and a test
     Wizard(wizard::Arguments),
 }
@@ -99,15 +122,39 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Classes(arguments) => classes::main(&arguments),
         Command::Completions(arguments) => completions::main(&arguments, Arguments::command()),
         Command::Describe(arguments) => describe::main(arguments),
+        Command::Doctor(arguments) => doctor::main(&arguments),
         Command::Epmapper(arguments) => epmapper::main(&arguments),
         Command::Idl(arguments) => idl::main(&arguments),
         Command::Ls(arguments) => ls::main(arguments),
         Command::Manual(arguments) => manual::main(&arguments, Arguments::command()),
+        Command::New(arguments) => wizard::new::main(&arguments),
         Command::Register(arguments) => register::main(&arguments),
         Command::Scm(arguments) => scm::main(&arguments),
         Command::Tlb(arguments) => tlb::main(&arguments),
+        Command::Top(arguments) => top::main(&arguments),
         Command::Trace(arguments) => trace::main(&arguments),
         Command::Unregister(arguments) => register::unregister(&arguments),
         Command::Wizard(arguments) => wizard::main(&arguments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Arguments;
+    use clap::{Command, CommandFactory};
+
+    /// Returns the visible commands without an example in their help.
+    fn without_example(command: &Command) -> Vec<String> {
+        let has_example = command.get_after_help().is_some_and(|help| help.to_string().contains("Example"));
+        let own = (!has_example).then(|| command.get_name().to_owned());
+        let visible = command.get_subcommands().filter(|one| !one.is_hide_set());
+        own.into_iter().chain(visible.flat_map(without_example)).collect()
+    }
+
+    #[test]
+    fn the_help_of_every_command_has_an_example() {
+        let command = Arguments::command();
+        command.clone().debug_assert();
+        assert_eq!(without_example(&command), Vec::<String>::new());
     }
 }

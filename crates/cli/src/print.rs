@@ -18,6 +18,14 @@ pub(crate) fn document(value: &Value) -> anyhow::Result<()> {
     line(&serde_json::to_string_pretty(value)?)
 }
 
+/// Clears the terminal. The only control sequence of the command, without text of others.
+pub(crate) fn clear() -> anyhow::Result<()> {
+    match std::io::stdout().lock().write_all(b"\x1b[H\x1b[2J") {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
 /// Prints a message to standard error, with exactly one newline at its end.
 pub(crate) fn note(text: &str) {
     let text = text.strip_suffix('\n').unwrap_or(text);

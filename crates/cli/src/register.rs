@@ -119,6 +119,10 @@ fn check_program(path: &Path) -> anyhow::Result<()> {
 
 /// The arguments of `obvia unregister`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  obvia unregister Calc
+  obvia unregister 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20")]
 pub(crate) struct Unregister {
     /// The classes, by CLSID or name
     #[arg(required = true, value_name = "CLASS")]

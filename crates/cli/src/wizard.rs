@@ -3,11 +3,14 @@
 //! class, so that its objects are called over virtual interfaces.
 
 mod answers;
+mod c;
 mod cpp;
 mod fill;
 mod idl;
+mod java;
 mod names;
-mod origin;
+pub(crate) mod new;
+pub(crate) mod origin;
 mod project;
 mod questions;
 mod rust;
@@ -15,10 +18,11 @@ mod specialise;
 mod write;
 
 use crate::print;
+use answers::Answers;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The arguments of `obvia wizard`.
@@ -26,16 +30,12 @@ use std::process::ExitCode;
 #[command(after_help = "\
 Examples:
   obvia wizard calc.idl --language cpp
-  obvia wizard --new greeter --example --language rust --obvia ~/src/obvia")]
+  obvia wizard calc.idl --language rust --transport udp --obvia ~/src/obvia
+
+`obvia new` begins a project without an IDL file.")]
 pub(crate) struct Arguments {
     /// The IDL file that has the interface
     file: Option<PathBuf>,
-    /// Begin without an IDL file: write a small interface of this name, too
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["file", "interface", "include"])]
-    new: Option<String>,
-    /// Write the methods of the new interface, too, with calls back to the callers
-    #[arg(long, requires = "new", conflicts_with = "file")]
-    example: bool,
     /// Look for imports in this directory too
     #[arg(short = 'I', long = "include", value_name = "DIR")]
     include: Vec<PathBuf>,
@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
     /// Instead of a project, write this file anew with a class, in Rust or C++, whose objects are
     /// called over virtual interfaces. With an IDL file, only classes with one of its interfaces
     /// count
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["new", "interface", "name", "transport", "over_vi", "obvia"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["interface", "name", "transport", "over_vi", "obvia"])]
     specialise: Option<PathBuf>,
     /// The directory of obvia: a checkout, or for C++ an installation [default: the one that this
     /// command belongs to, or for C++ an installed one]
@@ -111,9 +111,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if let Some(line) = asking.command_line() {
         print::line(&format!("to repeat this: {line}"))?;
     }
-    if let Some(output) = output {
-        print::line(&format!("{} describes how to build and run the project", output.join("README.md").display()))?;
-    }
+    output.iter().try_for_each(|output| name_readme(output))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -133,7 +131,17 @@ fn project(arguments: &Arguments, asking: &mut questions::Asking) -> anyhow::Res
         let specialised = specialise::component(text, &answers.class, answers.language);
         component.bytes = specialised.map_err(anyhow::Error::msg)?.into_bytes();
     }
-    write::write(&answers.output, &files, arguments.force)?;
-    answers.idl.check(&answers.output)?;
+    write(&answers, &files, arguments.force)?;
     Ok(answers.output)
+}
+
+/// Writes the files of a project, and checks that its IDL files compile there.
+fn write(answers: &Answers, files: &[write::File], force: bool) -> anyhow::Result<()> {
+    write::write(&answers.output, files, force)?;
+    answers.idl.check(&answers.output)
+}
+
+/// Prints the place where a project's commands are described.
+fn name_readme(output: &Path) -> anyhow::Result<()> {
+    print::line(&format!("{} describes how to build and run the project", output.join("README.md").display()))
 }

@@ -55,8 +55,10 @@ mod types;
 pub use api::endpoints::{EndpointMapper, Registration, listen_for, register_endpoints, serve_endpoint_mapper};
 pub use api::functions::{Serving, bind, serve_interface, serve_interface_for};
 pub use api::listen::{listen, listen_passed};
-pub use api::listing::{Listed, Performed, binding_of, describe, exported, list, list_at, performed_at};
-pub use api::names::{Export, connect, export};
+pub use api::listing::{
+    Connected, Listed, Performed, binding_of, connections, describe, exported, list, list_at, performed_at,
+};
+pub use api::names::{Export, connect, directory_of_names, export};
 pub use api::security::caller;
 pub use api::{dynamic, events, marshaling, security};
 pub use client::canceller::Canceller;

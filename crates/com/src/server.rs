@@ -7,6 +7,7 @@ pub(crate) mod association;
 mod caller;
 mod clients;
 mod connection;
+mod connections;
 mod context_handle;
 mod contexts;
 pub(crate) mod dispatch;

@@ -1,4 +1,5 @@
-//! Creates projects with `obvia wizard` from the IDL files of examples and tests, and runs them.
+//! Creates projects with `obvia new`, and with `obvia wizard` from the IDL files of examples and
+//! tests, and runs them.
 //!
 //! The Rust projects are built here as members of one workspace; the part `cmake` builds the C++
 //! projects with an installed obvia.
@@ -17,7 +18,7 @@ use std::path::Path;
 pub(super) struct Project {
     /// The name of the project and of its folder.
     pub(super) name: &'static str,
-    /// The IDL file, or the option that replaces it.
+    /// The IDL file; empty for a project of `obvia new`.
     idl: &'static str,
     interface: &'static str,
     transports: &'static str,
@@ -32,10 +33,9 @@ const fn project(name: &'static str, idl: &'static str, interface: &'static str,
 }
 
 /// The projects, which contain every construct of methods.
-pub(super) const PROJECTS: [Project; 18] = [
-    project("new-one", "--new", "", "shm"),
-    project("new-two", "--example", "", "udp,tcp"),
-    Project { is_over_vi: true, ..project("over-vi", "--example", "", "tcp") },
+pub(super) const PROJECTS: [Project; 17] = [
+    project("new-one", "", "", ""),
+    Project { is_over_vi: true, ..project("over-vi", "examples/first/calc.idl", "ICalc", "tcp") },
     project("first", "examples/first/calc.idl", "ICalc", "udp,tcp"),
     project("calc", "examples/calc/calc.idl", "ICalc2", "shm"),
     project("events", "examples/calc/calc.idl", "ITapeEvents", "shm"),
@@ -55,30 +55,29 @@ pub(super) const PROJECTS: [Project; 18] = [
 
 /// The number of projects, from the first on, whose sources are formatted as by rustfmt. The wizard
 /// does not break the longer calls of the others.
-const FORMATTED: usize = 5;
+const FORMATTED: usize = 4;
 
 /// The projects whose objects are switched to virtual interfaces after their creation.
 const SPECIALISED: [&str; 2] = ["first", "calc"];
 
 impl Project {
-    /// Returns the wizard's command line for the project.
-    pub(super) fn make(&self, wizard: &Program, folder: &Path, language: &str) -> Program {
+    /// Returns the command line that makes the project, of `obvia` with the options `more`.
+    pub(super) fn make(&self, obvia: &Program, folder: &Path, language: &str, more: &[&str]) -> Program {
         let output = folder.join(self.name).display().to_string();
-        let options =
-            ["--language", language, "--name", self.name, "--output", &output, "--transport", self.transports];
-        let over_vi: &[&str] = if self.is_over_vi { &["--over-vi"] } else { &[] };
-        let program = wizard.with(&options).with(over_vi);
-        match self.idl {
-            "--new" => program.with(&["--new", self.name]),
-            "--example" => program.with(&["--new", self.name, "--example"]),
-            idl => program.with(&[&file(idl), "--interface", self.interface]),
+        let options = [&["--language", language, "--output", &output], more].concat();
+        if self.idl.is_empty() {
+            return obvia.with(&["new", self.name]).with(&options);
         }
+        let over_vi: &[&str] = if self.is_over_vi { &["--over-vi"] } else { &[] };
+        let file = file(self.idl);
+        let own = ["wizard", &file, "--interface", self.interface, "--name", self.name, "--transport", self.transports];
+        obvia.with(&own).with(&options).with(over_vi)
     }
 
     /// Returns the command that switches an existing project's object to virtual interfaces.
-    fn specialise(&self, wizard: &Program, folder: &Path) -> Program {
+    fn specialise(&self, obvia: &Program, folder: &Path) -> Program {
         let component = folder.join(self.name).join("src/component.rs").display().to_string();
-        wizard.with(&[&file(self.idl), "--specialise", &component, "--force"])
+        obvia.with(&["wizard", &file(self.idl), "--specialise", &component, "--force"])
     }
 }
 
@@ -93,16 +92,15 @@ pub(super) fn run() -> Outcome {
     let checkout = readme::checkout().map_err(|error| Problem::Failed(format!("preparing a checkout: {error}")))?;
     let checkout = checkout.display().to_string();
     let obvia = target().join("debug/obvia").display().to_string();
-    let wizard = Program::new(&obvia, &["wizard", "--obvia", &checkout]).folder(folder.path());
+    let obvia = Program::new(&obvia, &[]).folder(folder.path());
     for project in &PROJECTS {
-        let made = project.make(&wizard, folder.path(), "rust").read();
+        let made = project.make(&obvia, folder.path(), "rust", &["--obvia", &checkout]).read();
         if made.is_ok() != project.is_for_rust {
             return Err(made.err().unwrap_or_else(|| Problem::Failed(format!("{} was to be refused", project.name))));
         }
     }
-    let specialiser = Program::new(&obvia, &["wizard"]).folder(folder.path());
     for project in PROJECTS.iter().filter(|project| SPECIALISED.contains(&project.name)) {
-        project.specialise(&specialiser, folder.path()).read()?;
+        project.specialise(&obvia, folder.path()).read()?;
     }
     let manifest = folder.path().join("Cargo.toml");
     let written = fs::write(&manifest, "[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n");

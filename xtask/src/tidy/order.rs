@@ -79,7 +79,8 @@ pub(super) const ORDERS: &[Order] = &[
             &["value"],
             &["frame"],
             &["call"],
-            &["bench", "classes", "completions", "epmapper", "idl", "ls", "manual", "register", "scm", "wizard"],
+            &["bench", "classes", "completions", "epmapper", "idl", "ls", "manual", "register", "scm", "top", "wizard"],
+            &["doctor"],
         ],
     ),
     (

@@ -75,16 +75,16 @@ pub(super) fn answers(arguments: &Arguments, asking: &mut Asking) -> anyhow::Res
         asking.note(&["--obvia", &path.display().to_string()]);
     }
     if language == Language::Rust {
-        origin.for_rust()?;
+        origin.checkout("Rust")?;
     }
-    let (is_example, is_over_vi) = (arguments.example, arguments.over_vi);
+    let is_over_vi = arguments.over_vi;
     if is_over_vi {
         asking.note(&["--over-vi"]);
         if idl.model().interfaces[interface.0].plain {
             bail!("--over-vi is for objects: functions are called over the binding that the client chooses");
         }
     }
-    Ok(Answers { idl, interface, language, class, name, output, transports, origin, is_example, is_over_vi })
+    Ok(Answers { idl, interface, language, class, name, output, transports, origin, is_example: false, is_over_vi })
 }
 
 /// Returns a question whose proposal is taken without a terminal.
@@ -92,20 +92,12 @@ pub(super) fn optional<'a>(flag: &'a str, text: &'a str, proposal: &'a str) -> Q
     Question { flag, text, proposal: Some(proposal), is_needed: false }
 }
 
-/// Returns the IDL file, or a new one.
+/// Returns the IDL file.
 fn idl(arguments: &Arguments, asking: &mut Asking) -> anyhow::Result<Idl> {
-    let begin = |name: &str| Idl::begin(name, arguments.example).map_err(|error| format!("{error:#}"));
     let read = |path: &str| Idl::read(Path::new(path), &arguments.include).map_err(|error| format!("{error:#}"));
-    if let Some(name) = &arguments.new {
-        let question = Question { flag: "--new", text: "", proposal: None, is_needed: true };
-        if arguments.example {
-            asking.note(&["--example"]);
-        }
-        return asking.ask(&question, Some(name), begin);
-    }
     let question = Question {
-        flag: "an IDL file (or --new NAME)",
-        text: "Which IDL file has the interface, or --new NAME",
+        flag: "an IDL file",
+        text: "Which IDL file has the interface (`obvia new` begins without one)",
         proposal: None,
         is_needed: true,
     };
@@ -116,7 +108,7 @@ fn idl(arguments: &Arguments, asking: &mut Asking) -> anyhow::Result<Idl> {
             asking.note(&[&path]);
             read(&path).map_err(anyhow::Error::msg)?
         }
-        None => asking.ask(&question, None, |text| text.strip_prefix("--new ").map_or_else(|| read(text), begin))?,
+        None => asking.ask(&question, None, read)?,
     };
     for folder in &arguments.include {
         asking.note(&["--include", &folder.display().to_string()]);
@@ -140,9 +132,6 @@ fn language(arguments: &Arguments, asking: &mut Asking, idl: &Idl) -> anyhow::Re
 
 fn interface(arguments: &Arguments, asking: &mut Asking, idl: &Idl) -> anyhow::Result<InterfaceId> {
     let interfaces = idl.interfaces();
-    if let (Some(last), true) = (interfaces.last(), arguments.example) {
-        return Ok(*last);
-    }
     if let ([only], None) = (interfaces.as_slice(), &arguments.interface) {
         return Ok(*only);
     }

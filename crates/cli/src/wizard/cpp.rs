@@ -110,7 +110,7 @@ impl Connect {
 }
 
 /// Returns the CMake commands that find obvia.
-fn find(origin: &Origin) -> String {
+pub(super) fn find(origin: &Origin) -> String {
     match origin {
         Origin::Checkout(path) => {
             format!(
@@ -127,7 +127,7 @@ fn find(origin: &Origin) -> String {
 }
 
 /// Returns the commands that build the project.
-fn build(origin: &Origin) -> Vec<String> {
+pub(super) fn build(origin: &Origin) -> Vec<String> {
     let prefix =
         if *origin == Origin::Version { " -DCMAKE_PREFIX_PATH=$HOME/obvia   # where obvia is installed" } else { "" };
     vec![format!("cmake -S . -B build{prefix}"), "cmake --build build".to_owned()]

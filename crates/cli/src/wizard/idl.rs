@@ -33,8 +33,8 @@ impl Idl {
         Ok(Self { compilation, files, includes })
     }
 
-    /// Creates a new file with a small interface, or with that of the example.
-    pub(super) fn begin(name: &str, is_example: bool) -> anyhow::Result<Self> {
+    /// Creates a new file with a small interface, and an interface of its clients.
+    pub(super) fn begin(name: &str) -> anyhow::Result<Self> {
         names::check_project(name).map_err(anyhow::Error::msg)?;
         let texts = [
             ("name", name.to_owned()),
@@ -42,8 +42,7 @@ impl Idl {
             ("uuid", random_uuid()?),
             ("events_uuid", random_uuid()?),
         ];
-        let template = if is_example { include_str!("example.idl.in") } else { include_str!("new.idl.in") };
-        let text = fill(template, &texts);
+        let text = fill(include_str!("new.idl.in"), &texts);
         let path = PathBuf::from(format!("{name}.idl"));
         let compilation = Compiler::new().check_text(&path, &text).map_err(|failure| wrong(&path, &failure))?;
         Ok(Self { compilation, files: vec![File::new(path, text)], includes: Vec::new() })
@@ -323,14 +322,12 @@ mod tests {
 
     #[test]
     fn new_idl_files_compile_to_rust_and_cpp() {
-        for (is_example, count) in [(false, 1), (true, 2)] {
-            let idl = Idl::begin("file-server", is_example).unwrap();
-            assert_eq!((idl.interfaces().len(), idl.interface("IFileServer").is_ok()), (count, true));
-            for language in [Language::Rust, Language::Cpp] {
-                idl.check_for(language).unwrap();
-            }
+        let idl = Idl::begin("file-server").unwrap();
+        assert_eq!(idl.interfaces().last(), idl.interface("IFileServer").ok().as_ref());
+        for language in [Language::Rust, Language::Cpp] {
+            idl.check_for(language).unwrap();
         }
-        assert!(Idl::begin("File Server", false).is_err());
+        assert!(Idl::begin("File Server").is_err());
         let uuid = random_uuid().unwrap();
         assert_eq!((uuid.len(), &uuid[14..15]), (36, "4"));
         assert!("89ab".contains(&uuid[19..20]));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The source from which a project takes obvia.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// A checkout of obvia's repository.
     Checkout(PathBuf),
     /// An installation by CMake in this directory.
@@ -23,7 +23,7 @@ const LIBRARIES: [&str; 2] = ["lib", "lib64"];
 
 impl Origin {
     /// Finds obvia at the given path, or else above the running program's path.
-    pub(super) fn find(given: Option<&Path>) -> anyhow::Result<Self> {
+    pub(crate) fn find(given: Option<&Path>) -> anyhow::Result<Self> {
         let Some(given) = given else {
             // A program without a path has no ancestors, so that the result is `Version`.
             let program = std::env::current_exe().and_then(|path| path.canonicalize()).unwrap_or_default();
@@ -42,23 +42,23 @@ impl Origin {
         Ok(found)
     }
 
-    /// Returns the checkout for the crates of a project in Rust.
+    /// Returns the checkout for a project in a language whose packages come from a registry.
     ///
     /// # Errors
     ///
-    /// Fails unless obvia is a checkout: in a registry, the crates' names may belong to others.
-    pub(super) fn for_rust(&self) -> anyhow::Result<&Path> {
+    /// Fails unless obvia is a checkout: in a registry, the packages' names may belong to others.
+    pub(super) fn checkout(&self, language: &str) -> anyhow::Result<&Path> {
         match self {
             Self::Checkout(path) => Ok(path),
-            Self::Installation(_) | Self::Version => Err(exit::usage(
-                "a project in Rust takes obvia from a checkout of its repository, because no version is published: \
-                    name one by --obvia DIR",
-            )),
+            Self::Installation(_) | Self::Version => Err(exit::usage(format!(
+                "a project in {language} takes obvia from a checkout of its repository, because no version is \
+                    published: name one by --obvia DIR"
+            ))),
         }
     }
 
     /// Recognizes a checkout or an installation.
-    fn at(path: &Path) -> Option<Self> {
+    pub(crate) fn at(path: &Path) -> Option<Self> {
         let is_installed = || LIBRARIES.iter().any(|lib| path.join(lib).join(PACKAGE).is_file());
         if CHECKOUT.iter().all(|inside| path.join(inside).exists()) {
             Some(Self::Checkout(path.to_owned()))
@@ -90,7 +90,8 @@ mod tests {
         assert!(error.contains("neither a checkout of obvia") && error.contains("nor an installation"), "{error}");
         std::fs::write(package.join("obviaConfig.cmake"), "").unwrap();
         let found = Origin::find(Some(&prefix)).unwrap();
-        let refused = [found.for_rust(), Origin::Version.for_rust()].map(|refused| refused.unwrap_err().to_string());
+        let refused =
+            [found.checkout("Rust"), Origin::Version.checkout("Java")].map(|refused| refused.unwrap_err().to_string());
         assert!(refused.iter().all(|refused| refused.contains("--obvia DIR")), "{refused:?}");
         assert_eq!(found, Origin::Installation(prefix.canonicalize().unwrap()));
         std::fs::remove_dir_all(&prefix).unwrap();

@@ -19,7 +19,7 @@ const ARGUMENTS_WIDTH: usize = 60;
 pub(super) fn files(answers: &Answers) -> anyhow::Result<Vec<File>> {
     let component = answers.component();
     let name = &answers.name;
-    let texts = all_texts(answers, &component, answers.origin.for_rust()?);
+    let texts = all_texts(answers, &component, answers.origin.checkout("Rust")?);
     let file = |path: &str, template| File::new(path, fill(template, &texts));
     let [object, client] = if answers.is_example {
         [include_str!("rust/example/component.rs.in"), include_str!("rust/example/client.rs.in")]

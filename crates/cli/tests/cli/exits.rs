@@ -93,7 +93,8 @@ fn errors_about_unknown_network_names_list_the_exported_names() {
     }
 }
 
-fn listening() -> std::process::Command {
+/// Returns the command of a server that listens at two bindings, and prints them.
+pub(crate) fn listening() -> std::process::Command {
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command.args(["--ignored", "--exact", "--nocapture", "objects::serve_a_printer_over_networks"]);
     command

@@ -31,7 +31,7 @@ fn shop() -> (Directory, String, String) {
 }
 
 /// Reads the files below a folder, by their paths.
-fn files(folder: &Path) -> BTreeMap<String, String> {
+pub(crate) fn files(folder: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
@@ -50,9 +50,18 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
 
 /// Asserts that a file has these consecutive lines.
 #[track_caller]
-fn has(files: &BTreeMap<String, String>, name: &str, lines: &str) {
+pub(crate) fn has(files: &BTreeMap<String, String>, name: &str, lines: &str) {
     let file = &files[name];
     assert!(file.contains(lines), "{name} does not have\n{lines}\nbut is\n{file}");
+}
+
+/// Asserts that no name of a template is left in the files.
+#[track_caller]
+pub(crate) fn is_filled(files: &BTreeMap<String, String>) {
+    let is_name = |text: &str| !text.is_empty() && text.chars().all(|letter| letter.is_lowercase() || letter == '_');
+    for (name, text) in files {
+        assert!(!text.split('@').any(is_name), "{name}: {text}");
+    }
 }
 
 #[test]
@@ -104,12 +113,7 @@ impl ILargeShop_Impl for LargeShop_Impl {
     has(&made, "src/bin/shop-server.rs", "const BINDINGS: &[&str] = &[\"ncacn_ip_tcp:127.0.0.1[5555]\"];");
     let dependency = format!("obvia = {{ path = \"{}/crates/com\" }}\nwindows-core = \"=", checkout.display());
     has(&made, "Cargo.toml", &dependency);
-    for (name, text) in &made {
-        assert!(
-            !text.split('@').any(|name| !name.is_empty() && name.chars().all(|c| c.is_lowercase() || c == '_')),
-            "{name}"
-        );
-    }
+    is_filled(&made);
 }
 
 #[test]
@@ -133,12 +137,7 @@ public:
     has(&made, "tests/calls.cc", "    expect(\"Price\", E_NOTIMPL, [&] { object.Price(3, u\"\"); });\n");
     has(&made, "tests/calls.cc", "    expect(\"Close\", S_OK, [&] { object.Close(0); });\n");
     has(&made, "CMakeLists.txt", "obvia_add_idl(shop-idl idl/shop.idl)\n");
-    for (name, text) in &made {
-        assert!(
-            !text.split('@').any(|name| !name.is_empty() && name.chars().all(|c| c.is_lowercase() || c == '_')),
-            "{name}"
-        );
-    }
+    is_filled(&made);
 }
 
 #[test]
@@ -163,7 +162,7 @@ fn the_wizard_names_missing_options_without_a_terminal() {
     let (directory, source, output) = shop();
     let of = "IShop, ILargeShop";
     for (line, said) in [
-        ("", "an IDL file (or --new NAME) is needed, and there is no terminal to ask the question"),
+        ("", "an IDL file is needed, and there is no terminal to ask the question"),
         ("FILE", "--language is needed"),
         (
             "FILE -l cpp",
@@ -191,22 +190,6 @@ fn the_wizard_names_missing_options_without_a_terminal() {
     let class = ["wizard", &source, "-l", "cpp", "--interface", "IShop", "-o", &output];
     directory.obvia(&class).good();
     has(&files(Path::new(&output)), "src/component.hpp", "class ShopComponent final");
-}
-
-#[test]
-fn the_wizard_writes_an_idl_file_for_a_new_interface() {
-    let directory = Directory::new();
-    let output = directory.path().join("made");
-    directory.obvia(&["wizard", "--new", "file-server", "-l", "rust", "-o", output.to_str().unwrap()]).good();
-    let made = files(&output);
-    has(&made, "idl/file-server.idl", "interface IFileServer : IUnknown {\n");
-    has(&made, "src/component.rs", "pub struct FileServer {}\n");
-    has(&made, "src/bin/file-server-server.rs", "use file_server::*;\n");
-    let source = directory.path().join("made/idl/file-server.idl");
-    for arguments in [&[][..], &[source.to_str().unwrap()]] {
-        let ran = directory.obvia(&[&["wizard", "--example", "-l", "rust"], arguments].concat());
-        assert!(ran.code == 2 && ran.err.contains("--example"), "{ran:?}");
-    }
 }
 
 #[test]

@@ -100,6 +100,47 @@ fn ask(runtime: &'static Runtime, name: &str) -> Result<Vec<Listed>> {
     Ok(listed.collect())
 }
 
+/// A connection of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connected {
+    /// The client's process, where it is one of the server's host.
+    pub pid: Option<u32>,
+    /// The user of that process.
+    pub uid: Option<u32>,
+    /// The client's host, where it is another one.
+    pub host: Option<String>,
+    /// The least number of messages that the server has processed for the client, modulo 2^32:
+    /// calls, and the runtimes' own messages.
+    pub messages: u32,
+}
+
+/// Returns the connections of the process that exports a name, at most 4096, among them one of this
+/// process.
+///
+/// A server counts nothing for this: the numbers are those that its connections have anyway.
+///
+/// # Errors
+///
+/// As [`crate::connect`]; E_ACCESSDENIED where the server belongs to another user; another error
+/// where the server is of an earlier version or in Java, and has no such list.
+pub fn connections(name: &str) -> Result<Vec<Connected>> {
+    let runtime = process::runtime()?;
+    let text = deadline::for_all_steps(|| own_target::connections(&*runtime.link_at(name)?))?;
+    Ok(text.lines().filter_map(parse_connected).collect())
+}
+
+/// Parses a line of a server's connections; `None` for a malformed line.
+fn parse_connected(line: &str) -> Option<Connected> {
+    let mut words = line.split('\t');
+    let (pid, uid, host) = (words.next()?, words.next()?, words.next()?);
+    Some(Connected {
+        pid: pid.parse().ok(),
+        uid: uid.parse().ok(),
+        host: Some(host.to_owned()).filter(|host| !host.is_empty()),
+        messages: words.next()?.parse().ok()?,
+    })
+}
+
 /// Returns the IDL text of the interface of an export, from the running server.
 ///
 /// # Errors

@@ -16,6 +16,7 @@ use crate::types::deadline;
 use crate::types::error::{Error, Result, code};
 use crate::types::registry::{self, InterfaceInfo, Remote};
 use obvia_via::provider::shm::Listener;
+use std::path::PathBuf;
 use std::sync::Arc;
 use windows_core::{IUnknown, Interface};
 
@@ -123,6 +124,15 @@ pub(crate) fn export_to_networks(name: &str, object: &IUnknown, info: &'static I
 /// ```
 pub fn connect<I: Remote>(name: &str) -> Result<I> {
     Ok(connect_object(name, I::INFO)?.cast()?)
+}
+
+/// Returns the directory in which this process serves names and finds those of others.
+///
+/// # Errors
+///
+/// E_FAIL with the reason, if the directory cannot be made, or other users may change it.
+pub fn directory_of_names() -> Result<PathBuf> {
+    Ok(process::runtime()?.directory().path().to_owned())
 }
 
 /// As [`connect`], for an interface that is known by its description only.

@@ -4,8 +4,8 @@ use crate::client::link::Link;
 use crate::orpc::ObjRef as Any;
 use crate::protocol::objref::{Exported, parse};
 use crate::protocol::own_calls::{
-    Forms, OP_BINDINGS, OP_DESCRIBE, OP_FUNCTIONS, OP_INTERFACES, OP_KEEP, OP_LIST, OP_QUERY, OP_RELEASE_DATA,
-    OP_RESOLVE, OP_TRANSFER, OP_UNMARSHAL, call, text,
+    Forms, OP_BINDINGS, OP_CONNECTIONS, OP_DESCRIBE, OP_FUNCTIONS, OP_INTERFACES, OP_KEEP, OP_LIST, OP_QUERY,
+    OP_RELEASE_DATA, OP_RESOLVE, OP_TRANSFER, OP_UNMARSHAL, call, text,
 };
 use crate::protocol::place::Place;
 use crate::types::error::{Result, code};
@@ -78,6 +78,13 @@ pub(crate) fn bindings(link: &Link) -> Result<String> {
 /// version and object UUID separated by tabs.
 pub(crate) fn functions(link: &Link) -> Result<String> {
     let answer = link.with_home(|home, deadline| call(home, deadline, OP_FUNCTIONS, &[]))?;
+    text(answer)
+}
+
+/// Returns the connections of the server: one per line, with process, user, host and number of
+/// messages separated by tabs.
+pub(crate) fn connections(link: &Link) -> Result<String> {
+    let answer = link.with_home(|home, deadline| call(home, deadline, OP_CONNECTIONS, &[]))?;
     text(answer)
 }
 

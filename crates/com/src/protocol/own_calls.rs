@@ -55,6 +55,12 @@ pub(crate) const OP_CONTEXT: u16 = 25;
 /// Number 27 is a call between Java virtual machines alone.
 pub(crate) const OP_LISTED: u16 = 26;
 
+/// The opnum of a call that lists the connections of the server, for processes of its user.
+pub(crate) const OP_CONNECTIONS: u16 = 28;
+
+/// The greatest number of connections that one answer lists.
+pub(crate) const CONNECTIONS_MAX: usize = 4096;
+
 /// The time for which the message of [`OP_LISTED`] waits for room behind the one-way call.
 const LISTING_TIMEOUT: Duration = Duration::from_secs(1);
 

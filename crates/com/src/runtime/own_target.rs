@@ -4,8 +4,9 @@ pub(crate) mod data;
 
 use crate::orpc::{Client, Refs};
 use crate::protocol::own_calls::{
-    OP_BINDINGS, OP_DESCRIBE, OP_FUNCTIONS, OP_INTERFACES, OP_KEEP, OP_LIST, OP_MARK, OP_QUERY, OP_REGIONS, OP_RELEASE,
-    OP_RELEASE_DATA, OP_RESOLVE, OP_TRANSFER, OP_UNMARSHAL, REFS_PER_QUERY, guid_from, releases_in, target_from,
+    CONNECTIONS_MAX, OP_BINDINGS, OP_CONNECTIONS, OP_DESCRIBE, OP_FUNCTIONS, OP_INTERFACES, OP_KEEP, OP_LIST, OP_MARK,
+    OP_QUERY, OP_REGIONS, OP_RELEASE, OP_RELEASE_DATA, OP_RESOLVE, OP_TRANSFER, OP_UNMARSHAL, REFS_PER_QUERY,
+    guid_from, releases_in, target_from,
 };
 use crate::protocol::place::Place;
 use crate::runtime::{OwnCall, Runtime, response};
@@ -14,7 +15,7 @@ use crate::types::error::{Error, code};
 use crate::types::registry;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
-use obvia_via::window::REGIONS_MAX;
+use obvia_via::window::{Peer, REGIONS_MAX};
 
 /// Performs a call of [the runtime's own target](crate::protocol::own_calls::TARGET).
 pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
@@ -33,6 +34,7 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
         OP_UNMARSHAL => data::serve_unmarshal,
         OP_RELEASE_DATA => data::serve_release,
         OP_MARK => serve_mark,
+        OP_CONNECTIONS => serve_connections,
         other => match Runtime::made().and_then(|runtime| runtime.own_call(other)) {
             Some(method) => method,
             None => return Answer::fault(Status::OP_RNG_ERROR),
@@ -146,6 +148,24 @@ fn serve_bindings(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Stat
 fn serve_functions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let caller = current_caller()?;
     answer(call, Ok(caller.exporter.functions().list().into_bytes()))
+}
+
+/// Lists the connections: one per line, with the process and the user of a client of this host or
+/// else the client's host, and the number of messages, separated by tabs. Only processes of this
+/// user and of the superuser get the list.
+fn serve_connections(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
+    let caller = current_caller()?;
+    let own = rustix::process::geteuid().as_raw();
+    if !matches!(caller.peer, Peer::Process { uid, .. } if uid == own || uid == 0) {
+        return answer(call, Err(code::E_ACCESSDENIED.into()));
+    }
+    let line = |(peer, count): (Peer, u32)| match peer {
+        Peer::Process { pid, uid, .. } => format!("{pid}\t{uid}\t\t{count}\n"),
+        Peer::Host(host) => format!("\t\t{host}\t{count}\n"),
+    };
+    let processed = caller.exporter.connections().processed();
+    let lines: String = processed.into_iter().take(CONNECTIONS_MAX).map(line).collect();
+    answer(call, Ok(lines.into_bytes()))
 }
 
 fn serve_mark(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {

@@ -52,6 +52,7 @@ impl Connection {
         window: &Window,
         association: Option<(Arc<AssociationClient>, Attribution)>,
     ) -> Self {
+        exporter.connections().add(window.peer(), window.alarm());
         Self {
             dispatch: Dispatch::new(&exporter.exports().table, window.alarm()),
             exporter,

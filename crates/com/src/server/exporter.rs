@@ -1,6 +1,7 @@
 //! The exporter of a process: its exports, its clients, and the access rules.
 
 use super::clients::Clients;
+use super::connections::Connections;
 use super::contexts::Contexts;
 use super::services::Services;
 use crate::access::Rules;
@@ -18,6 +19,7 @@ pub(crate) struct Exporter {
     local: &'static LocalProcess,
     exports: Exports,
     clients: Clients,
+    connections: Connections,
     functions: Functions,
     contexts: Contexts,
     rules: Rules,
@@ -32,6 +34,7 @@ impl Exporter {
             local,
             exports: Exports::new(local.oxid()),
             clients: Clients::default(),
+            connections: Connections::default(),
             functions: Functions::default(),
             contexts: Contexts::default(),
             rules: Rules::default(),
@@ -63,6 +66,10 @@ impl Exporter {
 
     pub(crate) fn clients(&self) -> &Clients {
         &self.clients
+    }
+
+    pub(crate) fn connections(&self) -> &Connections {
+        &self.connections
     }
 
     pub(crate) fn functions(&self) -> &Functions {

@@ -20,7 +20,7 @@ mod types;
 mod unions;
 mod values;
 
-pub(crate) use names::is_package;
+pub use names::is_package;
 
 use crate::Diagnostic;
 use crate::compile::Compilation;

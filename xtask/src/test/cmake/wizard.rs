@@ -1,5 +1,5 @@
-//! Tests `obvia wizard --language cpp`: builds and tests its projects with an installed obvia, and
-//! one of them with a checkout.
+//! Tests `obvia wizard --language cpp`, and `obvia new` in C and C++: builds and tests the projects
+//! with an installed obvia, and one of them with a checkout.
 
 use super::{GCC, MAKE, NINJA, Outside, failed};
 use crate::outcome::{Outcome, Problem};
@@ -8,31 +8,37 @@ use crate::test::examples::Names;
 use crate::test::wizard::{PROJECTS, Project};
 use std::fs;
 
-/// The projects that cover the special features of C++: an example, the same over virtual
-/// interfaces, objects, structures, graphs, strings, and functions. A thorough run builds the
-/// others, too, which takes minutes.
-const IN_CPP: [&str; 7] = ["new-two", "over-vi", "calc", "shapes", "values", "graphs", "echo"];
+/// The projects that cover the special features of C++: a new one, one over virtual interfaces,
+/// objects, structures, graphs, strings, and functions. A thorough run builds the others, too,
+/// which takes minutes.
+const IN_CPP: [&str; 7] = ["new-one", "over-vi", "calc", "shapes", "values", "graphs", "echo"];
+
+/// The project in C.
+const IN_C: &str = "in-c";
 
 pub(super) fn check(outside: &Outside) -> Outcome {
     let folder = outside.folder.path().join("wizard");
     fs::create_dir(&folder).map_err(|error| failed(&folder, &error))?;
     // The installed command finds the installed files.
-    let wizard = outside.program("obvia", &["wizard"]);
+    let obvia = outside.program("obvia", &[]);
     let mut lists = "cmake_minimum_required(VERSION 3.16)\nproject(wizard NONE)\nenable_testing()\n".to_owned();
     let is_built = |project: &&Project| outside.is_thorough || IN_CPP.contains(&project.name);
     let projects: Vec<&Project> = PROJECTS.iter().filter(is_built).collect();
     for project in &projects {
-        project.make(&wizard, &folder, "cpp").read()?;
+        project.make(&obvia, &folder, "cpp", &[]).read()?;
         lists.push_str(&format!("add_subdirectory({})\n", project.name));
     }
+    let in_c = folder.join(IN_C).display().to_string();
+    obvia.with(&["new", IN_C, "--language", "c", "--output", &in_c]).read()?;
+    lists.push_str(&format!("add_subdirectory({IN_C})\n"));
     let path = folder.join("CMakeLists.txt");
     fs::write(&path, lists).map_err(|error| failed(&path, &error))?;
-    test(outside, &outside.cmake("wizard", &folder, NINJA, GCC, &[])?, projects.len())?;
+    test(outside, &outside.cmake("wizard", &folder, NINJA, GCC, &[])?, projects.len() + 1)?;
 
     let folder = outside.folder.path().join("wizard-part");
     let [first, ..] = &PROJECTS;
     let checkout = root().display().to_string();
-    first.make(&wizard.with(&["--obvia", &checkout]), &folder, "cpp").read()?;
+    first.make(&obvia, &folder, "cpp", &["--obvia", &checkout]).read()?;
     let built = outside.cmake("wizard-part", &folder.join(first.name), MAKE, GCC, &outside.options)?;
     test(outside, &built, 1)
 }

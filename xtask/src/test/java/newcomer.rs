@@ -1,5 +1,5 @@
 //! Follows docs/java.md like a newcomer: takes the files from the page, runs its commands, and
-//! compares the output.
+//! compares the output; and builds and tests a project of `obvia new`.
 
 use crate::maven::{BRIEF, repository};
 use crate::outcome::{Outcome, Problem};
@@ -57,13 +57,25 @@ const GENERATE: &str = "mvn generate-sources";
 /// Runs all projects. Their dependencies must be installed.
 pub(super) fn run(home: &Path) -> Outcome {
     let page = page()?;
-    PROJECTS.iter().try_for_each(|project| project.run(&page, home))
+    PROJECTS.iter().try_for_each(|project| project.run(&page, home))?;
+    build_new(home)
 }
 
 /// Builds all projects, so that Maven downloads what it needs.
 pub(super) fn prepare(home: &Path) -> Outcome {
     let page = page()?;
-    PROJECTS.iter().try_for_each(|project| project.build(&page, home).map(drop))
+    PROJECTS.iter().try_for_each(|project| project.build(&page, home).map(drop))?;
+    build_new(home)
+}
+
+/// Builds a project of `obvia new`, which runs its test.
+fn build_new(home: &Path) -> Outcome {
+    let folder = target().join("newcomer-java/new");
+    let [output, checkout] = [&folder, &root()].map(|path| path.display().to_string());
+    let obvia = target().join("debug/obvia").display().to_string();
+    let arguments = ["new", "greeter", "--language", "java", "--force", "--output", &output, "--obvia", &checkout];
+    Program::new(&obvia, &arguments).read()?;
+    Names::new()?.see(Shell { home, folder }.command(BUILD)).read().map(drop)
 }
 
 /// Reads the page.

@@ -143,7 +143,7 @@ const TYPES: [&str; 52] = [
 ];
 
 /// Whether a dotted name is a valid name of a package.
-pub(crate) fn is_package(text: &str) -> bool {
+pub fn is_package(text: &str) -> bool {
     text.split('.').all(|part| crate::text::lexer::is_name(part) && !KEYWORDS.contains(&part))
 }
 

@@ -1,0 +1,128 @@
+//! A finding about the host: what was found, what it costs, and the command that mends it.
+
+use serde_json::{Value, json};
+
+/// The columns of a terminal that the report fits.
+const WIDTH: usize = 80;
+/// The columns of the states and subjects, and the indentation of what follows them.
+const STATE: usize = 9;
+const SUBJECT: usize = 20;
+
+/// Whether the host has the subject of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// The host has all that obvia uses.
+    Ok,
+    /// The subject works, at a price.
+    Limited,
+    /// The subject does not work.
+    Missing,
+}
+
+impl State {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Limited => "limited",
+            Self::Missing => "missing",
+        }
+    }
+}
+
+/// A finding about one subject.
+#[derive(Debug)]
+pub(super) struct Finding {
+    pub(super) subject: String,
+    pub(super) state: State,
+    /// The value or the reason that was found.
+    pub(super) found: String,
+    /// The consequence and the command that mends it, unless the state is `Ok`.
+    price: Option<(String, String)>,
+}
+
+impl Finding {
+    pub(super) fn ok(subject: &str, found: impl Into<String>) -> Self {
+        Self { subject: subject.to_owned(), state: State::Ok, found: found.into(), price: None }
+    }
+
+    pub(super) fn limited(subject: &str, found: impl Into<String>, cost: &str, mend: impl Into<String>) -> Self {
+        let price = Some((cost.to_owned(), mend.into()));
+        Self { subject: subject.to_owned(), state: State::Limited, found: found.into(), price }
+    }
+
+    pub(super) fn missing(subject: &str, found: impl Into<String>, cost: &str, mend: impl Into<String>) -> Self {
+        Self { state: State::Missing, ..Self::limited(subject, found, cost, mend) }
+    }
+
+    /// Returns `Ok` if a condition holds, and `Limited` otherwise.
+    pub(super) fn ok_if(is_ok: bool, subject: &str, found: impl Into<String>, cost: &str, mend: &str) -> Self {
+        if is_ok { Self::ok(subject, found) } else { Self::limited(subject, found, cost, mend) }
+    }
+
+    /// Returns the lines of the report.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let indent = STATE + SUBJECT;
+        let head = format!("{:STATE$}{:SUBJECT$}", self.state.name(), self.subject);
+        let mut lines: Vec<String> = wrapped(&self.found, WIDTH - indent);
+        if let Some((cost, _)) = &self.price {
+            lines.extend(wrapped(cost, WIDTH - indent));
+        }
+        let blank = " ".repeat(indent);
+        let begin = |at| if at == 0 { &head } else { &blank };
+        let mut lines: Vec<String> =
+            lines.iter().enumerate().map(|(at, line)| format!("{}{line}", begin(at)).trim_end().to_owned()).collect();
+        if let Some((_, mend)) = &self.price {
+            // A command stays on one line, so that it can be copied.
+            lines.push(format!("{}-> {mend}", " ".repeat(STATE)));
+        }
+        lines
+    }
+
+    /// Returns the finding as JSON.
+    pub(super) fn json(&self, group: &str) -> Value {
+        let (cost, mend) = self.price.as_ref().map(|(cost, mend)| (cost, mend)).unzip();
+        json!({
+            "group": group, "subject": self.subject, "state": self.state.name(), "found": self.found, "cost": cost,
+            "mend": mend,
+        })
+    }
+}
+
+/// Breaks a text at blanks into lines of at most `width` columns; a longer word is a line.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        match lines.last_mut() {
+            Some(last) if line == 0 => last.push_str(word),
+            Some(last) if line + 1 + word.chars().count() <= width => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Finding, WIDTH, wrapped};
+
+    #[test]
+    fn texts_are_broken_at_blanks() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("a-long-word b", 4), ["a-long-word", "b"]);
+        assert_eq!(wrapped("", 4), [""]);
+    }
+
+    #[test]
+    fn findings_fit_the_terminal_and_end_with_the_command() {
+        let cost = "The consequence is explained in a sentence that is longer than the rest of the line.";
+        let lines = Finding::limited("open files", "256, at most 4096", cost, "ulimit -n 4096").lines();
+        assert_eq!(lines[0], "limited  open files          256, at most 4096");
+        assert!(lines.len() == 4 && lines.iter().all(|line| line.len() <= WIDTH), "{lines:?}");
+        assert_eq!(lines[3], "         -> ulimit -n 4096");
+        assert_eq!(Finding::ok("names", "/run/user/7/obvia").lines().len(), 1);
+    }
+}

@@ -1,0 +1,143 @@
+//! The files and the environment of a host, in which findings look.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// A host. Tests replace its root directory and its environment.
+#[derive(Debug)]
+pub(super) struct Host {
+    root: PathBuf,
+    variable: fn(&str) -> Option<OsString>,
+}
+
+impl Host {
+    /// Returns the host of this process.
+    pub(super) fn new() -> Self {
+        Self { root: PathBuf::from("/"), variable: |name| std::env::var_os(name) }
+    }
+
+    /// Returns the path of a file, which is given without its leading slash.
+    pub(super) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.root.join(path)
+    }
+
+    /// Returns the text of a file without the blanks around it; empty if there is none.
+    pub(super) fn text(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path(path)).unwrap_or_default().trim().to_owned()
+    }
+
+    /// Returns the number in a file.
+    pub(super) fn number(&self, path: &str) -> Option<u64> {
+        self.text(path).parse().ok()
+    }
+
+    /// Returns the names of a directory's entries, in order.
+    pub(super) fn entries(&self, path: &str) -> Vec<PathBuf> {
+        let read = std::fs::read_dir(self.path(path)).into_iter().flatten().flatten();
+        let mut entries: Vec<PathBuf> = read.map(|entry| entry.path()).collect();
+        entries.sort();
+        entries
+    }
+
+    /// Returns an environment variable that is not empty.
+    pub(super) fn variable(&self, name: &str) -> Option<OsString> {
+        (self.variable)(name).filter(|value| !value.is_empty())
+    }
+
+    /// Returns the path of the first of several programs that is in `PATH`.
+    pub(super) fn program(&self, names: &[&str]) -> Option<PathBuf> {
+        let path = self.variable("PATH").unwrap_or_default();
+        let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+        let is_in = |name: &&str| folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file());
+        names.iter().find_map(is_in)
+    }
+
+    /// Returns the soft and the hard limit of this process, by its name in `/proc`; `u64::MAX` for
+    /// no limit.
+    pub(super) fn limit(&self, name: &str) -> Option<(u64, u64)> {
+        let text = self.text("proc/self/limits");
+        let mut words = text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace();
+        let mut number = || match words.next()? {
+            "unlimited" => Some(u64::MAX),
+            word => word.parse().ok(),
+        };
+        Some((number()?, number()?))
+    }
+
+    /// Whether this process has a capability, by its number in capabilities(7).
+    pub(super) fn is_capable(&self, capability: u32) -> bool {
+        let status = self.text("proc/self/status");
+        let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+        effective
+            .and_then(|text| u64::from_str_radix(text.trim(), 16).ok())
+            .is_some_and(|set| set >> capability & 1 == 1)
+    }
+
+    /// Returns the major and the minor number of the kernel's version.
+    pub(super) fn kernel(&self) -> Option<(u32, u32)> {
+        let release = self.text("proc/sys/kernel/osrelease");
+        let mut parts = release.split(|letter: char| !letter.is_ascii_digit());
+        Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+    }
+}
+
+/// Returns a number of bytes in the largest unit that leaves no fraction below a tenth.
+pub(super) fn bytes(number: u64) -> String {
+    let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.iter().find(|(size, _)| number >= *size) {
+        _ if number == u64::MAX => "unlimited".to_owned(),
+        Some((size, unit)) if number.is_multiple_of(*size) => format!("{} {unit}", number / size),
+        Some((size, unit)) => format!("{:.1} {unit}", number as f64 / *size as f64),
+        None => format!("{number} bytes"),
+    }
+}
+
+/// Returns a path or a variable's value as a text.
+pub(super) fn shown(path: impl AsRef<OsStr>) -> String {
+    path.as_ref().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::{Host, bytes};
+
+    /// A host of files, removed on drop.
+    pub(in super::super) struct Fake(pub(in super::super) ground::Folder, pub(in super::super) Host);
+
+    impl Fake {
+        pub(in super::super) fn new(files: &[(&str, &str)]) -> Self {
+            let folder = ground::Folder::new("doctor");
+            let host = Host { root: folder.path().to_owned(), variable: |_| None };
+            for (path, text) in files {
+                let path = folder.join(path);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
+            }
+            Self(folder, host)
+        }
+    }
+
+    #[test]
+    fn limits_capabilities_and_versions_are_read_from_proc() {
+        let limits = "Limit  Soft Limit  Hard Limit  Units\nMax open files   1024   524288   files\n\
+                      Max locked memory   unlimited   unlimited   bytes\n";
+        let Fake(_folder, host) = &Fake::new(&[
+            ("proc/self/limits", limits),
+            ("proc/self/status", "Name:\tobvia\nCapEff:\t0000000000003000\n"),
+            ("proc/sys/kernel/osrelease", "6.12.1-rc3\n"),
+        ]);
+        assert_eq!(host.limit("Max open files"), Some((1024, 524_288)));
+        assert_eq!(host.limit("Max locked memory"), Some((u64::MAX, u64::MAX)));
+        assert_eq!(host.limit("Max cpu time"), None);
+        assert_eq!([11, 12, 13, 14].map(|capability| host.is_capable(capability)), [false, true, true, false]);
+        assert_eq!(host.kernel(), Some((6, 12)));
+        let Fake(_folder, nothing) = &Fake::new(&[]);
+        assert_eq!((nothing.kernel(), nothing.is_capable(1), nothing.number("proc/x")), (None, false, None));
+    }
+
+    #[test]
+    fn numbers_of_bytes_have_units() {
+        assert_eq!([7, 1 << 10, 3 << 19, 5 << 30].map(bytes), ["7 bytes", "1 KiB", "1.5 MiB", "5 GiB"]);
+        assert_eq!(bytes(u64::MAX), "unlimited");
+    }
+}

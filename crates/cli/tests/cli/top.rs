@@ -1,0 +1,76 @@
+//! Tests of `obvia top` as users run it.
+
+use crate::exits::listening;
+use crate::running::{Directory, Server};
+use serde_json::Value;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+#[test]
+fn top_shows_the_connections_of_a_server_by_client() {
+    let server = Server::calc();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_obvia"));
+    command.args(["call", "calc", "Wait", "60000", "--timeout", "120"]).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut client = command.env("OBVIA_RUNTIME_DIR", server.directory.path()).spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    // The client connects some time after its start.
+    let found = loop {
+        let report = server.obvia(&["top", "--once", "--json", "--interval", "0.1"]).json();
+        let [only] = report.as_array().unwrap().as_slice() else { panic!("{report}") };
+        assert_eq!((&only["pid"], &only["error"]), (&Value::from(server.pid()), &Value::Null), "{report}");
+        assert_eq!(only["names"][0], "calc", "{report}");
+        let clients = only["clients"].as_array().unwrap();
+        if let Some(found) = clients.iter().find(|one| one["pid"] == client.id() && one["connections"] != 1) {
+            // The command's own connections do not count.
+            assert_eq!(clients.len(), 1, "{report}");
+            break found.clone();
+        }
+        assert!(Instant::now() < until, "{report}");
+    };
+    assert!(found["connections"].as_u64().unwrap() >= 2, "one for references, one for calls: {found}");
+    let table = server.obvia(&["top", "--once", "--interval", "0.1"]).good();
+    assert!(table.starts_with("SERVER") && table.contains(&format!("process {}", client.id())), "{table}");
+    client.kill().unwrap();
+    client.wait().unwrap();
+}
+
+#[test]
+fn top_shows_the_rate_of_calls() {
+    let directory = Directory::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_obvia"));
+    let calls = "bench call_lat --cases null --wait block --paths ncacn_vi_shm --rounds 1000000 --batch 200";
+    command.args(calls.split(' ')).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut caller = command.env("OBVIA_RUNTIME_DIR", directory.path()).spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(120);
+    let is_fast = |report: &Value| report[0]["calls_per_second"].as_f64().is_some_and(|rate| rate > 100.0);
+    let client = loop {
+        let report = directory.obvia(&["top", "--once", "--json"]).json();
+        if is_fast(&report) {
+            break report[0]["clients"][0].clone();
+        }
+        assert!(Instant::now() < until, "{report}");
+    };
+    assert_eq!(client["pid"], caller.id(), "{client}");
+    assert!(client["calls_per_second"].as_f64().unwrap() > 100.0, "{client}");
+    caller.kill().unwrap();
+    caller.wait().unwrap();
+}
+
+#[test]
+fn connections_are_not_listed_for_clients_of_networks() {
+    let mut server = Server::start(listening());
+    for _ in 0..2 {
+        let refused = obvia::connections(&server.line()).unwrap_err();
+        assert_eq!(refused.code(), obvia::code::E_ACCESSDENIED, "{refused}");
+    }
+}
+
+#[test]
+fn top_without_servers_shows_nothing() {
+    let directory = Directory::new();
+    let ran = directory.obvia(&["top", "--once", "--interval", "0.05"]);
+    assert!(ran.code == 0 && ran.out.is_empty() && ran.err.contains("no name is exported"), "{ran:?}");
+    assert_eq!(directory.obvia(&["top", "--once", "--json", "--interval", "0.05"]).json(), Value::Array(Vec::new()));
+    directory.obvia(&["top", "--json"]).bad_with(2);
+    directory.obvia(&["top", "--interval", "0"]).bad_with(2);
+}
