@@ -65,7 +65,7 @@ fn idl_check_reads_the_old_file_from_the_standard_input() {
     let wide: Vec<u8> = std::iter::once(0xfeff).chain(OLD.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     let arguments = ["idl", "check", &new, "--against", "-"];
     assert_eq!(directory.obvia_reading(&wide, &arguments).good(), "");
-    let error = directory.obvia_reading(&OLD.replace("long", "lnog"), &arguments).bad_with(2);
+    let error = directory.obvia_reading(OLD.replace("long", "lnog"), &arguments).bad_with(2);
     assert!(error.contains("unknown-type") && error.contains("/-:3:") && !error.contains("new.idl"), "{error}");
     // The side file belongs to the new file, unless the command line names it.
     let side = file(&directory, "new.acf", "interface IOne { [oneway] One(); }");

@@ -2,7 +2,6 @@
 
 use super::declarations::Param;
 use super::dispatch::{About, Member};
-use super::tables::Model;
 use super::types::{EnumId, InterfaceId, StructId, UnionId};
 use crate::text::source::Span;
 
@@ -47,27 +46,12 @@ pub enum Declared {
     Enum(EnumId),
     /// An interface that the library declares or refers to.
     Interface(InterfaceId),
-    /// A typedef, by its index in [`Model::typedefs`].
+    /// A typedef, by its index in [`Model::typedefs`](super::Model::typedefs).
     Alias(usize),
-    /// A dispinterface, by its index in [`Model::dispinterfaces`].
+    /// A dispinterface, by its index in [`Model::dispinterfaces`](super::Model::dispinterfaces).
     Dispinterface(usize),
-    /// A class, by its index in [`Model::coclasses`].
+    /// A class, by its index in [`Model::coclasses`](super::Model::coclasses).
     Coclass(usize),
-}
-
-impl Declared {
-    /// Returns the kind and the name of the declaration.
-    pub fn name(self, model: &Model) -> (&'static str, &str) {
-        match self {
-            Self::Struct(id) => ("struct", &model.structs[id.0].name),
-            Self::Union(id) => ("union", &model.unions[id.0].name),
-            Self::Enum(id) => ("enum", &model.enums[id.0].name),
-            Self::Interface(id) => ("interface", &model.interfaces[id.0].name),
-            Self::Alias(at) => ("typedef", &model.typedefs[at].name),
-            Self::Dispinterface(at) => ("dispinterface", &model.dispinterfaces[at].name),
-            Self::Coclass(at) => ("coclass", &model.coclasses[at].name),
-        }
-    }
 }
 
 /// A class of objects.
@@ -93,19 +77,8 @@ pub enum Offered {
     Unknown,
     /// An interface with a vtable.
     Interface(InterfaceId),
-    /// A dispinterface, by its index in [`Model::dispinterfaces`].
+    /// A dispinterface, by its index in [`Model::dispinterfaces`](super::Model::dispinterfaces).
     Dispinterface(usize),
-}
-
-impl Offered {
-    /// Returns the kind and the name of the interface.
-    pub fn name(self, model: &Model) -> (&'static str, &str) {
-        match self {
-            Self::Unknown => ("interface", "IUnknown"),
-            Self::Interface(id) => ("interface", &model.interfaces[id.0].name),
-            Self::Dispinterface(at) => ("dispinterface", &model.dispinterfaces[at].name),
-        }
-    }
 }
 
 /// A dispinterface: an interface that is called by name only.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 pub(super) fn all(model: &Model) -> Value {
     let of = |found: &Library| {
         let declared = found.declared.iter().map(|one| {
-            let (kind, name) = one.name(model);
+            let (kind, name) = model.declared_name(*one);
             json!({ "kind": kind, "name": name })
         });
         json!({
@@ -27,7 +27,7 @@ pub(super) fn all(model: &Model) -> Value {
 pub(super) fn coclasses(model: &Model) -> Value {
     let of = |found: &Coclass| {
         let interfaces = found.interfaces.iter().map(|(offered, flags)| {
-            let (kind, name) = offered.name(model);
+            let (kind, name) = model.offered_name(*offered);
             json!({ "kind": kind, "name": name, "flags": flags })
         });
         json!({

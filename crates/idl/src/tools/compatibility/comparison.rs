@@ -159,7 +159,8 @@ impl<'m> Comparison<'m> {
     }
 }
 
-/// Returns the interfaces that are called by name, or that type libraries describe, and their bases.
+/// Returns the interfaces that are called by name, or that type libraries describe, with their
+/// bases.
 fn described(model: &Model) -> HashSet<InterfaceId> {
     let dual = (0..model.interfaces.len()).map(InterfaceId).filter(|id| model.interfaces[id.0].dual);
     let listed = model.libraries.iter().flat_map(|library| &library.declared).filter_map(|declared| match declared {

@@ -61,7 +61,7 @@ impl<'m> Comparison<'m> {
         }
     }
 
-    /// Adds the pairs of declared types of one name, and compares what type libraries record of them.
+    /// Adds the pairs of declared types of one name, and compares their uuids.
     pub(super) fn types_by_name(&mut self) {
         let new: HashMap<&str, DeclaredType<'m>> = declared_types(self.new).map(|new| (new.name, new)).collect();
         for old in declared_types(self.old) {

@@ -28,9 +28,10 @@ impl<'m> Comparison<'m> {
 
     /// Reports the declarations that a library has no longer, although the file still has them.
     fn contents(&mut self, old: &'m Library, new: &Library) {
-        let listed: HashSet<(&str, &str)> = new.declared.iter().map(|declared| declared.name(self.new)).collect();
+        let listed: HashSet<(&str, &str)> =
+            new.declared.iter().map(|declared| self.new.declared_name(*declared)).collect();
         for declared in &old.declared {
-            let (kind, mut name) = declared.name(self.old);
+            let (kind, mut name) = self.old.declared_name(*declared);
             if let Declared::Interface(id) = declared
                 && let Some(new) = self.new_names.counterpart(&self.old.interfaces[id.0])
             {
@@ -62,7 +63,7 @@ impl<'m> Comparison<'m> {
             self.report(Kind::CoclassNoncreatable, span, format!("the class `{name}` is [noncreatable] now"));
         }
         let offers: HashSet<(&str, u32)> =
-            new.interfaces.iter().map(|(offered, bits)| (offered.name(self.new).1, bits & SOURCE)).collect();
+            new.interfaces.iter().map(|(offered, bits)| (self.new.offered_name(*offered).1, bits & SOURCE)).collect();
         for (offered, bits) in &old.interfaces {
             let (wanted, source) = (self.name_now(*offered), bits & SOURCE);
             if !offers.contains(&(wanted, source)) {
@@ -73,7 +74,7 @@ impl<'m> Comparison<'m> {
         }
         for (source, what) in [(0, "default interface"), (SOURCE, "default [source] interface")] {
             let before = default_of(old, source).map(|offered| self.name_now(offered));
-            let now = default_of(new, source).map(|offered| offered.name(self.new).1);
+            let now = default_of(new, source).map(|offered| self.new.offered_name(offered).1);
             // An interface that is gone has been reported above.
             if let (Some(before), Some(now)) = (before, now)
                 && before != now
@@ -93,7 +94,7 @@ impl<'m> Comparison<'m> {
                 let found = &old.interfaces[id.0];
                 self.new_names.counterpart(found).map_or(&found.name, |id| &new.interfaces[id.0].name)
             }
-            other => other.name(old).1,
+            other => old.offered_name(other).1,
         }
     }
 }
