@@ -31,7 +31,7 @@ Examples:
   obvia idl dump --json calc.idl                 prints its declarations
   obvia idl --explain no-uuid                    explains the code of an error
 
-A file whose name is that of a tool is written with its folder: ./check")]
+For a file that has the name of a tool, write ./check.")]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
     /// Explain the code of a finding, such as unknown-type, and show an example
@@ -202,9 +202,7 @@ fn report(arguments: &Compile, done: &Compiled) -> anyhow::Result<()> {
         let diagnostics = findings::json(&compilation.warnings, &compilation.sources);
         return print::document(&json!({ "diagnostics": diagnostics, "written": files, "interfaces": interfaces }));
     }
-    for warning in &compilation.warnings {
-        print::note(&format!("{}\n\n", warning.render(&compilation.sources)));
-    }
+    findings::print(&compilation.warnings, &compilation.sources);
     if arguments.text {
         for id in own(compilation) {
             print::line(&format!("// {:032x}", canonical::fingerprint(model, id)))?;

@@ -202,7 +202,12 @@ impl Compiler {
         self.check_bytes(path, text.as_bytes().to_vec())
     }
 
-    fn check_bytes(&self, path: &Path, bytes: Vec<u8>) -> Result<Compilation, Failure> {
+    /// Checks bytes as the content of a file with this path, in UTF-8 or UTF-16.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Self::check`].
+    pub fn check_bytes(&self, path: &Path, bytes: Vec<u8>) -> Result<Compilation, Failure> {
         let (sources, diagnostics, parsed) = (Sources::default(), Vec::new(), Vec::new());
         let defined = Macros::new();
         let mut reading =

@@ -2,6 +2,7 @@
 //! programs.
 
 pub mod compatibility;
+mod declared;
 pub mod explanations;
 pub mod format;
 mod kinds;

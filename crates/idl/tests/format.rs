@@ -71,6 +71,20 @@ fn line_ends_and_byte_order_marks_stay() {
 }
 
 #[test]
+fn a_comment_that_continues_below_stays_with_its_member() {
+    let text = "struct S {\n  long a;  // The first line,\n           // and the second one.\n  // Another comment.\n  long b;\n};\n";
+    let expected = "struct S {\n    long a; // The first line,\n            // and the second one.\n    // Another comment.\n    long b;\n};\n";
+    assert_eq!(formatted(text), expected);
+}
+
+#[test]
+fn signs_and_cases_keep_their_form() {
+    assert_eq!(formatted("const long A=- -1;"), "const long A = - -1;\n");
+    let union = "[switch_type(long)] union U { [case(1)] long a; };\n";
+    assert_eq!(formatted(&union.replace("case(", "case (")), union);
+}
+
+#[test]
 fn faulty_files_are_refused() {
     let failure = format(Path::new("x.idl"), "interface I {").expect_err("not closed");
     assert!(failure.to_string().contains("x.idl:1:"), "{failure}");

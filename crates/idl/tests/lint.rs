@@ -71,7 +71,14 @@ fn rows() -> Vec<(Rule, String, String)> {
             "HRESULT A([in, string] const char *a);",
             "HRESULT A([in, string] const wchar_t *a);",
         ),
-        row(Rule::EnumWithoutZero, "enum E { A = 1 };", "enum E { A }; typedef [open] enum { B = 1 } F;"),
+        row(
+            Rule::EnumWithoutZero,
+            &format!("enum E {{ A = 1 }}; {}", with_methods("HRESULT A([out] enum E *e);")),
+            &format!(
+                "enum E {{ A = 1 }}; enum G {{ C }}; typedef [open] enum {{ B = 1 }} F; {}",
+                with_methods("HRESULT A([in] enum E e, [out] enum G *g, [out] F *f);")
+            ),
+        ),
     ]
 }
 
@@ -88,11 +95,68 @@ fn each_rule_finds_its_declarations_and_no_others() {
 }
 
 #[test]
+fn more_declarations_are_found() {
+    let (room, narrow) = (Rule::UnboundedRoom, Rule::NarrowText);
+    for (rule, methods) in [
+        (room, "HRESULT A([in] unsigned long n, [in, unique, size_is(n)] const byte *q, [out, size_is(n)] byte *p);"),
+        (room, "HRESULT A([in, range(0, 4294967295)] unsigned long n, [out, size_is(n)] byte *p);"),
+        (room, "HRESULT A([in] unsigned short n, [in] unsigned short m, [out, size_is(n * m)] byte *p);"),
+        (
+            room,
+            "[local] HRESULT A([in] void *p); [call_as(A)] HRESULT R([in] unsigned long n, [out, size_is(n)] byte *p);",
+        ),
+        (narrow, "HRESULT A([in, string] const byte *p);"),
+    ] {
+        let found = findings(&with_methods(methods));
+        assert_eq!(found.iter().map(|found| found.rule).collect::<Vec<_>>(), [rule], "{methods}: {found:?}");
+    }
+    let [found] = &findings(&with_methods("HRESULT A([in, string] const byte *p);"))[..] else { panic!("one finding") };
+    assert_eq!(found.message, "the parameter `p` of `I.A` is a text of `byte`");
+}
+
+#[test]
+fn other_declarations_are_not_found() {
+    let method = with_methods("HRESULT A();");
+    for text in [
+        "enum { FIRST = 1 }; [object, dual, @1)] interface I : IDispatch { [id(FIRST)] HRESULT A(); }".to_owned(),
+        format!("enum {{ FEW = 4 }}; {}", with_methods("HRESULT A([in] long n[FEW]);")),
+        format!(
+            "enum {{ ONE = 1 }}; union U switch (long t) u {{ case ONE: long a; }}; {}",
+            with_methods("HRESULT A([in] const union U *u);")
+        ),
+        format!(
+            "struct S {{ long a; }}; {}",
+            with_methods("[local] HRESULT A([in] void *p); [call_as(A)] HRESULT R([in] const struct S *s);")
+        ),
+        format!("{method} [@2)] library L {{ struct S {{ long a; }}; }};"),
+        format!("{method} typedef [@2)] struct S {{ long a; }} S;"),
+        with_methods(
+            "[local] HRESULT A([in] unsigned long n, [out, size_is(n)] byte *p);\n\
+             [call_as(A)] HRESULT R([in, range(0, 9)] unsigned long n, [out, size_is(n)] byte *p);",
+        ),
+    ] {
+        let found = findings(&text);
+        assert!(found.is_empty(), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn imported_classes_are_not_judged() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lint_imported");
+    std::fs::create_dir_all(&folder).expect("the folder for tests can be written to");
+    let part = "import \"oaidl.idl\"; library L { coclass C { interface IUnknown; }; };";
+    std::fs::write(folder.join("part.idl"), part).expect("written");
+    let compiled = Compiler::new().check_text(&folder.join("x.idl"), "import \"part.idl\"; const long A = 1;");
+    let found = lint(&compiled.unwrap_or_else(|failure| panic!("{failure}")));
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
 fn the_order_without_holes_is_in_the_message() {
     let [found] = &findings("struct S { byte a; hyper b; byte c; };")[..] else { panic!("one finding") };
     assert_eq!(found.message, "`S` has 24 bytes, and 16 in the order b, a, c");
     let shown = found.diagnostic();
-    assert!(shown.help.is_some_and(|help| help.contains("the order of the message")));
+    assert!(shown.help.is_some_and(|help| help.contains("the order that the finding names")));
 }
 
 #[test]

@@ -6,9 +6,9 @@ use super::input::Input;
 use crate::{exit, print};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use obvia_idl::source::Sources;
+use obvia_idl::Diagnostic;
 use obvia_idl::tools::compatibility::{Finding, Kind, breaking_changes};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,12 +22,14 @@ Exit codes:
   2  the comparison is not possible: a file has errors or cannot be read, or the usage is wrong
 
 Example:
-  git show main:calc.idl | obvia idl check calc.idl --against -")]
+  git worktree add --detach ../old main
+  obvia idl check calc.idl --against ../old/calc.idl")]
 pub(super) struct Arguments {
     #[command(flatten)]
     input: Input,
-    /// The older version of the file; `-` for the standard input. Imports are looked for beside
-    /// OLD, or beside FILE for the standard input
+    /// The older version of the file, with its imports and its .acf beside it, as in a checkout of
+    /// the older version. `-` reads OLD from the standard input: then it has the imports of FILE,
+    /// and no .acf. --acf applies to both files
     #[arg(long, value_name = "OLD")]
     against: PathBuf,
     /// Accept changes of this kind, such as method-added
@@ -50,7 +52,7 @@ pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             .lock()
             .read_to_end(&mut bytes)
             .map_err(|error| exit::usage(format!("no old file: {error}")))?;
-        input.check_text(&String::from_utf8_lossy(&bytes))
+        input.check_bytes(bytes)
     } else {
         input.check_other(against)
     };
@@ -63,35 +65,20 @@ pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     let is_allowed = |found: &Finding| arguments.allow.iter().any(|code| code == found.kind.code());
     let (allowed, found): (Vec<Finding>, Vec<Finding>) = breaking_changes(&old, &new).into_iter().partition(is_allowed);
+    let diagnostics = |found: &[Finding]| found.iter().map(Finding::diagnostic).collect::<Vec<Diagnostic>>();
     if arguments.json {
         print::document(&json!({
             "compatible": found.is_empty(),
-            "changes": changes(&found, &new.sources),
-            "allowed": changes(&allowed, &new.sources),
+            "changes": findings::json(&diagnostics(&found), &new.sources),
+            "allowed": findings::json(&diagnostics(&allowed), &new.sources),
+            "warnings": findings::json(&new.warnings, &new.sources),
         }))?;
     } else {
-        for change in &found {
-            print::note(&format!("{}\n\n", change.diagnostic().render(&new.sources)));
-        }
+        findings::print(&new.warnings, &new.sources);
+        findings::print(&diagnostics(&found), &new.sources);
         if !found.is_empty() {
             print::note(&format!("breaking changes: {}", found.len()));
         }
     }
     Ok(ExitCode::from(u8::from(!found.is_empty())))
-}
-
-fn changes(found: &[Finding], sources: &Sources) -> Value {
-    found
-        .iter()
-        .map(|change| {
-            json!({
-                "code": change.kind.code(),
-                "message": change.message,
-                "file": change.span.map(|span| sources.file(span.file).path.display().to_string()),
-                "line": change.span.map(|span| sources.line(span)),
-                "breaks": change.kind.why(),
-                "mend": change.kind.mend(),
-            })
-        })
-        .collect()
 }

@@ -23,6 +23,13 @@ pub(super) fn json(diagnostics: &[Diagnostic], sources: &Sources) -> Value {
         .collect()
 }
 
+/// Prints findings as text.
+pub(super) fn print(diagnostics: &[Diagnostic], sources: &Sources) {
+    for finding in diagnostics {
+        print::note(&format!("{}\n\n", finding.render(sources)));
+    }
+}
+
 /// Reports the errors of a file.
 pub(super) fn report(failure: &Failure, as_json: bool) -> anyhow::Result<()> {
     if as_json {

@@ -74,10 +74,29 @@ fn one(file: &Path, is_check: bool) -> anyhow::Result<Outcome> {
         // The text is the caller's own, and must not change.
         std::io::stdout().lock().write_all(made.as_bytes()).context("the standard output cannot be written")?;
     } else if made != text {
-        std::fs::write(file, made).with_context(|| format!("{} cannot be written", file.display()))?;
+        replace(file, &made).with_context(|| format!("{} cannot be written", file.display()))?;
         print::line(&format!("formatted {}", file.display()))?;
     }
     Ok(Outcome::Good)
+}
+
+/// Replaces the content of a file at once, so that it is never there in part. A symbolic link
+/// stays.
+fn replace(file: &Path, text: &str) -> std::io::Result<()> {
+    let target = std::fs::canonicalize(file)?;
+    let mut name = target.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let beside = target.with_file_name(name);
+    let permissions = std::fs::metadata(&target)?.permissions();
+    let written = std::fs::File::create_new(&beside).and_then(|mut made| {
+        made.set_permissions(permissions)?;
+        made.write_all(text.as_bytes())?;
+        std::fs::rename(&beside, &target)
+    });
+    if written.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    written
 }
 
 fn is_standard(file: &Path) -> bool {

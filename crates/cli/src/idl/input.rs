@@ -12,6 +12,9 @@ pub(super) struct Input {
     /// Look for imports in this directory too
     #[arg(short = 'I', long = "include", value_name = "DIR")]
     include: Vec<PathBuf>,
+    /// Define a macro before each file: NAME=TEXT, or NAME, which stands for 1
+    #[arg(short = 'D', long = "define", value_name = "MACRO")]
+    define: Vec<String>,
     /// Take additional attributes from this file, instead of the file with FILE's name and .acf
     #[arg(long, value_name = "FILE")]
     acf: Option<PathBuf>,
@@ -23,20 +26,22 @@ pub(super) struct Input {
 impl Input {
     /// Checks the file.
     pub(super) fn check(&self) -> Result<Compilation, Failure> {
-        self.acf.iter().fold(self.compiler(), Compiler::acf).check(&self.file)
+        self.check_other(&self.file)
     }
 
-    /// Checks another file, with the same directories.
+    /// Checks another file, with the same options.
     pub(super) fn check_other(&self, file: &Path) -> Result<Compilation, Failure> {
         self.compiler().check(file)
     }
 
-    /// Checks a text as if it were the content of the file.
-    pub(super) fn check_text(&self, text: &str) -> Result<Compilation, Failure> {
-        self.compiler().check_text(&self.file, text)
+    /// Checks bytes as if they were a file called `-` beside the file.
+    pub(super) fn check_bytes(&self, bytes: Vec<u8>) -> Result<Compilation, Failure> {
+        self.compiler().check_bytes(&self.file.with_file_name("-"), bytes)
     }
 
     fn compiler(&self) -> Compiler {
-        self.include.iter().fold(Compiler::new().permissive(self.permissive), Compiler::include)
+        let compiler = self.include.iter().fold(Compiler::new().permissive(self.permissive), Compiler::include);
+        let compiler = self.define.iter().fold(compiler, Compiler::define);
+        self.acf.iter().fold(compiler, Compiler::acf)
     }
 }

@@ -47,11 +47,13 @@ pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         lint(&checked).into_iter().filter(|found| !arguments.allow.iter().any(|code| code == found.rule.code()));
     let found: Vec<Diagnostic> = found.map(|found| found.diagnostic()).collect();
     if arguments.json {
-        print::document(&json!({ "diagnostics": findings::json(&found, &checked.sources) }))?;
+        print::document(&json!({
+            "diagnostics": findings::json(&found, &checked.sources),
+            "warnings": findings::json(&checked.warnings, &checked.sources),
+        }))?;
     } else {
-        for finding in &found {
-            print::note(&format!("{}\n\n", finding.render(&checked.sources)));
-        }
+        findings::print(&checked.warnings, &checked.sources);
+        findings::print(&found, &checked.sources);
     }
     Ok(ExitCode::from(u8::from(!found.is_empty())))
 }

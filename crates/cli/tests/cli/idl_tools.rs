@@ -59,6 +59,45 @@ fn idl_check_of_a_faulty_file_tells_nothing() {
 }
 
 #[test]
+fn idl_check_reads_the_old_file_from_the_standard_input() {
+    let directory = Directory::new();
+    let new = file(&directory, "new.idl", OLD);
+    let wide: Vec<u8> = std::iter::once(0xfeff).chain(OLD.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let arguments = ["idl", "check", &new, "--against", "-"];
+    assert_eq!(directory.obvia_reading(&wide, &arguments).good(), "");
+    let error = directory.obvia_reading(OLD.replace("long", "lnog"), &arguments).bad_with(2);
+    assert!(error.contains("unknown-type") && error.contains("/-:3:") && !error.contains("new.idl"), "{error}");
+    // The side file belongs to the new file, unless the command line names it.
+    let side = file(&directory, "new.acf", "interface IOne { [oneway] One(); }");
+    let text = OLD.replace(", [out, retval] long *b", "");
+    file(&directory, "new.idl", &text);
+    let error = directory.obvia_reading(&text, &arguments).bad_with(1);
+    assert!(error.contains("error[method-oneway]"), "{error}");
+    let both = [&arguments[..], &["--acf", &side]].concat();
+    assert_eq!(directory.obvia_reading(&text, &both).good(), "");
+    let copy = file(&directory, "copy.idl", &text);
+    assert_eq!(directory.obvia(&["idl", "check", &new, "--against", &copy, "--acf", &side]).good(), "");
+}
+
+#[test]
+fn idl_tools_define_macros_and_report_warnings() {
+    let directory = Directory::new();
+    let text = format!("#if MORE\ntypedef enum {{ SMALL, LARGE = 70000 }} Size;\n#endif\n{OLD}");
+    let source = file(&directory, "one.idl", &text);
+    let check = ["idl", "check", &source, "--against", &source];
+    let lint = ["idl", "lint", &source, "--allow", "unused-type"];
+    for arguments in [&check[..], &lint[..]] {
+        assert_eq!(directory.obvia(arguments).good(), "");
+        let ran = directory.obvia(&[arguments, &["-D", "MORE"]].concat());
+        assert!(ran.code == 0 && ran.err.contains("warning[wide-enum]"), "{ran:?}");
+        let ran = directory.obvia(&[arguments, &["-D", "MORE=1", "--json"]].concat());
+        assert_eq!((ran.code, &ran.json()["warnings"][0]["code"]), (0, &json!("wide-enum")));
+    }
+    let dump = directory.obvia(&["idl", "dump", "--json", "-D", "MORE", &source]).json();
+    assert_eq!(dump["enums"][0]["name"], "Size");
+}
+
+#[test]
 fn idl_fmt_rewrites_files_and_reports_those_that_would_change() {
     let directory = Directory::new();
     let (good, wide) = (file(&directory, "good.idl", OLD), file(&directory, "wide.idl", &OLD.replace(' ', "  ")));
@@ -69,6 +108,23 @@ fn idl_fmt_rewrites_files_and_reports_those_that_would_change() {
     assert_eq!(std::fs::read_to_string(&wide).unwrap(), OLD);
     assert_eq!(directory.obvia(&["idl", "fmt", "--check", &good, &wide]).good(), "");
     assert_eq!(directory.obvia_reading("const  long A=1;", &["idl", "fmt", "-"]).good(), "const long A = 1;\n");
+}
+
+#[test]
+fn idl_fmt_replaces_a_file_at_once() {
+    use std::os::unix::fs::MetadataExt;
+    let directory = Directory::new();
+    let wide = file(&directory, "wide.idl", &OLD.replace(' ', "  "));
+    let (link, other) = (directory.path().join("link.idl"), directory.path().join("other.idl"));
+    std::os::unix::fs::symlink(&wide, &link).unwrap();
+    std::fs::hard_link(&wide, &other).unwrap();
+    let before = std::fs::metadata(&wide).unwrap();
+    directory.obvia(&["idl", "fmt", link.to_str().unwrap()]).good();
+    let now = std::fs::metadata(&wide).unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!((std::fs::read_to_string(&wide).unwrap().as_str(), now.mode()), (OLD, before.mode()));
+    assert_ne!(std::fs::read_to_string(&other).unwrap(), OLD);
+    assert_ne!(now.ino(), before.ino());
 }
 
 #[test]
@@ -125,7 +181,7 @@ fn idl_dump_prints_checked_declarations() {
     let operand = json!({ "operand": "n", "index": 2, "is_target": false, "type": "unsigned long" });
     let numbers = json!({
         "kind": "pointer", "class": "unique", "to": { "kind": "base", "name": "long" },
-        "size_is": { "operator": "*", "operands": [operand, { "value": 2 }] }, "length_is": null,
+        "string": false, "size_is": { "operator": "*", "operands": [operand, { "value": 2 }] }, "length_is": null,
     });
     assert_eq!(item["fields"][3]["type"], numbers);
     let [one, two] = &dump["interfaces"].as_array().unwrap()[..] else { panic!("{dump}") };
@@ -178,6 +234,26 @@ fn each_member_of_a_dump_is_documented() {
     assert!(names.len() > 80, "{names:?}");
     let unknown: Vec<_> = names.iter().filter(|name| !page.contains(&format!("`{name}`"))).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+#[test]
+fn idl_dump_of_a_library_has_each_documented_member() {
+    let directory = Directory::new();
+    let text = "import \"oaidl.idl\"; import \"part.idl\"; const unsigned hyper MOST = 18446744073709551615;\n\
+        union U switch (long tag) u { case 1: case TWO: long a; };\n\
+        [uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7b01)] library L {\n\
+        [uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7b02)] dispinterface D { properties: [id(1)] long P; methods: };\n\
+        [uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7b03)] coclass C { dispinterface D; }; };";
+    file(&directory, "part.idl", "const long TWO = 2;");
+    let dump = directory.obvia(&["idl", "dump", "--json", &file(&directory, "one.idl", text)]).json();
+    let most = dump["constants"].as_array().unwrap().iter().find(|one| one["name"] == "MOST").unwrap();
+    assert_eq!(most["value"], json!(u64::MAX));
+    let union = dump["unions"].as_array().unwrap().iter().find(|one| one["name"] == "U").unwrap();
+    let arm = &union["arms"][0];
+    assert_eq!(arm["cases"], json!([{ "value": 1, "name": null }, { "value": 2, "name": "TWO" }]));
+    assert_eq!((arm["field"].get("offset"), &dump["coclasses"][0]["imported"]), (Some(&json!(null)), &json!(false)));
+    let found = &dump["dispinterfaces"][0];
+    assert_eq!((&found["properties"][0]["member"]["kind"], &found["interface"]), (&json!("property"), &json!(null)));
 }
 
 #[test]

@@ -79,12 +79,12 @@ impl Directory {
     }
 
     /// Runs the command with `input` on its standard input.
-    pub(crate) fn obvia_reading(&self, input: &str, arguments: &[&str]) -> Ran {
+    pub(crate) fn obvia_reading(&self, input: impl AsRef<[u8]>, arguments: &[&str]) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_obvia"));
         command.args(arguments).env("OBVIA_RUNTIME_DIR", self.path());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        child.stdin.take().unwrap().write_all(input.as_ref()).unwrap();
         Self::ran(child.wait_with_output().unwrap())
     }
 

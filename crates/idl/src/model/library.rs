@@ -64,6 +64,8 @@ pub struct Coclass {
     /// The interfaces that the class's objects implement, or call if marked `source`, each with the
     /// flags of its attributes.
     pub interfaces: Vec<(Offered, u32)>,
+    /// Whether an imported file declares the class.
+    pub imported: bool,
     /// The class's place in the source.
     pub span: Span,
 }
@@ -88,6 +90,8 @@ pub struct Dispinterface {
     pub about: About,
     /// The dispinterface's members. `None` after a forward declaration.
     pub members: Option<DispMembers>,
+    /// Whether an imported file declares the dispinterface.
+    pub imported: bool,
     /// The dispinterface's place in the source.
     pub span: Span,
 }

@@ -2,7 +2,7 @@
 
 use super::declarations::{Const, Enum, Interface, Method, Struct, Typedef, Union};
 use super::known::Known;
-use super::library::{Coclass, Dispinterface, Library};
+use super::library::{Coclass, Declared, Dispinterface, Library, Offered};
 use super::types::{InterfaceId, Type};
 use crate::text::source::{FileId, Span};
 use std::collections::HashMap;
@@ -87,6 +87,28 @@ impl Model {
     /// Whether the interface is declared in Automation's built-in file.
     pub fn is_built_in(&self, id: InterfaceId) -> bool {
         id.0 < self.built_in.interfaces
+    }
+
+    /// Returns the kind and the name of a library's declaration.
+    pub fn declared_name(&self, declared: Declared) -> (&'static str, &str) {
+        match declared {
+            Declared::Struct(id) => ("struct", &self.structs[id.0].name),
+            Declared::Union(id) => ("union", &self.unions[id.0].name),
+            Declared::Enum(id) => ("enum", &self.enums[id.0].name),
+            Declared::Interface(id) => ("interface", &self.interfaces[id.0].name),
+            Declared::Alias(at) => ("typedef", &self.typedefs[at].name),
+            Declared::Dispinterface(at) => ("dispinterface", &self.dispinterfaces[at].name),
+            Declared::Coclass(at) => ("coclass", &self.coclasses[at].name),
+        }
+    }
+
+    /// Returns the kind and the name of a class's interface.
+    pub fn offered_name(&self, offered: Offered) -> (&'static str, &str) {
+        match offered {
+            Offered::Unknown => ("interface", "IUnknown"),
+            Offered::Interface(id) => ("interface", &self.interfaces[id.0].name),
+            Offered::Dispinterface(at) => ("dispinterface", &self.dispinterfaces[at].name),
+        }
     }
 
     /// Returns the interface and its base interfaces, from the farthest ancestor on.

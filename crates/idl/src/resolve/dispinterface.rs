@@ -65,8 +65,8 @@ impl Resolver<'_> {
         // The only interface of Automation's built-in file is IDispatch.
         self.declare_type(name, Named::Interface(InterfaceId(0)));
         let at = self.model.dispinterfaces.len();
-        let (about, span) = (About::default(), name.span);
-        self.model.dispinterfaces.push(Dispinterface { name: name.name.clone(), about, members: None, span });
+        let (about, imported, span) = (About::default(), self.imported, name.span);
+        self.model.dispinterfaces.push(Dispinterface { name: name.name.clone(), about, members: None, imported, span });
         self.dispinterfaces.insert(name.name.clone(), at);
         Some(at)
     }

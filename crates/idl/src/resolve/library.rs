@@ -103,8 +103,8 @@ impl Resolver<'_> {
                 None => self.unknown_type(&name.name, name.span),
             }
         }
-        let (name, span) = (decl.name.name.clone(), decl.name.span);
-        self.model.coclasses.push(Coclass { name, about, interfaces, span });
+        let (name, imported, span) = (decl.name.name.clone(), self.imported, decl.name.span);
+        self.model.coclasses.push(Coclass { name, about, interfaces, imported, span });
     }
 
     /// Returns the properties of a type that type libraries record, from its attributes.

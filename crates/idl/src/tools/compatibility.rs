@@ -5,14 +5,20 @@
 //! fingerprint of an interface differs from that of the old file there is a finding, because peers
 //! that were compiled from the old file refuse such an interface. Further findings concern source
 //! code, scripts and type libraries, which no fingerprint protects.
+//!
+//! Declarations of imported files are compared as well, since the generated code has them. If one
+//! is gone, that matters only where the file uses it.
 
 mod aggregates;
 mod alignment;
 mod changes;
 mod comparison;
 mod declarations;
+mod dispinterfaces;
 mod interfaces;
+mod libraries;
 mod names;
+mod params;
 mod types;
 
 pub use changes::Kind;
@@ -27,13 +33,14 @@ use comparison::{Comparison, Pair};
 pub fn breaking_changes(old: &Compilation, new: &Compilation) -> Vec<Finding> {
     let (old, new) = (&old.model, &new.model);
     let mut comparison = Comparison::new(old, new);
-    let mut fingerprints = Vec::new();
-    for (at, found) in old.interfaces.iter().enumerate().filter(|(_, found)| !found.imported) {
-        match comparison.new_names.counterpart(found).map(InterfaceId) {
+    let mut interfaces = Vec::new();
+    for (at, found) in old.interfaces.iter().enumerate() {
+        match comparison.new_names.counterpart(found) {
             Some(id) => {
                 comparison.pair(Pair::Interface(InterfaceId(at), id));
-                fingerprints.push((InterfaceId(at), id));
+                interfaces.push((InterfaceId(at), id));
             }
+            None if found.imported => {}
             None => {
                 let message = format!("the interface `{}` is gone", found.name);
                 comparison.report(Kind::InterfaceRemoved, None, message);
@@ -43,6 +50,7 @@ pub fn breaking_changes(old: &Compilation, new: &Compilation) -> Vec<Finding> {
     comparison.types_by_name();
     comparison.constants();
     comparison.typedefs();
+    comparison.dispinterfaces();
     while let Some(pair) = comparison.next_pair() {
         match pair {
             Pair::Struct(a, b) => comparison.structures(a, b),
@@ -53,13 +61,14 @@ pub fn breaking_changes(old: &Compilation, new: &Compilation) -> Vec<Finding> {
     }
     comparison.removed_types();
     comparison.libraries();
-    if comparison.findings.is_empty() {
-        for (a, b) in fingerprints {
-            if canonical::fingerprint(old, a) != canonical::fingerprint(new, b) {
-                let found = &new.interfaces[b.0];
-                let message = format!("the canonical text of `{}` differs: see `obvia idl --text`", found.name);
-                comparison.report(Kind::InterfaceChanged, Some(found.span), message);
-            }
+    comparison.classes();
+    for (a, b) in interfaces.into_iter().filter(|(a, _)| !old.is_built_in(*a)) {
+        if !comparison.has_finding(Pair::Interface(a, b))
+            && canonical::fingerprint(old, a) != canonical::fingerprint(new, b)
+        {
+            let found = &new.interfaces[b.0];
+            let message = format!("the canonical text of `{}` differs: see `obvia idl --text`", found.name);
+            comparison.report(Kind::InterfaceChanged, Some(found.span), message);
         }
     }
     let mut findings = comparison.findings;

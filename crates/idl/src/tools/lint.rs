@@ -50,12 +50,10 @@ pub fn lint(compilation: &Compilation) -> Vec<Finding> {
             findings.add(Rule::MissingVersion, interface.span, format!("`{}` has no version", interface.name));
         }
     }
-    types::check(model, &mut findings);
+    types::check(compilation, &mut findings);
     let libraries = model.libraries.iter().filter(|library| !library.imported);
     let named = libraries.map(|found| ("library", &found.name, &found.about, found.span));
-    // Classes have no imported mark: those of the compiled file have places in it.
-    let file = model.interfaces.iter().filter(|found| !found.imported).map(|found| found.span.file).next();
-    let classes = model.coclasses.iter().filter(|found| file.is_none_or(|file| file == found.span.file));
+    let classes = model.coclasses.iter().filter(|class| !class.imported);
     let classes = classes.map(|found| ("class", &found.name, &found.about, found.span));
     for (what, name, about, span) in named.chain(classes) {
         if about.uuid.is_none() {

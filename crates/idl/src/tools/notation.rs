@@ -1,7 +1,7 @@
 //! Types and values in the notation of IDL, for messages.
 
 use crate::model::canonical::type_name;
-use crate::model::{Model, Type, Value};
+use crate::model::{Base, Model, Type, Value};
 use std::fmt::Write;
 
 /// Returns a type in C's notation, without attributes: `long *[4]`.
@@ -27,9 +27,10 @@ pub(super) fn type_text(model: &Model, ty: &Type) -> String {
     format!("{}{space}{stars}{bounds}", type_name(model, inner))
 }
 
-/// Returns a constant's value as IDL has it.
-pub(super) fn value_text(value: &Value) -> String {
+/// Returns a value of a type as IDL has it.
+pub(super) fn value_text(value: &Value, base: Option<Base>) -> String {
     match value {
+        Value::Int(value) if base == Some(Base::U64) => value.cast_unsigned().to_string(),
         Value::Int(value) => value.to_string(),
         Value::Float(value) => format!("{value:?}"),
         Value::Text(text) => format!("{text:?}"),

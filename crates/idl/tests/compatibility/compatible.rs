@@ -78,6 +78,30 @@ const ROWS: &[(&str, &str)] = &[
     ),
     ("typedef struct S { long a; } S;", "struct S { long a; }; typedef struct S S;"),
     ("const long A = 1;", "#define B 1\nconst long A = B;\ncpp_quote(\"#define C 2\")"),
+    ("const double A = 1.0;", "const double A = 1;"),
+    // Declarations that no method uses.
+    ("enum { A = 1, B };", "enum { Z = 0, A, B };"),
+    ("enum { A = 1, B };", "enum E { A = 1, B, C };"),
+    ("typedef enum E { A = 1, B } E;", "typedef enum E { A = 1, C = 3, B = 2 } E;"),
+    (
+        "union U switch (long tag) u { case 1: case 2: long a; };",
+        "union U switch (long tag) u { case 2: case 1: long a; };",
+    ),
+    (
+        "[object, @1#] interface I : IUnknown { [id(1)] HRESULT A([in, defaultvalue(1)] long n); }",
+        "[object, @1#] interface I : IUnknown { [id(2)] HRESULT A([in, defaultvalue(2)] long n); }",
+    ),
+    // Declarations of which there are two of one name.
+    (
+        "[@1#] library L { [@2#] coclass C { [default] interface IDispatch; [default, source] interface IDispatch; }; };",
+        "[@1#] library L { [@2#] coclass C { [default, source] interface IDispatch; [default] interface IDispatch; }; };",
+    ),
+    (
+        "[@1#] library L { [@2#] dispinterface D { properties: methods:\n\
+         [id(1), propput] void X([in] VARIANT v); [id(1), propputref] void X([in] IDispatch *v); }; };",
+        "[@1#] library L { [@2#] dispinterface D { properties: methods:\n\
+         [id(1), propputref] void X([in] IDispatch *v); [id(1), propput] void X([in] VARIANT v); }; };",
+    ),
 ];
 
 #[test]

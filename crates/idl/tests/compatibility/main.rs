@@ -2,6 +2,8 @@
 //! are not.
 
 mod compatible;
+mod imports;
+mod libraries;
 mod mutations;
 
 use obvia_idl::tools::compatibility::{Kind, breaking_changes};
@@ -163,47 +165,8 @@ const NAMED: Rows = &[
         "[id(1)] HRESULT A([in, defaultvalue(2)] long n);",
     ),
     (&["param-optional"], "[id(1)] HRESULT A([in, optional] VARIANT n);", "[id(1)] HRESULT A([in] VARIANT n);"),
-];
-
-/// Members of a library: `[@1#, version(1.1)] library L { ... };`.
-const LIBRARY: Rows = &[
-    (&["coclass-removed"], "[@2#] coclass C { interface IUnknown; };", "[@2#] coclass D { interface IUnknown; };"),
-    (&["coclass-uuid"], "[@2#] coclass C { interface IUnknown; };", "[@3#] coclass C { interface IUnknown; };"),
-    (
-        &["coclass-interface-removed"],
-        "[@2#] coclass C { interface IUnknown; interface IDispatch; };",
-        "[@2#] coclass C { interface IUnknown; };",
-    ),
-    (
-        &["coclass-default"],
-        "[@2#] coclass C { [default] interface IUnknown; interface IDispatch; };",
-        "[@2#] coclass C { interface IUnknown; [default] interface IDispatch; };",
-    ),
-    (
-        &["dispinterface-removed"],
-        "[@2#] dispinterface D { properties: methods: };",
-        "[@2#] coclass C { interface IUnknown; };",
-    ),
-    (
-        &["dispinterface-uuid"],
-        "[@2#] dispinterface D { properties: methods: };",
-        "[@3#] dispinterface D { properties: methods: };",
-    ),
-    (
-        &["dispinterface-member-removed"],
-        "[@2#] dispinterface D { properties: [id(1)] long A; methods: };",
-        "[@2#] dispinterface D { properties: methods: [id(1)] void A(); };",
-    ),
-    (
-        &["dispinterface-member-type"],
-        "[@2#] dispinterface D { properties: methods: [id(1)] void A([in] long n); };",
-        "[@2#] dispinterface D { properties: methods: [id(1)] void A([in] BSTR n); };",
-    ),
-    (
-        &["dispid"],
-        "[@2#] dispinterface D { properties: [id(1)] long A; methods: };",
-        "[@2#] dispinterface D { properties: [id(2)] long A; methods: };",
-    ),
+    (&["param-vartype"], "[id(1)] HRESULT A([in] short n);", "[id(1)] HRESULT A([in] VARIANT_BOOL n);"),
+    (&["param-vartype"], "[id(1)] HRESULT A([in] DATE n);", "[id(1)] HRESULT A([in] double n);"),
 ];
 
 /// Whole files.
@@ -297,6 +260,11 @@ const FILES: Rows = &[
     (&["const-type"], "const long A = 1;", "const short A = 1;"),
     (&["typedef-removed"], "typedef long T;", ""),
     (&["typedef-target"], "typedef long T;", "typedef hyper T;"),
+    (&["typedef-target"], "typedef long T;", "struct T { long a; };"),
+    (&["typedef-target"], "typedef IUnknown T;", "typedef IUnknown *T;"),
+    (&["type-uuid"], "typedef [@1#] struct S { long a; } S;", "typedef [@2#] struct S { long a; } S;"),
+    (&["const-value"], "enum { A = 1, B };", "enum { Z = 0, A, B = 3 };"),
+    (&["const-removed"], "enum { A = 1, B };", "enum { B = 2 };"),
     (&["library-removed"], "[@1#] library L { interface IUnknown; };", "[@1#] library M { interface IUnknown; };"),
     (&["library-uuid"], "[@1#] library L { interface IUnknown; };", "[@2#] library L { interface IUnknown; };"),
     (
@@ -316,7 +284,8 @@ const TABLES: &[(&str, Rows)] = &[
     ),
     ("enum E { $ }; [object, @1#] interface I : IUnknown { HRESULT M([in] enum E e); }", VALUES),
     ("[object, dual, @1#] interface I : IDispatch { $ }", NAMED),
-    ("[@1#, version(1.1)] library L { $ };", LIBRARY),
+    ("[@1#, version(1.1)] library L { $ };", libraries::LIBRARY),
+    ("[@1#] library L { [@2#] dispinterface D { properties: methods: $ }; };", libraries::MEMBERS),
     ("$", FILES),
 ];
 
@@ -388,7 +357,38 @@ fn messages_have_the_words_of_the_language() {
         let found = message(&methods(old), &methods(new));
         assert!(found.contains(expected), "{found}");
     }
-    assert_eq!(message("const long A = 1;", "const long A = 2;"), "the value of `A`: 1 before, 2 now");
+    for (old, new, expected) in [
+        ("const long A = 1;", "const long A = 2;", "the value of `A`: 1 before, 2 now"),
+        (
+            "const unsigned hyper A = 18446744073709551615;",
+            "const unsigned hyper A = 0;",
+            "the value of `A`: 18446744073709551615 before, 0 now",
+        ),
+        ("typedef [unique] long *T;", "typedef [ref] long *T;", "the typedef `T`: `unique` before, `ref` now"),
+        ("typedef [string] wchar_t *T;", "typedef wchar_t *T;", "the typedef `T`: `[string]` before, `one value` now"),
+        (
+            "[@1#] interface I { long A(); }",
+            "[@1#] interface I { hyper A(); }",
+            "the result of `I.A`: `long *` before, `hyper *` now",
+        ),
+        (
+            "union U switch (long t) u { case 1: case 3: long a; };",
+            "union U switch (long t) u { case 1: long a; };",
+            "the arm `a` of `U`: cases 1, 3 before, 1 now",
+        ),
+    ] {
+        assert_eq!(message(old, new), expected);
+    }
+}
+
+/// A finding about another declaration must not hide a fingerprint that differs.
+#[test]
+fn each_interface_with_another_fingerprint_has_a_finding() {
+    let text = |attribute: &str, more: &str| {
+        format!("[object, @1#] interface I : IUnknown {{ HRESULT A([in{attribute}] byte n); }} {more}")
+    };
+    let found = codes(&text("", "const long K = 1;"), &text(", range(0, 255)", ""));
+    assert_eq!(found, ["const-removed", "interface-changed"]);
 }
 
 #[test]

@@ -21,13 +21,15 @@ const FILES: [&str; 9] = [
 ];
 
 /// Words, each of which may replace another one of its row.
-const WORDS: [&[&str]; 6] = [
+const WORDS: [&[&str]; 8] = [
     &["long", "short", "hyper", "float", "byte", "unsigned long", "wchar_t"],
     &["in", "out", "in, out"],
     &["unique", "ref", "ptr", "string"],
     &["size_is", "length_is", "max_is"],
     &["HRESULT", "void"],
     &["BSTR", "VARIANT", "IUnknown *"],
+    &["short", "VARIANT_BOOL"],
+    &["double", "DATE"],
 ];
 
 /// Returns changed texts: without a token, twice with it, or with another in its place.

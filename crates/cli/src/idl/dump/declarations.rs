@@ -1,7 +1,7 @@
 //! Constants and declared types as JSON.
 
 use super::types::{constant, expression, ty, varying};
-use obvia_idl::model::{About, Arm, Field, Model, Struct, Union};
+use obvia_idl::model::{About, Arm, Base, Field, Model, Struct, Union};
 use serde_json::{Value, json};
 
 pub(super) fn constants(model: &Model) -> Value {
@@ -9,8 +9,8 @@ pub(super) fn constants(model: &Model) -> Value {
         json!({
             "name": found.name,
             "imported": found.imported,
-            "type": found.base.map(obvia_idl::model::Base::idl),
-            "value": constant(&found.value),
+            "type": found.base.map(Base::idl),
+            "value": constant(&found.value, found.base == Some(Base::U64)),
         })
     };
     model.consts.iter().map(of).collect()
@@ -62,7 +62,7 @@ fn structure(model: &Model, found: &Struct) -> Value {
             "kind": "open_array",
             "of": ty(model, element, &names),
             "size_is": expression(size, &names),
-            "length_is": length.as_ref().map_or(Value::Null, |length| expression(length, &names)),
+            "length_is": length.as_ref().map(|length| expression(length, &names)),
         });
         last["offset"] = offsets.last().copied().into();
     }
@@ -83,7 +83,9 @@ pub(super) fn unions(model: &Model) -> Value {
 fn union(model: &Model, found: &Union) -> Value {
     let arm = |arm: &Arm| {
         let field = arm.field.as_ref().map(|field| self::field(model, field, &[]));
-        json!({ "cases": arm.cases, "labels": arm.labels, "field": field })
+        let cases = arm.cases.iter().zip(&arm.labels);
+        let cases: Vec<Value> = cases.map(|(value, name)| json!({ "value": value, "name": name })).collect();
+        json!({ "cases": cases, "field": field })
     };
     let default = found.default.as_ref().map(|field| {
         let field = field.as_ref().map(|field| self::field(model, field, &[]));
@@ -109,6 +111,7 @@ fn field(model: &Model, field: &Field, names: &[&str]) -> Value {
         "type": ty(model, &field.ty, names),
         "typedef": field.named.map(|at| &model.typedefs[at].name),
         "range": field.range.map(|(least, most)| [least, most]),
+        "offset": null,
         "switch_is": field.switch.as_ref().map(|switch| expression(switch, names)),
         "varying": varying(field.varying.as_ref(), names),
     })

@@ -8,6 +8,8 @@ use obvia_idl::model::{
 };
 use serde_json::{Value, json};
 
+/// The VARTYPE of `unsigned hyper`.
+const VT_UI8: u16 = 21;
 /// The place of the first method behind those of IUnknown.
 const FIRST: u16 = 3;
 
@@ -21,7 +23,7 @@ fn interface(model: &Model, id: InterfaceId) -> Value {
     json!({
         "name": found.name,
         "imported": found.imported,
-        "uuid": uuid(found.uuid),
+        "uuid": (found.uuid != 0).then(|| uuid(found.uuid)),
         "version": [found.version.0, found.version.1],
         "base": found.base.map(|base| &model.interfaces[base.0].name),
         "is_object": !found.plain,
@@ -29,7 +31,7 @@ fn interface(model: &Model, id: InterfaceId) -> Value {
         "dual": found.dual,
         "endpoints": found.endpoints,
         "fingerprint": fingerprint,
-        "doc": found.doc,
+        "doc": doc(&found.doc),
         "about": about(&found.about),
         "methods": found.methods.iter().map(|method| self::method(model, found, method)).collect::<Vec<_>>(),
     })
@@ -50,9 +52,14 @@ fn method(model: &Model, owner: &Interface, method: &Method) -> Value {
         "idempotent": method.idempotent,
         "travels_as": method.travels_as.as_ref().map(|other| self::method(model, owner, other)),
         "member": member(&method.member),
-        "doc": method.doc,
+        "doc": doc(&method.doc),
         "params": params(model, &method.params),
     })
+}
+
+/// Returns the comment before a declaration, or null without one.
+fn doc(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
 }
 
 /// Returns the properties of a method for calls by name.
@@ -109,5 +116,6 @@ pub(super) fn param(model: &Model, param: &Param, names: &[&str]) -> Value {
 }
 
 fn variant(of: &Variant) -> Value {
-    json!({ "vt": of.vt, "optional": of.optional, "default": of.default.as_ref().map(constant) })
+    let default = of.default.as_ref().map(|value| constant(value, of.vt == VT_UI8));
+    json!({ "vt": of.vt, "optional": of.optional, "default": default })
 }

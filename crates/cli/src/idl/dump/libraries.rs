@@ -2,12 +2,15 @@
 
 use super::declarations::about;
 use super::interfaces::{member, param, params};
-use obvia_idl::model::{Coclass, Declared, DispMember, DispMembers, Dispinterface, Library, Model, Offered};
+use obvia_idl::model::{Coclass, DispMember, DispMembers, Dispinterface, Library, Model};
 use serde_json::{Value, json};
 
 pub(super) fn all(model: &Model) -> Value {
     let of = |found: &Library| {
-        let declared = found.declared.iter().map(|one| self::declared(model, *one));
+        let declared = found.declared.iter().map(|one| {
+            let (kind, name) = model.declared_name(*one);
+            json!({ "kind": kind, "name": name })
+        });
         json!({
             "name": found.name,
             "imported": found.imported,
@@ -21,47 +24,43 @@ pub(super) fn all(model: &Model) -> Value {
     model.libraries.iter().map(of).collect()
 }
 
-fn declared(model: &Model, of: Declared) -> Value {
-    let (kind, name) = match of {
-        Declared::Struct(id) => ("struct", &model.structs[id.0].name),
-        Declared::Union(id) => ("union", &model.unions[id.0].name),
-        Declared::Enum(id) => ("enum", &model.enums[id.0].name),
-        Declared::Interface(id) => ("interface", &model.interfaces[id.0].name),
-        Declared::Alias(at) => ("typedef", &model.typedefs[at].name),
-        Declared::Dispinterface(at) => ("dispinterface", &model.dispinterfaces[at].name),
-        Declared::Coclass(at) => ("coclass", &model.coclasses[at].name),
-    };
-    json!({ "kind": kind, "name": name })
-}
-
 pub(super) fn coclasses(model: &Model) -> Value {
     let of = |found: &Coclass| {
         let interfaces = found.interfaces.iter().map(|(offered, flags)| {
-            let (kind, name) = match *offered {
-                Offered::Unknown => ("interface", "IUnknown"),
-                Offered::Interface(id) => ("interface", model.interfaces[id.0].name.as_str()),
-                Offered::Dispinterface(at) => ("dispinterface", model.dispinterfaces[at].name.as_str()),
-            };
+            let (kind, name) = model.offered_name(*offered);
             json!({ "kind": kind, "name": name, "flags": flags })
         });
-        json!({ "name": found.name, "interfaces": interfaces.collect::<Vec<_>>(), "about": about(&found.about) })
+        json!({
+            "name": found.name,
+            "imported": found.imported,
+            "interfaces": interfaces.collect::<Vec<_>>(),
+            "about": about(&found.about),
+        })
     };
     model.coclasses.iter().map(of).collect()
 }
 
 pub(super) fn dispinterfaces(model: &Model) -> Value {
-    let list = |members: &[DispMember]| members.iter().map(|one| disp_member(model, one)).collect::<Vec<_>>();
+    let methods = |members: &[DispMember]| members.iter().map(|one| disp_member(model, one)).collect::<Vec<_>>();
+    let properties = |members: &[DispMember]| {
+        let mut list = methods(members);
+        list.iter_mut().for_each(|one| one["member"]["kind"] = "property".into());
+        list
+    };
     let of = |found: &Dispinterface| {
-        let mut made = json!({ "name": found.name, "about": about(&found.about) });
-        match &found.members {
-            None => {}
-            Some(DispMembers::Of(id)) => made["interface"] = model.interfaces[id.0].name.as_str().into(),
-            Some(DispMembers::Own(properties, methods)) => {
-                made["properties"] = list(properties).into();
-                made["methods"] = list(methods).into();
-            }
-        }
-        made
+        let (interface, properties, methods) = match &found.members {
+            None => (None, None, None),
+            Some(DispMembers::Of(id)) => (Some(model.interfaces[id.0].name.as_str()), None, None),
+            Some(DispMembers::Own(own, called)) => (None, Some(properties(own)), Some(methods(called))),
+        };
+        json!({
+            "name": found.name,
+            "imported": found.imported,
+            "interface": interface,
+            "properties": properties,
+            "methods": methods,
+            "about": about(&found.about),
+        })
     };
     model.dispinterfaces.iter().map(of).collect()
 }

@@ -15,8 +15,10 @@ pub(super) fn ty(model: &Model, of: &Type, names: &[&str]) -> Value {
         Type::Union(id) => json!({ "kind": "union", "name": model.unions[id.0].name }),
         Type::Fixed(element, count) => json!({ "kind": "array", "count": count, "of": ty(model, element, names) }),
         Type::Pointer(pointer) => self::pointer(model, pointer, names),
-        Type::Interface(Object::Known(id)) => json!({ "kind": "interface", "name": model.interfaces[id.0].name }),
-        Type::Interface(Object::Unknown) => json!({ "kind": "interface", "name": "IUnknown" }),
+        Type::Interface(Object::Known(id)) => {
+            json!({ "kind": "interface", "name": model.interfaces[id.0].name, "iid_is": null })
+        }
+        Type::Interface(Object::Unknown) => json!({ "kind": "interface", "name": "IUnknown", "iid_is": null }),
         Type::Interface(Object::IidIs(operand)) => {
             json!({ "kind": "interface", "name": "IUnknown", "iid_is": self::operand(operand, names) })
         }
@@ -30,16 +32,18 @@ fn pointer(model: &Model, pointer: &Pointer, names: &[&str]) -> Value {
         PointerClass::Unique => "unique",
         PointerClass::Full => "ptr",
     };
-    let mut made = json!({ "kind": "pointer", "class": class, "to": ty(model, &pointer.to, names) });
-    match &pointer.extent {
-        Extent::One => {}
-        Extent::Text => made["string"] = true.into(),
-        Extent::Counted { size, length } => {
-            made["size_is"] = expression(size, names);
-            made["length_is"] = length.as_ref().map_or(Value::Null, |length| expression(length, names));
-        }
-    }
-    made
+    let (size, length) = match &pointer.extent {
+        Extent::Counted { size, length } => (Some(size), length.as_ref()),
+        Extent::One | Extent::Text => (None, None),
+    };
+    json!({
+        "kind": "pointer",
+        "class": class,
+        "to": ty(model, &pointer.to, names),
+        "string": pointer.extent == Extent::Text,
+        "size_is": size.map(|size| expression(size, names)),
+        "length_is": length.map(|length| expression(length, names)),
+    })
 }
 
 /// Returns an expression over members or parameters.
@@ -72,9 +76,11 @@ pub(super) fn varying(of: Option<&Varying>, names: &[&str]) -> Value {
     }
 }
 
-/// Returns the value of a constant.
-pub(super) fn constant(of: &Constant) -> Value {
+/// Returns a value. `is_u64` says whether its type is that of the largest integers, which the model
+/// holds as signed ones.
+pub(super) fn constant(of: &Constant, is_u64: bool) -> Value {
     match of {
+        Constant::Int(value) if is_u64 => value.cast_unsigned().into(),
         Constant::Int(value) => (*value).into(),
         Constant::Float(value) => (*value).into(),
         Constant::Text(text) => text.as_str().into(),

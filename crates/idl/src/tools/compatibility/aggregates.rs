@@ -35,7 +35,7 @@ impl<'m> Comparison<'m> {
                 self.report(Kind::MemberRenamed, Some(b.span), message);
             }
             // An array without a bound is compared below.
-            if (&a.ty, &b.ty) != (&Type::Void, &Type::Void) && (a.ty == Type::Void) == (b.ty == Type::Void) {
+            if a.ty != Type::Void && b.ty != Type::Void {
                 let changes = self.places(&Place::of(a), &Place::of(b), &scope);
                 self.report_all(changes, b.span, &format!("the member `{}` of `{}`", b.name, now.name));
             }
@@ -99,19 +99,27 @@ impl<'m> Comparison<'m> {
         let (before, now) = (&self.old.unions[old.0], &self.new.unions[new.0]);
         let names = |arms: &[Arm]| -> Vec<String> {
             let name = |arm: &Arm| arm.field.as_ref().map(|field| field.name.clone());
-            arms.iter().map(|arm| name(arm).unwrap_or_else(|| format!("case {:?}", arm.cases))).collect()
+            arms.iter().map(|arm| name(arm).unwrap_or_else(|| format!("case {}", numbers(&arm.cases)))).collect()
         };
         let (old_names, new_names) = (names(&before.arms), names(&now.arms));
-        let is_same = |a: usize, b: usize| before.arms[a].cases == now.arms[b].cases;
+        // The order of the cases matters only in fingerprints.
+        let is_used = self.is_used(&Type::Union(old));
+        let cases = |arm: &Arm| {
+            let mut cases = arm.cases.clone();
+            if !is_used {
+                cases.sort_unstable();
+            }
+            cases
+        };
+        let is_same = |a: usize, b: usize| cases(&before.arms[a]) == cases(&now.arms[b]);
         let scope = Scope::of(strs(&old_names), strs(&new_names), is_same);
         let kinds = [Kind::ArmRemoved, Kind::ArmAdded, Kind::ArmMoved];
         self.parts((&format!("`{}`", now.name), now.span), ("arm", kinds), &scope, |_| now.span);
         for &(i, j) in &scope.alignment.pairs {
             let (left, right) = (&before.arms[i], &now.arms[j]);
-            if left.cases != right.cases {
-                let (left, right) = (&left.cases, &right.cases);
-                let message =
-                    format!("the arm `{}` of `{}`: cases {left:?} before, {right:?} now", scope.new[j], now.name);
+            if cases(left) != cases(right) {
+                let (a, b) = (numbers(&left.cases), numbers(&right.cases));
+                let message = format!("the arm `{}` of `{}`: cases {a} before, {b} now", scope.new[j], now.name);
                 self.report(Kind::ArmCases, Some(now.span), message);
             }
             match (&left.field, &right.field) {
@@ -141,7 +149,13 @@ impl<'m> Comparison<'m> {
         self.renamed(Pair::Enum(old, new), now.span);
         let span = Some(now.span);
         let names = |values: &'m [(String, i32)]| values.iter().map(|(name, _)| name.as_str()).collect::<Vec<&str>>();
-        let scope = Scope::of(names(&before.values), names(&now.values), |a, b| before.values[a].1 == now.values[b].1);
+        let is_same = |a: usize, b: usize| before.values[a].1 == now.values[b].1;
+        let mut scope = Scope::of(names(&before.values), names(&now.values), is_same);
+        if !self.is_used(&Type::Enum(old)) {
+            // Without a method that passes the enumeration, its values are constants.
+            scope.alignment.added.clear();
+            scope.alignment.is_reordered = false;
+        }
         let kinds = [Kind::EnumRemoved, Kind::EnumAdded, Kind::EnumMoved];
         self.parts((&format!("`{}`", now.name), now.span), ("value", kinds), &scope, |_| now.span);
         for &(i, j) in &scope.alignment.pairs {
@@ -164,6 +178,11 @@ impl<'m> Comparison<'m> {
             }
         }
     }
+}
+
+/// Returns numbers as a list.
+fn numbers(list: &[i64]) -> String {
+    list.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn strs(names: &[String]) -> Vec<&str> {

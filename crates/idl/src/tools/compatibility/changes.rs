@@ -29,6 +29,9 @@ kinds! {
     InterfaceDual, "interface-dual",
         "callers by name and callers by vtable expect different methods",
         "restore the base IDispatch or its absence, and declare the other kind as a new interface";
+    InterfaceAutomation, "interface-automation",
+        "type libraries describe another way to call the interface",
+        "restore [dual] or [oleautomation]";
     EndpointRemoved, "endpoint-removed",
         "old clients without an endpoint mapper connect to the removed endpoint",
         "list the old endpoint as well, and let the server listen at both";
@@ -95,6 +98,9 @@ kinds! {
     ParamOptional, "param-optional",
         "callers by name that omit the parameter fail, or get another value",
         "restore [optional] or [defaultvalue]";
+    ParamVartype, "param-vartype",
+        "callers by name convert the argument to another type",
+        "restore the type: VARIANT_BOOL is no short, and DATE no double, for callers by name";
     ValueWidth, "value-width",
         "old peers send and read another number of bytes, and large values do not fit",
         "restore the type, and declare a new method or structure for the other width";
@@ -143,6 +149,9 @@ kinds! {
     TypeRenamed, "type-renamed",
         "the name is part of the fingerprints of interfaces that use it, and code names it",
         "restore the name; a typedef can give the type a further name";
+    TypeUuid, "type-uuid",
+        "tools that refer to the type by its uuid do not find it",
+        "restore the uuid";
     MemberAdded, "member-added",
         "the structure has another size, and old peers do not send the member",
         "declare a new structure with the member, and a new method that takes it";
@@ -230,18 +239,24 @@ kinds! {
     LibraryVersion, "library-version",
         "tools that ask for the old version refuse another major or a lower minor one",
         "restore the major version; the minor one may grow";
+    LibraryMember, "library-member-removed",
+        "scripts and tools do not find the declaration in the type library",
+        "keep the declaration, or a reference to it, in the library";
     CoclassRemoved, "coclass-removed",
         "clients cannot make objects of the class",
         "keep the class";
     CoclassUuid, "coclass-uuid",
         "old clients make objects by the old CLSID",
         "restore the uuid, and declare a new class for the other one";
+    CoclassNoncreatable, "coclass-noncreatable",
+        "scripts and tools refuse to make objects of the class",
+        "remove [noncreatable]";
     CoclassInterface, "coclass-interface-removed",
         "old clients query the class's objects for the interface",
         "keep the interface in the class";
     CoclassDefault, "coclass-default",
         "scripts get another interface when they make an object or connect to its events",
-        "restore [default] and [source]";
+        "restore [default], or the order of the interfaces if none has it";
     DispinterfaceRemoved, "dispinterface-removed",
         "callers by name find no description of the interface",
         "keep the dispinterface";
@@ -252,6 +267,9 @@ kinds! {
         "callers by name use the member",
         "keep the member";
     DispMemberType, "dispinterface-member-type",
-        "callers by name pass other arguments",
-        "restore the member, and add one with another name and id";
+        "callers by name get another value",
+        "restore the type, and add a member with another name and id";
+    DispMemberReadonly, "dispinterface-member-readonly",
+        "callers by name set the property",
+        "remove [readonly]";
 }

@@ -2,10 +2,11 @@
 
 use super::changes::Kind;
 use super::names::Names;
-use crate::model::{EnumId, InterfaceId, Model, StructId, UnionId};
+use crate::model::{Declared, DispMembers, EnumId, InterfaceId, Model, Offered, StructId, Type, UnionId};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
-use std::collections::HashSet;
+use crate::tools::declared::used_types;
+use std::collections::{HashMap, HashSet};
 
 /// A breaking change.
 #[derive(Clone, Debug)]
@@ -39,6 +40,28 @@ pub(super) enum Pair {
     Interface(InterfaceId, InterfaceId),
 }
 
+impl Pair {
+    /// Returns the pair of two declared types. `None` if they are of different kinds.
+    pub(super) const fn of(old: &Type, new: &Type) -> Option<Self> {
+        match (old, new) {
+            (Type::Struct(a), Type::Struct(b)) => Some(Self::Struct(*a, *b)),
+            (Type::Union(a), Type::Union(b)) => Some(Self::Union(*a, *b)),
+            (Type::Enum(a), Type::Enum(b)) => Some(Self::Enum(*a, *b)),
+            _ => None,
+        }
+    }
+
+    /// Returns the old one of two declared types.
+    pub(super) const fn old_type(&self) -> Option<Type> {
+        match self {
+            Self::Struct(id, _) => Some(Type::Struct(*id)),
+            Self::Union(id, _) => Some(Type::Union(*id)),
+            Self::Enum(id, _) => Some(Type::Enum(*id)),
+            Self::Interface(..) => None,
+        }
+    }
+}
+
 /// A comparison of two models.
 pub(super) struct Comparison<'m> {
     pub(super) old: &'m Model,
@@ -46,21 +69,46 @@ pub(super) struct Comparison<'m> {
     pub(super) old_names: Names<'m>,
     pub(super) new_names: Names<'m>,
     pub(super) findings: Vec<Finding>,
+    /// The types of the old model to which its methods lead.
+    used: HashSet<&'m Type>,
+    /// The interfaces of the old model that are called by name, or that type libraries describe.
+    described: HashSet<InterfaceId>,
     /// The pairs that are still to compare. They are on the heap, because chains of types may be as
     /// long as a file.
     next: Vec<Pair>,
     /// All pairs that are, or will be, compared.
     known: HashSet<Pair>,
+    /// The pair that is being compared.
+    current: Option<Pair>,
+    /// The pairs of types and bases that a pair's fingerprints contain.
+    parts: HashMap<Pair, Vec<Pair>>,
+    /// The pairs for which there is a finding.
+    changed: HashSet<Pair>,
 }
 
 impl<'m> Comparison<'m> {
     pub(super) fn new(old: &'m Model, new: &'m Model) -> Self {
-        let (old_names, new_names) = (Names::of(old), Names::of(new));
-        Self { old, new, old_names, new_names, findings: Vec::new(), next: Vec::new(), known: HashSet::new() }
+        Self {
+            old,
+            new,
+            old_names: Names::of(old),
+            new_names: Names::of(new),
+            findings: Vec::new(),
+            used: used_types(old),
+            described: described(old),
+            next: Vec::new(),
+            known: HashSet::new(),
+            current: None,
+            parts: HashMap::new(),
+            changed: HashSet::new(),
+        }
     }
 
     /// Adds a pair to compare, unless it is known.
     pub(super) fn pair(&mut self, pair: Pair) {
+        if let Some(current) = self.current {
+            self.parts.entry(current).or_default().push(pair);
+        }
         if self.known.insert(pair) {
             self.next.push(pair);
         }
@@ -68,7 +116,8 @@ impl<'m> Comparison<'m> {
 
     /// Returns the next pair to compare.
     pub(super) fn next_pair(&mut self) -> Option<Pair> {
-        self.next.pop()
+        self.current = self.next.pop();
+        self.current
     }
 
     /// Returns all pairs that have been compared, or are still to compare.
@@ -77,6 +126,54 @@ impl<'m> Comparison<'m> {
     }
 
     pub(super) fn report(&mut self, kind: Kind, span: Option<Span>, message: String) {
+        self.changed.extend(self.current);
         self.findings.push(Finding { kind, message, span });
     }
+
+    /// Whether there is a finding for a pair, or for one of its parts.
+    pub(super) fn has_finding(&self, pair: Pair) -> bool {
+        let (mut next, mut visited) = (vec![pair], HashSet::from([pair]));
+        while let Some(pair) = next.pop() {
+            if self.changed.contains(&pair) {
+                return true;
+            }
+            next.extend(self.parts.get(&pair).into_iter().flatten().filter(|part| visited.insert(**part)));
+        }
+        false
+    }
+
+    /// Whether two interfaces correspond.
+    pub(super) fn is_same_interface(&self, old: InterfaceId, new: InterfaceId) -> bool {
+        self.new_names.counterpart(&self.old.interfaces[old.0]) == Some(new)
+    }
+
+    /// Whether the old interface or the new one is called by name, or was described by a type
+    /// library.
+    pub(super) fn is_described(&self, old: InterfaceId, new: InterfaceId) -> bool {
+        self.described.contains(&old) || self.new.interfaces[new.0].dual
+    }
+
+    /// Whether a method of the old model leads to a type.
+    pub(super) fn is_used(&self, old: &Type) -> bool {
+        self.used.contains(old)
+    }
+}
+
+/// Returns the interfaces that are called by name, or that type libraries describe, with their
+/// bases.
+fn described(model: &Model) -> HashSet<InterfaceId> {
+    let dual = (0..model.interfaces.len()).map(InterfaceId).filter(|id| model.interfaces[id.0].dual);
+    let listed = model.libraries.iter().flat_map(|library| &library.declared).filter_map(|declared| match declared {
+        Declared::Interface(id) => Some(*id),
+        _ => None,
+    });
+    let offered = model.coclasses.iter().flat_map(|class| &class.interfaces).filter_map(|(offered, _)| match offered {
+        Offered::Interface(id) => Some(*id),
+        _ => None,
+    });
+    let members = model.dispinterfaces.iter().filter_map(|found| match found.members {
+        Some(DispMembers::Of(id)) => Some(id),
+        _ => None,
+    });
+    dual.chain(listed).chain(offered).chain(members).flat_map(|id| model.lineage(id)).collect()
 }

@@ -2,11 +2,12 @@
 
 use super::changes::Kind;
 use super::comparison::{Comparison, Pair};
-use super::types::{Place, Scope};
+use super::params::signature;
+use super::types::Scope;
 use crate::model::automation::Kind as MemberKind;
-use crate::model::automation::element_name;
-use crate::model::{Direction, Interface, InterfaceId, Memory, Method, Model, Param, Returns, Transfer, Variant};
-use crate::tools::notation::{id_text, type_text, value_text};
+use crate::model::typelib::flags::{DUAL, OLEAUTOMATION};
+use crate::model::{Interface, InterfaceId, Method, Model, Param, Returns};
+use crate::tools::notation::id_text;
 
 impl<'m> Comparison<'m> {
     pub(super) fn interfaces(&mut self, old: InterfaceId, new: InterfaceId) {
@@ -14,9 +15,13 @@ impl<'m> Comparison<'m> {
             return;
         }
         let (before, now) = (&self.old.interfaces[old.0], &self.new.interfaces[new.0]);
+        let is_described = self.is_described(old, new);
         self.heads(before, now);
+        if is_described {
+            self.flags(before, now);
+        }
         match (before.base, now.base) {
-            (Some(a), Some(b)) if is_same(&self.old.interfaces[a.0], &self.new.interfaces[b.0]) => {
+            (Some(a), Some(b)) if self.is_same_interface(a, b) => {
                 self.pair(Pair::Interface(a, b));
             }
             (None, None) => {}
@@ -29,7 +34,7 @@ impl<'m> Comparison<'m> {
                 self.report(Kind::InterfaceBase, Some(now.span), message);
             }
         }
-        self.methods(before, now);
+        self.methods(before, now, is_described);
     }
 
     /// Compares the attributes of two interfaces.
@@ -48,13 +53,13 @@ impl<'m> Comparison<'m> {
             self.report(Kind::InterfaceVersion, span, message);
         }
         let flags = [
-            (Kind::InterfaceKind, old.plain, new.plain, "an interface of functions"),
-            (Kind::InterfaceLocal, old.local, new.local, "[local]"),
-            (Kind::InterfaceDual, old.dual, new.dual, "an interface for calls by name"),
+            (Kind::InterfaceKind, old.plain, new.plain, ["is now", "is no longer"], "an interface of functions"),
+            (Kind::InterfaceLocal, old.local, new.local, ["is now", "is no longer"], "[local]"),
+            (Kind::InterfaceDual, old.dual, new.dual, ["now extends", "no longer extends"], "IDispatch"),
         ];
-        for (kind, was, is, what) in flags {
+        for (kind, was, is, [now, no_longer], what) in flags {
             if was != is {
-                let verb = if is { "is now" } else { "is no longer" };
+                let verb = if is { now } else { no_longer };
                 self.report(kind, span, format!("`{name}` {verb} {what}"));
             }
         }
@@ -64,7 +69,22 @@ impl<'m> Comparison<'m> {
         }
     }
 
-    fn methods(&mut self, old: &Interface, new: &Interface) {
+    /// Compares what type libraries say about the ways to call an interface. A `[dual]` interface is
+    /// one of `[oleautomation]`, too.
+    fn flags(&mut self, old: &Interface, new: &Interface) {
+        let lost = old.about.flags & !new.about.flags;
+        let is_automation = new.about.flags & (DUAL | OLEAUTOMATION) != 0;
+        for (is_lost, attribute) in
+            [(lost & DUAL != 0, "dual"), (lost & OLEAUTOMATION != 0 && !is_automation, "oleautomation")]
+        {
+            if is_lost {
+                let message = format!("`{}` no longer has [{attribute}]", new.name);
+                self.report(Kind::InterfaceAutomation, Some(new.span), message);
+            }
+        }
+    }
+
+    fn methods(&mut self, old: &'m Interface, new: &'m Interface, is_described: bool) {
         let before: Vec<&str> = old.methods.iter().map(|method| method.name.as_str()).collect();
         let now: Vec<&str> = new.methods.iter().map(|method| method.name.as_str()).collect();
         let (old_model, new_model) = (self.old, self.new);
@@ -75,11 +95,12 @@ impl<'m> Comparison<'m> {
         let kinds = [Kind::MethodRemoved, Kind::MethodAdded, Kind::MethodMoved];
         self.parts((&format!("`{}`", new.name), new.span), ("method", kinds), &scope, |at| new.methods[at].span);
         for &(a, b) in &scope.alignment.pairs {
-            self.method(&new.name, &old.methods[a], &new.methods[b]);
+            self.method(&new.name, &old.methods[a], &new.methods[b], is_described);
         }
     }
 
-    fn method(&mut self, owner: &str, old: &Method, new: &Method) {
+    /// Compares two methods. `is_described` says whether they are called by name.
+    fn method(&mut self, owner: &str, old: &'m Method, new: &'m Method, is_described: bool) {
         let (name, span) = (format!("`{owner}.{}`", new.name), Some(new.span));
         if old.name != new.name {
             let message = format!("the method `{owner}.{}` is called `{}` now", old.name, new.name);
@@ -102,15 +123,21 @@ impl<'m> Comparison<'m> {
             self.report(Kind::IdempotentRemoved, span, format!("{name} is no longer [idempotent]"));
         }
         match (&old.travels_as, &new.travels_as) {
-            (Some(old), Some(new)) => self.method(owner, old, new),
+            (Some(old), Some(new)) => self.method(owner, old, new, is_described),
             (None, None) => {}
             (_, now) => {
                 let verb = if now.is_some() { "now travels" } else { "no longer travels" };
                 self.report(Kind::MethodCallAs, span, format!("{name} {verb} as another method"));
             }
         }
-        self.member(&name, old, new);
-        self.params(&name, old, new);
+        if is_described {
+            self.member(&name, old, new);
+        }
+        let ((before, a), (after, b)) = (parts_of(old), parts_of(new));
+        self.params(&name, new.span, (before, after), is_described);
+        if let (Some(a), Some(b)) = (a, b) {
+            self.param(&format!("the result of {name}"), (a, b), &Scope::default(), is_described);
+        }
     }
 
     /// Compares the properties of two methods for calls by name.
@@ -129,100 +156,18 @@ impl<'m> Comparison<'m> {
             self.report(Kind::MemberRestricted, span, format!("{name} is {verb} [restricted]"));
         }
     }
+}
 
-    fn params(&mut self, method: &str, old: &Method, new: &Method) {
-        let before: Vec<&str> = old.params.iter().map(|param| param.name.as_str()).collect();
-        let now: Vec<&str> = new.params.iter().map(|param| param.name.as_str()).collect();
-        let (old_model, new_model) = (self.old, self.new);
-        let is_same =
-            |a: usize, b: usize| signature(old_model, &old.params[a..=a]) == signature(new_model, &new.params[b..=b]);
-        let scope = Scope::of(before, now, is_same);
-        let kinds = [Kind::ParamRemoved, Kind::ParamAdded, Kind::ParamMoved];
-        self.parts((method, new.span), ("parameter", kinds), &scope, |at| new.params[at].span);
-        for &(a, b) in &scope.alignment.pairs {
-            self.param(method, &old.params[a], &new.params[b], &scope);
-        }
-    }
-
-    fn param(&mut self, method: &str, old: &Param, new: &Param, scope: &Scope<'_>) {
-        let subject = format!("the parameter `{}` of {method}", new.name);
-        let mut changes = Vec::new();
-        let mut compare = |kind: Kind, before: String, now: String| {
-            if before != now {
-                changes.push((kind, before, now));
-            }
-        };
-        compare(Kind::ParamRenamed, old.name.clone(), new.name.clone());
-        compare(Kind::ParamDirection, direction(old.direction).to_owned(), direction(new.direction).to_owned());
-        let retval = |param: &Param| if param.retval { "[retval]" } else { "no [retval]" }.to_owned();
-        compare(Kind::ParamRetval, retval(old), retval(new));
-        compare(Kind::ParamTransfer, transfer(old.transfer).to_owned(), transfer(new.transfer).to_owned());
-        compare(Kind::ParamAutomation, memory(old.memory), memory(new.memory));
-        compare(Kind::ParamOptional, optional(old.variant.as_ref()), optional(new.variant.as_ref()));
-        // Types of Automation travel as types of the built-in file, whose change is reported above.
-        if old.memory == new.memory {
-            changes.extend(self.places(&place(old), &place(new), scope));
-        }
-        self.report_all(changes, new.span, &subject);
+/// Returns the parameters of a method, and the result that the model holds as the last one.
+fn parts_of(method: &Method) -> (&[Param], Option<&Param>) {
+    match method.params.split_last() {
+        Some((last, rest)) if method.returns == Returns::Value => (rest, Some(last)),
+        _ => (&method.params, None),
     }
 }
 
-/// Whether two interfaces are the same one: by uuid, or by name if they have none.
-fn is_same(old: &Interface, new: &Interface) -> bool {
-    if old.uuid == new.uuid && old.uuid != 0 { true } else { old.name == new.name }
-}
-
-fn place(param: &Param) -> Place<'_> {
-    let Param { ty, range, switch, varying, .. } = param;
-    Place { ty, range: *range, switch: switch.as_ref(), varying: varying.as_ref() }
-}
-
-/// Returns the types of parameters, by which renamed declarations are recognised.
-fn signature(model: &Model, params: &[Param]) -> Vec<(String, bool, bool)> {
-    let types = params.iter().map(|param| (param, memory(param.memory), type_text(model, &param.ty)));
-    types.map(|(param, kind, ty)| (kind + &ty, param.direction.is_in(), param.direction.is_out())).collect()
-}
-
-fn memory(memory: Option<Memory>) -> String {
-    memory.map_or_else(|| "no type of Automation".to_owned(), memory_text)
-}
-
-/// Returns the name of a type of Automation.
-pub(super) fn memory_text(memory: Memory) -> String {
-    match memory {
-        Memory::Bstr => "BSTR".to_owned(),
-        Memory::Variant => "VARIANT".to_owned(),
-        Memory::SafeArray(element) => format!("SAFEARRAY({})", element_name(element)),
-    }
-}
-
-fn optional(variant: Option<&Variant>) -> String {
-    match variant {
-        Some(Variant { optional: true, default: Some(value), .. }) => format!("defaultvalue({})", value_text(value)),
-        Some(Variant { optional: true, default: None, .. }) => "[optional]".to_owned(),
-        _ => "not optional".to_owned(),
-    }
-}
-
-const fn transfer(transfer: Transfer) -> &'static str {
-    match transfer {
-        Transfer::Frame => "in the frame",
-        Transfer::ZeroCopy => "[zero_copy]",
-        Transfer::Map => "[map]",
-        // The room that the server keeps does not concern clients.
-        Transfer::Lend(_) => "[lend]",
-    }
-}
-
-const fn direction(direction: Direction) -> &'static str {
-    match direction {
-        Direction::In => "[in]",
-        Direction::Out => "[out]",
-        Direction::InOut => "[in, out]",
-    }
-}
-
-const fn use_of(kind: MemberKind) -> &'static str {
+/// Returns the use of a member by callers by name in words.
+pub(super) const fn use_of(kind: MemberKind) -> &'static str {
     match kind {
         MemberKind::Method => "a method",
         MemberKind::Get => "[propget]",

@@ -83,14 +83,17 @@ impl Comparison<'_> {
             }
         }
         let kind = match (left, right) {
-            (Type::Struct(a), Type::Struct(b)) => self.named(Pair::Struct(*a, *b)),
-            (Type::Union(a), Type::Union(b)) => self.named(Pair::Union(*a, *b)),
-            (Type::Enum(a), Type::Enum(b)) => self.named(Pair::Enum(*a, *b)),
-            (Type::Interface(a), Type::Interface(b)) => self.objects(a, b, scope),
+            (Type::Interface(a), Type::Interface(b)) => {
+                changes.extend(self.objects(a, b, scope));
+                return changes;
+            }
             (Type::Base(a), Type::Base(b)) => (a != b).then(|| bases(*a, *b)),
             (Type::Void, Type::Void) => None,
             (Type::Pointer(_), _) | (_, Type::Pointer(_)) => Some(Kind::PointerLevels),
-            _ => Some(Kind::ValueType),
+            (left, right) => match Pair::of(left, right) {
+                Some(pair) => self.named(pair),
+                None => Some(Kind::ValueType),
+            },
         };
         changes.extend(kind.map(|kind| (kind, type_text(self.old, old), type_text(self.new, new))));
         changes
@@ -100,18 +103,23 @@ impl Comparison<'_> {
     /// declared on its side only, so that the type was renamed.
     fn named(&mut self, pair: Pair) -> Option<Kind> {
         let (old, new) = names(self.old, self.new, pair);
-        if old != new && (self.new_names.has_type(old) || self.old_names.has_type(new)) {
+        if old != new && (self.new_names.types.contains_key(old) || self.old_names.types.contains_key(new)) {
             return Some(Kind::ValueType);
         }
         self.pair(pair);
         None
     }
 
-    fn objects(&self, old: &Object, new: &Object, scope: &Scope<'_>) -> Option<Kind> {
-        match (old, new) {
-            (Object::Known(a), Object::Known(b)) => {
-                let (a, b) = (&self.old.interfaces[a.0], &self.new.interfaces[b.0]);
-                (a.uuid != b.uuid && a.name != b.name).then_some(Kind::ObjectInterface)
+    /// Compares the interfaces of two objects.
+    fn objects(&self, old: &Object, new: &Object, scope: &Scope<'_>) -> Option<Change> {
+        let text = |model: &Model, object: &Object, names: &[&str]| match object {
+            Object::IidIs(operand) => format!("iid_is({})", arith(&Arith::Operand(operand.clone()), names)),
+            object => type_text(model, &Type::Interface(object.clone())),
+        };
+        let kind = match (old, new) {
+            (Object::Known(a), Object::Known(b)) if self.is_same_interface(*a, *b) => {
+                let is_renamed = self.old.interfaces[a.0].name != self.new.interfaces[b.0].name;
+                is_renamed.then_some(Kind::InterfaceRenamed)
             }
             (Object::IidIs(a), Object::IidIs(b)) => {
                 (!scope.is_same(&Arith::Operand(a.clone()), &Arith::Operand(b.clone()))).then_some(Kind::ObjectIid)
@@ -119,13 +127,14 @@ impl Comparison<'_> {
             (Object::Unknown, Object::Unknown) => None,
             (Object::IidIs(_), _) | (_, Object::IidIs(_)) => Some(Kind::ObjectIid),
             _ => Some(Kind::ObjectInterface),
-        }
+        };
+        kind.map(|kind| (kind, text(self.old, old, &scope.old), text(self.new, new, &scope.new)))
     }
 
     /// Compares the properties that parameters and members share.
     pub(super) fn places(&mut self, old: &Place<'_>, new: &Place<'_>, scope: &Scope<'_>) -> Vec<Change> {
         let mut changes = self.types(old.ty, new.ty, scope);
-        changes.extend(ranges(old.range, new.range));
+        changes.extend(ranges(old, new));
         let switch = scope.difference(old.switch, new.switch);
         changes.extend(switch.map(|(before, now)| (Kind::SwitchExpression, before, now)));
         changes.extend(match (old.varying, new.varying) {
@@ -230,16 +239,23 @@ fn bases(old: Base, new: Base) -> Kind {
 }
 
 /// Returns the changes between two ranges. A value without a range has all values of its type.
-fn ranges(old: Option<(i64, i64)>, new: Option<(i64, i64)>) -> Vec<Change> {
+fn ranges(old: &Place<'_>, new: &Place<'_>) -> Vec<Change> {
+    if old.range == new.range {
+        return Vec::new();
+    }
     let text = |range: Option<(i64, i64)>| {
         range.map_or_else(|| "no [range]".to_owned(), |(least, most)| format!("range({least}, {most})"))
     };
-    let bounds =
-        |range: Option<(i64, i64)>| range.map_or((i128::MIN, i128::MAX), |(least, most)| (least.into(), most.into()));
+    let bounds = |place: &Place<'_>| match (place.range, place.ty) {
+        (Some((least, most)), _) => (least.into(), most.into()),
+        (None, Type::Base(base)) => base.range().unwrap_or((i128::MIN, i128::MAX)),
+        (None, _) => (i128::MIN, i128::MAX),
+    };
     let ((old_least, old_most), (least, most)) = (bounds(old), bounds(new));
     let kinds = [
         (Kind::RangeNarrowed, least > old_least || most < old_most),
         (Kind::RangeWidened, least < old_least || most > old_most),
     ];
-    kinds.into_iter().filter(|(_, is_true)| *is_true).map(|(kind, _)| (kind, text(old), text(new))).collect()
+    let (before, now) = (text(old.range), text(new.range));
+    kinds.into_iter().filter(|(_, is_true)| *is_true).map(|(kind, _)| (kind, before.clone(), now.clone())).collect()
 }

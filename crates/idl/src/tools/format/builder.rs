@@ -29,6 +29,8 @@ pub(super) struct Builder<'a> {
     separator: Separator,
     /// The last token that was added.
     last: Option<Token<'a>>,
+    /// The column in the source of the comment that ended the last line.
+    trailing: Option<usize>,
     /// The number of open lists: parameters and attributes, between which no empty line stays.
     lists: usize,
     /// Whether nothing has followed the opening brace.
@@ -45,6 +47,7 @@ impl<'a> Builder<'a> {
             ops: Vec::new(),
             separator: Separator::Blank,
             last: None,
+            trailing: None,
             lists: 0,
             is_at_start: false,
             keeps_blanks: false,
@@ -261,27 +264,39 @@ impl<'a> Builder<'a> {
                 self.at_least(Separator::Hard);
                 self.separate(token, false);
                 self.ops.push(Op::Raw(token.text().trim_end()));
-                (self.last, self.separator) = (Some(token), Separator::Hard);
+                (self.last, self.separator, self.trailing) = (Some(token), Separator::Hard, None);
             }
             _ => {
                 self.separate(token, false);
                 self.ops.push(Op::Text(Cow::Borrowed(token.text())));
-                self.last = Some(token);
+                (self.last, self.trailing) = (Some(token), None);
             }
         }
     }
 
     fn comment(&mut self, token: Token<'a>) {
-        let ends_line = self.ends_line(token);
+        let (ends_line, column) = (self.ends_line(token), self.column(token));
+        let is_line = ends_line && !token.text().trim_end().contains('\n');
         if ends_line && self.lines_before(token) == 0 && self.last.is_some() {
             self.ops.push(Op::Text(Cow::Borrowed(" ")));
+            if is_line {
+                self.ops.push(Op::Trailing(token.text().trim_end()));
+                self.trailing = Some(column);
+            } else {
+                self.comment_lines(token.text());
+            }
+        } else if is_line && self.lines_before(token) == 1 && self.trailing == Some(column) {
+            // A comment below one that ends its line continues it.
+            self.ops.push(Op::Hard { blank: false });
+            self.ops.push(Op::Continued(token.text().trim_end()));
         } else {
             if ends_line {
                 self.at_least(Separator::Hard);
             }
             self.separate(token, false);
+            self.comment_lines(token.text());
+            self.trailing = None;
         }
-        self.comment_lines(token.text());
         self.last = Some(token);
         if ends_line {
             self.at_least(Separator::Hard);
@@ -313,7 +328,7 @@ impl<'a> Builder<'a> {
             self.at_least(Separator::Hard);
             self.separate(first, false);
             self.ops.push(Op::Raw(&text[start..]));
-            (self.last, self.separator) = (node.tokens().last(), Separator::Hard);
+            (self.last, self.separator, self.trailing) = (node.tokens().last(), Separator::Hard, None);
         }
     }
 
@@ -359,6 +374,12 @@ impl<'a> Builder<'a> {
     fn ends_line(&self, token: Token<'a>) -> bool {
         let rest = self.text[token.span().end..].trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
         rest.is_empty() || rest.starts_with('\n')
+    }
+
+    /// Returns the number of letters before a token on its line.
+    fn column(&self, token: Token<'a>) -> usize {
+        let before = &self.text[..token.span().start];
+        before[before.rfind('\n').map_or(0, |end| end + 1)..].chars().count()
     }
 
     /// Returns the number of line ends right before a token.

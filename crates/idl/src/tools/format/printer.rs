@@ -15,6 +15,10 @@ const INDENT: usize = 4;
 pub(super) enum Op<'a> {
     /// A text without line ends.
     Text(Cow<'a, str>),
+    /// A comment that ends its line.
+    Trailing(&'a str),
+    /// The next line of a comment that ends its line, which stands below it.
+    Continued(&'a str),
     /// Whole lines that are not indented.
     Raw(&'a str),
     /// A line break if the group is broken, and this text otherwise.
@@ -35,6 +39,8 @@ pub(super) enum Op<'a> {
 pub(super) fn print(ops: &[Op<'_>]) -> String {
     let fits = Widths::of(ops);
     let (mut out, mut indent, mut column) = (String::new(), 0_usize, 0_usize);
+    // The column of the last comment that ended its line.
+    let mut trailing = 0;
     // Whether each open group is on one line.
     let mut flat: Vec<bool> = Vec::new();
     for (at, op) in ops.iter().enumerate() {
@@ -47,6 +53,14 @@ pub(super) fn print(ops: &[Op<'_>]) -> String {
                 }
                 out.push_str(text);
                 column += text.chars().count();
+            }
+            Op::Trailing(text) => {
+                trailing = column;
+                out.push_str(text);
+            }
+            Op::Continued(text) => {
+                out.extend(std::iter::repeat_n(' ', trailing));
+                out.push_str(text);
             }
             Op::Raw(text) => out.push_str(text),
             Op::Line(text) if is_flat => {
@@ -94,6 +108,7 @@ impl Widths {
         for (at, op) in ops.iter().enumerate() {
             let (width, is_hard) = match op {
                 Op::Text(text) => (text.chars().count(), 0),
+                Op::Trailing(text) | Op::Continued(text) => (text.chars().count(), 0),
                 Op::Line(text) => (text.len(), 0),
                 Op::Raw(_) | Op::Hard { .. } => (0, 1),
                 Op::Open | Op::Close | Op::In | Op::Out => (0, 0),
@@ -110,6 +125,7 @@ impl Widths {
         for (at, op) in ops.iter().enumerate().rev() {
             tail[at] = match op {
                 Op::Text(text) => tail[at + 1] + text.chars().count(),
+                Op::Trailing(text) | Op::Continued(text) => tail[at + 1] + text.chars().count(),
                 Op::Line(_) | Op::Hard { .. } | Op::Raw(_) => 0,
                 Op::Open | Op::Close | Op::In | Op::Out => tail[at + 1],
             };

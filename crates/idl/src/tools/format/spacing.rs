@@ -14,13 +14,16 @@ pub(super) fn has_blank(left: Token<'_>, right: Token<'_>, is_apart: bool) -> bo
         ("{", _) => after != "}",
         _ if right_in == SyntaxKind::Dimension && after == "[" => false,
         _ if left.kind() == SyntaxKind::Comment || right.kind() == SyntaxKind::Comment => true,
-        _ if left_in == SyntaxKind::Unary && left.kind() == SyntaxKind::Punct => false,
+        // `- -1` must not become the operator `--`.
+        _ if left_in == SyntaxKind::Unary && left.kind() == SyntaxKind::Punct => is_apart && before == after,
         _ if is_operator(left) || is_operator(right) => true,
         (_, ":") => !matches!(right_in, SyntaxKind::Arm | SyntaxKind::Dispinterface),
         (":" | "?" | "=", _) | (_, "?" | "=") => true,
         ("*", _) if is_star(left_in) => false,
         (_, "*") if is_star(right_in) => before != "*",
-        (_, "(") if left.kind() == SyntaxKind::Ident => matches!(before, "switch" | "case"),
+        (_, "(") if left.kind() == SyntaxKind::Ident => {
+            matches!(before, "switch" | "case") && left_in != SyntaxKind::Attribute
+        }
         ("]" | ")", _) | (_, "[") => true,
         _ if left.kind() == SyntaxKind::Ident && is_quoted(right) => is_apart,
         _ if is_word(left) && is_word(right) => true,

@@ -13,10 +13,11 @@ const VALUE_MAX: u32 = 128;
 pub(super) fn check(model: &Model, interface: &Interface, findings: &mut Findings) {
     for method in &interface.methods {
         let name = format!("`{}.{}`", interface.name, method.name);
-        for param in &method.params {
+        let travelling = method.travels_as.as_deref().unwrap_or(method);
+        for param in &travelling.params {
             values(model, param, &name, findings);
-            if !interface.local && param.memory.is_none() {
-                arrays(method, param, &name, findings);
+            if !travelling.local && param.memory.is_none() {
+                arrays(travelling, param, &name, findings);
             }
         }
         if interface.dual {
@@ -40,12 +41,12 @@ fn values(model: &Model, param: &Param, method: &str, findings: &mut Findings) {
         }
         _ => {}
     }
-    let is_narrow = |pointer: &Pointer| {
-        let is_char = matches!(pointer.to, Type::Base(Base::Char | Base::Byte | Base::U8));
-        pointer.extent == Extent::Text && is_char
-    };
-    if levels(&param.ty).any(is_narrow) {
-        findings.add(Rule::NarrowText, param.span, format!("{subject} is a text of `char`"));
+    let narrow = levels(&param.ty).find_map(|pointer| match pointer.to {
+        Type::Base(base @ (Base::Char | Base::Byte | Base::U8)) if pointer.extent == Extent::Text => Some(base),
+        _ => None,
+    });
+    if let Some(base) = narrow {
+        findings.add(Rule::NarrowText, param.span, format!("{subject} is a text of `{}`", base.idl()));
     }
 }
 
@@ -56,9 +57,11 @@ fn arrays(method: &Method, param: &Param, name: &str, findings: &mut Findings) {
         let Extent::Counted { size, length } = &pointer.extent else { continue };
         let (mut unbounded, mut signed) = (None, None);
         for count in [Some(size), length.as_ref()].into_iter().flatten() {
+            let mut operands = 0;
+            count.operands(&mut |_| operands += 1);
             count.operands(&mut |operand| {
                 if let Some(counter) = method.params.get(operand.index) {
-                    if !is_bounded(operand, counter) {
+                    if !is_bounded(operand, counter, operands == 1) {
                         unbounded = unbounded.or(Some(counter));
                     }
                     if is_negative(operand, counter) {
@@ -88,7 +91,9 @@ fn arrays(method: &Method, param: &Param, name: &str, findings: &mut Findings) {
 fn counts_sent_elements(method: &Method, counter: &Param) -> bool {
     let mut sent = method.params.iter().filter(|param| param.direction.is_in());
     sent.any(|param| {
-        let counted = levels(&param.ty).filter_map(|pointer| match &pointer.extent {
+        // An array behind a null pointer is not sent.
+        let sent = levels(&param.ty).take_while(|pointer| pointer.class == PointerClass::Ref);
+        let counted = sent.filter_map(|pointer| match &pointer.extent {
             Extent::Counted { size, length: None } => size.plain(),
             _ => None,
         });
@@ -104,9 +109,10 @@ fn has_operand(size: &Arith, method: &Method, counter: &Param) -> bool {
     is_found
 }
 
-/// Whether the type or the range of a number keeps it small.
-fn is_bounded(operand: &Operand, param: &Param) -> bool {
-    param.range.is_some() || operand.base.size() <= 2
+/// Whether the range of a number keeps it small, or its type if no other number multiplies it.
+fn is_bounded(operand: &Operand, param: &Param, is_alone: bool) -> bool {
+    let most = operand.base.range().map_or(i128::MAX, |(_, most)| most);
+    param.range.is_some_and(|(_, limit)| i128::from(limit) < most) || is_alone && operand.base.size() <= 2
 }
 
 fn is_negative(operand: &Operand, param: &Param) -> bool {

@@ -9,14 +9,14 @@ kinds! {
         "the server decides how much memory each of its clients allocates",
         "limit the parameter that counts the elements by [range(0, n)]";
     UnboundedRoom, "unbounded-room",
-        "a client that sends a large number makes the server reserve as much memory",
+        "the server reserves room for as many elements as the client asks for",
         "limit the parameter that counts the elements by [max_value(n)] or [range(0, n)]";
     SignedCount, "signed-count",
         "negative numbers of elements are refused only when a call is made",
         "make the number unsigned, or give it a [range] that begins with 0";
     LayoutHole, "layout-hole",
         "bytes without meaning are copied and sent with each value",
-        "declare the members in the order of the message, unless the layout is given from outside";
+        "declare the members in the order that the finding names, unless the layout is given from outside";
     MissingUuid, "missing-uuid",
         "type libraries and registrations need a uuid, and the compiler refuses to write one without",
         "put [uuid(...)] before it, with a uuid of its own from `uuidgen`";

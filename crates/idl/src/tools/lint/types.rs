@@ -2,21 +2,28 @@
 
 use super::Findings;
 use super::rules::Rule;
-use crate::model::{DispMembers, EnumId, Model, Param, Struct, StructId, Type, UnionId, round_up};
-use std::collections::HashSet;
+use crate::compile::Compilation;
+use crate::model::{Declared, Direction, EnumId, Model, Struct, Type, round_up};
+use crate::syntax::{SyntaxKind, parse};
+use crate::text::source::Role;
+use crate::tools::declared::{all_params, declared_types, used_types};
+use std::collections::{HashMap, HashSet};
 
 /// Checks all types that the file itself declares.
-pub(super) fn check(model: &Model, findings: &mut Findings) {
+pub(super) fn check(compilation: &Compilation, findings: &mut Findings) {
+    let model = &compilation.model;
     for found in model.structs.iter().filter(|found| !found.imported) {
         holes(model, found, findings);
     }
-    for found in model.enums.iter().filter(|found| !found.imported && !found.open) {
-        if found.values.iter().all(|(_, value)| *value != 0) {
+    let results = all_params(model).filter(|param| param.direction == Direction::Out).map(|param| &param.ty);
+    let results: HashSet<&Type> = model.reachable_from(results).collect();
+    for (at, found) in model.enums.iter().enumerate().filter(|(_, found)| !found.imported && !found.open) {
+        if results.contains(&Type::Enum(EnumId(at))) && found.values.iter().all(|(_, value)| *value != 0) {
             findings.add(Rule::EnumWithoutZero, found.span, format!("`{}` has no value with the number 0", found.name));
         }
     }
     if model.interfaces.iter().any(|found| !found.imported) {
-        unused(model, findings);
+        unused(compilation, findings);
     }
 }
 
@@ -42,28 +49,44 @@ fn holes(model: &Model, found: &Struct, findings: &mut Findings) {
     }
 }
 
-/// Reports types that no interface of the file leads to.
-fn unused(model: &Model, findings: &mut Findings) {
-    let methods = model.interfaces.iter().flat_map(|interface| &interface.methods).flat_map(|method| &method.params);
-    let members = model.dispinterfaces.iter().filter_map(|found| match &found.members {
-        Some(DispMembers::Own(properties, methods)) => Some(properties.iter().chain(methods)),
-        _ => None,
-    });
-    let members = members.flatten().flat_map(|member| member.params.iter().chain(&member.returns));
-    let types = methods.chain(members).map(|param: &Param| &param.ty);
-    let used: HashSet<&Type> = model.reachable_from(types).collect();
-    let mut report = |ty: &Type, name: &str, imported: bool, span| {
-        if !imported && !used.contains(ty) {
-            findings.add(Rule::UnusedType, span, format!("no interface uses `{name}`"));
+/// Reports types that no interface of the file leads to, and that no type library lists.
+fn unused(compilation: &Compilation, findings: &mut Findings) {
+    let model = &compilation.model;
+    let (used, words) = (used_types(model), words(compilation));
+    let listed = model.libraries.iter().flat_map(|library| &library.declared);
+    let listed: HashSet<Type> = listed.filter_map(|declared| listed_type(*declared)).collect();
+    // The values of an enumeration are constants, which expressions and attributes use.
+    let has_used_value = |ty: &Type| match ty {
+        Type::Enum(id) => {
+            let mut values = model.enums[id.0].values.iter();
+            values.any(|(name, _)| words.get(name.as_str()).is_some_and(|count| *count > 1))
         }
+        _ => false,
     };
-    for (at, found) in model.structs.iter().enumerate() {
-        report(&Type::Struct(StructId(at)), &found.name, found.imported, found.span);
+    for found in declared_types(model).filter(|found| !found.imported && found.about.uuid.is_none()) {
+        if !used.contains(&found.ty) && !listed.contains(&found.ty) && !has_used_value(&found.ty) {
+            findings.add(Rule::UnusedType, found.span, format!("no interface uses `{}`", found.name));
+        }
     }
-    for (at, found) in model.unions.iter().enumerate() {
-        report(&Type::Union(UnionId(at)), &found.name, found.imported, found.span);
+}
+
+fn listed_type(declared: Declared) -> Option<Type> {
+    match declared {
+        Declared::Struct(id) => Some(Type::Struct(id)),
+        Declared::Union(id) => Some(Type::Union(id)),
+        Declared::Enum(id) => Some(Type::Enum(id)),
+        _ => None,
     }
-    for (at, found) in model.enums.iter().enumerate() {
-        report(&Type::Enum(EnumId(at)), &found.name, found.imported, found.span);
+}
+
+/// Returns the number of times that each identifier stands in the files on disk.
+fn words(compilation: &Compilation) -> HashMap<String, usize> {
+    let mut words = HashMap::new();
+    for file in compilation.sources.files().iter().filter(|file| file.role != Role::BuiltIn) {
+        let (tree, _) = parse(&file.text);
+        for token in tree.tokens().filter(|token| token.kind() == SyntaxKind::Ident) {
+            *words.entry(token.text().to_owned()).or_default() += 1;
+        }
     }
+    words
 }
