@@ -69,8 +69,8 @@ impl<'m> Comparison<'m> {
         }
     }
 
-    /// Compares what type libraries say about the ways to call an interface. A `[dual]` interface is
-    /// one of `[oleautomation]`, too.
+    /// Compares what type libraries say about the ways to call an interface. A `[dual]` interface
+    /// is one of `[oleautomation]`, too.
     fn flags(&mut self, old: &Interface, new: &Interface) {
         let lost = old.about.flags & !new.about.flags;
         let is_automation = new.about.flags & (DUAL | OLEAUTOMATION) != 0;
