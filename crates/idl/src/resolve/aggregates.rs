@@ -4,7 +4,7 @@ use super::automation::is_automation;
 use super::limits::MEMBERS_MAX;
 use super::typedefs::POINTER_SIZED;
 use super::types::{Context, Place, base_type};
-use super::values::Variable;
+use super::values::{Variable, sizes_test_for_null};
 use super::{Named, Resolver, attributes, enum_type, find, has, struct_type};
 use crate::model::typelib::flags;
 use crate::model::{
@@ -150,9 +150,14 @@ impl Resolver<'_> {
         span: Span,
     ) -> (Vec<Field>, Option<(Type, Arith, Option<Arith>)>) {
         // Sizes may refer to later members, so the integer members are collected first.
-        if !self.check_names(members.iter().filter_map(|member| member.declarator.as_ref()), "members") {
+        let declarators = members.iter().filter_map(|member| member.declarator.as_ref());
+        if !self.check_names(declarators.filter(|declarator| !declarator.name.name.is_empty()), "members") {
             return (Vec::new(), None);
         }
+        let is_empty = members.is_empty();
+        let mut units = self.units(members);
+        let mut parts = units.as_mut().map(|units| std::mem::take(&mut units.parts)).unwrap_or_default();
+        let members = units.as_ref().map_or(members, |units| &units.members);
         let variable = |member: &Member| {
             let declarator = member.declarator.as_ref()?;
             Some(Variable { name: declarator.name.name.clone(), ty: self.scalar_type(&member.spec, declarator) })
@@ -183,32 +188,23 @@ impl Resolver<'_> {
                     conformant = Some((pointer.to, size, length));
                     // The array's name is kept as a field of type void, which takes no space.
                     variables.truncate(at);
-                    fields.push(Field {
-                        name: declarator.name.name.clone(),
-                        ty: Type::Void,
-                        named: self.named_by(&member.spec),
-                        range: None,
-                        switch: None,
-                        varying: None,
-                        span: declarator.span,
-                    });
+                    let named = self.named_by(&member.spec);
+                    fields.push(Field::new(declarator.name.name.clone(), Type::Void, named, declarator.span));
                 }
                 continue;
+            }
+            if sizes_test_for_null(&member.attributes, &variables) {
+                self.member_reasons.1.get_or_insert("a size that depends on whether a pointer is null");
             }
             let range = self.range(&member.attributes, &ty);
             let switch = self.switch(&member.attributes, &ty, declarator, &variables, "the structure", false);
             let varying = self.varying(&member.attributes, &ty, &context);
-            fields.push(Field {
-                name: declarator.name.name.clone(),
-                ty,
-                named: self.named_by(&member.spec),
-                range,
-                switch,
-                varying,
-                span: declarator.span,
-            });
+            let bits = parts.remove(&declarator.name.name).unwrap_or_default();
+            let named = self.named_by(&member.spec);
+            let field = Field::new(declarator.name.name.clone(), ty, named, declarator.span);
+            fields.push(Field { range, switch, varying, bits, ..field });
         }
-        if members.is_empty() {
+        if is_empty {
             let error = Diagnostic::error("empty-struct", span, "a structure has at least one member");
             self.report(error);
         }
@@ -281,8 +277,12 @@ impl Resolver<'_> {
             return false;
         }
         let ends_open = |id: &StructId| self.model.structs[id.0].conformant.is_some();
-        if is_last && matches!(ty, Type::Struct(id) if ends_open(id)) {
-            self.member_reasons.1.get_or_insert("a structure whose last member ends in an open array");
+        if matches!(ty, Type::Struct(id) if ends_open(id)) {
+            let why = match is_last {
+                true => "a structure whose last member ends in an open array",
+                false => "a structure with a member that ends in an open array",
+            };
+            self.member_reasons.1.get_or_insert(why);
         } else if matches!(inner, Type::Struct(id) if ends_open(id)) {
             let error = Diagnostic::error(
                 "open-array-inside",

@@ -186,7 +186,7 @@ impl Resolver<'_> {
                 );
                 let name = declarator.name.name.clone();
                 let named = self.named_by(&member.spec);
-                Some(Field { name, ty, named, range: None, switch: None, varying, span: declarator.span })
+                Some(Field { varying, ..Field::new(name, ty, named, declarator.span) })
             }
         };
         let (mut cases, mut labels) = (Vec::new(), Vec::new());

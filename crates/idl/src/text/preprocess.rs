@@ -33,13 +33,15 @@ pub(crate) enum FileDirective {
     Once,
 }
 
-/// The macros that are defined before a file is read. Conditions test MIDL's version.
-pub(crate) const PREDEFINED: [(&str, i64); 1] = [("__midl", 801)];
+/// The macros that are defined before a file is read. Conditions test the versions of MIDL and of
+/// widl, and whether GUID is declared, which is a built-in type.
+pub(crate) const PREDEFINED: [(&str, i64); 3] = [("__midl", 801), ("__WIDL__", 0x800), ("GUID_DEFINED", 1)];
 
 /// The maximum depth of nested macro replacements.
 const DEPTH_MAX: usize = 16;
-/// The maximum number of tokens that the macros of a file may produce in all.
-const REPLACED_MAX: usize = 100_000;
+/// The number of tokens that the macros of any file may produce in all. Each byte of the file
+/// permits one more.
+const REPLACED_LEAST: usize = 100_000;
 /// The number of bytes of a token that count as one token more.
 const WORD_LENGTH: usize = 32;
 
@@ -60,6 +62,8 @@ pub(crate) struct Preprocessor<'a> {
     outer: usize,
     /// The number of tokens that macros produced, intermediate ones included.
     replaced: usize,
+    /// The number of tokens that macros may produce.
+    replaced_max: usize,
     /// The use of a macro with parameters whose arguments are not complete.
     call: Option<Call>,
     /// The significant tokens: without trivia, directives and conditionally excluded tokens.
@@ -93,11 +97,20 @@ pub(crate) fn preprocess(
 impl<'a> Preprocessor<'a> {
     /// Returns a preprocessor that uses these macros and adds to them.
     pub(crate) fn new(macros: &'a mut Macros) -> Self {
-        Self { macros, conditions: Vec::new(), outer: 0, replaced: 0, call: None, tokens: Vec::new() }
+        Self {
+            macros,
+            conditions: Vec::new(),
+            outer: 0,
+            replaced: 0,
+            replaced_max: REPLACED_LEAST,
+            call: None,
+            tokens: Vec::new(),
+        }
     }
 
     /// Processes a token.
     pub(crate) fn token(&mut self, files: &mut Files<'_>, token: Token) -> Option<FileDirective> {
+        self.replaced_max = self.replaced_max.saturating_add((token.span.end - token.span.start) as usize);
         match token.kind {
             TokenKind::Directive => {
                 // A directive ends the use of a macro, so that conditions expand their own macros.
@@ -168,7 +181,7 @@ impl<'a> Preprocessor<'a> {
 
     /// Ends a macro's use that is not complete: the name of a macro without arguments is a name.
     fn end_call(&mut self, files: &mut Files<'_>) {
-        let Some(call) = self.call.take().filter(|_| self.replaced < REPLACED_MAX) else { return };
+        let Some(call) = self.call.take().filter(|_| self.replaced < self.replaced_max) else { return };
         if call.is_open() {
             let error = Diagnostic::error("syntax", call.name.span, "the arguments of this macro do not end");
             files.diagnostics.push(error.help("add `)`"));
@@ -179,15 +192,15 @@ impl<'a> Preprocessor<'a> {
 
     /// Counts a token of a replacement. Whether the macros of the file may produce it.
     fn count(&mut self, files: &mut Files<'_>, token: Token) -> bool {
-        if self.replaced >= REPLACED_MAX {
+        if self.replaced >= self.replaced_max {
             return false;
         }
         self.replaced += 1 + (token.span.end - token.span.start) as usize / WORD_LENGTH;
-        if self.replaced >= REPLACED_MAX {
+        if self.replaced >= self.replaced_max {
             let error = Diagnostic::error("too-long", token.span, "the macros of this file expand to too much text");
-            files.diagnostics.push(error.help(format!("macros expand to at most {REPLACED_MAX} words")));
+            files.diagnostics.push(error.help(format!("macros expand to at most {} words", self.replaced_max)));
         }
-        self.replaced < REPLACED_MAX
+        self.replaced < self.replaced_max
     }
 
     fn directive(&mut self, files: &mut Files<'_>, token: Token) -> Option<FileDirective> {
@@ -278,8 +291,9 @@ impl<'a> Preprocessor<'a> {
         let function_like =
             words.get(1).is_some_and(|next| files.sources.text(next.span) == "(" && next.span.start == name.span.end);
         let key = files.sources.text(name.span).to_owned();
-        // `#define OBVIA(x)` hides attributes from other tools. Here the attributes count.
-        if function_like && key == "OBVIA" {
+        // `#define OBVIA(x)` hides attributes from other tools. Here the attributes count. Headers of
+        // C define `interface`, which is a keyword here.
+        if function_like && key == "OBVIA" || key == "interface" {
             return;
         }
         let (params, body) = match parameters(files.sources, &words[1..]) {
