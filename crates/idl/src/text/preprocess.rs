@@ -291,8 +291,8 @@ impl<'a> Preprocessor<'a> {
         let function_like =
             words.get(1).is_some_and(|next| files.sources.text(next.span) == "(" && next.span.start == name.span.end);
         let key = files.sources.text(name.span).to_owned();
-        // `#define OBVIA(x)` hides attributes from other tools. Here the attributes count. Headers of
-        // C define `interface`, which is a keyword here.
+        // `#define OBVIA(x)` hides attributes from other tools. Here the attributes count. Some C
+        // headers define `interface`, which is a keyword here.
         if function_like && key == "OBVIA" || key == "interface" {
             return;
         }
