@@ -330,6 +330,9 @@ fn an_interface_may_extend_one_that_is_declared_below() {
     let methods = found.model.all_methods(obvia_idl::model::InterfaceId(id("IC")));
     let names: Vec<(&str, u16)> = methods.iter().map(|method| (method.name.as_str(), method.opnum)).collect();
     assert_eq!(names, [("IAM", 3), ("IBM", 4), ("ICM", 5)]);
+    let header = emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}")).header;
+    let at = |name: &str| header.find(&format!("struct {name} : ")).expect("a class");
+    assert!(at("IA") < at("IB") && at("IB") < at("IC"), "{header}");
     let circle = format!("interface IB;\n{}{}", interface(1, "IA", "IB"), interface(2, "IB", "IA"));
     let failure = Compiler::new().check_text(Path::new("x.idl"), &circle).expect_err("a circle");
     assert!(failure.diagnostics.iter().all(|one| one.code == "undeclared-interface"), "{failure}");
