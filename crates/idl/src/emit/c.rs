@@ -69,8 +69,8 @@ pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnos
     })
 }
 
-/// Returns the file's own interfaces, each after its base: C++ needs the declaration of a base class
-/// first, and an interface with a forward declaration may stand before its base.
+/// Returns the file's own interfaces, each after its base. C++ needs the base class first, but an
+/// interface with a forward declaration may stand before its base.
 fn own_interfaces(model: &Model) -> Vec<InterfaceId> {
     let all = (0..model.interfaces.len()).map(InterfaceId);
     let is_own = |id: &InterfaceId| !model.interfaces[id.0].imported && !model.interfaces[id.0].is_bare;

@@ -79,7 +79,7 @@ impl Resolver<'_> {
             _ => self.innermost(spec, declarator, attributes, context)?,
         };
         let sizes = sizes(attributes);
-        // A BSTR is a text without [string], which has no further meaning.
+        // A BSTR is a text already: [string] adds nothing.
         let mut text = has(attributes, "string") && !is_automation(spec);
         // A typedef's pointer counts as a written star: the declaration's attributes apply to it.
         let mut named_class = None;

@@ -244,8 +244,7 @@ fn tests_for_null(expr: &Expr, variables: &[Variable]) -> bool {
 /// Whether an expression is the name of a pointer.
 fn tested_pointer(expr: &Expr, variables: &[Variable]) -> bool {
     let ExprKind::Name(name) = &expr.kind else { return false };
-    let is_pointer = |variable: &&Variable| matches!(variable.ty, Some(Type::Pointer(_)));
-    variables.iter().find(|variable| variable.name == *name).as_ref().is_some_and(is_pointer)
+    variables.iter().any(|variable| variable.name == *name && matches!(variable.ty, Some(Type::Pointer(_))))
 }
 
 /// Returns the value that a variable of the type has after an assignment.

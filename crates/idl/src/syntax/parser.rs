@@ -389,7 +389,7 @@ impl<'a> Parser<'a> {
             );
         }
         let params = self.node(SyntaxKind::Params, Self::params)?;
-        // `= 0` is C++'s word for a method without a body, as which every method counts.
+        // In C++ `= 0` marks a pure virtual method, and every method is one.
         if self.peek_text() == Some("=") && self.text_at(1) == Some("0") {
             self.at += 2;
         }
