@@ -22,6 +22,9 @@ use std::collections::HashMap;
 /// structure.
 const GUID_TAG: &str = "_GUID";
 
+/// The reason why structures are not supported that contain one with an open array.
+pub(super) const OPEN_MEMBER: &str = "a structure with a member that ends in an open array";
+
 impl Resolver<'_> {
     pub(super) fn struct_type(&mut self, decl: &StructDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
         let declared = self.declaring.take();
@@ -174,7 +177,7 @@ impl Resolver<'_> {
             let ty = self.full_type(spec, declarator, &member.attributes, Place::Member, &context);
             let Some(ty) = ty else { continue };
             self.note_pointer(&ty, spec);
-            if !self.check_by_value(&ty, declarator.span, at + 1 == members.len()) {
+            if !self.check_by_value(&ty, declarator.span, Some(OPEN_MEMBER)) {
                 continue;
             }
             let open = matches!(declarator.dimensions.first(), Some(Dimension::Open(_)));
@@ -269,19 +272,15 @@ impl Resolver<'_> {
         check_complete
     }
 
-    /// Whether a type may be that of a member. A structure that ends in an open array may be that
-    /// of the last one.
-    pub(super) fn check_by_value(&mut self, ty: &Type, span: Span, is_last: bool) -> bool {
+    /// Whether a type may be that of a member. A structure that ends in an open array may be if
+    /// `open` is the reason why the surrounding type is not supported then.
+    pub(super) fn check_by_value(&mut self, ty: &Type, span: Span, open: Option<&'static str>) -> bool {
         let inner = array_of(ty);
         if !self.check_complete(ty, span) {
             return false;
         }
         let ends_open = |id: &StructId| self.model.structs[id.0].conformant.is_some();
-        if matches!(ty, Type::Struct(id) if ends_open(id)) {
-            let why = match is_last {
-                true => "a structure whose last member ends in an open array",
-                false => "a structure with a member that ends in an open array",
-            };
+        if let (Some(why), true) = (open, matches!(ty, Type::Struct(id) if ends_open(id))) {
             self.member_reasons.1.get_or_insert(why);
         } else if matches!(inner, Type::Struct(id) if ends_open(id)) {
             let error = Diagnostic::error(
