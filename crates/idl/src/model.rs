@@ -21,7 +21,8 @@ mod types;
 
 pub use base::Base;
 pub use declarations::{
-    Arm, Const, Direction, Enum, Field, Interface, Method, Param, Returns, Struct, Transfer, Typedef, Union, Varying,
+    Arm, BitField, Const, Direction, Enum, Field, Interface, Method, Param, Returns, Struct, Transfer, Typedef, Union,
+    Varying,
 };
 pub use dispatch::{About, Help, Kind, Member, Memory, Variant};
 pub use known::Known;

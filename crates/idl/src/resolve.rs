@@ -4,11 +4,13 @@
 mod aggregates;
 mod attributes;
 mod automation;
+mod bit_fields;
 mod codes;
 mod dispinterface;
 mod interface;
 mod library;
 mod limits;
+mod order;
 mod plain;
 pub(crate) mod prelude;
 mod reserved;
@@ -22,7 +24,7 @@ mod values;
 use crate::model::{
     Base, Const, DeclarationCounts, EnumId, Field, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value,
 };
-use crate::syntax::ast::{Attribute, Expr, Ident, Item, TypeSpec};
+use crate::syntax::ast::{Attribute, Expr, Ident, Item, TypeKind, TypeSpec};
 use crate::text::diagnostic::{DIAGNOSTICS_MAX, Diagnostic, most_like};
 use crate::text::preprocess::PREDEFINED;
 use crate::text::source::Span;
@@ -81,6 +83,7 @@ pub(crate) struct Resolver<'a> {
     /// The interfaces by their UUIDs.
     uuids: HashMap<u128, InterfaceId>,
     prelude: prelude::Prelude,
+    order: order::Order,
     diagnostics: &'a mut Vec<Diagnostic>,
     permissive: bool,
     imported: bool,
@@ -135,6 +138,7 @@ impl<'a> Resolver<'a> {
             defined: HashSet::new(),
             uuids: HashMap::new(),
             prelude: prelude::Prelude::default(),
+            order: order::Order::default(),
             diagnostics,
             permissive,
             imported: false,
@@ -151,9 +155,11 @@ impl<'a> Resolver<'a> {
     pub(crate) fn file(&mut self, items: &[Item], imported: bool) {
         self.imported = imported;
         self.pointer_default = PointerClass::Unique;
+        self.note_interfaces(items);
         for item in items {
             self.item(item);
         }
+        self.end_order();
     }
 
     /// Marks all declarations so far as built in. With `automation` they are Automation's types.
@@ -197,7 +203,7 @@ impl<'a> Resolver<'a> {
             Item::Type(spec) => {
                 self.spec_type(spec, None);
             }
-            Item::Interface(interface) => self.interface(interface),
+            Item::Interface(interface) => self.interface_in_order(interface),
             // The parser accepts functions with [local] only, for which Windows' headers have the
             // code.
             Item::Method(method) => {
@@ -224,19 +230,28 @@ impl<'a> Resolver<'a> {
         let first_one = &self.model.structs[first.0];
         let is_same = |(one, other): (&Field, &Field)| one.name == other.name && one.ty == other.ty;
         let is_last = first != second && second.0 + 1 == self.model.structs.len();
-        let repeats = is_last
-            && first_one.fields.len() == last.fields.len()
+        let repeats = first_one.fields.len() == last.fields.len()
             && first_one.conformant == last.conformant
             && first_one.fields.iter().zip(&last.fields).all(is_same);
-        if !repeats
-            || self.types.values().filter(|known| matches!(&known.what, Named::Type(other) if *other == ty)).count() > 0
-        {
+        if !is_last || !repeats && !self.is_other_view(known, &ty, first_one.span, last.span) {
             return ty;
         }
-        let known = known.clone();
+        let (known, first_span, span) = (known.clone(), first_one.span, last.span);
+        if !repeats {
+            self.report(other_view(name, span, first_span));
+        }
         self.model.structs.pop();
         self.defined.remove(&ty);
+        // The tag of the repetition stands for the first one.
+        let tags = self.types.values_mut().filter(|tag| matches!(&tag.what, Named::Type(other) if *other == ty));
+        tags.for_each(|tag| tag.what = Named::Type(known.clone()));
         known
+    }
+
+    /// Whether two types of one name that two files declare have the same layout, so that the
+    /// second one may stand for another view of the first.
+    fn is_other_view(&self, first: &Type, second: &Type, one: Span, other: Span) -> bool {
+        one.file != other.file && self.model.layout(first) == self.model.layout(second)
     }
 
     fn declare_type(&mut self, name: &Ident, what: Named) {
@@ -331,6 +346,10 @@ impl<'a> Resolver<'a> {
     }
 
     fn constant(&mut self, spec: &TypeSpec, declarator: &crate::syntax::ast::Declarator, value: &Expr) {
+        // In a constant, a BSTR is a text like any other.
+        let is_bstr = matches!(spec.kind, TypeKind::Automation("BSTR"));
+        let kind = if is_bstr { TypeKind::Base("LPWSTR") } else { spec.kind.clone() };
+        let spec = &TypeSpec { kind, ..spec.clone() };
         let ty = self.declared_type(spec, declarator, &[], types::Place::Const);
         let Some(found) = self.evaluate(value) else {
             return;
@@ -410,6 +429,12 @@ fn declared_twice(name: &Ident, first: Option<Span>) -> Diagnostic {
         Some(first) => error.related(first, "first declared here").help("give one of them another name"),
         None => error.help("give one of them another name"),
     }
+}
+
+/// Returns the warning for a type of an earlier file that is declared again in other words.
+fn other_view(name: &str, span: Span, first: Span) -> Diagnostic {
+    let warning = Diagnostic::warning("declared-again", span, format!("`{name}` is declared again, as another type"));
+    warning.related(first, "this declaration counts").help("it has the same size; declare the type in one file")
 }
 
 /// Returns the key of an interface in the set of defined types.

@@ -84,10 +84,9 @@ fn pointers_to_void_are_for_local_methods() {
     for line in ["typedef void *HTHING;", "void *thing;", "void **p;", "M(const void *a, const S *s, S t)"] {
         assert!(header.contains(line), "{line}\n{header}");
     }
-    for (method, code) in [("[in] HTHING a", "void-pointer"), ("[in] S *s", "incomplete-type")] {
-        let text = with(types, &format!("HRESULT M({method});"));
-        let failure = Compiler::new().check_text(Path::new("x.idl"), &text).expect_err("it does not travel");
-        assert_eq!(failure.diagnostics[0].code, code, "{failure}");
+    for (method, why) in [("[in] HTHING a", "leads to an unknown number of bytes"), ("[in] S *s", "a pointer to void")]
+    {
+        refused_by_all(&with(types, &format!("HRESULT M({method});")), why);
     }
 }
 
@@ -111,8 +110,7 @@ fn unions_of_c_have_no_discriminant() {
     for line in ["int32_t number;", "double real;", "double *more;", "V_u2 u2;", "OBVIA_HAS_SIZE(V, 24);"] {
         assert!(header.contains(line), "{line}\n{header}");
     }
-    let failure = Compiler::new().check_text(Path::new("x.idl"), &with(types, "HRESULT M([in] V *v);"));
-    assert_eq!(failure.expect_err("it does not travel").diagnostics[0].code, "incomplete-type");
+    refused_by_all(&with(types, "HRESULT M([in] V *v);"), "leads to `V_u2`, a union without cases");
 }
 
 #[test]
@@ -299,4 +297,132 @@ fn every_declaration_of_the_prelude_is_correct() {
     let own = text.replace("typedef unsigned short VARTYPE;", "");
     let found = check(&format!("import \"oaidl.idl\";\n{own}"));
     assert!(found.model.structs.len() > 30, "{}", found.model.structs.len());
+}
+
+#[test]
+fn classes_may_list_interfaces_that_no_file_declares() {
+    let found = check(&format!(
+        "import \"oaidl.idl\";\n[{UUID}] coclass C {{ [default] interface ILater; [source] dispinterface DLater; }};"
+    ));
+    let codes: Vec<&str> = found.warnings.iter().map(|one| one.code).collect();
+    assert_eq!((codes, found.model.coclasses[0].interfaces.len()), (vec!["announced"; 2], 2));
+    assert!(found.model.interfaces.iter().any(|one| one.name == "ILater" && one.is_bare));
+    let text = "struct S { long a; };\ncoclass C { interface S; };";
+    let failure = Compiler::new().check_text(Path::new("x.idl"), text).expect_err("a structure");
+    assert!(failure.diagnostics[0].message.contains("`S` is no interface"), "{failure}");
+}
+
+#[test]
+fn an_interface_may_extend_one_that_is_declared_below() {
+    let interface = |at: u8, name: &str, base: &str| {
+        format!(
+            "[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a{at:02x})] interface {name} : {base} {{ HRESULT {name}M(); }}\n"
+        )
+    };
+    let text = format!(
+        "import \"unknwn.idl\";\ninterface IA;\n{}{}{}",
+        interface(1, "IC", "IB"),
+        interface(2, "IB", "IA"),
+        interface(3, "IA", "IUnknown")
+    );
+    let found = check(&text);
+    let id = |name: &str| found.model.interfaces.iter().position(|one| one.name == name).expect("declared");
+    let methods = found.model.all_methods(obvia_idl::model::InterfaceId(id("IC")));
+    let names: Vec<(&str, u16)> = methods.iter().map(|method| (method.name.as_str(), method.opnum)).collect();
+    assert_eq!(names, [("IAM", 3), ("IBM", 4), ("ICM", 5)]);
+    let header = emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}")).header;
+    let at = |name: &str| header.find(&format!("struct {name} : ")).expect("a class");
+    assert!(at("IA") < at("IB") && at("IB") < at("IC"), "{header}");
+    let circle = format!("interface IB;\n{}{}", interface(1, "IA", "IB"), interface(2, "IB", "IA"));
+    let failure = Compiler::new().check_text(Path::new("x.idl"), &circle).expect_err("a circle");
+    assert!(failure.diagnostics.iter().all(|one| one.code == "undeclared-interface"), "{failure}");
+}
+
+#[test]
+fn bit_fields_are_parts_of_integers() {
+    let text = "struct S { char a; unsigned long b : 3, c : 29; unsigned long d : 1; unsigned long : 4; unsigned short e : 2; \
+                unsigned short : 0; unsigned short f : 1; long bits; };";
+    let found = check(&with(text, "HRESULT M([in] struct S *s);"));
+    let one = found.model.structs.iter().find(|one| one.name == "S").expect("declared");
+    let fields: Vec<(&str, usize)> = one.fields.iter().map(|one| (one.name.as_str(), one.bits.len())).collect();
+    assert_eq!(fields, [("a", 0), ("bits2", 2), ("bits3", 2), ("bits4", 1), ("bits5", 1), ("bits", 0)]);
+    assert_eq!(one.measure.size, 20);
+    let header = emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}")).header;
+    for line in ["uint32_t bits2;", "uint32_t b : 3;", "uint32_t c : 29;", "uint32_t  : 4;", "uint16_t f : 1;"] {
+        assert!(header.contains(line), "{line}\n{header}");
+    }
+    for wrong in ["float a : 1", "long a : 33", "long a : 0", "long *a : 1"] {
+        let failure = Compiler::new().check_text(Path::new("x.idl"), &format!("struct S {{ {wrong}; }};"));
+        assert_eq!(failure.expect_err(wrong).diagnostics[0].code, "bad-bit-field");
+    }
+}
+
+#[test]
+fn sizes_that_test_a_pointer_are_refused_by_back_ends() {
+    let sized = |size: &str| {
+        format!("HRESULT M([in] long n, [out, size_is(n), length_is({size})] long *a, [in, unique] long *p);")
+    };
+    for size in ["p ? *p : n", "!p ? n : *p"] {
+        refused_by_all(&with("", &sized(size)), "a size that depends on whether a pointer is null");
+    }
+    let failure = Compiler::new().check_text(Path::new("x.idl"), &with("", &sized("p + 1"))).expect_err("a pointer");
+    assert_eq!(failure.diagnostics[0].code, "not-an-integer");
+}
+
+#[test]
+fn parameters_of_other_types_than_automations_are_refused_by_back_ends() {
+    let text = with("", "[id(1)] HRESULT M([in, string] wchar_t *x);").replace(": IUnknown", ": IDispatch");
+    assert_eq!(check(&text).warnings[0].code, "not-automation");
+    let errors = emit::rust::emit(&check(&text)).expect_err("not yet");
+    assert!(errors[0].message.contains("`x` that is of no type that calls by name have"), "{errors:?}");
+}
+
+#[test]
+fn types_of_other_files_may_be_declared_again_with_the_same_size() {
+    let folder = ground::Folder::new("idl-declared-again");
+    let first = "typedef void *H;\ntypedef struct _P { long a, b; } P;";
+    std::fs::write(folder.join("a.idl"), first).expect("the folder can be written to");
+    let check = |text: &str| {
+        std::fs::write(folder.join("b.idl"), format!("import \"a.idl\";\n{text}"))
+            .expect("the folder can be written to");
+        Compiler::new().check(&folder.join("b.idl"))
+    };
+    let found = check("typedef hyper H;\ntypedef struct _Q { long x; float y; } P;\nstruct R { struct _Q q; H h; };")
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    let codes: Vec<&str> = found.warnings.iter().map(|one| one.code).collect();
+    assert_eq!((codes, found.model.structs.len(), found.model.typedefs.len()), (vec!["declared-again"; 2], 2, 2));
+    for other in ["typedef short H;", "typedef struct _Q { long x; } P;"] {
+        assert_eq!(check(other).expect_err(other).diagnostics[0].code, "duplicate-name");
+    }
+}
+
+#[test]
+fn structures_may_contain_those_that_end_in_open_arrays() {
+    let types = "typedef struct W { short n; [size_is(n)] byte more[]; } W;\ntypedef struct X { W w; long a; } X;";
+    refused_by_all(&with(types, "HRESULT M([in] X *x);"), "a structure with a member that ends in an open array");
+    let local = with(types, "HRESULT M([in] X *x);").replace("[object,", "[object, local,");
+    let header = emit::c::emit(&check(&local), "x").unwrap_or_else(|errors| panic!("{errors:?}")).header;
+    assert!(
+        header.contains("__extension__ uint8_t more[0];") && header.contains("OBVIA_LIES_AT(X, a, 4);"),
+        "{header}"
+    );
+}
+
+#[test]
+fn words_of_c_headers_do_not_change_the_language() {
+    let text = "#define interface struct\n#ifdef __WIDL__\n#ifdef GUID_DEFINED\nconst long A = __WIDL__;\n#endif\n#endif\n\
+                typedef int (__stdcall FARPROC)();\ntypedef FARPROC *CALL;\nconst BSTR T = L\"a\";\nconst long \\\n B = 1;\n\
+                interface ILater;";
+    let model = check(text).model;
+    assert_eq!(value(&model, "A"), Some(Value::Int(0x800)));
+    assert_eq!(value(&model, "T"), Some(Value::Text("a".to_owned())));
+    let methods = "HRESULT M([in, string] BSTR *t) = 0;";
+    check(&with("", methods));
+    let events =
+        format!("import \"oaidl.idl\";\n[odl, {UUID}] interface IEvents : IUnknown {{ void Changed([in] long n); }}");
+    assert!(check(&events).model.interfaces.last().is_some_and(|one| one.local));
+    let sink = format!(
+        "import \"oaidl.idl\";\ninterface ISink;\n[{UUID}] dispinterface ISink {{ properties: methods: [id(1)] void M(); }}"
+    );
+    assert_eq!(check(&sink).model.dispinterfaces.len(), 1);
 }

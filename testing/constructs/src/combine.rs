@@ -54,6 +54,7 @@ pub const CONSTRUCTS: &[Construct] = &[
     wide("named_array", "typedef long @[3];", "@"),
     construct("values", "struct @ { long a; double b; boolean c; };", "struct @"),
     wide("padded", "struct @_in { byte a; hyper b; }; typedef struct { struct @_in c[2]; short d; } @;", "@"),
+    wide("bits", "struct @ { byte a; unsigned long b : 3, c : 29; unsigned short d : 1; short e; };", "struct @"),
     wide("limited", "typedef struct { [range(1, 9)] long a; } @;", "@"),
     construct("pointing", "typedef struct @ { long n; [size_is(n)] long *a; struct @ *next; } @;", "@"),
     construct("circular", "typedef struct @ { [ptr] struct @ *next; long a; } @;", "@"),

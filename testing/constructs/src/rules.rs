@@ -131,7 +131,7 @@ const fn arguments(rule: Rule) -> Rule {
 
 const SWITCHED: &str = "a union whose discriminant is not simply another member";
 const ENDS_OPEN: &str = "a structure that ends in an open array";
-const LAST_OPEN: &str = "a structure whose last member ends in an open array";
+const LAST_OPEN: &str = "a structure with a member that ends in an open array";
 const AUTOMATED: &str = "one of Automation's types";
 /// Places where the types of Automation are no values, and no pointers to one that are never null.
 const AUTOMATED_PLACES: &[Names] = &[

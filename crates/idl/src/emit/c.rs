@@ -35,6 +35,7 @@ use crate::model::{InterfaceId, Method, Model, Object, Param, Type, all_arms};
 use crate::plan::{MethodPlan, ParamPlan, Passing, plan, unsupported};
 use crate::text::source::Span;
 use crate::text::writer::Writer;
+use std::collections::HashSet;
 
 /// The C source for a file's declarations.
 #[derive(Clone, Debug)]
@@ -54,9 +55,7 @@ pub struct Source {
 /// The methods that this back end does not support, each with the reason.
 pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnostic>> {
     let model = &compilation.model;
-    let all = (0..model.interfaces.len()).map(InterfaceId);
-    let is_own = |id: &InterfaceId| !model.interfaces[id.0].imported && !model.interfaces[id.0].is_bare;
-    let own: Vec<InterfaceId> = all.filter(is_own).collect();
+    let own = own_interfaces(model);
     let mut refused: Vec<Diagnostic> = own.iter().flat_map(|id| refuse(model, *id)).collect();
     refused.extend(automation(model));
     refused.extend(clashes::clashes(model));
@@ -68,6 +67,15 @@ pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnos
         stubs: stubs(compilation, stem, &own),
         projection: projection::header(compilation, stem, &own),
     })
+}
+
+/// Returns the file's own interfaces, each after its base. C++ needs the base class first, but an
+/// interface with a forward declaration may stand before its base.
+fn own_interfaces(model: &Model) -> Vec<InterfaceId> {
+    let all = (0..model.interfaces.len()).map(InterfaceId);
+    let is_own = |id: &InterfaceId| !model.interfaces[id.0].imported && !model.interfaces[id.0].is_bare;
+    let mut known = HashSet::new();
+    all.filter(is_own).flat_map(|id| model.lineage(id)).filter(|id| is_own(id) && known.insert(*id)).collect()
 }
 
 /// Writes the comment that names the IDL file.

@@ -58,8 +58,26 @@ pub struct Field {
     /// The elements that travel in NDR. `None` unless the field is an array of fixed size that
     /// travels only in part.
     pub varying: Option<Varying>,
+    /// The bit fields of which the field consists, the lowest bits first.
+    pub bits: Vec<BitField>,
     /// The field's place in the source.
     pub span: Span,
+}
+
+impl Field {
+    /// Returns a field whose values travel as they are. `named` is the index of its typedef.
+    pub fn new(name: String, ty: Type, named: Option<usize>, span: Span) -> Self {
+        Self { name, ty, named, range: None, switch: None, varying: None, bits: Vec::new(), span }
+    }
+}
+
+/// A bit field, which is a part of an integer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BitField {
+    /// The bit field's name. Empty for bits without a name.
+    pub name: String,
+    /// The number of bits.
+    pub width: u32,
 }
 
 /// The elements of an array of fixed size that travel in NDR. In memory and in FLAT all elements

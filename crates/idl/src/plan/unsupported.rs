@@ -50,9 +50,20 @@ fn reason(model: &Model, method: &Method) -> Option<(Span, String)> {
                 "is an object of the interface `{}`, which is only announced",
                 model.interfaces[id.0].name
             )),
-            ty => Some(format!("leads to {}", model.unsupported.get(ty)?)),
+            ty => model.unsupported.get(ty).map(|why| format!("leads to {why}")).or_else(|| opaque_reason(model, ty)),
         };
         let why = param.unsupported.clone().or_else(leads)?;
         Some((param.span, format!("has a parameter `{}` that {why}", param.name)))
     })
+}
+
+/// Returns the reason why no call can carry a type, such as `leads to "U", a union without cases`.
+fn opaque_reason(model: &Model, ty: &Type) -> Option<String> {
+    let found = model.opaque.get(ty)?;
+    let name = match &found.of {
+        Type::Union(id) => &model.unions[id.0].name,
+        Type::Struct(id) => &model.structs[id.0].name,
+        _ => return None,
+    };
+    Some(format!("leads to `{name}`, {}", found.why))
 }

@@ -4,7 +4,7 @@ use super::automation::is_automation;
 use super::limits::MEMBERS_MAX;
 use super::typedefs::POINTER_SIZED;
 use super::types::{Context, Place, base_type};
-use super::values::Variable;
+use super::values::{Variable, sizes_test_for_null};
 use super::{Named, Resolver, attributes, enum_type, find, has, struct_type};
 use crate::model::typelib::flags;
 use crate::model::{
@@ -21,6 +21,9 @@ use std::collections::HashMap;
 /// The tag of the GUID structure in C headers. A typedef of a pointer may use it before the
 /// structure.
 const GUID_TAG: &str = "_GUID";
+
+/// The reason why structures are not supported that contain one with an open array.
+pub(super) const OPEN_MEMBER: &str = "a structure with a member that ends in an open array";
 
 impl Resolver<'_> {
     pub(super) fn struct_type(&mut self, decl: &StructDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
@@ -150,9 +153,14 @@ impl Resolver<'_> {
         span: Span,
     ) -> (Vec<Field>, Option<(Type, Arith, Option<Arith>)>) {
         // Sizes may refer to later members, so the integer members are collected first.
-        if !self.check_names(members.iter().filter_map(|member| member.declarator.as_ref()), "members") {
+        let declarators = members.iter().filter_map(|member| member.declarator.as_ref());
+        if !self.check_names(declarators.filter(|declarator| !declarator.name.name.is_empty()), "members") {
             return (Vec::new(), None);
         }
+        let is_empty = members.is_empty();
+        let mut units = self.units(members);
+        let mut parts = units.as_mut().map(|units| std::mem::take(&mut units.parts)).unwrap_or_default();
+        let members = units.as_ref().map_or(members, |units| &units.members);
         let variable = |member: &Member| {
             let declarator = member.declarator.as_ref()?;
             Some(Variable { name: declarator.name.name.clone(), ty: self.scalar_type(&member.spec, declarator) })
@@ -169,7 +177,7 @@ impl Resolver<'_> {
             let ty = self.full_type(spec, declarator, &member.attributes, Place::Member, &context);
             let Some(ty) = ty else { continue };
             self.note_pointer(&ty, spec);
-            if !self.check_by_value(&ty, declarator.span, at + 1 == members.len()) {
+            if !self.check_by_value(&ty, declarator.span, Some(OPEN_MEMBER)) {
                 continue;
             }
             let open = matches!(declarator.dimensions.first(), Some(Dimension::Open(_)));
@@ -183,32 +191,23 @@ impl Resolver<'_> {
                     conformant = Some((pointer.to, size, length));
                     // The array's name is kept as a field of type void, which takes no space.
                     variables.truncate(at);
-                    fields.push(Field {
-                        name: declarator.name.name.clone(),
-                        ty: Type::Void,
-                        named: self.named_by(&member.spec),
-                        range: None,
-                        switch: None,
-                        varying: None,
-                        span: declarator.span,
-                    });
+                    let named = self.named_by(&member.spec);
+                    fields.push(Field::new(declarator.name.name.clone(), Type::Void, named, declarator.span));
                 }
                 continue;
+            }
+            if sizes_test_for_null(&member.attributes, &variables) {
+                self.member_reasons.1.get_or_insert("a size that depends on whether a pointer is null");
             }
             let range = self.range(&member.attributes, &ty);
             let switch = self.switch(&member.attributes, &ty, declarator, &variables, "the structure", false);
             let varying = self.varying(&member.attributes, &ty, &context);
-            fields.push(Field {
-                name: declarator.name.name.clone(),
-                ty,
-                named: self.named_by(&member.spec),
-                range,
-                switch,
-                varying,
-                span: declarator.span,
-            });
+            let bits = parts.remove(&declarator.name.name).unwrap_or_default();
+            let named = self.named_by(&member.spec);
+            let field = Field::new(declarator.name.name.clone(), ty, named, declarator.span);
+            fields.push(Field { range, switch, varying, bits, ..field });
         }
-        if members.is_empty() {
+        if is_empty {
             let error = Diagnostic::error("empty-struct", span, "a structure has at least one member");
             self.report(error);
         }
@@ -273,16 +272,16 @@ impl Resolver<'_> {
         check_complete
     }
 
-    /// Whether a type may be that of a member. A structure that ends in an open array may be that
-    /// of the last one.
-    pub(super) fn check_by_value(&mut self, ty: &Type, span: Span, is_last: bool) -> bool {
+    /// Whether a type may be that of a member. A structure that ends in an open array may be if
+    /// `open` is the reason why the surrounding type is not supported then.
+    pub(super) fn check_by_value(&mut self, ty: &Type, span: Span, open: Option<&'static str>) -> bool {
         let inner = array_of(ty);
         if !self.check_complete(ty, span) {
             return false;
         }
         let ends_open = |id: &StructId| self.model.structs[id.0].conformant.is_some();
-        if is_last && matches!(ty, Type::Struct(id) if ends_open(id)) {
-            self.member_reasons.1.get_or_insert("a structure whose last member ends in an open array");
+        if let (Some(why), true) = (open, matches!(ty, Type::Struct(id) if ends_open(id))) {
+            self.member_reasons.1.get_or_insert(why);
         } else if matches!(inner, Type::Struct(id) if ends_open(id)) {
             let error = Diagnostic::error(
                 "open-array-inside",

@@ -4,7 +4,7 @@
 use super::{Named, Resolver, find, has};
 use crate::model::automation::{FILE, Kind, Member, Memory, Variant, usual_id, vartype};
 use crate::model::typelib::flags;
-use crate::model::{InterfaceId, Type};
+use crate::model::{InterfaceId, Param, Type};
 use crate::syntax::ast::{Attribute, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec};
 use crate::text::diagnostic::Diagnostic;
 use obvia_ndr::vartype as vt;
@@ -141,16 +141,19 @@ impl Resolver<'_> {
         for at in 0..self.model.interfaces[id.0].methods.len() {
             let method = &self.model.interfaces[id.0].methods[at];
             let (mut member, span) = (method.member.clone(), method.span);
-            let stranger = method.params.iter().find(|param| param.variant.is_none() && param.unsupported.is_none());
+            let is_strange = |param: &Param| param.variant.is_none() && param.unsupported.is_none();
+            let stranger = method.params.iter().position(is_strange);
             if method.returns_directly() {
                 let text = format!("`{}` returns no HRESULT, by which calls by name report failures", method.name);
                 let help = "return HRESULT, and the value through an [out, retval] parameter, or extend IUnknown";
                 self.report(Diagnostic::error("not-automation", span, text).help(help));
-            } else if let Some(param) = stranger {
+            } else if let Some(at_param) = stranger {
+                let param = &mut self.model.interfaces[id.0].methods[at].params[at_param];
+                param.unsupported = Some("is of no type that calls by name have".to_owned());
                 let text = format!("parameter `{}` is of no type that calls by name have", param.name);
-                let error = Diagnostic::error("not-automation", param.span, text);
+                let warning = Diagnostic::warning("not-automation", param.span, text);
                 self.report(
-                    error.help(
+                    warning.help(
                         "use numbers, BSTR, VARIANT, SAFEARRAY and objects, or an interface that extends IUnknown",
                     ),
                 );

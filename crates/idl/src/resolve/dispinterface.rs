@@ -1,7 +1,7 @@
 //! Dispinterfaces: interfaces that are called by name only. Type libraries list them. No code is
 //! generated for them.
 
-use super::{Named, Resolver, attributes, find};
+use super::{Named, Resolver, attributes, find, interface_key};
 use crate::model::automation::{FILE, Member};
 use crate::model::typelib::flags;
 use crate::model::{About, DispMember, DispMembers, Dispinterface, InterfaceId, Param};
@@ -53,7 +53,7 @@ impl Resolver<'_> {
 
     /// Returns a dispinterface's index in the model, and adds the dispinterface if it is new.
     /// Parameters of this type are IDispatch pointers.
-    fn dispinterface_at(&mut self, name: &Ident) -> Option<usize> {
+    pub(super) fn dispinterface_at(&mut self, name: &Ident) -> Option<usize> {
         if let Some(known) = self.dispinterfaces.get(&name.name) {
             return Some(*known);
         }
@@ -61,6 +61,12 @@ impl Resolver<'_> {
             let error = Diagnostic::error("unknown-type", name.span, "Automation's types are not declared here");
             self.report(error.help(format!("write `import \"{FILE}\";` at the beginning of the file")));
             return None;
+        }
+        // A forward declaration may call it an interface.
+        if let Some(Named::Interface(id)) = self.types.get(&name.name).map(|known| &known.what)
+            && !self.defined.contains(&interface_key(*id))
+        {
+            self.types.remove(&name.name);
         }
         // The only interface of Automation's built-in file is IDispatch.
         self.declare_type(name, Named::Interface(InterfaceId(0)));

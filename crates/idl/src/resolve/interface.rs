@@ -4,7 +4,7 @@ use super::automation::is_automation;
 use super::limits::{BASES_MAX, PARAMETERS_MAX};
 use super::plain::{is_plain, leads_to_const, returned_param};
 use super::types::{Context, Place, void_pointer};
-use super::values::Variable;
+use super::values::{Variable, sizes_test_for_null};
 use super::{Entry, Named, Resolver, attributes, find, has, interface_key};
 use crate::model::typelib::flags;
 use crate::model::{
@@ -13,9 +13,10 @@ use crate::model::{
 };
 use crate::plan::FIRST_OPNUM;
 use crate::syntax::ast::{
-    Attribute, Expr, ExprKind, Ident, InterfaceDecl, Item, Method as MethodSyntax, Param as ParamSyntax,
+    Attribute, Expr, ExprKind, Ident, InterfaceDecl, Item, Method as MethodSyntax, Param as ParamSyntax, TypeKind,
+    TypeSpec,
 };
-use crate::text::diagnostic::Diagnostic;
+use crate::text::diagnostic::{Diagnostic, Severity};
 use crate::text::source::Span;
 use std::collections::HashSet;
 
@@ -29,7 +30,7 @@ impl Resolver<'_> {
             let items = decl.items.iter().flatten();
             return items.filter(|item| !matches!(item, Item::Method(_))).for_each(|item| self.item(item));
         }
-        let id = self.interface_id(decl);
+        let id = self.interface_id(&decl.name);
         let Some(items) = &decl.items else { return };
         if self.defined.contains(&interface_key(id)) {
             let error = Diagnostic::error(
@@ -57,7 +58,7 @@ impl Resolver<'_> {
                 _ => PointerClass::Unique,
             };
         }
-        let local = has(&decl.attributes, "local");
+        let local = has(&decl.attributes, "local") || is_for_libraries(decl, items);
         // A C++ class without the methods of IUnknown.
         let is_class = local && decl.base.is_none();
         let base = if plain || is_class { None } else { self.base(decl) };
@@ -120,13 +121,14 @@ impl Resolver<'_> {
         remote.into_iter().for_each(|(made, attribute)| self.call_as(id, made, attribute));
     }
 
-    fn interface_id(&mut self, decl: &InterfaceDecl) -> InterfaceId {
-        if let Some(Entry { what: Named::Interface(id), .. }) = self.types.get(&decl.name.name) {
+    /// Returns the interface of a name, and announces it if it is new.
+    pub(super) fn interface_id(&mut self, name: &Ident) -> InterfaceId {
+        if let Some(Entry { what: Named::Interface(id), .. }) = self.types.get(&name.name) {
             return *id;
         }
         let id = InterfaceId(self.model.interfaces.len());
         self.model.interfaces.push(Interface {
-            name: decl.name.name.clone(),
+            name: name.name.clone(),
             uuid: 0,
             version: (0, 0),
             base: None,
@@ -139,9 +141,9 @@ impl Resolver<'_> {
             about: About::default(),
             doc: String::new(),
             imported: self.imported,
-            span: decl.name.span,
+            span: name.span,
         });
-        self.declare_type(&decl.name, Named::Interface(id));
+        self.declare_type(name, Named::Interface(id));
         id
     }
 
@@ -267,8 +269,12 @@ impl Resolver<'_> {
         }
         if let Some(twin) = self.uuids.insert(own.uuid, id) {
             let twin = &self.model.interfaces[twin.0];
+            // Within a process an interface may have a successor with its uuid.
             let text = format!("interfaces `{}` and `{}` have the same uuid", twin.name, own.name);
-            let error = Diagnostic::error("duplicate-uuid", own.span, text).related(twin.span, "the other one");
+            let mut error = Diagnostic::error("duplicate-uuid", own.span, text).related(twin.span, "the other one");
+            if twin.local && own.local {
+                error.severity = Severity::Warning;
+            }
             self.report(error.help("each interface has a uuid of its own, from `uuidgen`"));
         }
     }
@@ -387,9 +393,10 @@ impl Resolver<'_> {
             let Some(ty) = ty else { continue };
             let is_void = !local && ty != Type::Void && *self.model.innermost(&ty) == Type::Void;
             let transformation = self.transformation_of(&param.spec);
-            if is_void && transformation.is_none() {
+            let mut unsupported = transformation;
+            if is_void && unsupported.is_none() {
                 self.report(void_pointer(param.declarator.span));
-                continue;
+                unsupported = Some("leads to an unknown number of bytes".to_owned());
             }
             if local && direction.is_out() && !matches!(ty, Type::Pointer(_) | Type::Fixed(..)) {
                 direction = Direction::In;
@@ -404,7 +411,8 @@ impl Resolver<'_> {
             let span = param.declarator.name.span;
             let memory = if is_automation(&param.spec) { self.memory(&param.spec) } else { None };
             let automation = memory.and_then(|_| self.automation_reason(param));
-            let unsupported = transformation.or(automation).or_else(|| self.unsupported_value(param, direction, &ty));
+            let unsupported = unsupported.or(automation);
+            let unsupported = unsupported.or_else(|| self.unsupported_value(param, direction, &ty, &variables));
             let variant = self.variant(param, &ty, memory);
             made.push(Param {
                 name,
@@ -447,7 +455,16 @@ impl Resolver<'_> {
     }
 
     /// Returns the reason why a parameter's value cannot be passed to other processes yet.
-    fn unsupported_value(&self, param: &ParamSyntax, direction: Direction, ty: &Type) -> Option<String> {
+    fn unsupported_value(
+        &self,
+        param: &ParamSyntax,
+        direction: Direction,
+        ty: &Type,
+        variables: &[Variable],
+    ) -> Option<String> {
+        if sizes_test_for_null(&param.attributes, variables) {
+            return Some("has a size that depends on whether a pointer is null".to_owned());
+        }
         match ty {
             ty if has(&param.attributes, "range") && matches!(self.model.innermost(ty), Type::Enum(_)) => {
                 Some("is an enumeration that [range] limits".to_owned())
@@ -479,6 +496,16 @@ impl Resolver<'_> {
             }
         }
     }
+}
+
+/// Whether an interface is declared for type libraries only, and its methods return something other
+/// than HRESULT: calls of it stay within their process.
+fn is_for_libraries(decl: &InterfaceDecl, items: &[Item]) -> bool {
+    let is_hresult =
+        |method: &MethodSyntax| matches!(method.returns, (TypeSpec { kind: TypeKind::Base("HRESULT"), .. }, 0));
+    has(&decl.attributes, "odl")
+        && !has(&decl.attributes, "object")
+        && items.iter().any(|item| matches!(item, Item::Method(method) if !is_hresult(method)))
 }
 
 fn two_parameters(name: &Ident, first: Span) -> Diagnostic {

@@ -3,7 +3,7 @@
 use super::{Named, Resolver, attributes, find};
 use crate::model::typelib::flags;
 use crate::model::{About, Coclass, Declared, EnumId, Help, ImportLib, Library, Offered, StructId, UnionId, Value};
-use crate::syntax::ast::{Attribute, CoclassDecl, Item, LibraryDecl, ModuleDecl, TypeKind, TypeSpec};
+use crate::syntax::ast::{Attribute, CoclassDecl, Item, LibraryDecl, ModuleDecl, OfferedDecl, TypeKind, TypeSpec};
 use crate::text::diagnostic::Diagnostic;
 
 impl Resolver<'_> {
@@ -89,22 +89,40 @@ impl Resolver<'_> {
         let creatable = if find(&decl.attributes, "noncreatable").is_some() { 0 } else { flags::CAN_CREATE };
         let about = About { flags: about.flags | creatable, ..about };
         let mut interfaces = Vec::new();
-        for (attributes, name) in offered {
-            self.check_attributes(attributes, &attributes::CLASS_INTERFACE);
-            let bits = bits(attributes, &flags::ON_INTERFACES);
-            let by_name = self.dispinterfaces.get(&name.name).copied().map(Offered::Dispinterface);
-            let offered = by_name.or_else(|| match self.types.get(&name.name)?.what {
-                Named::Interface(id) => Some(Offered::Interface(id)),
-                Named::IUnknown => Some(Offered::Unknown),
-                _ => None,
-            });
-            match offered {
-                Some(offered) => interfaces.push((offered, bits)),
-                None => self.unknown_type(&name.name, name.span),
-            }
+        for one in offered {
+            self.check_attributes(&one.attributes, &attributes::CLASS_INTERFACE);
+            let bits = bits(&one.attributes, &flags::ON_INTERFACES);
+            interfaces.extend(self.offered(one).map(|offered| (offered, bits)));
         }
         let (name, imported, span) = (decl.name.name.clone(), self.imported, decl.name.span);
         self.model.coclasses.push(Coclass { name, about, interfaces, imported, span });
+    }
+
+    /// Returns an interface of a class. One that no file declares counts as announced, as if there
+    /// were a forward declaration.
+    fn offered(&mut self, decl: &OfferedDecl) -> Option<Offered> {
+        let name = &decl.name;
+        self.declare_prelude(&name.name);
+        if let Some(at) = self.dispinterfaces.get(&name.name) {
+            return Some(Offered::Dispinterface(*at));
+        }
+        match self.types.get(&name.name).map(|known| &known.what) {
+            Some(Named::Interface(id)) => return Some(Offered::Interface(*id)),
+            Some(Named::IUnknown) => return Some(Offered::Unknown),
+            Some(_) => {
+                let error = Diagnostic::error("unknown-type", name.span, format!("`{}` is no interface", name.name));
+                self.report(error.help("a class lists the interfaces of its objects"));
+                return None;
+            }
+            None => {}
+        }
+        let text = format!("no file declares interface `{}`", name.name);
+        let warning = Diagnostic::warning("announced", name.span, text);
+        self.report(warning.help("import the file that declares it, or write a forward declaration before the class"));
+        match decl.is_dispinterface {
+            true => self.dispinterface_at(name).map(Offered::Dispinterface),
+            false => Some(Offered::Interface(self.interface_id(name))),
+        }
     }
 
     /// Returns the properties of a type that type libraries record, from its attributes.

@@ -127,15 +127,13 @@ impl Resolver<'_> {
                     _ => continue,
                 };
                 let text = format!("`{}` leads to `{name}`, {}", param.name, found.why);
-                let error = Diagnostic::error("incomplete-type", param.span, text);
-                let help = match found.why {
-                    Opaque::UNDECLARED => {
-                        format!("declare `struct {name}` with its members, or import the file that does")
-                    }
-                    _ => "declare the method [local], or pass a type whose size and pointers the declaration tells"
-                        .to_owned(),
-                };
-                self.diagnostics.push(error.help(help));
+                self.diagnostics.push(match found.why {
+                    Opaque::UNDECLARED => Diagnostic::error("incomplete-type", param.span, text)
+                        .help(format!("declare `struct {name}` with its members, or import the file that does")),
+                    _ => Diagnostic::warning("incomplete-type", param.span, text).help(
+                        "declare the method [local], or pass a type whose size and pointers the declaration tells",
+                    ),
+                });
             }
         }
         self.model.opaque = opaque;

@@ -2,7 +2,7 @@
 
 use super::attributes::{self, ON_TYPES};
 use super::types::CLASSES;
-use super::{Named, Resolver, find, has};
+use super::{Named, Resolver, find, has, other_view};
 use crate::model::typelib::flags;
 use crate::model::{Base, Field, Type, Typedef};
 use crate::syntax::ast::{Attribute, Declarator, Ident, StructDecl, TypeKind, TypeSpec};
@@ -64,6 +64,9 @@ impl Resolver<'_> {
             }
             let full = if plain { Some(ty.clone()) } else { self.stars_on(&ty, declarator, attributes, is_pointer) };
             let Some(full) = full else { continue };
+            if self.is_declared_again(&declarator.name, &full) {
+                continue;
+            }
             // The declared type has already received the attributes.
             let attributes = if is_definition && own.is_some() { &[] } else { attributes };
             let is_interface = plain && matches!(full, Type::Interface(_)) && !is_pointer;
@@ -127,6 +130,23 @@ impl Resolver<'_> {
             (None, TypeKind::Base(word)) if word.ends_with("__int3264") => Some(POINTER_SIZED.to_owned()),
             _ => None,
         }
+    }
+
+    /// Whether a typedef gives a name of another file to another type of the same layout, which has
+    /// no effect. Warns of it.
+    fn is_declared_again(&mut self, name: &Ident, ty: &Type) -> bool {
+        let Some(known) = self.types.get(&name.name) else { return false };
+        let (Named::Type(first), Some(span)) = (&known.what, known.span) else { return false };
+        let is_again = first != ty
+            && !self.model.is_prelude(span)
+            && !self.model.is_prelude(name.span)
+            && !matches!((first, ty), (Type::Struct(_) | Type::Union(_) | Type::Enum(_) | Type::Interface(_), _))
+            && !matches!(ty, Type::Interface(_))
+            && self.is_other_view(first, ty, span, name.span);
+        if is_again {
+            self.report(other_view(&name.name, name.span, span));
+        }
+        is_again
     }
 
     /// Whether a typedef repeats an earlier one.

@@ -74,12 +74,13 @@ impl Resolver<'_> {
         context: &Context<'_>,
     ) -> Option<Type> {
         let (mut ty, mut stars) = match place {
-            _ if declarator.is_function => (Type::Void, 1),
+            _ if declarator.is_function => (Type::Void, declarator.pointers),
             Place::Param | Place::Member if is_automation(spec) => (self.wire_type(spec)?, declarator.pointers),
-            _ => self.innermost(spec, declarator, attributes, place, context)?,
+            _ => self.innermost(spec, declarator, attributes, context)?,
         };
         let sizes = sizes(attributes);
-        let mut text = has(attributes, "string");
+        // A BSTR is a text already: [string] adds nothing.
+        let mut text = has(attributes, "string") && !is_automation(spec);
         // A typedef's pointer counts as a written star: the declaration's attributes apply to it.
         let mut named_class = None;
         if let Some(pointer) = self.named_pointer(spec, &ty) {
@@ -136,7 +137,6 @@ impl Resolver<'_> {
         spec: &TypeSpec,
         declarator: &Declarator,
         attributes: &[Attribute],
-        place: Place,
         context: &Context<'_>,
     ) -> Option<(Type, u8)> {
         let stars = declarator.pointers;
@@ -166,11 +166,9 @@ impl Resolver<'_> {
                 None
             }
             Type::Interface(object) => Some((Type::Interface(object), stars - 1)),
-            Type::Void
-                if stars > 0 && place == Place::Param && !context.local
-                    || !declarator.dimensions.is_empty() && stars == 0 =>
-            {
-                self.report(void_pointer(declarator.span));
+            Type::Void if !declarator.dimensions.is_empty() && stars == 0 => {
+                let error = Diagnostic::error("void-pointer", declarator.span, "an array has no elements of type void");
+                self.report(error.help("use `byte` with [size_is]"));
                 None
             }
             ty => Some((ty, stars)),
@@ -423,10 +421,10 @@ impl Resolver<'_> {
     }
 }
 
-/// Returns the error for a pointer to void in a method that other processes call.
+/// Returns the warning for a pointer to void in a method that other processes call.
 pub(super) fn void_pointer(span: Span) -> Diagnostic {
-    let error = Diagnostic::error("void-pointer", span, "the number of bytes behind this pointer is unknown");
-    error.help("use `byte *` with [size_is], or an interface pointer with [iid_is]")
+    let warning = Diagnostic::warning("void-pointer", span, "the number of bytes behind this pointer is unknown");
+    warning.help("use `byte *` with [size_is], or an interface pointer with [iid_is]")
 }
 
 fn sizes(attributes: &[Attribute]) -> Sizes<'_> {

@@ -1,5 +1,6 @@
 //! Unions: their arms, their discriminants, and the expressions that select an arm.
 
+use super::aggregates::OPEN_MEMBER;
 use super::attributes;
 use super::limits::MEMBERS_MAX;
 use super::types::{Context, Place, base_type};
@@ -176,7 +177,7 @@ impl Resolver<'_> {
                     return;
                 };
                 self.note_pointer(&ty, spec);
-                if !self.check_by_value(&ty, declarator.span, !has_cases) {
+                if !self.check_by_value(&ty, declarator.span, (!has_cases).then_some(OPEN_MEMBER)) {
                     return;
                 }
                 let varying = self.varying(
@@ -186,7 +187,7 @@ impl Resolver<'_> {
                 );
                 let name = declarator.name.name.clone();
                 let named = self.named_by(&member.spec);
-                Some(Field { name, ty, named, range: None, switch: None, varying, span: declarator.span })
+                Some(Field { varying, ..Field::new(name, ty, named, declarator.span) })
             }
         };
         let (mut cases, mut labels) = (Vec::new(), Vec::new());

@@ -1,8 +1,8 @@
 //! Constant expressions, and expressions over parameters and members.
 
-use super::Resolver;
+use super::{Resolver, find};
 use crate::model::{Arith, Base, Operand, PointerClass, Type, Value};
-use crate::syntax::ast::{Expr, ExprKind, TypeKind, TypeSpec};
+use crate::syntax::ast::{Attribute, Expr, ExprKind, TypeKind, TypeSpec};
 use crate::text::condition::{apply, decided};
 use crate::text::diagnostic::{Diagnostic, most_like};
 
@@ -179,7 +179,10 @@ impl Resolver<'_> {
             },
             ExprKind::Unary("+", inner) => self.arith_value(inner, variables, of)?,
             ExprKind::Unary(operator, inner) => {
-                let inner = self.arith_value(inner, variables, of)?;
+                let inner = match *operator {
+                    "!" => self.truth(inner, variables, of)?,
+                    _ => self.arith_value(inner, variables, of)?,
+                };
                 match (inner, *operator) {
                     (Arith::Const(value), "-") => Arith::Const(value.wrapping_neg()),
                     (Arith::Const(value), "~") => Arith::Const(!value),
@@ -195,7 +198,7 @@ impl Resolver<'_> {
                 Arith::Binary(operator.clone(), Box::new(left), Box::new(right))
             }
             ExprKind::Ternary(condition, yes, no) => Arith::Ternary(
-                Box::new(self.arith_value(condition, variables, of)?),
+                Box::new(self.truth(condition, variables, of)?),
                 Box::new(self.arith_value(yes, variables, of)?),
                 Box::new(self.arith_value(no, variables, of)?),
             ),
@@ -208,6 +211,40 @@ impl Resolver<'_> {
             },
         })
     }
+
+    /// Resolves a condition: an expression, or a pointer, which counts as not null.
+    fn truth(&self, expr: &Expr, variables: &[Variable], of: &str) -> Result<Arith, Box<Diagnostic>> {
+        match tested_pointer(expr, variables) {
+            true => Ok(Arith::Const(1)),
+            false => self.arith_value(expr, variables, of),
+        }
+    }
+}
+
+/// Whether the number of elements depends on whether a pointer is null.
+pub(super) fn sizes_test_for_null(attributes: &[Attribute], variables: &[Variable]) -> bool {
+    let sizes = ["size_is", "max_is", "length_is"].iter().filter_map(|name| find(attributes, name));
+    sizes.flat_map(|one| one.arguments.iter().flatten()).any(|size| tests_for_null(size, variables))
+}
+
+/// Whether an expression tests whether a pointer is null: `p ? *p : n` or `!p`.
+fn tests_for_null(expr: &Expr, variables: &[Variable]) -> bool {
+    let inner = |expr: &Expr| tests_for_null(expr, variables);
+    match &expr.kind {
+        ExprKind::Unary("!", operand) => tested_pointer(operand, variables) || inner(operand),
+        ExprKind::Unary(_, operand) | ExprKind::Cast(_, _, operand) => inner(operand),
+        ExprKind::Binary(_, left, right) => inner(left) || inner(right),
+        ExprKind::Ternary(condition, yes, no) => {
+            tested_pointer(condition, variables) || [condition, yes, no].into_iter().any(|part| inner(part))
+        }
+        _ => false,
+    }
+}
+
+/// Whether an expression is the name of a pointer.
+fn tested_pointer(expr: &Expr, variables: &[Variable]) -> bool {
+    let ExprKind::Name(name) = &expr.kind else { return false };
+    variables.iter().any(|variable| variable.name == *name && matches!(variable.ty, Some(Type::Pointer(_))))
 }
 
 /// Returns the value that a variable of the type has after an assignment.

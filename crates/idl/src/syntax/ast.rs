@@ -108,8 +108,8 @@ pub struct Member {
     pub spec: TypeSpec,
     /// The member's name, pointers and dimensions. `None` for an empty arm.
     pub declarator: Option<Declarator>,
-    /// Whether the member is a bit field, whose width is not recorded.
-    pub is_bit_field: bool,
+    /// The number of bits, if the member is a bit field.
+    pub bits: Option<Expr>,
 }
 
 /// `union`, with or without its own discriminant.
@@ -275,8 +275,19 @@ pub struct CoclassDecl {
     pub attributes: Vec<Attribute>,
     /// The class's name.
     pub name: Ident,
-    /// The interfaces, each with its attributes. `None` for a forward declaration.
-    pub interfaces: Option<Vec<(Vec<Attribute>, Ident)>>,
+    /// The interfaces. `None` for a forward declaration.
+    pub interfaces: Option<Vec<OfferedDecl>>,
+}
+
+/// An interface of a class.
+#[derive(Clone, Debug)]
+pub struct OfferedDecl {
+    /// The attributes before the interface.
+    pub attributes: Vec<Attribute>,
+    /// Whether it is a dispinterface.
+    pub is_dispinterface: bool,
+    /// The interface's name.
+    pub name: Ident,
 }
 
 /// A dispinterface: an interface that is called by name only.

@@ -389,6 +389,10 @@ impl<'a> Parser<'a> {
             );
         }
         let params = self.node(SyntaxKind::Params, Self::params)?;
+        // In C++ `= 0` marks a pure virtual method, and every method is one.
+        if self.peek_text() == Some("=") && self.text_at(1) == Some("0") {
+            self.at += 2;
+        }
         self.expect(";", "after the method")?;
         let doc = self.doc_before(start);
         Ok(Item::Method(Method { attributes, returns: (spec, pointers), name, params, doc }))
@@ -469,16 +473,17 @@ impl<'a> Parser<'a> {
     /// Parses the rest of `(*name)(parameters)`. The type of the function is not recorded.
     fn function_pointer(&mut self, start: Span) -> Parsed<Declarator> {
         self.calling_convention();
-        self.expect("*", "before the name of a pointer to a function")?;
+        // Without the star it is the function's type.
+        let pointers = u8::from(self.eat("*"));
         self.calling_convention();
-        let name = self.ident("the name of a pointer to a function")?;
-        self.expect(")", "after the name of a pointer to a function")?;
+        let name = self.ident("the name of a function's type")?;
+        self.expect(")", "after the name of a function's type")?;
         if self.peek_text() != Some("(") {
             self.expect("(", "before the parameters")?;
         }
         self.nest(|this| this.node(SyntaxKind::Params, Self::params))?;
         let span = start.to(self.behind());
-        Ok(Declarator { pointers: 1, name, dimensions: Vec::new(), is_function: true, span })
+        Ok(Declarator { pointers, name, dimensions: Vec::new(), is_function: true, span })
     }
 
     /// Counts one more star or dimension, up to the limit.

@@ -13,8 +13,9 @@ use std::rc::Rc;
 
 /// The maximum depth of nested replacements, and of nested arguments.
 const DEPTH_MAX: usize = 64;
-/// The maximum number of words that the macros of a file may produce in all.
-const REPLACED_MAX: usize = 500_000;
+/// The number of words that the macros of any file may produce in all. Each byte of the file
+/// permits one more.
+const REPLACED_LEAST: usize = 500_000;
 /// The number of bytes of a word that count as one word more.
 const WORD_LENGTH: usize = 32;
 
@@ -24,6 +25,8 @@ pub(crate) struct Expansion<'a> {
     pub(crate) macros: &'a mut Macros,
     /// The number of words that macros produced, intermediate ones included.
     replaced: usize,
+    /// The number of words that macros may produce.
+    replaced_max: usize,
     /// The depth of nested arguments.
     nesting: usize,
     /// Whether white space stands before the next word, because a macro without words stood there.
@@ -39,7 +42,21 @@ pub(crate) struct Expansion<'a> {
 impl<'a> Expansion<'a> {
     pub(crate) fn new(macros: &'a mut Macros) -> Self {
         let place = Span { file: FileId(0), start: 0, end: 0 };
-        Self { macros, replaced: 0, nesting: 0, is_spaced: false, is_over: false, call: None, place }
+        Self {
+            macros,
+            replaced: 0,
+            replaced_max: REPLACED_LEAST,
+            nesting: 0,
+            is_spaced: false,
+            is_over: false,
+            call: None,
+            place,
+        }
+    }
+
+    /// Permits macros to produce more words.
+    pub(crate) fn permit(&mut self, words: usize) {
+        self.replaced_max = self.replaced_max.saturating_add(words);
     }
 
     /// Whether the macros of the file exceeded a limit, which has been reported.
@@ -203,10 +220,10 @@ impl<'a> Expansion<'a> {
     /// Counts words of a replacement. `None` if the macros of the file may not produce them.
     fn count(&mut self, files: &mut Files<'_>, words: usize) -> Option<()> {
         self.replaced = self.replaced.saturating_add(words);
-        if self.replaced > REPLACED_MAX && !self.is_over {
+        if self.replaced > self.replaced_max && !self.is_over {
             self.is_over = true;
             let error = Diagnostic::error("too-long", self.place, "the macros of this file expand to too much text");
-            files.diagnostics.push(error.help(format!("macros expand to at most {REPLACED_MAX} words")));
+            files.diagnostics.push(error.help(format!("macros expand to at most {} words", self.replaced_max)));
         }
         (!self.is_over).then_some(())
     }

@@ -87,6 +87,10 @@ impl Lexer<'_> {
         let kind = if first.is_whitespace() {
             self.at += rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
             TokenKind::Space
+        } else if rest.starts_with("\\\n") || rest.starts_with("\\\r\n") {
+            // As in C, the line continues on the next one.
+            self.at += 1;
+            TokenKind::Space
         } else if rest.starts_with("//") {
             self.at += rest.find('\n').unwrap_or(rest.len());
             TokenKind::Comment

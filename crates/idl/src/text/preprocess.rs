@@ -34,8 +34,9 @@ pub(crate) enum FileDirective {
     Once,
 }
 
-/// The macros that are defined before a file is read. Conditions test MIDL's version.
-pub(crate) const PREDEFINED: [(&str, i64); 1] = [("__midl", 801)];
+/// The macros that are defined before a file is read. Conditions test the versions of MIDL and of
+/// widl, and whether GUID is declared, which is a built-in type.
+pub(crate) const PREDEFINED: [(&str, i64); 3] = [("__midl", 801), ("__WIDL__", 0x800), ("GUID_DEFINED", 1)];
 
 struct Condition {
     taken: bool,
@@ -97,6 +98,7 @@ impl<'a> Preprocessor<'a> {
 
     /// Processes a token.
     pub(crate) fn token(&mut self, files: &mut Files<'_>, token: Token) -> Option<FileDirective> {
+        self.expansion.permit((token.span.end - token.span.start) as usize);
         match token.kind {
             TokenKind::Directive => {
                 // A directive ends the use of a macro, so that conditions expand their own macros.
@@ -227,8 +229,9 @@ impl<'a> Preprocessor<'a> {
         let function_like =
             words.get(1).is_some_and(|next| files.sources.text(next.span) == "(" && next.span.start == name.span.end);
         let key = files.sources.text(name.span).to_owned();
-        // `#define OBVIA(x)` hides attributes from other tools. Here the attributes count.
-        if function_like && key == "OBVIA" {
+        // `#define OBVIA(x)` hides attributes from other tools. Here the attributes count. Some C
+        // headers define `interface`, which is a keyword here.
+        if function_like && key == "OBVIA" || key == "interface" {
             return;
         }
         match macro_of(files.sources, &words[1..], function_like) {

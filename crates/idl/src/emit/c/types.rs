@@ -168,7 +168,9 @@ pub(super) fn aggregates(out: &mut Writer, model: &Model) {
     if !all.is_empty() {
         out.line("");
     }
-    let mut done = Done::default();
+    let fields = model.structs.iter().flat_map(|found| &found.fields);
+    let inner = fields.filter_map(|field| if let Type::Struct(id) = field.ty { Some(id) } else { None });
+    let mut done = Done { inner: inner.collect(), ..Done::default() };
     for ty in &all {
         aggregate(out, model, ty, &mut done);
     }
@@ -200,6 +202,8 @@ pub(super) fn typedefs(out: &mut Writer, model: &Model) {
 struct Done {
     structs: BTreeSet<StructId>,
     unions: BTreeSet<UnionId>,
+    /// The structures that others contain.
+    inner: BTreeSet<StructId>,
 }
 
 fn aggregate(out: &mut Writer, model: &Model, ty: &Type, done: &mut Done) {
@@ -213,7 +217,7 @@ fn aggregate(out: &mut Writer, model: &Model, ty: &Type, done: &mut Done) {
             if let Some((element, ..)) = &found.conformant {
                 aggregate(out, model, element, done);
             }
-            once(out, model, &found.name, found.span, |out| structure(out, model, *id));
+            once(out, model, &found.name, found.span, |out| structure(out, model, *id, done.inner.contains(id)));
         }
         Type::Union(id) if is_union_written(model, *id) && done.unions.insert(*id) => {
             let found = &model.unions[id.0];
@@ -227,7 +231,7 @@ fn aggregate(out: &mut Writer, model: &Model, ty: &Type, done: &mut Done) {
     }
 }
 
-fn structure(out: &mut Writer, model: &Model, id: StructId) {
+fn structure(out: &mut Writer, model: &Model, id: StructId, is_inner: bool) {
     let found = &model.structs[id.0];
     let name = type_ident(&found.name);
     // The members of an opaque structure are not declared.
@@ -238,10 +242,14 @@ fn structure(out: &mut Writer, model: &Model, id: StructId) {
     out.line(format!("struct {name} {{"));
     for field in &found.fields {
         match (&field.ty, &found.conformant) {
-            // A conformant array gets one element, because C++ has no arrays without a size.
+            // A conformant array gets one element, because C++ has no arrays without a size. Within
+            // another structure it has none, so that the members behind it are in their places.
             (Type::Void, Some((element, ..))) => {
-                out.line(format!("{};", declare(model, element, &format!("{}[1]", ident(&field.name)))));
+                let (extension, count) = if is_inner { ("__extension__ ", 0) } else { ("", 1) };
+                let array = declare(model, element, &format!("{}[{count}]", ident(&field.name)));
+                out.line(format!("{extension}{array};"));
             }
+            _ if !field.bits.is_empty() => bit_fields(out, model, field),
             (ty, _) => out.line(format!("{};", declare(model, ty, &ident(&field.name)))),
         }
     }
@@ -257,6 +265,20 @@ fn structure(out: &mut Writer, model: &Model, id: StructId) {
         out.line(format!("OBVIA_LIES_AT({name}, {}, {});", ident(&field.name), offset.copied().unwrap_or(0)));
     }
     out.line("");
+}
+
+/// Writes an integer of a structure, and its bit fields, as two views of the same bytes.
+fn bit_fields(out: &mut Writer, model: &Model, field: &Field) {
+    let ty = if matches!(field.ty, Type::Enum(_)) { Type::Base(Base::I32) } else { field.ty.clone() };
+    out.line("__extension__ union {");
+    out.line(format!("{};", declare(model, &field.ty, &ident(&field.name))));
+    out.line("__extension__ struct {");
+    for part in &field.bits {
+        let name = if part.name.is_empty() { String::new() } else { ident(&part.name) };
+        out.line(format!("{};", declare(model, &ty, &format!("{name} : {}", part.width))));
+    }
+    out.line("};");
+    out.line("};");
 }
 
 fn union(out: &mut Writer, model: &Model, id: UnionId) {

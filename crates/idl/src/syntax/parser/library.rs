@@ -2,7 +2,7 @@
 
 use super::{Parsed, Parser};
 use crate::syntax::ast::{
-    Attribute, CoclassDecl, DispinterfaceDecl, DispinterfaceMembers, Item, LibraryDecl, ModuleDecl,
+    Attribute, CoclassDecl, DispinterfaceDecl, DispinterfaceMembers, Item, LibraryDecl, ModuleDecl, OfferedDecl,
 };
 use crate::text::diagnostic::Diagnostic;
 
@@ -64,10 +64,12 @@ impl Parser<'_> {
                 return Ok(());
             }
             let attributes = this.attributes()?;
-            if !this.eat("dispinterface") {
+            let is_dispinterface = this.eat("dispinterface");
+            if !is_dispinterface {
                 this.expect("interface", "before the name of one that objects of the class have")?;
             }
-            interfaces.push((attributes, this.ident("the interface's name")?));
+            let name = this.ident("the interface's name")?;
+            interfaces.push(OfferedDecl { attributes, is_dispinterface, name });
             this.expect(";", "after the interface's name")?;
             Ok(())
         })?;

@@ -232,10 +232,6 @@ impl Parser<'_> {
             false => this.node(SyntaxKind::Member, |this| this.members(&mut members)),
         })?;
         name_members(members.iter_mut());
-        // The layout of bit fields is the C compiler's: such a structure counts as announced only.
-        if members.iter().any(|member| member.is_bit_field) {
-            return Ok(StructDecl { tag, members: None, attributes });
-        }
         Ok(StructDecl { tag, members: Some(members), attributes })
     }
 
@@ -244,17 +240,17 @@ impl Parser<'_> {
         let attributes = self.attributes()?;
         let mut spec = self.type_spec()?;
         if is_nameless(&spec) && self.eat(";") {
-            members.push(Member { attributes, declarator: Some(nameless(spec.span)), spec, is_bit_field: false });
+            members.push(Member { attributes, declarator: Some(nameless(spec.span)), spec, bits: None });
             return Ok(());
         }
         loop {
-            let declarator = self.declarator("the member's name")?;
-            let is_bit_field = self.eat(":");
-            if is_bit_field {
-                self.expr()?;
-            }
+            let declarator = match self.peek_text() {
+                Some(":") => nameless(self.here()),
+                _ => self.declarator("the member's name")?,
+            };
+            let bits = if self.eat(":") { Some(self.expr()?) } else { None };
             let (attributes, declarator) = (attributes.clone(), Some(declarator));
-            members.push(Member { attributes, spec: spec.clone(), declarator, is_bit_field });
+            members.push(Member { attributes, spec: spec.clone(), declarator, bits });
             if !self.eat(",") {
                 break;
             }
@@ -354,7 +350,7 @@ impl Parser<'_> {
             // Only the first member declares the type.
             spec = reference_to(&own);
             let (attributes, declarator) = (attributes.clone(), Some(declarator));
-            let member = Member { attributes, spec: own, declarator, is_bit_field: false };
+            let member = Member { attributes, spec: own, declarator, bits: None };
             arms.push(arm(cases.clone(), default, Some(member), span));
         }
         Ok(())
@@ -407,9 +403,10 @@ fn name_members<'m>(members: impl Iterator<Item = &'m mut Member>) {
     let mut taken: HashSet<String> = names.collect();
     for member in &mut members {
         let letter = if matches!(member.spec.kind, TypeKind::Union(_)) { 'u' } else { 's' };
-        let Some(declarator) = member.declarator.as_mut().filter(|declarator| declarator.name.name.is_empty()) else {
+        let Some(declarator) = member.declarator.as_mut().filter(|one| one.name.name.is_empty()) else { continue };
+        if member.bits.is_some() {
             continue;
-        };
+        }
         let mut numbered = std::iter::once(letter.to_string()).chain((2..).map(|at| format!("{letter}{at}")));
         declarator.name.name = numbered.find(|name| taken.insert(name.clone())).unwrap_or_default();
     }

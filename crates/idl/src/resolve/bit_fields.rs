@@ -1,0 +1,76 @@
+//! Bit fields: each run of them is an integer of the model.
+
+use super::{Resolver, attributes};
+use crate::model::{BitField, Type};
+use crate::syntax::ast::{Declarator, Expr, Member};
+use crate::text::diagnostic::Diagnostic;
+use std::collections::{HashMap, HashSet};
+
+/// Members with integers in the places of their bit fields.
+#[derive(Default)]
+pub(super) struct Units {
+    pub(super) members: Vec<Member>,
+    /// The bit fields of each integer, by its name.
+    pub(super) parts: HashMap<String, Vec<BitField>>,
+}
+
+impl Resolver<'_> {
+    /// Returns members with integers called `bits`, `bits2` and so on in the places of their bit
+    /// fields, which lie in them as Windows' compilers lay them out: consecutive bit fields of one
+    /// size share an integer of this size while they fit, the first one in the lowest bits. `None`
+    /// if there are no bit fields.
+    pub(super) fn units(&mut self, members: &[Member]) -> Option<Units> {
+        if members.iter().all(|member| member.bits.is_none()) {
+            return None;
+        }
+        let names = members.iter().filter_map(|member| Some(member.declarator.as_ref()?.name.name.clone()));
+        let mut taken: HashSet<String> = names.collect();
+        let mut units = Units::default();
+        // The size of the last integer's type and the number of its bits that are not used.
+        let (mut size, mut room) = (0, 0);
+        for member in members {
+            let (Some(width), Some(declarator)) = (&member.bits, &member.declarator) else {
+                (size, room) = (0, 0);
+                units.members.push(member.clone());
+                continue;
+            };
+            self.check_attributes(&member.attributes, &attributes::MEMBER);
+            let Some((own, width)) = self.width(member, declarator, width) else { continue };
+            if width == 0 {
+                (size, room) = (0, 0);
+                continue;
+            }
+            if own != size || width > room {
+                (size, room) = (own, own * 8);
+                let mut numbered = std::iter::once("bits".to_owned()).chain((2..).map(|at| format!("bits{at}")));
+                let name = numbered.find(|name| taken.insert(name.clone())).unwrap_or_default();
+                let mut unit = Member { attributes: Vec::new(), bits: None, ..member.clone() };
+                unit.declarator.iter_mut().for_each(|one| one.name.name.clone_from(&name));
+                units.members.push(unit);
+            }
+            room -= width;
+            if let Some(unit) = units.members.last().and_then(|unit| unit.declarator.as_ref()) {
+                let part = BitField { name: declarator.name.name.clone(), width };
+                units.parts.entry(unit.name.name.clone()).or_default().push(part);
+            }
+        }
+        Some(units)
+    }
+
+    /// Returns the size in bytes of a bit field's type, and the number of its bits.
+    fn width(&mut self, member: &Member, declarator: &Declarator, width: &Expr) -> Option<(u32, u32)> {
+        let size = match self.scalar_type(&member.spec, declarator)? {
+            Type::Base(base) if base.is_integer() => base.size(),
+            Type::Enum(_) => 4,
+            _ => 0,
+        };
+        let bits = self.evaluate_int(width)?;
+        let least = i64::from(!declarator.name.name.is_empty());
+        if (least..=i64::from(size * 8)).contains(&bits) && size > 0 {
+            return Some((size, bits as u32));
+        }
+        let error = Diagnostic::error("bad-bit-field", width.span, "a bit field has some of the bits of an integer");
+        self.report(error.help("write an integer type, and a number of bits from 1 to that of the type"));
+        None
+    }
+}

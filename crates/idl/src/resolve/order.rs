@@ -1,0 +1,80 @@
+//! The order of interfaces: an interface may extend one that its file declares further below.
+
+use super::{Named, Resolver, interface_key};
+use crate::model::Object;
+use crate::model::Type;
+use crate::syntax::ast::{Ident, InterfaceDecl, Item};
+use std::collections::HashMap;
+
+/// The interfaces of the current file that are still to be resolved.
+#[derive(Default)]
+pub(super) struct Order {
+    /// The number of declarations with contents, by the interface's name.
+    left: HashMap<String, usize>,
+    /// The interfaces whose base is declared below them, by the base's name.
+    waiting: HashMap<String, Vec<InterfaceDecl>>,
+}
+
+impl Resolver<'_> {
+    /// Notes the interfaces that the items of a file declare.
+    pub(super) fn note_interfaces(&mut self, items: &[Item]) {
+        for item in items {
+            match item {
+                Item::Interface(decl) if decl.items.is_some() => {
+                    *self.order.left.entry(decl.name.name.clone()).or_default() += 1;
+                }
+                Item::Library(library) => self.note_interfaces(&library.items),
+                _ => {}
+            }
+        }
+    }
+
+    /// Resolves an interface, and then those above it that extend it. An interface whose base is
+    /// declared below waits for it.
+    pub(super) fn interface_in_order(&mut self, decl: &InterfaceDecl) {
+        if let Some(base) = decl.base.as_ref().filter(|base| decl.items.is_some() && self.is_below(base)) {
+            self.interface_id(&decl.name);
+            self.order.waiting.entry(base.name.clone()).or_default().push(decl.clone());
+            return;
+        }
+        self.interface(decl);
+        let mut ready = self.after(decl);
+        while let Some(next) = ready.pop() {
+            self.interface(&next);
+            ready.extend(self.after(&next));
+        }
+    }
+
+    /// Resolves the interfaces whose bases have not been declared, which reports them, and forgets
+    /// the current file.
+    pub(super) fn end_order(&mut self) {
+        let order = std::mem::take(&mut self.order);
+        let mut left: Vec<InterfaceDecl> = order.waiting.into_values().flatten().collect();
+        left.sort_by_key(|decl| decl.name.span.start);
+        left.iter().for_each(|decl| self.interface(decl));
+    }
+
+    /// Whether the current file declares the contents of an interface further below.
+    fn is_below(&self, name: &Ident) -> bool {
+        let key = match self.types.get(&name.name).map(|known| &known.what) {
+            Some(Named::Interface(id)) => interface_key(*id),
+            Some(_) => return false,
+            None => Type::Interface(Object::Unknown),
+        };
+        self.order.left.contains_key(&name.name) && !self.defined.contains(&key)
+    }
+
+    /// Returns the interfaces that waited for this one.
+    fn after(&mut self, decl: &InterfaceDecl) -> Vec<InterfaceDecl> {
+        if decl.items.is_none() {
+            return Vec::new();
+        }
+        if let Some(left) = self.order.left.get_mut(&decl.name.name) {
+            *left -= 1;
+            if *left == 0 {
+                self.order.left.remove(&decl.name.name);
+            }
+        }
+        self.order.waiting.remove(&decl.name.name).unwrap_or_default()
+    }
+}
