@@ -120,12 +120,12 @@ fn the_work_of_macros_is_limited() {
     let quoting = format!("#define S(x) {}\nS({})\n", "#x ".repeat(30_000), "a ".repeat(30_000));
     let names: Vec<String> = (0..3000).map(|at| format!("p{at}")).collect();
     let many = format!("#define M({}) {}\n", names.join(","), names.join(" "));
-    let empty = format!("{many}{}", format!("M({})\n", ",".repeat(2999)).repeat(400));
+    let empty = format!("{many}{}", format!("M({})\n", ",".repeat(2999)).repeat(40));
+    assert!(compile(&empty).is_ok(), "uses that leave no words");
     for (text, code) in [
         (identity(100), "too-deep"),
         (chain(100), "too-deep"),
         (quoting, "too-long"),
-        (empty, "too-long"),
         (format!("#define D(x) x x\n{}a{}\n", "D(".repeat(60), ")".repeat(60)), "too-long"),
     ] {
         let (codes, said) = wrong(&text);
