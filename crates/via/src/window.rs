@@ -29,7 +29,7 @@ pub use tx::Tx;
 
 use crate::reliable::Guard;
 use crate::wait::SpinBudget;
-use crate::{Counters, Error, Waiting, layout};
+use crate::{Counters, Error, Waiting, doorbell, layout};
 use area::area_max;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -166,7 +166,9 @@ pub(crate) struct Wire {
     pub(crate) peer: Mapping,
     // Declared after the mappings, which may be of the carrier's memory and are dropped first.
     pub(crate) carrier: Box<dyn Carrier>,
-    state: AtomicU32,
+    /// The reasons for which the waiting thread has to return without a message. A carrier may sleep
+    /// on this word while it is 0.
+    pub(crate) state: AtomicU32,
 }
 
 impl Wire {
@@ -207,7 +209,7 @@ impl Wire {
     }
 
     fn interrupt(&self, why: u32) {
-        self.state.fetch_or(why, Ordering::AcqRel);
+        doorbell::interrupt(&self.state, why);
         self.carrier.wake(self);
     }
 }

@@ -4,7 +4,7 @@ mod loom_model {
     //! Every interleaving of a sender and a receiver. The futex behaves as the kernel's: a wait
     //! compares and sleeps in one step.
 
-    use super::super::{begin_sleep, end_sleep, must_call, must_ring, prepare_sleep};
+    use super::super::{begin_sleep, end_sleep, interrupt, must_call, must_ring, prepare_sleep};
     use loom::sync::atomic::{AtomicU32, Ordering};
     use loom::sync::{Arc, Condvar, Mutex};
     use loom::thread;
@@ -15,14 +15,24 @@ mod loom_model {
         payload: AtomicU32,
         sleeps: AtomicU32,
         bell: AtomicU32,
+        state: AtomicU32,
         futex: Mutex<()>,
         woken: Condvar,
     }
 
     impl Words {
+        fn sleeps_on_bell(&self, value: u32) -> bool {
+            self.bell.load(Ordering::SeqCst) == value
+        }
+
+        fn sleeps_on_both(&self, value: u32) -> bool {
+            self.sleeps_on_bell(value) && self.state.load(Ordering::SeqCst) == 0
+        }
+
+        /// Waits while both words have their values, as the kernel does.
         fn wait(&self, value: u32) {
             let guard = self.futex.lock().unwrap();
-            if self.bell.load(Ordering::SeqCst) == value {
+            if self.sleeps_on_both(value) {
                 drop(self.woken.wait(guard).unwrap());
             }
         }
@@ -53,6 +63,63 @@ mod loom_model {
             }
             self.payload.load(Ordering::Relaxed)
         }
+    }
+
+    /// Asserts that a receiver that is about to sleep on some words, while `sleeps` returns true for
+    /// them, does not sleep through an interruption.
+    fn no_interruption_is_lost(sleeps: fn(&Words, u32) -> bool) {
+        loom::model(move || {
+            let words = Arc::new(Words::default());
+            let other = {
+                let words = Arc::clone(&words);
+                thread::spawn(move || interrupt(&words.state, 1))
+            };
+            let bell = prepare_sleep(&words.sleeps, &words.bell);
+            let is_rung = words.state.load(Ordering::Acquire) != 0;
+            other.join().unwrap();
+            assert!(is_rung || !sleeps(&words, bell), "an interruption was lost");
+        });
+    }
+
+    #[test]
+    fn a_sleep_on_both_words_loses_no_interruption() {
+        no_interruption_is_lost(Words::sleeps_on_both);
+    }
+
+    /// Only the peer changes the bell.
+    #[test]
+    #[should_panic(expected = "an interruption was lost")]
+    fn the_model_finds_the_interruption_lost_by_a_sleep_on_the_bell_alone() {
+        no_interruption_is_lost(Words::sleeps_on_bell);
+    }
+
+    #[test]
+    fn a_message_and_an_interruption_both_reach_a_sleeper_on_both_words() {
+        loom::model(|| {
+            let words = Arc::new(Words::default());
+            let [sender, other] = [true, false].map(|is_sender| {
+                let words = Arc::clone(&words);
+                thread::spawn(move || {
+                    if is_sender {
+                        words.send(1, must_ring);
+                    } else {
+                        interrupt(&words.state, 1);
+                        words.wake();
+                    }
+                })
+            });
+            let (mut has_message, mut is_rung) = (false, false);
+            while !(has_message && is_rung) {
+                let bell = prepare_sleep(&words.sleeps, &words.bell);
+                has_message = words.sequence.load(Ordering::Acquire) == 1;
+                is_rung |= words.state.swap(0, Ordering::AcqRel) != 0;
+                if !(has_message && is_rung) {
+                    words.wait(bell);
+                }
+            }
+            sender.join().unwrap();
+            other.join().unwrap();
+        });
     }
 
     fn one_message(ring: impl Fn(&AtomicU32, &AtomicU32) -> bool + Copy + Send + Sync + 'static) {

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The maximum length of one sleep in the kernel. Events that do not wake the thread are noticed
-/// after that time.
+/// The maximum length of one sleep where the carrier fetches the peer's messages. Events that do not
+/// wake the thread are noticed after that time. Over shared memory each event wakes the thread.
 const NAP: Duration = Duration::from_millis(250);
 /// The number of polls of the slot between two checks for the end of the connection, interruptions
 /// and the deadline.
@@ -248,14 +248,24 @@ impl Rx {
             left = if budget.is_none() { u32::MAX } else { left - round };
             if round == POLLS_BETWEEN_LOOKS {
                 let started = *deadline.get_or_insert_with(|| limit.deadline().start());
-                self.look_around(started)?;
+                self.look_around(started).map_err(|error| self.ended_without_message(error))?;
             }
         }
-        let deadline = deadline.unwrap_or_else(|| limit.deadline());
+        Ok(self.sleep_and_learn(deadline.unwrap_or_else(|| limit.deadline()))?)
+    }
+
+    /// Notes that a wait has ended without a message.
+    #[cold]
+    fn ended_without_message(&mut self, error: Error) -> Error {
+        self.budget.ended_without_message();
+        error
+    }
+
+    fn sleep_and_learn(&mut self, deadline: Deadline) -> Result<u64, Error> {
         let began = Instant::now();
         let outcome = self.sleep(deadline);
         self.budget.slept(began.elapsed());
-        Ok(outcome?)
+        outcome.map_err(|error| self.ended_without_message(error))
     }
 
     #[inline]
@@ -305,16 +315,13 @@ impl Rx {
             }
             if look % FETCHES_BETWEEN_LOOKS == 0 {
                 let started = *deadline.get_or_insert_with(|| limit.deadline().start());
-                self.look_around(started)?;
+                self.look_around(started).map_err(|error| self.ended_without_message(error))?;
             }
             if budget.is_some_and(|polls| look >= polls / POLLS_PER_FETCH) {
                 break;
             }
         }
-        let began = Instant::now();
-        let outcome = self.sleep(deadline.unwrap_or_else(|| limit.deadline()));
-        self.budget.slept(began.elapsed());
-        outcome
+        self.sleep_and_learn(deadline.unwrap_or_else(|| limit.deadline()))
     }
 
     fn sleep(&mut self, deadline: Deadline) -> Result<u64, Error> {
@@ -330,7 +337,9 @@ impl Rx {
                 break Err(error);
             }
             self.sleeps += 1;
-            if let Err(error) = wire.carrier.sleep(wire, ticket, deadline.remaining().min(NAP)) {
+            let left = deadline.remaining();
+            let span = if self.is_remote { left.min(NAP) } else { left };
+            if let Err(error) = wire.carrier.sleep(wire, ticket, span) {
                 break Err(error);
             }
         };
@@ -349,22 +358,73 @@ fn broken(violation: Violation) -> Box<Error> {
 #[cfg(test)]
 mod tests {
     use crate::provider::shm::Directory;
-    use crate::window::Options;
+    use crate::window::{Options, Window};
     use crate::{Deadline, Error, Header, Kind};
+    use std::time::{Duration, Instant};
 
-    #[test]
-    #[cfg_attr(miri, ignore = "opens sockets")]
-    fn an_alarm_preceded_by_a_message_ends_the_next_wait() {
-        const LATEST: Deadline = Deadline::Within(ground::LATEST);
-        let folder = ground::Folder::new("via-rx");
+    const LATEST: Deadline = Deadline::Within(ground::LATEST);
+
+    /// Returns both ends of a connection over shared memory.
+    fn connection(folder: &ground::Folder) -> (Window, Window) {
         let directory = Directory::at(folder.path()).unwrap();
         let listener = directory.bind("rung").unwrap();
         let server =
             std::thread::spawn(move || listener.accept(LATEST).unwrap().complete(&Options::default()).unwrap());
-        let mut window = directory.connect("rung", &Options::default(), LATEST).unwrap();
-        let mut server = server.join().unwrap();
-        server.tx.inline_frame(LATEST).unwrap();
-        server.tx.send_inline(Header { kind: Kind::Oneway, opnum: 3, first: 0, second: 0 }, 0);
+        let window = directory.connect("rung", &Options::default(), LATEST).unwrap();
+        (window, server.join().unwrap())
+    }
+
+    fn send(window: &mut Window) {
+        window.tx.inline_frame(LATEST).unwrap();
+        window.tx.send_inline(Header { kind: Kind::Oneway, opnum: 3, first: 0, second: 0 }, 0);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn rings_and_messages_end_a_sleep_of_any_length() {
+        let folder = ground::Folder::new("via-rx");
+        let (mut window, mut server) = connection(&folder);
+        let alarm = window.alarm();
+        let (thread, begun) = (ground::thread_number(), Instant::now());
+        let until_asleep = || ground::until("the thread sleeps", || ground::is_asleep(thread));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                until_asleep();
+                alarm.ring();
+            });
+            assert!(matches!(window.rx.receive(LATEST), Err(Error::Cancelled)));
+            scope.spawn(|| {
+                until_asleep();
+                send(&mut server);
+            });
+            window.rx.receive(LATEST).unwrap();
+        });
+        assert!(begun.elapsed() < ground::LATEST);
+        assert_eq!(window.counters().sleeps, 2, "no sleep ended before its event");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_wait_after_a_fruitless_one_sleeps_at_once() {
+        let folder = ground::Folder::new("via-rx");
+        let (mut window, mut server) = connection(&folder);
+        let short = Deadline::Within(Duration::from_millis(2));
+        assert!(matches!(window.rx.receive(short), Err(Error::TimedOut)));
+        assert_eq!(window.rx.budget.polls(), Some(0));
+        window.alarm().ring();
+        assert!(matches!(window.rx.receive(LATEST), Err(Error::Cancelled)));
+        assert_eq!(window.rx.budget.polls(), Some(0));
+        send(&mut server);
+        window.rx.await_slot(LATEST).unwrap();
+        assert_ne!(window.rx.budget.polls(), Some(0));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn an_alarm_preceded_by_a_message_ends_the_next_wait() {
+        let folder = ground::Folder::new("via-rx");
+        let (mut window, mut server) = connection(&folder);
+        send(&mut server);
         window.alarm().ring();
         // The look of a wait that finds both.
         window.rx.look_around(LATEST.start()).unwrap();

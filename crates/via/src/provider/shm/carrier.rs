@@ -1,6 +1,7 @@
 //! Carrying over shared memory, besides loads and stores: waking sleepers, and passing areas.
 
 use super::directory::local_process;
+use super::futex::PeerWord;
 use super::socket::{receive_with_fd, send_with_fd};
 use super::{futex, mapping, named, pulse};
 use crate::doorbell::{end_sleep, prepare_sleep};
@@ -41,7 +42,8 @@ pub(super) struct Socket {
 /// The way by which the two sides of a connection sleep and wake each other.
 #[derive(Debug)]
 pub(super) enum Sleep {
-    /// Sleeping on the bell in the peer's segment.
+    /// Sleeping on the bell in the peer's segment, and on the state of the connection, by which
+    /// threads of this process end the sleep.
     OnWord,
     /// Sleeping on the socket, for a peer that can neither sleep on a word nor pass files: see
     /// [`named`].
@@ -207,7 +209,10 @@ impl Carrier for Socket {
 
     fn sleep(&self, wire: &Wire, bell: u32, span: Duration) -> Result<(), Error> {
         match &self.sleep {
-            Sleep::OnWord => futex::wait(wire.peer.word(layout::BELL), bell, span),
+            Sleep::OnWord => {
+                let bell = PeerWord { word: wire.peer.word(layout::BELL), value: bell };
+                futex::wait(bell, &wire.state, span);
+            }
             Sleep::OnSocket { waker, .. } => self.sleep_on_socket(waker, span),
         }
         Ok(())
@@ -219,8 +224,7 @@ impl Carrier for Socket {
 
     fn wake(&self, wire: &Wire) {
         match &self.sleep {
-            // A thread that waits on this connection sleeps on the peer's bell.
-            Sleep::OnWord => futex::wake(wire.peer.word(layout::BELL)),
+            Sleep::OnWord => futex::wake_own(wire.peer.word(layout::BELL), &wire.state),
             Sleep::OnSocket { waker, .. } => drop(rustix::io::write(waker, &1_u64.to_ne_bytes())),
         }
     }
