@@ -1,8 +1,8 @@
 //! The doorbell protocol: a sender wakes a sleeping receiver, and makes no system call when none
 //! sleeps.
 //!
-//! Three words take part in a message: the sleeper's flag (in the sleeper's segment), the bell (in the sender's
-//! segment) and the message's sequence word. The sleeper raises its flag, fences, and looks at the
+//! Three words take part in a message: the sleeper's flag (in the sleeper's segment), the bell (in
+//! the sender's segment) and the message's sequence word. The sleeper raises its flag, fences, and looks at the
 //! sequence word once more before it sleeps on the bell. The sender stores the sequence word,
 //! fences, and looks at the flag. At least one side sees the other side's store, so no wake-up is
 //! lost. Where both sides only poll, neither flag nor bell changes.
@@ -52,8 +52,8 @@ pub fn end_sleep(own_sleeps: &AtomicU32) {
 /// Interrupts the receiver's sleep from another thread of its process: adds `why` to the state, a
 /// word that is 0 while the receiver may sleep. The caller must wake the futex on the state.
 ///
-/// The receiver cannot change the bell, which is its peer's. So it sleeps on both words: it looks at
-/// the state after [`prepare_sleep`], and then waits for the bell or the state to change.
+/// Only the peer can change the bell. So the receiver sleeps on both words: it looks at the state
+/// after [`prepare_sleep`], and then waits for the bell or the state to change.
 #[inline]
 pub fn interrupt(state: &AtomicU32, why: u32) {
     state.fetch_or(why, Ordering::AcqRel);

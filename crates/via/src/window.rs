@@ -166,8 +166,8 @@ pub(crate) struct Wire {
     pub(crate) peer: Mapping,
     // Declared after the mappings, which may be of the carrier's memory and are dropped first.
     pub(crate) carrier: Box<dyn Carrier>,
-    /// The reasons for which the waiting thread has to return without a message. A carrier may sleep
-    /// on this word while it is 0.
+    /// The reasons for which the waiting thread has to return without a message. A carrier may
+    /// sleep on this word while it is 0.
     pub(crate) state: AtomicU32,
 }
 

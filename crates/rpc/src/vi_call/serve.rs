@@ -246,14 +246,18 @@ pub trait Service {
     /// response.
     fn abandoned(&mut self);
 
-    /// Does periodic work while no call is there.
+    /// Drops what is no longer needed. Called when a wait has ended without a message.
     fn tidy(&mut self);
 }
+
+/// The limit of a wait for the next message. Nothing is due at its end: removed targets and the end
+/// of the connection interrupt the wait.
+const IDLE: Seconds<3600> = Seconds;
 
 /// Serves a connection until it ends, and returns the reason.
 pub fn serve<S: Service>(window: &mut Window, service: &mut S) -> ViError {
     loop {
-        if let Err(why) = serve_next(window, service, Seconds::<60>) {
+        if let Err(why) = serve_next(window, service, IDLE) {
             return *why;
         }
     }
@@ -314,7 +318,7 @@ pub enum Arrived<'p, 'a> {
     Other(Message<'a>, &'a mut Tx),
 }
 
-/// Waits for the next message, for a minute at most. A call is constructed in `place` and stays
+/// Waits for the next message, for an hour at most. A call is constructed in `place` and stays
 /// there, because moving it would take as long as a small method.
 ///
 /// # Errors
@@ -325,7 +329,7 @@ pub fn receive<'p, 'a>(
     window: &'a mut Window,
     place: &'p mut Option<ServerCall<'a>>,
 ) -> Result<Arrived<'p, 'a>, Box<ViError>> {
-    receive_within(window, place, Seconds::<60>)
+    receive_within(window, place, IDLE)
 }
 
 #[inline(always)]

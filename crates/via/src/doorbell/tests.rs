@@ -65,8 +65,8 @@ mod loom_model {
         }
     }
 
-    /// Asserts that a receiver that is about to sleep on some words, while `sleeps` returns true for
-    /// them, does not sleep through an interruption.
+    /// Asserts that a receiver does not sleep through an interruption, if it sleeps while `sleeps`
+    /// returns true.
     fn no_interruption_is_lost(sleeps: fn(&Words, u32) -> bool) {
         loom::model(move || {
             let words = Arc::new(Words::default());

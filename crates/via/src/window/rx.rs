@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The maximum length of one sleep where the carrier fetches the peer's messages. Events that do not
-/// wake the thread are noticed after that time. Over shared memory each event wakes the thread.
+/// The maximum length of one sleep where the carrier fetches the peer's messages. Events that do
+/// not wake the thread are noticed after that time. Over shared memory each event wakes it.
 const NAP: Duration = Duration::from_millis(250);
 /// The number of polls of the slot between two checks for the end of the connection, interruptions
 /// and the deadline.
