@@ -2,10 +2,13 @@
 //! sleeps.
 //!
 //! Three words take part in a message: the sleeper's flag (in the sleeper's segment), the bell (in
-//! the sender's segment) and the message's sequence word. The sleeper raises its flag, fences, and looks at the
-//! sequence word once more before it sleeps on the bell. The sender stores the sequence word,
-//! fences, and looks at the flag. At least one side sees the other side's store, so no wake-up is
-//! lost. Where both sides only poll, neither flag nor bell changes.
+//! the sender's segment) and the message's sequence word. The sleeper raises its flag, fences, and
+//! looks at the sequence word once more before it sleeps on the bell. The sender stores the
+//! sequence word, fences, and looks at the flag. At least one side sees the other side's store, so
+//! no wake-up is lost. Where both sides only poll, neither flag nor bell changes.
+//!
+//! A receiver that waits without a thread has the flag [`PARKED`], which it sets by
+//! [`begin_sleep`]. A sender that finds this flag calls the receiver over a socket.
 //!
 //! A fourth word, the state, belongs to the sleeper's process. Its other threads interrupt a sleep
 //! by it.
@@ -47,6 +50,17 @@ pub fn prepare_sleep(own_sleeps: &AtomicU32, peer_bell: &AtomicU32) -> u32 {
 #[inline]
 pub fn end_sleep(own_sleeps: &AtomicU32) {
     own_sleeps.store(0, Ordering::Relaxed);
+}
+
+/// The flag of a receiver that waits without a thread.
+pub const PARKED: u32 = 2;
+
+/// Whether the sender has to call the peer over a socket, after [`must_ring`] has returned true.
+///
+/// The flag may have changed since. If the peer has parked meanwhile, it has seen the message.
+#[inline]
+pub fn is_parked(peer_sleeps: &AtomicU32) -> bool {
+    peer_sleeps.load(Ordering::Relaxed) == PARKED
 }
 
 /// Interrupts the receiver's sleep from another thread of its process: adds `why` to the state, a

@@ -111,7 +111,21 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn sleep(&self, wire: &Wire, ticket: u32, span: Duration) -> Result<(), Error>;
     /// Ends a sleep, or cancels an announced one.
     fn end_sleep(&self, wire: &Wire);
-    /// Wakes the thread that waits for the peer's messages.
+    /// Whether the connection can wait for the peer's next message without a thread.
+    fn is_parkable(&self) -> bool {
+        false
+    }
+    /// Prepares such a wait. The caller looks for a message again before it parks the connection.
+    /// Returns false where the system has no means for that.
+    fn prepare_to_park(&self, _wire: &Wire) -> Result<bool, Error> {
+        Ok(false)
+    }
+    /// Calls `resume` with the window, on another thread, when there is a message or another reason
+    /// to look.
+    fn park(&self, _wire: &Wire, window: Window, resume: Resume) {
+        resume(window);
+    }
+    /// Wakes the thread that waits for the peer's messages, or resumes the parked connection.
     fn wake(&self, wire: &Wire);
     /// Makes a larger area for this side's frames, and passes it to the peer. A carrier that waits
     /// for the peer may return, after a failed call for the same number, the area of that call.
@@ -156,6 +170,9 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn end(&self, wire: &Wire);
 }
 
+/// The function that goes on with a parked connection.
+pub(crate) type Resume = Box<dyn FnOnce(Window) + Send>;
+
 const CLOSED: u32 = 1;
 const RUNG: u32 = 2;
 
@@ -192,6 +209,11 @@ impl Wire {
             (Err(error), _) => error,
             (Ok(()), Peer::Host(peer)) => Error::Disconnected { peer, why: crate::Ended::ByPeer },
         }
+    }
+
+    /// Whether there is a reason to return without a message.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.state.load(Ordering::Acquire) != 0
     }
 
     fn is_closed(&self) -> bool {
@@ -305,6 +327,32 @@ impl Window {
     /// already.
     pub fn guard(&self, guard: Guard) -> Result<(), Error> {
         self.wire.carrier.guard(guard)
+    }
+
+    /// Whether the connection can wait for messages without a thread: over shared memory, unless
+    /// the policy is to poll.
+    pub fn is_parkable(&self) -> bool {
+        self.rx.may_sleep() && self.wire.carrier.is_parkable()
+    }
+
+    /// Prepares to wait for the next message without a thread, where [`Self::is_parkable`] returns
+    /// true. Returns false if a message or an interruption is there.
+    pub fn prepare_to_park(&self) -> bool {
+        self.rx.prepare_to_park()
+    }
+
+    /// Waits for the next message without a thread, after [`Self::prepare_to_park`] has returned
+    /// true. Calls `resume` on another thread when the peer has sent something or is gone, or an
+    /// [`Alarm`] was rung. `resume` has to wait for the message as usual, since it may be called
+    /// for other reasons.
+    pub fn park(self, resume: impl FnOnce(Self) + Send + 'static) {
+        let wire = Arc::clone(&self.wire);
+        wire.carrier.park(&wire, self, Box::new(resume));
+    }
+
+    /// Ends the wait without a thread.
+    pub(crate) fn end_sleep(&self) {
+        self.wire.carrier.end_sleep(&self.wire);
     }
 
     /// Returns the counters so far.

@@ -1,6 +1,6 @@
 //! One connection and its dispatch: by the runtime's loop, or by a loop that the program owns.
 
-use super::caller::{Caller, PrincipalSource};
+use super::caller::{self, Caller, PrincipalSource};
 use super::exporter::Exporter;
 use super::presence::{Identity, Presence};
 use super::refused_references;
@@ -12,13 +12,14 @@ use crate::protocol::own_calls;
 use crate::server::association::AssociationClient;
 use crate::server::dispatch::Dispatch;
 use crate::server::exports::Target;
+use crate::types::threads;
 use obvia_rpc::co::Denial;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::security::Authenticated;
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::{self, Answer, Arrived, ServerCall, Service, TargetId, serve};
+use obvia_rpc::vi_call::{self, Answer, Arrived, ServerCall, Service, TargetId, serve, serve_until_silent};
 use obvia_via::window::{Alarm, Peer, Window};
-use obvia_via::{Ended, Error as ViError};
+use obvia_via::{Ended, Error as ViError, Milliseconds};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -254,14 +255,40 @@ pub unsafe fn set_loop(function: Option<Loop>) {
     *LOOP.lock().unwrap_or_else(PoisonError::into_inner) = function;
 }
 
-/// Serves a connection until it ends.
-pub(super) fn serve_connection(mut window: Window, mut connection: Connection) {
+/// The silence of a client after which its connection waits without a thread. The wake-up of such a
+/// connection takes a tenth longer than that of a thread, so clients that call often keep theirs.
+const SILENCE: Milliseconds<100> = Milliseconds;
+
+/// Serves a connection on this thread, and then on others, until it ends. Where possible, the
+/// connection waits without a thread while the client is silent.
+fn serve_between_silences(mut window: Window, mut connection: Connection) {
+    if let Some(caller) = &connection.caller {
+        caller.enter();
+    }
+    let why = loop {
+        let why = if window.is_parkable() {
+            serve_until_silent(&mut window, &mut connection, SILENCE)
+        } else {
+            serve(&mut window, &mut connection)
+        };
+        if !matches!(why, ViError::TimedOut) {
+            break why;
+        }
+        if window.prepare_to_park() {
+            caller::leave();
+            threads::give_back();
+            return window.park(move |window| serve_between_silences(window, connection));
+        }
+    };
+    connection.note_end(&why);
+    drop(window);
+}
+
+/// Serves a connection until it ends, on this thread and others.
+pub(super) fn serve_connection(window: Window, connection: Connection) {
     let own = *LOOP.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(own) = own else {
-        let why = serve(&mut window, &mut connection);
-        connection.note_end(&why);
-        drop(window);
-        return;
+        return serve_between_silences(window, connection);
     };
     let window = NonNull::from(Box::leak(Box::new(window)));
     let served = Box::new(Served { connection, call: None, is_oneway: false, window });

@@ -246,7 +246,7 @@ pub trait Service {
     /// response.
     fn abandoned(&mut self);
 
-    /// Drops what is no longer needed. Called when a wait has ended without a message.
+    /// Drops what is no longer needed, after an alarm has interrupted a wait.
     fn tidy(&mut self);
 }
 
@@ -257,17 +257,30 @@ const IDLE: Seconds<3600> = Seconds;
 /// Serves a connection until it ends, and returns the reason.
 pub fn serve<S: Service>(window: &mut Window, service: &mut S) -> ViError {
     loop {
-        if let Err(why) = serve_next(window, service, IDLE) {
+        match serve_until_silent(window, service, IDLE) {
+            ViError::TimedOut => {}
+            why => return why,
+        }
+    }
+}
+
+/// Serves a connection until no message comes within `limit`, or until the connection ends, and
+/// returns the reason.
+#[inline]
+pub fn serve_until_silent<S: Service>(window: &mut Window, service: &mut S, limit: impl Limit) -> ViError {
+    loop {
+        if let Err(why) = serve_next(window, service, limit) {
             return *why;
         }
     }
 }
 
-/// Serves the next message, if one comes within the limit.
+/// Serves the next message.
 ///
 /// # Errors
 ///
-/// If the peer ended the connection or broke its rules. The caller has to end the connection.
+/// [`ViError::TimedOut`] if none came. Otherwise the peer ended the connection or broke its rules,
+/// and the caller has to end the connection.
 #[inline(always)]
 pub fn serve_next<S: Service>(window: &mut Window, service: &mut S, limit: impl Limit) -> Result<(), Box<ViError>> {
     match next_call(window, service, &mut None, limit) {
@@ -298,7 +311,7 @@ fn next_call<'p, 'a, S: Service>(
             Attended::Unanswered
         }
         Ok(Arrived::Other(message, tx)) => serve_other(service, &message, tx),
-        Err(error) if matches!(*error, ViError::TimedOut | ViError::Cancelled) => {
+        Err(error) if matches!(*error, ViError::Cancelled) => {
             service.tidy();
             Attended::Answered
         }

@@ -4,7 +4,7 @@ mod loom_model {
     //! Every interleaving of a sender and a receiver. The futex behaves as the kernel's: a wait
     //! compares and sleeps in one step.
 
-    use super::super::{begin_sleep, end_sleep, interrupt, must_call, must_ring, prepare_sleep};
+    use super::super::{PARKED, begin_sleep, end_sleep, interrupt, is_parked, must_call, must_ring, prepare_sleep};
     use loom::sync::atomic::{AtomicU32, Ordering};
     use loom::sync::{Arc, Condvar, Mutex};
     use loom::thread;
@@ -91,6 +91,41 @@ mod loom_model {
     #[should_panic(expected = "an interruption was lost")]
     fn the_model_finds_the_interruption_lost_by_a_sleep_on_the_bell_alone() {
         no_interruption_is_lost(Words::sleeps_on_bell);
+    }
+
+    /// Asserts that a receiver which parks after a sleep on the bell either finds the message or is
+    /// called. `calls` returns whether a sender that has to ring calls.
+    fn park_meanwhile(calls: fn(&Words) -> bool) {
+        loom::model(move || {
+            let words = Arc::new(Words::default());
+            let sender = {
+                let words = Arc::clone(&words);
+                thread::spawn(move || {
+                    words.sequence.store(1, Ordering::Release);
+                    must_ring(&words.sleeps, &words.bell) && calls(&words)
+                })
+            };
+            prepare_sleep(&words.sleeps, &words.bell);
+            let mut has_message = words.sequence.load(Ordering::Acquire) == 1;
+            if !has_message {
+                // The sleep on the bell has reached its limit.
+                begin_sleep(&words.sleeps, PARKED);
+                has_message = words.sequence.load(Ordering::Acquire) == 1;
+            }
+            let is_called = sender.join().unwrap();
+            assert!(has_message || is_called, "a call was lost");
+        });
+    }
+
+    #[test]
+    fn a_parked_receiver_is_called() {
+        park_meanwhile(|words| is_parked(&words.sleeps));
+    }
+
+    #[test]
+    #[should_panic(expected = "a call was lost")]
+    fn the_model_finds_the_call_lost_by_a_wake_up_of_the_bell_alone() {
+        park_meanwhile(|_| false);
     }
 
     #[test]

@@ -177,6 +177,28 @@ impl Rx {
         self.accept(first).map(Some).map_err(|error| *error)
     }
 
+    /// Whether the policy lets waits sleep.
+    pub(super) fn may_sleep(&self) -> bool {
+        self.budget.polls().is_some()
+    }
+
+    /// See [`super::Window::prepare_to_park`].
+    pub(super) fn prepare_to_park(&self) -> bool {
+        match self.wire.carrier.prepare_to_park(&self.wire) {
+            Ok(true) => {}
+            Ok(false) => return false,
+            Err(_) => {
+                self.wire.close();
+                return false;
+            }
+        }
+        let is_quiet = self.slot().load(Ordering::Acquire) as u32 != self.next && !self.wire.is_interrupted();
+        if !is_quiet {
+            self.wire.carrier.end_sleep(&self.wire);
+        }
+        is_quiet
+    }
+
     /// Tells the peer that every message received so far has been taken, so that it may reuse their
     /// places.
     ///

@@ -21,8 +21,10 @@ against_every_server! {
     frames_in_a_replaced_area_end_the_connection,
     false_consumed_counts_affect_only_their_sender,
     needless_doorbell_rings_do_not_disturb_other_clients,
-    servers_do_not_hang_without_doorbell_rings,
+    messages_without_doorbell_rings_are_served_at_the_next_ring,
     random_socket_bytes_do_not_disturb_other_clients,
+    false_calls_of_parked_servers_do_not_disturb_other_clients,
+    bytes_other_than_calls_end_parked_connections,
     half_closing_the_socket_ends_the_connection,
 }
 
@@ -265,7 +267,7 @@ fn needless_doorbell_rings_do_not_disturb_other_clients(server: Server) {
     scene.assert_unharmed();
 }
 
-fn servers_do_not_hang_without_doorbell_rings(server: Server) {
+fn messages_without_doorbell_rings_are_served_at_the_next_ring(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     for _ in 0..5 {
@@ -274,7 +276,10 @@ fn servers_do_not_hang_without_doorbell_rings(server: Server) {
         peer.own.u64(slot(sequence) + 8).store(words(object), Ordering::Relaxed);
         peer.own.u64(slot(sequence)).store(first_word(sequence, 3, wire::REQUEST, 8), Ordering::Release);
         peer.next += 1;
-        assert_eq!(peer.message().frame, 11_u64.to_le_bytes());
+        // The server may be asleep.
+        let early = peer.message_within(crate::scene::MOMENT);
+        peer.ring();
+        assert_eq!(early.unwrap_or_else(|| peer.message()).frame, 11_u64.to_le_bytes());
     }
     drop(peer);
     scene.assert_unharmed();
@@ -286,10 +291,56 @@ fn random_socket_bytes_do_not_disturb_other_clients(server: Server) {
     peer.socket.set_nonblocking(true).unwrap();
     let fd = crate::segment::memory_file(4096);
     while crate::peer::send(&peer.socket, &[0xa5; 4096], &[fd.as_fd()]).is_ok() {}
-    peer.assert_good(object);
     peer.request_at(object, 3, [1, 0, 8]);
     peer.assert_cut_off();
     drop(peer);
+    scene.assert_unharmed();
+}
+
+/// Whether a server parks its idle connections.
+fn parks(server: Server) -> bool {
+    matches!(server, Server::Rust | Server::Cpp)
+}
+
+fn false_calls_of_parked_servers_do_not_disturb_other_clients(server: Server) {
+    let scene = Scene::of(server);
+    let (mut peer, object) = scene.bound();
+    if !parks(server) {
+        return scene.assert_unharmed();
+    }
+    for calls in [1, 3, 200] {
+        peer.await_parked();
+        (0..calls).for_each(|_| peer.send_on_socket(&wire::CALL_NOTE));
+        // The server finds no message, and parks again.
+        peer.await_parked();
+        peer.assert_good(object);
+    }
+    // Many calls while the server serves.
+    for _ in 0..300 {
+        peer.send_on_socket(&wire::CALL_NOTE);
+        peer.assert_good(object);
+    }
+    // The peer ends while it is parked.
+    peer.await_parked();
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+fn bytes_other_than_calls_end_parked_connections(server: Server) {
+    let scene = Scene::of(server);
+    let file = crate::segment::memory_file(4096);
+    let with_file = |peer: &Peer| {
+        crate::peer::send(&peer.socket, &wire::CALL_NOTE, &[file.as_fd()]).unwrap();
+    };
+    let unknown = |peer: &Peer| peer.send_on_socket(&[9; 16]);
+    let cut = |peer: &Peer| peer.send_on_socket(&wire::CALL_NOTE[..5]);
+    let attacks: [&dyn Fn(&Peer); 3] = [&with_file, &unknown, &cut];
+    for attack in attacks.into_iter().filter(|_| parks(server)) {
+        let (mut peer, _) = scene.bound();
+        peer.await_parked();
+        attack(&peer);
+        peer.assert_cut_off();
+    }
     scene.assert_unharmed();
 }
 

@@ -2,11 +2,11 @@
 
 use super::directory::local_process;
 use super::futex::PeerWord;
-use super::socket::{receive_with_fd, send_with_fd};
-use super::{futex, mapping, named, pulse};
-use crate::doorbell::{end_sleep, prepare_sleep};
+use super::socket::{receive_with_any, send_with_fd};
+use super::{futex, mapping, named, parking, pulse};
+use crate::doorbell::{PARKED, begin_sleep, end_sleep, is_parked, prepare_sleep};
 use crate::sync::lock;
-use crate::window::{Carrier, Mapping, OwnRegion, Peer, PeerRegion, Wire};
+use crate::window::{Carrier, Mapping, OwnRegion, Peer, PeerRegion, Resume, Window, Wire};
 use crate::{Deadline, Error, Violation, layout};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fd::OwnedFd;
@@ -22,6 +22,11 @@ const NOTE: usize = 16;
 /// sleep on the socket, or a name, which is a note followed by the number of a file descriptor.
 const CALL: u8 = 0;
 const NAMED: u8 = 1;
+/// The kind of a note without a file: a call of a peer that is parked.
+const CALL_NOTE: u32 = 3;
+/// The maximum number of messages on the socket that are consumed before a connection parks. A peer
+/// that sends more resumes the connection at once.
+const CONSUMED_MAX: usize = 64;
 /// The maximum number of notes that have arrived and that no message has asked for. A peer passes
 /// areas and regions right before the message that names them.
 const WAITING_MAX: usize = 4;
@@ -44,7 +49,10 @@ pub(super) struct Socket {
 pub(super) enum Sleep {
     /// Sleeping on the bell in the peer's segment, and on the state of the connection, by which
     /// threads of this process end the sleep.
-    OnWord,
+    OnWord {
+        /// Whether the peer calls this side over the socket while the connection is parked.
+        is_called: bool,
+    },
     /// Sleeping on the socket, for a peer that can neither sleep on a word nor pass files: see
     /// [`named`].
     OnSocket {
@@ -87,7 +95,7 @@ impl Socket {
     }
 
     fn is_passed_files(&self) -> bool {
-        matches!(self.sleep, Sleep::OnWord)
+        matches!(self.sleep, Sleep::OnWord { .. })
     }
 
     fn hand_over(&self, number: u32, kind: FileKind, length: usize, file: &OwnedFd) -> Result<(), Error> {
@@ -146,22 +154,61 @@ impl Socket {
     }
 
     fn next_note(&self, wanted: u32) -> Result<Note, Error> {
-        let mut note = [0; NOTE];
         // A missing note is a violation by the peer. A timeout would look as if no message had
         // arrived: a server would go on waiting, and the message would be lost.
-        let file = receive_with_fd(&self.socket, &mut note, Deadline::after_secs(1)).map_err(|error| match error {
-            Error::TimedOut => Violation::UnknownArea(wanted).into(),
-            other => other,
-        })?;
+        let missing = || Error::from(Violation::UnknownArea(wanted));
+        let deadline = Deadline::after_secs(1).start();
+        while !deadline.is_over() {
+            match self.receive_note(deadline) {
+                Ok(Some(note)) => return Ok(note),
+                // A late call, while the connection was parked.
+                Ok(None) => {}
+                Err(Error::TimedOut) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(missing())
+    }
+
+    /// Receives a note. `None` for a call, which has no file.
+    fn receive_note(&self, deadline: Deadline) -> Result<Option<Note>, Error> {
+        let mut note = [0; NOTE];
+        let file = receive_with_any(&self.socket, &mut note, deadline)?;
         let word = |at: usize| u32::from_le_bytes([note[at], note[at + 1], note[at + 2], note[at + 3]]);
         let kind = match word(4) {
             0 => FileKind::Area,
             1 => FileKind::Region { is_writable: false },
             2 => FileKind::Region { is_writable: true },
+            CALL_NOTE if file.is_none() => return Ok(None),
             _ => return Err(Violation::UnknownArea(word(0)).into()),
         };
         let length = usize::try_from(u64::from(word(8)) | u64::from(word(12)) << 32).unwrap_or(usize::MAX);
-        Ok(Note { number: word(0), kind, length, file })
+        Ok(Some(Note { number: word(0), kind, length, file: file.ok_or(Violation::NoSegment)? }))
+    }
+
+    /// Consumes the calls on the socket, so that it is not readable, and keeps the files. Returns
+    /// false while this process receives no more files from processes of the peer's user, of which
+    /// others may have passed too many.
+    fn consume_calls(&self) -> Result<bool, Error> {
+        let mut waiting = lock(&self.waiting);
+        for _ in 0..CONSUMED_MAX {
+            if !self.is_passed_files() {
+                let read = rustix::net::recv(&*self.socket, &mut [0; 64], RecvFlags::DONTWAIT);
+                match read {
+                    Ok((1.., _)) => continue,
+                    _ => return Ok(true),
+                }
+            }
+            match self.receive_note(Deadline::Within(Duration::ZERO)) {
+                Ok(Some(note)) if waiting.len() < WAITING_MAX => waiting.push(note),
+                Ok(Some(note)) => return Err(Violation::UnknownArea(note.number).into()),
+                Ok(None) => {}
+                Err(Error::TimedOut) => return Ok(true),
+                Err(Error::Violation(Violation::TooManyFiles)) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
     }
 }
 
@@ -172,10 +219,14 @@ fn note(number: u32, kind: FileKind, length: usize) -> [u8; NOTE] {
         FileKind::Region { is_writable: false } => 1,
         FileKind::Region { is_writable: true } => 2,
     };
+    bytes_of_note(number, kind, length as u64)
+}
+
+fn bytes_of_note(number: u32, kind: u32, length: u64) -> [u8; NOTE] {
     let mut note = [0; NOTE];
     note[0..4].copy_from_slice(&number.to_le_bytes());
     note[4..8].copy_from_slice(&kind.to_le_bytes());
-    note[8..16].copy_from_slice(&(length as u64).to_le_bytes());
+    note[8..16].copy_from_slice(&length.to_le_bytes());
     note
 }
 
@@ -186,7 +237,11 @@ impl Carrier for Socket {
 
     fn carry(&self, wire: &Wire, _: usize) {
         match &self.sleep {
-            Sleep::OnWord => futex::wake(wire.own.word(layout::BELL)),
+            Sleep::OnWord { .. } if is_parked(wire.peer.word(layout::SLEEP)) => {
+                // As below: a full socket is readable, and a closed one needs no call.
+                let _ = self.send(&bytes_of_note(0, CALL_NOTE, 0));
+            }
+            Sleep::OnWord { .. } => futex::wake(wire.own.word(layout::BELL)),
             // A full socket already is readable at the peer's end, and a peer that has closed its
             // end needs no byte.
             Sleep::OnSocket { .. } => drop(self.send(&[CALL])),
@@ -209,7 +264,7 @@ impl Carrier for Socket {
 
     fn sleep(&self, wire: &Wire, bell: u32, span: Duration) -> Result<(), Error> {
         match &self.sleep {
-            Sleep::OnWord => {
+            Sleep::OnWord { .. } => {
                 let bell = PeerWord { word: wire.peer.word(layout::BELL), value: bell };
                 futex::wait(bell, &wire.state, span);
             }
@@ -218,21 +273,45 @@ impl Carrier for Socket {
         Ok(())
     }
 
+    fn is_parkable(&self) -> bool {
+        !matches!(self.sleep, Sleep::OnWord { is_called: false })
+    }
+
+    fn prepare_to_park(&self, wire: &Wire) -> Result<bool, Error> {
+        if parking::prepare().is_err() {
+            return Ok(false);
+        }
+        let is_consumed = self.consume_calls()?;
+        if is_consumed {
+            begin_sleep(wire.own.word(layout::SLEEP), PARKED);
+        }
+        Ok(is_consumed)
+    }
+
+    fn park(&self, wire: &Wire, window: Window, resume: Resume) {
+        parking::park(&self.socket, self.number, window, resume);
+        // A ring before that found no parked connection.
+        if wire.is_interrupted() {
+            parking::ring(self.number);
+        }
+    }
+
     fn end_sleep(&self, wire: &Wire) {
         end_sleep(wire.own.word(layout::SLEEP));
     }
 
     fn wake(&self, wire: &Wire) {
         match &self.sleep {
-            Sleep::OnWord => futex::wake_own(wire.peer.word(layout::BELL), &wire.state),
+            Sleep::OnWord { .. } => futex::wake_own(wire.peer.word(layout::BELL), &wire.state),
             Sleep::OnSocket { waker, .. } => drop(rustix::io::write(waker, &1_u64.to_ne_bytes())),
         }
+        parking::ring(self.number);
     }
 
     fn make_area(&self, _: &Wire, number: u32, length: usize) -> Result<Mapping, Error> {
         let (mapping, fd) = mapping::create(length)?;
         match &self.sleep {
-            Sleep::OnWord => self.hand_over(number, FileKind::Area, length, &fd)?,
+            Sleep::OnWord { .. } => self.hand_over(number, FileKind::Area, length, &fd)?,
             Sleep::OnSocket { area, .. } => {
                 self.name(number, FileKind::Area, length, &fd)?;
                 // The peer has taken all frames of the previous area, so it has opened that area's
@@ -260,7 +339,7 @@ impl Carrier for Socket {
     fn pass_region(&self, number: u32, region: &OwnRegion) -> Result<(), Error> {
         let kind = FileKind::Region { is_writable: region.is_writable() };
         match &self.sleep {
-            Sleep::OnWord => self.hand_over(number, kind, region.length(), &region.file),
+            Sleep::OnWord { .. } => self.hand_over(number, kind, region.length(), &region.file),
             Sleep::OnSocket { .. } => self.name(number, kind, region.length(), &region.file),
         }
     }

@@ -29,6 +29,9 @@ struct Greeting {
     /// Whether the sender can neither receive nor send files, nor sleep on a word in memory: see
     /// [`named`].
     by_name: bool,
+    /// Whether the sender calls the receiver over the socket while the receiver is parked: see
+    /// [`super::parking`].
+    calls_parked: bool,
 }
 
 impl Greeting {
@@ -37,7 +40,8 @@ impl Greeting {
         bytes[0..4].copy_from_slice(&MAGIC.to_le_bytes());
         bytes[4..8].copy_from_slice(&VERSION.to_le_bytes());
         bytes[8..12].copy_from_slice(&layout::SLOT_COUNT.to_le_bytes());
-        let flags = u32::from(self.may_sleep) | u32::from(self.quiet) << 1 | u32::from(self.by_name) << 2;
+        let flags = [self.may_sleep, self.quiet, self.by_name, self.calls_parked];
+        let flags = flags.iter().rev().fold(0, |word, flag| word << 1 | u32::from(*flag));
         bytes[12..16].copy_from_slice(&flags.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.area.to_le_bytes());
         bytes
@@ -51,14 +55,14 @@ impl Greeting {
     fn from_wire(bytes: &[u8; LENGTH], limit: u64) -> Result<Self, Violation> {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let area = u64::from(word(16)) | u64::from(word(20)) << 32;
-        if word(0) != MAGIC || word(4) != VERSION || word(8) != layout::SLOT_COUNT || word(12) > 7 {
+        if word(0) != MAGIC || word(4) != VERSION || word(8) != layout::SLOT_COUNT || word(12) > 15 {
             return Err(Violation::BadGreeting);
         }
         if area == 0 || area > limit || !area.is_multiple_of(4096) {
             return Err(Violation::BadGreeting);
         }
         let flag = |bit| word(12) & bit != 0;
-        Ok(Self { area, may_sleep: flag(1), quiet: flag(2), by_name: flag(4) })
+        Ok(Self { area, may_sleep: flag(1), quiet: flag(2), by_name: flag(4), calls_parked: flag(8) })
     }
 }
 
@@ -150,7 +154,7 @@ fn connected(
         Some(theirs) => theirs,
         None => named::hand_over(&socket, (&own, &file), greeting.area()?, deadline)?,
     };
-    let sleep = if greeting.by_name { Sleep::on_socket()? } else { Sleep::OnWord };
+    let sleep = if greeting.by_name { Sleep::on_socket()? } else { Sleep::OnWord { is_called: greeting.calls_parked } };
     let carrier = carrier::Socket::new(Arc::clone(&socket), sleep)?;
     let number = carrier.number;
     let ends = Ends { own, peer, area: None, carrier: Box::new(carrier) };
@@ -161,7 +165,8 @@ fn connected(
 
 fn send(socket: &OwnedFd, options: &Options, fd: &OwnedFd) -> Result<(), Error> {
     let may_sleep = options.waiting != Waiting::Poll;
-    let greeting = Greeting { area: options.area as u64, may_sleep, quiet: options.quiet, by_name: false };
+    let greeting =
+        Greeting { area: options.area as u64, may_sleep, quiet: options.quiet, by_name: false, calls_parked: true };
     send_with_fd(socket, &greeting.to_wire(), fd)
 }
 
@@ -185,14 +190,15 @@ mod tests {
 
     #[test]
     fn greeting_round_trips() {
-        let greeting = Greeting { area: 1 << 18, may_sleep: true, quiet: true, by_name: true };
+        let greeting = Greeting { area: 1 << 18, may_sleep: true, quiet: true, by_name: true, calls_parked: true };
         assert_eq!(Greeting::from_wire(&greeting.to_wire(), 1 << 20), Ok(greeting));
     }
 
     #[test]
     fn greetings_with_wrong_fields_are_refused() {
-        let good = Greeting { area: 1 << 18, may_sleep: false, quiet: false, by_name: false }.to_wire();
-        for (at, value) in [(0, 0), (4, 9), (8, 3), (12, 8), (17, 1), (20, 1), (18, 0xff)] {
+        let good =
+            Greeting { area: 1 << 18, may_sleep: false, quiet: false, by_name: false, calls_parked: false }.to_wire();
+        for (at, value) in [(0, 0), (4, 9), (8, 3), (12, 16), (17, 1), (20, 1), (18, 0xff)] {
             let mut bad = good;
             bad[at] = value;
             assert_eq!(Greeting::from_wire(&bad, 1 << 20), Err(Violation::BadGreeting), "byte {at}");

@@ -46,6 +46,8 @@ record Segments(
     private static final int MAY_SLEEP = 1;
     private static final int QUIET = 2;
     private static final int BY_NAME = 4;
+    /** The sender calls parked peers on the socket, which every sender does for a peer in Java. */
+    private static final int CALLS_PARKED = 8;
     private static final byte MAPPED = 1;
 
     /** The first message of each side. */
@@ -65,7 +67,7 @@ record Segments(
             boolean isOne = from.getInt() == MAGIC && from.getInt() == VERSION && from.getInt() == Layout.SLOT_COUNT;
             Greeting greeting = new Greeting(from.getLong(16), from.getInt(12));
             boolean isPossible = greeting.area > 0 && greeting.area <= FrameLimit.BYTES && greeting.area % 4096 == 0;
-            if (!isOne || !isPossible || (greeting.flags & ~(MAY_SLEEP | QUIET | BY_NAME)) != 0) {
+            if (!isOne || !isPossible || (greeting.flags & ~(MAY_SLEEP | QUIET | BY_NAME | CALLS_PARKED)) != 0) {
                 throw PeerFailure.broken("its greeting does not belong to this protocol");
             }
             return greeting;
