@@ -304,10 +304,10 @@ fn parks(server: Server) -> bool {
 
 fn false_calls_of_parked_servers_do_not_disturb_other_clients(server: Server) {
     let scene = Scene::of(server);
-    let (mut peer, object) = scene.bound();
     if !parks(server) {
         return scene.assert_unharmed();
     }
+    let (mut peer, object) = scene.bound();
     for calls in [1, 3, 200] {
         peer.await_parked();
         (0..calls).for_each(|_| peer.send_on_socket(&wire::CALL_NOTE));
