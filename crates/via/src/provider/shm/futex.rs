@@ -4,7 +4,7 @@ use crate::sync::AtomicU32;
 use rustix::io::Errno;
 use rustix::thread::futex::{self, Flags, Wait, WaitFlags, WaitPtr, WaitvFlags};
 use rustix::time::{ClockId, Timespec, clock_gettime};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// The maximum length of a sleep on one word, where the kernel cannot sleep on two. Changes of the
@@ -13,7 +13,12 @@ const NAP: Duration = Duration::from_millis(250);
 
 /// Whether the kernel can sleep on two words: Linux 5.16, unless a filter of system calls or an
 /// emulator refuses.
-static HAS_WAITV: AtomicBool = AtomicBool::new(true);
+fn has_waitv() -> bool {
+    static HAS_WAITV: OnceLock<bool> = OnceLock::new();
+    // A sleep on no words is an error of its own.
+    let probe = || futex::waitv(&[], WaitvFlags::empty(), None, ClockId::Monotonic);
+    *HAS_WAITV.get_or_init(|| probe() == Err(Errno::INVAL))
+}
 
 /// The word of another process on which a thread sleeps, with the value that it last had.
 #[derive(Clone, Copy)]
@@ -25,9 +30,9 @@ pub(super) struct PeerWord<'a> {
 /// Sleeps while `peer` has its value and `own`, a word of this process alone, is 0, at most `span`.
 /// The return tells nothing: callers look again.
 pub(super) fn wait(peer: PeerWord<'_>, own: &AtomicU32, span: Duration) {
-    let is_done = HAS_WAITV.load(Ordering::Relaxed) && wait_for_both(peer, own, span);
-    if !is_done {
-        HAS_WAITV.store(false, Ordering::Relaxed);
+    if has_waitv() {
+        wait_for_both(peer, own, span);
+    } else {
         wait_for_one(peer, span.min(NAP));
     }
 }
@@ -39,15 +44,14 @@ pub(super) fn wake(word: &AtomicU32) {
 
 /// Wakes the threads of this process that sleep on both words, after `own` has changed.
 pub(super) fn wake_own(peer: &AtomicU32, own: &AtomicU32) {
-    if HAS_WAITV.load(Ordering::Relaxed) {
+    if has_waitv() {
         wake_with(own, Flags::PRIVATE);
     } else {
         wake(peer);
     }
 }
 
-/// Sleeps on both words. Returns false if the kernel cannot.
-fn wait_for_both(peer: PeerWord<'_>, own: &AtomicU32, span: Duration) -> bool {
+fn wait_for_both(peer: PeerWord<'_>, own: &AtomicU32, span: Duration) {
     let words = [(peer.word, peer.value, WaitFlags::SIZE_U32), (own, 0, WaitFlags::SIZE_U32 | WaitFlags::PRIVATE)];
     let waits = words.map(|(word, value, flags)| {
         let mut wait = Wait::new();
@@ -58,7 +62,7 @@ fn wait_for_both(peer: PeerWord<'_>, own: &AtomicU32, span: Duration) -> bool {
     // The system call takes an instant. None is so far away that the sum overflows.
     let until = clock_gettime(ClockId::Monotonic).checked_add(timespec(span));
     let outcome = futex::waitv(&waits, WaitvFlags::empty(), until.as_ref(), ClockId::Monotonic);
-    !matches!(outcome, Err(Errno::NOSYS | Errno::PERM))
+    debug_assert!(matches!(outcome, Ok(_) | Err(Errno::AGAIN | Errno::TIMEDOUT | Errno::INTR)), "{outcome:?}");
 }
 
 fn wait_for_one(peer: PeerWord<'_>, span: Duration) {
@@ -78,6 +82,7 @@ fn timespec(span: Duration) -> Timespec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::Ordering;
     use std::time::Instant;
 
     /// Sleeps by `sleep` until `change` has been made, and returns the length of the sleep.
@@ -104,7 +109,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
     fn a_change_of_either_word_ends_a_sleep() {
-        let sleep = |peer: PeerWord<'_>, own: &AtomicU32| assert!(wait_for_both(peer, own, ground::LATEST));
+        let sleep = |peer: PeerWord<'_>, own: &AtomicU32| wait_for_both(peer, own, ground::LATEST);
         let by_peer = |bell: &AtomicU32, _: &AtomicU32| {
             bell.store(8, Ordering::Relaxed);
             wake(bell);
@@ -121,9 +126,9 @@ mod tests {
     fn no_thread_sleeps_after_either_word_has_changed() {
         let (bell, state) = (AtomicU32::new(7), AtomicU32::new(0));
         let begun = Instant::now();
-        assert!(wait_for_both(PeerWord { word: &bell, value: 6 }, &state, ground::LATEST));
+        wait_for_both(PeerWord { word: &bell, value: 6 }, &state, ground::LATEST);
         state.store(1, Ordering::Relaxed);
-        assert!(wait_for_both(PeerWord { word: &bell, value: 7 }, &state, ground::LATEST));
+        wait_for_both(PeerWord { word: &bell, value: 7 }, &state, ground::LATEST);
         assert!(begun.elapsed() < ground::LATEST);
     }
 }
