@@ -1,11 +1,19 @@
-//! The subcommand `obvia idl`: compiles an interface, or shows its canonical text.
+//! The subcommand `obvia idl`: compiles an interface, or shows its canonical text. Its own
+//! subcommands are tools for IDL files.
 
-use crate::print;
+mod check;
+mod dump;
+mod explain;
+mod findings;
+mod fmt;
+mod input;
+mod lint;
+
+use crate::{exit, print};
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use obvia_idl::model::InterfaceId;
-use obvia_idl::source::{Role, Sources};
-use obvia_idl::{Compilation, Compiled, Compiler, Diagnostic, Failure, Severity, canonical, compile_into};
+use obvia_idl::{Compilation, Compiled, Compiler, Failure, canonical, compile_into};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,13 +24,49 @@ use std::process::ExitCode;
 Examples:
   obvia idl calc.idl                             writes calc.rs
   obvia idl --language c --output gen calc.idl   writes gen/calc.h, calc_stubs.c and calc_values.hpp
-  obvia idl --check calc.idl                     reports its errors")]
+  obvia idl --check calc.idl                     reports its errors
+  obvia idl check calc.idl --against old.idl     reports changes that break programs made from old.idl
+  obvia idl fmt calc.idl                         brings it into a normal form
+  obvia idl lint calc.idl                        reports declarations that are likely to cause trouble
+  obvia idl dump --json calc.idl                 prints its declarations
+  obvia idl --explain no-uuid                    explains the code of an error
+
+A file whose name is that of a tool is written with its folder: ./check")]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
+    /// Explain the code of a finding, such as unknown-type, and show an example
+    #[arg(long, value_name = "CODE", exclusive = true)]
+    explain: Option<String>,
+    #[command(subcommand)]
+    tool: Option<Tool>,
+    #[command(flatten)]
+    compile: Option<Compile>,
+}
+
+/// The tools for IDL files.
+#[derive(Debug, Subcommand)]
+enum Tool {
+    /// Find changes that break programs made from an older version of a file
+    Check(check::Arguments),
+    /// Print the checked declarations of a file as JSON
+    Dump(dump::Arguments),
+    /// Bring files into a normal form
+    Fmt(fmt::Arguments),
+    /// Report declarations that are likely to cause trouble
+    Lint(lint::Arguments),
+}
+
+/// The arguments of the compiler.
+#[derive(Debug, Args)]
+struct Compile {
     /// The file to compile
     file: PathBuf,
     /// Look for imports in this directory too
     #[arg(short = 'I', long = "include", value_name = "DIR")]
     include: Vec<PathBuf>,
+    /// Define a macro before each file: NAME=TEXT, or NAME, which stands for 1
+    #[arg(short = 'D', long = "define", value_name = "MACRO")]
+    define: Vec<String>,
     /// Take additional attributes from this file, instead of the file with FILE's name and .acf
     #[arg(long, value_name = "FILE")]
     acf: Option<PathBuf>,
@@ -70,6 +114,20 @@ enum Language {
 }
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    if let Some(code) = &arguments.explain {
+        return explain::main(code);
+    }
+    match (&arguments.tool, &arguments.compile) {
+        (Some(Tool::Check(arguments)), _) => check::main(arguments),
+        (Some(Tool::Dump(arguments)), _) => dump::main(arguments),
+        (Some(Tool::Fmt(arguments)), _) => fmt::main(arguments),
+        (Some(Tool::Lint(arguments)), _) => lint::main(arguments),
+        (None, Some(arguments)) => write(arguments),
+        (None, None) => Err(exit::usage("FILE is missing")),
+    }
+}
+
+fn write(arguments: &Compile) -> anyhow::Result<ExitCode> {
     match compile(arguments) {
         Ok(done) => {
             if let Some(path) = &arguments.depfile {
@@ -79,19 +137,16 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Err(failure) => {
-            if arguments.json {
-                print::document(&json!({ "diagnostics": findings(&failure.diagnostics, &failure.sources) }))?;
-            } else {
-                print::note(&failure.to_string());
-            }
+            findings::report(&failure, arguments.json)?;
             Ok(ExitCode::FAILURE)
         }
     }
 }
 
-fn compile(arguments: &Arguments) -> Result<Compiled, Failure> {
+fn compile(arguments: &Compile) -> Result<Compiled, Failure> {
     let compiler = Compiler::new().permissive(arguments.permissive).test(arguments.test);
     let compiler = arguments.include.iter().fold(compiler, Compiler::include);
+    let compiler = arguments.define.iter().fold(compiler, Compiler::define);
     let compiler = arguments.acf.iter().fold(compiler, Compiler::acf);
     let compiler = arguments.java_package.iter().fold(compiler, Compiler::java_package);
     if arguments.check || arguments.text {
@@ -118,7 +173,7 @@ fn rule(done: &Compiled) -> String {
         escaped.collect::<Vec<_>>().join(" ")
     };
     let written: Vec<&Path> = done.files.iter().map(PathBuf::as_path).collect();
-    let sources = done.compilation.sources.files().iter().filter(|file| file.role != Role::BuiltIn);
+    let sources = done.compilation.sources.files().iter().filter(|file| file.role.is_on_disk());
     let read: Vec<&Path> = sources.map(|file| file.path.as_path()).collect();
     format!("{}: {}\n", names(&written), names(&read))
 }
@@ -129,7 +184,7 @@ fn own(compilation: &Compilation) -> impl Iterator<Item = InterfaceId> {
     all.filter(|(_, interface)| !interface.imported).map(|(at, _)| InterfaceId(at))
 }
 
-fn report(arguments: &Arguments, done: &Compiled) -> anyhow::Result<()> {
+fn report(arguments: &Compile, done: &Compiled) -> anyhow::Result<()> {
     let Compiled { compilation, files } = done;
     let model = &compilation.model;
     if arguments.json {
@@ -144,7 +199,7 @@ fn report(arguments: &Arguments, done: &Compiled) -> anyhow::Result<()> {
                 })
             })
             .collect();
-        let diagnostics = findings(&compilation.warnings, &compilation.sources);
+        let diagnostics = findings::json(&compilation.warnings, &compilation.sources);
         return print::document(&json!({ "diagnostics": diagnostics, "written": files, "interfaces": interfaces }));
     }
     for warning in &compilation.warnings {
@@ -160,21 +215,4 @@ fn report(arguments: &Arguments, done: &Compiled) -> anyhow::Result<()> {
         return Ok(());
     }
     files.iter().try_for_each(|path| print::line(&format!("wrote {}", path.display())))
-}
-
-fn findings(diagnostics: &[Diagnostic], sources: &Sources) -> Value {
-    diagnostics
-        .iter()
-        .map(|finding| {
-            let file = finding.span.map(|span| sources.file(span.file).path.display().to_string());
-            json!({
-                "severity": match finding.severity { Severity::Error => "error", Severity::Warning => "warning" },
-                "code": finding.code,
-                "message": finding.message,
-                "file": file,
-                "line": finding.span.map(|span| sources.line(span)),
-                "help": finding.help,
-            })
-        })
-        .collect()
 }

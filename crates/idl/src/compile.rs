@@ -3,13 +3,14 @@
 use crate::model::Model;
 use crate::model::automation;
 use crate::model::events;
-use crate::resolve::Resolver;
 use crate::resolve::side_file::merge;
+use crate::resolve::{Resolver, prelude};
 use crate::syntax::ast::Item;
 use crate::syntax::parser::Parser;
 use crate::text::diagnostic::{Diagnostic, Failure, Severity, first_of};
-use crate::text::lexer::{Token, lex};
-use crate::text::preprocess::{FileDirective, Files, Macros, Preprocessor, preprocess};
+use crate::text::lexer::{Token, TokenKind, lex};
+use crate::text::macros::{Files, Macros};
+use crate::text::preprocess::{FileDirective, Preprocessor, preprocess};
 use crate::text::source::{File, FileId, Role, Sources, Span};
 use std::collections::HashSet;
 use std::io::Read;
@@ -24,8 +25,26 @@ const BYTES_MAX: usize = 16 << 20;
 const IMPORT_DEPTH_MAX: usize = 64;
 
 /// Common imports whose declarations the compiler has built in.
-pub(crate) const BUILT_IN: [&str; 6] =
-    ["unknwn.idl", "wtypes.idl", "objidl.idl", "wtypesbase.idl", "unknwnbase.idl", "obvia.idl"];
+pub(crate) const BUILT_IN: [&str; 14] = [
+    "unknwn.idl",
+    "wtypes.idl",
+    "objidl.idl",
+    "wtypesbase.idl",
+    "unknwnbase.idl",
+    "objidlbase.idl",
+    "oleidl.idl",
+    "ms-dtyp.idl",
+    "obvia.idl",
+    "basetsd.h",
+    "guiddef.h",
+    "windef.h",
+    "winnt.h",
+    "winbase.h",
+];
+
+/// Files that need the built-in `oaidl.idl`, even if the user has files of these names: Windows'
+/// own files, and the type library that is imported in their place.
+const AUTOMATION: [&str; 5] = ["oaidl.idl", "ocidl.idl", "dispex.idl", "stdole2.tlb", "stdole32.tlb"];
 
 /// Built-in files. Each imports those before it.
 const BUNDLED: [(&str, &str); 2] = [(automation::FILE, automation::TEXT), (events::FILE, events::TEXT)];
@@ -62,6 +81,7 @@ pub struct Compiler {
     permissive: bool,
     side: SideFile,
     test: bool,
+    defines: Vec<String>,
     java_package: Option<String>,
 }
 
@@ -84,6 +104,10 @@ struct Reading<'a> {
     /// The number of bytes of all files. A file that is included again counts again.
     bytes: usize,
     diagnostics: Vec<Diagnostic>,
+    /// The macros that are defined before each file.
+    defined: Macros,
+    /// Whether a file imports one of the files that the prelude stands for.
+    uses_prelude: bool,
     /// The parsed files in the order of resolution: imports first.
     parsed: Vec<(FileId, Vec<Item>)>,
 }
@@ -98,6 +122,13 @@ impl Compiler {
     #[must_use]
     pub fn include(mut self, directory: impl Into<PathBuf>) -> Self {
         self.include.push(directory.into());
+        self
+    }
+
+    /// Defines a macro before each file: `NAME=TEXT`, or `NAME`, which stands for 1.
+    #[must_use]
+    pub fn define(mut self, definition: impl Into<String>) -> Self {
+        self.defines.push(definition.into());
         self
     }
 
@@ -173,7 +204,9 @@ impl Compiler {
 
     fn check_bytes(&self, path: &Path, bytes: Vec<u8>) -> Result<Compilation, Failure> {
         let (sources, diagnostics, parsed) = (Sources::default(), Vec::new(), Vec::new());
-        let mut reading = Reading { compiler: self, sources, bytes: 0, diagnostics, parsed };
+        let defined = Macros::new();
+        let mut reading =
+            Reading { compiler: self, sources, bytes: 0, diagnostics, defined, uses_prelude: false, parsed };
         reading.read(path, bytes, 0);
         reading.finish(path)
     }
@@ -181,9 +214,20 @@ impl Compiler {
 
 impl Reading<'_> {
     fn read(&mut self, path: &Path, bytes: Vec<u8>, depth: usize) {
-        let Some(text) = self.text(path, bytes) else { return };
+        let text = text_of(bytes);
         let Some(file) = self.added(path, text, Role::Idl, None) else { return };
         self.understand(path, file, depth);
+    }
+
+    /// Defines the macros of the command line, once the first file has been added.
+    fn define(&mut self) {
+        for definition in &self.compiler.defines {
+            let (name, text) = definition.split_once('=').unwrap_or((definition, "1"));
+            let Some(place) = self.sources.made(&format!("#define {name} {text}")) else { return };
+            let token = Token { kind: TokenKind::Directive, span: place };
+            let mut files = Files { sources: &mut self.sources, diagnostics: &mut self.diagnostics };
+            Preprocessor::new(&mut self.defined).token(&mut files, token);
+        }
     }
 
     /// Parses a file whose text has been added, with its imports and its side file.
@@ -191,7 +235,10 @@ impl Reading<'_> {
         let length = self.sources.file(file).text.len() as u32;
         let Some(tokens) = self.lexed(file) else { return };
         // Each file has its own macros, which the files that it includes share.
-        let mut macros = Macros::new();
+        if depth == 0 {
+            self.define();
+        }
+        let mut macros = self.defined.clone();
         let Some(tokens) = self.preprocessed(file, tokens, &mut macros) else { return };
         let end = Span { file, start: length, end: length };
         let mut items = Parser::new(&tokens, end, &self.sources, &mut self.diagnostics).file();
@@ -208,7 +255,7 @@ impl Reading<'_> {
         // The open files, each with its remaining tokens and the state that ends it.
         let mut open = vec![(file, tokens.into_iter(), 0)];
         while let Some((file, tokens, outer)) = open.last_mut() {
-            let mut files = Files { sources: &self.sources, diagnostics: &mut self.diagnostics };
+            let mut files = Files { sources: &mut self.sources, diagnostics: &mut self.diagnostics };
             let Some(token) = tokens.next() else {
                 preprocessor.end_file(&mut files, *outer);
                 open.pop();
@@ -264,7 +311,7 @@ impl Reading<'_> {
     /// Reads and adds a file that another file includes.
     fn include(&mut self, path: &Path, span: Span) -> Option<FileId> {
         let text = match bytes_of(path) {
-            Ok(bytes) => self.text(path, bytes)?,
+            Ok(bytes) => text_of(bytes),
             Err(error) => {
                 let text = format!("{} cannot be read: {error}", path.display());
                 self.diagnostics.push(Diagnostic::error("unreadable", span, text));
@@ -294,23 +341,16 @@ impl Reading<'_> {
         file
     }
 
-    /// Returns the text of a file. Reports an error and returns `None` for UTF-16. Other encodings
-    /// than UTF-8 occur in old files, where they affect only comments and texts.
-    fn text(&mut self, path: &Path, bytes: Vec<u8>) -> Option<String> {
-        if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-            let error = Diagnostic::without_place("not-text", format!("{} is in UTF-16", path.display()));
-            self.diagnostics.push(error.help("save it as UTF-8"));
-            return None;
-        }
-        Some(text_of(bytes))
-    }
-
     /// Reads the imports of a file, those in its libraries included.
     fn imports(&mut self, items: &[Item], depth: usize) {
         for item in items {
             match item {
                 Item::Import(files) => files.iter().for_each(|(name, span)| self.import(name, *span, depth)),
                 Item::Library(library) => self.imports(&library.items, depth),
+                Item::ImportLib(name, _) if AUTOMATION.contains(&name.to_ascii_lowercase().as_str()) => {
+                    self.uses_prelude = true;
+                    self.add_bundled(0);
+                }
                 _ => {}
             }
         }
@@ -327,12 +367,17 @@ impl Reading<'_> {
             return;
         }
         let Some(file) = self.added(&path, text.to_owned(), Role::BuiltIn, None) else { return };
-        let tokens = lex(text, file, &mut self.diagnostics);
-        let end = Span { file, start: text.len() as u32, end: text.len() as u32 };
-        // Macros of the importing file do not apply to a built-in file.
-        let output = preprocess(&tokens, &self.sources, &mut Macros::new(), &mut self.diagnostics);
-        let items = Parser::new(&output.tokens, end, &self.sources, &mut self.diagnostics).file();
+        let items = self.bundled_items(file);
         self.parsed.insert(at, (file, items));
+    }
+
+    /// Parses a built-in file, to which no other file's macros apply.
+    fn bundled_items(&mut self, file: FileId) -> Vec<Item> {
+        let text = &self.sources.file(file).text;
+        let end = Span { file, start: text.len() as u32, end: text.len() as u32 };
+        let tokens = lex(text, file, &mut self.diagnostics);
+        let output = preprocess(&tokens, &mut self.sources, &mut Macros::new(), &mut self.diagnostics);
+        Parser::new(&output.tokens, end, &self.sources, &mut self.diagnostics).file()
     }
 
     /// Adds the attributes from the side file of a file, if there is one.
@@ -364,7 +409,7 @@ impl Reading<'_> {
         let end = Span { file, start: text.len() as u32, end: text.len() as u32 };
         let tokens = lex(text, file, &mut found);
         if found.is_empty() {
-            let output = preprocess(&tokens, &self.sources, &mut macros, &mut found);
+            let output = preprocess(&tokens, &mut self.sources, &mut macros, &mut found);
             for (_, span) in &output.includes {
                 let error = Diagnostic::error("unsupported", *span, "a side file cannot include another one");
                 found.push(error.help("each IDL file has its own side file beside it"));
@@ -378,14 +423,21 @@ impl Reading<'_> {
     /// Returns the path of an imported or included file. `None` for a built-in file, and for a
     /// missing one, for which an error is reported.
     fn found(&mut self, name: &str, span: Span) -> Option<PathBuf> {
+        let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
+        // The user's oaidl.idl, and files that import it, use the built-in one as well.
+        if AUTOMATION.contains(&base) && self.sources.file(span.file).role != Role::BuiltIn {
+            self.add_bundled(0);
+        }
         let from = &self.sources.file(span.file).path;
         let beside = from.parent().unwrap_or_else(|| Path::new("")).join(name);
         let mut places = vec![beside];
         places.extend(self.compiler.include.iter().map(|folder| folder.join(name)));
-        if let Some(path) = places.iter().find(|path| path.is_file()) {
+        // The headers of C among the base files are not read: the prelude has their types.
+        let is_header = BUILT_IN.contains(&base) && base.ends_with(".h");
+        self.uses_prelude |= BUILT_IN.contains(&base) || AUTOMATION.contains(&base);
+        if let Some(path) = places.iter().find(|path| path.is_file() && !is_header) {
             return Some(path.clone());
         }
-        let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
         if let Some(at) = BUNDLED.iter().position(|(name, _)| *name == base) {
             self.add_bundled(at);
         } else if !BUILT_IN.contains(&base) {
@@ -423,8 +475,21 @@ impl Reading<'_> {
         }
     }
 
+    /// Returns the declarations of the prelude, if the files need it.
+    fn prelude(&mut self) -> Option<(FileId, Vec<Item>)> {
+        let path = bundled_path("prelude.idl");
+        let file = self.uses_prelude.then(|| self.added(&path, prelude::TEXT.to_owned(), Role::BuiltIn, None))??;
+        Some((file, self.bundled_items(file)))
+    }
+
     fn finish(mut self, path: &Path) -> Result<Compilation, Failure> {
+        let bytes = self.bytes;
+        let prelude = self.prelude();
         let mut resolver = Resolver::new(self.compiler.permissive, &mut self.diagnostics);
+        if let Some((file, items)) = prelude {
+            resolver.model.prelude = Some(file);
+            resolver.use_prelude(items);
+        }
         let last = self.parsed.len().saturating_sub(1);
         for (at, (file, items)) in self.parsed.iter().enumerate() {
             resolver.file(items, at != last);
@@ -432,7 +497,7 @@ impl Reading<'_> {
                 resolver.end_bundled(at == 0);
             }
         }
-        resolver.finish(self.bytes);
+        resolver.finish(bytes);
         let model = std::mem::take(&mut resolver.model);
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.span.map(|span| (span.file, span.start)));
         let (warnings, errors): (Vec<_>, Vec<_>) =
@@ -453,10 +518,27 @@ fn bytes_of(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns bytes as text, without a byte order mark. Characters of other encodings become `?`.
+/// Returns bytes as text, without a byte order mark and without the Ctrl-Z that ends old files.
+/// Characters of other encodings than UTF-8 and UTF-16 become `?`: they occur in old files, where
+/// they affect only comments and texts.
 fn text_of(bytes: Vec<u8>) -> String {
-    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).map(<[u8]>::to_vec).unwrap_or(bytes);
-    String::from_utf8(bytes).unwrap_or_else(|error| {
-        error.into_bytes().iter().map(|&byte| if byte.is_ascii() { char::from(byte) } else { '?' }).collect()
-    })
+    let wide = |read: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> = bytes[2..].chunks_exact(2).map(|pair| read([pair[0], pair[1]])).collect();
+        String::from_utf16_lossy(&units)
+    };
+    let mut text = if bytes.starts_with(&[0xff, 0xfe]) {
+        wide(u16::from_le_bytes)
+    } else if bytes.starts_with(&[0xfe, 0xff]) {
+        wide(u16::from_be_bytes)
+    } else {
+        let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).map(<[u8]>::to_vec).unwrap_or(bytes);
+        String::from_utf8(bytes).unwrap_or_else(|error| {
+            error.into_bytes().iter().map(|&byte| if byte.is_ascii() { char::from(byte) } else { '?' }).collect()
+        })
+    };
+    let end = text.trim_end_matches(|c: char| c == '\u{1a}' || c.is_whitespace()).len();
+    if text[end..].contains('\u{1a}') {
+        text.truncate(end);
+    }
+    text
 }

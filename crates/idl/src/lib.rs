@@ -8,7 +8,7 @@
 //! - [`model`] has the declarations with every name resolved, and [`canonical`] gives each
 //!   interface its fingerprint;
 //! - [`plan`] decides how each method's parameters travel;
-//! - a back end in [`emit`] writes the code.
+//! - a back end in [`emit`] writes the code, and [`tools`] compare, format and judge files.
 //!
 //! A build script needs one line:
 //!
@@ -26,6 +26,7 @@ pub mod plan;
 mod resolve;
 pub mod syntax;
 mod text;
+pub mod tools;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -101,7 +102,7 @@ pub fn build_bundled() {
 fn watched(compilation: &Compilation, out: &Path) -> BTreeSet<PathBuf> {
     let mut watched = BTreeSet::new();
     // Built-in files are not on disk: cargo would find them missing at every build.
-    for file in compilation.sources.files().iter().filter(|file| file.role != source::Role::BuiltIn) {
+    for file in compilation.sources.files().iter().filter(|file| file.role.is_on_disk()) {
         watched.insert(file.path.clone());
         let folder = match file.path.parent() {
             Some(folder) if folder != Path::new("") => folder,

@@ -10,6 +10,7 @@ mod interface;
 mod library;
 mod limits;
 mod plain;
+pub(crate) mod prelude;
 mod reserved;
 pub(crate) mod side_file;
 mod transfer;
@@ -19,9 +20,9 @@ mod unions;
 mod values;
 
 use crate::model::{
-    Base, Const, DeclarationCounts, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value,
+    Base, Const, DeclarationCounts, EnumId, Field, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value,
 };
-use crate::syntax::ast::{Attribute, Expr, Ident, Item};
+use crate::syntax::ast::{Attribute, Expr, Ident, Item, TypeSpec};
 use crate::text::diagnostic::{DIAGNOSTICS_MAX, Diagnostic, most_like};
 use crate::text::preprocess::PREDEFINED;
 use crate::text::source::Span;
@@ -55,12 +56,31 @@ pub(crate) struct Resolver<'a> {
     classed: HashSet<String>,
     /// The typedefs' indices in the model, by name.
     typedefs: HashMap<String, usize>,
+    /// The names of Automation's types, of pointers to them, and of further names: each with the
+    /// type and the number of stars.
+    memories: HashMap<String, (TypeSpec, u8)>,
+    /// The names of pointers to interfaces, which include the star.
+    object_pointers: HashSet<String>,
+    /// The names of types that travel in another form, and of integers of a pointer's size, each
+    /// with the reason why they are not supported yet.
+    transformed: HashMap<String, String>,
+    /// The names that the built-in files declare. Other files may declare them again, which has no
+    /// effect.
+    given: HashSet<String>,
+    /// The structures and unions that no call can carry, each with the reason.
+    here_only: HashMap<Type, &'static str>,
+    /// The structures and unions that no back end can pass yet, each with the reason.
+    unsupported: HashMap<Type, &'static str>,
+    /// The reasons that the members of the current structure or union give for `here_only` and for
+    /// `unsupported`.
+    member_reasons: (Option<&'static str>, Option<&'static str>),
     /// The dispinterfaces' indices in the model, by name.
     dispinterfaces: HashMap<String, usize>,
     /// The structures, unions and interfaces whose contents are known.
     defined: HashSet<Type>,
     /// The interfaces by their UUIDs.
     uuids: HashMap<u128, InterfaceId>,
+    prelude: prelude::Prelude,
     diagnostics: &'a mut Vec<Diagnostic>,
     permissive: bool,
     imported: bool,
@@ -80,7 +100,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 /// Attributes of other dialects, and the advice for each.
-const FOREIGN: [(&str, &str); 14] = [
+const FOREIGN: [(&str, &str); 9] = [
     ("charset", "is an attribute of Samba's pidl; write wchar_t or char with [string]"),
     ("flag", "is an attribute of Samba's pidl"),
     ("value", "is an attribute of Samba's pidl"),
@@ -88,13 +108,8 @@ const FOREIGN: [(&str, &str); 14] = [
     ("contract", "belongs to WinRT's MIDL 3; declare a COM interface"),
     ("exclusiveto", "belongs to WinRT's MIDL 3; declare a COM interface"),
     ("broadcast", "is not supported; call each server"),
-    ("callback", "is not supported; pass an interface pointer, which the server calls"),
     ("first_is", "is not supported; pass a pointer to the first element, with [size_is] or [length_is]"),
     ("last_is", "is not supported; write [length_is(last + 1)]"),
-    ("async_uuid", "is not supported; make the call in a thread of its own"),
-    ("wire_marshal", "is not supported; pass the data in a structure"),
-    ("transmit_as", "is not supported; pass the data in a structure"),
-    ("call_as", "is not supported yet; declare the method in the form that travels"),
 ];
 
 impl<'a> Resolver<'a> {
@@ -109,9 +124,17 @@ impl<'a> Resolver<'a> {
                 .into(),
             classed: HashSet::new(),
             typedefs: HashMap::new(),
+            memories: HashMap::new(),
+            object_pointers: HashSet::new(),
+            transformed: HashMap::new(),
+            given: HashSet::new(),
+            here_only: HashMap::new(),
+            unsupported: HashMap::new(),
+            member_reasons: (None, None),
             dispinterfaces: HashMap::new(),
             defined: HashSet::new(),
             uuids: HashMap::new(),
+            prelude: prelude::Prelude::default(),
             diagnostics,
             permissive,
             imported: false,
@@ -136,6 +159,7 @@ impl<'a> Resolver<'a> {
     /// Marks all declarations so far as built in. With `automation` they are Automation's types.
     pub(crate) fn end_bundled(&mut self, automation: bool) {
         let model = &mut self.model;
+        self.given.extend(self.types.keys().cloned());
         model.bundled = DeclarationCounts {
             consts: model.consts.len(),
             structs: model.structs.len(),
@@ -156,21 +180,15 @@ impl<'a> Resolver<'a> {
         self.check_contents();
         self.check_frames();
         self.check_amount(bytes);
-        for id in 0..self.model.interfaces.len() {
-            let interface = &self.model.interfaces[id];
-            if !self.defined.contains(&interface_key(InterfaceId(id))) {
-                let text = format!("interface `{}` is announced but never declared", interface.name);
-                let error = Diagnostic::error("undeclared-interface", interface.span, text);
-                self.report(error.help("declare it, or import the file that does"));
-            }
-        }
+        self.check_announced();
     }
 
     fn item(&mut self, item: &Item) {
         match item {
             // Imported files have been read already. Quoted C text (`cpp_quote`) has no meaning for
             // the model. `importlib` has one only within libraries.
-            Item::Import(_) | Item::ImportLib(..) | Item::CppQuote(_) => {}
+            Item::Import(_) | Item::ImportLib(..) | Item::CppQuote(_) | Item::Foreign => {}
+            Item::Module(module) => self.module(module),
             Item::Library(library) => self.library(library),
             Item::Coclass(class) => self.coclass(class),
             Item::Dispinterface(interface) => self.dispinterface(interface),
@@ -180,10 +198,12 @@ impl<'a> Resolver<'a> {
                 self.spec_type(spec, None);
             }
             Item::Interface(interface) => self.interface(interface),
+            // The parser accepts functions with [local] only, for which Windows' headers have the
+            // code.
             Item::Method(method) => {
-                let text = format!("method `{}` stands outside an interface", method.name.name);
-                let error = Diagnostic::error("stray-declaration", method.name.span, text);
-                self.report(error);
+                let text = format!("nothing is generated for the function `{}`", method.name.name);
+                let warning = Diagnostic::warning("stray-declaration", method.name.span, text);
+                self.report(warning.help("it stands outside an interface, and exists in one process only"));
             }
         }
     }
@@ -192,13 +212,53 @@ impl<'a> Resolver<'a> {
         self.diagnostics.push(diagnostic);
     }
 
+    /// Removes the structure that was declared last, if it repeats an earlier one of its name, and
+    /// returns the earlier one.
+    fn without_repetition(&mut self, name: &str, ty: Type) -> Type {
+        let (Some(Named::Type(known)), Some(last)) =
+            (self.types.get(name).map(|known| &known.what), self.model.structs.last())
+        else {
+            return ty;
+        };
+        let (Type::Struct(first), Type::Struct(second)) = (known, &ty) else { return ty };
+        let first_one = &self.model.structs[first.0];
+        let is_same = |(one, other): (&Field, &Field)| one.name == other.name && one.ty == other.ty;
+        let is_last = first != second && second.0 + 1 == self.model.structs.len();
+        let repeats = is_last
+            && first_one.fields.len() == last.fields.len()
+            && first_one.conformant == last.conformant
+            && first_one.fields.iter().zip(&last.fields).all(is_same);
+        if !repeats
+            || self.types.values().filter(|known| matches!(&known.what, Named::Type(other) if *other == ty)).count() > 0
+        {
+            return ty;
+        }
+        let known = known.clone();
+        self.model.structs.pop();
+        self.defined.remove(&ty);
+        known
+    }
+
     fn declare_type(&mut self, name: &Ident, what: Named) {
         if let Some(span) = self.made_up.remove(&name.name) {
             return self.report(taken_by_member(&name.name, name.span, Some(span)));
         }
+        if self.given.contains(&name.name) {
+            return;
+        }
         if let Some(known) = self.types.get(&name.name) {
-            let same = matches!((&known.what, &what), (Named::Opened(a) | Named::Type(a), Named::Type(b)) if a == b);
-            if !same {
+            let same = matches!(
+                (&known.what, &what),
+                (Named::Opened(a) | Named::Type(a), Named::Opened(b) | Named::Type(b)) if a == b
+            );
+            if same && matches!(what, Named::Opened(_)) {
+                return;
+            }
+            // The names of a file take precedence over those of the prelude.
+            if !same && self.model.is_prelude(name.span) {
+                return;
+            }
+            if !same && !known.span.is_some_and(|span| self.model.is_prelude(span)) {
                 let error = declared_twice(name, known.span);
                 return self.report(error);
             }
@@ -246,6 +306,8 @@ impl<'a> Resolver<'a> {
                 self.report(
                     Diagnostic::warning("ignored-attribute", span, text).help("it may stay, for other compilers"),
                 );
+            } else if attributes::IGNORED.contains(&name) {
+                // The attribute is for other tools, or for a part of Windows.
             } else if !attributes::is_known(name) {
                 let error = Diagnostic::error("unknown-attribute", span, format!("[{name}] is not an attribute"));
                 let help = self.most_similar(name, attributes::known()).map_or_else(
@@ -268,12 +330,7 @@ impl<'a> Resolver<'a> {
         self.report(error);
     }
 
-    fn constant(
-        &mut self,
-        spec: &crate::syntax::ast::TypeSpec,
-        declarator: &crate::syntax::ast::Declarator,
-        value: &Expr,
-    ) {
+    fn constant(&mut self, spec: &TypeSpec, declarator: &crate::syntax::ast::Declarator, value: &Expr) {
         let ty = self.declared_type(spec, declarator, &[], types::Place::Const);
         let Some(found) = self.evaluate(value) else {
             return;
@@ -281,6 +338,9 @@ impl<'a> Resolver<'a> {
         let base = match &ty {
             Some(Type::Base(base)) if !matches!(base, Base::Guid | Base::Context) => Some(*base),
             Some(Type::Enum(_)) => Some(Base::I32),
+            // A pointer of a fixed value, such as HKEY_CLASSES_ROOT, is a number.
+            Some(Type::Pointer(pointer)) if pointer.to == Type::Void => Some(Base::U64),
+            Some(Type::Pointer(_)) if matches!(found, Value::Int(_)) => Some(Base::U64),
             Some(Type::Pointer(_)) => None,
             Some(_) => {
                 let error =
@@ -293,7 +353,13 @@ impl<'a> Resolver<'a> {
             (Value::Int(value), Some(base)) => base.range().is_none_or(|(least, most)| {
                 let wide = i128::from(*value);
                 let bits = i128::from(value.cast_unsigned());
-                (least..=most).contains(&wide) || (least == 0 && (least..=most).contains(&bits))
+                // As in C, a constant of 32 bits may be written without its sign, and an unsigned
+                // one with it.
+                let narrow = i128::from(*value as i32);
+                let is_word = i32::try_from(*value).is_ok() || u32::try_from(*value).is_ok();
+                (least..=most).contains(&wide)
+                    || (least == 0 && (least..=most).contains(&bits))
+                    || base.size() == 4 && is_word && (least == 0 || (least..=most).contains(&narrow))
             }),
             (Value::Float(value), Some(Base::F64)) => value.is_finite(),
             (Value::Float(value), Some(Base::F32)) => (*value as f32).is_finite(),
@@ -304,10 +370,15 @@ impl<'a> Resolver<'a> {
             let error = Diagnostic::error("bad-constant", value.span, "the value does not fit the constant's type");
             return self.report(error.help("choose a wider type, or another value"));
         }
+        let found = match (found, base) {
+            (Value::Int(value), Some(Base::I32 | Base::Hresult)) => Value::Int(i64::from(value as i32)),
+            (Value::Int(value), Some(Base::U32)) => Value::Int(i64::from(value as u32)),
+            (found, _) => found,
+        };
         self.declare_value(&declarator.name, found.clone());
         let imported = self.imported;
         let base = match ty {
-            Some(Type::Pointer(pointer)) => match pointer.to {
+            Some(Type::Pointer(pointer)) if base.is_none() => match pointer.to {
                 Type::Base(character) => Some(character),
                 _ => None,
             },

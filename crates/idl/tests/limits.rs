@@ -382,16 +382,4 @@ fn binary_input_is_refused_with_one_error() {
         }),
     );
     once("control characters", "long \u{1} \u{2} \u{3}\n\u{4}\n".repeat(1000));
-    let folder = ground::Folder::new("idl-utf-16");
-    let (file, importer) = (folder.join("wide.idl"), folder.join("a.idl"));
-    let wide: Vec<u8> =
-        "\u{feff}import \"unknwn.idl\";\n".repeat(100).encode_utf16().flat_map(u16::to_le_bytes).collect();
-    std::fs::write(&file, wide).expect("the folder can be written to");
-    std::fs::write(&importer, "import \"wide.idl\";").expect("the folder can be written to");
-    for path in [&file, &importer] {
-        let failure = Compiler::new().check(path).expect_err("UTF-16 is not understood");
-        assert_eq!(failure.diagnostics.len(), 1, "{failure}");
-        assert!(failure.to_string().contains("wide.idl is in UTF-16"), "{failure}");
-        assert!(failure.to_string().contains("save it as UTF-8"), "{failure}");
-    }
 }

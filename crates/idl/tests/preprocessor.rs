@@ -230,3 +230,61 @@ fn idl_files_in_other_encodings_are_read() {
     assert_eq!(found.model.structs.len(), 2);
     assert!(Path::new(&found.sources.files()[0].path).ends_with("a.idl"));
 }
+
+#[test]
+fn macros_with_parameters_are_replaced_with_their_arguments() {
+    for (text, expected) in [
+        ("#define ADD(a, b) a + b\nconst long A = ADD(1, 2);", 3),
+        ("#define TWICE(a) (2 * (a))\nconst long A = TWICE(TWICE(1 + 1));", 8),
+        ("#define SEVEN() 7\nconst long A = SEVEN();", 7),
+        ("#define F(a) a\n#define G F\nconst long A = G(5);", 5),
+        ("#define PAIR(a, b) a##b\nconst long A = PAIR(1, 2);", 12),
+        ("#define NAME(n) const long n##_1 = 4\nNAME(X);\nconst long A = X_1;", 4),
+        ("#define F(a) 2\nconst long F = 3;\nconst long A = F;", 3),
+        ("#define ODD(a) ((a) & 1)\n#if ODD(3) && !ODD(4)\nconst long A = 1;\n#endif", 1),
+        ("#define F(a) F(a) + 1\nconst long A = 1 ? 2 : 3;", 2),
+        ("#define LONG(a, b) a \\\n  * b\nconst long A = LONG(2, 3);", 6),
+    ] {
+        assert_eq!(constant(&model(&[("a.idl", text)]), "A"), expected, "{text}");
+    }
+    let text = "#define TEXT(a) #a\nconst char *A = TEXT(two \"words\");";
+    let found = model(&[("a.idl", text)]);
+    assert_eq!(found.consts[0].value, Value::Text("two \"words\"".to_owned()));
+    for (text, code) in [
+        ("#define F(a, b) a\nconst long A = F(1);", "macro-arguments"),
+        ("#define F(a) a\nconst long A = F(1;", "syntax"),
+        ("#define F(a, a b) a\n", "bad-define"),
+    ] {
+        let (codes, said) = wrong(&[("a.idl", text)]);
+        assert_eq!(codes[0], code, "{said}");
+    }
+    let doubling = (1..40).map(|at| format!("#define A{at}(x) A{}(x) A{0}(x)\n", at - 1));
+    let bomb = format!("#define A0(x) x\n{}A15(x)\n", doubling.collect::<String>());
+    let (codes, said) = wrong(&[("a.idl", &bomb)]);
+    assert!(codes.contains(&"too-long"), "{said}");
+}
+
+#[test]
+fn macros_of_the_command_line_are_defined_in_every_file() {
+    let folder = ground::Folder::new("idl-defined");
+    std::fs::create_dir_all(folder.path()).expect("the folder can be written to");
+    std::fs::write(folder.join("b.idl"), WIDTH).expect("the folder can be written to");
+    std::fs::write(folder.join("a.idl"), "import \"b.idl\";\nconst long A = N;").expect("the folder can be written to");
+    let compiler = Compiler::new().define("WIDE").define("N=2 + 3");
+    let found = compiler.check(&folder.join("a.idl")).unwrap_or_else(|failure| panic!("{failure}")).model;
+    assert_eq!((member(&found, "S"), constant(&found, "A")), (Type::Base(Base::I64), 5));
+}
+
+#[test]
+fn files_in_utf_16_and_files_that_end_in_ctrl_z_are_read() {
+    let folder = ground::Folder::new("idl-wide");
+    std::fs::create_dir_all(folder.path()).expect("the folder can be written to");
+    let units = || "\u{feff}const long A = 3; // \u{e9}".encode_utf16();
+    let little: Vec<u8> = units().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = units().flat_map(u16::to_be_bytes).collect();
+    for bytes in [little, big, b"const long A = 3;\r\n\x1a".to_vec(), b"\xef\xbb\xbfconst long A = 3;".to_vec()] {
+        std::fs::write(folder.join("a.idl"), &bytes).expect("the folder can be written to");
+        let found = Compiler::new().check(&folder.join("a.idl")).unwrap_or_else(|failure| panic!("{failure}"));
+        assert_eq!(constant(&found.model, "A"), 3, "{bytes:?}");
+    }
+}

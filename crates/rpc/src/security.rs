@@ -7,6 +7,7 @@
 
 pub mod context;
 pub mod credentials;
+mod ephemeral;
 pub mod ntlm;
 mod packets;
 pub mod proof;

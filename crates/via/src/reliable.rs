@@ -36,6 +36,8 @@ pub use engine::{Dropped, Engine, Statistics};
 pub use guard::{Cipher, Guard, Nonce, TAG};
 pub use handshake::{Answer, Answering, Requesting};
 pub use link::{Link, Marks};
+pub(crate) use link::{forward_sleep, forward_wire};
+pub(crate) use moved::Claimed;
 pub use open::{accept, connect};
 pub use port::LinkPort;
 #[cfg(test)]

@@ -131,6 +131,28 @@ const fn arguments(rule: Rule) -> Rule {
 
 const SWITCHED: &str = "a union whose discriminant is not simply another member";
 const ENDS_OPEN: &str = "a structure that ends in an open array";
+const LAST_OPEN: &str = "a structure whose last member ends in an open array";
+const AUTOMATED: &str = "one of Automation's types";
+/// Places where the types of Automation are no values, and no pointers to one that are never null.
+const AUTOMATED_PLACES: &[Names] = &[
+    MAYBE,
+    IN_TWO,
+    OUT_TWO,
+    IN_ARRAYS,
+    OUT_ARRAYS,
+    INOUT_ARRAY,
+    ALLOCATED,
+    IN_FIXED,
+    OUT_FIXED,
+    MEMBER,
+    MEMBER_POINTERS,
+    MEMBER_FIXED,
+    MEMBER_ARRAYS,
+    MEMBER_OPEN,
+    ARM,
+    ARM_UNIQUE,
+    ARM_FIXED,
+];
 const UNION_RESULT: &str = "a union with pointers as a result";
 
 /// All rules.
@@ -142,23 +164,19 @@ pub const RULES: &[Rule] = &[
         &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, UNIONS, TEXTS, OBJECTS, LOCAL_OBJECT],
         &[RETURNED],
     ),
-    language("open-array-inside", "open array cannot be contained", &[OPEN], &[MEMBER, MEMBER_FIXED, ARM, ARM_FIXED]),
+    language("open-array-inside", "open array cannot be contained", &[OPEN], &[MEMBER_FIXED, ARM, ARM_FIXED]),
     language("misplaced-attribute", "[switch_is] means nothing on an arm", &[UNIONS], &[ARM, ARM_UNIQUE, ARM_FIXED]),
     // Rules of MIDL, and constructs that no language supports.
     language("bad-switch", "[switch_is] is for unions", &[UNIONS], &[IN_FIXED, OUT_FIXED, MEMBER_FIXED]),
     language("unsupported", "cannot be behind two pointers", &[UNIONS], &[IN_TWO, OUT_TWO, ALLOCATED]),
-    language(
-        "unsupported",
-        "is passed as a value",
-        &[AUTOMATION],
-        &[MAYBE, IN_TWO, OUT_TWO, IN_ARRAYS, OUT_ARRAYS, INOUT_ARRAY, ALLOCATED, IN_FIXED, OUT_FIXED],
-    ),
-    language(
-        "unsupported",
-        "for parameters only",
-        &[AUTOMATION],
-        &[MEMBER, MEMBER_POINTERS, MEMBER_FIXED, MEMBER_ARRAYS, MEMBER_OPEN, ARM, ARM_UNIQUE, ARM_FIXED, RETURNED],
-    ),
+    language("unsupported", "for parameters only", &[AUTOMATION], &[RETURNED]),
+    // Constructs that no back end supports.
+    and_local(rust(AUTOMATED, &[AUTOMATION], AUTOMATED_PLACES)),
+    and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION], AUTOMATED_PLACES)),
+    java(AUTOMATED, &[AUTOMATION], AUTOMATED_PLACES),
+    rust(LAST_OPEN, &[OPEN], &[MEMBER]),
+    rule(Stage::C, LAST_OPEN, &[OPEN], &[MEMBER]),
+    java(LAST_OPEN, &[OPEN], &[MEMBER]),
     // Rules of the C back end.
     rule(
         Stage::C,
@@ -166,7 +184,7 @@ pub const RULES: &[Rule] = &[
         &[UNIONS],
         &[MAYBE, IN_ARRAYS, OUT_ARRAYS, INOUT_ARRAY, MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN],
     ),
-    and_local(rule(Stage::C, "one of Automation's types", &[AUTOMATION], &[SINGLE])),
+    and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION], &[SINGLE])),
     // Rules of the Rust back end.
     and_local(rust(ENDS_OPEN, &[OPEN], &[&["in"], MAYBE, IN_ARRAYS, IN_FIXED])),
     rust(ENDS_OPEN, &[OPEN], &[IN_TWO]),
@@ -261,13 +279,13 @@ pub const RULES: &[Rule] = &[
             ARM_FIXED,
         ],
     ),
-    java("one of Automation's types", &[AUTOMATION], &[SINGLE]),
+    java(AUTOMATED, &[AUTOMATION], &[SINGLE]),
 ];
 
 /// Rust's rules for data that [local] methods read. Data that they write is behind pointers for
 /// which callers are responsible.
 const LOCAL_READS: &[Rule] = &[
-    arguments(rust(ENDS_OPEN, &[OPEN], &[MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN])),
+    arguments(rust(ENDS_OPEN, &[OPEN], &[MEMBER, MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN])),
     arguments(rust(
         ENDS_OPEN,
         &[NAMED_POINTER, LEADING, CIRCULAR, TAGGED, UNIONS, TEXTS, OBJECTS, LOCAL_OBJECT],

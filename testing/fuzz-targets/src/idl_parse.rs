@@ -16,6 +16,9 @@ pub fn run(input: &[u8]) {
     let (text, side) = text.split_once("\n---\n").unwrap_or((text, ""));
     match Compiler::new().acf_text(path.with_extension("acf"), side).check_text(path, text) {
         Ok(compilation) => {
+            let _ = obvia_idl::tools::lint::lint(&compilation);
+            let changes = obvia_idl::tools::compatibility::breaking_changes(&compilation, &compilation);
+            assert!(changes.is_empty(), "a file differs from itself: {changes:?}");
             // A back end may still refuse an accepted text.
             let _ = obvia_idl::emit::rust::emit(&compilation);
             let _ = obvia_idl::emit::c::emit(&compilation, "fuzz");

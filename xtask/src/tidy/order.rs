@@ -68,7 +68,7 @@ pub(super) const ORDERS: &[Order] = &[
     ),
     (
         "crates/idl",
-        &[&["text"], &["syntax"], &["model"], &["plan"], &["resolve"], &["compile"], &["description", "emit"]],
+        &[&["text"], &["syntax"], &["model"], &["plan"], &["resolve"], &["compile"], &["description", "emit", "tools"]],
     ),
     (
         "crates/cli",

@@ -145,7 +145,8 @@ fn wrong(path: &Path, failure: &Failure) -> anyhow::Error {
 /// include directory.
 fn gather(sources: &Sources, include: &[PathBuf]) -> anyhow::Result<(Vec<File>, Vec<String>)> {
     let include: Vec<PathBuf> = include.iter().map(|path| plain(path)).collect::<anyhow::Result<_>>()?;
-    let paths = sources.files().iter().map(|file| file.path.as_path());
+    let on_disk = sources.files().iter().filter(|file| file.role.is_on_disk());
+    let paths = on_disk.map(|file| file.path.as_path());
     let paths: Vec<(&Path, PathBuf)> = paths.map(|path| Ok((path, plain(path)?))).collect::<anyhow::Result<_>>()?;
     let Some(beside) = paths.first().and_then(|(_, path)| path.parent()) else { bail!("the compilation has no file") };
     // If an import lies outside of the main file's folder and of the include directories, the root

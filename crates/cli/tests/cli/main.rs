@@ -8,6 +8,7 @@ mod exits;
 mod foreign;
 mod functions;
 mod idl;
+mod idl_tools;
 mod objects;
 mod running;
 mod stopping;

@@ -7,6 +7,7 @@
 
 mod call;
 mod lent;
+mod referred;
 
 pub use crate::server::own_call::{no_results, results, results_unpadded};
 pub use call::{StubCall, serve};
@@ -19,7 +20,6 @@ use crate::protocol::frame::{Arrays, Measure, Scalar, Value, aligned};
 use crate::server;
 use crate::types::error::fault_of;
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::ServerCall;
 use obvia_via::RegionView;
 use obvia_via::layout::INLINE_MAX;
 use std::cell::RefCell;
@@ -68,32 +68,6 @@ impl<'a, 'b> StubCall<'a, 'b> {
         let bytes = self.scratch(count * size_of::<T>());
         frame.copy_to(body, bytes).ok_or(Status::BAD_STUB_DATA)?;
         Ok(bytes.as_ptr().cast())
-    }
-
-    /// Returns an array in memory that the caller shares, by the reference at `slot`.
-    ///
-    /// # Errors
-    ///
-    /// BAD_STUB_DATA when the range is not within such memory. An [invalid
-    /// count](crate::rt::claimed) exceeds any memory.
-    #[inline(always)]
-    pub fn by_reference<T: Scalar>(
-        &mut self,
-        array: usize,
-        is_written: bool,
-        slot: usize,
-        count: usize,
-    ) -> Result<*mut T, Status> {
-        let reference = self.call.frame.load_u64(slot).ok_or(Status::BAD_STUB_DATA)?;
-        let (count, size, align) = (count as u64, size_of::<T>() as u64, align_of::<T>() as u64);
-        let find =
-            |call: &ServerCall<'_>| call.regions().cache(array, is_written).address(reference, count, size, align);
-        let found = match find(self.call) {
-            Some(address) => Some(address),
-            None if self.call.select_region(array, is_written, reference) => find(self.call),
-            None => None,
-        };
-        found.map(std::ptr::with_exposed_provenance_mut).ok_or(Status::BAD_STUB_DATA)
     }
 
     /// Copies an [in, out] array from the caller's memory, for the method to change.

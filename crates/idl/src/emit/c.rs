@@ -31,8 +31,8 @@ pub use random_calls::random_calls;
 
 use crate::Diagnostic;
 use crate::compile::Compilation;
-use crate::model::{InterfaceId, Model, Object, Type, all_arms};
-use crate::plan::{MethodPlan, ParamPlan, Passing, plan};
+use crate::model::{InterfaceId, Method, Model, Object, Param, Type, all_arms};
+use crate::plan::{MethodPlan, ParamPlan, Passing, plan, unsupported};
 use crate::text::source::Span;
 use crate::text::writer::Writer;
 
@@ -55,7 +55,8 @@ pub struct Source {
 pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnostic>> {
     let model = &compilation.model;
     let all = (0..model.interfaces.len()).map(InterfaceId);
-    let own: Vec<InterfaceId> = all.filter(|id| !model.interfaces[id.0].imported).collect();
+    let is_own = |id: &InterfaceId| !model.interfaces[id.0].imported && !model.interfaces[id.0].is_bare;
+    let own: Vec<InterfaceId> = all.filter(is_own).collect();
     let mut refused: Vec<Diagnostic> = own.iter().flat_map(|id| refuse(model, *id)).collect();
     refused.extend(automation(model));
     refused.extend(clashes::clashes(model));
@@ -111,6 +112,14 @@ fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
         let help = "write its clients and servers in Rust, or declare an interface for C that extends IUnknown";
         return vec![Diagnostic::error("not-yet", found.span, text).help(help)];
     }
+    let unsupported = unsupported(model, id, "C");
+    if !unsupported.is_empty() {
+        return unsupported;
+    }
+    let base_type = base_interfaces(model, id);
+    if !base_type.is_empty() {
+        return base_type;
+    }
     let plans = model.all_methods(id).into_iter().map(|method| plan(model, method));
     plans
         .flat_map(|plan| {
@@ -122,6 +131,27 @@ fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
             params.filter_map(|param| refuse_parameter(model, &plan, param)).collect::<Vec<_>>()
         })
         .collect()
+}
+
+/// Returns errors for the methods that pass objects of the built-in interfaces, for which libobvia
+/// has no proxies. Methods of `[local]` interfaces need none.
+fn base_interfaces(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
+    let methods = model.all_methods(id).into_iter().filter(|method| !method.local);
+    let params = methods.flat_map(|method| method.params.iter().map(move |param| (method, param)));
+    let refusal = |(method, param): (&Method, &Param)| {
+        let found = model.reachable(&param.ty).find_map(|ty| match ty {
+            Type::Interface(Object::Known(id)) => Some(&model.interfaces[id.0]),
+            _ => None,
+        });
+        let found = found.filter(|found| model.is_prelude(found.span))?;
+        let text = format!(
+            "parameter `{}` of method `{}` leads to an object of the built-in interface `{}`, which the C back end does not support yet",
+            param.name, method.name, found.name
+        );
+        let help = "declare the interface in a file of its own, which is compiled for C, too";
+        Some(Diagnostic::error("not-yet", param.span, text).help(help))
+    };
+    params.filter_map(refusal).collect()
 }
 
 fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<Diagnostic> {

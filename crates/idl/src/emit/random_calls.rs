@@ -8,7 +8,7 @@
 
 use crate::model::{Arith, Base, Direction, InterfaceId, Model, Transfer, Type};
 use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing, in_place, plan};
-use crate::text::preprocess::apply;
+use crate::text::condition::apply;
 use obvia_ndr::flat::OBJECT_HEADER;
 
 /// The maximum size in bytes of the array elements in a call, for each counting parameter.

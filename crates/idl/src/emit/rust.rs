@@ -112,6 +112,10 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
 fn left_out(model: &Model) -> Result<BTreeMap<InterfaceId, String>, Vec<crate::Diagnostic>> {
     let (mut left_out, mut refused) = (BTreeMap::new(), Vec::new());
     for id in (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId) {
+        if model.interfaces[id.0].is_bare {
+            left_out.insert(id, "it has no UUID, or is only announced".to_owned());
+            continue;
+        }
         let found = interface::refusals(model, id);
         if !model.interfaces[id.0].imported {
             refused.extend(found);

@@ -3,7 +3,7 @@
 
 use crate::model::{Arith, Base, Enum, Field, Model, PointerClass, Type};
 use crate::plan::MethodPlan;
-use crate::text::preprocess::apply;
+use crate::text::condition::apply;
 
 /// The maximum number of elements that a sample spells out for an array that must not be empty.
 const ELEMENTS_MAX: i64 = 64;

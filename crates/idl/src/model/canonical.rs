@@ -126,6 +126,11 @@ pub(crate) fn uuid_text(value: u128) -> String {
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
+/// Returns the name of a type without its pointers and dimensions.
+pub(crate) fn type_name(model: &Model, ty: &Type) -> String {
+    Printer { model, aliases: RefCell::default() }.name(ty)
+}
+
 impl Printer<'_> {
     fn enumeration(&self, out: &mut String, id: EnumId) {
         let found = &self.model.enums[id.0];
@@ -405,7 +410,7 @@ fn stars(place: &Type) -> String {
     stars
 }
 
-fn class(class: PointerClass) -> &'static str {
+pub(crate) fn class(class: PointerClass) -> &'static str {
     match class {
         PointerClass::Ref => "ref",
         PointerClass::Unique => "unique",
@@ -469,7 +474,7 @@ fn varying_text(varying: &Varying, names: &[&str]) -> String {
 }
 
 /// Returns an expression as text, with all parentheses.
-fn arith(value: &Arith, names: &[&str]) -> String {
+pub(crate) fn arith(value: &Arith, names: &[&str]) -> String {
     match value {
         Arith::Const(value) => value.to_string(),
         Arith::Operand(operand) => operand_text(operand, names),

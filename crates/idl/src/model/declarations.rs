@@ -213,6 +213,9 @@ pub struct Param {
     pub memory: Option<Memory>,
     /// The parameter's type for calls by name. `None` if it cannot be passed by name.
     pub variant: Option<Variant>,
+    /// The reason why no back end can pass the parameter to another process yet, as the end of a
+    /// sentence that begins with the parameter.
+    pub unsupported: Option<String>,
     /// The parameter's place in the source.
     pub span: Span,
 }
@@ -289,8 +292,10 @@ pub struct Method {
     pub idempotent: bool,
     /// The method's properties for calls by name.
     pub member: Member,
-    /// Whether the interface is used within one process only.
+    /// Whether the method is called within one process only.
     pub local: bool,
+    /// The method that other processes call in place of this one: `[call_as]`.
+    pub travels_as: Option<Box<Self>>,
     /// The method's parameters.
     pub params: Vec<Param>,
     /// The documentation comment before the method.
@@ -312,6 +317,9 @@ pub struct Interface {
     pub base: Option<InterfaceId>,
     /// The interface's methods without inherited ones.
     pub methods: Vec<Method>,
+    /// Whether nothing is generated for the interface: it has neither methods nor a UUID, or only a
+    /// forward declaration.
+    pub is_bare: bool,
     /// Whether the interface is used within one process only, so that it has no proxies.
     pub local: bool,
     /// Whether the interface extends IDispatch, so that its methods can be called by name too.

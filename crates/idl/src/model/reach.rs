@@ -44,7 +44,7 @@ impl Model {
 
     /// Returns the structures and unions that `refuse` refuses, and those that lead to a refused
     /// one.
-    pub(crate) fn refusals<W: Copy>(&self, refuse: impl Fn(&Type) -> Option<W>) -> HashMap<Type, W> {
+    pub(crate) fn refusals<W: Clone>(&self, refuse: impl Fn(&Type) -> Option<W>) -> HashMap<Type, W> {
         let structs = (0..self.structs.len()).map(|at| Type::Struct(StructId(at)));
         let all: Vec<Type> = structs.chain((0..self.unions.len()).map(|at| Type::Union(UnionId(at)))).collect();
         let mut led_from: HashMap<&Type, Vec<&Type>> = HashMap::new();
@@ -57,8 +57,8 @@ impl Model {
         let mut refused = HashMap::new();
         while let Some((ty, why)) = next.pop_front() {
             if let Entry::Vacant(entry) = refused.entry(ty.clone()) {
+                next.extend(led_from.get(ty).into_iter().flatten().map(|from| (*from, why.clone())));
                 entry.insert(why);
-                next.extend(led_from.get(ty).into_iter().flatten().map(|from| (*from, why)));
             }
         }
         refused

@@ -3,7 +3,8 @@
 use super::declarations::{Const, Enum, Interface, Method, Struct, Typedef, Union};
 use super::known::Known;
 use super::library::{Coclass, Dispinterface, Library};
-use super::types::{InterfaceId, StructId, Type};
+use super::types::{InterfaceId, Type};
+use crate::text::source::{FileId, Span};
 use std::collections::HashMap;
 
 /// The result of one compilation.
@@ -33,11 +34,31 @@ pub struct Model {
     /// The number of leading entries of each table that built-in files declare, those of
     /// `built_in` included. The runtime has the code for them.
     pub bundled: DeclarationCounts,
-    /// Structures whose members are not declared, and the types that lead to one. The value is that
-    /// structure. Only `[local]` methods may use these types.
-    pub opaque: HashMap<Type, StructId>,
+    /// Types that no call can carry, and the types that lead to one. Only `[local]` methods may use
+    /// these types.
+    pub opaque: HashMap<Type, Opaque>,
+    /// Structures and unions that no back end can pass to other processes yet, and the types that
+    /// lead to one, each with the reason.
+    pub unsupported: HashMap<Type, &'static str>,
+    /// The built-in file of base types, whose used declarations stand in the tables beside those of
+    /// imported files. `None` if no file needs it.
+    pub prelude: Option<FileId>,
     /// Facts about the types that back ends have computed.
     pub known: Known,
+}
+
+/// The reason why no call can carry the values of a type.
+#[derive(Clone, Debug)]
+pub struct Opaque {
+    /// The structure or union that is the reason, which may be another one than the type.
+    pub of: Type,
+    /// The reason, as a part of a sentence that begins with that type's name.
+    pub why: &'static str,
+}
+
+impl Opaque {
+    /// The reason of a structure that has only been announced.
+    pub const UNDECLARED: &'static str = "whose members are not declared";
 }
 
 /// The number of entries of each kind that built-in files declare.
@@ -58,6 +79,11 @@ pub struct DeclarationCounts {
 }
 
 impl Model {
+    /// Whether a declaration is one of the built-in base types.
+    pub fn is_prelude(&self, span: Span) -> bool {
+        self.prelude == Some(span.file)
+    }
+
     /// Whether the interface is declared in Automation's built-in file.
     pub fn is_built_in(&self, id: InterfaceId) -> bool {
         id.0 < self.built_in.interfaces

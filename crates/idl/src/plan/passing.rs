@@ -69,6 +69,14 @@ pub(super) fn local(model: &Model, method: &Method, param: &Param) -> Option<Pas
     if *innermost == Type::Void || model.opaque.contains_key(innermost) {
         return Some(raw);
     }
+    // The size stands behind a pointer for which only the caller and the callee are responsible.
+    if let Extent::Counted { size, .. } = &pointer.extent {
+        let mut is_behind = false;
+        size.operands(&mut |operand| is_behind |= operand.deref);
+        if is_behind {
+            return Some(raw);
+        }
+    }
     let is_number = |ty: &Type| matches!(ty, Type::Base(base) if base.is_integer() && *base != Base::Boolean);
     let is_count = |param: &Param| param.direction.is_in() && is_number(in_place(model, param));
     let is_one = match (&pointer.to, param.direction) {

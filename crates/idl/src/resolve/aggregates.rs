@@ -1,14 +1,19 @@
 //! Structures and enumerations, and the attributes of members.
 
+use super::automation::is_automation;
 use super::limits::MEMBERS_MAX;
+use super::typedefs::POINTER_SIZED;
 use super::types::{Context, Place, base_type};
 use super::values::Variable;
 use super::{Named, Resolver, attributes, enum_type, find, has, struct_type};
 use crate::model::typelib::flags;
 use crate::model::{
-    About, Arith, Base, Direction, Enum, Extent, Field, Measure, Pointer, PointerClass, Struct, Type, Value,
+    About, Arith, Base, Direction, Enum, Extent, Field, Measure, Pointer, PointerClass, Struct, StructId, Type, Value,
 };
-use crate::syntax::ast::{Attribute, Declarator, Dimension, EnumDecl, Ident, Member, StructDecl, TypeKind, TypeSpec};
+use crate::plan::AUTOMATION_MEMBER;
+use crate::syntax::ast::{
+    Attribute, Declarator, Dimension, EnumDecl, Expr, ExprKind, Ident, Member, StructDecl, TypeKind, TypeSpec,
+};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 use std::collections::HashMap;
@@ -20,6 +25,9 @@ const GUID_TAG: &str = "_GUID";
 impl Resolver<'_> {
     pub(super) fn struct_type(&mut self, decl: &StructDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
         let declared = self.declaring.take();
+        if let Some(ty) = self.given_type(decl.tag.as_ref()) {
+            return Some(ty);
+        }
         self.check_attributes(&decl.attributes, &attributes::STRUCTURE);
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let known = decl.tag.as_ref().and_then(|tag| self.types.get(&tag.name).map(|known| known.what.clone()));
@@ -53,7 +61,9 @@ impl Resolver<'_> {
         if let Type::Struct(id) = ty {
             self.owners.push(self.model.structs[id.0].name.clone());
         }
+        let outer = std::mem::take(&mut self.member_reasons);
         let (fields, conformant) = self.members(members, span);
+        self.note_reasons(&ty, outer);
         self.owners.pop();
         if let Type::Struct(id) = ty {
             let made = &mut self.model.structs[id.0];
@@ -68,6 +78,69 @@ impl Resolver<'_> {
             self.declare_type(tag, Named::Type(ty.clone()));
         }
         Some(ty)
+    }
+
+    /// Notes that no call can carry a member that leads to void, unless it travels in another form.
+    pub(super) fn note_pointer(&mut self, ty: &Type, spec: &TypeSpec) {
+        if *ty != Type::Void && *self.model.innermost(ty) == Type::Void && self.transformation_of(spec).is_none() {
+            self.member_reasons.0 = Some("which has a pointer to void");
+        }
+    }
+
+    /// Returns the type that a built-in file declares with this tag.
+    pub(super) fn given_type(&self, tag: Option<&Ident>) -> Option<Type> {
+        match self.types.get(&tag.filter(|tag| self.given.contains(&tag.name))?.name)?.what.clone() {
+            Named::Type(ty) => Some(ty),
+            _ => None,
+        }
+    }
+
+    /// Records the reasons why calls cannot carry the structure or union whose members have been
+    /// resolved. Continues with those of the surrounding one, `outer`.
+    pub(super) fn note_reasons(&mut self, ty: &Type, outer: (Option<&'static str>, Option<&'static str>)) {
+        let (here_only, unsupported) = std::mem::replace(&mut self.member_reasons, outer);
+        self.here_only.extend(here_only.map(|why| (ty.clone(), why)));
+        self.unsupported.extend(unsupported.map(|why| (ty.clone(), why)));
+    }
+
+    /// Returns a member whose type is the further name of one of Automation's types with that type,
+    /// and notes why members of its type are not supported.
+    pub(super) fn member_of(&mut self, spec: &TypeSpec, declarator: &Declarator) -> (TypeSpec, Declarator) {
+        let (spec, declarator) = self.of_memory(spec, declarator);
+        if is_automation(&spec) {
+            self.member_reasons.1 = Some(AUTOMATION_MEMBER);
+        } else if self.transformation_of(&spec).is_some() {
+            self.member_reasons.1.get_or_insert("a structure with a member that travels in another form");
+        }
+        (spec, declarator)
+    }
+
+    /// Returns the reason why values of a type cannot be passed to other processes yet.
+    pub(super) fn transformation_of(&self, spec: &TypeSpec) -> Option<String> {
+        match &spec.kind {
+            TypeKind::Named(name) => self.transformed.get(name).cloned(),
+            TypeKind::Base(word) if word.ends_with("__int3264") => Some(POINTER_SIZED.to_owned()),
+            _ => None,
+        }
+    }
+
+    /// Returns a declaration with one of Automation's types in place of a further name for it.
+    pub(super) fn of_memory(&mut self, spec: &TypeSpec, declarator: &Declarator) -> (TypeSpec, Declarator) {
+        if let TypeKind::Named(name) = &spec.kind {
+            self.declare_prelude(name);
+        }
+        let (mut spec, mut declarator) = (spec.clone(), declarator.clone());
+        if let TypeKind::Named(name) = &spec.kind
+            && let Some((of, stars)) = self.memories.get(name)
+        {
+            declarator.pointers = declarator.pointers.saturating_add(*stars);
+            spec = TypeSpec { kind: of.kind.clone(), ..spec };
+        }
+        // SAFEARRAY without parentheses is the structure, and a pointer to it the array.
+        if matches!(spec.kind, TypeKind::Automation("SAFEARRAY")) {
+            declarator.pointers = declarator.pointers.saturating_sub(1);
+        }
+        (spec, declarator)
     }
 
     #[expect(clippy::type_complexity, reason = "the two halves of a structure")]
@@ -87,22 +160,22 @@ impl Resolver<'_> {
         let mut variables: Vec<Variable> = members.iter().filter_map(variable).collect();
         let (mut fields, mut conformant) = (Vec::new(), None);
         for (at, member) in members.iter().enumerate() {
-            let Some(declarator) = &member.declarator else {
-                continue;
-            };
+            let Some(declarator) = &member.declarator else { continue };
             self.check_attributes(&member.attributes, &attributes::MEMBER);
+            let mut own = self.member_of(&member.spec, declarator);
+            set_switch_type(&mut own.0, member, members);
+            let (spec, declarator) = &own;
             let context = Context { variables: &variables, of: "the structure", local: false };
-            let ty = self.full_type(&member.spec, declarator, &member.attributes, Place::Member, &context);
+            let ty = self.full_type(spec, declarator, &member.attributes, Place::Member, &context);
             let Some(ty) = ty else { continue };
-            if !self.check_by_value(&ty, declarator.span) {
+            self.note_pointer(&ty, spec);
+            if !self.check_by_value(&ty, declarator.span, at + 1 == members.len()) {
                 continue;
             }
             let open = matches!(declarator.dimensions.first(), Some(Dimension::Open(_)));
             if open {
                 if at + 1 != members.len() {
-                    let error =
-                        Diagnostic::error("open-array-inside", declarator.span, "an open array is the last member");
-                    self.report(error.help("move it to the end, or declare it as a pointer with [size_is]"));
+                    self.report(open_array_inside(declarator.span));
                 } else if let Type::Pointer(pointer) = ty
                     && let Extent::Counted { size, length } = pointer.extent
                     && self.check_complete(&pointer.to, declarator.span)
@@ -123,7 +196,7 @@ impl Resolver<'_> {
                 continue;
             }
             let range = self.range(&member.attributes, &ty);
-            let switch = self.switch(&member.attributes, &ty, declarator, &variables, "the structure");
+            let switch = self.switch(&member.attributes, &ty, declarator, &variables, "the structure", false);
             let varying = self.varying(&member.attributes, &ty, &context);
             fields.push(Field {
                 name: declarator.name.name.clone(),
@@ -168,6 +241,9 @@ impl Resolver<'_> {
         if !declarator.dimensions.is_empty() {
             return Some(Type::Void);
         }
+        if let TypeKind::Named(name) = &spec.kind {
+            self.declare_prelude(name);
+        }
         let mut ty = match &spec.kind {
             TypeKind::Base(word) => base_type(word),
             TypeKind::Named(name) => match &self.types.get(name)?.what {
@@ -197,15 +273,17 @@ impl Resolver<'_> {
         check_complete
     }
 
-    /// Whether a type may be that of a member.
-    pub(super) fn check_by_value(&mut self, ty: &Type, span: Span) -> bool {
+    /// Whether a type may be that of a member. A structure that ends in an open array may be that
+    /// of the last one.
+    pub(super) fn check_by_value(&mut self, ty: &Type, span: Span, is_last: bool) -> bool {
         let inner = array_of(ty);
         if !self.check_complete(ty, span) {
             return false;
         }
-        if let Type::Struct(id) = inner
-            && self.model.structs[id.0].conformant.is_some()
-        {
+        let ends_open = |id: &StructId| self.model.structs[id.0].conformant.is_some();
+        if is_last && matches!(ty, Type::Struct(id) if ends_open(id)) {
+            self.member_reasons.1.get_or_insert("a structure whose last member ends in an open array");
+        } else if matches!(inner, Type::Struct(id) if ends_open(id)) {
             let error = Diagnostic::error(
                 "open-array-inside",
                 span,
@@ -236,6 +314,10 @@ impl Resolver<'_> {
             Type::Pointer(pointer) => &pointer.to,
             ty => ty,
         };
+        if matches!(inner, Type::Enum(_)) && least <= most {
+            self.member_reasons.1.get_or_insert("a structure with an enumeration that [range] limits");
+            return None;
+        }
         let integer = matches!(inner, Type::Base(base) if base.is_integer());
         if least > most || !integer {
             let text = if integer { "the least value is greater than the greatest" } else { "[range] is for integers" };
@@ -274,6 +356,9 @@ impl Resolver<'_> {
 
     pub(super) fn enum_type(&mut self, decl: &EnumDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
         let declared = self.declaring.take();
+        if let Some(ty) = self.given_type(decl.tag.as_ref()) {
+            return Some(ty);
+        }
         self.check_attributes(&decl.attributes, &attributes::ENUMERATION);
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let Some(values) = &decl.values else {
@@ -286,7 +371,8 @@ impl Resolver<'_> {
             if let Some(expr) = value {
                 next = self.evaluate_int(expr)?;
             }
-            let Ok(small) = i32::try_from(next) else {
+            // As in MIDL, values of the upper half may be written without a sign.
+            let Ok(small) = i32::try_from(next).or_else(|_| u32::try_from(next).map(u32::cast_signed)) else {
                 let error = Diagnostic::error("overflow", ident.span, "the values of an enum have 32 bits");
                 self.report(error);
                 return None;
@@ -303,7 +389,8 @@ impl Resolver<'_> {
         let name = name.or_else(|| values.first().map(|(first, _)| first));
         let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "enum", span));
         let v1 = has(&decl.attributes, "v1_enum");
-        if let Some((value, _)) = made.iter().find(|(_, value)| !v1 && i16::try_from(*value).is_err()) {
+        let is_wide = |value: i32| !v1 && i16::try_from(value).is_err() && !self.model.is_prelude(span);
+        if let Some((value, _)) = made.iter().find(|(_, value)| is_wide(*value)) {
             let text = format!("`{value}` does not fit the 16 bits that `{name}` has in NDR");
             self.report(
                 Diagnostic::warning("wide-enum", span, text)
@@ -318,6 +405,34 @@ impl Resolver<'_> {
         }
         Some(ty)
     }
+}
+
+/// Gives a union that a member declares the type of its discriminant: that of the member's
+/// attribute, or else the type of the member that selects the arm, as in MIDL.
+fn set_switch_type(spec: &mut TypeSpec, member: &Member, members: &[Member]) {
+    let TypeKind::Union(decl) = &mut spec.kind else { return };
+    if decl.switch.is_some() || has(&decl.attributes, "switch_type") {
+        return;
+    }
+    if let Some(attribute) = find(&member.attributes, "switch_type") {
+        return decl.attributes.push(attribute.clone());
+    }
+    let Some(attribute) = find(&member.attributes, "switch_is") else { return };
+    let Some(Some(Expr { kind: ExprKind::Name(name), .. })) = attribute.arguments.first() else { return };
+    let is_it =
+        |other: &&Member| other.declarator.as_ref().is_some_and(|one| one.name.name == *name && one.pointers == 0);
+    let raw = match members.iter().find(is_it).map(|other| &other.spec.kind) {
+        Some(TypeKind::Named(name)) => name.clone(),
+        Some(TypeKind::Base(word)) => (*word).to_owned(),
+        _ => return,
+    };
+    let name = Ident { name: "switch_type".to_owned(), span: attribute.span };
+    decl.attributes.push(Attribute { name, arguments: Vec::new(), raw, span: attribute.span });
+}
+
+fn open_array_inside(span: Span) -> Diagnostic {
+    let error = Diagnostic::error("open-array-inside", span, "an open array is the last member");
+    error.help("move it to the end, or declare it as a pointer with [size_is]")
 }
 
 /// Returns the element type of an array, through all its dimensions.

@@ -21,6 +21,38 @@ pub(super) const ON_TYPES: [&str; 6] = ["uuid", "version", "helpstring", "helpco
 /// binding, so they have no effect.
 pub(super) const ON_HANDLES: [&str; 4] = ["auto_handle", "explicit_handle", "implicit_handle", "handle"];
 
+/// Attributes without a meaning here: hints for type libraries, for Windows' registry, for MIDL's
+/// stubs, and for static analysis.
+pub(super) const IGNORED: [&str; 27] = [
+    "annotation",
+    "callback",
+    "comm_status",
+    "custom",
+    "disable_consistency_check",
+    "entry",
+    "enable_allocate",
+    "fault_status",
+    "force_allocate",
+    "helpstringcontext",
+    "helpstringdll",
+    "in_line",
+    "input_sync",
+    "ms_union",
+    "notify",
+    "odl",
+    "optimize",
+    "partial_ignore",
+    "predeclid",
+    "progid",
+    "strict_context_handle",
+    "system_handle",
+    "threading",
+    "usesgetlasterror",
+    "user_marshal",
+    "vararg",
+    "vi_progid",
+];
+
 /// Attributes of pointers and arrays, and of the values that they lead to.
 const ON_POINTERS: [&str; 9] = ["size_is", "length_is", "max_is", "string", "ref", "unique", "ptr", "iid_is", "range"];
 
@@ -41,8 +73,7 @@ pub(super) const INTERFACE: Place = Place {
         "nonextensible",
         "hidden",
         "restricted",
-        "annotation",
-        "ms_union",
+        "async_uuid",
     ]],
 };
 
@@ -57,17 +88,18 @@ pub(super) const PARAMETER: Place = Place {
             "switch_type",
             "optional",
             "defaultvalue",
-            "annotation",
             "zero_copy",
             "map",
             "lend",
             "prealloc",
             "context_handle",
+            "lcid",
         ],
     ],
 };
 
-pub(super) const MEMBER: Place = Place { name: "a member", attributes: &[&ON_POINTERS, &["switch_is", "switch_type"]] };
+pub(super) const MEMBER: Place =
+    Place { name: "a member", attributes: &[&ON_POINTERS, &["switch_is", "switch_type", "helpstring", "hidden"]] };
 
 pub(super) const METHOD: Place = Place {
     name: "a method",
@@ -80,6 +112,7 @@ pub(super) const METHOD: Place = Place {
         "propput",
         "propputref",
         "local",
+        "call_as",
         "hidden",
         "restricted",
         "idempotent",
@@ -122,11 +155,11 @@ pub(super) const STRUCTURE: Place = Place { name: "a structure", attributes: &[&
 
 pub(super) const UNION: Place = Place {
     name: "a union",
-    attributes: &[&ON_TYPES, &["switch_type", "ms_union", "switch_is", "in", "out", "ref", "unique", "ptr"]],
+    attributes: &[&ON_TYPES, &["switch_type", "switch_is", "in", "out", "ref", "unique", "ptr"]],
 };
 
 pub(super) const ARM: Place =
-    Place { name: "an arm", attributes: &[&["case", "default", "string", "ref", "unique", "ptr"]] };
+    Place { name: "an arm", attributes: &[&["case", "default", "string", "ref", "unique", "ptr", "helpstring"]] };
 
 pub(super) const ENUMERATION: Place = Place { name: "an enum", attributes: &[&ON_TYPES, &["v1_enum", "open"]] };
 
@@ -143,15 +176,17 @@ pub(super) const TYPEDEF: Place = Place {
             "open",
             "switch_type",
             "public",
-            "ms_union",
             "range",
             "context_handle",
+            "wire_marshal",
+            "transmit_as",
+            "represent_as",
         ],
     ],
 };
 
 pub(super) const LIBRARY: Place =
-    Place { name: "a library", attributes: &[&ON_TYPES, &["lcid", "helpfile", "control"]] };
+    Place { name: "a library", attributes: &[&ON_TYPES, &["lcid", "helpfile", "control", "id"]] };
 
 pub(super) const CLASS: Place = Place {
     name: "a class",
@@ -185,7 +220,7 @@ const PLACES: [&Place; 14] = [
 /// Returns the attributes that the compiler understands, or accepts without a meaning.
 pub(super) fn known() -> impl Iterator<Item = &'static str> {
     let of_places = PLACES.iter().flat_map(|place| place.attributes.iter().copied().flatten());
-    of_places.chain(&ON_HANDLES).copied()
+    of_places.chain(&ON_HANDLES).chain(&IGNORED).copied()
 }
 
 /// Whether the compiler understands the attribute, or accepts it without a meaning.

@@ -19,6 +19,8 @@ impl Resolver<'_> {
     pub(super) fn memory(&mut self, spec: &TypeSpec) -> Option<Memory> {
         match &spec.kind {
             TypeKind::Automation("BSTR") => Some(Memory::Bstr),
+            // The declaration does not tell the elements' type.
+            TypeKind::Automation("SAFEARRAY") => Some(Memory::SafeArray(vt::EMPTY)),
             TypeKind::Automation(_) => Some(Memory::Variant),
             TypeKind::SafeArray(element, is_pointer) => self.element(element, *is_pointer).map(Memory::SafeArray),
             _ => None,
@@ -33,7 +35,7 @@ impl Resolver<'_> {
             kind => {
                 let named = if let TypeKind::Named(name) = kind { Some(name.as_str()) } else { None };
                 let ty = self.spec_type(spec, None)?;
-                vartype(&self.model, &ty, named).filter(|_| matches!(ty, Type::Interface(_)) == is_pointer)
+                vartype(&self.model, &ty, named).filter(|_| matches!(ty, Type::Interface(_)) || !is_pointer)
             }
         };
         if found.is_none() {
@@ -61,17 +63,19 @@ impl Resolver<'_> {
         None
     }
 
-    /// Refuses a parameter that is neither a value nor a reference pointer to one.
-    pub(super) fn check_automation(&mut self, param: &ParamSyntax) {
+    /// Returns the reason why a parameter of one of Automation's types cannot be passed to another
+    /// process yet. It can if it is a value, or a reference pointer to one.
+    pub(super) fn automation_reason(&self, param: &ParamSyntax) -> Option<String> {
+        if matches!(param.spec.kind, TypeKind::Automation("SAFEARRAY")) {
+            return Some("is a SAFEARRAY of unknown elements: write SAFEARRAY(T) to pass it".to_owned());
+        }
         let more = ["size_is", "length_is", "max_is", "string", "unique", "ptr", "range"];
         let is_more = param.declarator.pointers > 1
             || !param.declarator.dimensions.is_empty()
             || more.iter().any(|attribute| has(&param.attributes, attribute));
-        if is_more {
-            let text = "a type of Automation's is passed as a value, or by a pointer that is never null";
-            let error = Diagnostic::error("unsupported", param.declarator.span, text);
-            self.report(error.help("pass several values in a SAFEARRAY(VARIANT)"));
-        }
+        let why = "is of one of Automation's types, but no value and no pointer to one that is never null: \
+                   a SAFEARRAY(VARIANT) passes several values";
+        is_more.then(|| why.to_owned())
     }
 
     /// Returns the type of a parameter for calls by name.
@@ -137,7 +141,7 @@ impl Resolver<'_> {
         for at in 0..self.model.interfaces[id.0].methods.len() {
             let method = &self.model.interfaces[id.0].methods[at];
             let (mut member, span) = (method.member.clone(), method.span);
-            let stranger = method.params.iter().find(|param| param.variant.is_none());
+            let stranger = method.params.iter().find(|param| param.variant.is_none() && param.unsupported.is_none());
             if method.returns_directly() {
                 let text = format!("`{}` returns no HRESULT, by which calls by name report failures", method.name);
                 let help = "return HRESULT, and the value through an [out, retval] parameter, or extend IUnknown";

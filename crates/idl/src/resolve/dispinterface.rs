@@ -93,7 +93,10 @@ impl Resolver<'_> {
             None
         } else {
             let (name, span) = (method.name.clone(), method.name.span);
-            self.value_of(spec, &Declarator { pointers: *pointers, name, dimensions: Vec::new(), span })
+            self.value_of(
+                spec,
+                &Declarator { pointers: *pointers, name, dimensions: Vec::new(), is_function: false, span },
+            )
         };
         DispMember { member, params, returns }
     }

@@ -3,13 +3,18 @@
 use super::automation::is_automation;
 use super::limits::{BASES_MAX, PARAMETERS_MAX};
 use super::plain::{is_plain, leads_to_const, returned_param};
-use super::types::{Context, Place};
+use super::types::{Context, Place, void_pointer};
 use super::values::Variable;
 use super::{Entry, Named, Resolver, attributes, find, has, interface_key};
 use crate::model::typelib::flags;
-use crate::model::{About, Direction, Extent, Interface, InterfaceId, Method, Param, Pointer, PointerClass, Type};
+use crate::model::{
+    About, Direction, Extent, Interface, InterfaceId, Method, Object, Param, Pointer, PointerClass, StructId, Type,
+    UnionId,
+};
 use crate::plan::FIRST_OPNUM;
-use crate::syntax::ast::{Attribute, InterfaceDecl, Item, Method as MethodSyntax, Param as ParamSyntax};
+use crate::syntax::ast::{
+    Attribute, Expr, ExprKind, Ident, InterfaceDecl, Item, Method as MethodSyntax, Param as ParamSyntax,
+};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 use std::collections::HashSet;
@@ -19,9 +24,10 @@ const METHODS_MAX: usize = 1024;
 
 impl Resolver<'_> {
     pub(super) fn interface(&mut self, decl: &InterfaceDecl) {
-        // IUnknown is built in.
-        if decl.name.name == "IUnknown" {
-            return;
+        // The built-in files have declared it. The declarations beside its methods still count.
+        if self.given.contains(&decl.name.name) || decl.name.name == "IUnknown" {
+            let items = decl.items.iter().flatten();
+            return items.filter(|item| !matches!(item, Item::Method(_))).for_each(|item| self.item(item));
         }
         let id = self.interface_id(decl);
         let Some(items) = &decl.items else { return };
@@ -38,6 +44,7 @@ impl Resolver<'_> {
             );
         }
         self.check_attributes(&decl.attributes, &attributes::INTERFACE);
+        self.check_async(decl);
         let plain = is_plain(decl);
         let endpoints = self.endpoints(decl);
         let (flags, help) = self.flags_and_help(&decl.attributes, &flags::ON_TYPES);
@@ -50,14 +57,21 @@ impl Resolver<'_> {
                 _ => PointerClass::Unique,
             };
         }
-        let base = if plain { None } else { self.base(decl) };
-        let uuid = self.uuid(decl);
+        let local = has(&decl.attributes, "local");
+        // A C++ class without the methods of IUnknown.
+        let is_class = local && decl.base.is_none();
+        let base = if plain || is_class { None } else { self.base(decl) };
+        let is_object = !plain || items.iter().any(|item| matches!(item, Item::Method(_)));
+        let needs_uuid = !local && is_object;
+        let uuid = if needs_uuid || has(&decl.attributes, "uuid") { self.uuid(decl) } else { None };
+        let is_bare = uuid.is_none() || is_class && !plain;
         let version = self.version(decl);
         let made = &mut self.model.interfaces[id.0];
         made.base = base;
         made.uuid = uuid.unwrap_or(0);
         made.version = version;
-        made.local = has(&decl.attributes, "local");
+        made.local = local || is_bare;
+        made.is_bare = is_bare;
         made.plain = plain;
         made.endpoints = endpoints;
         made.about = about;
@@ -65,24 +79,45 @@ impl Resolver<'_> {
         made.span = decl.name.span;
         self.defined.insert(interface_key(id));
         self.check_uuid_once(id);
+        self.contents(items, id);
+        self.dual(decl, id);
+        self.pointer_default = outer_default;
+    }
+
+    /// Warns that an interface's asynchronous form is left out.
+    fn check_async(&mut self, decl: &InterfaceDecl) {
+        if let Some(attribute) = find(&decl.attributes, "async_uuid") {
+            let text = format!("nothing is generated for the asynchronous form of interface `{}`", decl.name.name);
+            let warning = Diagnostic::warning("left-out", attribute.span, text);
+            self.report(warning.help("calls of the interface itself wait; make them in threads of their own"));
+        }
+    }
+
+    /// Resolves the methods of an interface and the declarations beside them.
+    fn contents(&mut self, items: &[Item], id: InterfaceId) {
+        let base = self.model.interfaces[id.0].base;
         let inherited = base.map(|base| self.model.all_methods(base)).unwrap_or_default();
         let first = FIRST_OPNUM + inherited.len();
         let mut names: HashSet<String> = inherited.into_iter().map(|method| method.name.clone()).collect();
         if !self.model.interfaces[id.0].plain {
             names.extend(["QueryInterface", "AddRef", "Release"].map(str::to_owned));
         }
+        let mut remote = Vec::new();
         for item in items {
             match item {
                 Item::Method(method) => {
                     self.owners.push(format!("{}_{}", self.model.interfaces[id.0].name, method.name.name));
-                    self.method(method, id, first, &mut names);
+                    match (self.method(method, id, first, &mut names), find(&method.attributes, "call_as")) {
+                        (Some(made), Some(attribute)) => remote.push((made, attribute)),
+                        (Some(made), None) => self.model.interfaces[id.0].methods.push(made),
+                        (None, _) => {}
+                    }
                     self.owners.pop();
                 }
                 other => self.item(other),
             }
         }
-        self.dual(decl, id);
-        self.pointer_default = outer_default;
+        remote.into_iter().for_each(|(made, attribute)| self.call_as(id, made, attribute));
     }
 
     fn interface_id(&mut self, decl: &InterfaceDecl) -> InterfaceId {
@@ -96,6 +131,7 @@ impl Resolver<'_> {
             version: (0, 0),
             base: None,
             methods: Vec::new(),
+            is_bare: true,
             local: false,
             dual: false,
             plain: false,
@@ -109,6 +145,49 @@ impl Resolver<'_> {
         id
     }
 
+    /// Attaches a method with `[call_as]` to the `[local]` method in whose place it is called.
+    fn call_as(&mut self, id: InterfaceId, made: Method, attribute: &Attribute) {
+        let name = match attribute.arguments.first() {
+            Some(Some(Expr { kind: ExprKind::Name(name), .. })) => name.as_str(),
+            _ => "",
+        };
+        let methods = &mut self.model.interfaces[id.0].methods;
+        match methods.iter_mut().find(|method| method.member.name == name && method.local) {
+            Some(local) if local.travels_as.is_none() => {
+                local.travels_as = Some(Box::new(Method { opnum: local.opnum, ..made }));
+            }
+            _ => {
+                let text =
+                    format!("no [local] method of this interface is called `{name}`, or another one travels for it");
+                let error = Diagnostic::error("bad-call-as", attribute.span, text);
+                self.report(error.help("write [call_as(M)], where M is a method with [local] that programs call"));
+            }
+        }
+    }
+
+    /// Notes the interfaces that have a forward declaration only. Pointers to their objects cannot
+    /// be passed to other processes.
+    pub(super) fn check_announced(&mut self) {
+        for id in 0..self.model.interfaces.len() {
+            if !self.defined.contains(&interface_key(InterfaceId(id))) {
+                self.model.interfaces[id].local = true;
+            }
+        }
+        let model = &self.model;
+        let is_bare = |ty: &Type| match model.innermost(ty) {
+            Type::Interface(Object::Known(id)) => model.interfaces[id.0].is_bare,
+            _ => false,
+        };
+        let structs = (0..model.structs.len()).map(|at| Type::Struct(StructId(at)));
+        for ty in structs.chain((0..model.unions.len()).map(|at| Type::Union(UnionId(at)))) {
+            if model.inner(&ty).into_iter().any(is_bare) {
+                self.unsupported
+                    .entry(ty)
+                    .or_insert("a structure with a pointer to an interface that is only announced");
+            }
+        }
+    }
+
     fn base(&mut self, decl: &InterfaceDecl) -> Option<InterfaceId> {
         let Some(base) = &decl.base else {
             let text = format!("interface `{}` extends no other", decl.name.name);
@@ -117,6 +196,7 @@ impl Resolver<'_> {
             self.report(error.help(help));
             return None;
         };
+        self.declare_prelude(&base.name);
         match self.types.get(&base.name).map(|known| known.what.clone()) {
             Some(Named::IUnknown) => None,
             Some(Named::Interface(id)) if self.model.interfaces[id.0].plain => {
@@ -126,17 +206,6 @@ impl Resolver<'_> {
                     error.help(
                         "only interfaces of objects can be extended: declare both interfaces [object], or repeat the methods",
                     ),
-                );
-                None
-            }
-            Some(Named::Interface(id)) if !has(&decl.attributes, "local") && self.has_local_methods(id) => {
-                let text = format!("the methods of interface `{}` exist in one process only", base.name);
-                let error = Diagnostic::error("local-base", base.span, text);
-                let help = "declare this interface [local], too, or extend one that other processes call";
-                self.report(
-                    error
-                        .help(help)
-                        .related(self.model.interfaces[id.0].span, "it is a [local] interface, or extends one"),
                 );
                 None
             }
@@ -161,15 +230,6 @@ impl Resolver<'_> {
                 None
             }
         }
-    }
-
-    /// Whether an interface or one of its base interfaces has `[local]` methods, whose passing is
-    /// undefined.
-    fn has_local_methods(&self, id: InterfaceId) -> bool {
-        let lineage = self.model.lineage(id);
-        lineage
-            .into_iter()
-            .any(|id| self.model.interfaces[id.0].local && !self.model.interfaces[id.0].methods.is_empty())
     }
 
     fn uuid(&mut self, decl: &InterfaceDecl) -> Option<u128> {
@@ -229,25 +289,32 @@ impl Resolver<'_> {
         }
     }
 
-    fn method(&mut self, method: &MethodSyntax, id: InterfaceId, first: usize, names: &mut HashSet<String>) {
+    /// Resolves a method. `None` after an error.
+    fn method(
+        &mut self,
+        method: &MethodSyntax,
+        id: InterfaceId,
+        first: usize,
+        names: &mut HashSet<String>,
+    ) -> Option<Method> {
         self.check_attributes(&method.attributes, &attributes::METHOD);
-        let local = self.model.interfaces[id.0].local;
-        if let Some(attribute) = find(&method.attributes, "local").filter(|_| !local) {
-            let text =
-                format!("nothing says how `{}` travels, and other processes call this interface", method.name.name);
-            let error = Diagnostic::error("local-method", attribute.span, text);
-            self.push_attribute_error(error.help("remove [local] here, or put it on the interface"));
+        let local = self.model.interfaces[id.0].local || has(&method.attributes, "local");
+        let mut name = method_name(method);
+        if self.model.interfaces[id.0].local && names.contains(&name) {
+            // An overloaded method of a C++ class gets a name of its own.
+            let mut numbered = (2..).map(|at| format!("{name}_{at}"));
+            name = numbered.find(|name| !names.contains(name)).unwrap_or_default();
         }
-        let name = method_name(method);
         if !names.insert(name.clone()) {
             let error = Diagnostic::error(
                 "duplicate-name",
                 method.name.span,
                 format!("interface `{}` has a method `{name}` already", self.model.interfaces[id.0].name),
             );
-            return self.report(error.help("methods have different names, inherited ones too"));
+            self.report(error.help("methods have different names, inherited ones too"));
+            return None;
         }
-        let Some((returns, returned)) = self.returned(method, self.model.interfaces[id.0].plain, local) else { return };
+        let (returns, returned) = self.returned(method, self.model.interfaces[id.0].plain, local)?;
         let opnum = first + self.model.interfaces[id.0].methods.len();
         if opnum >= METHODS_MAX {
             let error = Diagnostic::error(
@@ -255,12 +322,14 @@ impl Resolver<'_> {
                 method.name.span,
                 format!("an interface has at most {METHODS_MAX} methods"),
             );
-            return self.report(error.help("split it into several"));
+            self.report(error.help("split it into several"));
+            return None;
         }
         if let Some(param) = method.params.get(PARAMETERS_MAX) {
             let text = format!("a method has at most {PARAMETERS_MAX} parameters");
             let error = Diagnostic::error("too-large", param.declarator.span, text);
-            return self.report(error.help("put some of them into a structure"));
+            self.report(error.help("put some of them into a structure"));
+            return None;
         }
         let leads_to_const = leads_to_const(method, returned.as_ref());
         let mut params = self.params(&self.without_handles(&method.params, id), local);
@@ -273,7 +342,7 @@ impl Resolver<'_> {
         let (oneway, idempotent) = (oneway.is_some(), has(&method.attributes, "idempotent"));
         let member = self.member(method);
         let (opnum, doc, span) = (opnum as u16, method.doc.clone(), method.name.span);
-        let made = Method {
+        Some(Method {
             name,
             code: String::new(),
             opnum,
@@ -283,14 +352,21 @@ impl Resolver<'_> {
             idempotent,
             member,
             local,
+            travels_as: None,
             params,
             doc,
             span,
-        };
-        self.model.interfaces[id.0].methods.push(made);
+        })
     }
 
     pub(super) fn params(&mut self, params: &[&ParamSyntax], local: bool) -> Vec<Param> {
+        let params: Vec<ParamSyntax> = params
+            .iter()
+            .map(|param| {
+                let (spec, declarator) = self.of_memory(&param.spec, &param.declarator);
+                ParamSyntax { attributes: param.attributes.clone(), spec, declarator }
+            })
+            .collect();
         let variables: Vec<Variable> = params
             .iter()
             .map(|param| Variable {
@@ -299,36 +375,36 @@ impl Resolver<'_> {
             })
             .collect();
         let mut made: Vec<Param> = Vec::new();
-        for param in params {
+        for param in &params {
             let name = &param.declarator.name;
             self.check_attributes(&param.attributes, &attributes::PARAMETER);
             if let Some(first) = made.iter().find(|other| other.name == name.name) {
-                let error = Diagnostic::error(
-                    "duplicate-name",
-                    name.span,
-                    format!("there are two parameters called `{}`", name.name),
-                )
-                .related(first.span, "the first one");
-                self.report(error.help("give one of them another name"));
+                self.report(two_parameters(name, first.span));
             }
-            let Some(direction) = self.direction(param, local) else {
-                continue;
-            };
+            let mut direction = direction(param);
             let context = Context { variables: &variables, of: "the method", local };
             let ty = self.full_type(&param.spec, &param.declarator, &param.attributes, Place::Param, &context);
             let Some(ty) = ty else { continue };
-            self.check_out(param, direction, &ty);
+            let is_void = !local && ty != Type::Void && *self.model.innermost(&ty) == Type::Void;
+            let transformation = self.transformation_of(&param.spec);
+            if is_void && transformation.is_none() {
+                self.report(void_pointer(param.declarator.span));
+                continue;
+            }
+            if local && direction.is_out() && !matches!(ty, Type::Pointer(_) | Type::Fixed(..)) {
+                direction = Direction::In;
+            }
+            self.check_out(param, direction, &ty, local);
             let range = self.limits(&param.attributes, direction, &ty);
-            let switch = self.switch(&param.attributes, &ty, &param.declarator, &variables, "the method");
+            let switch = self.switch(&param.attributes, &ty, &param.declarator, &variables, "the method", local);
             let varying = self.varying(&param.attributes, &ty, &context);
             let retval = has(&param.attributes, "retval");
             let transfer = self.transfer(param, direction, &ty);
             let name = name.name.clone();
             let span = param.declarator.name.span;
             let memory = if is_automation(&param.spec) { self.memory(&param.spec) } else { None };
-            if memory.is_some() {
-                self.check_automation(param);
-            }
+            let automation = memory.and_then(|_| self.automation_reason(param));
+            let unsupported = transformation.or(automation).or_else(|| self.unsupported_value(param, direction, &ty));
             let variant = self.variant(param, &ty, memory);
             made.push(Param {
                 name,
@@ -344,6 +420,7 @@ impl Resolver<'_> {
                 transfer,
                 memory,
                 variant,
+                unsupported,
                 span,
             });
         }
@@ -369,29 +446,27 @@ impl Resolver<'_> {
         }
     }
 
-    fn direction(&mut self, param: &ParamSyntax, local: bool) -> Option<Direction> {
-        match (has(&param.attributes, "in"), has(&param.attributes, "out") || has(&param.attributes, "retval")) {
-            (true, true) => Some(Direction::InOut),
-            (true, false) => Some(Direction::In),
-            (false, true) => Some(Direction::Out),
-            (false, false) if local => Some(Direction::In),
-            (false, false) => {
-                let name = &param.declarator.name;
-                let error = Diagnostic::error("no-direction", name.span, format!("`{}` has no direction", name.name));
-                self.report(error.help("put [in], [out] or [in, out] before it"));
-                None
+    /// Returns the reason why a parameter's value cannot be passed to other processes yet.
+    fn unsupported_value(&self, param: &ParamSyntax, direction: Direction, ty: &Type) -> Option<String> {
+        match ty {
+            ty if has(&param.attributes, "range") && matches!(self.model.innermost(ty), Type::Enum(_)) => {
+                Some("is an enumeration that [range] limits".to_owned())
             }
+            Type::Pointer(pointer) if direction == Direction::InOut && pointer.class != PointerClass::Ref => {
+                Some("is [in, out] and may be null".to_owned())
+            }
+            _ => None,
         }
     }
 
-    fn check_out(&mut self, param: &ParamSyntax, direction: Direction, ty: &Type) {
+    fn check_out(&mut self, param: &ParamSyntax, direction: Direction, ty: &Type, local: bool) {
         if !direction.is_out() {
             return;
         }
         let span: Span = param.declarator.span;
         let name = &param.declarator.name.name;
         match ty {
-            Type::Pointer(pointer) if pointer.class != PointerClass::Ref => {
+            Type::Pointer(pointer) if pointer.class != PointerClass::Ref && direction == Direction::Out && !local => {
                 let error =
                     Diagnostic::error("out-not-ref", span, format!("[out] parameter `{name}` must not be null"));
                 self.report(error.help("remove [unique] or [ptr] from it; what it points to may be such a pointer"));
@@ -403,6 +478,21 @@ impl Resolver<'_> {
                 self.report(error.label("a value cannot come back through it").help("write `*` before the name"));
             }
         }
+    }
+}
+
+fn two_parameters(name: &Ident, first: Span) -> Diagnostic {
+    let text = format!("there are two parameters called `{}`", name.name);
+    let error = Diagnostic::error("duplicate-name", name.span, text);
+    error.related(first, "the first one").help("give one of them another name")
+}
+
+/// Returns the direction of a parameter. As in MIDL, one without attributes is `[in]`.
+fn direction(param: &ParamSyntax) -> Direction {
+    match (has(&param.attributes, "in"), has(&param.attributes, "out") || has(&param.attributes, "retval")) {
+        (true, true) => Direction::InOut,
+        (_, false) => Direction::In,
+        (false, true) => Direction::Out,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Named, Resolver, attributes, find};
 use crate::model::typelib::flags;
 use crate::model::{About, Coclass, Declared, EnumId, Help, ImportLib, Library, Offered, StructId, UnionId, Value};
-use crate::syntax::ast::{Attribute, CoclassDecl, Item, LibraryDecl, TypeKind, TypeSpec};
+use crate::syntax::ast::{Attribute, CoclassDecl, Item, LibraryDecl, ModuleDecl, TypeKind, TypeSpec};
 use crate::text::diagnostic::Diagnostic;
 
 impl Resolver<'_> {
@@ -63,14 +63,33 @@ impl Resolver<'_> {
         declared
     }
 
+    /// Resolves a module: its constants and types. Its functions belong to a shared library, and
+    /// are not called over obvia.
+    pub(super) fn module(&mut self, decl: &ModuleDecl) {
+        let mut functions = 0;
+        for item in &decl.items {
+            match item {
+                Item::Method(_) => functions += 1,
+                item => self.item(item),
+            }
+        }
+        if functions > 0 {
+            let text = format!("nothing is generated for the functions of module `{}`", decl.name.name);
+            let warning = Diagnostic::warning("module-functions", decl.name.span, text);
+            self.report(warning.help("they belong to a shared library; its constants and types count"));
+        }
+    }
+
     /// Resolves a class. No code is generated for it.
     pub(super) fn coclass(&mut self, decl: &CoclassDecl) {
+        // A forward declaration means nothing: the types of parameters are interfaces.
+        let Some(offered) = &decl.interfaces else { return };
         self.check_attributes(&decl.attributes, &attributes::CLASS);
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let creatable = if find(&decl.attributes, "noncreatable").is_some() { 0 } else { flags::CAN_CREATE };
         let about = About { flags: about.flags | creatable, ..about };
         let mut interfaces = Vec::new();
-        for (attributes, name) in &decl.interfaces {
+        for (attributes, name) in offered {
             self.check_attributes(attributes, &attributes::CLASS_INTERFACE);
             let bits = bits(attributes, &flags::ON_INTERFACES);
             let by_name = self.dispinterfaces.get(&name.name).copied().map(Offered::Dispinterface);

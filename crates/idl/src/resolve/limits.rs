@@ -5,7 +5,7 @@
 //! containing place. The limits bound this work in proportion to the file.
 
 use super::Resolver;
-use crate::model::{InterfaceId, Measure, Method, Model, Param, StructId, Type, UnionId, Value};
+use crate::model::{InterfaceId, Measure, Method, Model, Opaque, Param, StructId, Type, UnionId, Value};
 use crate::plan::{in_place, kinds};
 use crate::text::diagnostic::{Diagnostic, Severity};
 use crate::text::source::Span;
@@ -104,29 +104,42 @@ impl Resolver<'_> {
         self.diagnostics.extend(methods.filter(is_large).map(|method| too_large(method.span)));
     }
 
-    /// Reports methods whose parameters lead to structures with unknown contents. `[local]` methods
-    /// may use pointers to such structures, but not the structures by value.
+    /// Reports methods whose parameters lead to values that no call can carry. `[local]` methods
+    /// may use such types, and pointers to structures with unknown contents.
     pub(super) fn check_contents(&mut self) {
         let is_unknown = |ty: &Type| match ty {
-            Type::Struct(id) if !self.defined.contains(ty) => Some(*id),
-            _ => None,
+            Type::Struct(_) if !self.defined.contains(ty) => Some(Opaque::UNDECLARED),
+            ty => self.here_only.get(ty).copied(),
         };
-        let opaque = self.model.refusals(is_unknown);
+        let opaque = self.model.refusals(|ty| Some(Opaque { of: ty.clone(), why: is_unknown(ty)? }));
+        let unsupported = self.model.refusals(|ty| self.unsupported.get(ty).copied());
         let model = &self.model;
-        for interface in &model.interfaces {
-            for param in interface.methods.iter().flat_map(|method| &method.params) {
-                let leads = if interface.local { &param.ty } else { model.innermost(&param.ty) };
-                let Some(id) = opaque.get(leads).filter(|id| !interface.local || *leads == Type::Struct(**id)) else {
-                    continue;
+        let methods = model.interfaces.iter().flat_map(|interface| &interface.methods);
+        for method in methods.flat_map(|method| method.travels_as.as_deref().into_iter().chain([method])) {
+            // A type that travels in another form needs no form of its own.
+            for param in method.params.iter().filter(|param| param.unsupported.is_none()) {
+                let leads = if method.local { &param.ty } else { model.innermost(&param.ty) };
+                let is_wrong = |found: &&Opaque| !method.local || found.of == *leads && found.why == Opaque::UNDECLARED;
+                let Some(found) = opaque.get(leads).filter(is_wrong) else { continue };
+                let name = match &found.of {
+                    Type::Union(id) => &model.unions[id.0].name,
+                    Type::Struct(id) => &model.structs[id.0].name,
+                    _ => continue,
                 };
-                let name = &model.structs[id.0].name;
-                let text = format!("`{}` leads to `{name}`, whose members are not declared", param.name);
+                let text = format!("`{}` leads to `{name}`, {}", param.name, found.why);
                 let error = Diagnostic::error("incomplete-type", param.span, text);
-                let help = format!("declare `struct {name}` with its members, or import the file that does");
+                let help = match found.why {
+                    Opaque::UNDECLARED => {
+                        format!("declare `struct {name}` with its members, or import the file that does")
+                    }
+                    _ => "declare the method [local], or pass a type whose size and pointers the declaration tells"
+                        .to_owned(),
+                };
                 self.diagnostics.push(error.help(help));
             }
         }
         self.model.opaque = opaque;
+        self.model.unsupported = unsupported;
     }
 
     /// Reports a file whose types and interfaces are too large to be written out.

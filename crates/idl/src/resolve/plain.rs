@@ -36,6 +36,7 @@ pub(super) fn returned_param(params: &[Param], method: &MethodSyntax, ty: Type) 
         transfer: Transfer::Frame,
         memory: None,
         variant: None,
+        unsupported: None,
         span: method.name.span,
     }
 }
@@ -122,8 +123,9 @@ impl Resolver<'_> {
             return None;
         }
         // A star behind an interface's name is a part of the type.
-        let is_object = matches!(ty, Type::Interface(_)) && *stars > 0;
-        let stars = if is_object { stars - 1 } else { *stars };
+        let is_pointer = matches!(&spec.kind, TypeKind::Named(name) if self.object_pointers.contains(name));
+        let is_object = matches!(ty, Type::Interface(_)) && (*stars > 0 || is_pointer);
+        let stars = if is_object && !is_pointer { stars - 1 } else { *stars };
         let pointer = |to| Type::Pointer(Box::new(Pointer { class: PointerClass::Unique, to, extent: Extent::One }));
         match (0..stars).fold(ty, |to, _| pointer(to)) {
             Type::Void => Some((Returns::Nothing, None)),
@@ -190,6 +192,7 @@ impl Resolver<'_> {
         let stars = match &spec.kind {
             TypeKind::Base("void") => declarator.pointers.checked_sub(1),
             TypeKind::Named(name) if is_handle(name) => Some(declarator.pointers),
+            TypeKind::Named(name) if self.is_void_pointer(name) => Some(declarator.pointers),
             _ => None,
         };
         if stars.is_none() {
@@ -201,8 +204,12 @@ impl Resolver<'_> {
     /// Resolves `typedef [context_handle] void *X;`.
     pub(super) fn context_types(&mut self, spec: &TypeSpec, declarators: &[Declarator]) {
         for declarator in declarators {
-            let is_void = matches!(spec.kind, TypeKind::Base("void"));
-            if !is_void || declarator.pointers != 1 || !declarator.dimensions.is_empty() {
+            let stars = match &spec.kind {
+                TypeKind::Base("void") => 1,
+                TypeKind::Named(name) if self.is_void_pointer(name) => 0,
+                _ => u8::MAX,
+            };
+            if declarator.pointers != stars || !declarator.dimensions.is_empty() {
                 self.bad_context(declarator.span);
                 continue;
             }
@@ -210,6 +217,12 @@ impl Resolver<'_> {
             self.push_typedef(&declarator.name, ty.clone(), false, &[]);
             self.declare_type(&declarator.name, Named::Type(ty));
         }
+    }
+
+    /// Whether a name stands for a pointer to void.
+    pub(super) fn is_void_pointer(&self, name: &str) -> bool {
+        let is_void = |ty: &Type| matches!(ty, Type::Pointer(pointer) if pointer.to == Type::Void);
+        matches!(self.types.get(name).map(|known| &known.what), Some(Named::Type(ty)) if is_void(ty))
     }
 
     fn bad_context(&mut self, span: Span) {

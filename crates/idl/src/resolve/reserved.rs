@@ -34,6 +34,11 @@ impl Resolver<'_> {
         let found = RESERVED.iter().find(|(reserved, _)| *reserved == uuid).map(|(_, whose)| *whose);
         let is_dispatch = uuid == DISPATCH && decl.name.name != "IDispatch";
         let whose = found.or_else(|| is_dispatch.then_some("COM's IDispatch"));
+        // Windows' own files declare the interfaces of their names.
+        let is_owner = whose.is_some_and(|whose| whose.strip_prefix("COM's ") == Some(&decl.name.name));
+        if is_owner {
+            return;
+        }
         let (Some(whose), Some(attribute)) = (whose, find(&decl.attributes, "uuid")) else { return };
         let text = format!("the uuid of interface `{}` belongs to {whose}", decl.name.name);
         let error = Diagnostic::error("reserved-uuid", attribute.span, text);

@@ -2,7 +2,7 @@
 
 use super::attributes::{self, ON_TYPES};
 use super::types::CLASSES;
-use super::{Named, Resolver, has};
+use super::{Named, Resolver, find, has};
 use crate::model::typelib::flags;
 use crate::model::{Base, Field, Type, Typedef};
 use crate::syntax::ast::{Attribute, Declarator, Ident, StructDecl, TypeKind, TypeSpec};
@@ -16,7 +16,10 @@ impl Resolver<'_> {
     pub(super) fn typedef(&mut self, attributes: &[Attribute], spec: &TypeSpec, declarators: &[Declarator]) {
         self.check_attributes(attributes, &attributes::TYPEDEF);
         let own = declarators.iter().find(|declarator| declarator.pointers == 0 && declarator.dimensions.is_empty());
-        let mut spec = spec.clone();
+        if self.memory_typedef(spec, declarators) {
+            return;
+        }
+        let mut spec = self.known_spec(spec, own);
         // Some of the typedef's attributes belong to the type that it declares.
         let is_definition = is_definition(&spec.kind);
         let (on_type, to): (&[&str], _) = match &mut spec.kind {
@@ -41,21 +44,94 @@ impl Resolver<'_> {
             Some(own) => self.guid_type(&spec, own),
             None => self.spec_type(&spec, name),
         };
-        let Some(ty) = ty else { return };
+        let Some(mut ty) = ty else { return };
+        if let (true, Some(own)) = (is_definition, own) {
+            ty = self.without_repetition(&own.name.name, ty);
+        }
+        let is_pointer = matches!(&spec.kind, TypeKind::Named(name) if self.object_pointers.contains(name));
+        let reason = self.transformation(attributes, &spec);
         for declarator in declarators {
+            if is_automation_word(&declarator.name.name) {
+                continue;
+            }
+            if let Some(reason) = &reason {
+                let name = &declarator.name.name;
+                self.transformed.insert(name.clone(), reason.replace("{name}", name));
+            }
             let plain = declarator.pointers == 0 && declarator.dimensions.is_empty();
             if CLASSES.iter().any(|class| has(attributes, class)) {
                 self.classed.insert(declarator.name.name.clone());
             }
-            let full = if plain { Some(ty.clone()) } else { self.stars_on(&ty, declarator, attributes) };
+            let full = if plain { Some(ty.clone()) } else { self.stars_on(&ty, declarator, attributes, is_pointer) };
             let Some(full) = full else { continue };
             // The declared type has already received the attributes.
             let attributes = if is_definition && own.is_some() { &[] } else { attributes };
-            let is_interface = plain && matches!(full, Type::Interface(_));
-            self.push_typedef(&declarator.name, full.clone(), is_interface, attributes);
+            let is_interface = plain && matches!(full, Type::Interface(_)) && !is_pointer;
+            if matches!(full, Type::Interface(_)) && !is_interface {
+                self.object_pointers.insert(declarator.name.name.clone());
+            }
+            if !self.given.contains(&declarator.name.name) && !self.is_same_typedef(&declarator.name, &full) {
+                self.push_typedef(&declarator.name, full.clone(), is_interface, attributes);
+            }
             let open = matches!(full, Type::Struct(_)) && !self.defined.contains(&full);
             self.declare_type(&declarator.name, if open { Named::Opened(full) } else { Named::Type(full) });
         }
+    }
+
+    /// Returns the specifier of a typedef. A definition of a type that a built-in file declares
+    /// stands for that type.
+    fn known_spec(&mut self, spec: &TypeSpec, own: Option<&Declarator>) -> TypeSpec {
+        let known = own.filter(|own| is_definition(&spec.kind) && self.given.contains(&own.name.name));
+        let Some(own) = known else { return spec.clone() };
+        let tag = match &spec.kind {
+            TypeKind::Struct(decl) => &decl.tag,
+            TypeKind::Union(decl) => &decl.tag,
+            TypeKind::Enum(decl) => &decl.tag,
+            _ => &None,
+        };
+        if let (Some(tag), Some(Named::Type(ty))) =
+            (tag, self.types.get(&own.name.name).map(|known| known.what.clone()))
+        {
+            self.declare_type(tag, Named::Type(ty));
+        }
+        TypeSpec { kind: TypeKind::Named(own.name.name.clone()), ..spec.clone() }
+    }
+
+    /// Resolves a typedef of one of Automation's types, as which every use of the new name counts.
+    /// Whether it is one.
+    fn memory_typedef(&mut self, spec: &TypeSpec, declarators: &[Declarator]) -> bool {
+        if let TypeKind::Named(name) = &spec.kind {
+            self.declare_prelude(name);
+        }
+        let (of, stars) = match &spec.kind {
+            TypeKind::Automation(_) | TypeKind::SafeArray(..) => (spec.clone(), 0),
+            TypeKind::Named(name) if self.memories.contains_key(name) => self.memories[name].clone(),
+            _ => return false,
+        };
+        for declarator in declarators.iter().filter(|one| !is_automation_word(&one.name.name)) {
+            let stars = stars + declarator.pointers;
+            self.memories.insert(declarator.name.name.clone(), (of.clone(), stars));
+        }
+        true
+    }
+
+    /// Returns the reason why no back end can pass values of the typedef to other processes yet,
+    /// with `{name}` for the type's name.
+    fn transformation(&self, attributes: &[Attribute], spec: &TypeSpec) -> Option<String> {
+        let attribute = ["wire_marshal", "transmit_as", "represent_as"].iter().find_map(|name| find(attributes, name));
+        match (attribute, &spec.kind) {
+            (Some(found), _) => {
+                Some(format!("is a `{{name}}`, which travels as `{}` ([{}])", found.raw, found.name.name))
+            }
+            (None, TypeKind::Named(name)) => self.transformed.get(name).cloned(),
+            (None, TypeKind::Base(word)) if word.ends_with("__int3264") => Some(POINTER_SIZED.to_owned()),
+            _ => None,
+        }
+    }
+
+    /// Whether a typedef repeats an earlier one.
+    fn is_same_typedef(&self, name: &Ident, ty: &Type) -> bool {
+        self.typedefs.get(&name.name).is_some_and(|at| self.model.typedefs[*at].ty == *ty)
     }
 
     /// Resolves a GUID typedef, which declares the standard type instead of a structure of the
@@ -90,6 +166,14 @@ impl Resolver<'_> {
         self.typedefs.entry(name.clone()).or_insert(self.model.typedefs.len());
         self.model.typedefs.push(Typedef { name, ty, is_interface, public, about, imported, span });
     }
+}
+
+/// The reason why integers of a pointer's size are not supported.
+pub(super) const POINTER_SIZED: &str = "is an integer of a pointer's size, which has 32 bits in NDR and 64 in NDR64";
+
+/// Whether a name is a keyword for one of Automation's types, which Windows' files declare.
+fn is_automation_word(name: &str) -> bool {
+    matches!(name, "BSTR" | "VARIANT" | "VARIANTARG" | "SAFEARRAY")
 }
 
 /// Whether members form a GUID: integers of 4, 2 and 2 bytes, and 8 bytes, under any names.

@@ -74,8 +74,9 @@ impl Resolver<'_> {
         context: &Context<'_>,
     ) -> Option<Type> {
         let (mut ty, mut stars) = match place {
-            Place::Param if is_automation(spec) => (self.wire_type(spec)?, declarator.pointers),
-            _ => self.innermost(spec, declarator, attributes, context)?,
+            _ if declarator.is_function => (Type::Void, 1),
+            Place::Param | Place::Member if is_automation(spec) => (self.wire_type(spec)?, declarator.pointers),
+            _ => self.innermost(spec, declarator, attributes, place, context)?,
         };
         let sizes = sizes(attributes);
         let mut text = has(attributes, "string");
@@ -135,14 +136,16 @@ impl Resolver<'_> {
         spec: &TypeSpec,
         declarator: &Declarator,
         attributes: &[Attribute],
+        place: Place,
         context: &Context<'_>,
     ) -> Option<(Type, u8)> {
         let stars = declarator.pointers;
         let iid_is = find(attributes, "iid_is").and_then(|attribute| attribute.arguments.first().cloned().flatten());
         if let Some(iid) = iid_is {
             let operand = self.iid_operand(&iid, context)?;
-            let is_object = matches!(&spec.kind, TypeKind::Base("void"))
-                || matches!(&spec.kind, TypeKind::Named(name) if matches!(self.types.get(name).map(|known| &known.what), Some(Named::IUnknown | Named::Interface(_))));
+            let stars = stars + u8::from(self.is_object_pointer(spec));
+            let is_object = matches!(&spec.kind, TypeKind::Base("void") | TypeKind::Named(_))
+                && matches!(self.spec_type(spec, None)?, Type::Void | Type::Interface(_) | Type::Pointer(_));
             if !is_object || stars == 0 {
                 let error = Diagnostic::error("bad-iid-is", declarator.span, "[iid_is] is for interface pointers");
                 self.report(error.help("declare it as `IUnknown *` or `void *`, with one more `*` for [out]"));
@@ -155,6 +158,7 @@ impl Resolver<'_> {
         }
         let ty = self.spec_type(spec, Some(&declarator.name))?;
         match ty {
+            Type::Interface(_) if self.is_object_pointer(spec) => Some((ty, stars)),
             Type::Interface(_) if stars == 0 => {
                 let error =
                     Diagnostic::error("interface-by-value", declarator.span, "an interface needs a pointer here");
@@ -162,17 +166,22 @@ impl Resolver<'_> {
                 None
             }
             Type::Interface(object) => Some((Type::Interface(object), stars - 1)),
-            Type::Void if stars > 0 && !context.local || !declarator.dimensions.is_empty() => {
-                let error = Diagnostic::error(
-                    "void-pointer",
-                    declarator.span,
-                    "the number of bytes behind this pointer is unknown",
-                );
-                self.report(error.help("use `byte *` with [size_is], or an interface pointer with [iid_is]"));
+            Type::Void
+                if stars > 0 && place == Place::Param && !context.local
+                    || !declarator.dimensions.is_empty() && stars == 0 =>
+            {
+                self.report(void_pointer(declarator.span));
                 None
             }
             ty => Some((ty, stars)),
         }
+    }
+
+    /// Whether a type's name stands for a pointer to an object, or to an unknown value that is one,
+    /// so that no star is written.
+    fn is_object_pointer(&self, spec: &TypeSpec) -> bool {
+        let TypeKind::Named(name) = &spec.kind else { return false };
+        self.object_pointers.contains(name) || self.is_void_pointer(name)
     }
 
     fn iid_operand(&mut self, expr: &Expr, context: &Context<'_>) -> Option<crate::model::Operand> {
@@ -287,8 +296,12 @@ impl Resolver<'_> {
                 self.check_complete(&element, expr.span).then(|| Type::Fixed(Box::new(element), count as u32))
             }
             Dimension::Open(span) => {
-                let extent = self.extent(sizes, level, text, &element, context)?;
-                if extent == Extent::One {
+                let mut extent = self.extent(sizes, level, text, &element, context)?;
+                if extent == Extent::One && place == Place::Member {
+                    self.member_reasons.0 = Some("which ends in an array without a number of elements");
+                    extent = Extent::Counted { size: Arith::Const(0), length: None };
+                }
+                if extent == Extent::One && !context.local && place != Place::Typedef {
                     let error = Diagnostic::error("no-size", *span, "this array has no number of elements");
                     self.report(
                         error.help("add [size_is(n)], where n is a parameter or member beside it, or write the number"),
@@ -324,6 +337,10 @@ impl Resolver<'_> {
     pub(super) fn spec_type(&mut self, spec: &TypeSpec, name: Option<&Ident>) -> Option<Type> {
         match &spec.kind {
             TypeKind::Base("handle_t") => self.stray_handle(spec.span),
+            TypeKind::Named(name) if self.memories.contains_key(name) => {
+                let (spec, _) = self.memories[name].clone();
+                self.stray_automation(&spec)
+            }
             TypeKind::Base(word) => Some(base_type(word)),
             TypeKind::Named(name) => self.named_type(name, spec.span),
             TypeKind::Struct(decl) => self.struct_type(decl, name, spec.span),
@@ -334,6 +351,7 @@ impl Resolver<'_> {
     }
 
     pub(super) fn named_type(&mut self, name: &str, span: Span) -> Option<Type> {
+        self.declare_prelude(name);
         match self.types.get(name).map(|known| known.what.clone()) {
             Some(Named::Type(ty) | Named::Opened(ty)) => Some(ty),
             Some(Named::Interface(id)) => Some(Type::Interface(Object::Known(id))),
@@ -373,11 +391,21 @@ impl Resolver<'_> {
     }
 
     /// Returns the type of a typedef's declarator, from the typedef's type.
-    pub(super) fn stars_on(&mut self, ty: &Type, declarator: &Declarator, attributes: &[Attribute]) -> Option<Type> {
+    /// `is_pointer` tells whether that type includes the star of an interface pointer.
+    pub(super) fn stars_on(
+        &mut self,
+        ty: &Type,
+        declarator: &Declarator,
+        attributes: &[Attribute],
+        is_pointer: bool,
+    ) -> Option<Type> {
         let mut full = ty.clone();
+        if declarator.is_function {
+            full = Type::Void;
+        }
         let text = has(attributes, "string");
         let mut stars = declarator.pointers;
-        if matches!(full, Type::Interface(_)) {
+        if matches!(full, Type::Interface(_)) && !is_pointer {
             stars = stars.saturating_sub(1);
         }
         for star in 0..stars {
@@ -393,6 +421,12 @@ impl Resolver<'_> {
         }
         self.check_type_limits(&full, declarator.span).then_some(full)
     }
+}
+
+/// Returns the error for a pointer to void in a method that other processes call.
+pub(super) fn void_pointer(span: Span) -> Diagnostic {
+    let error = Diagnostic::error("void-pointer", span, "the number of bytes behind this pointer is unknown");
+    error.help("use `byte *` with [size_is], or an interface pointer with [iid_is]")
 }
 
 fn sizes(attributes: &[Attribute]) -> Sizes<'_> {
@@ -427,6 +461,9 @@ pub(super) fn base_type(word: &str) -> Type {
         "unsigned short" => Base::U16,
         "unsigned long" => Base::U32,
         "hyper" => Base::I64,
+        // Only programs of 32 bits have smaller pointers.
+        "__int3264" => Base::I64,
+        "unsigned __int3264" => Base::U64,
         "unsigned hyper" => Base::U64,
         "float" => Base::F32,
         "double" => Base::F64,

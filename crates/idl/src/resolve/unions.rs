@@ -21,12 +21,15 @@ impl Resolver<'_> {
         declarator: &Declarator,
         variables: &[Variable],
         of: &str,
+        local: bool,
     ) -> Option<Arith> {
         let inner = match ty {
             Type::Pointer(pointer) => &pointer.to,
             ty => ty,
         };
-        let needs = matches!(inner, Type::Union(id) if self.model.unions[id.0].encapsulated.is_none());
+        let has_cases = |id: UnionId| self.model.unions[id.0].tag != Type::Void;
+        let needs =
+            matches!(inner, Type::Union(id) if self.model.unions[id.0].encapsulated.is_none() && has_cases(*id));
         let attribute = find(attributes, "switch_is");
         match (needs, attribute) {
             (false, None) => None,
@@ -34,6 +37,8 @@ impl Resolver<'_> {
                 let expr = attribute.arguments.first()?.as_ref()?;
                 self.arith(expr, variables, of)
             }
+            // In one process a parameter needs no discriminant.
+            (true, None) if local => None,
             (true, None) => {
                 let error = Diagnostic::error("no-switch", declarator.span, "nothing selects the arm of this union");
                 self.report(error.help("add [switch_is(n)], where n is the discriminant beside it"));
@@ -59,6 +64,9 @@ impl Resolver<'_> {
 
     pub(super) fn union_type(&mut self, decl: &UnionDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
         let declared = self.declaring.take();
+        if let Some(ty) = self.given_type(decl.tag.as_ref()) {
+            return Some(ty);
+        }
         self.check_attributes(&decl.attributes, &attributes::UNION);
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let known = decl.tag.as_ref().and_then(|tag| self.types.get(&tag.name).map(|known| known.what.clone()));
@@ -73,9 +81,16 @@ impl Resolver<'_> {
         }
         let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "union", span));
         self.owners.push(name.clone());
-        let tag_type = self.tag_type(decl, span);
+        let has_cases = decl.switch.is_some()
+            || decl.arms.iter().flatten().any(|arm| !arm.cases.is_empty() || arm.default)
+            || find(&decl.attributes, "switch_type").is_some();
+        let tag_type = if has_cases { self.tag_type(decl, span) } else { Some(Type::Void) };
         self.owners.pop();
         let tag_type = tag_type?;
+        let outer = std::mem::take(&mut self.member_reasons);
+        if !has_cases {
+            self.member_reasons.0 = Some("a union without cases");
+        }
         let encapsulated = decl.switch.as_ref().map(|(_, tag, inner)| {
             (tag.name.clone(), inner.as_ref().map_or_else(|| "tagged_union".to_owned(), |inner| inner.name.clone()))
         });
@@ -100,6 +115,7 @@ impl Resolver<'_> {
             decl.arms.iter().flatten().for_each(|arm| self.arm(arm, id, &mut taken));
         }
         self.owners.pop();
+        self.note_reasons(&ty, outer);
         let measure = self.measured(self.model.measure_union(UnionId(id)), span);
         self.model.unions[id].measure = measure;
         self.defined.insert(ty.clone());
@@ -143,6 +159,11 @@ impl Resolver<'_> {
     }
 
     fn arm(&mut self, arm: &ArmSyntax, id: usize, taken: &mut HashSet<i64>) {
+        let has_cases = self.model.unions[id].tag != Type::Void;
+        if has_cases && arm.cases.is_empty() && !arm.default {
+            let error = Diagnostic::error("arm-without-case", arm.span, "this arm needs its values");
+            return self.report(error.label("no case").help("write `case 1:` or `[case(1)]` before it"));
+        }
         let field = match &arm.member {
             None => None,
             Some(member) => {
@@ -150,10 +171,12 @@ impl Resolver<'_> {
                     return;
                 };
                 self.check_attributes(&member.attributes, &attributes::ARM);
-                let Some(ty) = self.declared_type(&member.spec, declarator, &member.attributes, Place::Member) else {
+                let (spec, declarator) = &self.member_of(&member.spec, declarator);
+                let Some(ty) = self.declared_type(spec, declarator, &member.attributes, Place::Member) else {
                     return;
                 };
-                if !self.check_by_value(&ty, declarator.span) {
+                self.note_pointer(&ty, spec);
+                if !self.check_by_value(&ty, declarator.span, !has_cases) {
                     return;
                 }
                 let varying = self.varying(
@@ -168,9 +191,13 @@ impl Resolver<'_> {
         };
         let (mut cases, mut labels) = (Vec::new(), Vec::new());
         for case in &arm.cases {
-            let Some(value) = self.evaluate_int(case) else {
+            let Some(mut value) = self.evaluate_int(case) else {
                 continue;
             };
+            if matches!(self.model.unions[id].tag, Type::Enum(_)) {
+                // An enumerator of the upper half may be written without a sign.
+                value = u32::try_from(value).map_or(value, |value| i64::from(value.cast_signed()));
+            }
             if !taken.insert(value) {
                 let error = Diagnostic::error("duplicate-case", case.span, format!("two arms have the value {value}"));
                 self.report(error.help("each value selects one arm"));
@@ -190,7 +217,7 @@ impl Resolver<'_> {
             }
             union.default = Some(field.clone());
         }
-        if !cases.is_empty() {
+        if !cases.is_empty() || !has_cases {
             self.model.unions[id].arms.push(Arm { cases, labels, field });
         }
     }

@@ -2,9 +2,9 @@
 
 use super::Resolver;
 use crate::model::{Arith, Base, Operand, PointerClass, Type, Value};
-use crate::syntax::ast::{Expr, ExprKind};
+use crate::syntax::ast::{Expr, ExprKind, TypeKind, TypeSpec};
+use crate::text::condition::{apply, decided};
 use crate::text::diagnostic::{Diagnostic, most_like};
-use crate::text::preprocess::{apply, decided};
 
 /// A parameter or member that expressions may name.
 #[derive(Clone, Debug)]
@@ -16,6 +16,7 @@ pub(super) struct Variable {
 impl Resolver<'_> {
     /// Evaluates a constant expression. Reports an error and returns `None` if it has no value.
     pub(super) fn evaluate(&mut self, expr: &Expr) -> Option<Value> {
+        let expr = &self.without_types(expr)?;
         let outcome = self.constant_value(expr, true);
         let value = outcome.map_err(|error| self.report(*error)).ok()?;
         self.check_text_length(&value, expr.span).then_some(value)
@@ -78,7 +79,71 @@ impl Resolver<'_> {
                 }
                 _ => return Err(Box::new(not_integers(condition))),
             },
+            // `without_types` has replaced them.
+            ExprKind::Cast(..) | ExprKind::SizeOf(..) => return Err(Box::new(not_integers(expr))),
         })
+    }
+
+    /// Returns an expression with the values of its casts and of `sizeof`, which need types.
+    fn without_types(&mut self, expr: &Expr) -> Option<Expr> {
+        self.declare_prelude_in(expr);
+        self.typeless(expr)
+    }
+
+    fn typeless(&mut self, expr: &Expr) -> Option<Expr> {
+        let is_cast = |operator: &str, left: &Expr| matches!(operator, "-" | "+") && self.is_type(left);
+        if let ExprKind::Binary(operator, left, right) = &expr.kind
+            && is_cast(operator, left)
+            && let ExprKind::Name(name) = &left.kind
+        {
+            // `(T) -1`
+            let sign = if operator == "-" { "-" } else { "+" };
+            let value = Expr { kind: ExprKind::Unary(sign, right.clone()), span: right.span };
+            let spec = TypeSpec { kind: TypeKind::Named(name.clone()), constant: false, span: left.span };
+            return self.cast(&spec, 0, &value);
+        }
+        let mut of = |inner: &Expr| self.typeless(inner).map(Box::new);
+        let kind = match &expr.kind {
+            ExprKind::Unary(operator, inner) => ExprKind::Unary(operator, of(inner)?),
+            ExprKind::Binary(operator, left, right) => ExprKind::Binary(operator.clone(), of(left)?, of(right)?),
+            ExprKind::Ternary(condition, yes, no) => ExprKind::Ternary(of(condition)?, of(yes)?, of(no)?),
+            ExprKind::SizeOf(spec, stars) => ExprKind::Int(self.size_of(spec, *stars)?),
+            ExprKind::Cast(spec, stars, inner) => return self.cast(spec, *stars, inner),
+            kind => kind.clone(),
+        };
+        Some(Expr { kind, span: expr.span })
+    }
+
+    /// Whether an expression is the name of a type, and of no value.
+    fn is_type(&self, expr: &Expr) -> bool {
+        matches!(&expr.kind, ExprKind::Name(name) if self.types.contains_key(name) && !self.values.contains_key(name))
+    }
+
+    fn size_of(&mut self, spec: &TypeSpec, stars: u8) -> Option<i64> {
+        if stars > 0 || matches!(spec.kind, TypeKind::Automation(_) | TypeKind::SafeArray(..)) {
+            return Some(i64::from(Base::U64.size()));
+        }
+        let ty = self.spec_type(spec, None)?;
+        self.check_complete(&ty, spec.span).then(|| i64::from(self.model.layout(&ty).0))
+    }
+
+    /// Returns the value of a cast. A cast of an expression over parameters or members has no
+    /// effect on the number of elements, and counts as the expression.
+    fn cast(&mut self, spec: &TypeSpec, stars: u8, inner: &Expr) -> Option<Expr> {
+        let inner = self.typeless(inner)?;
+        let base = match self.spec_type(spec, None)? {
+            Type::Base(base) if stars == 0 => base,
+            _ => return Some(inner),
+        };
+        let kind = match (self.constant_value(&inner, false), base) {
+            (Ok(Value::Int(value)), Base::F32 | Base::F64) => ExprKind::Float(value as f64),
+            (Ok(Value::Int(value)), base) if base.is_integer() || base == Base::Hresult => {
+                ExprKind::Int(truncated(value, base))
+            }
+            (Ok(Value::Float(value)), base) if base.is_integer() => ExprKind::Int(truncated(value as i64, base)),
+            _ => return Some(inner),
+        };
+        Some(Expr { kind, span: inner.span })
     }
 
     fn unknown_value(&self, name: &str, expr: &Expr) -> Diagnostic {
@@ -91,6 +156,7 @@ impl Resolver<'_> {
 
     /// Resolves an expression over parameters or members, as in `size_is(n * 2)`.
     pub(super) fn arith(&mut self, expr: &Expr, variables: &[Variable], of: &str) -> Option<Arith> {
+        let expr = &self.without_types(expr)?;
         let outcome = self.arith_value(expr, variables, of);
         outcome.map_err(|error| self.report(*error)).ok()
     }
@@ -141,6 +207,20 @@ impl Resolver<'_> {
                 _ => return Err(Box::new(not_integers(expr))),
             },
         })
+    }
+}
+
+/// Returns the value that a variable of the type has after an assignment.
+fn truncated(value: i64, base: Base) -> i64 {
+    match base {
+        Base::I8 => i64::from(value as i8),
+        Base::Byte | Base::Char | Base::U8 => i64::from(value as u8),
+        Base::I16 => i64::from(value as i16),
+        Base::WChar | Base::U16 => i64::from(value as u16),
+        Base::I32 | Base::Hresult => i64::from(value as i32),
+        Base::U32 => i64::from(value as u32),
+        Base::Boolean => i64::from(value != 0),
+        _ => value,
     }
 }
 

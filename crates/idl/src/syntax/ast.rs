@@ -39,6 +39,10 @@ pub enum ExprKind {
     Binary(String, Box<Expr>, Box<Expr>),
     /// `a ? b : c`.
     Ternary(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `(T) a`: the type, the number of stars behind it, and the value.
+    Cast(Box<TypeSpec>, u8, Box<Expr>),
+    /// `sizeof(T)`: the type, and the number of stars behind it.
+    SizeOf(Box<TypeSpec>, u8),
 }
 
 /// One attribute.
@@ -104,6 +108,8 @@ pub struct Member {
     pub spec: TypeSpec,
     /// The member's name, pointers and dimensions. `None` for an empty arm.
     pub declarator: Option<Declarator>,
+    /// Whether the member is a bit field, whose width is not recorded.
+    pub is_bit_field: bool,
 }
 
 /// `union`, with or without its own discriminant.
@@ -162,6 +168,8 @@ pub struct Declarator {
     pub name: Ident,
     /// The dimensions after the name.
     pub dimensions: Vec<Dimension>,
+    /// Whether the declarator is that of a pointer to a function, as in `(*name)(long)`.
+    pub is_function: bool,
     /// The declarator's place in the source, from the first star to the last bracket.
     pub span: Span,
 }
@@ -226,12 +234,27 @@ pub enum Item {
     Method(Method),
     /// `library L { ... }`. Its declarations count as if they were outside the library.
     Library(LibraryDecl),
+    /// A declaration without a meaning here: `midl_pragma warning(...)`, or `extern`.
+    Foreign,
+    /// `module M { ... }`
+    Module(ModuleDecl),
     /// `importlib("a.tlb");`
     ImportLib(String, Span),
     /// `coclass C { interface I; };`
     Coclass(CoclassDecl),
     /// `dispinterface D { properties: ... methods: ... };`
     Dispinterface(DispinterfaceDecl),
+}
+
+/// A module: constants, and functions of a shared library.
+#[derive(Clone, Debug)]
+pub struct ModuleDecl {
+    /// The module's attributes.
+    pub attributes: Vec<Attribute>,
+    /// The module's name.
+    pub name: Ident,
+    /// The module's declarations.
+    pub items: Vec<Item>,
 }
 
 /// A library and its declarations.
@@ -252,8 +275,8 @@ pub struct CoclassDecl {
     pub attributes: Vec<Attribute>,
     /// The class's name.
     pub name: Ident,
-    /// The interfaces, each with its attributes.
-    pub interfaces: Vec<(Vec<Attribute>, Ident)>,
+    /// The interfaces, each with its attributes. `None` for a forward declaration.
+    pub interfaces: Option<Vec<(Vec<Attribute>, Ident)>>,
 }
 
 /// A dispinterface: an interface that is called by name only.

@@ -42,6 +42,10 @@ pub enum SyntaxKind {
     Method,
     /// `library` with its declarations.
     Library,
+    /// A declaration without a meaning here: `midl_pragma warning(...)`, or `extern`.
+    Foreign,
+    /// `module` with its declarations.
+    Module,
     /// `importlib("a.tlb")`
     ImportLib,
     /// `coclass` with its interfaces.
@@ -82,6 +86,10 @@ pub enum SyntaxKind {
     Unary,
     /// `(a)` in an expression.
     Paren,
+    /// `(T) a` in an expression.
+    Cast,
+    /// `sizeof(T)` in an expression.
+    SizeOf,
     /// Tokens that a condition of the preprocessor excludes.
     Skipped,
     /// A faulty construct.
@@ -113,6 +121,8 @@ impl SyntaxKind {
                 | Self::Interface
                 | Self::Method
                 | Self::Library
+                | Self::Foreign
+                | Self::Module
                 | Self::ImportLib
                 | Self::Coclass
                 | Self::Dispinterface
@@ -148,6 +158,8 @@ impl SyntaxKind {
             Item::Interface(_) => Self::Interface,
             Item::Method(_) => Self::Method,
             Item::Library(_) => Self::Library,
+            Item::Foreign => Self::Foreign,
+            Item::Module(_) => Self::Module,
             Item::ImportLib(..) => Self::ImportLib,
             Item::Coclass(_) => Self::Coclass,
             Item::Dispinterface(_) => Self::Dispinterface,

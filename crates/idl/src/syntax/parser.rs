@@ -236,17 +236,24 @@ impl<'a> Parser<'a> {
             "const" if !self.is_method() => self.constant(),
             "typedef" => self.typedef(),
             "importlib" => self.import_lib(),
+            "midl_pragma" => self.midl_pragma(),
+            "extern" => self.external(),
             _ => {
                 let attributes = self.attributes()?;
                 match self.peek_text().unwrap_or("") {
-                    "interface" if !in_interface => self.interface(attributes, start),
+                    "interface" if !in_interface || self.text_at(2) == Some(";") => self.interface(attributes, start),
                     "typedef" => self.typedef_with(attributes),
+                    // Help texts of constants are for type libraries, which have none of them yet.
+                    "const" if !self.is_method() => self.constant(),
                     "library" if !in_interface => self.nest(|this| this.library(attributes)),
                     "coclass" if !in_interface => self.coclass(attributes),
                     "dispinterface" if !in_interface => self.dispinterface(attributes),
-                    "module" | "runtimeclass" | "namespace" => {
-                        let what = self.peek_text().unwrap_or("");
-                        let error = Diagnostic::error("unsupported", self.here(), format!("`{what}` is not supported"));
+                    "module" if !in_interface => self.nest(|this| this.module(attributes)),
+                    what @ ("runtimeclass" | "namespace" | "apicontract" | "delegate" | "declare")
+                        if self.is_winrt() =>
+                    {
+                        let text = format!("`{what}` belongs to WinRT's MIDL 3, which is not supported");
+                        let error = Diagnostic::error("unsupported", self.here(), text);
                         self.fail(error.help("declare interfaces and types at the top level of the file"))
                     }
                     _ => self.method_or_type(attributes, in_interface, start),
@@ -263,6 +270,31 @@ impl<'a> Parser<'a> {
         }
         self.expect(";", "after the file name")?;
         Ok(Item::Import(files))
+    }
+
+    /// Whether a declaration of WinRT follows, and not a type of this name.
+    fn is_winrt(&self) -> bool {
+        self.text_at(1).is_some_and(|next| next == "{" || next.starts_with(|c: char| c.is_ascii_alphabetic()))
+    }
+
+    /// Parses `extern const IID IID_X;`, which announces a variable of C.
+    fn external(&mut self) -> Parsed<Item> {
+        self.bump();
+        self.type_spec()?;
+        self.declarator("the variable's name")?;
+        self.expect(";", "after the variable")?;
+        Ok(Item::Foreign)
+    }
+
+    /// Parses `midl_pragma warning(disable: 2400)`, which has no meaning here.
+    fn midl_pragma(&mut self) -> Parsed<Item> {
+        self.bump();
+        self.ident("what the pragma is about")?;
+        self.expect("(", "after the pragma's name")?;
+        let open = self.behind();
+        self.skip_to_closing(open)?;
+        self.eat(";");
+        Ok(Item::Foreign)
     }
 
     fn cpp_quote(&mut self) -> Parsed<Item> {
@@ -343,12 +375,10 @@ impl<'a> Parser<'a> {
         while self.eat("*") {
             pointers += 1;
         }
-        // Calling conventions do not matter on the wire.
-        while matches!(self.peek_text(), Some("STDMETHODCALLTYPE" | "__stdcall" | "_stdcall" | "__cdecl")) {
-            self.bump();
-        }
+        self.calling_convention();
         let name = self.ident("a name")?;
-        if !in_interface || self.peek_text() != Some("(") {
+        let is_local = attributes.iter().any(|attribute| attribute.name.name == "local");
+        if !in_interface && !is_local || self.peek_text() != Some("(") {
             let error = Diagnostic::error(
                 "stray-declaration",
                 name.span,
@@ -378,7 +408,10 @@ impl<'a> Parser<'a> {
             params.push(self.node(SyntaxKind::Param, |this| {
                 let attributes = this.attributes()?;
                 let spec = this.type_spec()?;
-                let declarator = this.declarator("the parameter's name")?;
+                let mut declarator = this.declarator_or(|this| matches!(this.peek_text(), Some("," | ")" | "[")))?;
+                if declarator.name.name.is_empty() {
+                    declarator.name.name = format!("arg{}", params.len() + 1);
+                }
                 Ok(Param { attributes, spec, declarator })
             })?);
             if self.eat(")") {
@@ -388,31 +421,68 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Skips the words for calling conventions, which do not matter on the wire.
+    fn calling_convention(&mut self) {
+        let words = ["STDMETHODCALLTYPE", "__stdcall", "_stdcall", "__cdecl", "CALLBACK", "WINAPI"];
+        while words.iter().any(|word| self.eat(word)) {}
+    }
+
     /// Parses a name with its pointers and dimensions.
     pub(crate) fn declarator(&mut self, what: &str) -> Parsed<Declarator> {
-        self.node(SyntaxKind::Declarator, |this| {
-            let start = this.here();
-            let mut pointers = 0_u8;
-            loop {
-                if this.eat("*") {
-                    pointers = this.level(pointers.into())?;
-                } else if !this.eat("const") {
-                    break;
-                }
+        self.node(SyntaxKind::Declarator, |this| this.declarator_inner(what, |_| false))
+    }
+
+    /// Parses a parameter's name with its pointers and dimensions. The name is empty if
+    /// `is_nameless` says so.
+    fn declarator_or(&mut self, is_nameless: impl Fn(&Self) -> bool) -> Parsed<Declarator> {
+        self.node(SyntaxKind::Declarator, |this| this.declarator_inner("the parameter's name", is_nameless))
+    }
+
+    fn declarator_inner(&mut self, what: &str, is_nameless: impl Fn(&Self) -> bool) -> Parsed<Declarator> {
+        let this = self;
+        let start = this.here();
+        let mut pointers = 0_u8;
+        loop {
+            if this.eat("*") {
+                pointers = this.level(pointers.into())?;
+            } else if !this.qualifiers() {
+                break;
             }
-            let name = this.ident(what)?;
-            let mut dimensions = Vec::new();
-            while this.peek_text() == Some("[") {
-                this.level(dimensions.len())?;
-                dimensions.push(this.node(SyntaxKind::Dimension, Self::dimension)?);
-            }
-            let span = start.to(this.behind());
-            Ok(Declarator { pointers, name, dimensions, span })
-        })
+        }
+        this.calling_convention();
+        if this.eat("(") {
+            return this.function_pointer(start);
+        }
+        let name = match is_nameless(this) {
+            true => Ident { name: String::new(), span: this.here() },
+            false => this.ident(what)?,
+        };
+        let mut dimensions = Vec::new();
+        while this.peek_text() == Some("[") {
+            this.level(dimensions.len())?;
+            dimensions.push(this.node(SyntaxKind::Dimension, Self::dimension)?);
+        }
+        let span = start.to(this.behind());
+        Ok(Declarator { pointers, name, dimensions, is_function: false, span })
+    }
+
+    /// Parses the rest of `(*name)(parameters)`. The type of the function is not recorded.
+    fn function_pointer(&mut self, start: Span) -> Parsed<Declarator> {
+        self.calling_convention();
+        self.expect("*", "before the name of a pointer to a function")?;
+        self.calling_convention();
+        let name = self.ident("the name of a pointer to a function")?;
+        self.expect(")", "after the name of a pointer to a function")?;
+        if self.peek_text() != Some("(") {
+            self.expect("(", "before the parameters")?;
+        }
+        self.nest(|this| this.node(SyntaxKind::Params, Self::params))?;
+        let span = start.to(self.behind());
+        Ok(Declarator { pointers: 1, name, dimensions: Vec::new(), is_function: true, span })
     }
 
     /// Counts one more star or dimension, up to the limit.
-    fn level(&mut self, before: usize) -> Parsed<u8> {
+    pub(crate) fn level(&mut self, before: usize) -> Parsed<u8> {
         match u8::try_from(before + 1) {
             Ok(level) if before < LEVELS_MAX => Ok(level),
             _ => {

@@ -26,7 +26,8 @@ use super::kind::SyntaxKind;
 use super::parser::Parser;
 use crate::text::diagnostic::Diagnostic;
 use crate::text::lexer::lex;
-use crate::text::preprocess::{Macros, preprocess};
+use crate::text::macros::Macros;
+use crate::text::preprocess::preprocess;
 use crate::text::source::{Role, Sources, Span};
 use std::fmt::Write;
 use std::iter::successors;
@@ -45,7 +46,7 @@ pub fn parse(text: &str) -> (Tree, Vec<Diagnostic>) {
     };
     let tokens = lex(text, file, &mut diagnostics);
     let lexed = diagnostics.len();
-    let output = preprocess(&tokens, &sources, &mut Macros::new(), &mut diagnostics);
+    let output = preprocess(&tokens, &mut sources, &mut Macros::new(), &mut diagnostics);
     let length = text.len() as u32;
     let end = Span { file, start: length, end: length };
     let mut parser = Parser::new(&output.tokens, end, &sources, &mut diagnostics);

@@ -1,14 +1,16 @@
-//! The subset of the C preprocessor that IDL files use: conditions and named constants.
+//! The C preprocessor: conditions, included files, and macros.
 //!
-//! Supported are `#define` of an object-like macro, `#undef`, `#if` with `defined`, integers and
-//! C's operators, `#ifdef`, `#ifndef`, `#elif`, `#else` and `#endif`. `#include` and
-//! `#import` insert a file's text. A file with `#pragma once` is inserted once. Other pragmas and
-//! `#line` are skipped.
+//! Supported are `#define` with and without parameters, `#undef`, `#if` with `defined`, integers
+//! and C's operators, `#ifdef`, `#ifndef`, `#elif`, `#else` and `#endif`. `#include` and `#import`
+//! insert a file's text. A file with `#pragma once` is inserted once. Other pragmas and `#line` are
+//! skipped.
 
+use crate::text::condition::evaluate;
 use crate::text::diagnostic::Diagnostic;
 use crate::text::lexer::{Token, TokenKind, lex};
+use crate::text::macros::{Call, Files, Macro, Macros, Step, parameters, substitute};
 use crate::text::source::{Sources, Span};
-use std::collections::HashMap;
+use std::rc::Rc;
 
 /// The result of preprocessing a single file.
 #[derive(Debug, Default)]
@@ -30,9 +32,6 @@ pub(crate) enum FileDirective {
     /// Do not insert this file again.
     Once,
 }
-
-/// The defined macros, by name.
-pub(crate) type Macros = HashMap<String, Vec<Token>>;
 
 /// The macros that are defined before a file is read. Conditions test MIDL's version.
 pub(crate) const PREDEFINED: [(&str, i64); 1] = [("__midl", 801)];
@@ -61,20 +60,16 @@ pub(crate) struct Preprocessor<'a> {
     outer: usize,
     /// The number of tokens that macros produced, intermediate ones included.
     replaced: usize,
+    /// The use of a macro with parameters whose arguments are not complete.
+    call: Option<Call>,
     /// The significant tokens: without trivia, directives and conditionally excluded tokens.
     pub(crate) tokens: Vec<Token>,
-}
-
-/// The sources of the tokens' text, and the list of findings.
-pub(crate) struct Files<'a> {
-    pub(crate) sources: &'a Sources,
-    pub(crate) diagnostics: &'a mut Vec<Diagnostic>,
 }
 
 /// Preprocesses the tokens of a file without inserting included files.
 pub(crate) fn preprocess(
     tokens: &[Token],
-    sources: &Sources,
+    sources: &mut Sources,
     macros: &mut Macros,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Output {
@@ -98,13 +93,17 @@ pub(crate) fn preprocess(
 impl<'a> Preprocessor<'a> {
     /// Returns a preprocessor that uses these macros and adds to them.
     pub(crate) fn new(macros: &'a mut Macros) -> Self {
-        Self { macros, conditions: Vec::new(), outer: 0, replaced: 0, tokens: Vec::new() }
+        Self { macros, conditions: Vec::new(), outer: 0, replaced: 0, call: None, tokens: Vec::new() }
     }
 
     /// Processes a token.
     pub(crate) fn token(&mut self, files: &mut Files<'_>, token: Token) -> Option<FileDirective> {
         match token.kind {
-            TokenKind::Directive => return self.directive(files, token),
+            TokenKind::Directive => {
+                // A directive ends the use of a macro, so that conditions expand their own macros.
+                self.end_call(files);
+                return self.directive(files, token);
+            }
             _ if !self.is_active() || token.is_trivia() => {}
             _ => self.expand(files, token, 0),
         }
@@ -118,6 +117,7 @@ impl<'a> Preprocessor<'a> {
 
     /// Ends a file. Its conditions must be closed, and those of the including file continue.
     pub(crate) fn end_file(&mut self, files: &mut Files<'_>, outer: usize) {
+        self.end_call(files);
         if let Some(open) = self.own().last() {
             let error = Diagnostic::error("open-condition", open.span, "this condition does not end in its file");
             files.diagnostics.push(error.help("add an #endif"));
@@ -135,36 +135,63 @@ impl<'a> Preprocessor<'a> {
         self.conditions.last().is_none_or(|condition| condition.active)
     }
 
+    /// Adds a token, or the replacement of the macro that it names or whose use it completes.
     fn expand(&mut self, files: &mut Files<'_>, token: Token, depth: usize) {
-        if depth > 0 && self.replaced < REPLACED_MAX {
-            self.replaced += 1 + (token.span.end - token.span.start) as usize / WORD_LENGTH;
-            if self.replaced >= REPLACED_MAX {
-                let error =
-                    Diagnostic::error("too-long", token.span, "the macros of this file expand to too much text");
-                files.diagnostics.push(error.help(format!("macros expand to at most {REPLACED_MAX} words")));
+        if depth > 0 && !self.count(files, token) {
+            return;
+        }
+        if let Some(mut call) = self.call.take() {
+            match call.add(files.sources.text(token.span), token) {
+                Step::Open => return self.call = Some(call),
+                Step::Complete => return self.call(files, call),
+                Step::Name => self.tokens.push(call.name),
             }
         }
-        if depth > 0 && self.replaced >= REPLACED_MAX {
-            return;
-        }
-        let replacement = (token.kind == TokenKind::Ident && depth < DEPTH_MAX)
-            .then(|| self.macros.get(files.sources.text(token.span)).cloned())
-            .flatten();
-        let Some(replacement) = replacement else {
-            self.tokens.push(token);
-            return;
-        };
         let name = files.sources.text(token.span);
-        // A macro whose replacement names the macro is not expanded again, as in C.
-        let itself = replacement.iter().any(|part| files.sources.text(part.span) == name);
+        let known = if token.kind == TokenKind::Ident && depth < DEPTH_MAX { self.macros.get(name) } else { None };
+        let Some(known) = known.cloned() else { return self.tokens.push(token) };
+        if known.params.is_some() {
+            return self.call = Some(Call::new(token, known, depth));
+        }
+        let inner = inner_depth(files.sources, &known.body, token, depth);
+        known.body.iter().for_each(|part| self.expand(files, *part, inner));
+    }
+
+    /// Adds the replacement of a macro with parameters.
+    fn call(&mut self, files: &mut Files<'_>, call: Call) {
+        let Some(replacement) = substitute(files, &call) else { return };
+        let inner = inner_depth(files.sources, &call.of.body, call.name, call.depth);
         for part in replacement {
-            self.expand(files, part, if itself { DEPTH_MAX } else { depth + 1 });
+            self.expand(files, part, inner);
         }
     }
 
+    /// Ends a macro's use that is not complete: the name of a macro without arguments is a name.
+    fn end_call(&mut self, files: &mut Files<'_>) {
+        let Some(call) = self.call.take().filter(|_| self.replaced < REPLACED_MAX) else { return };
+        if call.is_open() {
+            let error = Diagnostic::error("syntax", call.name.span, "the arguments of this macro do not end");
+            files.diagnostics.push(error.help("add `)`"));
+        } else {
+            self.tokens.push(call.name);
+        }
+    }
+
+    /// Counts a token of a replacement. Whether the macros of the file may produce it.
+    fn count(&mut self, files: &mut Files<'_>, token: Token) -> bool {
+        if self.replaced >= REPLACED_MAX {
+            return false;
+        }
+        self.replaced += 1 + (token.span.end - token.span.start) as usize / WORD_LENGTH;
+        if self.replaced >= REPLACED_MAX {
+            let error = Diagnostic::error("too-long", token.span, "the macros of this file expand to too much text");
+            files.diagnostics.push(error.help(format!("macros expand to at most {REPLACED_MAX} words")));
+        }
+        self.replaced < REPLACED_MAX
+    }
+
     fn directive(&mut self, files: &mut Files<'_>, token: Token) -> Option<FileDirective> {
-        let sources = files.sources;
-        let text = sources.text(token.span);
+        let text = files.sources.text(token.span).to_owned();
         let mut ignored = Vec::new();
         let body = lex(text.trim_start_matches('#'), token.span.file, &mut ignored);
         let shift = token.span.start + (text.len() - text.trim_start_matches('#').len()) as u32;
@@ -181,13 +208,14 @@ impl<'a> Preprocessor<'a> {
             return None;
         }
         let name = words.remove(0);
-        match sources.text(name.span) {
+        let what = files.sources.text(name.span).to_owned();
+        match what.as_str() {
             "if" => {
                 let value = self.is_active() && self.condition(files, &words, token.span);
                 self.open(value, token.span);
             }
-            "ifdef" => self.open_if_defined(sources, &words, true, token.span),
-            "ifndef" => self.open_if_defined(sources, &words, false, token.span),
+            "ifdef" => self.open_if_defined(files.sources, &words, true, token.span),
+            "ifndef" => self.open_if_defined(files.sources, &words, false, token.span),
             "elif" => self.next_branch(files, Some(&words), token.span),
             "else" => self.next_branch(files, None, token.span),
             "endif" if self.own().is_empty() => stray(files, token.span, "#endif"),
@@ -196,11 +224,11 @@ impl<'a> Preprocessor<'a> {
             "define" => self.define(files, &words, token.span),
             "undef" => {
                 if let Some(word) = words.first() {
-                    self.macros.remove(sources.text(word.span));
+                    self.macros.remove(files.sources.text(word.span));
                 }
             }
-            "include" | "import" => return include(files, text, token.span),
-            "pragma" if words.first().is_some_and(|word| sources.text(word.span) == "once") => {
+            "include" | "import" => return include(files, &text, token.span),
+            "pragma" if words.first().is_some_and(|word| files.sources.text(word.span) == "once") => {
                 return Some(FileDirective::Once);
             }
             "pragma" | "line" => {}
@@ -249,44 +277,43 @@ impl<'a> Preprocessor<'a> {
         };
         let function_like =
             words.get(1).is_some_and(|next| files.sources.text(next.span) == "(" && next.span.start == name.span.end);
-        let key = files.sources.text(name.span);
-        if function_like {
-            // `#define OBVIA(x)` hides attributes from other tools. Here the attributes count.
-            if key != "OBVIA" {
-                let error =
-                    Diagnostic::error("macro-with-arguments", name.span, "macros with arguments are not supported");
-                files.diagnostics.push(error.help("write the text itself where the macro is used"));
-            }
+        let key = files.sources.text(name.span).to_owned();
+        // `#define OBVIA(x)` hides attributes from other tools. Here the attributes count.
+        if function_like && key == "OBVIA" {
             return;
         }
-        self.macros.insert(key.to_owned(), words[1..].to_vec());
+        let (params, body) = match parameters(files.sources, &words[1..]) {
+            _ if !function_like => (None, &words[1..]),
+            Some((params, body)) => (Some(params), body),
+            None => {
+                let error = Diagnostic::error("bad-define", span, "the parameters of this macro do not end");
+                return files.diagnostics.push(error.help("write #define NAME(a, b) text"));
+            }
+        };
+        self.macros.insert(key, Rc::new(Macro { params, body: body.to_vec() }));
     }
 
     /// Evaluates a condition: integers, `defined`, C's operators, and names. A name is replaced by
     /// its macro, or by 0 if there is none.
     fn condition(&mut self, files: &mut Files<'_>, words: &[Token], span: Span) -> bool {
         let mut resolved = Vec::new();
-        let mut at = 0;
+        let (mut at, before) = (0, self.tokens.len());
         while let Some(word) = words.get(at) {
             at += 1;
             if files.sources.text(word.span) == "defined" {
                 let parenthesis = words.get(at).is_some_and(|next| files.sources.text(next.span) == "(");
                 let name = words.get(at + usize::from(parenthesis)).map_or("", |name| files.sources.text(name.span));
-                resolved.push(i64::from(self.is_defined(name)).to_string());
+                let value = i64::from(self.is_defined(name)).to_string();
+                self.words_since(files, before, &mut resolved);
+                resolved.push(value);
                 at += if parenthesis { 3 } else { 1 };
                 continue;
             }
-            let before = self.tokens.len();
             self.expand(files, *word, 0);
-            resolved.extend(self.tokens.drain(before..).map(|part| match files.sources.text(part.span) {
-                name if part.kind == TokenKind::Ident => {
-                    PREDEFINED.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| *value).to_string()
-                }
-                text => text.to_owned(),
-            }));
         }
+        self.words_since(files, before, &mut resolved);
         let text: Vec<&str> = resolved.iter().map(String::as_str).collect();
-        match (Arithmetic { words: &text, at: 0, depth: 0 }).evaluate() {
+        match evaluate(&text) {
             Some(value) => value != 0,
             None => {
                 let error = Diagnostic::error("bad-condition", span, "this condition cannot be evaluated");
@@ -297,6 +324,24 @@ impl<'a> Preprocessor<'a> {
             }
         }
     }
+
+    /// Moves the tokens since `before` to the words of a condition. A name without a macro is 0.
+    fn words_since(&mut self, files: &mut Files<'_>, before: usize, words: &mut Vec<String>) {
+        self.end_call(files);
+        words.extend(self.tokens.drain(before..).map(|part| match files.sources.text(part.span) {
+            name if part.kind == TokenKind::Ident => {
+                PREDEFINED.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| *value).to_string()
+            }
+            text => text.to_owned(),
+        }));
+    }
+}
+
+/// Returns the depth of the parts of a macro's replacement. A macro whose replacement names the
+/// macro is not expanded again, as in C.
+fn inner_depth(sources: &Sources, body: &[Token], name: Token, depth: usize) -> usize {
+    let name = sources.text(name.span);
+    if body.iter().any(|part| sources.text(part.span) == name) { DEPTH_MAX } else { depth + 1 }
 }
 
 fn stray(files: &mut Files<'_>, span: Span, what: &str) {
@@ -313,153 +358,4 @@ fn include(files: &mut Files<'_>, text: &str, span: Span) -> Option<FileDirectiv
         files.diagnostics.push(Diagnostic::error("bad-include", span, "#include needs a file name in quotes"));
     }
     quoted.map(|name| FileDirective::Include(name, span))
-}
-
-/// The maximum depth of nested operations in a condition.
-const OPERATIONS_MAX: usize = 64;
-
-/// The value of an expression. `None` for a division by zero and for an overflow, which are errors
-/// only if the condition depends on the value.
-type ConditionValue = Option<i64>;
-
-/// The integer arithmetic of conditions, by precedence climbing. The functions return `None` for
-/// words that are no expression.
-struct Arithmetic<'a> {
-    words: &'a [&'a str],
-    at: usize,
-    depth: usize,
-}
-
-impl<'a> Arithmetic<'a> {
-    /// Returns the value of all words.
-    fn evaluate(mut self) -> ConditionValue {
-        let value = self.choice()?;
-        if self.at == self.words.len() { value } else { None }
-    }
-
-    fn next(&mut self) -> Option<&'a str> {
-        let word = self.words.get(self.at).copied();
-        self.at += 1;
-        word
-    }
-
-    fn expect(&mut self, wanted: &str) -> Option<()> {
-        (self.next()? == wanted).then_some(())
-    }
-
-    /// Parses `a ? b : c` or a binary expression.
-    fn choice(&mut self) -> Option<ConditionValue> {
-        self.nested(|this| {
-            let condition = this.binary(0)?;
-            if this.words.get(this.at) != Some(&"?") {
-                return Some(condition);
-            }
-            this.at += 1;
-            let yes = this.choice()?;
-            this.expect(":")?;
-            let no = this.choice()?;
-            Some(condition.and_then(|value| if value == 0 { no } else { yes }))
-        })
-    }
-
-    fn binary(&mut self, least: u8) -> Option<ConditionValue> {
-        let mut left = self.unary()?;
-        while let Some(&operator) = self.words.get(self.at) {
-            let Some(precedence) = precedence(operator).filter(|&precedence| precedence >= least) else {
-                break;
-            };
-            self.at += 1;
-            let right = self.binary(precedence + 1)?;
-            left = left.and_then(|left| decided(operator, left).or_else(|| apply(operator, left, right?)));
-        }
-        Some(left)
-    }
-
-    fn unary(&mut self) -> Option<ConditionValue> {
-        self.nested(|this| {
-            Some(match this.next()? {
-                "!" => this.unary()?.map(|value| i64::from(value == 0)),
-                "-" => this.unary()?.and_then(i64::checked_neg),
-                "+" => this.unary()?,
-                "~" => this.unary()?.map(|value| !value),
-                "(" => {
-                    let value = this.choice()?;
-                    this.expect(")")?;
-                    value
-                }
-                number => Some(parse_number(number)?),
-            })
-        })
-    }
-
-    fn nested(&mut self, parse: impl FnOnce(&mut Self) -> Option<ConditionValue>) -> Option<ConditionValue> {
-        self.depth += 1;
-        if self.depth > OPERATIONS_MAX {
-            return None;
-        }
-        let value = parse(self)?;
-        self.depth -= 1;
-        Some(value)
-    }
-}
-
-fn parse_number(text: &str) -> Option<i64> {
-    let text = text.trim_end_matches(['u', 'U', 'l', 'L']);
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(hex) => i64::from_str_radix(hex, 16).ok(),
-        None if text.len() > 1 && text.starts_with('0') => i64::from_str_radix(text, 8).ok(),
-        None => text.parse().ok(),
-    }
-}
-
-/// Returns the precedence of a binary operator of C. A larger number binds tighter.
-pub(crate) fn precedence(operator: &str) -> Option<u8> {
-    Some(match operator {
-        "||" => 1,
-        "&&" => 2,
-        "|" => 3,
-        "^" => 4,
-        "&" => 5,
-        "==" | "!=" => 6,
-        "<" | ">" | "<=" | ">=" => 7,
-        "<<" | ">>" => 8,
-        "+" | "-" => 9,
-        "*" | "/" | "%" => 10,
-        _ => return None,
-    })
-}
-
-/// Returns the value of `left && right` or `left || right` if `left` alone decides it. `None` if
-/// not.
-pub(crate) fn decided(operator: &str, left: i64) -> Option<i64> {
-    match operator {
-        "&&" if left == 0 => Some(0),
-        "||" if left != 0 => Some(1),
-        _ => None,
-    }
-}
-
-/// Applies a binary operator to 64-bit integers. `None` on overflow and on division by zero.
-pub(crate) fn apply(operator: &str, left: i64, right: i64) -> Option<i64> {
-    Some(match operator {
-        "||" => i64::from(left != 0 || right != 0),
-        "&&" => i64::from(left != 0 && right != 0),
-        "|" => left | right,
-        "^" => left ^ right,
-        "&" => left & right,
-        "==" => i64::from(left == right),
-        "!=" => i64::from(left != right),
-        "<" => i64::from(left < right),
-        ">" => i64::from(left > right),
-        "<=" => i64::from(left <= right),
-        ">=" => i64::from(left >= right),
-        "<<" => left.checked_mul(1_i64.checked_shl(u32::try_from(right).ok().filter(|&by| by < 63)?)?)?,
-        ">>" => left.checked_shr(u32::try_from(right).ok()?)?,
-        "+" => left.checked_add(right)?,
-        "-" => left.checked_sub(right)?,
-        "*" => left.checked_mul(right)?,
-        "/" => left.checked_div(right)?,
-        "%" => left.checked_rem(right)?,
-        _ => return None,
-    })
 }

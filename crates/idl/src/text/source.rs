@@ -53,6 +53,15 @@ pub enum Role {
     SideFile,
     /// A file that is built into the compiler, and is not on disk.
     BuiltIn,
+    /// The words that macros have made by `#` and `##`, which stand in no file.
+    Made,
+}
+
+impl Role {
+    /// Whether the file is on disk.
+    pub const fn is_on_disk(self) -> bool {
+        !matches!(self, Self::BuiltIn | Self::Made)
+    }
 }
 
 /// The files of one compilation.
@@ -68,6 +77,21 @@ impl Sources {
         u32::try_from(text.len()).ok()?;
         self.files.push(File { path: path.to_owned(), text, role });
         Some(FileId(id))
+    }
+
+    /// Adds a text that stands in no file. `None` if there are too many files, or too much text.
+    pub(crate) fn made(&mut self, text: &str) -> Option<Span> {
+        let known = self.files.iter().position(|file| file.role == Role::Made);
+        let file = match known {
+            Some(at) => FileId(at as u16),
+            None => self.add(Path::new("<macros>"), String::new(), Role::Made)?,
+        };
+        let all = &mut self.files[usize::from(file.0)].text;
+        let start = u32::try_from(all.len()).ok()?;
+        let end = u32::try_from(all.len() + text.len()).ok()?;
+        all.push_str(text);
+        all.push('\n');
+        Some(Span { file, start, end })
     }
 
     /// Makes a file an imported one.

@@ -2,24 +2,28 @@
 //! established.
 //!
 //! The client sends *legs*, and the server answers each. First the ends exchange the tokens of a
-//! security context, as in a bind. Once both have the context, each *seals* the exchange: it sends
-//! a code with the context's key over all legs so far and over the *place*, which is the host where
-//! the connection ends: the host that the client has called, and the one as which the server was
-//! called. Each end thereby learns that the peer knows the password, has seen these very legs and
-//! agrees about the place. A relay that forwards an exchange to a server at another place gets no
-//! seal that is valid there, and cannot make one.
+//! security context, as in a bind, and an ephemeral public key each. Once both have the context,
+//! each *seals* the exchange: it sends a code with the context's key over all legs so far and over
+//! the *place*, which is the host where the connection ends: the host that the client has called,
+//! and the one as which the server was called. Each end thereby learns that the peer knows the
+//! password, has seen these very legs and agrees about the place. A relay that forwards an exchange
+//! to a server at another place gets no seal that is valid there, and cannot make one.
 //!
-//! A leg is a header of eight bytes, a token, and zeros up to a multiple of eight. Numbers are
-//! little endian.
+//! The keys of packets follow from the context's key and from the secret of the two ephemeral keys.
+//! Without that secret, a password that becomes known later does not open recorded packets.
+//!
+//! A leg is a header of eight bytes, a public key in the legs Begin and Made, a token, and zeros up
+//! to a multiple of eight. Numbers are little endian.
 //!
 //! | offset | bytes | |
 //! |---|---|---|
-//! | 0 | 1 | version: 1 |
+//! | 0 | 1 | version: 2 |
 //! | 1 | 1 | the leg's kind: see [`LegKind`] |
 //! | 2 | 1 | the mechanism in the first leg, else zero |
 //! | 3 | 1 | the level at which packets are protected from then on in the first leg, else zero |
 //! | 4 | 4 | the length of the token |
 
+use super::ephemeral::{AgreedSecret, Ephemeral, PUBLIC_KEY, PublicKey};
 use super::ntlm::TOKEN_MAX;
 use super::packets::{Packets, Side};
 use super::{Acceptor, AuthType, Authenticated, CODE_LENGTH, Level, Security, SecurityContext, SecurityError, Step};
@@ -29,9 +33,9 @@ use std::sync::Arc;
 /// The length of a leg's header, in bytes.
 const HEADER: usize = 8;
 /// The version of legs.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// The greatest length of a leg, in bytes.
-pub const LEG_MAX: usize = HEADER + TOKEN_MAX;
+pub const LEG_MAX: usize = HEADER + PUBLIC_KEY + TOKEN_MAX;
 
 /// The level of a proof's security context, whatever level packets get: the context's key has to be
 /// secret.
@@ -65,13 +69,15 @@ pub struct Leg<'a> {
     pub kind: AuthType,
     /// The level of the packets' protection, in the first leg.
     pub level: Option<Level>,
+    /// The sender's ephemeral public key, in the legs Begin and Made.
+    pub key: Option<PublicKey>,
     /// The mechanism's token, or a seal.
     pub token: &'a [u8],
 }
 
 impl<'a> Leg<'a> {
     fn new(leg_kind: LegKind, token: &'a [u8]) -> Self {
-        Self { leg_kind, kind: AuthType(0), level: None, token }
+        Self { leg_kind, kind: AuthType(0), level: None, key: None, token }
     }
 
     /// Reads a leg.
@@ -87,7 +93,7 @@ impl<'a> Leg<'a> {
             return wrong("a leg of the proof is shorter than its header");
         };
         if version != VERSION {
-            return wrong("a leg of the proof has an unknown version");
+            return wrong("the peer's proof has another version: both ends need the same release of obvia");
         }
         let leg_kind = match leg_kind {
             1 => LegKind::Begin,
@@ -103,6 +109,14 @@ impl<'a> Leg<'a> {
         if leg_kind == LegKind::Begin && known.is_none() {
             return Err(SecurityError::Level(level));
         }
+        let (key, rest) = if matches!(leg_kind, LegKind::Begin | LegKind::Made) {
+            let Some((key, rest)) = rest.split_first_chunk() else {
+                return wrong("a leg of the proof is shorter than its key");
+            };
+            (Some(*key), rest)
+        } else {
+            (None, rest)
+        };
         let length = u32::from_le_bytes([l0, l1, l2, l3]) as usize;
         if length > TOKEN_MAX || rest.len() != length.next_multiple_of(8) {
             return wrong("a leg of the proof does not have the length in its header");
@@ -111,14 +125,15 @@ impl<'a> Leg<'a> {
         if padding.iter().any(|byte| *byte != 0) {
             return wrong("the padding of a leg of the proof is not zero");
         }
-        Ok(Self { leg_kind, kind: AuthType(kind), level: known, token })
+        Ok(Self { leg_kind, kind: AuthType(kind), level: known, key, token })
     }
 
     /// Writes the leg. The token has at most [`TOKEN_MAX`] bytes.
     pub fn to_wire(self) -> Vec<u8> {
-        let Self { leg_kind, kind, level, token } = self;
+        let Self { leg_kind, kind, level, key, token } = self;
         let mut bytes = vec![VERSION, leg_kind as u8, kind.0, level.map_or(0, |level| level as u8)];
         bytes.extend((token.len() as u32).to_le_bytes());
+        bytes.extend(key.as_slice().as_flattened());
         bytes.extend(token);
         bytes.resize(bytes.len().next_multiple_of(8), 0);
         bytes
@@ -148,11 +163,17 @@ impl Transcript {
 
     /// Creates the packets' protection, if the level demands it. The client's seal is part of the
     /// transcript by now.
-    fn guard(&self, context: &dyn SecurityContext, side: Side, level: Level) -> Result<Option<Guard>, SecurityError> {
+    fn guard(
+        &self,
+        context: &dyn SecurityContext,
+        secret: &AgreedSecret,
+        side: Side,
+        level: Level,
+    ) -> Result<Option<Guard>, SecurityError> {
         if level == Level::Connect {
             return Ok(None);
         }
-        let cipher = Box::new(Packets::new(context, &self.legs, side, level)?);
+        let cipher = Box::new(Packets::new(context, secret, &self.legs, side, level)?);
         // The client gets the server's seal last, so it knows that the server has the keys: the
         // server creates them before it sends its seal.
         Ok(Some(Guard { cipher, peer_has_keys: side == Side::Client }))
@@ -188,13 +209,15 @@ pub enum Next {
 }
 
 /// The progress of a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum Proving {
+    /// The first leg was not sent yet.
+    New,
     /// The security context is being established; `is_made` tells whether this side has established
     /// it.
-    Tokens { is_made: bool },
+    Tokens { is_made: bool, own: Ephemeral },
     /// The server's seal is expected.
-    Sealed,
+    Sealed { secret: AgreedSecret },
     /// The proof is over.
     Over,
 }
@@ -204,7 +227,7 @@ impl Prover {
     /// called at `place`. `level` is the protection of packets.
     #[must_use]
     pub fn new(Security { kind, context, .. }: Security, level: Level, place: &str) -> Self {
-        Self { kind, level, context, transcript: Transcript::new(place), stage: Proving::Tokens { is_made: false } }
+        Self { kind, level, context, transcript: Transcript::new(place), stage: Proving::New }
     }
 
     /// Returns the first leg.
@@ -214,9 +237,10 @@ impl Prover {
     /// [`SecurityError`] if the security context fails.
     pub fn begin(&mut self) -> Result<Vec<u8>, SecurityError> {
         let Step { token, is_done } = self.context.step(&[])?;
-        self.stage = Proving::Tokens { is_made: is_done };
-        let (kind, level) = (self.kind, Some(self.level));
-        Ok(self.record(Leg { leg_kind: LegKind::Begin, kind, level, token: &token }))
+        let own = Ephemeral::draw()?;
+        let (kind, level, key) = (self.kind, Some(self.level), Some(own.public_key()));
+        self.stage = Proving::Tokens { is_made: is_done, own };
+        Ok(self.record(Leg { leg_kind: LegKind::Begin, kind, level, key, token: &token }))
     }
 
     /// Processes the server's answer, and returns the next leg until both sides are authenticated.
@@ -226,15 +250,15 @@ impl Prover {
     /// [`SecurityError`] if the answer is wrong. The proof is over then.
     pub fn answer(&mut self, answer: &[u8]) -> Result<Next, SecurityError> {
         let stage = std::mem::replace(&mut self.stage, Proving::Over);
-        let Leg { leg_kind, token, .. } = Leg::from_wire(answer)?;
-        match (stage, leg_kind) {
-            (Proving::Tokens { is_made: false }, LegKind::Token) => {
+        let Leg { leg_kind, key, token, .. } = Leg::from_wire(answer)?;
+        match (stage, leg_kind, key) {
+            (Proving::Tokens { is_made: false, own }, LegKind::Token, _) => {
                 self.transcript.legs.extend(answer);
                 let Step { token, is_done } = self.context.step(token)?;
-                self.stage = Proving::Tokens { is_made: is_done };
+                self.stage = Proving::Tokens { is_made: is_done, own };
                 Ok(Next::Leg(self.record(Leg::new(LegKind::Token, &token))))
             }
-            (Proving::Tokens { is_made }, LegKind::Made) => {
+            (Proving::Tokens { is_made, own }, LegKind::Made, Some(key)) => {
                 self.transcript.legs.extend(answer);
                 // The server's last token has no answer.
                 let is_settled = if is_made {
@@ -249,12 +273,12 @@ impl Prover {
                     ));
                 }
                 let seal = self.transcript.seal(&*self.context, CLIENT_SEAL)?;
-                self.stage = Proving::Sealed;
+                self.stage = Proving::Sealed { secret: own.agree(key)? };
                 Ok(Next::Leg(self.record(Leg::new(LegKind::Seal, &seal))))
             }
-            (Proving::Sealed, LegKind::Seal) => {
+            (Proving::Sealed { secret }, LegKind::Seal, _) => {
                 self.transcript.check(&*self.context, SERVER_SEAL, token)?;
-                Ok(Next::Proved(self.transcript.guard(&*self.context, Side::Client, self.level)?))
+                Ok(Next::Proved(self.transcript.guard(&*self.context, &secret, Side::Client, self.level)?))
             }
             _ => Err(SecurityError::Token("the server sent an unexpected leg of the proof")),
         }
@@ -284,13 +308,18 @@ enum Verifying {
     /// The context is being established.
     Tokens(Wanted, Box<dyn SecurityContext>),
     /// The client's seal is expected.
-    Made(Wanted, Box<dyn SecurityContext>),
+    Made(Wanted, AgreedSecret, Box<dyn SecurityContext>),
     /// The proof is over.
     Over,
 }
 
-/// The client's choice: the mechanism, and the protection of packets.
-type Wanted = (AuthType, Level);
+/// The contents of the client's first leg, apart from its token.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    kind: AuthType,
+    level: Level,
+    key: PublicKey,
+}
 
 /// The server's reaction to a leg.
 #[derive(Debug)]
@@ -319,21 +348,21 @@ impl Verifier {
     /// then.
     pub fn answer(&mut self, leg: &[u8]) -> Result<Verdict, SecurityError> {
         let stage = std::mem::replace(&mut self.stage, Verifying::Over);
-        let Leg { leg_kind, kind, level, token } = Leg::from_wire(leg)?;
-        let (wanted, context) = match (stage, leg_kind, level) {
-            (Verifying::Begin, LegKind::Begin, Some(level)) => {
+        let Leg { leg_kind, kind, level, key, token } = Leg::from_wire(leg)?;
+        let (wanted, context) = match (stage, leg_kind, level.zip(key)) {
+            (Verifying::Begin, LegKind::Begin, Some((level, key))) => {
                 if level < self.least {
                     return Err(SecurityError::Level(level as u8));
                 }
-                ((kind, level), self.acceptor.accept(kind, CONTEXT_LEVEL)?)
+                (Wanted { kind, level, key }, self.acceptor.accept(kind, CONTEXT_LEVEL)?)
             }
             (Verifying::Tokens(wanted, context), LegKind::Token, _) => (wanted, context),
-            (Verifying::Made((kind, level), context), LegKind::Seal, _) => {
+            (Verifying::Made(Wanted { kind, level, .. }, secret, context), LegKind::Seal, _) => {
                 self.transcript.check(&*context, CLIENT_SEAL, token)?;
                 self.transcript.legs.extend(leg);
                 let principal = Arc::new(context.principal().ok_or(SecurityError::NotReady)?.clone());
                 let seal = self.transcript.seal(&*context, SERVER_SEAL)?;
-                let guard = self.transcript.guard(&*context, Side::Server, level)?;
+                let guard = self.transcript.guard(&*context, &secret, Side::Server, level)?;
                 let proved = Some(Authenticated { principal, kind, level });
                 return Ok(Verdict { answer: Leg::new(LegKind::Seal, &seal).to_wire(), proved, guard });
             }
@@ -351,10 +380,16 @@ impl Verifier {
         token: &[u8],
     ) -> Result<Verdict, SecurityError> {
         let Step { token, is_done } = context.step(token)?;
-        let leg_kind = if is_done { LegKind::Made } else { LegKind::Token };
-        let answer = Leg::new(leg_kind, &token).to_wire();
+        let (answer, stage) = if is_done {
+            let own = Ephemeral::draw()?;
+            let made = Leg { key: Some(own.public_key()), ..Leg::new(LegKind::Made, &token) };
+            (made, Verifying::Made(wanted, own.agree(wanted.key)?, context))
+        } else {
+            (Leg::new(LegKind::Token, &token), Verifying::Tokens(wanted, context))
+        };
+        let answer = answer.to_wire();
         self.transcript.legs.extend(&answer);
-        self.stage = if is_done { Verifying::Made(wanted, context) } else { Verifying::Tokens(wanted, context) };
+        self.stage = stage;
         Ok(Verdict { answer, proved: None, guard: None })
     }
 }

@@ -1,5 +1,6 @@
 //! Secrets: password hashes and keys. They are wiped when dropped, and `Debug` does not show them.
 
+use hmac::digest::consts::U64;
 use hmac::{Hmac, KeyInit, Mac};
 use md4::{Digest, Md4};
 use md5::Md5;
@@ -41,11 +42,19 @@ impl fmt::Debug for NtHash {
 
 /// Computes HMAC-MD5 over the concatenated parts, to be verified in constant time or finalized.
 pub(crate) fn hmac(key: &[u8; 16], parts: &[&[u8]]) -> Hmac<Md5> {
-    // A key of 16 bytes is padded with zeros to a block (RFC 2104 2); the padded block is a full
-    // key.
+    hmac_of(key, parts)
+}
+
+/// Computes HMAC with a hash whose blocks have 64 bytes, as those of MD5 and SHA-256, over the
+/// concatenated parts.
+pub(super) fn hmac_of<M>(key: &[u8], parts: &[&[u8]]) -> M
+where
+    M: Mac + KeyInit<KeySize = U64>,
+{
+    // A shorter key is padded with zeros to a block (RFC 2104 2); the padded block is a full key.
     let mut block = Zeroizing::new([0; 64]);
-    block[..16].copy_from_slice(key);
-    let mut mac = Hmac::new((&*block).into());
+    block[..key.len()].copy_from_slice(key);
+    let mut mac = <M as KeyInit>::new((&*block).into());
     parts.iter().for_each(|part| mac.update(part));
     mac
 }

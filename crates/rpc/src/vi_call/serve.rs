@@ -4,7 +4,7 @@ use super::{Words, pdu_in};
 use crate::status::Status;
 use obvia_via::layout::INLINE_MAX;
 use obvia_via::reliable::Guard;
-use obvia_via::window::{Message, PeerRegions, Tx, Window};
+use obvia_via::window::{Message, PeerRegions, REGION_CACHES, Tx, Window};
 use obvia_via::{Deadline, Error as ViError, Header, Kind, Limit, RegionView, Seconds};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
@@ -30,9 +30,10 @@ pub struct ServerCall<'a> {
     turns: u8,
 }
 
-/// The maximum number of region look-ups in one call, which needs one for each of its arrays. The
-/// limit is for callers that keep changing a reference while the server reads it.
-const TURNS_MAX: u8 = 64;
+/// The maximum number of region look-ups in one call, which needs one for each of its arrays by
+/// reference. The limit is for callers that keep changing a reference while the server reads it.
+/// Stubs may nest as often.
+const TURNS_MAX: u8 = 2 * REGION_CACHES as u8;
 
 /// The answer to a call: returned by a stub, published by the loop.
 ///

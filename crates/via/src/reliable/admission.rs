@@ -4,6 +4,7 @@
 //! unproved peers cost their processing, and nothing that lasts.
 
 use super::handshake::Answering;
+use super::moved::{self, Claimed};
 use super::packet::{self, Body, MOVED_LENGTH};
 use super::requests::{Requests, Revocation, Treatment};
 use super::token::{Judged, Moved, Tokens};
@@ -38,15 +39,15 @@ impl Admission {
         Ok(Self { tokens, start, requests, observer, refused: None })
     }
 
-    /// Processes a packet by which a client says that it may have moved to `from`. `is_known` tells
-    /// whether a connection with these ids, of this end and of the client, may move there. Returns
-    /// this end's id and the number of the client's token if the client has moved. Otherwise, an
-    /// answer may be sent by `send`.
+    /// Processes a packet by which a client says that it may have moved to `from`. `judge` knows
+    /// the connections by their ids, of this end and of the client. Returns this end's id and the
+    /// number of the client's token if the client has moved. Otherwise, an answer may be sent by
+    /// `send`.
     pub(crate) fn moved(
         &mut self,
         from: SocketAddr,
         datagram: &[u8],
-        is_known: impl FnOnce([u64; 2]) -> bool,
+        judge: impl FnOnce([u64; 2]) -> Claimed,
         send: impl FnOnce(&[u8]),
     ) -> Option<(u64, u64)> {
         if datagram.len() != MOVED_LENGTH {
@@ -54,8 +55,13 @@ impl Admission {
         }
         let Ok((header, Body::Moved { from: client, token })) = packet::parse(datagram) else { return None };
         let ids = [header.to, client];
-        if !is_known(ids) {
-            return None;
+        match judge(ids) {
+            Claimed::Allowed => {}
+            Claimed::Forbidden => return None,
+            Claimed::Unknown => {
+                send(&moved::rejection(client)?);
+                return None;
+            }
         }
         match self.tokens.judge_moved(self.start.elapsed().as_nanos() as u64, from, &token, ids)? {
             Moved::Proved(number) => Some((header.to, number)),

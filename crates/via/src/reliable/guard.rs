@@ -12,10 +12,9 @@
 //! this number, and the connection cannot go on.
 
 use super::Link;
+use super::link::{forward_sleep, forward_wire};
 use crate::Error;
-use rustix::fd::OwnedFd;
 use std::fmt;
-use std::sync::Arc;
 
 /// The length of a code, in bytes.
 pub const TAG: usize = 16;
@@ -30,7 +29,7 @@ const WORDS: usize = 128;
 /// the ring, because the window seldom begins with a word.
 const WINDOW: u64 = (WORDS as u64 - 1) * 64;
 
-/// The nonce of a datagram: unique among the datagrams of one sender under one key.
+/// The nonce of a datagram: unique among all datagrams of one sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nonce {
     /// The number of the sender's first data packet under the key.
@@ -39,13 +38,14 @@ pub struct Nonce {
     pub sequence: u64,
 }
 
-/// The keys of a connection: one for each direction.
+/// The keys of a connection. Each direction has its own, which may change with the sequence.
 pub trait Cipher: Send + fmt::Debug {
-    /// Seals a datagram of this end, and encrypts it if the cipher encrypts.
-    fn seal(&self, nonce: Nonce, datagram: &mut [u8]) -> [u8; TAG];
+    /// Seals a datagram of this end, and encrypts it if the cipher encrypts. Sequences go up by one
+    /// from call to call, so a cipher can change its keys with them.
+    fn seal(&mut self, nonce: Nonce, datagram: &mut [u8]) -> [u8; TAG];
 
     /// Whether the peer sealed the datagram. If so, decrypts it.
-    fn open(&self, nonce: Nonce, datagram: &mut [u8], tag: &[u8; TAG]) -> bool;
+    fn open(&mut self, nonce: Nonce, datagram: &mut [u8], tag: &[u8; TAG]) -> bool;
 }
 
 /// The keys of a connection, and whether they can be used at once.
@@ -178,9 +178,8 @@ impl Guarding {
 }
 
 impl<L: Link> Link for Guarded<L> {
-    fn mtu(&self) -> usize {
-        self.link.mtu()
-    }
+    forward_wire!(guarded => guarded.link);
+    forward_sleep!(guarded => guarded.link);
 
     fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
         let Some(guarding) = &mut self.guarding else { return self.link.send(datagram) };
@@ -198,34 +197,6 @@ impl<L: Link> Link for Guarded<L> {
 
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
         self.link.receive(into)
-    }
-
-    fn file(&self) -> Option<Arc<OwnedFd>> {
-        self.link.file()
-    }
-
-    fn prepare_sleep(&mut self) -> Option<Arc<OwnedFd>> {
-        self.link.prepare_sleep()
-    }
-
-    fn end_sleep(&mut self) {
-        self.link.end_sleep();
-    }
-
-    fn opened(&mut self, ids: [u64; 2]) {
-        self.link.opened(ids);
-    }
-
-    fn find_moved(&mut self) {
-        self.link.find_moved();
-    }
-
-    fn peer(&self) -> String {
-        self.link.peer()
-    }
-
-    fn local(&self) -> Option<String> {
-        self.link.local()
     }
 }
 

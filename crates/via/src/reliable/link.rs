@@ -84,10 +84,77 @@ pub trait Link: Send + fmt::Debug {
     }
 }
 
+/// Forwards the methods of [`Link`] about the wire and its peer to another link. `$link` is the
+/// expression of that link, in which `$this` is `self`.
+macro_rules! forward_wire {
+    ($this:ident => $link:expr) => {
+        fn mtu(&self) -> usize {
+            let $this = self;
+            ($link).mtu()
+        }
+
+        fn opened(&mut self, ids: [u64; 2]) {
+            let $this = self;
+            ($link).opened(ids);
+        }
+
+        fn find_moved(&mut self) {
+            let $this = self;
+            ($link).find_moved();
+        }
+
+        fn send_marks(&mut self, sends: bool) {
+            let $this = self;
+            ($link).send_marks(sends);
+        }
+
+        fn read_marks(&mut self, reads: bool) {
+            let $this = self;
+            ($link).read_marks(reads);
+        }
+
+        fn marks(&self) -> $crate::reliable::Marks {
+            let $this = self;
+            ($link).marks()
+        }
+
+        fn peer(&self) -> String {
+            let $this = self;
+            ($link).peer()
+        }
+
+        fn local(&self) -> Option<String> {
+            let $this = self;
+            ($link).local()
+        }
+    };
+}
+
+/// Forwards the methods of [`Link`] about sleep, as [`forward_wire`] does others.
+macro_rules! forward_sleep {
+    ($this:ident => $link:expr) => {
+        fn file(&self) -> Option<std::sync::Arc<rustix::fd::OwnedFd>> {
+            let $this = self;
+            ($link).file()
+        }
+
+        fn prepare_sleep(&mut self) -> Option<std::sync::Arc<rustix::fd::OwnedFd>> {
+            let $this = self;
+            ($link).prepare_sleep()
+        }
+
+        fn end_sleep(&mut self) {
+            let $this = self;
+            ($link).end_sleep();
+        }
+    };
+}
+
+pub(crate) use {forward_sleep, forward_wire};
+
 impl<L: Link + ?Sized> Link for Box<L> {
-    fn mtu(&self) -> usize {
-        (**self).mtu()
-    }
+    forward_wire!(link => **link);
+    forward_sleep!(link => **link);
 
     fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
         (**self).send(datagram)
@@ -95,45 +162,5 @@ impl<L: Link + ?Sized> Link for Box<L> {
 
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
         (**self).receive(into)
-    }
-
-    fn file(&self) -> Option<Arc<OwnedFd>> {
-        (**self).file()
-    }
-
-    fn prepare_sleep(&mut self) -> Option<Arc<OwnedFd>> {
-        (**self).prepare_sleep()
-    }
-
-    fn end_sleep(&mut self) {
-        (**self).end_sleep();
-    }
-
-    fn opened(&mut self, ids: [u64; 2]) {
-        (**self).opened(ids);
-    }
-
-    fn find_moved(&mut self) {
-        (**self).find_moved();
-    }
-
-    fn send_marks(&mut self, sends: bool) {
-        (**self).send_marks(sends);
-    }
-
-    fn read_marks(&mut self, reads: bool) {
-        (**self).read_marks(reads);
-    }
-
-    fn marks(&self) -> Marks {
-        (**self).marks()
-    }
-
-    fn peer(&self) -> String {
-        (**self).peer()
-    }
-
-    fn local(&self) -> Option<String> {
-        (**self).local()
     }
 }

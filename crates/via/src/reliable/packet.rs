@@ -7,7 +7,7 @@ mod sack;
 
 pub(super) use expected::{Expected, WRITE_HEADER};
 pub(super) use fragment::{FRAGMENT_BYTES, FRAGMENTED_MAX, to_fragment};
-pub(super) use request::{MOVED_LENGTH, RETRY_LENGTH, set_token};
+pub(super) use request::{MOVED_LENGTH, REJECTION_LENGTH, RETRY_LENGTH, set_token};
 pub use request::{TOKEN, Token};
 pub(super) use sack::Sack;
 
@@ -158,7 +158,7 @@ pub enum Body<'a> {
     },
     /// Acknowledges by its header, and by further words of the selective acknowledgement.
     Ack {
-        /// The words, of eight bytes each: see [`Sack`].
+        /// The words, of eight bytes each: see `Sack`.
         further: &'a [u8],
     },
     /// Acknowledges as `Ack` does, and reports the marks that the sender has received.
@@ -229,6 +229,11 @@ impl Action {
             .into_iter()
             .find(|action| *action as u8 == value)
     }
+}
+
+/// Whether a datagram looks like a rejection without a text. The check is faster than [`parse`].
+pub(super) fn may_be_rejection(bytes: &[u8]) -> bool {
+    bytes.len() == REJECTION_LENGTH && bytes[KIND] == REJECT
 }
 
 /// Reads a packet, and checks all of it.

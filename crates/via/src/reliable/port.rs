@@ -118,9 +118,8 @@ impl<L: Link> LinkPort<L> {
             next = self.take();
         }
         if has_received {
-            let link = &mut self.link.link;
-            link.read_marks(true);
-            self.engine.received_marks_are(link.marks());
+            self.link.read_marks(true);
+            self.engine.received_marks_are(self.link.marks());
         }
         has_received
     }
@@ -168,7 +167,7 @@ impl<L: Link> LinkPort<L> {
         self.rest = Rest::NONE;
         if self.sends_marks != self.engine.sends_marks() {
             self.sends_marks = !self.sends_marks;
-            self.link.link.send_marks(self.sends_marks);
+            self.link.send_marks(self.sends_marks);
         }
         if let Some(length) = self.held
             && !self.offer(now, length)
@@ -244,7 +243,7 @@ impl<L: Link> Port for LinkPort<L> {
             && self.engine.take_expected(&self.incoming[..length], sink)
         {
             self.expected -= 1;
-            self.link.link.read_marks(false);
+            self.link.read_marks(false);
             self.rest = Rest::NONE;
             return;
         }

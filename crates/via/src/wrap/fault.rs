@@ -3,7 +3,7 @@
 use super::channel::{Channel, Counts};
 use super::conditions::{Conditions, Way};
 use crate::Error;
-use crate::reliable::{Link, Marks};
+use crate::reliable::{Link, forward_wire};
 use rustix::event::epoll;
 use rustix::fd::OwnedFd;
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
@@ -95,9 +95,7 @@ impl<L: Link> FaultLink<L> {
 }
 
 impl<L: Link> Link for FaultLink<L> {
-    fn mtu(&self) -> usize {
-        self.inner.mtu()
-    }
+    forward_wire!(link => link.inner);
 
     fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
         if datagram.len() > self.inner.mtu() {
@@ -140,34 +138,6 @@ impl<L: Link> Link for FaultLink<L> {
 
     fn file(&self) -> Option<Arc<OwnedFd>> {
         self.alarm.as_ref().map_or_else(|| self.inner.file(), |alarm| Some(Arc::clone(&alarm.both)))
-    }
-
-    fn opened(&mut self, ids: [u64; 2]) {
-        self.inner.opened(ids);
-    }
-
-    fn find_moved(&mut self) {
-        self.inner.find_moved();
-    }
-
-    fn send_marks(&mut self, sends: bool) {
-        self.inner.send_marks(sends);
-    }
-
-    fn read_marks(&mut self, reads: bool) {
-        self.inner.read_marks(reads);
-    }
-
-    fn marks(&self) -> Marks {
-        self.inner.marks()
-    }
-
-    fn peer(&self) -> String {
-        self.inner.peer()
-    }
-
-    fn local(&self) -> Option<String> {
-        self.inner.local()
     }
 }
 

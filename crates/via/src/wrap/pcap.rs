@@ -38,9 +38,7 @@ pub use packet::Ends;
 pub use shared::SharedCapture;
 
 use crate::Error;
-use crate::reliable::{Link, Marks};
-use rustix::fd::OwnedFd;
-use std::sync::Arc;
+use crate::reliable::{Link, forward_sleep, forward_wire};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A link whose datagrams are captured.
@@ -64,9 +62,8 @@ fn now() -> Duration {
 }
 
 impl<L: Link> Link for PcapLink<L> {
-    fn mtu(&self) -> usize {
-        self.inner.mtu()
-    }
+    forward_wire!(link => link.inner);
+    forward_sleep!(link => link.inner);
 
     fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
         let is_sent = self.inner.send(datagram)?;
@@ -82,38 +79,6 @@ impl<L: Link> Link for PcapLink<L> {
             self.capture.received(now(), &self.ends, &into[..length.min(into.len())]);
         }
         Ok(came)
-    }
-
-    fn file(&self) -> Option<Arc<OwnedFd>> {
-        self.inner.file()
-    }
-
-    fn opened(&mut self, ids: [u64; 2]) {
-        self.inner.opened(ids);
-    }
-
-    fn find_moved(&mut self) {
-        self.inner.find_moved();
-    }
-
-    fn send_marks(&mut self, sends: bool) {
-        self.inner.send_marks(sends);
-    }
-
-    fn read_marks(&mut self, reads: bool) {
-        self.inner.read_marks(reads);
-    }
-
-    fn marks(&self) -> Marks {
-        self.inner.marks()
-    }
-
-    fn peer(&self) -> String {
-        self.inner.peer()
-    }
-
-    fn local(&self) -> Option<String> {
-        self.inner.local()
     }
 }
 

@@ -27,10 +27,12 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
     out.unindented("#endif");
     out.line("");
     types::constants(&mut out, model);
-    for id in own {
-        out.line(format!("typedef struct {0} {0};", type_ident(&model.interfaces[id.0].name)));
+    let announced: Vec<&Interface> =
+        model.interfaces.iter().filter(|found| !found.imported || model.is_prelude(found.span)).collect();
+    for found in &announced {
+        out.line(format!("typedef struct {0} {0};", type_ident(&found.name)));
     }
-    if !own.is_empty() {
+    if !announced.is_empty() {
         out.line("");
     }
     types::enumerations(&mut out, model);
@@ -63,7 +65,7 @@ pub(super) fn includes(compilation: &Compilation) -> Vec<String> {
         Role::Idl => Some(file.path.file_name()?.to_string_lossy().into_owned()),
         // `ocidl.idl` is the only built-in file for which libobvia has a header.
         Role::BuiltIn => compilation.is_bundled(file, events::FILE).then(|| events::FILE.to_owned()),
-        Role::Included | Role::SideFile => None,
+        Role::Included | Role::SideFile | Role::Made => None,
     };
     // Built-in imports need no header, unless a file of that name was read and declares types.
     let model = &compilation.model;

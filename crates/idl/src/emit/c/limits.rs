@@ -31,6 +31,7 @@ fn check_reachable(model: &Model, ty: &Type) -> Result<(), &'static str> {
 /// to.
 fn check_members(model: &Model, ty: &Type) -> Result<(), &'static str> {
     match ty {
+        Type::Struct(_) | Type::Union(_) if model.opaque.contains_key(ty) => Err("a type that no call can carry"),
         Type::Struct(id) => {
             let found = &model.structs[id.0];
             let open = found.conformant.as_ref().map(|(element, ..)| element);

@@ -2,7 +2,9 @@
 
 use super::interface::LITERAL_MAX;
 use super::names::{base, declare, ident, integer, quoted, type_ident, union_keyword, value as value_name};
-use crate::model::{Base, Const, Field, Model, StructId, Type, Typedef, UnionId, Value};
+use crate::model::{Base, Const, Enum, Field, Model, StructId, Type, Typedef, UnionId, Value};
+use crate::plan::AUTOMATION_MEMBER;
+use crate::text::source::Span;
 use crate::text::writer::Writer;
 use std::collections::BTreeSet;
 
@@ -13,16 +15,55 @@ use std::collections::BTreeSet;
 /// a function of the C library. In C integers are enumerators, because the sizes of arrays and the
 /// cases of a `switch` cannot be objects there.
 pub(super) fn constants(out: &mut Writer, model: &Model) {
-    let own: Vec<&Const> = model.consts.iter().filter(|constant| !constant.imported).collect();
+    let is_own = |constant: &&Const| is_written(model, constant.imported, constant.span);
+    let own: Vec<&Const> = model.consts.iter().filter(is_own).collect();
     if own.is_empty() {
         return;
     }
+    let write = |out: &mut Writer, define: &dyn Fn(&Const) -> String| {
+        for constant in &own {
+            once(out, model, &constant.name, constant.span, |out| out.line(define(constant)));
+        }
+    };
     out.unindented("#ifdef __cplusplus");
-    own.iter().for_each(|constant| out.line(object(model, constant, "constexpr")));
+    write(out, &|constant| object(model, constant, "constexpr"));
     out.unindented("#else");
-    own.iter().for_each(|constant| out.line(in_c(model, constant)));
+    write(out, &|constant| in_c(model, constant));
     out.unindented("#endif");
     out.line("");
+}
+
+fn is_struct_written(model: &Model, id: StructId) -> bool {
+    // libobvia's headers do not have Automation's types. Methods with such structures are refused.
+    let is_automation = || model.unsupported.get(&Type::Struct(id)) == Some(&AUTOMATION_MEMBER);
+    if model.is_prelude(model.structs[id.0].span) && is_automation() {
+        return false;
+    }
+    is_written(model, model.structs[id.0].imported, model.structs[id.0].span)
+}
+
+fn is_union_written(model: &Model, id: UnionId) -> bool {
+    is_written(model, model.unions[id.0].imported, model.unions[id.0].span)
+}
+
+/// Whether the header declares a type or a constant: one of the file's own, or a base type that the
+/// compiler has built in.
+fn is_written(model: &Model, imported: bool, span: Span) -> bool {
+    !imported || model.is_prelude(span)
+}
+
+/// Writes a declaration. A base type may stand in several headers of a program, of which the first
+/// one counts.
+fn once(out: &mut Writer, model: &Model, name: &str, span: Span, write: impl FnOnce(&mut Writer)) {
+    let is_shared = model.is_prelude(span);
+    if is_shared {
+        out.unindented(&format!("#ifndef OBVIA_IDL_BASE_{name}"));
+        out.unindented(&format!("#define OBVIA_IDL_BASE_{name}"));
+    }
+    write(out);
+    if is_shared {
+        out.unindented("#endif");
+    }
 }
 
 /// Returns the definition of a constant in C.
@@ -93,24 +134,28 @@ fn int(value: i64) -> String {
 }
 
 pub(super) fn enumerations(out: &mut Writer, model: &Model) {
-    for found in model.enums.iter().filter(|found| !found.imported) {
-        let name = type_ident(&found.name);
-        out.line(format!("enum {name} OBVIA_ENUM {{"));
-        for (at, (value, number)) in found.values.iter().enumerate() {
-            let comma = if at + 1 == found.values.len() { "" } else { "," };
-            out.line(format!("{} = {}{comma}", value_name(model, value, false), int(i64::from(*number))));
-        }
-        out.line("};");
-        out.line(format!("typedef enum {name} {name};"));
-        out.line(format!("OBVIA_HAS_SIZE({name}, 4);"));
-        out.line("");
+    for found in model.enums.iter().filter(|found| is_written(model, found.imported, found.span)) {
+        once(out, model, &found.name, found.span, |out| enumeration(out, model, found));
     }
+}
+
+fn enumeration(out: &mut Writer, model: &Model, found: &Enum) {
+    let name = type_ident(&found.name);
+    out.line(format!("enum {name} OBVIA_ENUM {{"));
+    for (at, (value, number)) in found.values.iter().enumerate() {
+        let comma = if at + 1 == found.values.len() { "" } else { "," };
+        out.line(format!("{} = {}{comma}", value_name(model, value, false), int(i64::from(*number))));
+    }
+    out.line("};");
+    out.line(format!("typedef enum {name} {name};"));
+    out.line(format!("OBVIA_HAS_SIZE({name}, 4);"));
+    out.line("");
 }
 
 /// Writes structures and unions, each after those that it contains by value.
 pub(super) fn aggregates(out: &mut Writer, model: &Model) {
-    let structs = (0..model.structs.len()).map(StructId).filter(|id| !model.structs[id.0].imported);
-    let unions = (0..model.unions.len()).map(UnionId).filter(|id| !model.unions[id.0].imported);
+    let structs = (0..model.structs.len()).map(StructId).filter(|id| is_struct_written(model, *id));
+    let unions = (0..model.unions.len()).map(UnionId).filter(|id| is_union_written(model, *id));
     let all: Vec<Type> = structs.map(Type::Struct).chain(unions.map(Type::Union)).collect();
     for ty in &all {
         let (keyword, name) = match ty {
@@ -135,7 +180,11 @@ pub(super) fn typedefs(out: &mut Writer, model: &Model) {
         let text = declare(model, &one.ty, &type_ident(&one.name));
         if one.is_interface { text.replace('*', "") } else { text }
     };
-    let own = model.typedefs.iter().filter(|one| !one.imported).map(|one| (type_ident(&one.name), declare(one)));
+    let own = model
+        .typedefs
+        .iter()
+        .filter(|one| is_written(model, one.imported, one.span))
+        .map(|one| (type_ident(&one.name), declare(one)));
     let others: Vec<String> =
         own.filter(|(name, text)| !text.ends_with(&format!("{name} {name}"))).map(|(_, text)| text).collect();
     for text in &others {
@@ -156,7 +205,7 @@ struct Done {
 fn aggregate(out: &mut Writer, model: &Model, ty: &Type, done: &mut Done) {
     match ty {
         Type::Fixed(element, _) => aggregate(out, model, element, done),
-        Type::Struct(id) if !model.structs[id.0].imported && done.structs.insert(*id) => {
+        Type::Struct(id) if is_struct_written(model, *id) && done.structs.insert(*id) => {
             let found = &model.structs[id.0];
             for field in &found.fields {
                 aggregate(out, model, &field.ty, done);
@@ -164,15 +213,15 @@ fn aggregate(out: &mut Writer, model: &Model, ty: &Type, done: &mut Done) {
             if let Some((element, ..)) = &found.conformant {
                 aggregate(out, model, element, done);
             }
-            structure(out, model, *id);
+            once(out, model, &found.name, found.span, |out| structure(out, model, *id));
         }
-        Type::Union(id) if !model.unions[id.0].imported && done.unions.insert(*id) => {
+        Type::Union(id) if is_union_written(model, *id) && done.unions.insert(*id) => {
             let found = &model.unions[id.0];
             let arms = found.arms.iter().filter_map(|arm| arm.field.as_ref());
             for field in arms.chain(found.default.iter().flatten()) {
                 aggregate(out, model, &field.ty, done);
             }
-            union(out, model, *id);
+            once(out, model, &found.name, found.span, |out| union(out, model, *id));
         }
         _ => {}
     }

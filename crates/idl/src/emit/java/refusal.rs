@@ -7,7 +7,7 @@ use super::method::plan;
 use super::values::flat;
 use crate::Diagnostic;
 use crate::model::{Arith, Base, Extent, Field, InterfaceId, Method, Model, Object, Type, UnionId, all_arms};
-use crate::plan::{MethodPlan, ParamPlan, Passing, in_place};
+use crate::plan::{MethodPlan, ParamPlan, Passing, in_place, unsupported};
 
 /// Returns a warning with the reason why an interface is omitted. `None` if it is not.
 pub(super) fn left_out(model: &Model, id: InterfaceId) -> Option<Diagnostic> {
@@ -30,6 +30,10 @@ pub(super) fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
         let text =
             format!("interface `{}` extends IDispatch, which the Java back end does not support yet", found.name);
         return vec![Diagnostic::error("not-yet", found.span, text)];
+    }
+    let unsupported = unsupported(model, id, "Java");
+    if !unsupported.is_empty() {
+        return unsupported;
     }
     model.all_methods(id).into_iter().flat_map(|method| refuse_method(model, method)).collect()
 }
@@ -135,6 +139,9 @@ pub(super) fn members(model: &Model, ty: &Type) -> Option<&'static str> {
 /// Returns the reason why a structure or a union itself is not supported, without the types that it
 /// leads to.
 fn refusal_of_members(model: &Model, ty: &Type) -> Option<&'static str> {
+    if model.opaque.contains_key(ty) {
+        return Some("a type that no call can carry");
+    }
     let objects = model.inner(ty).into_iter().find_map(|inner| match model.innermost(inner) {
         Type::Interface(object) => refuse_object(model, object),
         _ => None,

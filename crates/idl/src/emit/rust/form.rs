@@ -35,7 +35,7 @@ pub(super) type Refusal = &'static str;
 
 const MANY: Refusal = "a pointer to pointers to several values";
 const OPEN: Refusal = "a structure that ends in an open array";
-const OPAQUE: Refusal = "a structure whose members are not declared";
+const OPAQUE: Refusal = "a type whose members are not declared, or which no call can carry";
 const OUT_UNION: Refusal = "a union with pointers as a result; inside a structure it is supported";
 const VOID: Refusal = "a pointer to void";
 const FIXED: Refusal = "an array of fixed size that the method allocates";
@@ -214,7 +214,7 @@ fn check_reachable(model: &Model, ty: &Type) -> Result<(), Refusal> {
 /// Checks that Rust supports a structure or a union itself, without the types that it leads to.
 fn check_members(model: &Model, ty: &Type) -> Result<(), Refusal> {
     match ty {
-        Type::Struct(id) if model.opaque.get(ty) == Some(id) => Err(OPAQUE),
+        ty if model.opaque.get(ty).is_some_and(|found| found.of == *ty) => Err(OPAQUE),
         Type::Struct(id) if model.structs[id.0].conformant.is_some() => Err(OPEN),
         Type::Struct(id) => model.structs[id.0].fields.iter().try_for_each(|field| member(model, field)),
         Type::Union(id) => {

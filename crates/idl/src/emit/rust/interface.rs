@@ -9,15 +9,21 @@ use super::{automation, conversions, dual, form, graph, implementers, proxy, stu
 use crate::model::canonical;
 use crate::model::{InterfaceId, Model};
 use crate::plan::ndr;
-use crate::plan::{MethodPlan, ParamPlan, Passing, kinds, plan, plans, stub_table_length};
+use crate::plan::{MethodPlan, ParamPlan, Passing, kinds, plan, plans, stub_table_length, unsupported};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::writer::Writer;
 
 /// Returns errors for the parts of an interface that the back end does not support.
 pub(super) fn refusals(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     // The runtime implements the built-in interfaces.
+    let mut refused = unsupported(model, id, "Rust");
+    if !refused.is_empty() {
+        return refused;
+    }
     let own = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id));
-    own.flat_map(|id| &model.interfaces[id.0].methods).flat_map(|method| refuse(model, &plan(model, method))).collect()
+    let methods = own.flat_map(|id| &model.interfaces[id.0].methods);
+    refused.extend(methods.flat_map(|method| refuse(model, &plan(model, method))));
+    refused
 }
 
 /// Writes the code of an interface.

@@ -128,10 +128,14 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         let Passing::Reference { element, size, .. } = &param.passing else { continue };
         let (raw, ty, count) = (&param.param.code, value(context.model, element), claim_text(plan, size, Side::Local));
         out.line(format!("let {raw}_count = {count};"));
+        let at = param.request.unwrap_or(0);
         out.line(format!(
-            "let {raw}_data = call.by_reference::<{ty}>({array}, {is_written}, {}, {raw}_count)?;",
-            param.request.unwrap_or(0)
+            "let Some({raw}_data) = call.by_reference::<{ty}>({array}, {is_written}, {at}, {raw}_count) else {{"
         ));
+        out.line("// SAFETY: these are the arguments of the stub.");
+        let stub = format!("{}_stub", context.stem(plan));
+        out.line(format!("return Ok(unsafe {{ call.refer_again({array}, {is_written}, {at}, object, {stub}) }});"));
+        out.line("};");
     }
     if block {
         return;

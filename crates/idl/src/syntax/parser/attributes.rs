@@ -7,8 +7,19 @@ use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 
 /// Attributes whose arguments are not expressions.
-const RAW: [&str; 7] =
-    ["uuid", "version", "switch_type", "endpoint", "pointer_default", "async_uuid", "implicit_handle"];
+const RAW: [&str; 11] = [
+    "uuid",
+    "version",
+    "switch_type",
+    "endpoint",
+    "pointer_default",
+    "async_uuid",
+    "implicit_handle",
+    "custom",
+    "wire_marshal",
+    "transmit_as",
+    "represent_as",
+];
 
 impl Parser<'_> {
     /// Parses all attribute lists before a declaration. `OBVIA(name)` outside brackets counts as a
@@ -26,6 +37,10 @@ impl Parser<'_> {
                     if self.peek_text() == Some("OBVIA") {
                         self.macro_of_attributes(&mut attributes)?;
                         self.eat(",");
+                        continue;
+                    }
+                    // As in MIDL, an attribute may be missing between two commas.
+                    if self.eat(",") {
                         continue;
                     }
                     attributes.push(self.node(SyntaxKind::Attribute, Self::attribute)?);
@@ -57,9 +72,9 @@ impl Parser<'_> {
         }
         let open = self.behind();
         if RAW.contains(&attribute.name.name.as_str()) {
+            let first = self.at;
             let close = self.skip_to_closing(open)?;
-            let inner = Span { start: open.end, end: close.start, ..open };
-            self.sources.text(inner).trim().clone_into(&mut attribute.raw);
+            attribute.raw = self.text_of(first, self.at - 1);
             attribute.span = start.to(close);
             return Ok(attribute);
         }
@@ -77,7 +92,20 @@ impl Parser<'_> {
         Ok(attribute)
     }
 
-    fn skip_to_closing(&mut self, open: Span) -> Parsed<Span> {
+    /// Returns the text of tokens, which may come from macros, with a blank where tokens are apart.
+    fn text_of(&self, first: usize, end: usize) -> String {
+        let (mut text, mut before) = (String::new(), None::<Span>);
+        for token in &self.tokens[first..end] {
+            let is_apart =
+                before.is_some_and(|before| before.file != token.span.file || before.end != token.span.start);
+            text += if is_apart { " " } else { "" };
+            text += self.sources.text(token.span);
+            before = Some(token.span);
+        }
+        text
+    }
+
+    pub(super) fn skip_to_closing(&mut self, open: Span) -> Parsed<Span> {
         let mut depth = 1;
         while let Some(token) = self.bump() {
             match self.sources.text(token.span) {

@@ -1,11 +1,12 @@
 //! C's expressions, by precedence climbing.
 
+use super::types::is_base_word;
 use super::{Parsed, Parser};
 use crate::syntax::SyntaxKind;
-use crate::syntax::ast::{Expr, ExprKind};
+use crate::syntax::ast::{Expr, ExprKind, TypeSpec};
+use crate::text::condition::precedence;
 use crate::text::diagnostic::Diagnostic;
 use crate::text::lexer::{Token, TokenKind};
-use crate::text::preprocess::precedence;
 
 /// The maximum number of binary operators in an expression. Each one is a level of the AST.
 const OPERATORS_MAX: usize = 500;
@@ -71,6 +72,9 @@ impl Parser<'_> {
 
     fn primary(&mut self) -> Parsed<Expr> {
         let start = self.at;
+        if self.is_cast() {
+            return self.cast(start);
+        }
         if self.eat("(") {
             let inner = self.inner_expr()?;
             self.expect(")", "after the expression")?;
@@ -91,7 +95,7 @@ impl Parser<'_> {
                     return self.fail(error);
                 }
             },
-            TokenKind::Text => ExprKind::Text(self.unquoted(token)),
+            TokenKind::Text => ExprKind::Text(self.joined(token)),
             TokenKind::Ident
                 if text == "L"
                     && self.peek().is_some_and(|next| is_quoted(next) && next.span.start == token.span.end) =>
@@ -101,10 +105,7 @@ impl Parser<'_> {
             TokenKind::Ident => match text {
                 "TRUE" | "true" => ExprKind::Int(1),
                 "FALSE" | "false" | "NULL" => ExprKind::Int(0),
-                "sizeof" => {
-                    let error = Diagnostic::error("unsupported", token.span, "sizeof is not supported");
-                    return self.fail(error.help("write the number"));
-                }
+                "sizeof" => return self.size_of(start, token),
                 name => ExprKind::Name(name.to_owned()),
             },
             _ => {
@@ -113,6 +114,63 @@ impl Parser<'_> {
             }
         };
         Ok(Expr { kind, span: token.span })
+    }
+
+    /// Whether a cast follows. A name in parentheses is a type if a value follows it that is no
+    /// operand of a binary operator.
+    fn is_cast(&self) -> bool {
+        if self.peek_text() != Some("(") {
+            return false;
+        }
+        let mut at = 1;
+        let is_base = self.text_at(at).is_some_and(is_base_word);
+        if !is_base && self.tokens.get(self.at + at).is_none_or(|token| token.kind != TokenKind::Ident) {
+            return false;
+        }
+        while self.tokens.get(self.at + at).is_some_and(|token| token.kind == TokenKind::Ident) {
+            at += 1;
+        }
+        let words = at - 1;
+        while self.text_at(at) == Some("*") {
+            at += 1;
+        }
+        let is_pointer = at > words + 1;
+        if self.text_at(at) != Some(")") {
+            return false;
+        }
+        let next = self.tokens.get(self.at + at + 1);
+        is_base
+            || is_pointer
+            || next.is_some_and(|next| {
+                matches!(next.kind, TokenKind::Ident | TokenKind::Number | TokenKind::Text | TokenKind::Char)
+                    || matches!(self.sources.text(next.span), "(" | "~" | "!")
+            })
+    }
+
+    fn cast(&mut self, first: usize) -> Parsed<Expr> {
+        let start = self.here();
+        let (spec, stars) = self.type_in_parentheses()?;
+        let value = self.nest(Self::unary)?;
+        self.note(SyntaxKind::Cast, first);
+        let span = start.to(value.span);
+        Ok(Expr { kind: ExprKind::Cast(Box::new(spec), stars, Box::new(value)), span })
+    }
+
+    fn size_of(&mut self, first: usize, token: Token) -> Parsed<Expr> {
+        let (spec, stars) = self.type_in_parentheses()?;
+        self.note(SyntaxKind::SizeOf, first);
+        Ok(Expr { kind: ExprKind::SizeOf(Box::new(spec), stars), span: token.span.to(self.behind()) })
+    }
+
+    fn type_in_parentheses(&mut self) -> Parsed<(TypeSpec, u8)> {
+        self.expect("(", "before the type")?;
+        let spec = self.type_spec()?;
+        let mut stars = 0;
+        while self.eat("*") {
+            stars = self.level(stars.into())?;
+        }
+        self.expect(")", "after the type")?;
+        Ok((spec, stars))
     }
 
     fn number(&mut self, text: &str, token: Token) -> Parsed<ExprKind> {

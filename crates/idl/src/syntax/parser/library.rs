@@ -1,7 +1,9 @@
 //! Libraries and their classes.
 
 use super::{Parsed, Parser};
-use crate::syntax::ast::{Attribute, CoclassDecl, DispinterfaceDecl, DispinterfaceMembers, Item, LibraryDecl};
+use crate::syntax::ast::{
+    Attribute, CoclassDecl, DispinterfaceDecl, DispinterfaceMembers, Item, LibraryDecl, ModuleDecl,
+};
 use crate::text::diagnostic::Diagnostic;
 
 impl Parser<'_> {
@@ -22,6 +24,22 @@ impl Parser<'_> {
         Ok(Item::Library(LibraryDecl { attributes, name, items }))
     }
 
+    /// Parses `module M { ... }`, after its attributes.
+    pub(crate) fn module(&mut self, attributes: Vec<Attribute>) -> Parsed<Item> {
+        self.bump();
+        let name = self.ident("the module's name")?;
+        self.expect("{", "after the module's name")?;
+        let mut items = Vec::new();
+        while self.peek().is_some() && self.peek_text() != Some("}") {
+            if !self.eat(";") {
+                self.item_into(&mut items, true);
+            }
+        }
+        let _ = self.expect("}", "at the end of the module");
+        self.eat(";");
+        Ok(Item::Module(ModuleDecl { attributes, name, items }))
+    }
+
     /// Parses `importlib("a.tlb");`.
     pub(crate) fn import_lib(&mut self) -> Parsed<Item> {
         self.bump();
@@ -36,9 +54,15 @@ impl Parser<'_> {
     pub(crate) fn coclass(&mut self, attributes: Vec<Attribute>) -> Parsed<Item> {
         self.bump();
         let name = self.ident("the class's name")?;
+        if self.eat(";") {
+            return Ok(Item::Coclass(CoclassDecl { attributes, name, interfaces: None }));
+        }
         self.expect("{", "after the class's name")?;
         let mut interfaces = Vec::new();
         self.body(|this| {
+            if this.eat(";") {
+                return Ok(());
+            }
             let attributes = this.attributes()?;
             if !this.eat("dispinterface") {
                 this.expect("interface", "before the name of one that objects of the class have")?;
@@ -48,7 +72,7 @@ impl Parser<'_> {
             Ok(())
         })?;
         self.eat(";");
-        Ok(Item::Coclass(CoclassDecl { attributes, name, interfaces }))
+        Ok(Item::Coclass(CoclassDecl { attributes, name, interfaces: Some(interfaces) }))
     }
     /// Parses `dispinterface D { properties: ... methods: ... };` or `dispinterface D { interface
     /// I; };`, after its attributes.
@@ -71,6 +95,9 @@ impl Parser<'_> {
                     this.bump();
                     is_property = Some(part == "properties");
                     this.expect(":", "after the name of the part")?;
+                    return Ok(());
+                }
+                if this.eat(";") {
                     return Ok(());
                 }
                 match is_property {

@@ -34,11 +34,21 @@ impl Parser<'_> {
         out
     }
 
+    /// Returns the text of a quoted token, with that of the quoted tokens that directly follow it.
+    pub(super) fn joined(&mut self, token: Token) -> String {
+        let mut text = self.unquoted(token);
+        while let Some(next) = self.peek().filter(|next| next.kind == TokenKind::Text) {
+            self.at += 1;
+            text += &self.unquoted(next);
+        }
+        text
+    }
+
     pub(super) fn quoted(&mut self, what: &str) -> Parsed<(String, Span)> {
         match self.peek() {
             Some(token) if token.kind == TokenKind::Text => {
                 self.at += 1;
-                Ok((self.unquoted(token), token.span))
+                Ok((self.joined(token), token.span))
             }
             _ => {
                 let error = Diagnostic::error("syntax", self.here(), format!("expected {what} in quotes"));

@@ -2,9 +2,13 @@
 
 use super::{Parsed, Parser};
 use crate::syntax::SyntaxKind;
-use crate::syntax::ast::{Arm, Attribute, Declarator, EnumDecl, Member, StructDecl, TypeKind, TypeSpec, UnionDecl};
+use crate::syntax::ast::{
+    Arm, Attribute, Declarator, EnumDecl, Ident, Member, StructDecl, TypeKind, TypeSpec, UnionDecl,
+};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::lexer::TokenKind;
+use crate::text::source::Span;
+use std::collections::HashSet;
 
 /// Base types with one-word names.
 const WORDS: [(&str, &str); 25] = [
@@ -58,8 +62,26 @@ const WINDOWS: [(&str, &str); 16] = [
 /// Automation's types and their normal names.
 const AUTOMATION: [(&str, &str); 3] = [("BSTR", "BSTR"), ("VARIANT", "VARIANT"), ("VARIANTARG", "VARIANT")];
 
-/// Types that are not supported.
-const UNSUPPORTED: [&str; 2] = ["pipe", "__int3264"];
+/// Words of which integer types are made.
+const INTEGERS: [&str; 12] = [
+    "signed",
+    "unsigned",
+    "char",
+    "small",
+    "short",
+    "long",
+    "int",
+    "__int64",
+    "__int32",
+    "__int16",
+    "__int8",
+    "__int3264",
+];
+
+/// Whether a word begins the name of a base type.
+pub(super) fn is_base_word(word: &str) -> bool {
+    INTEGERS.contains(&word) || WORDS.iter().chain(&WINDOWS).any(|(name, _)| *name == word)
+}
 
 impl Parser<'_> {
     /// Parses a type.
@@ -74,7 +96,7 @@ impl Parser<'_> {
 
     fn type_spec_inner(&mut self, before: &[Attribute]) -> Parsed<TypeSpec> {
         let start = self.here();
-        let mut constant = self.eat("const");
+        let mut constant = self.qualifiers();
         let mut attributes = before.to_vec();
         attributes.extend(self.attributes()?);
         let kind = match self.peek_text().unwrap_or("") {
@@ -89,17 +111,35 @@ impl Parser<'_> {
                 self.bump();
                 TypeKind::Named(self.ident("the interface's name")?.name)
             }
-            "signed" | "unsigned" | "char" | "small" | "short" | "long" | "int" | "__int64" | "__int32" | "__int16"
-            | "__int8" => TypeKind::Base(self.integer()),
+            word if INTEGERS.contains(&word) => TypeKind::Base(self.integer()),
             word => self.named(word)?,
         };
-        constant |= self.eat("const");
+        constant |= self.qualifiers();
         Ok(TypeSpec { kind, constant, span: start.to(self.behind()) })
     }
 
+    /// Whether a later token is a name or a keyword.
+    fn is_name(&self, ahead: usize) -> bool {
+        self.tokens.get(self.at + ahead).is_some_and(|token| token.kind == TokenKind::Ident)
+    }
+
+    /// Skips the qualifiers of a type. Whether `const` is among them.
+    pub(super) fn qualifiers(&mut self) -> bool {
+        let mut constant = false;
+        loop {
+            if self.eat("const") {
+                constant = true;
+            } else if matches!(self.peek_text(), Some("volatile" | "__unaligned")) && self.is_name(1) {
+                self.bump();
+            } else {
+                return constant;
+            }
+        }
+    }
+
     fn named(&mut self, word: &str) -> Parsed<TypeKind> {
-        if UNSUPPORTED.contains(&word) {
-            let error = Diagnostic::error("unsupported", self.here(), format!("`{word}` is not supported yet"));
+        if word == "pipe" {
+            let error = Diagnostic::error("unsupported", self.here(), "`pipe` is not supported yet");
             return self.fail(error.help("strings, structures and arrays with size_is carry the same data"));
         }
         if let Some(&(_, base)) = WORDS.iter().chain(&WINDOWS).find(|(name, _)| *name == word) {
@@ -111,6 +151,10 @@ impl Parser<'_> {
             return Ok(TypeKind::Automation(automation));
         }
         if word == "SAFEARRAY" {
+            if self.text_at(1) != Some("(") {
+                self.bump();
+                return Ok(TypeKind::Automation("SAFEARRAY"));
+            }
             return self.nest(Self::safe_array);
         }
         Ok(TypeKind::Named(self.ident("a type")?.name))
@@ -140,6 +184,7 @@ impl Parser<'_> {
                 "char" | "small" | "short" | "hyper" => size = word_of(word),
                 "long" => longs += 1,
                 "__int64" => size = "hyper",
+                "__int3264" => size = "__int3264",
                 "__int32" => size = "long",
                 "__int16" => size = "short",
                 "__int8" => size = "small",
@@ -161,6 +206,8 @@ impl Parser<'_> {
             ("small", ..) => "small",
             ("short", true, _) => "unsigned short",
             ("short", ..) => "short",
+            ("__int3264", true, _) => "unsigned __int3264",
+            ("__int3264", ..) => "__int3264",
             ("hyper", true, _) => "unsigned hyper",
             ("hyper", ..) => "hyper",
             (_, true, _) => "unsigned long",
@@ -180,7 +227,15 @@ impl Parser<'_> {
             return Ok(StructDecl { tag, members: None, attributes });
         }
         let mut members = Vec::new();
-        self.body(|this| this.node(SyntaxKind::Member, |this| this.members(&mut members)))?;
+        self.body(|this| match this.eat(";") {
+            true => Ok(()),
+            false => this.node(SyntaxKind::Member, |this| this.members(&mut members)),
+        })?;
+        name_members(members.iter_mut());
+        // The layout of bit fields is the C compiler's: such a structure counts as announced only.
+        if members.iter().any(|member| member.is_bit_field) {
+            return Ok(StructDecl { tag, members: None, attributes });
+        }
         Ok(StructDecl { tag, members: Some(members), attributes })
     }
 
@@ -188,9 +243,18 @@ impl Parser<'_> {
     pub(crate) fn members(&mut self, members: &mut Vec<Member>) -> Parsed<()> {
         let attributes = self.attributes()?;
         let mut spec = self.type_spec()?;
+        if is_nameless(&spec) && self.eat(";") {
+            members.push(Member { attributes, declarator: Some(nameless(spec.span)), spec, is_bit_field: false });
+            return Ok(());
+        }
         loop {
             let declarator = self.declarator("the member's name")?;
-            members.push(Member { attributes: attributes.clone(), spec: spec.clone(), declarator: Some(declarator) });
+            let is_bit_field = self.eat(":");
+            if is_bit_field {
+                self.expr()?;
+            }
+            let (attributes, declarator) = (attributes.clone(), Some(declarator));
+            members.push(Member { attributes, spec: spec.clone(), declarator, is_bit_field });
             if !self.eat(",") {
                 break;
             }
@@ -222,14 +286,18 @@ impl Parser<'_> {
         }
         let mut arms = Vec::new();
         self.body(|this| {
-            arms.push(this.node(SyntaxKind::Arm, Self::arm)?);
+            if !this.eat(";") {
+                this.node(SyntaxKind::Arm, |this| this.arm(&mut arms))?;
+            }
             Ok(())
         })?;
+        name_members(arms.iter_mut().filter_map(|arm| arm.member.as_mut()));
         Ok(UnionDecl { tag, switch, arms: Some(arms), attributes })
     }
 
-    /// Parses `case 1: case 2: long a;` or `[case(1, 2)] long a;` or `default: ;`.
-    fn arm(&mut self) -> Parsed<Arm> {
+    /// Parses `case 1: case 2: long a;` or `[case(1, 2)] long a;` or `default: ;`, or the members
+    /// of a C union, `long a, *b;`.
+    fn arm(&mut self, arms: &mut Vec<Arm>) -> Parsed<()> {
         let start = self.here();
         let (mut cases, mut default) = (Vec::new(), false);
         loop {
@@ -255,22 +323,41 @@ impl Parser<'_> {
             }
             _ => true,
         });
-        if cases.is_empty() && !default {
-            let error = Diagnostic::error("arm-without-case", self.here(), "this arm needs its values");
-            return self.fail(error.label("no case before it").help("write `case 1:` or `[case(1)]` before it"));
-        }
-        if self.eat(";") {
-            return Ok(Arm { cases, default, member: None, span: start.to(self.behind()) });
+        let has_cases = !cases.is_empty() || default;
+        if has_cases && self.eat(";") {
+            arms.push(Arm { cases, default, member: None, span: start.to(self.behind()) });
+            return Ok(());
         }
         let spec = self.type_spec()?;
-        let declarator: Option<Declarator> = if Self::is_void(&spec) && self.peek_text() == Some(";") {
-            None
+        let arm = |cases, default, member, span| Arm { cases, default, member, span };
+        let mut declarators = Vec::new();
+        if self.peek_text() == Some(";") && (is_nameless(&spec) || has_cases && Self::is_void(&spec)) {
+            declarators.extend(is_nameless(&spec).then(|| nameless(spec.span)));
         } else {
-            Some(self.declarator("the arm's name")?)
-        };
+            declarators.push(self.declarator("the arm's name")?);
+            while !has_cases && self.eat(",") {
+                declarators.push(self.declarator("the arm's name")?);
+            }
+        }
         self.expect(";", "after the arm")?;
-        let member = declarator.map(|declarator| Member { attributes, spec, declarator: Some(declarator) });
-        Ok(Arm { cases, default, member, span: start.to(self.behind()) })
+        let span = start.to(self.behind());
+        if declarators.is_empty() {
+            arms.push(arm(cases, default, None, span));
+            return Ok(());
+        }
+        let mut spec = Some(spec);
+        for declarator in declarators {
+            let Some(own) = spec.take() else {
+                let error = Diagnostic::error("no-tag", span, "the type of these members has no name");
+                return self.fail(error.help("write a tag before its `{`"));
+            };
+            // Only the first member declares the type.
+            spec = reference_to(&own);
+            let (attributes, declarator) = (attributes.clone(), Some(declarator));
+            let member = Member { attributes, spec: own, declarator, is_bit_field: false };
+            arms.push(arm(cases.clone(), default, Some(member), span));
+        }
+        Ok(())
     }
 
     fn enum_decl(&mut self, attributes: Vec<Attribute>) -> Parsed<EnumDecl> {
@@ -282,6 +369,8 @@ impl Parser<'_> {
         let mut values = Vec::new();
         while !self.eat("}") {
             values.push(self.node(SyntaxKind::Enumerator, |this| {
+                // Help texts of values are for type libraries, which have none of them yet.
+                this.attributes()?;
                 let name = this.ident("the value's name")?;
                 let value = if this.eat("=") { Some(this.expr()?) } else { None };
                 Ok((name, value))
@@ -291,6 +380,38 @@ impl Parser<'_> {
             }
         }
         Ok(EnumDecl { tag, values: Some(values), attributes })
+    }
+}
+
+/// Whether a type may be that of a member without a name: a structure or a union that is declared
+/// here.
+fn is_nameless(spec: &TypeSpec) -> bool {
+    match &spec.kind {
+        TypeKind::Struct(decl) => decl.members.is_some(),
+        TypeKind::Union(decl) => decl.arms.is_some(),
+        _ => false,
+    }
+}
+
+/// Returns the declarator of a member without a name.
+fn nameless(span: Span) -> Declarator {
+    let name = Ident { name: String::new(), span };
+    Declarator { pointers: 0, name, dimensions: Vec::new(), is_function: false, span }
+}
+
+/// Names the members without a name as Windows' headers do: `u`, `u2` and so on for unions, and
+/// `s`, `s2` for structures.
+fn name_members<'m>(members: impl Iterator<Item = &'m mut Member>) {
+    let mut members: Vec<&mut Member> = members.collect();
+    let names = members.iter().filter_map(|member| Some(member.declarator.as_ref()?.name.name.clone()));
+    let mut taken: HashSet<String> = names.collect();
+    for member in &mut members {
+        let letter = if matches!(member.spec.kind, TypeKind::Union(_)) { 'u' } else { 's' };
+        let Some(declarator) = member.declarator.as_mut().filter(|declarator| declarator.name.name.is_empty()) else {
+            continue;
+        };
+        let mut numbered = std::iter::once(letter.to_string()).chain((2..).map(|at| format!("{letter}{at}")));
+        declarator.name.name = numbered.find(|name| taken.insert(name.clone())).unwrap_or_default();
     }
 }
 

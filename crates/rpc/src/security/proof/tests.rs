@@ -5,6 +5,7 @@ use crate::security::NtHash;
 use crate::security::context::{NtlmAcceptor, initiate};
 use crate::security::credentials::{AccountTable, Credential};
 use crate::security::ntlm::ServerNames;
+use obvia_via::reliable::{Cipher, Nonce};
 
 const PLACE: &str = "10.0.0.1";
 const KINDS: [AuthType; 2] = [AuthType::NTLM, AuthType::SPNEGO];
@@ -23,11 +24,11 @@ fn prover(kind: AuthType, password: &str, place: &str) -> Prover {
     Prover::new(initiate(kind, CONTEXT_LEVEL, "host/server", &credential).unwrap(), Level::Integrity, place)
 }
 
+/// All legs, the client as the server knows it, and the client's guard.
+type Exchanged = (Vec<Vec<u8>>, Option<Authenticated>, Option<Guard>);
+
 /// Transfers legs and answers until the client is done or one side refuses.
-fn exchange(
-    prover: &mut Prover,
-    verifier: &mut Verifier,
-) -> Result<(Vec<Vec<u8>>, Option<Authenticated>), SecurityError> {
+fn exchange(prover: &mut Prover, verifier: &mut Verifier) -> Result<Exchanged, SecurityError> {
     let mut all = vec![prover.begin()?];
     for _ in 0..5 {
         let Verdict { answer, proved, .. } = verifier.answer(all.last().unwrap())?;
@@ -35,7 +36,7 @@ fn exchange(
         all.push(answer);
         match next {
             Next::Leg(next) => all.push(next),
-            Next::Proved(_) => return Ok((all, proved)),
+            Next::Proved(guard) => return Ok((all, proved, guard)),
         }
         assert_eq!(proved, None);
     }
@@ -45,7 +46,7 @@ fn exchange(
 #[test]
 fn authentication_is_mutual() {
     for kind in KINDS {
-        let (legs, proved) = exchange(&mut prover(kind, "secret", PLACE), &mut verifier(PLACE)).unwrap();
+        let (legs, proved, _) = exchange(&mut prover(kind, "secret", PLACE), &mut verifier(PLACE)).unwrap();
         let proved = proved.unwrap();
         assert_eq!((proved.principal.user.as_str(), proved.level, proved.kind), ("anna", Level::Integrity, kind));
         assert_eq!(legs.len(), 6);
@@ -94,16 +95,52 @@ fn the_proof_enforces_the_least_level_of_both_sides() {
             (agreed, clients.is_some(), servers.is_some()),
             (level, level > Level::Connect, level > Level::Connect)
         );
-        let (Some(clients), Some(servers)) = (clients, servers) else { continue };
+        let (Some(mut clients), Some(mut servers)) = (clients, servers) else { continue };
         assert!(clients.peer_has_keys && !servers.peer_has_keys);
-        let number = obvia_via::reliable::Nonce { base: 1, sequence: 2 };
-        for (from, to) in [(&clients, &servers), (&servers, &clients)] {
+        let number = Nonce { base: 1, sequence: 2 };
+        for is_clients in [true, false] {
+            let (from, to) = if is_clients { (&mut clients, &mut servers) } else { (&mut servers, &mut clients) };
             let mut datagram = *b"datagram";
             let tag = from.cipher.seal(number, &mut datagram);
             assert!(to.cipher.open(number, &mut datagram, &tag) && datagram == *b"datagram");
             assert!(!from.cipher.open(number, &mut datagram, &tag));
         }
     }
+}
+
+/// Tests forward secrecy. An attacker knows all that follows from the password, and has recorded
+/// the legs.
+#[test]
+fn the_password_and_recorded_legs_do_not_lead_to_the_keys_of_packets() {
+    let (mut client, mut server) = (prover(AuthType::NTLM, "secret", PLACE), verifier(PLACE));
+    let (legs, _, guard) = exchange(&mut client, &mut server).unwrap();
+    let number = Nonce { base: 0, sequence: 0 };
+    let tag = guard.unwrap().cipher.seal(number, &mut b"datagram".to_owned());
+    let keys = [0, 3].map(|leg| Leg::from_wire(&legs[leg]).unwrap().key.unwrap());
+    for key in keys {
+        let guessed = Ephemeral::draw().unwrap().agree(key).unwrap();
+        let known = &client.transcript.legs;
+        let mut attacker = Packets::new(&*client.context, &guessed, known, Side::Server, Level::Integrity).unwrap();
+        assert!(!attacker.open(number, &mut b"datagram".to_owned(), &tag));
+    }
+}
+
+#[test]
+fn keys_of_low_order_end_the_proof_at_both_ends() {
+    let (mut client, mut server) = (prover(AuthType::NTLM, "secret", PLACE), verifier(PLACE));
+    let weaken = |leg: &mut Vec<u8>| leg[HEADER..][..PUBLIC_KEY].fill(0);
+    let mut begin = client.begin().unwrap();
+    let challenge = server.answer(&begin).unwrap().answer;
+    let proof = client.answer(&challenge).unwrap().leg();
+    let mut made = server.answer(&proof).unwrap().answer;
+    weaken(&mut made);
+    assert!(matches!(client.answer(&made), Err(SecurityError::Token(_))));
+    let (mut other, mut server) = (prover(AuthType::NTLM, "secret", PLACE), verifier(PLACE));
+    begin = other.begin().unwrap();
+    weaken(&mut begin);
+    let challenge = server.answer(&begin).unwrap().answer;
+    let proof = other.answer(&challenge).unwrap().leg();
+    assert!(matches!(server.answer(&proof), Err(SecurityError::Token(_))));
 }
 
 #[test]
@@ -147,7 +184,7 @@ fn clients_refuse_servers_without_a_valid_seal() {
 #[test]
 fn replayed_proof_legs_are_refused() {
     for kind in KINDS {
-        let (legs, _) = exchange(&mut prover(kind, "secret", PLACE), &mut verifier(PLACE)).unwrap();
+        let (legs, ..) = exchange(&mut prover(kind, "secret", PLACE), &mut verifier(PLACE)).unwrap();
         let mut server = verifier(PLACE);
         server.answer(&legs[0]).unwrap();
         assert!(server.answer(&legs[2]).is_err());
@@ -158,7 +195,7 @@ fn replayed_proof_legs_are_refused() {
 #[test]
 fn a_proof_leg_out_of_order_ends_the_proof() {
     for kind in KINDS {
-        let (legs, _) = exchange(&mut prover(kind, "secret", PLACE), &mut verifier(PLACE)).unwrap();
+        let (legs, ..) = exchange(&mut prover(kind, "secret", PLACE), &mut verifier(PLACE)).unwrap();
         for first in [&legs[1], &legs[2], &legs[3], &legs[4], &legs[5]] {
             let mut server = verifier(PLACE);
             assert!(server.answer(first).is_err());
@@ -218,14 +255,18 @@ fn meddled(client: &mut Prover, server: &mut Verifier, leg: usize, bit: usize) -
 
 #[test]
 fn proof_legs_round_trip_and_malformed_legs_are_refused() {
-    let leg = Leg { leg_kind: LegKind::Begin, kind: AuthType::NTLM, level: Some(Level::Privacy), token: &[1, 2, 3] };
+    let (leg_kind, level, key) = (LegKind::Begin, Some(Level::Privacy), Some([7; PUBLIC_KEY]));
+    let leg = Leg { leg_kind, kind: AuthType::NTLM, level, key, token: &[1, 2, 3] };
     let bytes = leg.to_wire();
-    assert_eq!(bytes, [1, 1, 10, 6, 3, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0]);
+    assert_eq!(bytes[..8], [2, 1, 10, 6, 3, 0, 0, 0]);
+    assert_eq!(bytes[8..40], [7; PUBLIC_KEY]);
+    assert_eq!(bytes[40..], [1, 2, 3, 0, 0, 0, 0, 0]);
     assert_eq!(Leg::from_wire(&bytes), Ok(leg));
     for length in 0..bytes.len() {
         assert!(Leg::from_wire(&bytes[..length]).is_err(), "{length} bytes");
     }
-    for (at, value) in [(0, 2), (1, 0), (1, 5), (1, 2), (2, 0), (3, 0), (3, 1), (3, 3), (4, 9), (7, 1), (15, 1)] {
+    for (at, value) in [(0, 1), (0, 3), (1, 0), (1, 5), (1, 2), (2, 0), (3, 0), (3, 1), (3, 3), (4, 9), (7, 1), (47, 1)]
+    {
         let mut bytes = bytes.clone();
         bytes[at] = value;
         assert!(Leg::from_wire(&bytes).is_err(), "{value} at {at}");

@@ -1,5 +1,6 @@
 //! The connections of a listener, whose clients may move.
 
+use crate::reliable::Claimed;
 use crate::sync::lock;
 use rustix::fd::OwnedFd;
 use std::collections::HashMap;
@@ -32,13 +33,18 @@ impl Connections {
         drop(removed);
     }
 
-    /// Whether the connection with these ids may move to `to`, which has to be another port of its
-    /// client's host. Access rules know the client by its host.
-    pub(super) fn may_move(&self, [own, client_id]: [u64; 2], to: SocketAddr) -> bool {
-        lock(&self.0).get(&own).is_some_and(|connection| {
-            let known = *lock(&connection.client);
-            connection.client_id == client_id && host(known) == host(to) && known != to
-        })
+    /// Judges a claim that the client of the connection with these ids is at `to` now. The
+    /// connection may move only to another port of its client's host: access rules know the client
+    /// by its host.
+    pub(super) fn judge(&self, [own, client_id]: [u64; 2], to: SocketAddr) -> Claimed {
+        let connections = lock(&self.0);
+        let Some(connection) = connections.get(&own) else { return Claimed::Unknown };
+        let known = *lock(&connection.client);
+        if connection.client_id == client_id && host(known) == host(to) && known != to {
+            Claimed::Allowed
+        } else {
+            Claimed::Forbidden
+        }
     }
 
     /// Has a connection send to `to`, and receive from there. `number` is that of the client's

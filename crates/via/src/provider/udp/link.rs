@@ -4,7 +4,8 @@ use super::connections::Connections;
 use super::reports::PortReports;
 use super::socket::{CAPABLE, CONGESTED, ask_for_marks, enlarge, receive_marked, send_mark};
 use crate::Error;
-use crate::reliable::{Link, Marks, moved};
+use crate::reliable::moved::{self, ClaimAnswer};
+use crate::reliable::{Link, Marks};
 use crate::sync::lock;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -105,14 +106,18 @@ impl UdpLink {
         u32::try_from(kept).unwrap_or(u32::MAX).max(1 << 16)
     }
 
-    /// Answers a datagram that gives this client a token for a new address. No engine takes such
-    /// datagrams.
-    fn answer_token(&self, datagram: &[u8]) {
-        if let (Side::Client, Some(ids)) = (&self.side, self.ids)
-            && let Some(answer) = moved::answer(ids, datagram)
-        {
-            let _ = rustix::net::send(&*self.fd, &answer, SendFlags::NOSIGNAL);
+    /// Processes the server's answer to a claim of this client that it may have moved. No engine
+    /// takes such datagrams.
+    fn take_answer(&self, datagram: &[u8]) -> Result<(), Error> {
+        let (Side::Client, Some(ids)) = (&self.side, self.ids) else { return Ok(()) };
+        match moved::answer(ids, datagram) {
+            Some(ClaimAnswer::Return(claim)) => {
+                let _ = rustix::net::send(&*self.fd, &claim, SendFlags::NOSIGNAL);
+            }
+            Some(ClaimAnswer::Unknown) => return Err(self.hint()),
+            None => {}
         }
+        Ok(())
     }
 
     fn receive_next(&mut self, into: &mut [u8]) -> Result<usize, Errno> {
@@ -167,7 +172,7 @@ impl Link for UdpLink {
         match self.receive_next(into) {
             Ok(length) => {
                 self.reports.received();
-                self.answer_token(&into[..length]);
+                self.take_answer(&into[..length])?;
                 Ok(Some(length))
             }
             Err(Errno::AGAIN | Errno::INTR) if self.reports.has_new() => Err(self.hint()),

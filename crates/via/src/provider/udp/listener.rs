@@ -34,7 +34,7 @@ impl UdpListener {
     fn take(&mut self, datagram: &[u8], Arrived { from, at, .. }: Arrived) -> Option<UdpIncoming> {
         let Self { socket, options, admission, connections } = self;
         let send = |answer: &[u8]| socket.send(answer, from, at);
-        if let Some((own, number)) = admission.moved(from, datagram, |ids| connections.may_move(ids, from), send) {
+        if let Some((own, number)) = admission.moved(from, datagram, |ids| connections.judge(ids, from), send) {
             connections.move_to(own, from, number);
         }
         let request = admission.take(from, datagram, send);

@@ -1,7 +1,9 @@
 //! Tests of protected datagrams.
 
 use super::*;
+use rustix::fd::OwnedFd;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The datagrams that an end has sent, and those that are on the way to it.
 #[derive(Debug, Default)]
@@ -43,12 +45,12 @@ fn toy_tag(key: u8, nonce: Nonce, bytes: &[u8]) -> [u8; TAG] {
 }
 
 impl Cipher for Toy {
-    fn seal(&self, nonce: Nonce, datagram: &mut [u8]) -> [u8; TAG] {
+    fn seal(&mut self, nonce: Nonce, datagram: &mut [u8]) -> [u8; TAG] {
         let tag = toy_tag(self.0, nonce, datagram);
         datagram.iter_mut().for_each(|byte| *byte = !*byte);
         tag
     }
-    fn open(&self, nonce: Nonce, datagram: &mut [u8], tag: &[u8; TAG]) -> bool {
+    fn open(&mut self, nonce: Nonce, datagram: &mut [u8], tag: &[u8; TAG]) -> bool {
         datagram.iter_mut().for_each(|byte| *byte = !*byte);
         toy_tag(self.1, nonce, datagram) == *tag
     }

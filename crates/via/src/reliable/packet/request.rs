@@ -13,8 +13,11 @@ pub(in crate::reliable) const MOVED_LENGTH: usize = HEADER + 8 + TOKEN;
 pub(super) const FIXED: usize = TOKEN_AT + TOKEN;
 /// The offset of the token in a request's body, in bytes.
 const TOKEN_AT: usize = 12;
-// The answer to a request whose source may be forged is shorter than any request.
+/// The length of a rejection without a text, in bytes.
+pub(in crate::reliable) const REJECTION_LENGTH: usize = HEADER;
+// The answer to a packet whose source may be forged is shorter than any such packet.
 const _: () = assert!(RETRY_LENGTH <= HEADER + FIXED && RETRY_LENGTH <= MOVED_LENGTH);
+const _: () = assert!(REJECTION_LENGTH <= MOVED_LENGTH);
 
 /// Bytes by which a requesting side shows that it has received them at its address. Only the
 /// accepting side knows what they mean. All zeros stand for no token.

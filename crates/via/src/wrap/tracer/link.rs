@@ -2,8 +2,7 @@
 
 use super::{Datagram, EventKind, Trace};
 use crate::Error;
-use crate::reliable::{Link, Marks};
-use rustix::fd::OwnedFd;
+use crate::reliable::{Link, forward_sleep, forward_wire};
 use std::sync::Arc;
 
 /// A link whose datagrams are recorded in a trace.
@@ -27,9 +26,8 @@ impl<L: Link> TracedLink<L> {
 }
 
 impl<L: Link> Link for TracedLink<L> {
-    fn mtu(&self) -> usize {
-        self.inner.mtu()
-    }
+    forward_wire!(link => link.inner);
+    forward_sleep!(link => link.inner);
 
     fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
         let outcome = self.inner.send(datagram);
@@ -49,37 +47,5 @@ impl<L: Link> Link for TracedLink<L> {
             Err(error) => self.note(EventKind::LinkFailed(error.to_string())),
         }
         outcome
-    }
-
-    fn file(&self) -> Option<Arc<OwnedFd>> {
-        self.inner.file()
-    }
-
-    fn opened(&mut self, ids: [u64; 2]) {
-        self.inner.opened(ids);
-    }
-
-    fn find_moved(&mut self) {
-        self.inner.find_moved();
-    }
-
-    fn send_marks(&mut self, sends: bool) {
-        self.inner.send_marks(sends);
-    }
-
-    fn read_marks(&mut self, reads: bool) {
-        self.inner.read_marks(reads);
-    }
-
-    fn marks(&self) -> Marks {
-        self.inner.marks()
-    }
-
-    fn peer(&self) -> String {
-        self.inner.peer()
-    }
-
-    fn local(&self) -> Option<String> {
-        self.inner.local()
     }
 }

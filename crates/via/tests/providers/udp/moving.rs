@@ -8,8 +8,11 @@ use obvia_via::{Access, Deadline, Descriptor, Reliability, Status, Vi, Waiting};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+/// The time after which a silent peer counts as gone. A slow machine may take long for what a test
+/// does meanwhile.
+const SILENCE: Duration = Duration::from_secs(10);
 /// The time between two looks of a translator at its sockets.
 const LOOK: Duration = Duration::from_micros(200);
 
@@ -18,7 +21,7 @@ struct Translator {
     inside: UdpSocket,
     /// The sockets towards the server, the current one last. The earlier ones receive no more.
     outside: Mutex<Vec<UdpSocket>>,
-    server: SocketAddr,
+    server: Mutex<SocketAddr>,
     /// The ids of the two ends, as the packets to them name them.
     server_id: AtomicU64,
     client_id: AtomicU64,
@@ -28,9 +31,13 @@ struct Translator {
 impl Translator {
     fn new(server: SocketAddr) -> Self {
         let inside = socket(Ipv4Addr::LOCALHOST);
-        let outside = Mutex::new(vec![socket(Ipv4Addr::LOCALHOST)]);
+        let (outside, server) = (Mutex::new(vec![socket(Ipv4Addr::LOCALHOST)]), Mutex::new(server));
         let [server_id, client_id] = [0; 2].map(AtomicU64::new);
         Self { inside, outside, server, server_id, client_id, is_over: AtomicBool::new(false) }
+    }
+
+    fn server(&self) -> SocketAddr {
+        *self.server.lock().unwrap()
     }
 
     fn address(&self) -> String {
@@ -50,11 +57,11 @@ impl Translator {
             while let Ok((length, from)) = self.inside.recv_from(&mut bytes) {
                 client = Some(from);
                 self.server_id.fetch_max(receiver(&bytes), Ordering::Relaxed);
-                outside.send_to(&bytes[..length], self.server).unwrap();
+                outside.send_to(&bytes[..length], self.server()).unwrap();
             }
             while let Ok((length, from)) = outside.recv_from(&mut bytes) {
                 self.client_id.fetch_max(receiver(&bytes), Ordering::Relaxed);
-                if let Some(client) = client.filter(|_| from == self.server) {
+                if let Some(client) = client.filter(|_| from == self.server()) {
                     self.inside.send_to(&bytes[..length], client).unwrap();
                 }
             }
@@ -89,8 +96,7 @@ fn passes(from: &mut (Side, Vi), to: &mut (Side, Vi), byte: u8) {
 /// The listener listens meanwhile.
 fn through_a_translator(work: impl FnOnce(&Translator, &mut (Side, Vi), &mut (Side, Vi))) {
     let end = || {
-        // A slow machine may take long for what the test does meanwhile.
-        let side = Side::new(&udp::Options { silence: Duration::from_secs(10), ..udp::Options::default() });
+        let side = Side::new(&udp::Options { silence: SILENCE, ..udp::Options::default() });
         let vi = side.vi(Reliability::ReliableDelivery, Waiting::Adaptive);
         (side, vi)
     };
@@ -154,10 +160,10 @@ fn a_claim_to_have_moved_needs_the_clients_host_and_a_token() {
         let first = claim(ids, [0; TOKEN]);
         let [stranger, guesser, neighbour, other] =
             [Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST].map(socket);
-        stranger.send_to(&first, translator.server).unwrap();
-        guesser.send_to(&claim([ids[0], ids[1] ^ 1], [0; TOKEN]), translator.server).unwrap();
+        stranger.send_to(&first, translator.server()).unwrap();
+        guesser.send_to(&claim([ids[0], ids[1] ^ 1], [0; TOKEN]), translator.server()).unwrap();
         let token = |socket: &UdpSocket, claim: &[u8]| {
-            socket.send_to(claim, translator.server).unwrap();
+            socket.send_to(claim, translator.server()).unwrap();
             let mut bytes = [0; 2000];
             let receive = || socket.recv(&mut bytes).ok();
             let length = ground::poll("the token arrives", receive);
@@ -180,5 +186,27 @@ fn a_claim_to_have_moved_needs_the_clients_host_and_a_token() {
         for socket in [&neighbour, &other] {
             assert!(socket.recv(&mut bytes).is_err(), "packets go to an address without a proof");
         }
+    });
+}
+
+/// A server is restarted on its port. Here, its packets go to a server that does not know the
+/// connection.
+#[test]
+fn a_client_of_a_restarted_server_learns_that_its_connection_is_unknown() {
+    let restarted = Side::new(&udp::Options::default());
+    let mut listener = restarted.nic.listen("127.0.0.1:0").unwrap();
+    through_a_translator(|translator, server, client| {
+        passes(client, server, 1);
+        *translator.server.lock().unwrap() = listener.address().parse().unwrap();
+        let source = filled(&client.0, &[1; 8]);
+        client.1.send.post(Descriptor::send().with_segment(&source, 0, 8)).unwrap();
+        let began = Instant::now();
+        let mut status = None;
+        while status.is_none() {
+            assert!(listener.wait(Deadline::Within(Duration::from_millis(1))).is_err());
+            status = client.1.send.done().map(|done| done.status());
+        }
+        assert_eq!(status, Some(Status::ConnectionLost));
+        assert!(began.elapsed() < SILENCE / 2, "{:?}", began.elapsed());
     });
 }

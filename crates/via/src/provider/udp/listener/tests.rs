@@ -117,6 +117,7 @@ fn first_datagrams() -> Vec<(String, Vec<u8>)> {
         ("an accept".to_owned(), packet_of(5, &Body::Accept { from: 5, offer: own_offer() })),
         ("a reject".to_owned(), packet_of(5, &Body::Reject { why: "no" })),
         ("a retry".to_owned(), packet_of(5, &Body::Retry { token: [1; TOKEN] })),
+        ("a claim to have moved".to_owned(), packet_of(5, &Body::Moved { from: 6, token: [0; TOKEN] })),
         ("an acknowledgement".to_owned(), packet_of(5, &Body::Ack { further: &[] })),
         ("a ping".to_owned(), packet_of(5, &Body::Ping)),
         ("a probe".to_owned(), packet_of(5, &Body::Probe)),

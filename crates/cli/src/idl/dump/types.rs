@@ -1,0 +1,92 @@
+//! Types and expressions as JSON.
+
+use obvia_idl::automation::Memory;
+use obvia_idl::model::{
+    Arith, Extent, Model, Object, Operand, Pointer, PointerClass, Type, Value as Constant, Varying,
+};
+use serde_json::{Value, json};
+
+/// Returns a type. `names` are the members or parameters that its expressions read.
+pub(super) fn ty(model: &Model, of: &Type, names: &[&str]) -> Value {
+    match of {
+        Type::Base(base) => json!({ "kind": "base", "name": base.idl() }),
+        Type::Enum(id) => json!({ "kind": "enum", "name": model.enums[id.0].name }),
+        Type::Struct(id) => json!({ "kind": "struct", "name": model.structs[id.0].name }),
+        Type::Union(id) => json!({ "kind": "union", "name": model.unions[id.0].name }),
+        Type::Fixed(element, count) => json!({ "kind": "array", "count": count, "of": ty(model, element, names) }),
+        Type::Pointer(pointer) => self::pointer(model, pointer, names),
+        Type::Interface(Object::Known(id)) => json!({ "kind": "interface", "name": model.interfaces[id.0].name }),
+        Type::Interface(Object::Unknown) => json!({ "kind": "interface", "name": "IUnknown" }),
+        Type::Interface(Object::IidIs(operand)) => {
+            json!({ "kind": "interface", "name": "IUnknown", "iid_is": self::operand(operand, names) })
+        }
+        Type::Void => json!({ "kind": "void" }),
+    }
+}
+
+fn pointer(model: &Model, pointer: &Pointer, names: &[&str]) -> Value {
+    let class = match pointer.class {
+        PointerClass::Ref => "ref",
+        PointerClass::Unique => "unique",
+        PointerClass::Full => "ptr",
+    };
+    let mut made = json!({ "kind": "pointer", "class": class, "to": ty(model, &pointer.to, names) });
+    match &pointer.extent {
+        Extent::One => {}
+        Extent::Text => made["string"] = true.into(),
+        Extent::Counted { size, length } => {
+            made["size_is"] = expression(size, names);
+            made["length_is"] = length.as_ref().map_or(Value::Null, |length| expression(length, names));
+        }
+    }
+    made
+}
+
+/// Returns an expression over members or parameters.
+pub(super) fn expression(of: &Arith, names: &[&str]) -> Value {
+    match of {
+        Arith::Const(value) => json!({ "value": value }),
+        Arith::Operand(operand) => self::operand(operand, names),
+        Arith::Unary(operator, inner) => json!({ "operator": operator, "operands": [expression(inner, names)] }),
+        Arith::Binary(operator, left, right) => {
+            json!({ "operator": operator, "operands": [expression(left, names), expression(right, names)] })
+        }
+        Arith::Ternary(condition, yes, no) => {
+            let operands = [condition, yes, no].map(|operand| expression(operand, names));
+            json!({ "operator": "?:", "operands": operands })
+        }
+    }
+}
+
+fn operand(of: &Operand, names: &[&str]) -> Value {
+    let name = names.get(of.index).copied().unwrap_or_default();
+    json!({ "operand": name, "index": of.index, "is_target": of.deref, "type": of.base.idl() })
+}
+
+/// Returns the elements of an array of fixed size that travel in NDR.
+pub(super) fn varying(of: Option<&Varying>, names: &[&str]) -> Value {
+    match of {
+        None => Value::Null,
+        Some(Varying::Text) => "string".into(),
+        Some(Varying::Length(length)) => expression(length, names),
+    }
+}
+
+/// Returns the value of a constant.
+pub(super) fn constant(of: &Constant) -> Value {
+    match of {
+        Constant::Int(value) => (*value).into(),
+        Constant::Float(value) => (*value).into(),
+        Constant::Text(text) => text.as_str().into(),
+    }
+}
+
+/// Returns the name of a type of Automation.
+pub(super) fn automation(of: Option<Memory>) -> Value {
+    match of {
+        None => Value::Null,
+        Some(Memory::Bstr) => "BSTR".into(),
+        Some(Memory::Variant) => "VARIANT".into(),
+        Some(Memory::SafeArray(element)) => json!({ "safearray": element }),
+    }
+}

@@ -1,0 +1,68 @@
+//! Comparison of an interface file with an older version: finds the changes that break programs
+//! made from the old one.
+//!
+//! Two interfaces correspond if they have the same uuid, or else the same name. Whenever the
+//! fingerprint of an interface differs from that of the old file there is a finding, because peers
+//! that were compiled from the old file refuse such an interface. Further findings concern source
+//! code, scripts and type libraries, which no fingerprint protects.
+
+mod aggregates;
+mod alignment;
+mod changes;
+mod comparison;
+mod declarations;
+mod interfaces;
+mod names;
+mod types;
+
+pub use changes::Kind;
+pub use comparison::Finding;
+
+use crate::compile::Compilation;
+use crate::model::{InterfaceId, canonical};
+use comparison::{Comparison, Pair};
+
+/// Returns the changes of `new` that break programs made from `old`. No finding means that the two
+/// versions are compatible.
+pub fn breaking_changes(old: &Compilation, new: &Compilation) -> Vec<Finding> {
+    let (old, new) = (&old.model, &new.model);
+    let mut comparison = Comparison::new(old, new);
+    let mut fingerprints = Vec::new();
+    for (at, found) in old.interfaces.iter().enumerate().filter(|(_, found)| !found.imported) {
+        match comparison.new_names.counterpart(found).map(InterfaceId) {
+            Some(id) => {
+                comparison.pair(Pair::Interface(InterfaceId(at), id));
+                fingerprints.push((InterfaceId(at), id));
+            }
+            None => {
+                let message = format!("the interface `{}` is gone", found.name);
+                comparison.report(Kind::InterfaceRemoved, None, message);
+            }
+        }
+    }
+    comparison.types_by_name();
+    comparison.constants();
+    comparison.typedefs();
+    while let Some(pair) = comparison.next_pair() {
+        match pair {
+            Pair::Struct(a, b) => comparison.structures(a, b),
+            Pair::Union(a, b) => comparison.unions(a, b),
+            Pair::Enum(a, b) => comparison.enumerations(a, b),
+            Pair::Interface(a, b) => comparison.interfaces(a, b),
+        }
+    }
+    comparison.removed_types();
+    comparison.libraries();
+    if comparison.findings.is_empty() {
+        for (a, b) in fingerprints {
+            if canonical::fingerprint(old, a) != canonical::fingerprint(new, b) {
+                let found = &new.interfaces[b.0];
+                let message = format!("the canonical text of `{}` differs: see `obvia idl --text`", found.name);
+                comparison.report(Kind::InterfaceChanged, Some(found.span), message);
+            }
+        }
+    }
+    let mut findings = comparison.findings;
+    findings.sort_by_key(|finding| finding.span.map(|span| (span.file, span.start)));
+    findings
+}

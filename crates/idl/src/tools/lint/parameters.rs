@@ -1,0 +1,142 @@
+//! Rules for parameters.
+
+use super::Findings;
+use super::rules::Rule;
+use crate::model::{
+    Arith, Base, Direction, Extent, Interface, Method, Model, Operand, Param, Pointer, PointerClass, Transfer, Type,
+};
+
+/// The largest structure, in bytes, that is passed by value without a finding.
+const VALUE_MAX: u32 = 128;
+
+/// Checks the methods of an interface.
+pub(super) fn check(model: &Model, interface: &Interface, findings: &mut Findings) {
+    for method in &interface.methods {
+        let name = format!("`{}.{}`", interface.name, method.name);
+        for param in &method.params {
+            values(model, param, &name, findings);
+            if !interface.local && param.memory.is_none() {
+                arrays(method, param, &name, findings);
+            }
+        }
+        if interface.dual {
+            results(method, &name, findings);
+        }
+    }
+}
+
+/// Checks what a parameter is, whatever the number of elements.
+fn values(model: &Model, param: &Param, method: &str, findings: &mut Findings) {
+    let subject = format!("the parameter `{}` of {method}", param.name);
+    match &param.ty {
+        Type::Struct(_) | Type::Union(_) => {
+            let (size, _) = model.layout(&param.ty);
+            if size > VALUE_MAX {
+                findings.add(Rule::LargeValue, param.span, format!("{subject} has {size} bytes"));
+            }
+        }
+        Type::Pointer(pointer) if pointer.class == PointerClass::Full => {
+            findings.add(Rule::FullPointer, param.span, format!("{subject} is a [ptr] pointer"));
+        }
+        _ => {}
+    }
+    let is_narrow = |pointer: &Pointer| {
+        let is_char = matches!(pointer.to, Type::Base(Base::Char | Base::Byte | Base::U8));
+        pointer.extent == Extent::Text && is_char
+    };
+    if levels(&param.ty).any(is_narrow) {
+        findings.add(Rule::NarrowText, param.span, format!("{subject} is a text of `char`"));
+    }
+}
+
+/// Checks the numbers of elements of a parameter.
+fn arrays(method: &Method, param: &Param, name: &str, findings: &mut Findings) {
+    let subject = format!("the array `{}` of {name}", param.name);
+    for pointer in levels(&param.ty) {
+        let Extent::Counted { size, length } = &pointer.extent else { continue };
+        let (mut unbounded, mut signed) = (None, None);
+        for count in [Some(size), length.as_ref()].into_iter().flatten() {
+            count.operands(&mut |operand| {
+                if let Some(counter) = method.params.get(operand.index) {
+                    if !is_bounded(operand, counter) {
+                        unbounded = unbounded.or(Some(counter));
+                    }
+                    if is_negative(operand, counter) {
+                        signed = signed.or(Some(counter));
+                    }
+                }
+            });
+        }
+        if let Some(counter) = signed {
+            let message = format!("`{}`, the number of elements of {subject}, may be negative", counter.name);
+            findings.add(Rule::SignedCount, counter.span, message);
+        }
+        let Some(counter) = unbounded.filter(|_| param.direction.is_out() && param.transfer == Transfer::Frame) else {
+            continue;
+        };
+        // Only the size reserves memory. The server gives it in results, and the client elsewhere.
+        let rule = if counter.direction == Direction::Out { Rule::UnboundedOut } else { Rule::UnboundedRoom };
+        let is_sent = rule == Rule::UnboundedRoom && counts_sent_elements(method, counter);
+        if has_operand(size, method, counter) && !is_sent {
+            findings.add(rule, param.span, format!("`{}` does not limit the size of {subject}", counter.name));
+        }
+    }
+}
+
+/// Whether a client sends as many elements as a number says, so that it cannot reserve more memory
+/// than it sends.
+fn counts_sent_elements(method: &Method, counter: &Param) -> bool {
+    let mut sent = method.params.iter().filter(|param| param.direction.is_in());
+    sent.any(|param| {
+        let counted = levels(&param.ty).filter_map(|pointer| match &pointer.extent {
+            Extent::Counted { size, length: None } => size.plain(),
+            _ => None,
+        });
+        counted.filter_map(|operand| method.params.get(operand.index)).any(|found| std::ptr::eq(found, counter))
+    })
+}
+
+fn has_operand(size: &Arith, method: &Method, counter: &Param) -> bool {
+    let mut is_found = false;
+    size.operands(&mut |operand| {
+        is_found |= method.params.get(operand.index).is_some_and(|param| std::ptr::eq(param, counter));
+    });
+    is_found
+}
+
+/// Whether the type or the range of a number keeps it small.
+fn is_bounded(operand: &Operand, param: &Param) -> bool {
+    param.range.is_some() || operand.base.size() <= 2
+}
+
+fn is_negative(operand: &Operand, param: &Param) -> bool {
+    let least = match param.range {
+        Some((least, _)) => i128::from(least),
+        None => operand.base.range().map_or(0, |(least, _)| least),
+    };
+    least < 0
+}
+
+/// Returns the pointers of a type, from the outside to the inside.
+fn levels(ty: &Type) -> impl Iterator<Item = &Pointer> {
+    std::iter::successors(pointer(ty), |outer| pointer(&outer.to))
+}
+
+fn pointer(ty: &Type) -> Option<&Pointer> {
+    match ty {
+        Type::Pointer(pointer) => Some(pointer),
+        _ => None,
+    }
+}
+
+/// Checks the results of a method that scripts call.
+fn results(method: &Method, name: &str, findings: &mut Findings) {
+    let mut results = method.params.iter().filter(|param| param.direction == Direction::Out);
+    if let (Some(only), None, Some(last)) = (results.next(), results.next(), method.params.last())
+        && std::ptr::eq(only, last)
+        && !only.retval
+    {
+        let message = format!("`{}` is the only result of {name}, and not its [retval]", only.name);
+        findings.add(Rule::MissingRetval, only.span, message);
+    }
+}

@@ -1,0 +1,42 @@
+//! Types and values in the notation of IDL, for messages.
+
+use crate::model::canonical::type_name;
+use crate::model::{Model, Type, Value};
+use std::fmt::Write;
+
+/// Returns a type in C's notation, without attributes: `long *[4]`.
+pub(super) fn type_text(model: &Model, ty: &Type) -> String {
+    let (mut inner, mut stars, mut bounds) = (ty, String::new(), String::new());
+    loop {
+        inner = match inner {
+            Type::Fixed(element, count) => {
+                let _ = write!(bounds, "[{count}]");
+                element
+            }
+            Type::Pointer(pointer) => {
+                stars.push('*');
+                &pointer.to
+            }
+            _ => break,
+        };
+    }
+    if matches!(inner, Type::Interface(_)) {
+        stars.push('*');
+    }
+    let space = if stars.is_empty() && bounds.is_empty() { "" } else { " " };
+    format!("{}{space}{stars}{bounds}", type_name(model, inner))
+}
+
+/// Returns a constant's value as IDL has it.
+pub(super) fn value_text(value: &Value) -> String {
+    match value {
+        Value::Int(value) => value.to_string(),
+        Value::Float(value) => format!("{value:?}"),
+        Value::Text(text) => format!("{text:?}"),
+    }
+}
+
+/// Returns the DISPID of a member in words.
+pub(super) fn id_text(id: Option<i32>) -> String {
+    id.map_or_else(|| "none".to_owned(), |id| id.to_string())
+}

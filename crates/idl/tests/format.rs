@@ -1,0 +1,138 @@
+//! Formatting: the normal form of each construct, and what it never changes.
+
+use obvia_idl::model::InterfaceId;
+use obvia_idl::syntax::{Element, Node, SyntaxKind, parse};
+use obvia_idl::tools::format::format;
+use obvia_idl::{Compilation, Compiler, canonical};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+fn formatted(text: &str) -> String {
+    let made = format(Path::new("x.idl"), text).unwrap_or_else(|failure| panic!("{failure}"));
+    let again = format(Path::new("x.idl"), &made).unwrap_or_else(|failure| panic!("{failure}"));
+    assert_eq!(again, made, "formatted twice");
+    let (before, after) = (structure(text), structure(&made));
+    for (line, (before, after)) in before.lines().zip(after.lines()).enumerate() {
+        assert_eq!(after, before, "line {line} of the structure of:\n{text}\n\n{made}");
+    }
+    assert_eq!(after.len(), before.len());
+    made
+}
+
+/// Returns the tree as text, without blanks. The lines of comments are trimmed.
+fn structure(text: &str) -> String {
+    let (tree, _) = parse(text);
+    let mut dump = String::new();
+    write_node(tree.root(), 0, &mut dump);
+    dump
+}
+
+fn write_node(node: Node<'_>, depth: usize, dump: &mut String) {
+    let _ = writeln!(dump, "{:depth$}{:?}", "", node.kind());
+    if node.kind() == SyntaxKind::Skipped {
+        let _ = writeln!(dump, "{:?}", node.text().trim());
+        return;
+    }
+    for child in node.children() {
+        match child {
+            Element::Token(token) if token.kind() == SyntaxKind::Space => {}
+            Element::Token(token) => {
+                let lines: Vec<&str> = token.text().trim_end().lines().map(str::trim).collect();
+                let _ = writeln!(dump, "{:depth$} {lines:?}", "");
+            }
+            Element::Node(node) => write_node(node, depth + 1, dump),
+        }
+    }
+}
+
+/// Returns the canonical texts of all interfaces.
+fn meaning(compilation: &Compilation) -> Vec<String> {
+    let all = 0..compilation.model.interfaces.len();
+    all.map(|at| canonical::text(&compilation.model, InterfaceId(at))).collect()
+}
+
+#[test]
+fn each_construct_has_a_normal_form() {
+    let text = include_str!("format/before.idl");
+    let expected = include_str!("format/after.idl");
+    let made = formatted(text);
+    assert!(made == expected, "{made}");
+    assert_eq!(formatted(&made), made);
+}
+
+#[test]
+fn line_ends_and_byte_order_marks_stay() {
+    assert_eq!(
+        formatted("\u{feff}const long A=1;\r\nconst long B=2;"),
+        "\u{feff}const long A = 1;\r\nconst long B = 2;\r\n"
+    );
+    assert_eq!(formatted(""), "");
+    assert_eq!(formatted("  \n\n"), "");
+}
+
+#[test]
+fn faulty_files_are_refused() {
+    let failure = format(Path::new("x.idl"), "interface I {").expect_err("not closed");
+    assert!(failure.to_string().contains("x.idl:1:"), "{failure}");
+}
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder of the repository") {
+        let path = entry.expect("readable").path();
+        let name = path.file_name().unwrap_or_default();
+        if path.is_dir() && name != "target" && !name.to_string_lossy().starts_with('.') {
+            files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "idl") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn formatting_keeps_the_meaning_of_every_idl_file_of_the_repository() {
+    let mut found = Vec::new();
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), &mut found);
+    let (mut formats, mut compiles) = (0, 0);
+    for path in &found {
+        let text = std::fs::read_to_string(path).expect("readable");
+        if format(path, &text).is_err() {
+            continue;
+        }
+        let made = formatted(&text);
+        formats += 1;
+        if let Ok(before) = Compiler::new().check(path) {
+            let after = Compiler::new().check_text(path, &made).unwrap_or_else(|failure| panic!("{failure}"));
+            assert_eq!(meaning(&after), meaning(&before), "{}", path.display());
+            compiles += 1;
+        }
+    }
+    assert!(formats > 40 && compiles > 40, "{formats} and {compiles} of {} files", found.len());
+}
+
+#[test]
+fn formatting_keeps_the_meaning_without_any_blanks_of_the_author() {
+    let mut found = Vec::new();
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), &mut found);
+    let mut formats = 0;
+    for path in &found {
+        let text = std::fs::read_to_string(path).expect("readable");
+        // Every blank becomes a line end, or every line end becomes a blank where no comment and no
+        // directive needs it.
+        let (tree, _) = parse(&text);
+        for blank in ["\n", " ", "\n\n\n", "\t\r\n "] {
+            let spaced: String = tree
+                .tokens()
+                .map(|token| match token.kind() {
+                    SyntaxKind::Space if !token.text().contains('\n') || blank.contains('\n') => blank,
+                    SyntaxKind::Space => "\n",
+                    _ => token.text(),
+                })
+                .collect();
+            if format(path, &spaced).is_ok() {
+                formatted(&spaced);
+                formats += 1;
+            }
+        }
+    }
+    assert!(formats > 150, "{formats}");
+}
