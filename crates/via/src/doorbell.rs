@@ -8,7 +8,9 @@
 //! no wake-up is lost. Where both sides only poll, neither flag nor bell changes.
 //!
 //! A receiver that waits without a thread has the flag [`PARKED`], which it sets by
-//! [`begin_sleep`]. A sender that finds this flag calls the receiver over a socket.
+//! [`begin_sleep`]. A sender that finds this flag calls the receiver over a socket. Before the
+//! receiver looks for a message, it consumes the calls that have arrived, since each may be the
+//! call for the message that it finds, or for one that comes later.
 //!
 //! A fourth word, the state, belongs to the sleeper's process. Its other threads interrupt a sleep
 //! by it.
@@ -57,7 +59,8 @@ pub const PARKED: u32 = 2;
 
 /// Whether the sender has to call the peer over a socket, after [`must_ring`] has returned true.
 ///
-/// The flag may have changed since. If the peer has parked meanwhile, it has seen the message.
+/// A receiver looks for a message once more after it has set the flag. So if it sets the flag
+/// between the two functions, it finds the message, and needs no call.
 #[inline]
 pub fn is_parked(peer_sleeps: &AtomicU32) -> bool {
     peer_sleeps.load(Ordering::Relaxed) == PARKED

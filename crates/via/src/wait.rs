@@ -40,9 +40,6 @@ pub(crate) struct SpinBudget {
     polls: u32,
     until_probe: u32,
     interval: u32,
-    /// The number of successive waits that ended without a message. After one the peer is probably
-    /// idle still.
-    fruitless: u32,
 }
 
 impl SpinBudget {
@@ -52,7 +49,7 @@ impl SpinBudget {
         static ALONE: OnceLock<bool> = OnceLock::new();
         let alone = *ALONE.get_or_init(|| std::thread::available_parallelism().is_ok_and(|cores| cores.get() == 1));
         let (interval, _) = PROBE_INTERVAL;
-        Self { policy, polls: if alone { SPIN_MIN } else { SPIN_MAX }, until_probe: interval, interval, fruitless: 0 }
+        Self { policy, polls: if alone { SPIN_MIN } else { SPIN_MAX }, until_probe: interval, interval }
     }
 
     /// Returns the number of polls before a sleep; `None` for unlimited.
@@ -60,7 +57,6 @@ impl SpinBudget {
         match self.policy {
             Waiting::Poll => None,
             Waiting::Block => Some(0),
-            Waiting::Adaptive if self.fruitless > 0 => Some(0),
             Waiting::Adaptive if self.until_probe == 0 => Some(SPIN_MAX),
             Waiting::Adaptive => Some(self.polls),
         }
@@ -87,18 +83,11 @@ impl SpinBudget {
     /// Notes that a message arrived while the thread polled.
     pub(crate) fn polling_paid(&mut self) {
         let (interval, _) = PROBE_INTERVAL;
-        *self = Self { policy: self.policy, polls: SPIN_MAX, until_probe: interval, interval, fruitless: 0 };
-    }
-
-    /// Notes that the wait ended without a message: at its limit, or by an interruption. The next
-    /// wait sleeps at once, unless the policy is to poll.
-    pub(crate) fn ended_without_message(&mut self) {
-        self.fruitless = self.fruitless.saturating_add(1);
+        *self = Self { policy: self.policy, polls: SPIN_MAX, until_probe: interval, interval };
     }
 
     /// Notes that the thread had to sleep, and for how long.
     pub(crate) fn slept(&mut self, took: Duration) {
-        self.fruitless = 0;
         if took >= IDLE {
             return;
         }
@@ -189,20 +178,6 @@ mod tests {
             budget.slept(IDLE);
         }
         assert_eq!(budget.polls(), Some(SPIN_MAX));
-    }
-
-    #[test]
-    fn a_wait_without_message_makes_the_next_one_sleep_at_once() {
-        let mut budget = adaptive();
-        for _ in 0..2 {
-            budget.ended_without_message();
-            assert_eq!(budget.polls(), Some(0));
-        }
-        budget.slept(IDLE);
-        assert_eq!(budget.polls(), Some(SPIN_MAX), "a message has ended the sleep");
-        let mut patient = SpinBudget::new(Waiting::Poll);
-        patient.ended_without_message();
-        assert_eq!(patient.polls(), None);
     }
 
     #[test]

@@ -111,19 +111,9 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn sleep(&self, wire: &Wire, ticket: u32, span: Duration) -> Result<(), Error>;
     /// Ends a sleep, or cancels an announced one.
     fn end_sleep(&self, wire: &Wire);
-    /// Whether the connection can wait for the peer's next message without a thread.
-    fn is_parkable(&self) -> bool {
-        false
-    }
-    /// Prepares such a wait. The caller looks for a message again before it parks the connection.
-    /// Returns false where the system has no means for that.
-    fn prepare_to_park(&self, _wire: &Wire) -> Result<bool, Error> {
-        Ok(false)
-    }
-    /// Calls `resume` with the window, on another thread, when there is a message or another reason
-    /// to look.
-    fn park(&self, _wire: &Wire, window: Window, resume: Resume) {
-        resume(window);
+    /// Returns the carrier's way of waiting without a thread, if it has one.
+    fn parking(&self) -> Option<&dyn Parking> {
+        None
     }
     /// Wakes the thread that waits for the peer's messages, or resumes the parked connection.
     fn wake(&self, wire: &Wire);
@@ -168,6 +158,17 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn local(&self) -> Option<&str>;
     /// Ends the connection from this side.
     fn end(&self, wire: &Wire);
+}
+
+/// A carrier's way of waiting for the peer's next message without a thread.
+pub(crate) trait Parking {
+    /// Announces such a wait to the peer, and consumes the calls of earlier waits. The caller looks
+    /// for a message again before it parks the connection. Returns false where the system lacks the
+    /// means.
+    fn prepare(&self, wire: &Wire) -> Result<bool, Error>;
+    /// Calls `resume` with the window, on another thread, when there is a message or another reason
+    /// to go on.
+    fn park(&self, wire: &Wire, window: Window, resume: Resume);
 }
 
 /// The function that goes on with a parked connection.
@@ -329,30 +330,32 @@ impl Window {
         self.wire.carrier.guard(guard)
     }
 
-    /// Whether the connection can wait for messages without a thread: over shared memory, unless
-    /// the policy is to poll.
+    /// Whether the connection can wait for messages without a thread: at the accepting end of a
+    /// connection over shared memory, unless the policy is to poll.
     pub fn is_parkable(&self) -> bool {
-        self.rx.may_sleep() && self.wire.carrier.is_parkable()
+        self.rx.may_sleep() && self.wire.carrier.parking().is_some()
     }
 
-    /// Prepares to wait for the next message without a thread, where [`Self::is_parkable`] returns
-    /// true. Returns false if a message or an interruption is there.
+    /// Announces to the peer that the connection will wait without a thread. Returns false if the
+    /// connection has a message or an interruption, cannot be parked, or cannot be parked for now.
     pub fn prepare_to_park(&self) -> bool {
         self.rx.prepare_to_park()
     }
 
     /// Waits for the next message without a thread, after [`Self::prepare_to_park`] has returned
-    /// true. Calls `resume` on another thread when the peer has sent something or is gone, or an
-    /// [`Alarm`] was rung. `resume` has to wait for the message as usual, since it may be called
-    /// for other reasons.
+    /// true. Calls `resume`, on a thread of its own, when the peer has sent a message or is gone,
+    /// or an [`Alarm`] was rung. `resume` has to wait for the message as usual, since it may be
+    /// called for other reasons.
     pub fn park(self, resume: impl FnOnce(Self) + Send + 'static) {
-        let wire = Arc::clone(&self.wire);
-        wire.carrier.park(&wire, self, Box::new(resume));
+        self.park_boxed(Box::new(resume));
     }
 
-    /// Ends the wait without a thread.
-    pub(crate) fn end_sleep(&self) {
-        self.wire.carrier.end_sleep(&self.wire);
+    pub(crate) fn park_boxed(self, resume: Resume) {
+        let wire = Arc::clone(&self.wire);
+        match wire.carrier.parking() {
+            Some(parking) => parking.park(&wire, self, resume),
+            None => resume(self),
+        }
     }
 
     /// Returns the counters so far.

@@ -259,12 +259,6 @@ impl Caller {
     }
 }
 
-/// Ends the role of the thread's caller, whose next call another thread may perform.
-pub(super) fn leave() {
-    // A thread that ends has no caller any more.
-    let _ = CALLER.try_with(|current| current.borrow_mut().leave());
-}
-
 /// Takes back the references of a response that ends as a fault.
 pub(crate) fn take_back_sent() {
     if let Some(caller) = caller() {

@@ -1,6 +1,6 @@
 //! One connection and its dispatch: by the runtime's loop, or by a loop that the program owns.
 
-use super::caller::{self, Caller, PrincipalSource};
+use super::caller::{Caller, PrincipalSource};
 use super::exporter::Exporter;
 use super::presence::{Identity, Presence};
 use super::refused_references;
@@ -12,14 +12,13 @@ use crate::protocol::own_calls;
 use crate::server::association::AssociationClient;
 use crate::server::dispatch::Dispatch;
 use crate::server::exports::Target;
-use crate::types::threads;
 use obvia_rpc::co::Denial;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::security::Authenticated;
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::{self, Answer, Arrived, ServerCall, Service, TargetId, serve, serve_until_silent};
+use obvia_rpc::vi_call::{self, Answer, Arrived, ServerCall, Service, TargetId, serve, serve_next, serve_until_silent};
 use obvia_via::window::{Alarm, Peer, Window};
-use obvia_via::{Ended, Error as ViError, Milliseconds};
+use obvia_via::{Ended, Error as ViError, Milliseconds, Seconds};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -255,40 +254,59 @@ pub unsafe fn set_loop(function: Option<Loop>) {
     *LOOP.lock().unwrap_or_else(PoisonError::into_inner) = function;
 }
 
-/// The silence of a client after which its connection waits without a thread. The wake-up of such a
-/// connection takes a tenth longer than that of a thread, so clients that call often keep theirs.
+/// The silence of a client after which its connection waits without a thread. A connection with a
+/// thread answers sooner, so that of a client which calls often keeps it.
 const SILENCE: Milliseconds<100> = Milliseconds;
+/// The time until the next attempt to park a connection after an attempt that has failed.
+const RETRY: Seconds<60> = Seconds;
 
-/// Serves a connection on this thread, and then on others, until it ends. Where possible, the
-/// connection waits without a thread while the client is silent.
-fn serve_between_silences(mut window: Window, mut connection: Connection) {
+/// Serves a connection until it ends, on this thread and, after each silence of the client, on
+/// another one. `last` is the end of the wait before.
+fn serve_between_silences(mut window: Window, mut connection: Connection, last: vi_call::Served) {
+    let mut outcome: Result<_, Box<ViError>> = Ok(last);
+    let why = loop {
+        outcome = match outcome {
+            Err(why) => break *why,
+            Ok(vi_call::Served::Message) => {
+                let silence = serve_until_silent(&mut window, &mut connection, SILENCE);
+                silence.map(|()| vi_call::Served::Silence)
+            }
+            Ok(_) if window.prepare_to_park() => return window.park(|window| resume(window, connection)),
+            // There is a message or an alarm, or the system lacks the means.
+            Ok(_) => serve_next(&mut window, &mut connection, RETRY),
+        };
+    };
+    end(window, connection, &why);
+}
+
+/// Serves a connection that was parked, on a thread of its own. If there is no message, the
+/// connection parks again at once.
+fn resume(mut window: Window, mut connection: Connection) {
     if let Some(caller) = &connection.caller {
         caller.enter();
     }
-    let why = loop {
-        let why = if window.is_parkable() {
-            serve_until_silent(&mut window, &mut connection, SILENCE)
-        } else {
-            serve(&mut window, &mut connection)
-        };
-        if !matches!(why, ViError::TimedOut) {
-            break why;
-        }
-        if window.prepare_to_park() {
-            caller::leave();
-            threads::give_back();
-            return window.park(move |window| serve_between_silences(window, connection));
-        }
-    };
-    connection.note_end(&why);
-    drop(window);
+    match serve_next(&mut window, &mut connection, Milliseconds::<0>) {
+        Ok(served) => serve_between_silences(window, connection, served),
+        Err(why) => end(window, connection, &why),
+    }
 }
 
-/// Serves a connection until it ends, on this thread and others.
-pub(super) fn serve_connection(window: Window, connection: Connection) {
+fn end(window: Window, connection: Connection, why: &ViError) {
+    connection.note_end(why);
+    drop(window);
+    drop(connection);
+}
+
+/// Serves a connection until it ends: by the program's loop if there is one, otherwise by the
+/// runtime's.
+pub(super) fn serve_connection(mut window: Window, mut connection: Connection) {
     let own = *LOOP.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(own) = own else {
-        return serve_between_silences(window, connection);
+        if window.is_parkable() {
+            return serve_between_silences(window, connection, vi_call::Served::Message);
+        }
+        let why = serve(&mut window, &mut connection);
+        return end(window, connection, &why);
     };
     let window = NonNull::from(Box::leak(Box::new(window)));
     let served = Box::new(Served { connection, call: None, is_oneway: false, window });

@@ -2,7 +2,7 @@
 
 use crate::types::error::{Error, Result, code};
 use obvia_via::Error as ViError;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The pause of a thread that accepts or receives after its listener failed.
@@ -10,22 +10,6 @@ pub(crate) const BREATHER: Duration = Duration::from_millis(50);
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The function that gives back what a thread keeps between its calls.
-static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
-
-/// Sets the function that gives back what a thread keeps between its calls. Only the first call has
-/// an effect.
-pub(crate) fn set_give_back(give_back: fn()) {
-    GIVE_BACK.get_or_init(|| give_back);
-}
-
-/// Gives back what this thread keeps between its calls, because it will serve another connection.
-pub(crate) fn give_back() {
-    if let Some(give_back) = GIVE_BACK.get() {
-        give_back();
-    }
 }
 
 /// Repeats `work` on a thread of its own for the lifetime of the process, with a pause after each

@@ -255,43 +255,63 @@ pub trait Service {
 /// of the connection interrupt the wait.
 const IDLE: Seconds<3600> = Seconds;
 
+/// The end of a wait for a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Served {
+    /// A message was served.
+    Message,
+    /// An alarm was rung, and the service has tidied up.
+    Alarm,
+    /// No message came within the limit.
+    Silence,
+}
+
 /// Serves a connection until it ends, and returns the reason.
 pub fn serve<S: Service>(window: &mut Window, service: &mut S) -> ViError {
     loop {
-        match serve_until_silent(window, service, IDLE) {
-            ViError::TimedOut => {}
-            why => return why,
-        }
-    }
-}
-
-/// Serves a connection until no message comes within `limit`, or until the connection ends, and
-/// returns the reason.
-#[inline]
-pub fn serve_until_silent<S: Service>(window: &mut Window, service: &mut S, limit: impl Limit) -> ViError {
-    loop {
-        if let Err(why) = serve_next(window, service, limit) {
+        if let Err(why) = serve_next(window, service, IDLE) {
             return *why;
         }
     }
 }
 
-/// Serves the next message.
+/// Serves a connection until no message comes within `limit`.
 ///
 /// # Errors
 ///
-/// [`ViError::TimedOut`] if none came. Otherwise the peer ended the connection or broke its rules,
-/// and the caller has to end the connection.
+/// As for [`serve_next`].
+#[inline]
+pub fn serve_until_silent<S: Service>(
+    window: &mut Window,
+    service: &mut S,
+    limit: impl Limit,
+) -> Result<(), Box<ViError>> {
+    while serve_next(window, service, limit)? != Served::Silence {}
+    Ok(())
+}
+
+/// Serves the next message, or tidies up.
+///
+/// # Errors
+///
+/// If the peer ended the connection or broke its rules. The caller has to end the connection.
 #[inline(always)]
-pub fn serve_next<S: Service>(window: &mut Window, service: &mut S, limit: impl Limit) -> Result<(), Box<ViError>> {
+pub fn serve_next<S: Service>(window: &mut Window, service: &mut S, limit: impl Limit) -> Result<Served, Box<ViError>> {
     match next_call(window, service, &mut None, limit) {
         Ok(call) => {
             let answer = service.dispatch(call);
             call.publish(answer);
-            Ok(())
+            Ok(Served::Message)
         }
-        Err(attended) => attended.acknowledge(window),
+        Err(Other::None(served)) => Ok(served),
+        Err(Other::Attended(attended)) => attended.acknowledge(window).map(|()| Served::Message),
     }
+}
+
+/// The end of a wait for a message, other than a call with a response.
+enum Other {
+    None(Served),
+    Attended(Attended),
 }
 
 /// Receives the next message and returns it if it is a call with a response. Handles all other
@@ -302,8 +322,8 @@ fn next_call<'p, 'a, S: Service>(
     service: &mut S,
     place: &'p mut Option<ServerCall<'a>>,
     limit: impl Limit,
-) -> Result<&'p mut ServerCall<'a>, Attended> {
-    Err(match receive_within(window, place, limit) {
+) -> Result<&'p mut ServerCall<'a>, Other> {
+    Err(Other::Attended(match receive_within(window, place, limit) {
         Ok(Arrived::Call(call)) => return Ok(call),
         Ok(Arrived::Oneway(call)) => {
             service.is_oneway();
@@ -312,12 +332,13 @@ fn next_call<'p, 'a, S: Service>(
             Attended::Unanswered
         }
         Ok(Arrived::Other(message, tx)) => serve_other(service, &message, tx),
+        Err(error) if matches!(*error, ViError::TimedOut) => return Err(Other::None(Served::Silence)),
         Err(error) if matches!(*error, ViError::Cancelled) => {
             service.tidy();
-            Attended::Answered
+            return Err(Other::None(Served::Alarm));
         }
         Err(error) => Attended::Refused(error),
-    })
+    }))
 }
 
 /// A received message.
@@ -393,8 +414,7 @@ impl<'a> ServerCall<'a> {
 #[derive(Debug)]
 #[must_use]
 pub enum Attended {
-    /// The peer knows that its message was taken, because it got an answer; or there was no
-    /// message.
+    /// The peer knows that its message was taken, because it got an answer.
     Answered,
     /// The message got no answer, so the peer does not know that it was taken.
     Unanswered,

@@ -213,7 +213,8 @@ impl Peer {
         Some(Self { files: Files::Named, named: vec![file], ..Self::of(socket, own, fd, theirs) })
     }
 
-    fn of(socket: UnixStream, own: Segment, own_fd: OwnedFd, theirs: Segment) -> Self {
+    /// Creates a peer whose greetings have been exchanged.
+    pub(crate) fn of(socket: UnixStream, own: Segment, own_fd: OwnedFd, theirs: Segment) -> Self {
         let oxid = fresh_oxid();
         Self {
             socket,
@@ -251,7 +252,7 @@ impl Peer {
         if self.files != Files::Passed {
             return self.send_on_socket(&[0]);
         }
-        if self.theirs.u32(SLEEP).load(Ordering::SeqCst) == PARKED {
+        if self.is_peer_parked() {
             self.send_on_socket(&wire::CALL_NOTE);
         }
         let _ = rustix::thread::futex::wake(bell, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
@@ -262,12 +263,15 @@ impl Peer {
         let _ = rustix::net::send(&self.socket, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
     }
 
+    /// Whether the peer's connection is parked.
+    pub(crate) fn is_peer_parked(&self) -> bool {
+        self.theirs.u32(SLEEP).load(Ordering::SeqCst) == PARKED
+    }
+
     /// Waits until the peer's connection is parked.
     #[track_caller]
     pub(crate) fn await_parked(&self) {
-        crate::scene::await_that("the connection is parked", || {
-            self.theirs.u32(SLEEP).load(Ordering::SeqCst) == PARKED
-        });
+        crate::scene::await_that("the connection is parked", || self.is_peer_parked());
     }
 
     /// Writes a slot as given, and rings the doorbell.

@@ -192,11 +192,9 @@ impl Process {
         // Other threads of a virtual machine start and end at any time. The poller starts when a
         // connection is idle for the first time, for example because the witness got no processor
         // for some seconds.
-        // The threads that wait for parked connections come and go.
         let is_counted = |task: &std::fs::DirEntry| {
             let name = std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
-            let is_own = !self.is_virtual_machine || name.starts_with("obvia");
-            is_own && !["obvia-pool", "obvia-poller"].contains(&name.trim_end())
+            !self.is_virtual_machine || name.starts_with("obvia") && name.trim_end() != "obvia-poller"
         };
         let maps = std::fs::read_to_string(format!("{place}/maps")).unwrap_or_default();
         let mappings = maps.lines().filter(|line| line.contains("/memfd:") || line.contains("/.obvia-")).count();
@@ -504,7 +502,8 @@ impl Scene {
             // poller those of its selector.
             before.files += 12;
         } else {
-            // The descriptors on which the parked connections wait.
+            // The threads that wait for parked connections, and the descriptors on which they wait.
+            before.threads += 2;
             before.files += 2;
         }
         let started = Instant::now();

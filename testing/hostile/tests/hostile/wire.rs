@@ -31,10 +31,10 @@ pub(crate) type Target = (u32, u32);
 /// The runtime's own target.
 pub(crate) const SYSTEM: Target = (0, 0);
 
-/// Returns a greeting: magic, version, slots, flags (the sender will be quiet for long, and calls
-/// parked peers), bytes of area 0.
+/// Returns a greeting: magic, version, slots, flags (the sender will be quiet for long), bytes of
+/// area 0.
 pub(crate) fn greeting(area: u64) -> Vec<u8> {
-    let words = [0x4956_424f, 1, 16, 2 | 8, area as u32, (area >> 32) as u32];
+    let words = [0x4956_424f, 2, 16, 2, area as u32, (area >> 32) as u32];
     words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect()
 }
 

@@ -9,7 +9,6 @@ use crate::protocol::call_context;
 use crate::protocol::own_calls;
 use crate::types::deadline::{self, set_prepare};
 use crate::types::error::Result;
-use crate::types::threads::set_give_back;
 use obvia_rpc::vi_call::Channel;
 use std::cell::{Cell, RefCell};
 use std::ptr;
@@ -78,21 +77,11 @@ impl Drop for Others {
     fn drop(&mut self) {
         let at_hand = Calls::with(Calls::take_from_hand);
         Calls::with(|calls| shared::leave(&calls.regions));
-        give_back(self.0.take().into_iter().chain(at_hand));
+        let all = self.0.take().into_iter().chain(at_hand);
+        // If the thread ends with cancellers set, they may still interrupt the channels that the
+        // thread used.
+        all.filter(|owned| !owned.alarmed.get()).for_each(|owned| owned.give_back());
     }
-}
-
-/// Returns channels to their links' pools. If the thread has cancellers set, they may still
-/// interrupt the channels that the thread used, which are closed.
-fn give_back(all: impl Iterator<Item = Box<OwnedChannel>>) {
-    all.filter(|owned| !owned.alarmed.get()).for_each(|owned| owned.give_back());
-}
-
-/// Returns all channels of this thread to their links' pools.
-fn give_all_back() {
-    let at_hand = Calls::with(Calls::take_from_hand);
-    let others = Others::with(RefCell::take).unwrap_or_default();
-    give_back(others.into_iter().chain(at_hand));
 }
 
 impl Others {
@@ -125,7 +114,6 @@ pub(super) fn obtain(link: &Arc<Link>) -> Result<Box<OwnedChannel>> {
         None => {
             let channel = link.take_channel(deadline::of_thread())?;
             set_prepare(prepare_again);
-            set_give_back(give_all_back);
             Box::new(OwnedChannel { link: Arc::downgrade(link), channel, alarmed: Cell::new(false) })
         }
     };

@@ -1,15 +1,17 @@
 //! Carrying over shared memory, besides loads and stores: waking sleepers, and passing areas.
 
 use super::directory::local_process;
-use super::futex::PeerWord;
-use super::socket::{receive_with_any, send_with_fd};
+use super::futex::{Futexes, PeerWord};
+use super::parking::Parked;
+use super::socket::{peer_pid, receive_with_any, send_with_fd};
 use super::{futex, mapping, named, parking, pulse};
 use crate::doorbell::{PARKED, begin_sleep, end_sleep, is_parked, prepare_sleep};
 use crate::sync::lock;
-use crate::window::{Carrier, Mapping, OwnRegion, Peer, PeerRegion, Resume, Window, Wire};
+use crate::window::{Carrier, Mapping, OwnRegion, Parking, Peer, PeerRegion, Resume, Window, Wire};
 use crate::{Deadline, Error, Violation, layout};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fd::OwnedFd;
+use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown};
 use rustix::time::Timespec;
 use std::mem::MaybeUninit;
@@ -22,10 +24,10 @@ const NOTE: usize = 16;
 /// sleep on the socket, or a name, which is a note followed by the number of a file descriptor.
 const CALL: u8 = 0;
 const NAMED: u8 = 1;
-/// The kind of a note without a file: a call of a peer that is parked.
+/// The kind of a note without a file: a call, which resumes a parked connection.
 const CALL_NOTE: u32 = 3;
-/// The maximum number of messages on the socket that are consumed before a connection parks. A peer
-/// that sends more resumes the connection at once.
+/// The maximum number of messages on the socket that are consumed before a connection parks. The
+/// rest causes an event, at which as many are consumed.
 const CONSUMED_MAX: usize = 64;
 /// The maximum number of notes that have arrived and that no message has asked for. A peer passes
 /// areas and regions right before the message that names them.
@@ -39,9 +41,19 @@ pub(super) struct Socket {
     pub(super) number: pulse::Number,
     peer: Peer,
     sleep: Sleep,
+    /// The side of this process. Only the acceptor parks, and only the connector calls a parked
+    /// peer.
+    side: Side,
     // Notes that arrived before they were asked for. An area and a region may be under way at a
     // time, and be asked for in the other order.
     waiting: Mutex<Vec<Note>>,
+}
+
+/// A side of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Acceptor,
+    Connector,
 }
 
 /// The way by which the two sides of a connection sleep and wake each other.
@@ -49,10 +61,7 @@ pub(super) struct Socket {
 pub(super) enum Sleep {
     /// Sleeping on the bell in the peer's segment, and on the state of the connection, by which
     /// threads of this process end the sleep.
-    OnWord {
-        /// Whether the peer calls this side over the socket while the connection is parked.
-        is_called: bool,
-    },
+    OnWord,
     /// Sleeping on the socket, for a peer that can neither sleep on a word nor pass files: see
     /// [`named`].
     OnSocket {
@@ -89,13 +98,13 @@ struct Note {
 }
 
 impl Socket {
-    pub(super) fn new(socket: Arc<OwnedFd>, sleep: Sleep) -> Result<Self, Error> {
-        let peer = local_process(&socket)?;
-        Ok(Self { socket, number: pulse::Number::draw(), peer, sleep, waiting: Mutex::default() })
+    pub(super) fn new(socket: Arc<OwnedFd>, sleep: Sleep, side: Side) -> Result<Self, Error> {
+        let (peer, number) = (local_process(&socket)?, pulse::Number::draw());
+        Ok(Self { socket, number, peer, sleep, side, waiting: Mutex::default() })
     }
 
     fn is_passed_files(&self) -> bool {
-        matches!(self.sleep, Sleep::OnWord { .. })
+        matches!(self.sleep, Sleep::OnWord)
     }
 
     fn hand_over(&self, number: u32, kind: FileKind, length: usize, file: &OwnedFd) -> Result<(), Error> {
@@ -193,10 +202,11 @@ impl Socket {
         let mut waiting = lock(&self.waiting);
         for _ in 0..CONSUMED_MAX {
             if !self.is_passed_files() {
-                let read = rustix::net::recv(&*self.socket, &mut [0; 64], RecvFlags::DONTWAIT);
-                match read {
-                    Ok((1.., _)) => continue,
-                    _ => return Ok(true),
+                match rustix::net::recv(&*self.socket, &mut [0; 64], RecvFlags::DONTWAIT) {
+                    Ok((0, _)) => return Err(Error::PeerGone { pid: peer_pid(&self.socket) }),
+                    Ok(_) => continue,
+                    Err(Errno::AGAIN) => return Ok(true),
+                    Err(errno) => return Err(Error::system("receiving a call")(errno)),
                 }
             }
             match self.receive_note(Deadline::Within(Duration::ZERO)) {
@@ -237,11 +247,11 @@ impl Carrier for Socket {
 
     fn carry(&self, wire: &Wire, _: usize) {
         match &self.sleep {
-            Sleep::OnWord { .. } if is_parked(wire.peer.word(layout::SLEEP)) => {
+            Sleep::OnWord if self.side == Side::Connector && is_parked(wire.peer.word(layout::SLEEP)) => {
                 // As below: a full socket is readable, and a closed one needs no call.
                 let _ = self.send(&bytes_of_note(0, CALL_NOTE, 0));
             }
-            Sleep::OnWord { .. } => futex::wake(wire.own.word(layout::BELL)),
+            Sleep::OnWord => futex::wake(wire.own.word(layout::BELL)),
             // A full socket already is readable at the peer's end, and a peer that has closed its
             // end needs no byte.
             Sleep::OnSocket { .. } => drop(self.send(&[CALL])),
@@ -264,36 +274,17 @@ impl Carrier for Socket {
 
     fn sleep(&self, wire: &Wire, bell: u32, span: Duration) -> Result<(), Error> {
         match &self.sleep {
-            Sleep::OnWord { .. } => {
+            Sleep::OnWord => {
                 let bell = PeerWord { word: wire.peer.word(layout::BELL), value: bell };
-                futex::wait(bell, &wire.state, span);
+                Futexes::of_system().wait(bell, &wire.state, span);
             }
             Sleep::OnSocket { waker, .. } => self.sleep_on_socket(waker, span),
         }
         Ok(())
     }
 
-    fn is_parkable(&self) -> bool {
-        !matches!(self.sleep, Sleep::OnWord { is_called: false })
-    }
-
-    fn prepare_to_park(&self, wire: &Wire) -> Result<bool, Error> {
-        if parking::prepare().is_err() {
-            return Ok(false);
-        }
-        let is_consumed = self.consume_calls()?;
-        if is_consumed {
-            begin_sleep(wire.own.word(layout::SLEEP), PARKED);
-        }
-        Ok(is_consumed)
-    }
-
-    fn park(&self, wire: &Wire, window: Window, resume: Resume) {
-        parking::park(&self.socket, self.number, window, resume);
-        // A ring before that found no parked connection.
-        if wire.is_interrupted() {
-            parking::ring(self.number);
-        }
+    fn parking(&self) -> Option<&dyn Parking> {
+        (self.side == Side::Acceptor).then_some(self)
     }
 
     fn end_sleep(&self, wire: &Wire) {
@@ -302,7 +293,7 @@ impl Carrier for Socket {
 
     fn wake(&self, wire: &Wire) {
         match &self.sleep {
-            Sleep::OnWord { .. } => futex::wake_own(wire.peer.word(layout::BELL), &wire.state),
+            Sleep::OnWord => Futexes::of_system().wake_own(wire.peer.word(layout::BELL), &wire.state),
             Sleep::OnSocket { waker, .. } => drop(rustix::io::write(waker, &1_u64.to_ne_bytes())),
         }
         parking::ring(self.number);
@@ -311,7 +302,7 @@ impl Carrier for Socket {
     fn make_area(&self, _: &Wire, number: u32, length: usize) -> Result<Mapping, Error> {
         let (mapping, fd) = mapping::create(length)?;
         match &self.sleep {
-            Sleep::OnWord { .. } => self.hand_over(number, FileKind::Area, length, &fd)?,
+            Sleep::OnWord => self.hand_over(number, FileKind::Area, length, &fd)?,
             Sleep::OnSocket { area, .. } => {
                 self.name(number, FileKind::Area, length, &fd)?;
                 // The peer has taken all frames of the previous area, so it has opened that area's
@@ -339,7 +330,7 @@ impl Carrier for Socket {
     fn pass_region(&self, number: u32, region: &OwnRegion) -> Result<(), Error> {
         let kind = FileKind::Region { is_writable: region.is_writable() };
         match &self.sleep {
-            Sleep::OnWord { .. } => self.hand_over(number, kind, region.length(), &region.file),
+            Sleep::OnWord => self.hand_over(number, kind, region.length(), &region.file),
             Sleep::OnSocket { .. } => self.name(number, kind, region.length(), &region.file),
         }
     }
@@ -372,5 +363,22 @@ impl Carrier for Socket {
         // wait for that.
         let _ = rustix::net::shutdown(&*self.socket, Shutdown::Both);
         pulse::forget(&self.socket, self.number);
+    }
+}
+
+impl Parking for Socket {
+    fn prepare(&self, wire: &Wire) -> Result<bool, Error> {
+        if parking::prepare(&self.socket, self.number).is_err() {
+            return Ok(false);
+        }
+        let is_consumed = self.consume_calls()?;
+        if is_consumed {
+            begin_sleep(wire.own.word(layout::SLEEP), PARKED);
+        }
+        Ok(is_consumed)
+    }
+
+    fn park(&self, wire: &Wire, window: Window, resume: Resume) {
+        parking::park(&self.socket, self.number, wire, Parked { window, resume });
     }
 }

@@ -11,15 +11,6 @@ use std::time::Duration;
 /// second word are noticed after that time.
 const NAP: Duration = Duration::from_millis(250);
 
-/// Whether the kernel can sleep on two words: Linux 5.16, unless a filter of system calls or an
-/// emulator refuses.
-fn has_waitv() -> bool {
-    static HAS_WAITV: OnceLock<bool> = OnceLock::new();
-    // A sleep on no words is an error of its own.
-    let probe = || futex::waitv(&[], WaitvFlags::empty(), None, ClockId::Monotonic);
-    *HAS_WAITV.get_or_init(|| probe() == Err(Errno::INVAL))
-}
-
 /// The word of another process on which a thread sleeps, with the value that it last had.
 #[derive(Clone, Copy)]
 pub(super) struct PeerWord<'a> {
@@ -27,28 +18,45 @@ pub(super) struct PeerWord<'a> {
     pub(super) value: u32,
 }
 
-/// Sleeps while `peer` has its value and `own`, a word of this process alone, is 0, at most `span`.
-/// The return tells nothing: callers look again.
-pub(super) fn wait(peer: PeerWord<'_>, own: &AtomicU32, span: Duration) {
-    if has_waitv() {
-        wait_for_both(peer, own, span);
-    } else {
-        wait_for_one(peer, span.min(NAP));
+/// The kernel's way of sleeping on a peer's word and a word of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Futexes {
+    /// A sleep on both words: Linux 5.16.
+    Two,
+    /// A sleep on the peer's word alone: an older kernel, a filter of system calls, or an emulator.
+    One,
+}
+
+impl Futexes {
+    /// Returns the way of this system.
+    pub(super) fn of_system() -> Self {
+        static OF_SYSTEM: OnceLock<Futexes> = OnceLock::new();
+        // A sleep on no words is an error of its own.
+        let probe = || futex::waitv(&[], WaitvFlags::empty(), None, ClockId::Monotonic);
+        *OF_SYSTEM.get_or_init(|| if probe() == Err(Errno::INVAL) { Self::Two } else { Self::One })
+    }
+
+    /// Sleeps while `peer` has its value and `own`, a word of this process alone, is 0, at most
+    /// `span`. The return tells nothing: callers look again.
+    pub(super) fn wait(self, peer: PeerWord<'_>, own: &AtomicU32, span: Duration) {
+        match self {
+            Self::Two => wait_for_both(peer, own, span),
+            Self::One => wait_for_one(peer, span.min(NAP)),
+        }
+    }
+
+    /// Wakes the threads of this process that sleep on both words, after `own` has changed.
+    pub(super) fn wake_own(self, peer: &AtomicU32, own: &AtomicU32) {
+        match self {
+            Self::Two => wake_with(own, Flags::PRIVATE),
+            Self::One => wake(peer),
+        }
     }
 }
 
 /// Wakes all threads that sleep on the word of this process with which its peers wake each other.
 pub(super) fn wake(word: &AtomicU32) {
     wake_with(word, Flags::empty());
-}
-
-/// Wakes the threads of this process that sleep on both words, after `own` has changed.
-pub(super) fn wake_own(peer: &AtomicU32, own: &AtomicU32) {
-    if has_waitv() {
-        wake_with(own, Flags::PRIVATE);
-    } else {
-        wake(peer);
-    }
 }
 
 fn wait_for_both(peer: PeerWord<'_>, own: &AtomicU32, span: Duration) {
@@ -85,11 +93,10 @@ mod tests {
     use std::sync::atomic::Ordering;
     use std::time::Instant;
 
-    /// Sleeps by `sleep` until `change` has been made, and returns the length of the sleep.
-    fn slept(
-        sleep: impl FnOnce(PeerWord<'_>, &AtomicU32),
-        change: impl FnOnce(&AtomicU32, &AtomicU32) + Send,
-    ) -> Duration {
+    const ALL: [Futexes; 2] = [Futexes::Two, Futexes::One];
+
+    /// Sleeps until `change` has been made, and returns the length of the sleep.
+    fn slept(futexes: Futexes, change: impl FnOnce(&AtomicU32, &AtomicU32) + Send) -> Duration {
         let (bell, state) = (AtomicU32::new(7), AtomicU32::new(0));
         let (thread, begun) = (ground::thread_number(), Instant::now());
         std::thread::scope(|scope| {
@@ -97,38 +104,39 @@ mod tests {
                 ground::until("the thread sleeps", || ground::is_asleep(thread));
                 change(&bell, &state);
             });
-            sleep(PeerWord { word: &bell, value: 7 }, &state);
+            while bell.load(Ordering::Relaxed) == 7 && state.load(Ordering::Relaxed) == 0 {
+                futexes.wait(PeerWord { word: &bell, value: 7 }, &state, ground::LATEST);
+            }
         });
         begun.elapsed()
-    }
-
-    fn ring(_: &AtomicU32, state: &AtomicU32) {
-        state.store(1, Ordering::Relaxed);
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
     fn a_change_of_either_word_ends_a_sleep() {
-        let sleep = |peer: PeerWord<'_>, own: &AtomicU32| wait_for_both(peer, own, ground::LATEST);
-        let by_peer = |bell: &AtomicU32, _: &AtomicU32| {
-            bell.store(8, Ordering::Relaxed);
-            wake(bell);
-        };
-        let by_own = |bell: &AtomicU32, state: &AtomicU32| {
-            ring(bell, state);
-            wake_with(state, Flags::PRIVATE);
-        };
-        assert!(slept(sleep, by_peer) < ground::LATEST && slept(sleep, by_own) < ground::LATEST);
+        for futexes in ALL {
+            let by_peer = |bell: &AtomicU32, _: &AtomicU32| {
+                bell.store(8, Ordering::Relaxed);
+                wake(bell);
+            };
+            let by_own = |bell: &AtomicU32, state: &AtomicU32| {
+                state.store(1, Ordering::Relaxed);
+                futexes.wake_own(bell, state);
+            };
+            assert!(slept(futexes, by_peer) < ground::LATEST && slept(futexes, by_own) < ground::LATEST);
+        }
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn no_thread_sleeps_after_either_word_has_changed() {
-        let (bell, state) = (AtomicU32::new(7), AtomicU32::new(0));
-        let begun = Instant::now();
-        wait_for_both(PeerWord { word: &bell, value: 6 }, &state, ground::LATEST);
-        state.store(1, Ordering::Relaxed);
-        wait_for_both(PeerWord { word: &bell, value: 7 }, &state, ground::LATEST);
-        assert!(begun.elapsed() < ground::LATEST);
+    fn no_thread_sleeps_long_after_either_word_has_changed() {
+        for futexes in ALL {
+            let (bell, state) = (AtomicU32::new(7), AtomicU32::new(0));
+            let begun = Instant::now();
+            futexes.wait(PeerWord { word: &bell, value: 6 }, &state, ground::LATEST);
+            state.store(1, Ordering::Relaxed);
+            futexes.wait(PeerWord { word: &bell, value: 7 }, &state, ground::LATEST);
+            assert!(begun.elapsed() < ground::LATEST, "{futexes:?}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use super::{BRIEF, REQUEST, TIMEOUT, send};
 use obvia_via::provider::shm::Directory;
 use obvia_via::window::{Options, Window};
 use obvia_via::{Error, Waiting};
+use std::cell::Cell;
 use std::sync::mpsc::{Receiver, channel};
 
 /// Returns the client's end and the server's end of a connection.
@@ -80,9 +81,31 @@ fn connections_with_a_message_or_a_ring_or_that_poll_do_not_park() {
     let (tell, resumed) = channel();
     server.park(move |window| tell.send(window).unwrap());
     assert!(matches!(Parked(resumed).resumed().rx.receive(TIMEOUT), Err(Error::Cancelled)));
+    assert!(!client.is_parkable() && !client.prepare_to_park(), "it connected");
     drop(client);
     let (_client, server) = connection(&folder, Waiting::Poll);
     assert!(!server.is_parkable());
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn each_resumption_has_a_thread_of_its_own() {
+    thread_local! {
+        static IS_USED: Cell<bool> = const { Cell::new(false) };
+    }
+    let folder = ground::Folder::new("via-parking");
+    let (mut client, mut server) = connection(&folder, Waiting::Adaptive);
+    for _ in 0..20 {
+        let (tell, resumed) = channel();
+        assert!(server.prepare_to_park());
+        server.park(move |window| tell.send((window, IS_USED.replace(true))).unwrap());
+        send(&mut client, REQUEST, 4, 9);
+        let (window, is_used) = resumed.recv_timeout(ground::LATEST).unwrap();
+        assert!(!is_used, "a variable of another resumption");
+        server = window;
+        server.rx.receive(TIMEOUT).unwrap();
+        server.rx.release();
+    }
 }
 
 /// A connection whose call waits for the call of another parked connection.
