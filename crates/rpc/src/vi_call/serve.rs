@@ -303,15 +303,8 @@ pub fn serve_next<S: Service>(window: &mut Window, service: &mut S, limit: impl 
             call.publish(answer);
             Ok(Served::Message)
         }
-        Err(Other::None(served)) => Ok(served),
-        Err(Other::Attended(attended)) => attended.acknowledge(window).map(|()| Served::Message),
+        Err(attended) => attended.acknowledge(window),
     }
-}
-
-/// The end of a wait for a message, other than a call with a response.
-enum Other {
-    None(Served),
-    Attended(Attended),
 }
 
 /// Receives the next message and returns it if it is a call with a response. Handles all other
@@ -322,8 +315,8 @@ fn next_call<'p, 'a, S: Service>(
     service: &mut S,
     place: &'p mut Option<ServerCall<'a>>,
     limit: impl Limit,
-) -> Result<&'p mut ServerCall<'a>, Other> {
-    Err(Other::Attended(match receive_within(window, place, limit) {
+) -> Result<&'p mut ServerCall<'a>, Attended> {
+    Err(match receive_within(window, place, limit) {
         Ok(Arrived::Call(call)) => return Ok(call),
         Ok(Arrived::Oneway(call)) => {
             service.is_oneway();
@@ -332,13 +325,13 @@ fn next_call<'p, 'a, S: Service>(
             Attended::Unanswered
         }
         Ok(Arrived::Other(message, tx)) => serve_other(service, &message, tx),
-        Err(error) if matches!(*error, ViError::TimedOut) => return Err(Other::None(Served::Silence)),
+        Err(error) if matches!(*error, ViError::TimedOut) => Attended::Silence,
         Err(error) if matches!(*error, ViError::Cancelled) => {
             service.tidy();
-            return Err(Other::None(Served::Alarm));
+            Attended::Alarm
         }
         Err(error) => Attended::Refused(error),
-    }))
+    })
 }
 
 /// A received message.
@@ -410,7 +403,8 @@ impl<'a> ServerCall<'a> {
     }
 }
 
-/// The outcome of handling a message.
+/// The outcome of handling a message, or of a wait without one. The variants without data keep the
+/// result of a wait in two registers.
 #[derive(Debug)]
 #[must_use]
 pub enum Attended {
@@ -418,23 +412,29 @@ pub enum Attended {
     Answered,
     /// The message got no answer, so the peer does not know that it was taken.
     Unanswered,
+    /// An alarm was rung, and the service has tidied up.
+    Alarm,
+    /// No message came within the limit.
+    Silence,
     /// The peer broke the rules, or is gone.
     Refused(Box<ViError>),
 }
 
 impl Attended {
-    /// Tells the peer that its message was taken.
+    /// Tells the peer that its message was taken, if there was one.
     ///
     /// # Errors
     ///
     /// If the peer broke the rules or is gone: the caller has to end the connection.
-    pub fn acknowledge(self, window: &mut Window) -> Result<(), Box<ViError>> {
+    pub fn acknowledge(self, window: &mut Window) -> Result<Served, Box<ViError>> {
         match self {
-            Self::Answered => Ok(()),
+            Self::Answered => Ok(Served::Message),
             Self::Unanswered => {
                 window.rx.release();
-                Ok(())
+                Ok(Served::Message)
             }
+            Self::Alarm => Ok(Served::Alarm),
+            Self::Silence => Ok(Served::Silence),
             Self::Refused(why) => Err(why),
         }
     }

@@ -24,7 +24,7 @@ const NOTE: usize = 16;
 /// sleep on the socket, or a name, which is a note followed by the number of a file descriptor.
 const CALL: u8 = 0;
 const NAMED: u8 = 1;
-/// The kind of a note without a file: a call, which resumes a parked connection.
+/// The kind of a note without a file: a call, at which a parked connection looks for a message.
 const CALL_NOTE: u32 = 3;
 /// The maximum number of messages on the socket that are consumed before a connection parks. The
 /// rest causes an event, at which as many are consumed.
@@ -170,7 +170,7 @@ impl Socket {
         while !deadline.is_over() {
             match self.receive_note(deadline) {
                 Ok(Some(note)) => return Ok(note),
-                // A late call, while the connection was parked.
+                // A call that arrived after the connection was resumed.
                 Ok(None) => {}
                 Err(Error::TimedOut) => break,
                 Err(error) => return Err(error),
