@@ -7,7 +7,10 @@
 mod serve;
 mod words;
 
-pub use serve::{Answer, Arrived, Attended, ServerCall, Service, receive, serve, serve_next, serve_other, set_words};
+pub use serve::{
+    Answer, Arrived, Attended, Served, ServerCall, Service, receive, serve, serve_next, serve_other,
+    serve_until_silent, set_words,
+};
 pub use words::Words;
 
 use crate::status::Status;

@@ -74,3 +74,14 @@ impl<const N: u64> Limit for Seconds<N> {
         Deadline::after_secs(N)
     }
 }
+
+/// A limit of `N` milliseconds, known at compile time.
+#[derive(Clone, Copy, Debug)]
+pub struct Milliseconds<const N: u64>;
+
+impl<const N: u64> Limit for Milliseconds<N> {
+    #[inline]
+    fn deadline(self) -> Deadline {
+        Deadline::Within(Duration::from_millis(N))
+    }
+}

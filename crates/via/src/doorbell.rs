@@ -1,11 +1,19 @@
 //! The doorbell protocol: a sender wakes a sleeping receiver, and makes no system call when none
 //! sleeps.
 //!
-//! Three words take part: the sleeper's flag (in the sleeper's segment), the bell (in the sender's
-//! segment) and the message's sequence word. The sleeper raises its flag, fences, and looks at the
-//! sequence word once more before it sleeps on the bell. The sender stores the sequence word,
-//! fences, and looks at the flag. At least one side sees the other side's store, so no wake-up is
-//! lost. Where both sides only poll, neither flag nor bell changes.
+//! Three words take part in a message: the sleeper's flag (in the sleeper's segment), the bell (in
+//! the sender's segment) and the message's sequence word. The sleeper raises its flag, fences, and
+//! looks at the sequence word once more before it sleeps on the bell. The sender stores the
+//! sequence word, fences, and looks at the flag. At least one side sees the other side's store, so
+//! no wake-up is lost. Where both sides only poll, neither flag nor bell changes.
+//!
+//! A receiver that waits without a thread has the flag [`PARKED`], which it sets by
+//! [`begin_sleep`]. A sender that finds this flag calls the receiver over a socket. Before the
+//! receiver looks for a message, it consumes the calls that have arrived, since each may be the
+//! call for the message that it finds, or for one that comes later.
+//!
+//! A fourth word, the state, belongs to the sleeper's process. Its other threads interrupt a sleep
+//! by it.
 
 use crate::sync::{AtomicU32, fence};
 use std::sync::atomic::Ordering;
@@ -44,6 +52,28 @@ pub fn prepare_sleep(own_sleeps: &AtomicU32, peer_bell: &AtomicU32) -> u32 {
 #[inline]
 pub fn end_sleep(own_sleeps: &AtomicU32) {
     own_sleeps.store(0, Ordering::Relaxed);
+}
+
+/// The flag of a receiver that waits without a thread.
+pub const PARKED: u32 = 2;
+
+/// Whether the sender has to call the peer over a socket, after [`must_ring`] has returned true.
+///
+/// A receiver looks for a message once more after it has set the flag. So if it sets the flag
+/// between the two functions, it finds the message, and needs no call.
+#[inline]
+pub fn is_parked(peer_sleeps: &AtomicU32) -> bool {
+    peer_sleeps.load(Ordering::Relaxed) == PARKED
+}
+
+/// Interrupts the receiver's sleep from another thread of its process: adds `why` to the state, a
+/// word that is 0 while the receiver may sleep. The caller must wake the futex on the state.
+///
+/// Only the peer can change the bell. So the receiver sleeps on both words: it looks at the state
+/// after [`prepare_sleep`], and then waits for the bell or the state to change.
+#[inline]
+pub fn interrupt(state: &AtomicU32, why: u32) {
+    state.fetch_or(why, Ordering::AcqRel);
 }
 
 /// Performs the sender's part, after the sender has published, for a receiver that sleeps on a

@@ -231,8 +231,15 @@ impl fmt::Display for Ended {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Violation {
-    /// The greeting has the wrong magic number, version or sizes.
+    /// The greeting has the wrong magic number, flags or sizes.
     BadGreeting,
+    /// The greeting has another version of the protocol.
+    OtherVersion {
+        /// The peer's version.
+        theirs: u32,
+        /// The version of this process.
+        own: u32,
+    },
     /// The greeting carried no file descriptor, or more than one.
     NoSegment,
     /// The segment is not sealed against shrinking, growing and foreign writes.
@@ -264,6 +271,10 @@ impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BadGreeting => write!(f, "its greeting does not belong to this protocol"),
+            Self::OtherVersion { theirs, own } => {
+                write!(f, "it uses version {theirs} of the protocol, and this process version {own}: ")?;
+                write!(f, "build both with the same version of obvia")
+            }
             Self::NoSegment => write!(f, "its greeting has no segment"),
             Self::NotSealed => write!(f, "its segment is not sealed"),
             Self::TooManyFiles => write!(f, "too many files of its user wait to be closed"),

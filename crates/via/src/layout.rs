@@ -4,7 +4,8 @@
 //! against further writable mappings before the peer sees it. The peer maps it read-only.
 //!
 //! ```text
-//!      0  sleep flag: the owner sleeps, or is about to      (u32)
+//!      0  sleep flag: 1 while the owner sleeps, or is about to; 2 while it has to be called over
+//!         the socket                                        (u32)
 //!    128  bell: counts the owner's wake-ups of its peer     (u32, the word that the peer sleeps on)
 //!    256  consumed: messages the owner has taken            (u32, credit for the peer)
 //!    384  mark: identifies the segment to a process that opens it by name (u64)

@@ -127,7 +127,7 @@ pub use completion::{Completion, CompletionQueue};
 #[cfg(not(loom))]
 pub use connection::{Listener, Request};
 pub use counters::Counters;
-pub use deadline::{Deadline, Limit, Seconds};
+pub use deadline::{Deadline, Limit, Milliseconds, Seconds};
 #[cfg(not(loom))]
 pub use descriptor::{Descriptor, Operation, RemoteAddress, Segment, Status};
 pub use error::{Distrust, Ended, Error, Violation};

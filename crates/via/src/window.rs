@@ -29,7 +29,7 @@ pub use tx::Tx;
 
 use crate::reliable::Guard;
 use crate::wait::SpinBudget;
-use crate::{Counters, Error, Waiting, layout};
+use crate::{Counters, Error, Waiting, doorbell, layout};
 use area::area_max;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -111,7 +111,11 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn sleep(&self, wire: &Wire, ticket: u32, span: Duration) -> Result<(), Error>;
     /// Ends a sleep, or cancels an announced one.
     fn end_sleep(&self, wire: &Wire);
-    /// Wakes the thread that waits for the peer's messages.
+    /// Returns the carrier's way of waiting without a thread, if it has one.
+    fn parking(&self) -> Option<&dyn Parking> {
+        None
+    }
+    /// Wakes the thread that waits for the peer's messages, or resumes the parked connection.
     fn wake(&self, wire: &Wire);
     /// Makes a larger area for this side's frames, and passes it to the peer. A carrier that waits
     /// for the peer may return, after a failed call for the same number, the area of that call.
@@ -156,6 +160,20 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn end(&self, wire: &Wire);
 }
 
+/// A carrier's way of waiting for the peer's next message without a thread.
+pub(crate) trait Parking {
+    /// Announces such a wait to the peer, and consumes the calls of earlier waits. The caller looks
+    /// for a message again before it parks the connection. Returns false where the system lacks the
+    /// means.
+    fn prepare(&self, wire: &Wire) -> Result<bool, Error>;
+    /// Calls `resume` with the window, on another thread, when there is a message or another reason
+    /// to go on.
+    fn park(&self, wire: &Wire, window: Window, resume: Resume);
+}
+
+/// The function that goes on with a parked connection.
+pub(crate) type Resume = Box<dyn FnOnce(Window) + Send>;
+
 const CLOSED: u32 = 1;
 const RUNG: u32 = 2;
 
@@ -166,7 +184,9 @@ pub(crate) struct Wire {
     pub(crate) peer: Mapping,
     // Declared after the mappings, which may be of the carrier's memory and are dropped first.
     pub(crate) carrier: Box<dyn Carrier>,
-    state: AtomicU32,
+    /// The reasons for which the waiting thread has to return without a message. A carrier may
+    /// sleep on this word while it is 0.
+    pub(crate) state: AtomicU32,
 }
 
 impl Wire {
@@ -192,6 +212,11 @@ impl Wire {
         }
     }
 
+    /// Whether there is a reason to return without a message.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.state.load(Ordering::Acquire) != 0
+    }
+
     fn is_closed(&self) -> bool {
         self.state.load(Ordering::Acquire) & CLOSED != 0 || self.carrier.has_ended()
     }
@@ -207,7 +232,7 @@ impl Wire {
     }
 
     fn interrupt(&self, why: u32) {
-        self.state.fetch_or(why, Ordering::AcqRel);
+        doorbell::interrupt(&self.state, why);
         self.carrier.wake(self);
     }
 }
@@ -303,6 +328,34 @@ impl Window {
     /// already.
     pub fn guard(&self, guard: Guard) -> Result<(), Error> {
         self.wire.carrier.guard(guard)
+    }
+
+    /// Whether the connection can wait for messages without a thread: at the accepting end of a
+    /// connection over shared memory, unless the policy is to poll.
+    pub fn is_parkable(&self) -> bool {
+        self.rx.may_sleep() && self.wire.carrier.parking().is_some()
+    }
+
+    /// Announces to the peer that the connection will wait without a thread. Returns false if the
+    /// connection has a message or an interruption, cannot be parked, or cannot be parked for now.
+    pub fn prepare_to_park(&self) -> bool {
+        self.rx.prepare_to_park()
+    }
+
+    /// Waits for the next message without a thread, after [`Self::prepare_to_park`] has returned
+    /// true. Calls `resume`, on a thread of its own, when the peer has sent a message or is gone,
+    /// or an [`Alarm`] was rung. `resume` has to wait for the message as usual, since it may be
+    /// called for other reasons.
+    pub fn park(self, resume: impl FnOnce(Self) + Send + 'static) {
+        self.park_boxed(Box::new(resume));
+    }
+
+    pub(crate) fn park_boxed(self, resume: Resume) {
+        let wire = Arc::clone(&self.wire);
+        match wire.carrier.parking() {
+            Some(parking) => parking.park(&wire, self, resume),
+            None => resume(self),
+        }
     }
 
     /// Returns the counters so far.

@@ -48,12 +48,13 @@ pub(crate) fn reach<L>(
     if introduced.address == endpoint || matches!(introduced.address, Address::Binding(_)) {
         return Ok(Outcome::New(Box::new(introduced)));
     }
-    let Reached { oxid, home, .. } = introduced;
-    drop(home);
     let found = introduce(local, endpoint, deadline)?;
-    if found.oxid != oxid {
+    if found.oxid != introduced.oxid {
         return Err(Error::new(code::RPC_E_INVALID_DATA, "the endpoint leads to another process"));
     }
+    // The first connection ends after the second was made, so that the server does not consider
+    // this client gone.
+    drop(introduced);
     Ok(Outcome::New(Box::new(found)))
 }
 

@@ -31,6 +31,13 @@ fn until_due() -> Duration {
     due.map_or(Duration::MAX, |due| due.saturating_duration_since(Instant::now()))
 }
 
+/// Returns the time until the next round. `None` if a round would find nothing before the janitor
+/// is woken: no other process has references, and each link has proxies.
+fn until_round(runtime: &Runtime) -> Option<Duration> {
+    let is_needed = runtime.is_served() || !runtime.links().iter().all(|link| link.has_proxies());
+    is_needed.then_some(ROUND)
+}
+
 /// Processes that have references but no connection, with the time at which the janitor first saw
 /// each without one. Such a process may have ended before it used the references.
 #[derive(Default)]
@@ -102,7 +109,12 @@ fn learn_marks(runtime: &Runtime) {
 pub(crate) fn work() {
     let (mut looked, mut is_done, mut unconnected) = (Instant::now(), true, Unconnected::default());
     loop {
-        let was_woken = upkeep::wait(if is_done { ROUND } else { RETRY }.min(until_due()));
+        let round = Runtime::current().map_or(Some(ROUND), until_round);
+        let until_round = round.unwrap_or(Duration::MAX);
+        let was_woken = upkeep::wait(if is_done { until_round } else { RETRY }.min(until_due()));
+        if round.is_none() {
+            looked = Instant::now();
+        }
         let Ok(runtime) = Runtime::current() else {
             return;
         };

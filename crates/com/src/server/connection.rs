@@ -16,9 +16,9 @@ use obvia_rpc::co::Denial;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::security::Authenticated;
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::{self, Answer, Arrived, ServerCall, Service, TargetId, serve};
+use obvia_rpc::vi_call::{self, Answer, Arrived, ServerCall, Service, TargetId, serve, serve_next, serve_until_silent};
 use obvia_via::window::{Alarm, Peer, Window};
-use obvia_via::{Ended, Error as ViError};
+use obvia_via::{Ended, Error as ViError, Milliseconds, Seconds};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -271,14 +271,59 @@ pub unsafe fn set_loop(function: Option<Loop>) {
     *LOOP.lock().unwrap_or_else(PoisonError::into_inner) = function;
 }
 
-/// Serves a connection until it ends.
+/// The silence of a client after which its connection waits without a thread. A connection with a
+/// thread answers sooner, so that of a client which calls often keeps it.
+const SILENCE: Milliseconds<100> = Milliseconds;
+/// The time until the next attempt to park a connection after an attempt that has failed.
+const RETRY: Seconds<60> = Seconds;
+
+/// Serves a connection until it ends, on this thread and, after each silence of the client, on
+/// another one. `last` is the end of the wait before.
+fn serve_between_silences(mut window: Window, mut connection: Connection, last: vi_call::Served) {
+    let mut outcome: Result<_, Box<ViError>> = Ok(last);
+    let why = loop {
+        outcome = match outcome {
+            Err(why) => break *why,
+            Ok(vi_call::Served::Message) => {
+                let silence = serve_until_silent(&mut window, &mut connection, SILENCE);
+                silence.map(|()| vi_call::Served::Silence)
+            }
+            Ok(_) if window.prepare_to_park() => return window.park(|window| resume(window, connection)),
+            // There is a message or an alarm, or the system lacks the means.
+            Ok(_) => serve_next(&mut window, &mut connection, RETRY),
+        };
+    };
+    end(window, connection, &why);
+}
+
+/// Serves a connection that was parked, on a thread of its own. If there is no message, the
+/// connection parks again at once.
+fn resume(mut window: Window, mut connection: Connection) {
+    if let Some(caller) = &connection.caller {
+        caller.enter();
+    }
+    match serve_next(&mut window, &mut connection, Milliseconds::<0>) {
+        Ok(served) => serve_between_silences(window, connection, served),
+        Err(why) => end(window, connection, &why),
+    }
+}
+
+fn end(window: Window, connection: Connection, why: &ViError) {
+    connection.note_end(why);
+    drop(window);
+    drop(connection);
+}
+
+/// Serves a connection until it ends: by the program's loop if there is one, otherwise by the
+/// runtime's.
 pub(super) fn serve_connection(mut window: Window, mut connection: Connection) {
     let own = *LOOP.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(own) = own else {
+        if window.is_parkable() {
+            return serve_between_silences(window, connection, vi_call::Served::Message);
+        }
         let why = serve(&mut window, &mut connection);
-        connection.note_end(&why);
-        drop(window);
-        return;
+        return end(window, connection, &why);
     };
     let window = NonNull::from(Box::leak(Box::new(window)));
     let served = Box::new(Served { connection, call: None, is_oneway: false, window });

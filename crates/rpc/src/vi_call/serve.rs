@@ -247,31 +247,61 @@ pub trait Service {
     /// response.
     fn abandoned(&mut self);
 
-    /// Does periodic work while no call is there.
+    /// Drops what is no longer needed, after an alarm has interrupted a wait.
     fn tidy(&mut self);
+}
+
+/// The limit of a wait for the next message. Nothing is due at its end: removed targets and the end
+/// of the connection interrupt the wait.
+const IDLE: Seconds<3600> = Seconds;
+
+/// The end of a wait for a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Served {
+    /// A message was served.
+    Message,
+    /// An alarm was rung, and the service has tidied up.
+    Alarm,
+    /// No message came within the limit.
+    Silence,
 }
 
 /// Serves a connection until it ends, and returns the reason.
 pub fn serve<S: Service>(window: &mut Window, service: &mut S) -> ViError {
     loop {
-        if let Err(why) = serve_next(window, service, Seconds::<60>) {
+        if let Err(why) = serve_next(window, service, IDLE) {
             return *why;
         }
     }
 }
 
-/// Serves the next message, if one comes within the limit.
+/// Serves a connection until no message comes within `limit`.
+///
+/// # Errors
+///
+/// As for [`serve_next`].
+#[inline]
+pub fn serve_until_silent<S: Service>(
+    window: &mut Window,
+    service: &mut S,
+    limit: impl Limit,
+) -> Result<(), Box<ViError>> {
+    while serve_next(window, service, limit)? != Served::Silence {}
+    Ok(())
+}
+
+/// Serves the next message, or tidies up.
 ///
 /// # Errors
 ///
 /// If the peer ended the connection or broke its rules. The caller has to end the connection.
 #[inline(always)]
-pub fn serve_next<S: Service>(window: &mut Window, service: &mut S, limit: impl Limit) -> Result<(), Box<ViError>> {
+pub fn serve_next<S: Service>(window: &mut Window, service: &mut S, limit: impl Limit) -> Result<Served, Box<ViError>> {
     match next_call(window, service, &mut None, limit) {
         Ok(call) => {
             let answer = service.dispatch(call);
             call.publish(answer);
-            Ok(())
+            Ok(Served::Message)
         }
         Err(attended) => attended.acknowledge(window),
     }
@@ -295,9 +325,10 @@ fn next_call<'p, 'a, S: Service>(
             Attended::Unanswered
         }
         Ok(Arrived::Other(message, tx)) => serve_other(service, &message, tx),
-        Err(error) if matches!(*error, ViError::TimedOut | ViError::Cancelled) => {
+        Err(error) if matches!(*error, ViError::TimedOut) => Attended::Silence,
+        Err(error) if matches!(*error, ViError::Cancelled) => {
             service.tidy();
-            Attended::Answered
+            Attended::Alarm
         }
         Err(error) => Attended::Refused(error),
     })
@@ -315,7 +346,7 @@ pub enum Arrived<'p, 'a> {
     Other(Message<'a>, &'a mut Tx),
 }
 
-/// Waits for the next message, for a minute at most. A call is constructed in `place` and stays
+/// Waits for the next message, for an hour at most. A call is constructed in `place` and stays
 /// there, because moving it would take as long as a small method.
 ///
 /// # Errors
@@ -326,7 +357,7 @@ pub fn receive<'p, 'a>(
     window: &'a mut Window,
     place: &'p mut Option<ServerCall<'a>>,
 ) -> Result<Arrived<'p, 'a>, Box<ViError>> {
-    receive_within(window, place, Seconds::<60>)
+    receive_within(window, place, IDLE)
 }
 
 #[inline(always)]
@@ -372,32 +403,38 @@ impl<'a> ServerCall<'a> {
     }
 }
 
-/// The outcome of handling a message.
+/// The outcome of handling a message, or of a wait without one. The variants without data keep the
+/// result of a wait in two registers.
 #[derive(Debug)]
 #[must_use]
 pub enum Attended {
-    /// The peer knows that its message was taken, because it got an answer; or there was no
-    /// message.
+    /// The peer knows that its message was taken, because it got an answer.
     Answered,
     /// The message got no answer, so the peer does not know that it was taken.
     Unanswered,
+    /// An alarm was rung, and the service has tidied up.
+    Alarm,
+    /// No message came within the limit.
+    Silence,
     /// The peer broke the rules, or is gone.
     Refused(Box<ViError>),
 }
 
 impl Attended {
-    /// Tells the peer that its message was taken.
+    /// Tells the peer that its message was taken, if there was one.
     ///
     /// # Errors
     ///
     /// If the peer broke the rules or is gone: the caller has to end the connection.
-    pub fn acknowledge(self, window: &mut Window) -> Result<(), Box<ViError>> {
+    pub fn acknowledge(self, window: &mut Window) -> Result<Served, Box<ViError>> {
         match self {
-            Self::Answered => Ok(()),
+            Self::Answered => Ok(Served::Message),
             Self::Unanswered => {
                 window.rx.release();
-                Ok(())
+                Ok(Served::Message)
             }
+            Self::Alarm => Ok(Served::Alarm),
+            Self::Silence => Ok(Served::Silence),
             Self::Refused(why) => Err(why),
         }
     }

@@ -33,7 +33,7 @@ fn exchange(sent: usize, answered: usize) -> (Result<Vec<u8>, CallError>, Result
         let served = scope.spawn(|| {
             let request = listener.wait(LIMIT).unwrap();
             let mut window = accept(&nic, request, &Options::default(), LIMIT).unwrap();
-            let outcome = serve_next(&mut window, &mut Answers(answered), LIMIT);
+            let outcome = serve_next(&mut window, &mut Answers(answered), LIMIT).map(drop);
             // A window that has answered stays until the client has the answer.
             let window = outcome.is_ok().then_some(window);
             (outcome, window)
@@ -57,4 +57,28 @@ fn data_units_longer_than_their_header_can_say_are_refused_uncopied() {
     let is_refused =
         matches!(outcome, Err(CallError::Connection(ViError::TooLong { limit: most, .. })) if most == limit);
     assert!(is_refused && served.is_ok());
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_wait_tells_messages_alarms_and_silence_apart() {
+    let nic = udp::open(&udp::Options::default()).unwrap();
+    let mut listener = nic.listen("127.0.0.1:0").unwrap();
+    let address = listener.address();
+    std::thread::scope(|scope| {
+        let client = scope.spawn(|| connect(&nic, &address, &Options::default(), LIMIT).unwrap());
+        let mut window = accept(&nic, listener.wait(LIMIT).unwrap(), &Options::default(), LIMIT).unwrap();
+        let mut channel = Channel::new(client.join().unwrap());
+        let brief = Deadline::Within(std::time::Duration::from_millis(1));
+        let mut served = |limit| serve_next(&mut window, &mut Answers(8), limit).unwrap();
+        assert_eq!(served(brief), Served::Silence);
+        let exchange = scope.spawn(move || {
+            channel.exchange_pdu(&[3; 8], LIMIT).unwrap();
+            channel
+        });
+        assert_eq!(served(LIMIT), Served::Message);
+        let _channel = exchange.join().unwrap();
+        window.alarm().ring();
+        assert_eq!(serve_next(&mut window, &mut Answers(8), LIMIT).unwrap(), Served::Alarm);
+    });
 }

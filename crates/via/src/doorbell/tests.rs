@@ -4,7 +4,7 @@ mod loom_model {
     //! Every interleaving of a sender and a receiver. The futex behaves as the kernel's: a wait
     //! compares and sleeps in one step.
 
-    use super::super::{begin_sleep, end_sleep, must_call, must_ring, prepare_sleep};
+    use super::super::{PARKED, begin_sleep, end_sleep, interrupt, is_parked, must_call, must_ring, prepare_sleep};
     use loom::sync::atomic::{AtomicU32, Ordering};
     use loom::sync::{Arc, Condvar, Mutex};
     use loom::thread;
@@ -15,14 +15,16 @@ mod loom_model {
         payload: AtomicU32,
         sleeps: AtomicU32,
         bell: AtomicU32,
+        state: AtomicU32,
         futex: Mutex<()>,
         woken: Condvar,
     }
 
     impl Words {
+        /// Waits while both words have their values, as the kernel does.
         fn wait(&self, value: u32) {
             let guard = self.futex.lock().unwrap();
-            if self.bell.load(Ordering::SeqCst) == value {
+            if self.bell.load(Ordering::SeqCst) == value && self.state.load(Ordering::SeqCst) == 0 {
                 drop(self.woken.wait(guard).unwrap());
             }
         }
@@ -53,6 +55,186 @@ mod loom_model {
             }
             self.payload.load(Ordering::Relaxed)
         }
+    }
+
+    /// A lost interruption makes the model stand still, which loom reports.
+    #[test]
+    fn a_sleep_on_both_words_loses_no_interruption() {
+        loom::model(|| {
+            let words = Arc::new(Words::default());
+            let other = {
+                let words = Arc::clone(&words);
+                thread::spawn(move || {
+                    interrupt(&words.state, 1);
+                    words.wake();
+                })
+            };
+            let bell = prepare_sleep(&words.sleeps, &words.bell);
+            while words.state.load(Ordering::Acquire) == 0 {
+                words.wait(bell);
+            }
+            other.join().unwrap();
+        });
+    }
+
+    /// Only the peer changes the bell.
+    #[test]
+    #[should_panic(expected = "an interruption was lost")]
+    fn the_model_finds_the_interruption_lost_by_a_sleep_on_the_bell_alone() {
+        loom::model(|| {
+            let words = Arc::new(Words::default());
+            let other = {
+                let words = Arc::clone(&words);
+                thread::spawn(move || interrupt(&words.state, 1))
+            };
+            let bell = prepare_sleep(&words.sleeps, &words.bell);
+            let is_rung = words.state.load(Ordering::Acquire) != 0;
+            other.join().unwrap();
+            assert!(is_rung || words.bell.load(Ordering::SeqCst) != bell, "an interruption was lost");
+        });
+    }
+
+    /// A connection whose receiver waits without a thread.
+    #[derive(Default)]
+    struct Parkable {
+        words: Words,
+        // The number of calls on the socket.
+        socket: Mutex<u32>,
+        readable: Condvar,
+    }
+
+    impl Parkable {
+        /// Publishes the message. `calls` returns whether a sender that has to ring calls. The bell
+        /// has no effect here, since the receiver does not wait for it.
+        fn send(&self, calls: fn(&AtomicU32) -> bool) {
+            self.words.sequence.store(1, Ordering::Release);
+            if must_ring(&self.words.sleeps, &self.words.bell) && calls(&self.words.sleeps) {
+                *self.socket.lock().unwrap() += 1;
+                self.readable.notify_one();
+            }
+        }
+
+        fn has_message(&self) -> bool {
+            self.words.sequence.load(Ordering::Acquire) == 1
+        }
+
+        fn consume_calls(&self) {
+            *self.socket.lock().unwrap() = 0;
+        }
+
+        /// Sleeps on the bell until the limit. Returns whether the message came.
+        fn sleep(&self) -> bool {
+            prepare_sleep(&self.words.sleeps, &self.words.bell);
+            let is_there = self.has_message();
+            end_sleep(&self.words.sleeps);
+            is_there
+        }
+
+        /// Waits for a message as a server does: by a sleep, and then without a thread. A call
+        /// without a message leaves the connection parked.
+        fn receive(&self) {
+            if self.sleep() {
+                return;
+            }
+            while !self.settle() {
+                let mut calls = self.socket.lock().unwrap();
+                while *calls == 0 {
+                    calls = self.readable.wait(calls).unwrap();
+                }
+            }
+            end_sleep(&self.words.sleeps);
+        }
+
+        /// Parks, or stays parked, unless the message is there.
+        fn settle(&self) -> bool {
+            self.consume_calls();
+            begin_sleep(&self.words.sleeps, PARKED);
+            self.has_message()
+        }
+
+        /// As [`Self::settle`], but looks too early.
+        fn settle_after_a_look(&self) -> bool {
+            begin_sleep(&self.words.sleeps, PARKED);
+            let is_there = self.has_message();
+            self.consume_calls();
+            is_there
+        }
+    }
+
+    /// A lost call makes the model stand still, which loom reports.
+    #[test]
+    fn a_parked_receiver_is_called_again_after_a_call_without_a_message() {
+        loom::model(|| {
+            let parkable = Arc::new(Parkable::default());
+            // The call for an earlier message, which the receiver has found without the call.
+            *parkable.socket.lock().unwrap() = 1;
+            let sender = {
+                let parkable = Arc::clone(&parkable);
+                thread::spawn(move || parkable.send(is_parked))
+            };
+            parkable.receive();
+            sender.join().unwrap();
+        });
+    }
+
+    /// Asserts that a receiver which parks either finds the message or is called.
+    fn park_once(calls: fn(&AtomicU32) -> bool, settle: fn(&Parkable) -> bool) {
+        loom::model(move || {
+            let parkable = Arc::new(Parkable::default());
+            let sender = {
+                let parkable = Arc::clone(&parkable);
+                thread::spawn(move || parkable.send(calls))
+            };
+            let has_message = parkable.sleep() || settle(&parkable);
+            sender.join().unwrap();
+            assert!(has_message || *parkable.socket.lock().unwrap() > 0, "a call was lost");
+        });
+    }
+
+    #[test]
+    fn a_receiver_that_parks_finds_the_message_or_is_called() {
+        park_once(is_parked, Parkable::settle);
+    }
+
+    #[test]
+    #[should_panic(expected = "a call was lost")]
+    fn the_model_finds_the_call_lost_by_a_wake_up_of_the_bell_alone() {
+        park_once(|_| false, Parkable::settle);
+    }
+
+    #[test]
+    #[should_panic(expected = "a call was lost")]
+    fn the_model_finds_the_call_lost_by_a_look_before_it_is_consumed() {
+        park_once(is_parked, Parkable::settle_after_a_look);
+    }
+
+    #[test]
+    fn a_message_and_an_interruption_both_reach_a_sleeper_on_both_words() {
+        loom::model(|| {
+            let words = Arc::new(Words::default());
+            let [sender, other] = [true, false].map(|is_sender| {
+                let words = Arc::clone(&words);
+                thread::spawn(move || {
+                    if is_sender {
+                        words.send(1, must_ring);
+                    } else {
+                        interrupt(&words.state, 1);
+                        words.wake();
+                    }
+                })
+            });
+            let (mut has_message, mut is_rung) = (false, false);
+            while !(has_message && is_rung) {
+                let bell = prepare_sleep(&words.sleeps, &words.bell);
+                has_message = words.sequence.load(Ordering::Acquire) == 1;
+                is_rung |= words.state.swap(0, Ordering::AcqRel) != 0;
+                if !(has_message && is_rung) {
+                    words.wait(bell);
+                }
+            }
+            sender.join().unwrap();
+            other.join().unwrap();
+        });
     }
 
     fn one_message(ring: impl Fn(&AtomicU32, &AtomicU32) -> bool + Copy + Send + Sync + 'static) {

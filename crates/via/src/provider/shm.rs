@@ -3,7 +3,8 @@
 //! Each side makes one anonymous segment (a memfd, so nothing is left behind when a process is
 //! killed), seals it against shrinking, growing and foreign writes, and passes it over a Unix
 //! socket. From then on the socket carries no message. It is the connection's *pulse*, whose end
-//! shows at once that the peer is gone, and the way by which larger areas are passed.
+//! shows at once that the peer is gone, the way by which larger areas are passed, and the way to
+//! call a peer that waits without a thread (`parking.rs`).
 //!
 //! A [`Directory`] maps names to listening sockets. Names lead to two kinds of connection, which do
 //! not interfere with each other:
@@ -52,6 +53,7 @@ mod named;
 mod nic;
 mod opened;
 mod packet;
+mod parking;
 mod port;
 mod pulse;
 mod received;

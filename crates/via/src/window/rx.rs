@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The maximum length of one sleep in the kernel. Events that do not wake the thread are noticed
-/// after that time.
+/// The maximum length of one sleep where the carrier fetches the peer's messages: events that wake
+/// no thread are noticed after that time. Over shared memory each event wakes the thread.
 const NAP: Duration = Duration::from_millis(250);
 /// The number of polls of the slot between two checks for the end of the connection, interruptions
 /// and the deadline.
@@ -181,6 +181,29 @@ impl Rx {
         self.accept(first).map(Some).map_err(|error| *error)
     }
 
+    /// Whether the policy lets waits sleep.
+    pub(super) fn may_sleep(&self) -> bool {
+        self.budget.polls().is_some()
+    }
+
+    /// See [`super::Window::prepare_to_park`].
+    pub(super) fn prepare_to_park(&self) -> bool {
+        let wire = &*self.wire;
+        match wire.carrier.parking().map_or(Ok(false), |parking| parking.prepare(wire)) {
+            Ok(true) => {}
+            Ok(false) => {
+                wire.carrier.end_sleep(wire);
+                return false;
+            }
+            Err(_) => wire.close(),
+        }
+        let is_quiet = self.slot().load(Ordering::Acquire) as u32 != self.next && !wire.is_interrupted();
+        if !is_quiet {
+            wire.carrier.end_sleep(wire);
+        }
+        is_quiet
+    }
+
     /// Tells the peer that every message received so far has been taken, so that it may reuse their
     /// places.
     ///
@@ -255,11 +278,17 @@ impl Rx {
                 self.look_around(started)?;
             }
         }
-        let deadline = deadline.unwrap_or_else(|| limit.deadline());
+        Ok(self.sleep_and_learn(deadline.unwrap_or_else(|| limit.deadline()))?)
+    }
+
+    fn sleep_and_learn(&mut self, deadline: Deadline) -> Result<u64, Error> {
         let began = Instant::now();
         let outcome = self.sleep(deadline);
-        self.budget.slept(began.elapsed());
-        Ok(outcome?)
+        // A sleep without a message does not show whether polling pays.
+        if outcome.is_ok() {
+            self.budget.slept(began.elapsed());
+        }
+        outcome
     }
 
     #[inline]
@@ -319,10 +348,7 @@ impl Rx {
                 break;
             }
         }
-        let began = Instant::now();
-        let outcome = self.sleep(deadline.unwrap_or_else(|| limit.deadline()));
-        self.budget.slept(began.elapsed());
-        outcome
+        self.sleep_and_learn(deadline.unwrap_or_else(|| limit.deadline()))
     }
 
     fn sleep(&mut self, deadline: Deadline) -> Result<u64, Error> {
@@ -338,7 +364,9 @@ impl Rx {
                 break Err(error);
             }
             self.sleeps += 1;
-            if let Err(error) = wire.carrier.sleep(wire, ticket, deadline.remaining().min(NAP)) {
+            let left = deadline.remaining();
+            let span = if self.is_remote { left.min(NAP) } else { left };
+            if let Err(error) = wire.carrier.sleep(wire, ticket, span) {
                 break Err(error);
             }
         };
@@ -357,22 +385,71 @@ fn broken(violation: Violation) -> Box<Error> {
 #[cfg(test)]
 mod tests {
     use crate::provider::shm::Directory;
-    use crate::window::Options;
+    use crate::window::{Options, Window};
     use crate::{Deadline, Error, Header, Kind};
+    use std::time::{Duration, Instant};
 
-    #[test]
-    #[cfg_attr(miri, ignore = "opens sockets")]
-    fn an_alarm_preceded_by_a_message_ends_the_next_wait() {
-        const LATEST: Deadline = Deadline::Within(ground::LATEST);
-        let folder = ground::Folder::new("via-rx");
+    const LATEST: Deadline = Deadline::Within(ground::LATEST);
+
+    /// Returns both ends of a connection over shared memory.
+    fn connection(folder: &ground::Folder) -> (Window, Window) {
         let directory = Directory::at(folder.path()).unwrap();
         let listener = directory.bind("rung").unwrap();
         let server =
             std::thread::spawn(move || listener.accept(LATEST).unwrap().complete(&Options::default()).unwrap());
-        let mut window = directory.connect("rung", &Options::default(), LATEST).unwrap();
-        let mut server = server.join().unwrap();
-        server.tx.inline_frame(LATEST).unwrap();
-        server.tx.send_inline(Header { kind: Kind::Oneway, opnum: 3, first: 0, second: 0 }, 0);
+        let window = directory.connect("rung", &Options::default(), LATEST).unwrap();
+        (window, server.join().unwrap())
+    }
+
+    fn send(window: &mut Window) {
+        window.tx.inline_frame(LATEST).unwrap();
+        window.tx.send_inline(Header { kind: Kind::Oneway, opnum: 3, first: 0, second: 0 }, 0);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn rings_and_messages_end_a_sleep_of_any_length() {
+        let folder = ground::Folder::new("via-rx");
+        let (mut window, mut server) = connection(&folder);
+        let alarm = window.alarm();
+        let (thread, begun) = (ground::thread_number(), Instant::now());
+        let until_asleep = || ground::until("the thread sleeps", || ground::is_asleep(thread));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                until_asleep();
+                alarm.ring();
+            });
+            assert!(matches!(window.rx.receive(LATEST), Err(Error::Cancelled)));
+            scope.spawn(|| {
+                until_asleep();
+                send(&mut server);
+            });
+            window.rx.receive(LATEST).unwrap();
+        });
+        assert!(begun.elapsed() < ground::LATEST);
+        assert_eq!(window.counters().sleeps, 2, "no sleep ended before its event");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn waits_without_a_message_do_not_change_the_spin_budget() {
+        let folder = ground::Folder::new("via-rx");
+        let (mut window, _server) = connection(&folder);
+        let polls = window.rx.budget.polls();
+        // Longer than the polls, shorter than the sleep of an idle peer.
+        let short = Deadline::Within(Duration::from_micros(500));
+        for _ in 0..20 {
+            assert!(matches!(window.rx.receive(short), Err(Error::TimedOut)));
+        }
+        assert_eq!(window.rx.budget.polls(), polls);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn an_alarm_preceded_by_a_message_ends_the_next_wait() {
+        let folder = ground::Folder::new("via-rx");
+        let (mut window, mut server) = connection(&folder);
+        send(&mut server);
         window.alarm().ring();
         // The look of a wait that finds both.
         window.rx.look_around(LATEST.start()).unwrap();

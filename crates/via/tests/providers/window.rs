@@ -1,6 +1,7 @@
 //! Windows over providers with descriptors, and over relays: both behave as mapped windows do.
 
 mod memory;
+mod parking;
 
 use memory::over_memory;
 use obvia_via::provider::{shm, udp};

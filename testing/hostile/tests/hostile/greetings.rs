@@ -81,20 +81,23 @@ fn bytes_behind_a_greeting_are_not_taken_for_an_area(server: Server) {
     // The server looks for the message's area note in the extra bytes.
     own.write(crate::peer::slot(1) + 16, &[1_u32, 0, 64].map(u32::to_le_bytes).concat());
     own.u64(crate::peer::slot(1)).store(crate::peer::first_word(1, 3, 1, 255), std::sync::atomic::Ordering::SeqCst);
-    await_end(&socket);
+    let peer = Peer::of(socket, own, fd, theirs);
+    peer.ring();
+    await_end(&peer.socket);
     assert_eq!(theirs.u32(crate::peer::slot(1)).load(std::sync::atomic::Ordering::SeqCst), 0, "it was answered");
-    drop(socket);
+    drop(peer);
     scene.assert_unharmed();
 }
 
 fn greetings_with_wrong_fields_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     let fd = good_segment();
-    let wrong: [(usize, u32); 12] = [
+    let wrong: [(usize, u32); 13] = [
         (0, 0),
         (0, u32::MAX),
         (4, 0),
-        (4, 2),
+        (4, 1),
+        (4, 3),
         (8, 15),
         (8, u32::MAX),
         (12, 4),

@@ -1,7 +1,8 @@
 //! Tests of wrong slots, lengths, offsets and shared words.
 
-use crate::peer::{AREA_LENGTH, BELL, CONSUMED, Peer, SLEEP, first_word, slot};
+use crate::peer::{AREA, AREA_LENGTH, BELL, CONSUMED, Peer, SLEEP, first_word, slot};
 use crate::scene::{Meanwhile, Scene, Server, against_every_server};
+use crate::segment::Segment;
 use crate::wire::{self, Frame, Target};
 use rustix::fd::AsFd;
 use std::sync::atomic::Ordering;
@@ -21,8 +22,13 @@ against_every_server! {
     frames_in_a_replaced_area_end_the_connection,
     false_consumed_counts_affect_only_their_sender,
     needless_doorbell_rings_do_not_disturb_other_clients,
-    servers_do_not_hang_without_doorbell_rings,
+    messages_without_doorbell_rings_are_served_at_the_next_ring,
     random_socket_bytes_do_not_disturb_other_clients,
+    false_calls_of_parked_servers_start_nothing,
+    words_changed_while_the_server_is_parked_are_checked,
+    clients_killed_while_the_server_is_parked_leave_nothing,
+    clients_that_claim_to_be_parked_are_not_called,
+    bytes_other_than_calls_end_parked_connections,
     half_closing_the_socket_ends_the_connection,
 }
 
@@ -265,7 +271,7 @@ fn needless_doorbell_rings_do_not_disturb_other_clients(server: Server) {
     scene.assert_unharmed();
 }
 
-fn servers_do_not_hang_without_doorbell_rings(server: Server) {
+fn messages_without_doorbell_rings_are_served_at_the_next_ring(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     for _ in 0..5 {
@@ -274,7 +280,10 @@ fn servers_do_not_hang_without_doorbell_rings(server: Server) {
         peer.own.u64(slot(sequence) + 8).store(words(object), Ordering::Relaxed);
         peer.own.u64(slot(sequence)).store(first_word(sequence, 3, wire::REQUEST, 8), Ordering::Release);
         peer.next += 1;
-        assert_eq!(peer.message().frame, 11_u64.to_le_bytes());
+        // The server may be asleep.
+        let early = peer.message_within(crate::scene::MOMENT);
+        peer.ring();
+        assert_eq!(early.unwrap_or_else(|| peer.message()).frame, 11_u64.to_le_bytes());
     }
     drop(peer);
     scene.assert_unharmed();
@@ -286,10 +295,134 @@ fn random_socket_bytes_do_not_disturb_other_clients(server: Server) {
     peer.socket.set_nonblocking(true).unwrap();
     let fd = crate::segment::memory_file(4096);
     while crate::peer::send(&peer.socket, &[0xa5; 4096], &[fd.as_fd()]).is_ok() {}
-    peer.assert_good(object);
     peer.request_at(object, 3, [1, 0, 8]);
     peer.assert_cut_off();
     drop(peer);
+    scene.assert_unharmed();
+}
+
+/// Whether a server parks its idle connections.
+fn parks(server: Server) -> bool {
+    matches!(server, Server::Rust | Server::Cpp)
+}
+
+fn false_calls_of_parked_servers_start_nothing(server: Server) {
+    let scene = Scene::of(server);
+    if !parks(server) {
+        return scene.assert_unharmed();
+    }
+    let (mut peer, object) = scene.bound();
+    for calls in [1, 3, 200] {
+        peer.await_parked();
+        for _ in 0..calls {
+            peer.send_on_socket(&wire::CALL_NOTE);
+            assert!(peer.is_peer_parked());
+        }
+        peer.assert_silent();
+        assert!(peer.is_peer_parked());
+        peer.assert_good(object);
+    }
+    // Many calls while the server serves.
+    for _ in 0..300 {
+        peer.send_on_socket(&wire::CALL_NOTE);
+        peer.assert_good(object);
+    }
+    // Calls all the time delay nobody.
+    let socket = peer.socket.try_clone().unwrap();
+    let calling = Meanwhile::start(move || {
+        let _ = crate::peer::send(&socket, &wire::CALL_NOTE, &[]);
+    });
+    let (mut other, object) = scene.bound();
+    for _ in 0..5 {
+        other.await_parked();
+        other.assert_good(object);
+    }
+    drop(calling);
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+fn words_changed_while_the_server_is_parked_are_checked(server: Server) {
+    let scene = Scene::of(server);
+    for kind in [wire::REQUEST, 0xff].into_iter().filter(|_| parks(server)) {
+        let (mut peer, object) = scene.bound();
+        peer.await_parked();
+        let due = peer.next;
+        for value in [1, 2, 3, u32::MAX, 0] {
+            for word in [SLEEP, BELL, CONSUMED] {
+                peer.own.u32(word).store(value, Ordering::SeqCst);
+                peer.send_on_socket(&wire::CALL_NOTE);
+            }
+            // The message is not the one that is due.
+            peer.own.u64(slot(due)).store(first_word(due.wrapping_add(value | 1), 3, kind, 8), Ordering::SeqCst);
+            peer.send_on_socket(&wire::CALL_NOTE);
+        }
+        peer.assert_silent();
+        assert!(peer.is_peer_parked());
+        if kind == wire::REQUEST {
+            peer.assert_good(object);
+        } else {
+            peer.raw(due, first_word(due, 3, kind, 8), words(object), &add());
+            peer.assert_cut_off();
+        }
+    }
+    scene.assert_unharmed();
+}
+
+fn clients_killed_while_the_server_is_parked_leave_nothing(server: Server) {
+    let scene = Scene::of(server);
+    for half in [None, Some(std::net::Shutdown::Write), Some(std::net::Shutdown::Both)] {
+        let peers: Vec<_> = (0..20).filter(|_| parks(server)).map(|_| scene.bound().0).collect();
+        for peer in &peers {
+            peer.await_parked();
+            half.map_or(Ok(()), |half| peer.socket.shutdown(half)).unwrap();
+        }
+        // A process that is killed closes all its sockets.
+        drop(peers);
+    }
+    scene.assert_unharmed();
+}
+
+/// A client never parks, so a server wakes it by the bell alone.
+fn clients_that_claim_to_be_parked_are_not_called(server: Server) {
+    let scene = Scene::of(server);
+    if parks(server) {
+        let socket = crate::peer::connect(&scene.directory.socket("victim"));
+        let (own, fd) = Segment::create(AREA + AREA_LENGTH);
+        // The flag 1: the client may sleep.
+        let mut greeting = wire::greeting(AREA_LENGTH as u64);
+        greeting[12] |= 1;
+        crate::peer::send(&socket, &greeting, &[fd.as_fd()]).unwrap();
+        let (area, passed) = Peer::greeting_of_peer(&socket).unwrap();
+        let theirs = Segment::map(passed.unwrap(), AREA + area, false);
+        own.u32(SLEEP).store(crate::peer::PARKED, Ordering::SeqCst);
+        let mut peer = Peer::of(socket, own, fd, theirs);
+        peer.introduce();
+        let object = peer.resolve("victim", wire::IVICTIM);
+        peer.assert_good(object);
+        assert_ne!(peer.theirs.u32(BELL).load(Ordering::SeqCst), 0, "the server rings");
+        peer.socket.set_nonblocking(true).unwrap();
+        let read = std::io::Read::read(&mut &peer.socket, &mut [0; 16]);
+        assert_eq!(read.unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+    }
+    scene.assert_unharmed();
+}
+
+fn bytes_other_than_calls_end_parked_connections(server: Server) {
+    let scene = Scene::of(server);
+    let file = crate::segment::memory_file(4096);
+    let with_file = |peer: &Peer| {
+        crate::peer::send(&peer.socket, &wire::CALL_NOTE, &[file.as_fd()]).unwrap();
+    };
+    let unknown = |peer: &Peer| peer.send_on_socket(&[9; 16]);
+    let cut = |peer: &Peer| peer.send_on_socket(&wire::CALL_NOTE[..5]);
+    let attacks: [&dyn Fn(&Peer); 3] = [&with_file, &unknown, &cut];
+    for attack in attacks.into_iter().filter(|_| parks(server)) {
+        let (mut peer, _) = scene.bound();
+        peer.await_parked();
+        attack(&peer);
+        peer.assert_cut_off();
+    }
     scene.assert_unharmed();
 }
 

@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 /// The offsets of fields in a segment.
 pub(crate) const SLEEP: usize = 0;
 pub(crate) const BELL: usize = 128;
+/// The sleep flag of a peer that is called over the socket.
+pub(crate) const PARKED: u32 = 2;
 pub(crate) const CONSUMED: usize = 256;
 pub(crate) const AREA: usize = 4096;
 /// The length of these peers' areas, in bytes.
@@ -211,7 +213,8 @@ impl Peer {
         Some(Self { files: Files::Named, named: vec![file], ..Self::of(socket, own, fd, theirs) })
     }
 
-    fn of(socket: UnixStream, own: Segment, own_fd: OwnedFd, theirs: Segment) -> Self {
+    /// Creates a peer whose greetings have been exchanged.
+    pub(crate) fn of(socket: UnixStream, own: Segment, own_fd: OwnedFd, theirs: Segment) -> Self {
         let oxid = fresh_oxid();
         Self {
             socket,
@@ -247,10 +250,28 @@ impl Peer {
         let bell = self.own.u32(BELL);
         bell.fetch_add(1, Ordering::SeqCst);
         if self.files != Files::Passed {
-            let _ = rustix::net::send(&self.socket, &[0], SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
-            return;
+            return self.send_on_socket(&[0]);
+        }
+        if self.is_peer_parked() {
+            self.send_on_socket(&wire::CALL_NOTE);
         }
         let _ = rustix::thread::futex::wake(bell, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
+    }
+
+    /// Sends bytes without files, unless the socket is full.
+    pub(crate) fn send_on_socket(&self, bytes: &[u8]) {
+        let _ = rustix::net::send(&self.socket, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+    }
+
+    /// Whether the peer's connection is parked.
+    pub(crate) fn is_peer_parked(&self) -> bool {
+        self.theirs.u32(SLEEP).load(Ordering::SeqCst) == PARKED
+    }
+
+    /// Waits until the peer's connection is parked.
+    #[track_caller]
+    pub(crate) fn await_parked(&self) {
+        crate::scene::await_that("the connection is parked", || self.is_peer_parked());
     }
 
     /// Writes a slot as given, and rings the doorbell.

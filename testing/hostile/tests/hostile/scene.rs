@@ -501,6 +501,10 @@ impl Scene {
             // The threads create the descriptors on which they sleep at their first use, and the
             // poller those of its selector.
             before.files += 12;
+        } else {
+            // The threads that wait for parked connections, and the descriptors on which they wait.
+            before.threads += 2;
+            before.files += 2;
         }
         let started = Instant::now();
         loop {

@@ -34,9 +34,12 @@ pub(crate) const SYSTEM: Target = (0, 0);
 /// Returns a greeting: magic, version, slots, flags (the sender will be quiet for long), bytes of
 /// area 0.
 pub(crate) fn greeting(area: u64) -> Vec<u8> {
-    let words = [0x4956_424f, 1, 16, 2, area as u32, (area >> 32) as u32];
+    let words = [0x4956_424f, 2, 16, 2, area as u32, (area >> 32) as u32];
     words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect()
 }
+
+/// The note that calls a parked peer: number, kind, length.
+pub(crate) const CALL_NOTE: [u8; 16] = [0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /// Returns a UUID's bytes, with the first three parts in little-endian order.
 pub(crate) fn uuid(value: u128) -> [u8; 16] {

@@ -84,6 +84,12 @@ impl Link {
         lock(&self.process.releases).queue.is_empty()
     }
 
+    /// Whether there are proxies for targets of the process. The janitor is woken when the last one
+    /// goes.
+    pub(crate) fn has_proxies(&self) -> bool {
+        !lock(&self.process.releases).held.is_empty()
+    }
+
     /// Adds a proxy of a target. No references to the target are given back before
     /// [`Self::remove_proxy`].
     pub(crate) fn add_proxy(&self, target: TargetId) {
@@ -103,9 +109,9 @@ impl Link {
     fn change_releases(&self, change: impl FnOnce(&mut Releases)) {
         let mut releases = lock(&self.process.releases);
         change(&mut releases);
-        let has_queue = !releases.queue.is_empty();
+        let is_janitor_due = !releases.queue.is_empty() || releases.held.is_empty();
         drop(releases);
-        if has_queue {
+        if is_janitor_due {
             upkeep::wake();
         }
     }

@@ -1,14 +1,17 @@
 //! Carrying over shared memory, besides loads and stores: waking sleepers, and passing areas.
 
 use super::directory::local_process;
-use super::socket::{receive_with_fd, send_with_fd};
-use super::{futex, mapping, named, pulse};
-use crate::doorbell::{end_sleep, prepare_sleep};
+use super::futex::{Futexes, PeerWord};
+use super::parking::Parked;
+use super::socket::{peer_pid, receive_with_any, send_with_fd};
+use super::{futex, mapping, named, parking, pulse};
+use crate::doorbell::{PARKED, begin_sleep, end_sleep, is_parked, prepare_sleep};
 use crate::sync::lock;
-use crate::window::{Carrier, Mapping, OwnRegion, Peer, PeerRegion, Wire};
+use crate::window::{Carrier, Mapping, OwnRegion, Parking, Peer, PeerRegion, Resume, Window, Wire};
 use crate::{Deadline, Error, Violation, layout};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fd::OwnedFd;
+use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown};
 use rustix::time::Timespec;
 use std::mem::MaybeUninit;
@@ -21,6 +24,11 @@ const NOTE: usize = 16;
 /// sleep on the socket, or a name, which is a note followed by the number of a file descriptor.
 const CALL: u8 = 0;
 const NAMED: u8 = 1;
+/// The kind of a note without a file: a call, at which a parked connection looks for a message.
+const CALL_NOTE: u32 = 3;
+/// The maximum number of messages on the socket that are consumed before a connection parks. The
+/// rest causes an event, at which as many are consumed.
+const CONSUMED_MAX: usize = 64;
 /// The maximum number of notes that have arrived and that no message has asked for. A peer passes
 /// areas and regions right before the message that names them.
 const WAITING_MAX: usize = 4;
@@ -33,15 +41,26 @@ pub(super) struct Socket {
     pub(super) number: pulse::Number,
     peer: Peer,
     sleep: Sleep,
+    /// The side of this process. Only the acceptor parks, and only the connector calls a parked
+    /// peer.
+    side: Side,
     // Notes that arrived before they were asked for. An area and a region may be under way at a
     // time, and be asked for in the other order.
     waiting: Mutex<Vec<Note>>,
 }
 
+/// A side of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Acceptor,
+    Connector,
+}
+
 /// The way by which the two sides of a connection sleep and wake each other.
 #[derive(Debug)]
 pub(super) enum Sleep {
-    /// Sleeping on the bell in the peer's segment.
+    /// Sleeping on the bell in the peer's segment, and on the state of the connection, by which
+    /// threads of this process end the sleep.
     OnWord,
     /// Sleeping on the socket, for a peer that can neither sleep on a word nor pass files: see
     /// [`named`].
@@ -79,9 +98,9 @@ struct Note {
 }
 
 impl Socket {
-    pub(super) fn new(socket: Arc<OwnedFd>, sleep: Sleep) -> Result<Self, Error> {
-        let peer = local_process(&socket)?;
-        Ok(Self { socket, number: pulse::Number::draw(), peer, sleep, waiting: Mutex::default() })
+    pub(super) fn new(socket: Arc<OwnedFd>, sleep: Sleep, side: Side) -> Result<Self, Error> {
+        let (peer, number) = (local_process(&socket)?, pulse::Number::draw());
+        Ok(Self { socket, number, peer, sleep, side, waiting: Mutex::default() })
     }
 
     fn is_passed_files(&self) -> bool {
@@ -144,22 +163,62 @@ impl Socket {
     }
 
     fn next_note(&self, wanted: u32) -> Result<Note, Error> {
-        let mut note = [0; NOTE];
         // A missing note is a violation by the peer. A timeout would look as if no message had
         // arrived: a server would go on waiting, and the message would be lost.
-        let file = receive_with_fd(&self.socket, &mut note, Deadline::after_secs(1)).map_err(|error| match error {
-            Error::TimedOut => Violation::UnknownArea(wanted).into(),
-            other => other,
-        })?;
+        let missing = || Error::from(Violation::UnknownArea(wanted));
+        let deadline = Deadline::after_secs(1).start();
+        while !deadline.is_over() {
+            match self.receive_note(deadline) {
+                Ok(Some(note)) => return Ok(note),
+                // A call that arrived after the connection was resumed.
+                Ok(None) => {}
+                Err(Error::TimedOut) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(missing())
+    }
+
+    /// Receives a note. `None` for a call, which has no file.
+    fn receive_note(&self, deadline: Deadline) -> Result<Option<Note>, Error> {
+        let mut note = [0; NOTE];
+        let file = receive_with_any(&self.socket, &mut note, deadline)?;
         let word = |at: usize| u32::from_le_bytes([note[at], note[at + 1], note[at + 2], note[at + 3]]);
         let kind = match word(4) {
             0 => FileKind::Area,
             1 => FileKind::Region { is_writable: false },
             2 => FileKind::Region { is_writable: true },
+            CALL_NOTE if file.is_none() => return Ok(None),
             _ => return Err(Violation::UnknownArea(word(0)).into()),
         };
         let length = usize::try_from(u64::from(word(8)) | u64::from(word(12)) << 32).unwrap_or(usize::MAX);
-        Ok(Note { number: word(0), kind, length, file })
+        Ok(Some(Note { number: word(0), kind, length, file: file.ok_or(Violation::NoSegment)? }))
+    }
+
+    /// Consumes the calls on the socket, so that it is not readable, and keeps the files. Returns
+    /// false while this process receives no more files from processes of the peer's user, of which
+    /// others may have passed too many.
+    fn consume_calls(&self) -> Result<bool, Error> {
+        let mut waiting = lock(&self.waiting);
+        for _ in 0..CONSUMED_MAX {
+            if !self.is_passed_files() {
+                match rustix::net::recv(&*self.socket, &mut [0; 64], RecvFlags::DONTWAIT) {
+                    Ok((0, _)) => return Err(Error::PeerGone { pid: peer_pid(&self.socket) }),
+                    Ok(_) => continue,
+                    Err(Errno::AGAIN) => return Ok(true),
+                    Err(errno) => return Err(Error::system("receiving a call")(errno)),
+                }
+            }
+            match self.receive_note(Deadline::Within(Duration::ZERO)) {
+                Ok(Some(note)) if waiting.len() < WAITING_MAX => waiting.push(note),
+                Ok(Some(note)) => return Err(Violation::UnknownArea(note.number).into()),
+                Ok(None) => {}
+                Err(Error::TimedOut) => return Ok(true),
+                Err(Error::Violation(Violation::TooManyFiles)) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
     }
 }
 
@@ -170,10 +229,14 @@ fn note(number: u32, kind: FileKind, length: usize) -> [u8; NOTE] {
         FileKind::Region { is_writable: false } => 1,
         FileKind::Region { is_writable: true } => 2,
     };
+    bytes_of_note(number, kind, length as u64)
+}
+
+fn bytes_of_note(number: u32, kind: u32, length: u64) -> [u8; NOTE] {
     let mut note = [0; NOTE];
     note[0..4].copy_from_slice(&number.to_le_bytes());
     note[4..8].copy_from_slice(&kind.to_le_bytes());
-    note[8..16].copy_from_slice(&(length as u64).to_le_bytes());
+    note[8..16].copy_from_slice(&length.to_le_bytes());
     note
 }
 
@@ -184,6 +247,10 @@ impl Carrier for Socket {
 
     fn carry(&self, wire: &Wire, _: usize) {
         match &self.sleep {
+            Sleep::OnWord if self.side == Side::Connector && is_parked(wire.peer.word(layout::SLEEP)) => {
+                // As below: a full socket is readable, and a closed one needs no call.
+                let _ = self.send(&bytes_of_note(0, CALL_NOTE, 0));
+            }
             Sleep::OnWord => futex::wake(wire.own.word(layout::BELL)),
             // A full socket already is readable at the peer's end, and a peer that has closed its
             // end needs no byte.
@@ -207,10 +274,17 @@ impl Carrier for Socket {
 
     fn sleep(&self, wire: &Wire, bell: u32, span: Duration) -> Result<(), Error> {
         match &self.sleep {
-            Sleep::OnWord => futex::wait(wire.peer.word(layout::BELL), bell, span),
+            Sleep::OnWord => {
+                let bell = PeerWord { word: wire.peer.word(layout::BELL), value: bell };
+                Futexes::of_system().wait(bell, &wire.state, span);
+            }
             Sleep::OnSocket { waker, .. } => self.sleep_on_socket(waker, span),
         }
         Ok(())
+    }
+
+    fn parking(&self) -> Option<&dyn Parking> {
+        (self.side == Side::Acceptor).then_some(self)
     }
 
     fn end_sleep(&self, wire: &Wire) {
@@ -219,10 +293,10 @@ impl Carrier for Socket {
 
     fn wake(&self, wire: &Wire) {
         match &self.sleep {
-            // A thread that waits on this connection sleeps on the peer's bell.
-            Sleep::OnWord => futex::wake(wire.peer.word(layout::BELL)),
+            Sleep::OnWord => Futexes::of_system().wake_own(wire.peer.word(layout::BELL), &wire.state),
             Sleep::OnSocket { waker, .. } => drop(rustix::io::write(waker, &1_u64.to_ne_bytes())),
         }
+        parking::ring(self.number);
     }
 
     fn make_area(&self, _: &Wire, number: u32, length: usize) -> Result<Mapping, Error> {
@@ -289,5 +363,22 @@ impl Carrier for Socket {
         // wait for that.
         let _ = rustix::net::shutdown(&*self.socket, Shutdown::Both);
         pulse::forget(&self.socket, self.number);
+    }
+}
+
+impl Parking for Socket {
+    fn prepare(&self, wire: &Wire) -> Result<bool, Error> {
+        if parking::prepare(&self.socket, self.number).is_err() {
+            return Ok(false);
+        }
+        let is_consumed = self.consume_calls()?;
+        if is_consumed {
+            begin_sleep(wire.own.word(layout::SLEEP), PARKED);
+        }
+        Ok(is_consumed)
+    }
+
+    fn park(&self, wire: &Wire, window: Window, resume: Resume) {
+        parking::park(&self.socket, self.number, wire, Parked { window, resume });
     }
 }

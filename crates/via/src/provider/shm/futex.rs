@@ -1,22 +1,142 @@
-//! Sleeping on a shared word, and waking its sleepers.
+//! Sleeping on shared words, and waking their sleepers.
 
 use crate::sync::AtomicU32;
 use rustix::io::Errno;
-use rustix::thread::futex::{self, Flags};
-use rustix::time::Timespec;
+use rustix::thread::futex::{self, Flags, Wait, WaitFlags, WaitPtr, WaitvFlags};
+use rustix::time::{ClockId, Timespec, clock_gettime};
+use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Sleeps while `word` holds `value`, at most `span`. The return tells nothing: callers look again.
-pub(super) fn wait(word: &AtomicU32, value: u32, span: Duration) {
-    let timeout =
-        Timespec { tv_sec: i64::try_from(span.as_secs()).unwrap_or(i64::MAX), tv_nsec: span.subsec_nanos().into() };
-    // Callers look again after every outcome: woken, changed, timed out, interrupted.
-    let outcome = futex::wait(word, Flags::empty(), value, Some(&timeout));
+/// The maximum length of a sleep on one word, where the kernel cannot sleep on two. Changes of the
+/// second word are noticed after that time.
+const NAP: Duration = Duration::from_millis(250);
+
+/// The word of another process on which a thread sleeps, with the value that it last had.
+#[derive(Clone, Copy)]
+pub(super) struct PeerWord<'a> {
+    pub(super) word: &'a AtomicU32,
+    pub(super) value: u32,
+}
+
+/// The kernel's way of sleeping on a peer's word and a word of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Futexes {
+    /// A sleep on both words: Linux 5.16.
+    Two,
+    /// A sleep on the peer's word alone: an older kernel, a filter of system calls, or an emulator.
+    One,
+}
+
+impl Futexes {
+    /// Returns the way of this system.
+    pub(super) fn of_system() -> Self {
+        static OF_SYSTEM: OnceLock<Futexes> = OnceLock::new();
+        // A sleep on no words is an error of its own.
+        let probe = || futex::waitv(&[], WaitvFlags::empty(), None, ClockId::Monotonic);
+        *OF_SYSTEM.get_or_init(|| if probe() == Err(Errno::INVAL) { Self::Two } else { Self::One })
+    }
+
+    /// Sleeps while `peer` has its value and `own`, a word of this process alone, is 0, at most
+    /// `span`. The return tells nothing: callers look again.
+    pub(super) fn wait(self, peer: PeerWord<'_>, own: &AtomicU32, span: Duration) {
+        match self {
+            Self::Two => wait_for_both(peer, own, span),
+            Self::One => wait_for_one(peer, span.min(NAP)),
+        }
+    }
+
+    /// Wakes the threads of this process that sleep on both words, after `own` has changed.
+    pub(super) fn wake_own(self, peer: &AtomicU32, own: &AtomicU32) {
+        match self {
+            Self::Two => wake_with(own, Flags::PRIVATE),
+            Self::One => wake(peer),
+        }
+    }
+}
+
+/// Wakes all threads that sleep on the word of this process with which its peers wake each other.
+pub(super) fn wake(word: &AtomicU32) {
+    wake_with(word, Flags::empty());
+}
+
+fn wait_for_both(peer: PeerWord<'_>, own: &AtomicU32, span: Duration) {
+    let words = [(peer.word, peer.value, WaitFlags::SIZE_U32), (own, 0, WaitFlags::SIZE_U32 | WaitFlags::PRIVATE)];
+    let waits = words.map(|(word, value, flags)| {
+        let mut wait = Wait::new();
+        (wait.val, wait.flags) = (value.into(), flags);
+        wait.uaddr = WaitPtr::new(word.as_ptr().cast());
+        wait
+    });
+    // The system call takes an instant. None is so far away that the sum overflows.
+    let until = clock_gettime(ClockId::Monotonic).checked_add(timespec(span));
+    let outcome = futex::waitv(&waits, WaitvFlags::empty(), until.as_ref(), ClockId::Monotonic);
+    debug_assert!(matches!(outcome, Ok(_) | Err(Errno::AGAIN | Errno::TIMEDOUT | Errno::INTR)), "{outcome:?}");
+}
+
+fn wait_for_one(peer: PeerWord<'_>, span: Duration) {
+    let outcome = futex::wait(peer.word, Flags::empty(), peer.value, Some(&timespec(span)));
     debug_assert!(matches!(outcome, Ok(()) | Err(Errno::AGAIN | Errno::TIMEDOUT | Errno::INTR)), "{outcome:?}");
 }
 
-/// Wakes all threads that sleep on `word`.
-pub(super) fn wake(word: &AtomicU32) {
-    let outcome = futex::wake(word, Flags::empty(), i32::MAX as u32);
+fn wake_with(word: &AtomicU32, flags: Flags) {
+    let outcome = futex::wake(word, flags, i32::MAX as u32);
     debug_assert!(outcome.is_ok(), "{outcome:?}");
+}
+
+fn timespec(span: Duration) -> Timespec {
+    Timespec { tv_sec: i64::try_from(span.as_secs()).unwrap_or(i64::MAX), tv_nsec: span.subsec_nanos().into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering;
+    use std::time::Instant;
+
+    const ALL: [Futexes; 2] = [Futexes::Two, Futexes::One];
+
+    /// Sleeps until `change` has been made, and returns the length of the sleep.
+    fn slept(futexes: Futexes, change: impl FnOnce(&AtomicU32, &AtomicU32) + Send) -> Duration {
+        let (bell, state) = (AtomicU32::new(7), AtomicU32::new(0));
+        let (thread, begun) = (ground::thread_number(), Instant::now());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                ground::until("the thread sleeps", || ground::is_asleep(thread));
+                change(&bell, &state);
+            });
+            while bell.load(Ordering::Relaxed) == 7 && state.load(Ordering::Relaxed) == 0 {
+                futexes.wait(PeerWord { word: &bell, value: 7 }, &state, ground::LATEST);
+            }
+        });
+        begun.elapsed()
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn a_change_of_either_word_ends_a_sleep() {
+        for futexes in ALL {
+            let by_peer = |bell: &AtomicU32, _: &AtomicU32| {
+                bell.store(8, Ordering::Relaxed);
+                wake(bell);
+            };
+            let by_own = |bell: &AtomicU32, state: &AtomicU32| {
+                state.store(1, Ordering::Relaxed);
+                futexes.wake_own(bell, state);
+            };
+            assert!(slept(futexes, by_peer) < ground::LATEST && slept(futexes, by_own) < ground::LATEST);
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn no_thread_sleeps_long_after_either_word_has_changed() {
+        for futexes in ALL {
+            let (bell, state) = (AtomicU32::new(7), AtomicU32::new(0));
+            let begun = Instant::now();
+            futexes.wait(PeerWord { word: &bell, value: 6 }, &state, ground::LATEST);
+            state.store(1, Ordering::Relaxed);
+            futexes.wait(PeerWord { word: &bell, value: 7 }, &state, ground::LATEST);
+            assert!(begun.elapsed() < ground::LATEST, "{futexes:?}");
+        }
+    }
 }

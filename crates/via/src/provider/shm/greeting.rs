@@ -1,6 +1,6 @@
 //! The first bytes on the socket: the greeting of each side, with its segment.
 
-use super::carrier::{self, Sleep};
+use super::carrier::{self, Side, Sleep};
 use super::directory::check_peer;
 use super::mapping::{self, Mapping};
 use super::socket::{receive_with_any, send_with_fd};
@@ -9,13 +9,13 @@ use crate::layout;
 use crate::window::{Ends, Options, Window};
 use crate::{Deadline, Error, Violation, Waiting};
 use rustix::fd::OwnedFd;
-use rustix::net::{Shutdown, shutdown};
+use rustix::net::{SendFlags, Shutdown, shutdown};
 use std::sync::{Arc, Weak};
 
 /// The greeting's first word: "OBVI", little endian.
 const MAGIC: u32 = 0x4956_424f;
 /// The version of the segment's layout and of this greeting.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const LENGTH: usize = 24;
 
 /// The greeting that each side sends before the first message.
@@ -32,12 +32,19 @@ struct Greeting {
 }
 
 impl Greeting {
+    /// Returns the greeting of this process.
+    fn of(options: &Options) -> Self {
+        let may_sleep = options.waiting != Waiting::Poll;
+        Self { area: options.area as u64, may_sleep, quiet: options.quiet, by_name: false }
+    }
+
     fn to_wire(self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         bytes[0..4].copy_from_slice(&MAGIC.to_le_bytes());
         bytes[4..8].copy_from_slice(&VERSION.to_le_bytes());
         bytes[8..12].copy_from_slice(&layout::SLOT_COUNT.to_le_bytes());
-        let flags = u32::from(self.may_sleep) | u32::from(self.quiet) << 1 | u32::from(self.by_name) << 2;
+        let flags = [self.may_sleep, self.quiet, self.by_name];
+        let flags = flags.iter().rev().fold(0, |word, flag| word << 1 | u32::from(*flag));
         bytes[12..16].copy_from_slice(&flags.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.area.to_le_bytes());
         bytes
@@ -51,7 +58,13 @@ impl Greeting {
     fn from_wire(bytes: &[u8; LENGTH], limit: u64) -> Result<Self, Violation> {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let area = u64::from(word(16)) | u64::from(word(20)) << 32;
-        if word(0) != MAGIC || word(4) != VERSION || word(8) != layout::SLOT_COUNT || word(12) > 7 {
+        if word(0) != MAGIC {
+            return Err(Violation::BadGreeting);
+        }
+        if word(4) != VERSION {
+            return Err(Violation::OtherVersion { theirs: word(4), own: VERSION });
+        }
+        if word(8) != layout::SLOT_COUNT || word(12) > 7 {
             return Err(Violation::BadGreeting);
         }
         if area == 0 || area > limit || !area.is_multiple_of(4096) {
@@ -79,21 +92,27 @@ impl Incoming {
     /// # Errors
     ///
     /// [`Error::AccessDenied`] when the peer is of another user and the name is not open to all
-    /// users; [`Error::Violation`] when the peer breaks the protocol; [`Error::TimedOut`] when the
-    /// peer sends nothing within five seconds.
+    /// users; [`Error::Violation`] when the peer breaks the protocol or has another version of it;
+    /// [`Error::TimedOut`] when the peer sends nothing within five seconds.
     pub fn complete(self, options: &Options) -> Result<Window, Error> {
         if !self.is_open {
             check_peer(&self.socket)?;
         }
         let deadline = Deadline::after_secs(5).start();
-        let theirs = receive(&self.socket, options, deadline)?;
+        let theirs = receive(&self.socket, options, deadline).inspect_err(|why| {
+            if matches!(why, Error::Violation(Violation::OtherVersion { .. })) {
+                // The client reports the two versions.
+                let greeting = Greeting::of(options).to_wire();
+                let _ = rustix::net::send(&self.socket, &greeting, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+            }
+        })?;
         let mut options = options.clone();
         if theirs.1.quiet {
             options.waiting = Waiting::Block;
         }
         let own = mapping::create(layout::AREA + options.area)?;
         send(&self.socket, &options, &own.1)?;
-        connected(Arc::new(self.socket), own, theirs, &options, deadline)
+        connected((Arc::new(self.socket), Side::Acceptor), own, theirs, &options, deadline)
     }
 }
 
@@ -121,7 +140,7 @@ impl Outgoing {
         let own = mapping::create(layout::AREA + options.area)?;
         send(&self.socket, options, &own.1)?;
         let theirs = receive(&self.socket, options, deadline)?;
-        connected(self.socket, own, theirs, options, deadline)
+        connected((self.socket, Side::Connector), own, theirs, options, deadline)
     }
 }
 
@@ -140,7 +159,7 @@ impl Interrupter {
 }
 
 fn connected(
-    socket: Arc<OwnedFd>,
+    (socket, side): (Arc<OwnedFd>, Side),
     (own, file): (Mapping, OwnedFd),
     (theirs, greeting): (Option<Mapping>, Greeting),
     options: &Options,
@@ -151,7 +170,7 @@ fn connected(
         None => named::hand_over(&socket, (&own, &file), greeting.area()?, deadline)?,
     };
     let sleep = if greeting.by_name { Sleep::on_socket()? } else { Sleep::OnWord };
-    let carrier = carrier::Socket::new(Arc::clone(&socket), sleep)?;
+    let carrier = carrier::Socket::new(Arc::clone(&socket), sleep, side)?;
     let number = carrier.number;
     let ends = Ends { own, peer, area: None, carrier: Box::new(carrier) };
     let window = Window::new(ends, greeting.may_sleep, options);
@@ -160,9 +179,7 @@ fn connected(
 }
 
 fn send(socket: &OwnedFd, options: &Options, fd: &OwnedFd) -> Result<(), Error> {
-    let may_sleep = options.waiting != Waiting::Poll;
-    let greeting = Greeting { area: options.area as u64, may_sleep, quiet: options.quiet, by_name: false };
-    send_with_fd(socket, &greeting.to_wire(), fd)
+    send_with_fd(socket, &Greeting::of(options).to_wire(), fd)
 }
 
 /// Receives the peer's greeting and its segment. A peer that uses names sends no segment: this side
@@ -182,6 +199,7 @@ fn receive(socket: &OwnedFd, options: &Options, deadline: Deadline) -> Result<(O
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
     #[test]
     fn greeting_round_trips() {
@@ -192,10 +210,31 @@ mod tests {
     #[test]
     fn greetings_with_wrong_fields_are_refused() {
         let good = Greeting { area: 1 << 18, may_sleep: false, quiet: false, by_name: false }.to_wire();
-        for (at, value) in [(0, 0), (4, 9), (8, 3), (12, 8), (17, 1), (20, 1), (18, 0xff)] {
+        for (at, value) in [(0, 0), (8, 3), (12, 8), (17, 1), (20, 1), (18, 0xff)] {
             let mut bad = good;
             bad[at] = value;
             assert_eq!(Greeting::from_wire(&bad, 1 << 20), Err(Violation::BadGreeting), "byte {at}");
         }
+    }
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_client_of_another_version_learns_both_versions() {
+        let flags = SocketFlags::CLOEXEC;
+        let (client, socket) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
+        let mut greeting = Greeting::of(&Options::default()).to_wire();
+        greeting[4] = 1;
+        rustix::net::send(&client, &greeting, SendFlags::NOSIGNAL).unwrap();
+        let outcome = Incoming { socket, is_open: true }.complete(&Options::default());
+        let is_other = |error: &Error, versions| matches!(error, Error::Violation(Violation::OtherVersion { theirs, own }) if (*theirs, *own) == versions);
+        assert!(is_other(&outcome.unwrap_err(), (1, VERSION)));
+        let mut answer = [0; LENGTH];
+        receive_with_any(&client, &mut answer, Deadline::Within(ground::LATEST)).unwrap();
+        assert_eq!(answer[4], VERSION as u8);
+        let outcome = Greeting::from_wire(&greeting, 1 << 20).unwrap_err();
+        assert_eq!(
+            Error::from(outcome).to_string(),
+            "the peer broke the protocol: it uses version 1 of the protocol, and this process version 2: build both \
+             with the same version of obvia"
+        );
     }
 }

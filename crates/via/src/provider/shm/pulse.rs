@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 /// The number by which the pulse thread knows a connection. The number of its socket would not do:
 /// an event may be handled after its connection has gone, when the next connection has that number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Number(u64);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Number(pub(super) u64);
 
 impl Number {
     /// Draws a number that no other connection of this process has had.
@@ -109,7 +109,8 @@ mod tests {
     fn connection() -> (Window, Number, OwnedFd) {
         let (socket, peer) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
         let socket = Arc::new(socket);
-        let carrier = carrier::Socket::new(Arc::clone(&socket), carrier::Sleep::OnWord).unwrap();
+        let carrier =
+            carrier::Socket::new(Arc::clone(&socket), carrier::Sleep::OnWord, carrier::Side::Connector).unwrap();
         let number = carrier.number;
         let options = Options::default();
         let segment = || mapping::create(layout::AREA + options.area).unwrap().0;

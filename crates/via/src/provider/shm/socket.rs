@@ -33,12 +33,7 @@ fn failed(socket: &OwnedFd, doing: &'static str, errno: Errno) -> Error {
     }
 }
 
-/// Receives exactly `bytes.len()` bytes and one file descriptor.
-pub(super) fn receive_with_fd(socket: &OwnedFd, bytes: &mut [u8], deadline: Deadline) -> Result<OwnedFd, Error> {
-    receive_with_any(socket, bytes, deadline)?.ok_or_else(|| Violation::NoSegment.into())
-}
-
-/// As [`receive_with_fd`], but accepts a message without a file descriptor as well.
+/// Receives exactly `bytes.len()` bytes, and at most one file descriptor.
 pub(super) fn receive_with_any(
     socket: &OwnedFd,
     bytes: &mut [u8],

@@ -41,7 +41,7 @@ import obvia.runtime.call.PeerFailure;
 record Segments(
         Arena arena, MemorySegment own, MemorySegment peer, PageAllocation pages, long mark, long pid, boolean peerMaySleep, boolean peerIsQuiet, boolean peerIsInJava) {
     private static final int MAGIC = 0x4956424f;
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
     private static final int LENGTH = 24;
     private static final int MAY_SLEEP = 1;
     private static final int QUIET = 2;
@@ -62,7 +62,12 @@ record Segments(
         }
 
         static Greeting read(ByteBuffer from) {
-            boolean isOne = from.getInt() == MAGIC && from.getInt() == VERSION && from.getInt() == Layout.SLOT_COUNT;
+            int version = from.getInt(4);
+            if (from.getInt(0) == MAGIC && version != VERSION) {
+                String versions = "version " + Integer.toUnsignedString(version) + " of the protocol, and this process version " + VERSION;
+                throw PeerFailure.broken("it uses " + versions + ": build both with the same version of obvia");
+            }
+            boolean isOne = from.getInt(0) == MAGIC && from.getInt(8) == Layout.SLOT_COUNT;
             Greeting greeting = new Greeting(from.getLong(16), from.getInt(12));
             boolean isPossible = greeting.area > 0 && greeting.area <= FrameLimit.BYTES && greeting.area % 4096 == 0;
             if (!isOne || !isPossible || (greeting.flags & ~(MAY_SLEEP | QUIET | BY_NAME)) != 0) {

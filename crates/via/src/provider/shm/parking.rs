@@ -1,0 +1,185 @@
+//! Parked connections: after a silence of the peer, a connection waits for the next message without
+//! a thread.
+//!
+//! The sockets of all parked connections are in one epoll instance, for which a few threads wait.
+//! The peer knows from the sleep flag that it has to *call* the connection over the socket: see
+//! [`crate::doorbell`]. Threads of this process resume a connection by [`ring`].
+//!
+//! The thread that gets an event looks for a message. If there is none, the connection stays
+//! parked. Otherwise the thread resumes the connection, and ends when the connection ends or parks
+//! again. So no thread serves two connections, and the thread-local variables of the runtime and of
+//! programs are new for each. Another thread takes its place in the meantime, since calls may wait
+//! for calls of other connections.
+
+use super::pulse::Number;
+use crate::Error;
+use crate::sync::lock;
+use crate::window::{Resume, Window, Wire};
+use rustix::buffer::spare_capacity;
+use rustix::event::{EventfdFlags, epoll, eventfd};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::Errno;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// The number of threads that wait for events while no connection is resumed. With two, the next
+/// connection need not wait until a thread has started.
+const WAITING: usize = 2;
+/// The pause before the next attempt where the system starts no thread.
+const BREATHER: Duration = Duration::from_millis(50);
+/// The number by which epoll reports that connections were rung.
+const RUNG: u64 = u64::MAX;
+
+/// A connection without a thread, and the function that goes on with it.
+pub(super) struct Parked {
+    pub(super) window: Window,
+    pub(super) resume: Resume,
+}
+
+/// The files of the threads that wait.
+struct Lot {
+    epoll: OwnedFd,
+    /// An eventfd that counts the connections in [`Places::rung`].
+    rung: OwnedFd,
+}
+
+/// The parked connections of this process.
+struct Places {
+    /// Made when the first connection parks.
+    lot: Option<&'static Lot>,
+    parked: BTreeMap<Number, Parked>,
+    /// The connections to be resumed whose socket has no event, in their order.
+    rung: VecDeque<Parked>,
+    /// The number of threads that wait for events. At least one, once there is a parked connection.
+    waiting: usize,
+}
+
+static PLACES: Mutex<Places> =
+    Mutex::new(Places { lot: None, parked: BTreeMap::new(), rung: VecDeque::new(), waiting: 0 });
+
+/// Ensures that the connection with this socket can be parked.
+pub(super) fn prepare(socket: &OwnedFd, number: Number) -> Result<(), Error> {
+    let mut places = lock(&PLACES);
+    let lot = match places.lot {
+        Some(lot) => lot,
+        None => *places.lot.insert(Box::leak(Box::new(Lot::new()?))),
+    };
+    if places.waiting == 0 {
+        lot.start(&mut places)?;
+    }
+    drop(places);
+    // A hang-up that is reported meanwhile is reported again once the connection is parked.
+    let data = epoll::EventData::new_u64(number.0);
+    match epoll::add(&lot.epoll, socket.as_fd(), data, epoll::EventFlags::ONESHOT) {
+        Ok(()) | Err(Errno::EXIST) => Ok(()),
+        Err(errno) => Err(Error::system("watching a connection")(errno)),
+    }
+}
+
+/// Parks a connection, after [`prepare`], until its socket is readable or [`ring`] is called for
+/// it.
+pub(super) fn park(socket: &OwnedFd, number: Number, wire: &Wire, parked: Parked) {
+    let mut places = lock(&PLACES);
+    places.parked.insert(number, parked);
+    let lot = places.lot;
+    drop(places);
+    let data = epoll::EventData::new_u64(number.0);
+    let events = epoll::EventFlags::IN | epoll::EventFlags::ONESHOT;
+    // The kernel changes what it has added. An unwatched connection would never be resumed.
+    if lot.is_none_or(|lot| epoll::modify(&lot.epoll, socket.as_fd(), data, events).is_err()) {
+        wire.close();
+    }
+    // An interruption before that found no parked connection.
+    if wire.is_interrupted() {
+        ring(number);
+    }
+}
+
+/// Resumes a connection of this process, if it is parked. The caller has interrupted it before.
+///
+/// The lock orders the interruption and the parking: either the connection is found here, or
+/// [`park`] sees the interruption.
+pub(super) fn ring(number: Number) {
+    let mut places = lock(&PLACES);
+    if let (Some(parked), Some(lot)) = (places.parked.remove(&number), places.lot) {
+        lot.enqueue(&mut places, parked);
+    }
+}
+
+impl Lot {
+    fn new() -> Result<Self, Error> {
+        let make = || {
+            let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+            let rung = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK | EventfdFlags::SEMAPHORE)?;
+            epoll::add(&epoll, &rung, epoll::EventData::new_u64(RUNG), epoll::EventFlags::IN)?;
+            Ok(Self { epoll, rung })
+        };
+        make().map_err(Error::system("preparing to wait without a thread"))
+    }
+
+    fn enqueue(&self, places: &mut Places, parked: Parked) {
+        places.rung.push_back(parked);
+        // The write fails only at a count that no number of connections reaches.
+        let _ = rustix::io::write(&self.rung, &1_u64.to_ne_bytes());
+    }
+
+    /// Starts a thread that waits for events.
+    fn start(&'static self, places: &mut Places) -> Result<(), Error> {
+        let thread = std::thread::Builder::new().name("obvia-pool".to_owned());
+        let work = move || {
+            let Parked { window, resume } = self.next();
+            resume(window);
+            let mut places = lock(&PLACES);
+            if places.waiting < WAITING {
+                // At least one thread waits.
+                let _ = self.start(&mut places);
+            }
+        };
+        thread.spawn(work).map_err(|_| Error::system("starting a thread")(Errno::AGAIN))?;
+        places.waiting += 1;
+        Ok(())
+    }
+
+    /// Waits for a connection that is to be resumed, and counts this thread as one that no longer
+    /// waits.
+    fn next(&'static self) -> Parked {
+        loop {
+            let Some(parked) = self.event().and_then(|number| self.take(number)) else { continue };
+            // The call may have come without a message, as those of a hostile peer do.
+            if parked.window.prepare_to_park() {
+                parked.window.park_boxed(parked.resume);
+                continue;
+            }
+            let mut places = lock(&PLACES);
+            if places.waiting > 1 || self.start(&mut places).is_ok() {
+                places.waiting -= 1;
+                return parked;
+            }
+            // The last waiting thread goes on waiting, and the connection's turn comes again.
+            self.enqueue(&mut places, parked);
+            drop(places);
+            std::thread::sleep(BREATHER);
+        }
+    }
+
+    /// Waits for the next event. `None` if the wait was interrupted.
+    fn event(&self) -> Option<u64> {
+        let mut events: Vec<epoll::Event> = Vec::with_capacity(1);
+        if let Err(errno) = epoll::wait(&self.epoll, spare_capacity(&mut events), None)
+            && errno != Errno::INTR
+        {
+            std::thread::sleep(BREATHER);
+        }
+        events.first().map(|event| event.data.u64())
+    }
+
+    /// Takes the connection of an event, unless another thread has taken it.
+    fn take(&self, number: u64) -> Option<Parked> {
+        if number != RUNG {
+            return lock(&PLACES).parked.remove(&Number(number));
+        }
+        rustix::io::read(&self.rung, &mut [0; 8]).ok()?;
+        lock(&PLACES).rung.pop_front()
+    }
+}

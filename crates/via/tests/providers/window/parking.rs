@@ -1,0 +1,135 @@
+//! Connections over shared memory that wait for messages without a thread.
+
+use super::{BRIEF, REQUEST, TIMEOUT, send};
+use obvia_via::provider::shm::Directory;
+use obvia_via::window::{Options, Window};
+use obvia_via::{Error, Waiting};
+use std::cell::Cell;
+use std::sync::mpsc::{Receiver, channel};
+
+/// Returns the client's end and the server's end of a connection.
+fn connection(folder: &ground::Folder, waiting: Waiting) -> (Window, Window) {
+    let options = Options { waiting, ..Options::default() };
+    let directory = Directory::at(folder.path()).unwrap();
+    let listener = directory.bind("parked").unwrap();
+    std::thread::scope(|scope| {
+        let server = scope.spawn(|| listener.accept(TIMEOUT).unwrap().complete(&options).unwrap());
+        let client = directory.connect("parked", &options, TIMEOUT).unwrap();
+        (client, server.join().unwrap())
+    })
+}
+
+/// A connection that is parked, until it is resumed.
+struct Parked(Receiver<Window>);
+
+impl Parked {
+    /// Parks a connection without messages.
+    fn new(window: Window) -> Self {
+        assert!(window.is_parkable() && window.prepare_to_park());
+        let (tell, resumed) = channel();
+        window.park(move |window| tell.send(window).unwrap());
+        Self(resumed)
+    }
+
+    fn resumed(self) -> Window {
+        self.0.recv_timeout(ground::LATEST).unwrap()
+    }
+
+    fn is_parked(&self) -> bool {
+        self.0.recv_timeout(BRIEF.remaining()).is_err()
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn messages_rings_and_the_end_of_the_peer_resume_parked_connections() {
+    let folder = ground::Folder::new("via-parking");
+    let (mut client, mut server) = connection(&folder, Waiting::Adaptive);
+    // Every other frame is in an area that is passed over the socket while the server is parked.
+    for length in [4, 300 << 10, 5, 2 << 20, 6] {
+        let parked = Parked::new(server);
+        assert!(parked.is_parked());
+        send(&mut client, REQUEST, length, 9);
+        server = parked.resumed();
+        assert_eq!(server.rx.receive(TIMEOUT).unwrap().frame().len(), length);
+        server.rx.release();
+    }
+    let (alarm, parked) = (server.alarm(), Parked::new(server));
+    alarm.ring();
+    server = parked.resumed();
+    assert!(matches!(server.rx.receive(TIMEOUT), Err(Error::Cancelled)));
+    let parked = Parked::new(server);
+    drop(client);
+    server = parked.resumed();
+    assert!(matches!(server.rx.receive(TIMEOUT), Err(Error::PeerGone { .. })));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn connections_with_a_message_or_a_ring_or_that_poll_do_not_park() {
+    let folder = ground::Folder::new("via-parking");
+    let (mut client, mut server) = connection(&folder, Waiting::Block);
+    send(&mut client, REQUEST, 4, 9);
+    assert!(!server.prepare_to_park());
+    server.rx.receive(TIMEOUT).unwrap();
+    server.alarm().ring();
+    assert!(!server.prepare_to_park());
+    assert!(matches!(server.rx.receive(TIMEOUT), Err(Error::Cancelled)));
+    // A ring right before the connection parks resumes it.
+    assert!(server.prepare_to_park());
+    server.alarm().ring();
+    let (tell, resumed) = channel();
+    server.park(move |window| tell.send(window).unwrap());
+    assert!(matches!(Parked(resumed).resumed().rx.receive(TIMEOUT), Err(Error::Cancelled)));
+    assert!(!client.is_parkable() && !client.prepare_to_park(), "it connected");
+    drop(client);
+    let (_client, server) = connection(&folder, Waiting::Poll);
+    assert!(!server.is_parkable());
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn each_resumption_has_a_thread_of_its_own() {
+    thread_local! {
+        static IS_USED: Cell<bool> = const { Cell::new(false) };
+    }
+    let folder = ground::Folder::new("via-parking");
+    let (mut client, mut server) = connection(&folder, Waiting::Adaptive);
+    for _ in 0..20 {
+        let (tell, resumed) = channel();
+        assert!(server.prepare_to_park());
+        server.park(move |window| tell.send((window, IS_USED.replace(true))).unwrap());
+        send(&mut client, REQUEST, 4, 9);
+        let (window, is_used) = resumed.recv_timeout(ground::LATEST).unwrap();
+        assert!(!is_used, "a variable of another resumption");
+        server = window;
+        server.rx.receive(TIMEOUT).unwrap();
+        server.rx.release();
+    }
+}
+
+/// A connection whose call waits for the call of another parked connection.
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn resumed_connections_may_wait_for_each_other() {
+    const COUNT: usize = 20;
+    let folder = ground::Folder::new("via-parking");
+    let mut clients = Vec::new();
+    let (tell, resumed) = channel();
+    let all = std::sync::Arc::new(std::sync::Barrier::new(COUNT));
+    for _ in 0..COUNT {
+        let (client, server) = connection(&folder, Waiting::Adaptive);
+        assert!(server.prepare_to_park());
+        let (tell, all) = (tell.clone(), std::sync::Arc::clone(&all));
+        server.park(move |mut window| {
+            window.rx.receive(TIMEOUT).unwrap();
+            all.wait();
+            tell.send(window).unwrap();
+        });
+        clients.push(client);
+    }
+    clients.iter_mut().for_each(|client| send(client, REQUEST, 4, 9));
+    for _ in 0..COUNT {
+        resumed.recv_timeout(ground::LATEST).unwrap();
+    }
+}
