@@ -119,9 +119,72 @@ fn unions_in_structures_have_the_type_of_their_discriminant() {
         ("[switch_is(kind)]", Base::U16),
         ("[switch_type(unsigned long), switch_is(kind)]", Base::U32),
         ("[switch_is(kind + 1)]", Base::I32),
+        ("[switch_is(*at)]", Base::I8),
+        ("[switch_is(letter)]", Base::WChar),
+        ("[switch_type(wchar_t), switch_is(kind)]", Base::WChar),
+        ("[switch_type(__int64), switch_is(kind)]", Base::I64),
+        ("[switch_type(unsigned __int64), switch_is(kind)]", Base::U64),
+        ("[switch_type(signed short), switch_is(kind)]", Base::I16),
+        ("[switch_type(short int), switch_is(kind)]", Base::I16),
+        ("[switch_type(BYTE), switch_is(kind)]", Base::Byte),
+        ("[switch_type(UINT8), switch_is(kind)]", Base::U8),
+        ("[switch_type(DWORD), switch_is(kind)]", Base::U32),
+        ("[switch_type(Number), switch_is(kind)]", Base::I16),
     ] {
-        let found = check(&format!("struct S {{ unsigned short kind; {switch} union {{ case 1: long a; }} u; }};"));
-        assert_eq!(found.model.unions[0].tag, Type::Base(expected), "{switch}");
+        let found = check(&format!(
+            "import \"oaidl.idl\"; typedef short Number;
+            struct S {{
+                unsigned short kind; small *at; wchar_t letter; {switch} union {{ case 1: long a; }} u;
+            }};"
+        ));
+        assert_eq!(found.model.unions.last().expect("declared").tag, Type::Base(expected), "{switch}");
+    }
+    for kind in ["enum K kind", "K kind", "enum K { A, B } kind"] {
+        let declared = if kind.contains('{') { "" } else { "typedef enum K { A, B } K;" };
+        let text = format!("{declared} struct S {{ {kind}; [switch_is(kind)] union {{ case A: long a; }} u; }};");
+        assert!(matches!(check(&text).model.unions[0].tag, Type::Enum(_)), "{text}");
+    }
+}
+
+#[test]
+fn discriminants_have_a_known_type_and_the_values_of_their_arms() {
+    for (text, code) in [
+        ("typedef [switch_type(nonsense)] union U { [case(1)] long a; } U;", "unknown-type"),
+        ("typedef [switch_type(short)] union U { [case(70000)] long a; } U;", "bad-switch"),
+        ("typedef [switch_type(unsigned char)] union U { [case(-1)] long a; } U;", "bad-switch"),
+        ("typedef [switch_type(double)] union U { [case(1)] long a; } U;", "bad-switch"),
+    ] {
+        let failure = Compiler::new().check_text(Path::new("x.idl"), text).expect_err(text);
+        assert_eq!(failure.diagnostics[0].code, code, "{failure}");
+    }
+    let found = check("typedef [switch_type(short)] union U { [case(0xFFFF)] long a; } U;");
+    assert_eq!(found.model.unions[0].arms[0].cases, [-1]);
+}
+
+#[test]
+fn sizes_of_automation_types_are_those_in_memory() {
+    let found = check("import \"oaidl.idl\"; const long A = sizeof(VARIANT) + sizeof(BSTR) + sizeof(VARIANT *);");
+    assert_eq!(value(&found.model, "A"), Some(Value::Int(24 + 8 + 8)));
+    let failure =
+        Compiler::new().check_text(Path::new("x.idl"), "import \"oaidl.idl\"; const long A = sizeof(IUnknown);");
+    assert_eq!(failure.expect_err("it is no value").diagnostics[0].code, "not-an-integer");
+}
+
+#[test]
+fn casts_of_parameters_keep_the_bits_of_unsigned_types() {
+    for (size, expected) in [
+        ("(unsigned char)n", "(n & 255)"),
+        ("(USHORT)(n + 1)", "((n + 1) & 65535)"),
+        ("(unsigned long)n", "n"),
+        ("(unsigned short)s", "s"),
+        ("(long)n", "n"),
+    ] {
+        let method = format!("HRESULT M([in] ULONG n, [in] USHORT s, [in, size_is({size})] byte *p);");
+        let found = check(&with("", &method));
+        let at = found.model.interfaces.iter().position(|one| one.name == "IX").expect("declared");
+        let id = obvia_idl::model::InterfaceId(at);
+        let text = obvia_idl::canonical::text(&found.model, id);
+        assert!(text.contains(&format!("size_is({expected})")), "{size}:\n{text}");
     }
 }
 

@@ -12,7 +12,7 @@ use crate::model::{
 };
 use crate::plan::AUTOMATION_MEMBER;
 use crate::syntax::ast::{
-    Attribute, Declarator, Dimension, EnumDecl, Expr, ExprKind, Ident, Member, StructDecl, TypeKind, TypeSpec,
+    Attribute, Declarator, Dimension, EnumDecl, ExprKind, Ident, Member, StructDecl, TypeKind, TypeSpec,
 };
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
@@ -417,16 +417,27 @@ fn set_switch_type(spec: &mut TypeSpec, member: &Member, members: &[Member]) {
         return decl.attributes.push(attribute.clone());
     }
     let Some(attribute) = find(&member.attributes, "switch_is") else { return };
-    let Some(Some(Expr { kind: ExprKind::Name(name), .. })) = attribute.arguments.first() else { return };
-    let is_it =
-        |other: &&Member| other.declarator.as_ref().is_some_and(|one| one.name.name == *name && one.pointers == 0);
-    let raw = match members.iter().find(is_it).map(|other| &other.spec.kind) {
-        Some(TypeKind::Named(name)) => name.clone(),
-        Some(TypeKind::Base(word)) => (*word).to_owned(),
-        _ => return,
+    let Some(Some(selecting)) = attribute.arguments.first() else { return };
+    let (selecting, pointers) = match &selecting.kind {
+        ExprKind::Unary("*", pointer) => (&pointer.kind, 1),
+        kind => (kind, 0),
     };
+    let ExprKind::Name(name) = selecting else { return };
+    let is_it = |other: &&Member| {
+        other.declarator.as_ref().is_some_and(|one| one.name.name == *name && one.pointers == pointers)
+    };
+    let Some(other) = members.iter().find(is_it) else { return };
+    let mut ty = other.spec.clone();
+    if let TypeKind::Enum(decl) = &mut ty.kind {
+        // The member declares the enumeration, and the union names it.
+        decl.values = None;
+        if decl.tag.is_none() {
+            return;
+        }
+    }
     let name = Ident { name: "switch_type".to_owned(), span: attribute.span };
-    decl.attributes.push(Attribute { name, arguments: Vec::new(), raw, span: attribute.span });
+    let ty = Some(Box::new(ty));
+    decl.attributes.push(Attribute { name, arguments: Vec::new(), raw: String::new(), ty, span: attribute.span });
 }
 
 fn open_array_inside(span: Span) -> Diagnostic {

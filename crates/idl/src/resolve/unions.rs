@@ -3,7 +3,7 @@
 use super::aggregates::OPEN_MEMBER;
 use super::attributes;
 use super::limits::MEMBERS_MAX;
-use super::types::{Context, Place, base_type};
+use super::types::{Context, Place};
 use super::values::Variable;
 use super::{Named, Resolver, find, union_type};
 use crate::model::typelib::flags;
@@ -130,24 +130,7 @@ impl Resolver<'_> {
         let ty = if let Some((spec, tag, _)) = &decl.switch {
             self.spec_type(spec, Some(tag))?
         } else if let Some(attribute) = find(&decl.attributes, "switch_type") {
-            let text_attribute: Vec<&str> = attribute.raw.split_whitespace().collect();
-            match text_attribute.as_slice() {
-                [word] if self.types.contains_key(*word) => self.named_type(word, attribute.span)?,
-                text_attribute => base_type(match *text_attribute {
-                    ["unsigned", "char"] | ["UCHAR"] => "unsigned char",
-                    ["unsigned", "small"] => "unsigned small",
-                    ["unsigned", "short"] | ["USHORT" | "WORD"] => "unsigned short",
-                    ["unsigned", "hyper"] => "unsigned hyper",
-                    ["unsigned", ..] | ["ULONG" | "DWORD" | "UINT"] => "unsigned long",
-                    ["short"] => "short",
-                    ["hyper"] => "hyper",
-                    ["boolean"] => "boolean",
-                    ["byte"] => "byte",
-                    ["char"] => "char",
-                    ["small"] => "small",
-                    _ => "long",
-                }),
-            }
+            self.spec_type(attribute.ty.as_deref()?, None)?
         } else {
             Type::Base(Base::I32)
         };
@@ -195,9 +178,14 @@ impl Resolver<'_> {
             let Some(mut value) = self.evaluate_int(case) else {
                 continue;
             };
-            if matches!(self.model.unions[id].tag, Type::Enum(_)) {
-                // An enumerator of the upper half may be written without a sign.
-                value = u32::try_from(value).map_or(value, |value| i64::from(value.cast_signed()));
+            match tag_value(&self.model.unions[id].tag, value) {
+                Some(tag) => value = tag,
+                None => {
+                    let text = format!("no discriminant has the value {value}");
+                    let error = Diagnostic::error("bad-switch", case.span, text);
+                    self.report(error.help("the discriminant's type is too small for it"));
+                    continue;
+                }
             }
             if !taken.insert(value) {
                 let error = Diagnostic::error("duplicate-case", case.span, format!("two arms have the value {value}"));
@@ -222,6 +210,20 @@ impl Resolver<'_> {
             self.model.unions[id].arms.push(Arm { cases, labels, field });
         }
     }
+}
+
+/// Returns the value of a discriminant of this type that selects an arm. A value of the upper half
+/// may be written without a sign. `None` if the type has no such value.
+fn tag_value(tag: &Type, value: i64) -> Option<i64> {
+    let (least, most) = match tag {
+        Type::Base(base) => base.range()?,
+        Type::Enum(_) => Base::I32.range()?,
+        _ => return Some(value),
+    };
+    let (number, count) = (i128::from(value), most - least + 1);
+    let is_upper = least < 0 && number > most && number < count;
+    let number = if is_upper { number - count } else { number };
+    (least..=most).contains(&number).then_some(number as i64)
 }
 
 /// Whether a type is a union, or a pointer chain to one.

@@ -120,15 +120,24 @@ impl Resolver<'_> {
     }
 
     fn size_of(&mut self, spec: &TypeSpec, stars: u8) -> Option<i64> {
-        if stars > 0 || matches!(spec.kind, TypeKind::Automation(_) | TypeKind::SafeArray(..)) {
+        if stars > 0 || matches!(spec.kind, TypeKind::Automation("BSTR") | TypeKind::SafeArray(..)) {
             return Some(i64::from(Base::U64.size()));
         }
+        if matches!(spec.kind, TypeKind::Automation(_)) {
+            return Some(VARIANT_SIZE);
+        }
         let ty = self.spec_type(spec, None)?;
+        if matches!(ty, Type::Interface(_)) {
+            let error = Diagnostic::error("not-an-integer", spec.span, "an interface has no size");
+            self.report(error.help("write `*` behind it for the size of a pointer"));
+            return None;
+        }
         self.check_complete(&ty, spec.span).then(|| i64::from(self.model.layout(&ty).0))
     }
 
-    /// Returns the value of a cast. A cast of an expression over parameters or members has no
-    /// effect on the number of elements, and counts as the expression.
+    /// Returns the value of a cast. In an expression over parameters or members, a cast to an
+    /// unsigned type keeps the bits of that type, and a cast to a signed type counts as the
+    /// expression.
     fn cast(&mut self, spec: &TypeSpec, stars: u8, inner: &Expr) -> Option<Expr> {
         let inner = self.typeless(inner)?;
         let base = match self.spec_type(spec, None)? {
@@ -141,6 +150,9 @@ impl Resolver<'_> {
                 ExprKind::Int(truncated(value, base))
             }
             (Ok(Value::Float(value)), base) if base.is_integer() => ExprKind::Int(truncated(value as i64, base)),
+            (Err(_), Base::Byte | Base::Char | Base::U8) => masked(&inner, u8::MAX.into()),
+            (Err(_), Base::WChar | Base::U16) => masked(&inner, u16::MAX.into()),
+            (Err(_), Base::U32) => masked(&inner, u32::MAX.into()),
             _ => return Some(inner),
         };
         Some(Expr { kind, span: inner.span })
@@ -195,6 +207,14 @@ impl Resolver<'_> {
                     let error = Diagnostic::error("overflow", expr.span, "this value cannot be computed");
                     return Ok(Arith::Const(apply(operator, *left, *right).ok_or_else(|| Box::new(error))?));
                 }
+                if operator == "&"
+                    && let (Arith::Operand(operand), Arith::Const(mask)) = (&left, &right)
+                    && (mask + 1).count_ones() == 1
+                    && operand.base.range().is_some_and(|(least, most)| least >= 0 && most <= i128::from(*mask))
+                {
+                    // The mask of a cast that keeps the value.
+                    return Ok(left);
+                }
                 Arith::Binary(operator.clone(), Box::new(left), Box::new(right))
             }
             ExprKind::Ternary(condition, yes, no) => Arith::Ternary(
@@ -245,6 +265,14 @@ fn tests_for_null(expr: &Expr, variables: &[Variable]) -> bool {
 fn tested_pointer(expr: &Expr, variables: &[Variable]) -> bool {
     let ExprKind::Name(name) = &expr.kind else { return false };
     variables.iter().any(|variable| variable.name == *name && matches!(variable.ty, Some(Type::Pointer(_))))
+}
+
+/// The size of a VARIANT in memory, in bytes.
+const VARIANT_SIZE: i64 = 24;
+
+fn masked(inner: &Expr, mask: i64) -> ExprKind {
+    let mask = Expr { kind: ExprKind::Int(mask), span: inner.span };
+    ExprKind::Binary("&".to_owned(), Box::new(inner.clone()), Box::new(mask))
 }
 
 /// Returns the value that a variable of the type has after an assignment.

@@ -54,6 +54,8 @@ pub struct Attribute {
     pub arguments: Vec<Option<Expr>>,
     /// The text between the parentheses, for attributes whose arguments are not expressions.
     pub raw: String,
+    /// The type between the parentheses of `switch_type`.
+    pub ty: Option<Box<TypeSpec>>,
     /// The attribute's place in the source, from its name to its closing parenthesis.
     pub span: Span,
 }

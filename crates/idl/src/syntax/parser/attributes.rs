@@ -7,10 +7,9 @@ use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 
 /// Attributes whose arguments are not expressions.
-const RAW: [&str; 11] = [
+const RAW: [&str; 10] = [
     "uuid",
     "version",
-    "switch_type",
     "endpoint",
     "pointer_default",
     "async_uuid",
@@ -66,7 +65,7 @@ impl Parser<'_> {
     fn attribute(&mut self) -> Parsed<Attribute> {
         let name = self.ident("an attribute")?;
         let start = name.span;
-        let mut attribute = Attribute { name, arguments: Vec::new(), raw: String::new(), span: start };
+        let mut attribute = Attribute { name, arguments: Vec::new(), raw: String::new(), ty: None, span: start };
         if !self.eat("(") {
             return Ok(attribute);
         }
@@ -76,6 +75,12 @@ impl Parser<'_> {
             let close = self.skip_to_closing(open)?;
             attribute.raw = self.text_of(first, self.at - 1);
             attribute.span = start.to(close);
+            return Ok(attribute);
+        }
+        if attribute.name.name == "switch_type" {
+            attribute.ty = Some(Box::new(self.type_spec()?));
+            self.expect(")", "after the type")?;
+            attribute.span = start.to(self.behind());
             return Ok(attribute);
         }
         loop {
