@@ -489,3 +489,12 @@ fn words_of_c_headers_do_not_change_the_language() {
     );
     assert_eq!(check(&sink).model.dispinterfaces.len(), 1);
 }
+
+#[test]
+fn overloaded_methods_get_names_that_no_method_has() {
+    let text = with("", "HRESULT A(long a); HRESULT A(hyper a); HRESULT A_2(float a);");
+    let found = check(&text.replace("[object,", "[object, local,"));
+    let interface = found.model.interfaces.iter().find(|one| one.name == "IX").expect("declared");
+    let names: Vec<&str> = interface.methods.iter().map(|method| method.name.as_str()).collect();
+    assert_eq!(names, ["A", "A_3", "A_2"]);
+}

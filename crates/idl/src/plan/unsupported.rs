@@ -21,8 +21,9 @@ pub(crate) fn unsupported(model: &Model, id: InterfaceId, language: &str) -> Vec
         .map(|(method, (span, what))| {
             let text = format!("method `{}` {what}, which the {language} back end does not support yet", method.name);
             let error = Diagnostic::error("not-yet", span, text);
-            error
-                .help("declare the interface [local] if no other process calls it, or an interface without this method")
+            error.help(
+                "if no other process calls the interface, declare it [local]; else declare one without this method",
+            )
         })
         .collect()
 }

@@ -103,12 +103,19 @@ impl Resolver<'_> {
         if !self.model.interfaces[id.0].plain {
             names.extend(["QueryInterface", "AddRef", "Release"].map(str::to_owned));
         }
+        let written: HashSet<String> = items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Method(method) => Some(method_name(method)),
+                _ => None,
+            })
+            .collect();
         let mut remote = Vec::new();
         for item in items {
             match item {
                 Item::Method(method) => {
                     self.owners.push(format!("{}_{}", self.model.interfaces[id.0].name, method.name.name));
-                    match (self.method(method, id, first, &mut names), find(&method.attributes, "call_as")) {
+                    match (self.method(method, id, first, &mut names, &written), find(&method.attributes, "call_as")) {
                         (Some(made), Some(attribute)) => remote.push((made, attribute)),
                         (Some(made), None) => self.model.interfaces[id.0].methods.push(made),
                         (None, _) => {}
@@ -302,14 +309,15 @@ impl Resolver<'_> {
         id: InterfaceId,
         first: usize,
         names: &mut HashSet<String>,
+        written: &HashSet<String>,
     ) -> Option<Method> {
         self.check_attributes(&method.attributes, &attributes::METHOD);
         let local = self.model.interfaces[id.0].local || has(&method.attributes, "local");
         let mut name = method_name(method);
         if self.model.interfaces[id.0].local && names.contains(&name) {
-            // An overloaded method of a C++ class gets a name of its own.
+            // An overloaded method of a C++ class gets a name that no method of the interface has.
             let mut numbered = (2..).map(|at| format!("{name}_{at}"));
-            name = numbered.find(|name| !names.contains(name)).unwrap_or_default();
+            name = numbered.find(|name| !names.contains(name) && !written.contains(name)).unwrap_or_default();
         }
         if !names.insert(name.clone()) {
             let error = Diagnostic::error(

@@ -100,8 +100,7 @@ impl Resolver<'_> {
         TypeSpec { kind: TypeKind::Named(own.name.name.clone()), ..spec.clone() }
     }
 
-    /// Resolves a typedef of one of Automation's types, as which every use of the new name counts.
-    /// Whether it is one.
+    /// Records a further name for one of Automation's types. Returns whether the typedef is one.
     fn memory_typedef(&mut self, spec: &TypeSpec, declarators: &[Declarator]) -> bool {
         if let TypeKind::Named(name) = &spec.kind {
             self.declare_prelude(name);
