@@ -162,6 +162,9 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
 
 /// A carrier's way of waiting for the peer's next message without a thread.
 pub(crate) trait Parking {
+    /// Starts the threads that wait for parked connections, if none of this process does. The
+    /// calling thread has not served a connection yet.
+    fn begin(&self);
     /// Announces such a wait to the peer, and consumes the calls of earlier waits. The caller looks
     /// for a message again before it parks the connection. Returns false where the system lacks the
     /// means.
@@ -334,6 +337,15 @@ impl Window {
     /// connection over shared memory, unless the policy is to poll.
     pub fn is_parkable(&self) -> bool {
         self.rx.may_sleep() && self.wire.carrier.parking().is_some()
+    }
+
+    /// Starts the threads that wait for parked connections, if they have not been started yet. They
+    /// inherit the attributes of the calling thread, such as its signal mask, which must not have
+    /// served a connection yet. Before, no connection can be parked.
+    pub fn begin_parking(&self) {
+        if let Some(parking) = self.wire.carrier.parking() {
+            parking.begin();
+        }
     }
 
     /// Announces to the peer that the connection will wait without a thread. Returns false if the

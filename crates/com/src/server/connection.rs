@@ -296,13 +296,15 @@ fn serve_between_silences(mut window: Window, mut connection: Connection, last: 
     end(window, connection, &why);
 }
 
-/// Serves a connection that was parked, on a thread of its own. If there is no message, the
-/// connection parks again at once.
+/// Serves a connection that was parked, on a thread of its own. After an alarm without a message,
+/// the connection parks again at once. After a silence it does not: a peer that takes its message
+/// back could have threads started without a pause.
 fn resume(mut window: Window, mut connection: Connection) {
     if let Some(caller) = &connection.caller {
         caller.enter();
     }
     match serve_next(&mut window, &mut connection, Milliseconds::<0>) {
+        Ok(vi_call::Served::Silence) => serve_between_silences(window, connection, vi_call::Served::Message),
         Ok(served) => serve_between_silences(window, connection, served),
         Err(why) => end(window, connection, &why),
     }
@@ -320,6 +322,7 @@ pub(super) fn serve_connection(mut window: Window, mut connection: Connection) {
     let own = *LOOP.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(own) = own else {
         if window.is_parkable() {
+            window.begin_parking();
             return serve_between_silences(window, connection, vi_call::Served::Message);
         }
         let why = serve(&mut window, &mut connection);
