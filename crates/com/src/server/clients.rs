@@ -5,7 +5,8 @@
 //! process of this host by its serial number, or another host. A further connection with the same
 //! OXID and the same origin belongs to the same client. A connection with the same OXID and another
 //! origin belongs to another client, unless the [proof of a mark](crate::protocol::mark_proof)
-//! shows that it comes from the same process. So a peer that only knows the OXID of a client cannot
+//! shows that it comes from the same process. A process of this host proves the mark once: the
+//! kernel vouches for its later connections. So a peer that only knows the OXID of a client cannot
 //! act for it.
 //!
 //! Each client has a [`ClientNumber`], under which its references and states are kept. A process

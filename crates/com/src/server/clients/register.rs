@@ -49,7 +49,7 @@ pub(super) struct Register {
 /// A client: its verified properties and the number of its connections.
 pub(super) struct Known {
     pub(super) oxid: u64,
-    /// The origin of the first connection. Connections with this origin need no proof.
+    /// The origin of the first connection.
     pub(super) origin: Origin,
     /// The other origins of connections that have proved the client's mark, the newest last.
     further: Vec<Origin>,
@@ -94,6 +94,14 @@ impl Known {
         [&self.origin].into_iter().chain(&self.further)
     }
 
+    /// Whether a connection with this origin belongs to the client without a proof: its origin is
+    /// that of the first connection, or a process of this host that has proved the mark before, for
+    /// which the kernel vouches.
+    fn needs_no_proof(&self, origin: &Origin) -> bool {
+        let is_process = matches!(origin, Origin::Process(_));
+        self.origin == *origin || is_process && self.further.contains(origin)
+    }
+
     /// Returns the place of the client.
     pub(super) fn place(&self) -> Place {
         Place::of(self.origins(), self.local.as_deref())
@@ -122,15 +130,11 @@ impl Register {
     }
 
     /// Returns the client of an OXID that fits a place best, or the process that is expected there.
-    /// Of several that fit alike, this is one that is connected, and of these the one that entered
-    /// first: other peers learn the OXID from the process. A process whose connections over shared
-    /// memory are those of two clients gets the references as the one that needs no proof.
+    /// Of several that fit alike, this is one that is connected. Of these, the one with the lowest
+    /// number: a stranger can know the OXID only after the process has used it, so the process
+    /// usually came first.
     pub(super) fn at(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
-        let rank = |number, known: &Known| {
-            let fit = known.fit(place)?;
-            let is_by_proof = fit == Fit::Process && matches!(known.origin, Origin::Host(_));
-            Some((fit, known.lost.is_some(), is_by_proof, number))
-        };
+        let rank = |number, known: &Known| Some((known.fit(place)?, known.lost.is_some(), number));
         let fits = self.of(oxid).filter_map(|(number, known)| rank(number, known));
         let known = fits.filter(|(fit, ..)| *fit != Fit::OwnHost).min().map(|(.., number)| number);
         let expected = || self.expected_of(oxid).find(|(_, expected)| expected.place == *place);
@@ -216,7 +220,7 @@ impl Register {
         let meant: Vec<_> = self.expected_of(oxid).filter(is_meant).map(|(number, _)| number).collect();
         let is_proved = |number: &ClientNumber| self.known.get(number).is_some_and(|known| known.oxid == oxid);
         let proved = arrival.proved.filter(is_proved);
-        let from_there = || self.of(oxid).find(|(_, known)| known.origin == origin).map(|(number, _)| number);
+        let from_there = || self.of(oxid).find(|(_, known)| known.needs_no_proof(&origin)).map(|(number, _)| number);
         let number = match proved.or_else(from_there) {
             Some(number) => number,
             None => self.add(oxid, origin.clone(), arrival, meant.first().copied())?,

@@ -338,15 +338,14 @@ fn later_claimants_of_an_oxid_do_not_fit_a_place_of_this_host_better() {
 }
 
 #[test]
-fn a_process_gets_references_as_the_client_that_needs_no_proof() {
+fn a_process_that_has_proved_a_mark_need_not_prove_it_again() {
     let clients = Clients::default();
-    let early = enter(&clients, 1, &host("near"));
-    assert_eq!(enter_as(&clients, 1, &process(7), early), early);
-    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(early));
-    let own = enter(&clients, 1, &process(7));
-    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(own));
-    assert_eq!(leave(&clients, own, End::InOrder, 0), [own]);
-    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(early));
+    let number = enter(&clients, 1, &host("near"));
+    assert_eq!(enter_as(&clients, 1, &process(7), number), number);
+    assert_eq!(enter(&clients, 1, &process(7)), number);
+    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(number));
+    let other = enter(&clients, 1, &process(8));
+    assert!(other != number && enter(&clients, 2, &process(7)) != number);
 }
 
 #[test]
