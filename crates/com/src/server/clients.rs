@@ -32,7 +32,7 @@ use obvia_rpc::security::Principal;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
-use register::{Expected, Known, Lost, Register};
+use register::{Known, Lost, Register};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -44,10 +44,6 @@ mod tests;
 /// The greatest number of entries in a client's list of references to give back. References beyond
 /// it are not returned: the client drops them when this process ends.
 const TO_RETURN_MAX: usize = own_calls::RELEASES_MAX;
-
-/// The time for which references of an expected process are kept while clients at other places
-/// claim its OXID. One of them may be the process, at an address that this process does not know.
-const STRANGERS_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The clients of a process.
 #[derive(Default)]
@@ -234,17 +230,25 @@ impl Clients {
         self.register().known.contains_key(&number)
     }
 
-    /// Whether the holder of the references under a number counts as present. A client is present
-    /// if it is connected or may come back. An expected process is present for
-    /// [`STRANGERS_PATIENCE`] after it was last given references, as long as clients claim its
-    /// OXID: it may be one of them.
-    pub(crate) fn keeps(&self, number: ClientNumber, now: Instant) -> bool {
-        let register = self.register();
-        let may_be_here = |expected: &Expected| {
-            let age = now.saturating_duration_since(expected.used);
-            age < STRANGERS_PATIENCE && register.of(expected.oxid).next().is_some()
-        };
-        register.known.contains_key(&number) || register.expected.get(&number).is_some_and(may_be_here)
+    /// Removes those of the given holders of references that have been expected for too long:
+    /// `patience` after a process was last given references, or [`register::STRANGERS_PATIENCE`] if clients
+    /// claim its OXID, since it may be one of them. Calls `end_client` for each under the
+    /// register's lock, so that the process neither connects nor is given references meanwhile.
+    /// Returns the results.
+    pub(crate) fn expire_expected<R>(
+        &self,
+        holders: &[ClientNumber],
+        now: Instant,
+        patience: Duration,
+        end_client: impl Fn(ClientNumber) -> R,
+    ) -> Vec<R> {
+        let mut register = self.register();
+        let mut ended = Vec::new();
+        for &number in holders.iter().filter(|number| !register.keeps(**number, now, patience)).collect::<Vec<_>>() {
+            register.remove(number);
+            ended.push(end_client(number));
+        }
+        ended
     }
 
     /// Removes the expected processes that were last given references `patience` ago or earlier,

@@ -9,10 +9,11 @@ use obvia_rpc::vi_call::TargetId;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// The greatest number of processes of one user of this host, and of other hosts, that claim the
-/// same OXID. A client that is expected at its place enters in any case.
+/// The greatest number of clients with one OXID for each user of this host; also the greatest
+/// number of other hosts from which one OXID is claimed. A client that is expected at its place
+/// enters in any case.
 pub(super) const SAME_OXID_MAX: usize = 16;
 /// The greatest number of addresses of one other host from which the same OXID is claimed.
 pub(super) const SAME_HOST_MAX: usize = 8;
@@ -21,6 +22,10 @@ pub(super) const FURTHER_MAX: usize = 8;
 /// The greatest number of processes that are expected because peers have named them. One
 /// process may be expected at up to [`SAME_OXID_MAX`] places.
 const EXPECTED_MAX: usize = 1 << 14;
+
+/// The time for which references of an expected process are kept while clients at other places
+/// claim its OXID. One of them may be the process, at an address that this process does not know.
+pub(super) const STRANGERS_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The greatest number of lost clients that may come back, over all hosts and for one host.
 pub(super) const LOST_MAX: usize = 1024;
@@ -152,6 +157,17 @@ impl Register {
     pub(super) fn oxid_of(&self, number: ClientNumber) -> Option<u64> {
         let known = self.known.get(&number).map(|known| known.oxid);
         known.or_else(|| self.expected.get(&number).map(|expected| expected.oxid))
+    }
+
+    /// Whether references under a number must not expire: those of a client, and those of an
+    /// expected process that was given references recently.
+    pub(super) fn keeps(&self, number: ClientNumber, now: Instant, patience: Duration) -> bool {
+        let is_recent = |expected: &Expected| {
+            let is_claimed = self.of(expected.oxid).next().is_some();
+            let patience = if is_claimed { patience.max(STRANGERS_PATIENCE) } else { patience };
+            now.saturating_duration_since(expected.used) < patience
+        };
+        self.known.contains_key(&number) || self.expected.get(&number).is_some_and(is_recent)
     }
 
     /// Returns a number that no client has had.

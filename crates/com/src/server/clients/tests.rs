@@ -1,8 +1,10 @@
 //! Tests of clients that enter, are lost, come back or are expected, with made-up times instead of
 //! waiting.
 
-use super::register::{FURTHER_MAX, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, SAME_HOST_MAX, SAME_OXID_MAX};
-use super::{Arrival, Clients, End, FoundClient, Origin, Place, STRANGERS_PATIENCE, TO_RETURN_MAX};
+use super::register::{
+    FURTHER_MAX, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, SAME_HOST_MAX, SAME_OXID_MAX, STRANGERS_PATIENCE,
+};
+use super::{Arrival, Clients, End, FoundClient, Origin, Place, TO_RETURN_MAX};
 use crate::orpc::ClientNumber;
 use crate::types::error::code;
 use obvia_rpc::status::Status;
@@ -383,7 +385,7 @@ fn references_that_are_too_many_for_a_client_stay_those_of_the_expected_process(
     let [first, second] = places.map(|place| expect(&clients, 1, &place));
     let arrival = Arrival { peer: &host("far"), local: None, group: None, proved: None };
     assert_eq!(clients.enter(|| Ok(1), &arrival, &|_, _| false).unwrap().number, first);
-    assert!(clients.keeps(second, Instant::now()));
+    assert_eq!(clients.oxid_of(second), Some(1));
 }
 
 #[test]
@@ -427,18 +429,40 @@ fn references_of_expected_processes_are_kept_while_a_client_may_be_the_process()
     let number = expect(&clients, 1, &place(&host("far")));
     let forget = |unused| clients.forget_expected(Instant::now() + PATIENCE, PATIENCE, |_| unused);
     let (now, late) = (Instant::now(), Instant::now() + STRANGERS_PATIENCE);
-    assert!(!clients.keeps(number, now));
+    let is_kept = |number, now| clients.register().keeps(number, now, PATIENCE);
+    assert!(is_kept(number, now) && !is_kept(number, now + PATIENCE));
     let other = enter(&clients, 1, &host("farther"));
-    assert!(clients.keeps(number, now) && clients.keeps(other, now));
+    assert!(is_kept(number, now + PATIENCE) && is_kept(other, now + PATIENCE));
     // A stranger does not keep them forever.
-    assert!(!clients.keeps(number, late) && clients.keeps(other, late));
+    assert!(!is_kept(number, late) && is_kept(other, late));
     leave(&clients, other, End::InOrder, 0);
-    assert!(!clients.keeps(number, now));
+    assert!(!is_kept(number, now + PATIENCE));
     forget(false);
     clients.forget_expected(Instant::now(), PATIENCE, |_| true);
     assert_eq!(clients.oxid_of(number), Some(1));
     forget(true);
     assert_eq!(clients.oxid_of(number), None);
+}
+
+#[test]
+fn references_expire_a_patience_after_the_last_was_given_and_under_the_lock() {
+    let clients = Clients::default();
+    let [first, second] = [1, 2].map(|oxid| expect(&clients, oxid, &place(&host("far"))));
+    let begun = Instant::now();
+    let end = |number| {
+        assert!(clients.register.try_lock().is_err(), "a connection may enter meanwhile");
+        number
+    };
+    let expire = |now| clients.expire_expected(&[first, second], now, PATIENCE, end);
+    // The janitor has not seen the processes before.
+    clients.register().expected.get_mut(&second).unwrap().used = begun + Duration::from_secs(1);
+    assert_eq!(expire(begun + PATIENCE), [first]);
+    assert_eq!(expect(&clients, 2, &place(&host("far"))), second);
+    assert_eq!((clients.oxid_of(first), clients.oxid_of(second)), (None, Some(2)));
+    clients.register().expected.get_mut(&second).unwrap().used = begun;
+    assert_eq!(enter(&clients, 2, &host("far")), second);
+    let none: Vec<ClientNumber> = clients.expire_expected(&[second], begun + PATIENCE, PATIENCE, end);
+    assert_eq!(none, []);
 }
 
 #[test]
