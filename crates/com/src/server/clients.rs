@@ -16,7 +16,9 @@
 //! Such a client may still be the expected process, at an address that this process does not know.
 //! The references are therefore kept at least until the last client with the OXID has left.
 //!
-//! A client is gone when its last connection ends in order. A client of this host is gone however
+//! A connection is admitted when its principal has turned out to own the client, or at once where
+//! the kernel vouches for it. Other connections from the client's host count for nothing but their
+//! own end. A client is gone when its last admitted connection ends in order. A client of this host is gone however
 //! its last connection ends. A broken network does not prove that a client is gone: its references
 //! and states are kept for as long as objects wait for pings (MS-DCOM 3.1.2.2).
 
@@ -87,10 +89,9 @@ impl Clients {
         self.register.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a connection of a client. `oxid` returns the client's OXID and runs under the
-    /// register's lock, so that two calls cannot give a user of a group two numbers.
-    /// `merge` moves the references of one number to another one. It returns false, and moves none,
-    /// if they are too many.
+    /// Counts a connection of a client, which changes nothing else of a known client until the
+    /// connection is admitted. `oxid` returns the client's OXID and runs under the register's lock,
+    /// so that two calls cannot give a user of a group two numbers.
     ///
     /// # Errors
     ///
@@ -99,26 +100,24 @@ impl Clients {
         &self,
         oxid: impl FnOnce() -> std::result::Result<u64, Status>,
         arrival: &Arrival<'_>,
-        merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
     ) -> std::result::Result<Entered, Status> {
         let mut register = self.register();
         let oxid = oxid()?;
-        let number = register.enter(oxid, arrival, merge).map_err(|register::Full| Status::SERVER_TOO_BUSY)?;
+        let number = register.enter(oxid, arrival).map_err(|register::Full| Status::SERVER_TOO_BUSY)?;
         let Some(known) = register.known.get_mut(&number) else { return Err(Status::REMOTE_NO_MEMORY) };
         known.count += 1;
-        known.group = arrival.group.cloned();
-        let lost = known.lost.take();
-        let has_moved = arrival.local.is_some() && known.local.as_deref() != arrival.local;
-        if has_moved {
-            known.local = arrival.local.map(str::to_owned);
-        }
-        if let Some(Lost { since, .. }) = lost {
-            register.lost.remove(&(since, number));
-        }
-        if has_moved || lost.is_some() {
-            register.changes += 1;
-        }
         Ok(Entered { oxid, number })
+    }
+
+    /// Admits a connection that has entered. `merge` moves the references of one number to another
+    /// one. It returns false, and moves none, if they are too many.
+    pub(super) fn admit(
+        &self,
+        number: ClientNumber,
+        arrival: &Arrival<'_>,
+        merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
+    ) {
+        self.register().admit(number, arrival, merge);
     }
 
     /// Returns the mark of a client: the number by which the client recognises this process on all
@@ -220,9 +219,9 @@ impl Clients {
         known.owner.as_ref() == principal
     }
 
-    /// Whether a principal has proved to own the client.
-    pub(super) fn is_owned(&self, number: ClientNumber) -> bool {
-        self.register().known.get(&number).is_some_and(|known| known.owner.is_some())
+    /// Whether the client with this number may come back.
+    pub(super) fn is_lost(&self, number: ClientNumber) -> bool {
+        self.register().known.get(&number).is_some_and(|known| known.lost.is_some())
     }
 
     /// Whether the client with this number is connected or may come back.
@@ -231,8 +230,8 @@ impl Clients {
     }
 
     /// Removes those of the given holders of references that have been expected for too long:
-    /// `patience` after a process was last given references, or [`register::STRANGERS_PATIENCE`] if clients
-    /// claim its OXID, since it may be one of them. Calls `end_client` for each under the
+    /// `patience` after a process was last given references, or [`register::STRANGERS_PATIENCE`] if
+    /// clients claim its OXID, since it may be one of them. Calls `end_client` for each under the
     /// register's lock, so that the process neither connects nor is given references meanwhile.
     /// Returns the results.
     pub(crate) fn expire_expected<R>(
@@ -295,7 +294,7 @@ impl Clients {
 
     /// Returns the host name by which a client reaches this process.
     pub(crate) fn local_to(&self, number: ClientNumber) -> Option<String> {
-        self.register().known.get(&number)?.local.clone()
+        self.register().known.get(&number)?.local().map(str::to_owned)
     }
 
     /// Adds an association to a group.
@@ -303,12 +302,14 @@ impl Clients {
         GroupClient::join(&self.groups, wanted, peer)
     }
 
-    /// Ends a connection. Calls `end_client` for each client that is gone now, before the client
-    /// can connect again, and returns the results. A lost client is not gone while `kept` is
-    /// positive for it.
+    /// Ends a connection, of this origin if it was admitted. The client ends with its last admitted
+    /// connection. Calls `end_client` for each client that is gone now, before the client can
+    /// connect again, and returns the results. A lost client is not gone while `kept` is positive
+    /// for it.
     pub(super) fn leave<R>(
         &self,
         number: ClientNumber,
+        admitted: Option<&Origin>,
         end: End,
         kept: impl Fn(ClientNumber) -> usize,
         end_client: impl Fn(ClientNumber) -> R,
@@ -316,27 +317,29 @@ impl Clients {
         let mut register = self.register();
         let Some(known) = register.known.get_mut(&number) else { return Vec::new() };
         known.count -= 1;
-        if known.count > 0 {
+        admitted.into_iter().for_each(|origin| known.close(origin));
+        let is_silent = admitted.is_none() && known.count > 0;
+        if known.admitted > 0 || known.lost.is_some() || is_silent {
             return Vec::new();
         }
-        let lost = match (end, &known.origin) {
+        let since = match (end, known.origin()) {
             // The kernel reports that a client of this host is gone, regardless of the network.
-            (End::Lost(since), Origin::Host(_)) => {
-                Some(Lost { since, kept: kept(number) }).filter(|lost| lost.kept > 0)
-            }
-            _ => None,
+            (End::Lost(since), Origin::Host(_)) => Some(since),
+            // A connection that is not admitted yet may be the client's.
+            _ => (known.count > 0).then(Instant::now),
         };
+        let lost = since.map(|since| Lost { since, kept: kept(number) }).filter(|lost| lost.kept > 0);
         let Some(lost) = lost else {
-            register.remove(number);
+            register.give_up(number);
             return vec![end_client(number)];
         };
         known.lost = Some(lost);
-        let host = known.origin.clone();
+        let host = known.origin().clone();
         register.changes += 1;
         register.lost.insert((lost.since, number));
         let mut ended = Vec::new();
         while let Some(number) = register.surplus(&host) {
-            register.remove(number);
+            register.give_up(number);
             ended.push(end_client(number));
         }
         ended
@@ -358,7 +361,7 @@ impl Clients {
         let mut register = self.register();
         let mut ended = Vec::new();
         while let Some(&(_, number)) = register.lost.first().filter(|(since, _)| *since + patience <= now) {
-            register.remove(number);
+            register.give_up(number);
             ended.push(end_client(number));
         }
         ended

@@ -26,7 +26,7 @@ fn process(pid: u32) -> Peer {
 
 /// Returns the place of a peer that reaches this process at `local`.
 fn place_at(peer: &Peer, local: Option<&str>) -> Place {
-    Place::of([&Origin::of(peer)], local)
+    Place::of([(&Origin::of(peer), local)])
 }
 
 /// Returns the place to which a link without further bindings leads.
@@ -52,8 +52,24 @@ fn unmerged(from: ClientNumber, to: ClientNumber) -> bool {
 }
 
 fn enter_at(clients: &Clients, oxid: u64, peer: &Peer, local: Option<&str>) -> ClientNumber {
-    let arrival = Arrival { peer, local, group: None, proved: None };
-    clients.enter(|| Ok(oxid), &arrival, &unmerged).unwrap().number
+    enter_admitted(clients, oxid, &Arrival { peer, local, group: None, proved: None }, &unmerged)
+}
+
+/// Enters a connection, and admits it.
+fn enter_admitted(
+    clients: &Clients,
+    oxid: u64,
+    arrival: &Arrival<'_>,
+    merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
+) -> ClientNumber {
+    let number = clients.enter(|| Ok(oxid), arrival).unwrap().number;
+    clients.admit(number, arrival, merge);
+    number
+}
+
+/// Enters a connection that is not admitted.
+fn enter_silently(clients: &Clients, oxid: u64, peer: &Peer, proved: Option<ClientNumber>) -> ClientNumber {
+    clients.enter(|| Ok(oxid), &Arrival { peer, local: Some("near"), group: None, proved }).unwrap().number
 }
 
 /// Enters a connection, and returns the number of its client.
@@ -63,14 +79,14 @@ fn enter(clients: &Clients, oxid: u64, peer: &Peer) -> ClientNumber {
 
 /// Enters a connection that has proved the mark of a client.
 fn enter_as(clients: &Clients, oxid: u64, peer: &Peer, proved: ClientNumber) -> ClientNumber {
-    let arrival = Arrival { peer, local: None, group: None, proved: Some(proved) };
-    clients.enter(|| Ok(oxid), &arrival, &unmerged).unwrap().number
+    enter_admitted(clients, oxid, &Arrival { peer, local: None, group: None, proved: Some(proved) }, &unmerged)
 }
 
-/// Ends a connection of a client for which `kept` references and states are kept. Returns the
-/// clients that are gone then.
+/// Ends an admitted connection of a client for which `kept` references and states are kept. The
+/// connection is one of the first origin. Returns the clients that are gone then.
 fn leave(clients: &Clients, number: ClientNumber, end: End, kept: usize) -> Vec<ClientNumber> {
-    clients.leave(number, end, |_| kept, |number| number)
+    let origin = clients.register().known[&number].origin().clone();
+    clients.leave(number, Some(&origin), end, |_| kept, |number| number)
 }
 
 #[test]
@@ -106,6 +122,55 @@ fn a_lost_client_is_given_up_at_its_deadline() {
     // The client is lost once more, and its time begins anew.
     assert_eq!(leave(&clients, first, End::Lost(later + PATIENCE), 1), []);
     assert_eq!((give_up(later + PATIENCE), give_up(later + 2 * PATIENCE)), (vec![], vec![first]));
+}
+
+#[test]
+fn connections_that_are_not_admitted_do_not_keep_a_client() {
+    let (clients, begun) = (Clients::default(), Instant::now());
+    let far = host("far");
+    let leave_silently = |number, kept| clients.leave(number, None, End::InOrder, |_| kept, |number| number);
+    let number = enter(&clients, 1, &far);
+    let early = enter_silently(&clients, 1, &far, None);
+    assert_eq!(leave(&clients, number, End::Lost(begun), 1), []);
+    assert_eq!(enter_silently(&clients, 1, &far, None), number);
+    assert_eq!((early, clients.due(PATIENCE)), (number, Some(begun + PATIENCE)));
+    assert_eq!(leave_silently(number, 1), []);
+    assert_eq!((clients.due(PATIENCE), clients.is_lost(number)), (Some(begun + PATIENCE), true));
+    // A silent connection stays that of a client without state.
+    assert_eq!(clients.give_up(begun + PATIENCE, PATIENCE, |number| number), [number]);
+    assert!(clients.has(number) && clients.due(PATIENCE).is_none());
+    assert_eq!((leave_silently(number, 0), clients.has(number)), (vec![number], false));
+    // A silent connection may be the client's next one, so the client is lost until it is admitted.
+    let number = enter(&clients, 1, &far);
+    assert_eq!(enter_silently(&clients, 1, &far, None), number);
+    assert_eq!((leave(&clients, number, End::InOrder, 1), clients.is_lost(number)), (vec![], true));
+    clients.admit(number, &Arrival { peer: &far, local: None, group: None, proved: None }, &unmerged);
+    assert!(!clients.is_lost(number) && clients.due(PATIENCE).is_none());
+    assert_eq!(leave(&clients, number, End::InOrder, 1), [number]);
+}
+
+#[test]
+fn a_connection_that_is_not_admitted_does_not_change_its_client() {
+    let clients = Clients::default();
+    let (far, after) = (host("far"), host("after"));
+    let number = enter_at(&clients, 1, &far, Some("own"));
+    let waiting = expect(&clients, 1, &place(&after));
+    enter_silently(&clients, 1, &far, None);
+    assert_eq!(enter_silently(&clients, 1, &after, Some(number)), number);
+    assert_eq!((clients.oxid_of(waiting), clients.local_to(number)), (Some(1), Some("own".to_owned())));
+    assert_eq!(clients.whereabouts(number), Some((1, place(&far))));
+}
+
+#[test]
+fn each_origin_of_a_client_has_its_own_address_of_this_process() {
+    let clients = Clients::default();
+    let number = enter_at(&clients, 1, &host("far"), Some("near"));
+    let arrival = Arrival { peer: &host("other"), local: Some("far"), group: None, proved: Some(number) };
+    assert_eq!(enter_admitted(&clients, 1, &arrival, &unmerged), number);
+    // "far" is not this host, although another connection reaches this process there.
+    let whereabouts = clients.whereabouts(number).unwrap().1;
+    assert!(!whereabouts.is_here());
+    assert_eq!(clients.local_to(number).as_deref(), Some("far"));
 }
 
 #[test]
@@ -272,7 +337,7 @@ fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
 
 fn try_to_enter(clients: &Clients, peer: &Peer) -> Result<(), Status> {
     let arrival = Arrival { peer, local: None, group: None, proved: None };
-    clients.enter(|| Ok(1), &arrival, &unmerged).map(drop)
+    clients.enter(|| Ok(1), &arrival).map(drop)
 }
 
 #[test]
@@ -363,19 +428,23 @@ fn a_client_gets_the_references_that_wait_at_the_address_where_it_proves_its_mar
         true
     };
     let arrival = Arrival { peer: &after, local: None, group: None, proved: Some(number) };
-    assert_eq!(clients.enter(|| Ok(1), &arrival, &merge).unwrap().number, number);
+    assert_eq!(enter_admitted(&clients, 1, &arrival, &merge), number);
     assert_eq!(merged.into_inner(), [(waiting, number)]);
     assert_eq!((clients.oxid_of(waiting), clients.oxid_of(other)), (None, Some(1)));
     // Further references for that address are the client's, and other processes learn the address.
     assert_eq!(expect(&clients, 1, &place(&after)), number);
     let (oxid, whereabouts) = clients.whereabouts(number).unwrap();
     assert_eq!((oxid, whereabouts), (1, reached_by(place(&before), &["after"])));
-    // The proved addresses are limited, and the first one stays.
+    // The proved addresses are limited, and the first one stays, and those that have connections.
     for index in 0..FURTHER_MAX {
         enter_as(&clients, 1, &host(&format!("{index}")), number);
     }
-    assert_eq!(number_behind(&clients, 1, &place(&before)), Some(number));
-    assert_eq!(number_behind(&clients, 1, &place(&after)), None);
+    let is_behind = |peer| number_behind(&clients, 1, &place(peer)) == Some(number);
+    let last = host(&format!("{}", FURTHER_MAX - 1));
+    assert!(is_behind(&before) && is_behind(&after) && !is_behind(&last));
+    clients.leave(number, Some(&Origin::of(&after)), End::InOrder, |_| 0, |_| panic!("other connections are left"));
+    enter_as(&clients, 1, &last, number);
+    assert!(is_behind(&before) && !is_behind(&after) && is_behind(&last));
 }
 
 #[test]
@@ -384,8 +453,10 @@ fn references_that_are_too_many_for_a_client_stay_those_of_the_expected_process(
     let places = [place(&host("far")), reached_by(place(&host("farther")), &["far"])];
     let [first, second] = places.map(|place| expect(&clients, 1, &place));
     let arrival = Arrival { peer: &host("far"), local: None, group: None, proved: None };
-    assert_eq!(clients.enter(|| Ok(1), &arrival, &|_, _| false).unwrap().number, first);
+    assert_eq!(enter_admitted(&clients, 1, &arrival, &|_, _| false), first);
     assert_eq!(clients.oxid_of(second), Some(1));
+    // The next connections do not count them again.
+    assert_eq!(enter_admitted(&clients, 1, &arrival, &unmerged), first);
 }
 
 #[test]
@@ -418,7 +489,7 @@ fn a_process_that_is_expected_at_several_places_gets_all_references() {
         true
     };
     let arrival = Arrival { peer: &host("far"), local: None, group: None, proved: None };
-    assert_eq!(clients.enter(|| Ok(1), &arrival, &merge).unwrap().number, first);
+    assert_eq!(enter_admitted(&clients, 1, &arrival, &merge), first);
     assert_eq!(merged.into_inner(), [(second, first)]);
     assert_eq!((clients.oxid_of(second), clients.oxid_of(other)), (None, Some(1)));
 }
