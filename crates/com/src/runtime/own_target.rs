@@ -170,11 +170,14 @@ fn serve_connections(call: &mut ServerCall<'_>) -> std::result::Result<Answer, S
 fn serve_mark(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let caller = current_caller()?;
     let (clients, number) = (caller.exporter.clients(), caller.number.ok_or(Status::PROTOCOL_ERROR)?);
-    let mut mark = clients.mark_for(number).to_le_bytes().to_vec();
-    if caller.is_confidential() {
-        mark.extend(clients.mark_key_for(number).to_le_bytes());
-    }
-    answer(call, Ok(mark))
+    let outcome = (|| {
+        let mut mark = clients.mark_for(number)?.to_le_bytes().to_vec();
+        if caller.is_confidential() {
+            mark.extend(clients.mark_key_for(number)?.to_le_bytes());
+        }
+        Ok(mark)
+    })();
+    answer(call, outcome)
 }
 
 fn serve_regions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {

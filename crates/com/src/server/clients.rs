@@ -17,10 +17,10 @@
 //! The references are therefore kept at least until the last client with the OXID has left.
 //!
 //! A connection is admitted when its principal has turned out to own the client, or at once where
-//! the kernel vouches for it. Other connections from the client's host count for nothing but their
-//! own end. A client is gone when its last admitted connection ends in order. A client of this host is gone however
-//! its last connection ends. A broken network does not prove that a client is gone: its references
-//! and states are kept for as long as objects wait for pings (MS-DCOM 3.1.2.2).
+//! the kernel vouches for it. Until then it does not change a known client. A client is gone when
+//! its last admitted connection ends in order. A client of this host is gone however that
+//! connection ends. A broken network does not prove that a client is gone: its references and
+//! states are kept for as long as objects wait for pings (MS-DCOM 3.1.2.2).
 
 use super::entrance::Entrance;
 use super::group::GroupClient;
@@ -29,14 +29,14 @@ use crate::orpc::ClientNumber;
 use crate::protocol::own_calls;
 use crate::protocol::place::{FoundClient, Origin, Place};
 use crate::types::error::{Error, Result, code};
+use crate::types::identity;
 use obvia_rpc::co::{Group, Groups};
-use obvia_rpc::security::Principal;
+use obvia_rpc::security::{Principal, code_of};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
 use register::{Known, Lost, Register};
-use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 mod register;
@@ -52,8 +52,8 @@ const TO_RETURN_MAX: usize = own_calls::RELEASES_MAX;
 pub(crate) struct Clients {
     register: Mutex<Register>,
     groups: Groups<GroupClient>,
-    /// The keys of the hash that derives the marks of clients.
-    marks: RandomState,
+    /// The secret from which the marks of clients and their keys follow.
+    secret: OnceLock<[u8; 16]>,
     pub(super) waiting: Waiting,
     pub(super) entrance: Entrance,
 }
@@ -122,14 +122,32 @@ impl Clients {
 
     /// Returns the mark of a client: the number by which the client recognises this process on all
     /// links. No other client gets it.
-    pub(crate) fn mark_for(&self, number: ClientNumber) -> u64 {
-        self.marks.hash_one(number)
+    ///
+    /// # Errors
+    ///
+    /// When there are no random numbers.
+    pub(crate) fn mark_for(&self, number: ClientNumber) -> Result<u64> {
+        self.code_for(number, b"mark").map(|code| code as u64)
     }
 
     /// Returns the key with which a client proves its mark.
-    pub(crate) fn mark_key_for(&self, number: ClientNumber) -> u128 {
-        let [upper, lower] = [1, 2].map(|half: u64| u128::from(self.marks.hash_one((number, half))));
-        upper << 64 | lower
+    ///
+    /// # Errors
+    ///
+    /// When there are no random numbers.
+    pub(crate) fn mark_key_for(&self, number: ClientNumber) -> Result<u128> {
+        self.code_for(number, b"key")
+    }
+
+    fn code_for(&self, number: ClientNumber, purpose: &[u8]) -> Result<u128> {
+        let secret = match self.secret.get() {
+            Some(secret) => secret,
+            None => {
+                let drawn = identity::draw_wide()?.to_le_bytes();
+                self.secret.get_or_init(|| drawn)
+            }
+        };
+        Ok(code_of(secret, &[purpose, &number.get().to_le_bytes()]))
     }
 
     /// Returns the clients that claim an OXID.
@@ -198,11 +216,11 @@ impl Clients {
         count: impl FnOnce(ClientNumber, bool) -> Result<R>,
     ) -> Result<R> {
         let mut register = self.register();
-        let known = register.at(oxid, place);
+        let expected = register.expected.len();
         let text = "too many references wait for receivers that have not connected";
         let number = register.expect_named(oxid, place).ok_or_else(|| Error::new(code::E_OUTOFMEMORY, text))?;
         let outcome = count(number, register.known.contains_key(&number));
-        if known.is_none() && outcome.is_err() {
+        if register.expected.len() > expected && outcome.is_err() {
             register.remove(number);
         }
         outcome

@@ -45,8 +45,9 @@ pub(crate) struct Challenge(OnceLock<u128>);
 impl Challenge {
     /// Returns the answer to a client that asks for the challenge.
     pub(crate) fn greeting(&self) -> Greeting {
-        let draw = || Some(u128::from(identity::draw().ok()?) << 64 | u128::from(identity::draw().ok()?));
-        let Some(drawn) = self.0.get().copied().or_else(draw) else { return Greeting::Refused(REASON_NOT_SPECIFIED) };
+        let Some(drawn) = self.0.get().copied().or_else(|| identity::draw_wide().ok()) else {
+            return Greeting::Refused(REASON_NOT_SPECIFIED);
+        };
         Greeting::Challenge(*self.0.get_or_init(|| drawn))
     }
 }
@@ -79,8 +80,8 @@ impl Presence {
         let find = |(code, challenge)| {
             let places = places_of(own, &exporter.network().bindings(None), local, peer);
             let valid = |number| {
-                let mut valid =
-                    places.iter().map(|place| MarkProof::new(clients.mark_key_for(number), challenge, own, place));
+                let key = clients.mark_key_for(number).ok()?;
+                let mut valid = places.iter().map(|place| MarkProof::new(key, challenge, own, place));
                 Some((number, valid.find(|valid| valid.code == code)?))
             };
             clients.claimants(oxid).into_iter().find_map(valid)

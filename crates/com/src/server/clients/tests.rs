@@ -7,6 +7,7 @@ use super::register::{
 use super::{Arrival, Clients, End, FoundClient, Origin, Place, TO_RETURN_MAX};
 use crate::orpc::ClientNumber;
 use crate::types::error::code;
+use obvia_rpc::security::code_of;
 use obvia_rpc::status::Status;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::vi_call::TargetId;
@@ -295,7 +296,7 @@ fn a_peer_of_another_origin_with_the_oxid_of_a_client_is_another_client() {
             let further = enter(&clients, 1, other);
             assert_ne!(further, number, "{other:?} is {own:?}");
             assert_eq!((enter(&clients, 1, other), clients.oxid_of(further)), (further, Some(1)));
-            assert_ne!(clients.mark_for(further), clients.mark_for(number));
+            assert_ne!(clients.mark_for(further).unwrap(), clients.mark_for(number).unwrap());
             assert_eq!(leave(&clients, further, End::InOrder, 9), []);
             assert_eq!(leave(&clients, further, End::InOrder, 9), [further]);
         }
@@ -315,6 +316,23 @@ fn a_valid_proof_makes_connections_of_several_origins_one_client() {
     assert_ne!(enter_as(&clients, 2, &near, first), first);
     assert_eq!([leave(&clients, first, End::InOrder, 0), leave(&clients, first, End::InOrder, 0)].concat(), [first]);
     assert_ne!(enter_as(&clients, 1, &host("far"), first), first);
+}
+
+#[test]
+fn marks_and_their_keys_follow_from_a_random_secret_and_not_from_each_other() {
+    let number = ClientNumber::new(1);
+    let drawn = || {
+        let clients = Clients::default();
+        let [mark, again] = [(); 2].map(|()| u128::from(clients.mark_for(number).unwrap()));
+        assert_eq!(mark, again);
+        [mark, clients.mark_key_for(number).unwrap(), clients.mark_key_for(ClientNumber::new(2)).unwrap()]
+    };
+    let values = [drawn(), drawn()].concat();
+    assert_eq!(values.iter().collect::<std::collections::HashSet<_>>().len(), values.len());
+    // The secret comes from the source of random numbers, and not from a hash table's.
+    let clients = Clients { secret: [7; 16].into(), ..Clients::default() };
+    let key = code_of(&[7; 16], &[b"key", &[1, 0, 0, 0, 0, 0, 0, 0]]);
+    assert_eq!(clients.mark_key_for(number).unwrap(), key);
 }
 
 #[test]
