@@ -343,8 +343,9 @@ impl Clients {
         let since = match (end, known.origin()) {
             // The kernel reports that a client of this host is gone, regardless of the network.
             (End::Lost(since), Origin::Host(_)) => Some(since),
-            // A connection that is not admitted yet may be the client's.
-            _ => (known.count > 0).then(Instant::now),
+            // A connection that is not admitted yet may be the client's. The end of one that never
+            // was admitted says nothing about the client.
+            _ => (known.count > 0 || admitted.is_none()).then(Instant::now),
         };
         let lost = since.map(|since| Lost { since, kept: kept(number) }).filter(|lost| lost.kept > 0);
         let Some(lost) = lost else {

@@ -270,6 +270,7 @@ mod tests {
         drop((early, late));
         assert!(exports.get(first).is_ok() && exports.get(second).is_ok());
         let owner = introduced("far");
+        assert!(owner.prove(&Peer::Host("far".to_owned()), None, None));
         assert_eq!(Client::Process(owner.number()), holder);
         exports.release(holder, [(first, 5)]);
         assert!(exports.get(first).is_err() && exports.get(second).is_ok());

@@ -151,6 +151,17 @@ fn connections_that_are_not_admitted_do_not_keep_a_client() {
 }
 
 #[test]
+fn references_of_an_expected_process_outlast_a_connection_that_is_not_admitted() {
+    let (clients, far) = (Clients::default(), host("far"));
+    let number = expect(&clients, 1, &place(&far));
+    assert_eq!(enter_silently(&clients, 1, &far, None), number);
+    assert_eq!(clients.leave(number, None, End::InOrder, |_| 1, |number| number), []);
+    assert!(clients.is_lost(number));
+    assert_eq!(enter(&clients, 1, &far), number);
+    assert_eq!(leave(&clients, number, End::InOrder, 1), [number]);
+}
+
+#[test]
 fn a_connection_that_is_not_admitted_does_not_change_its_client() {
     let clients = Clients::default();
     let (far, after) = (host("far"), host("after"));
