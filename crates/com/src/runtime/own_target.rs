@@ -81,13 +81,12 @@ fn serve_transfer(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Stat
         return answer(call, exports.add_to(target, caller.holder(), refs).map(|()| Vec::new()));
     }
     let giver = caller.origin();
-    let local = caller.local();
     let mut place = vec![0; frame.len() - 24];
     if place.len() > Place::LENGTH_MAX {
         return Err(Status::BAD_STUB_DATA);
     }
     frame.copy_to(24, &mut place).ok_or(Status::BAD_STUB_DATA)?;
-    let place = Place::read(&place).ok_or(Status::BAD_STUB_DATA)?.seen_by(&caller.peer, local.as_deref());
+    let place = Place::read(&place).ok_or(Status::BAD_STUB_DATA)?.seen_by(&caller.peer, caller.local());
     let outcome = clients.pass_on(to, &place, |number, is_connected| {
         let holder = Client::Process(number);
         if is_connected { exports.add_to(target, holder, refs) } else { exports.pass_on(target, (giver, holder), refs) }
@@ -171,11 +170,14 @@ fn serve_connections(call: &mut ServerCall<'_>) -> std::result::Result<Answer, S
 fn serve_mark(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let caller = current_caller()?;
     let (clients, number) = (caller.exporter.clients(), caller.number.ok_or(Status::PROTOCOL_ERROR)?);
-    let mut mark = clients.mark_for(number).to_le_bytes().to_vec();
-    if caller.is_confidential() {
-        mark.extend(clients.mark_key_for(number).to_le_bytes());
-    }
-    answer(call, Ok(mark))
+    let outcome = (|| {
+        let mut mark = clients.mark_for(number)?.to_le_bytes().to_vec();
+        if caller.is_confidential() {
+            mark.extend(clients.mark_key_for(number)?.to_le_bytes());
+        }
+        Ok(mark)
+    })();
+    answer(call, outcome)
 }
 
 fn serve_regions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {

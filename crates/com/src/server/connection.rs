@@ -53,6 +53,8 @@ impl Connection {
         association: Option<(Arc<AssociationClient>, Attribution)>,
     ) -> Self {
         exporter.connections().add(window.peer(), window.alarm());
+        let of_association = || association.as_ref().and_then(|(client, _)| client.local());
+        let local = window.local().or_else(of_association).map(str::to_owned);
         Self {
             dispatch: Dispatch::new(&exporter.exports().table, window.alarm()),
             exporter,
@@ -62,7 +64,7 @@ impl Connection {
             association,
             proved: None,
             peer: window.peer(),
-            local: window.local().map(str::to_owned),
+            local,
             alarm: window.alarm(),
             context: None,
             refused: None,
@@ -110,7 +112,7 @@ impl Connection {
             Err(status) => return Some(Greeting::Refused(reason_of(status))),
         };
         let principal = self.proved.as_ref().map(|proved| &proved.principal);
-        if !presence.prove(&self.peer, principal) {
+        if !presence.prove(&self.peer, self.local.as_deref(), principal) {
             access::log_denial(&self.peer, Denial::Proof);
             return None;
         }
@@ -128,7 +130,8 @@ impl Connection {
             None => PrincipalSource::Connection(self.proved.clone()),
         };
         let peer = self.peer.clone();
-        let caller = Arc::new(Caller::new(self.exporter, client, peer, maker, self.alarm.clone(), watch));
+        let caller =
+            Arc::new(Caller::new(self.exporter, client, (peer, self.local.clone()), maker, self.alarm.clone(), watch));
         caller.enter();
         self.caller = Some(caller);
     }
