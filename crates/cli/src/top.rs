@@ -151,7 +151,8 @@ impl State {
             let calls = match former.get(number) {
                 Some(former) => {
                     let more = messages.wrapping_sub(*former);
-                    // A lower number is that of a new connection: another process has the server's id.
+                    // A lower count is that of a new connection: the server's process is another
+                    // one with the same id.
                     if more.cast_signed() < 0 { *messages } else { more }
                 }
                 // The list before was full, and had no room for this connection.

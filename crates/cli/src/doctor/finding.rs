@@ -40,7 +40,7 @@ pub(super) struct Finding {
     cost: Option<String>,
     /// The command for a shell that mends it.
     mend: Option<String>,
-    /// What else to do, in words.
+    /// The advice in words, beside a command or instead of one.
     hint: Option<String>,
 }
 

@@ -30,7 +30,8 @@ const SYSTEM_HEADERS: &str = "\
     stdc-predef stdckdint stddef stdint stdio stdio_ext stdlib stdnoreturn string strings stropts syscall sysexits \
     syslog tar termio termios tgmath thread_db threads time ttyent uchar ucontext ulimit unistd utime utmp utmpx \
     values wait wchar wctype wordexp";
-/// Headers of obvia beside those that begin with `obvia`, and those that it stands in for.
+/// Headers of obvia beside those that begin with `obvia`, and the headers of Windows that programs
+/// expect.
 const OWN_HEADERS: &str =
     "guiddef oaidl objbase objidl ocidl ole2 oleauto rpc rpcndr unknwn windows winerror wtypes wtypesbase";
 
