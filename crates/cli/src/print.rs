@@ -28,8 +28,8 @@ pub(crate) fn clear() -> anyhow::Result<()> {
     }
 }
 
-/// Waits for the end of the standard output's reader, such as that of a pipe, for at most this time.
-/// Returns whether the reader has ended.
+/// Waits for the end of the standard output's reader, such as that of a pipe, for at most this
+/// time. Returns whether the reader has ended.
 pub(crate) fn wait_for_end_of_reader(time: Duration) -> anyhow::Result<bool> {
     let until = Instant::now() + time;
     let output = std::io::stdout();

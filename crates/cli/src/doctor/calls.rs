@@ -44,8 +44,8 @@ pub(super) struct Calls {
 /// Makes calls over every protocol sequence of this build, if the directory of names can be used.
 pub(super) fn examine(host: &Host) -> Calls {
     let names = names();
-    let has_names = names.is_ok();
-    let mut findings = vec![names.unwrap_or_else(|missing| missing)];
+    let has_names = names.state != State::Missing;
+    let mut findings = vec![names];
     let mut is_working = false;
     if has_names {
         for (path, cost, hint) in SEQUENCES {
@@ -58,16 +58,20 @@ pub(super) fn examine(host: &Host) -> Calls {
     Calls { findings, is_working }
 }
 
-/// Examines the directory of names; an error without which there are no calls.
-fn names() -> Result<Finding, Finding> {
+/// Examines the directory of names, without which there are no calls.
+fn names() -> Finding {
     let subject = "directory of names";
     let elsewhere = "install -d -m 700 ~/.obvia && export OBVIA_RUNTIME_DIR=~/.obvia";
-    let path = obvia::directory_of_names().map_err(|error| {
-        Finding::missing(subject, error.to_string(), "No process can serve a name or find one.").mend(elsewhere)
-    })?;
+    let path = match obvia::directory_of_names() {
+        Ok(path) => path,
+        Err(error) => {
+            let cost = "No process can serve a name or find one.";
+            return Finding::missing(subject, error.to_string(), cost).mend(elsewhere);
+        }
+    };
     let cost = "In a directory for everybody, another user may make it first, and cleaners may remove it. \
                 Servers and clients need the same directory.";
-    Ok(Finding::ok_if(!path.starts_with("/tmp"), subject, path.display().to_string(), cost).mend(elsewhere))
+    Finding::ok_if(!path.starts_with("/tmp"), subject, path.display().to_string(), cost).mend(elsewhere)
 }
 
 /// Makes calls over a protocol sequence.

@@ -7,10 +7,13 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+/// Returns the value of an environment variable by its name.
+type Variables = Box<dyn Fn(&str) -> Option<OsString>>;
+
 /// A host. Tests replace its root directory and its environment.
 pub(super) struct Host {
     root: PathBuf,
-    variable: Box<dyn Fn(&str) -> Option<OsString>>,
+    variable: Variables,
 }
 
 impl Host {

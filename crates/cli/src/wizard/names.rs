@@ -19,8 +19,8 @@ const TAKEN: [&str; 12] = [
     "tests",
     "windows_core",
 ];
-/// Headers of C, POSIX and Linux that programs and other headers include by these names. A generated
-/// header of the same name would hide them.
+/// Headers of C, POSIX and Linux that programs and other headers include by these names. A
+/// generated header of the same name would hide them.
 const SYSTEM_HEADERS: &str = "\
     aio aliases alloca ar argp argz assert byteswap complex cpio crypt ctype dirent dlfcn elf endian envz err errno \
     error execinfo fcntl features fenv float fmtmsg fnmatch fstab fts ftw gconv getopt glob gnu-versions grp gshadow \
