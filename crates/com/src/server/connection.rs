@@ -44,6 +44,8 @@ pub(super) struct Connection {
     context: Option<CallContext>,
     /// The number of the last message that was refused before its arguments were looked at.
     refused: Option<u32>,
+    /// Whether the list of connections has this one.
+    is_listed: bool,
 }
 
 impl Connection {
@@ -52,7 +54,6 @@ impl Connection {
         window: &Window,
         association: Option<(Arc<AssociationClient>, Attribution)>,
     ) -> Self {
-        exporter.connections().add(window.peer(), window.alarm());
         let of_association = || association.as_ref().and_then(|(client, _)| client.local());
         let local = window.local().or_else(of_association).map(str::to_owned);
         Self {
@@ -68,6 +69,7 @@ impl Connection {
             alarm: window.alarm(),
             context: None,
             refused: None,
+            is_listed: false,
         }
     }
 
@@ -122,8 +124,17 @@ impl Connection {
         Some(greeting)
     }
 
+    /// Adds the connection to the list for observers. Peers without introduction or permitted call
+    /// are not in the list.
+    fn list(&mut self) {
+        if !std::mem::replace(&mut self.is_listed, true) {
+            self.exporter.connections().add(self.peer.clone(), self.alarm.clone());
+        }
+    }
+
     /// Attributes further calls to this client.
     fn adopt(&mut self, client: Identity) {
+        self.list();
         let watch = Arc::clone(self.dispatch.watch());
         let maker = match &self.association {
             Some((client, attribution)) => PrincipalSource::Association(Arc::downgrade(client), attribution.clone()),
@@ -149,6 +160,9 @@ impl Connection {
             && self.caller.as_ref().is_none_or(|caller| caller.number != client.number)
         {
             self.adopt(client);
+        }
+        if self.association.is_some() {
+            self.list();
         }
         let target = TargetId::from_word(call.target());
         match self.exporter.services().performer(target, self.association.is_some()) {
