@@ -362,6 +362,11 @@ impl Window {
         self.park_boxed(Box::new(resume));
     }
 
+    /// Returns the address of the state that all parts of the connection share.
+    pub(crate) fn address(&self) -> *const () {
+        Arc::as_ptr(&self.wire).cast()
+    }
+
     pub(crate) fn park_boxed(self, resume: Resume) {
         let wire = Arc::clone(&self.wire);
         match wire.carrier.parking() {

@@ -12,6 +12,7 @@
 //! thread-local variables, and what threads inherit from each other, are new for each.
 
 use super::pulse::Number;
+use super::sanitizer;
 use crate::Error;
 use crate::sync::lock;
 use crate::window::{Resume, Window, Wire};
@@ -20,6 +21,7 @@ use rustix::event::{EventfdFlags, epoll, eventfd};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use std::collections::{BTreeMap, VecDeque};
+use std::ptr;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -87,6 +89,7 @@ pub(super) fn prepare(socket: &OwnedFd, number: Number) -> Result<(), Error> {
 /// Parks a connection, after [`prepare`], until its socket is readable or [`ring`] is called for
 /// it.
 pub(super) fn park(socket: &OwnedFd, number: Number, wire: &Wire, parked: Parked) {
+    sanitizer::release(ptr::from_ref(wire).cast());
     let mut places = lock(&PLACES);
     places.parked.insert(number, parked);
     let lot = places.lot;
@@ -136,6 +139,7 @@ impl Lot {
         let thread = std::thread::Builder::new().name("obvia-pool".to_owned());
         let work = move || {
             let Parked { window, resume } = self.next();
+            sanitizer::acquire(window.address());
             resume(window);
         };
         thread.spawn(work).map_err(|_| Error::system("starting a thread")(Errno::AGAIN))?;
