@@ -29,7 +29,7 @@ const SYSTEM_HEADERS: &str = "\
     resolv sched search semaphore setjmp sgtty shadow signal spawn stab stdalign stdarg stdatomic stdbit stdbool \
     stdc-predef stdckdint stddef stdint stdio stdio_ext stdlib stdnoreturn string strings stropts syscall sysexits \
     syslog tar termio termios tgmath thread_db threads time ttyent uchar ucontext ulimit unistd utime utmp utmpx \
-    values wait wchar wctype wordexp";
+    wait wchar wctype wordexp";
 /// Headers of obvia beside those that begin with `obvia`, and the headers of Windows that programs
 /// expect.
 const OWN_HEADERS: &str =
