@@ -339,9 +339,9 @@ impl Window {
         self.rx.may_sleep() && self.wire.carrier.parking().is_some()
     }
 
-    /// Starts the threads that wait for parked connections, if they have not been started yet. They
-    /// inherit the attributes of the calling thread, such as its signal mask, which must not have
-    /// served a connection yet. Before, no connection can be parked.
+    /// Starts the threads that wait for parked connections, if they have not been started yet. Must
+    /// be called by a thread that has not served a connection, since the threads inherit its
+    /// attributes, such as the signal mask. Until then no connection can be parked.
     pub fn begin_parking(&self) {
         if let Some(parking) = self.wire.carrier.parking() {
             parking.begin();

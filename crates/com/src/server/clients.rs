@@ -36,6 +36,7 @@ use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
 use register::{Known, Lost, Register};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -109,15 +110,19 @@ impl Clients {
         Ok(Entered { oxid, number })
     }
 
-    /// Admits a connection that has entered. `merge` moves the references of one number to another
-    /// one. It returns false, and moves none, if they are too many.
+    /// Admits a connection that has entered, unless that is done. `merge` moves the references of
+    /// one number to another one. It returns false, and moves none, if they are too many.
     pub(super) fn admit(
         &self,
         number: ClientNumber,
         arrival: &Arrival<'_>,
+        is_admitted: &AtomicBool,
         merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
     ) {
-        self.register().admit(number, arrival, merge);
+        let mut register = self.register();
+        if !is_admitted.swap(true, Ordering::Relaxed) {
+            register.admit(number, arrival, merge);
+        }
     }
 
     /// Returns the mark of a client: the number by which the client recognises this process on all
@@ -226,15 +231,28 @@ impl Clients {
         outcome
     }
 
-    /// Records the principal that authenticated a client's call over a network. Returns false where
-    /// the process belongs to another principal.
-    pub(super) fn prove(&self, number: ClientNumber, principal: Option<&Arc<Principal>>) -> bool {
+    /// Records the principal that authenticated a client's call over a network, and admits the
+    /// connection unless that is done. Both happen under one lock, so that no end of another
+    /// connection takes the owner away in between. Returns false where the process belongs to
+    /// another principal. `merge` is that of [`Self::admit`].
+    pub(super) fn prove(
+        &self,
+        number: ClientNumber,
+        principal: Option<&Arc<Principal>>,
+        arrival: &Arrival<'_>,
+        is_admitted: &AtomicBool,
+        merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
+    ) -> bool {
         let mut register = self.register();
         let Some(known) = register.known.get_mut(&number) else { return false };
         if known.owner.is_none() {
             known.owner = principal.cloned();
         }
-        known.owner.as_ref() == principal
+        let is_owners = known.owner.as_ref() == principal;
+        if is_owners && !is_admitted.swap(true, Ordering::Relaxed) {
+            register.admit(number, arrival, merge);
+        }
+        is_owners
     }
 
     /// Whether the client with this number may come back.

@@ -130,19 +130,20 @@ impl Presence {
         if self.is_admitted.load(Ordering::Relaxed) {
             return true;
         }
-        let is_owners = self.exporter.clients().prove(self.number(), principal);
+        let (exports, arrival) = (self.exporter.exports(), Arrival { peer, local, group: None, proved: None });
+        let merge = |from, to| exports.merge_clients(from, to);
+        let is_owners = self.exporter.clients().prove(self.number(), principal, &arrival, &self.is_admitted, &merge);
         if is_owners {
-            self.admit(&Arrival { peer, local, group: None, proved: None });
+            exports.connected(self.number());
         }
         is_owners
     }
 
     fn admit(&self, arrival: &Arrival<'_>) {
-        if !self.is_admitted.swap(true, Ordering::Relaxed) {
-            let exports = self.exporter.exports();
-            self.exporter.clients().admit(self.number(), arrival, &|from, to| exports.merge_clients(from, to));
-            exports.connected(self.number());
-        }
+        let exports = self.exporter.exports();
+        let merge = |from, to| exports.merge_clients(from, to);
+        self.exporter.clients().admit(self.number(), arrival, &self.is_admitted, &merge);
+        exports.connected(self.number());
     }
 
     /// Returns the OXID that the client claims.

@@ -13,6 +13,7 @@ use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
 use std::cell::RefCell;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(360);
@@ -64,7 +65,7 @@ fn enter_admitted(
     merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
 ) -> ClientNumber {
     let number = clients.enter(|| Ok(oxid), arrival).unwrap().number;
-    clients.admit(number, arrival, merge);
+    clients.admit(number, arrival, &AtomicBool::new(false), merge);
     number
 }
 
@@ -145,7 +146,12 @@ fn connections_that_are_not_admitted_do_not_keep_a_client() {
     let number = enter(&clients, 1, &far);
     assert_eq!(enter_silently(&clients, 1, &far, None), number);
     assert_eq!((leave(&clients, number, End::InOrder, 1), clients.is_lost(number)), (vec![], true));
-    clients.admit(number, &Arrival { peer: &far, local: None, group: None, proved: None }, &unmerged);
+    clients.admit(
+        number,
+        &Arrival { peer: &far, local: None, group: None, proved: None },
+        &AtomicBool::new(false),
+        &unmerged,
+    );
     assert!(!clients.is_lost(number) && clients.due(PATIENCE).is_none());
     assert_eq!(leave(&clients, number, End::InOrder, 1), [number]);
 }

@@ -60,8 +60,8 @@ struct Places {
 static PLACES: Mutex<Places> =
     Mutex::new(Places { lot: None, parked: BTreeMap::new(), rung: VecDeque::new(), waiting: 0 });
 
-/// Ensures that a thread waits for parked connections. Threads inherit attributes from the calling
-/// thread, which must not have served a connection yet.
+/// Ensures that a thread waits for parked connections. The calling thread must not have served a
+/// connection, since threads inherit its attributes.
 pub(super) fn begin() -> Result<(), Error> {
     let mut places = lock(&PLACES);
     let lot = match places.lot {
@@ -139,7 +139,6 @@ impl Lot {
         let thread = std::thread::Builder::new().name("obvia-pool".to_owned());
         let work = move || {
             let Parked { window, resume } = self.next();
-            sanitizer::acquire(window.address());
             resume(window);
         };
         thread.spawn(work).map_err(|_| Error::system("starting a thread")(Errno::AGAIN))?;
@@ -183,10 +182,13 @@ impl Lot {
 
     /// Takes the connection of an event, unless another thread has taken it.
     fn take(&self, number: u64) -> Option<Parked> {
-        if number != RUNG {
-            return lock(&PLACES).parked.remove(&Number(number));
-        }
-        rustix::io::read(&self.rung, &mut [0; 8]).ok()?;
-        lock(&PLACES).rung.pop_front()
+        let parked = if number == RUNG {
+            rustix::io::read(&self.rung, &mut [0; 8]).ok()?;
+            lock(&PLACES).rung.pop_front()?
+        } else {
+            lock(&PLACES).parked.remove(&Number(number))?
+        };
+        sanitizer::acquire(parked.window.address());
+        Some(parked)
     }
 }

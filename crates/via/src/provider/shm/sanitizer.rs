@@ -12,12 +12,13 @@ type Annotation = unsafe extern "C" fn(*mut c_void);
 
 // SAFETY: the function has this type in POSIX.
 unsafe extern "C" {
-    /// Returns the address of a symbol of the program; see POSIX.
+    /// Returns the address of a symbol; see POSIX.
     fn dlsym(handle: *mut c_void, symbol: *const c_char) -> *mut c_void;
 }
 
 fn annotation(name: &CStr) -> Option<Annotation> {
-    // SAFETY: the name ends with a null character. A null handle stands for the whole program.
+    // SAFETY: the name ends with a null character. A null handle stands for the whole program in
+    // the C libraries of Linux, where it is RTLD_DEFAULT.
     let found = unsafe { dlsym(ptr::null_mut(), name.as_ptr()) };
     // SAFETY: only the sanitizer has functions of these names, and they have this type.
     (!found.is_null()).then(|| unsafe { std::mem::transmute::<*mut c_void, Annotation>(found) })
