@@ -13,8 +13,9 @@
 //! that is given references before it connects is expected at a [`Place`], and has a number, too.
 //! The client that enters with the OXID from that place takes over the number. A client with the
 //! same OXID that enters from elsewhere has another number, and cannot release these references.
-//! Such a client may still be the expected process, at an address that this process does not know.
-//! The references are therefore kept at least until the last client with the OXID has left.
+//! The client from elsewhere may still be the expected process, at an address that this process
+//! does not know. The references are therefore kept at least until the last client with the OXID
+//! has left.
 //!
 //! A connection is admitted when its principal has turned out to own the client, or at once where
 //! the kernel vouches for it. Until then it does not change a known client. A client is gone when

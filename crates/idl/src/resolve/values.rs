@@ -244,40 +244,38 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether the number of elements, or the arm of a union, depends on whether a pointer is null or
-/// on what it leads to.
-pub(super) fn sizes_test_for_null(attributes: &[Attribute], variables: &[Variable]) -> bool {
+/// Returns the expressions that determine numbers of elements and the arm of a union.
+fn sizes(attributes: &[Attribute]) -> impl Iterator<Item = &Expr> {
     let sizes = ["size_is", "max_is", "length_is", "switch_is"].iter().filter_map(|name| find(attributes, name));
-    sizes.flat_map(|one| one.arguments.iter().flatten()).any(|size| tests_for_null(size, variables))
+    sizes.flat_map(|one| one.arguments.iter().flatten())
+}
+
+/// Whether an expression or a part of it is as wanted.
+fn has_part(expr: &Expr, is_wanted: &impl Fn(&Expr) -> bool) -> bool {
+    let inner = |part: &Expr| has_part(part, is_wanted);
+    is_wanted(expr)
+        || match &expr.kind {
+            ExprKind::Unary(_, operand) | ExprKind::Cast(_, _, operand) => inner(operand),
+            ExprKind::Binary(_, left, right) => inner(left) || inner(right),
+            ExprKind::Ternary(condition, yes, no) => [condition, yes, no].into_iter().any(|part| inner(part)),
+            _ => false,
+        }
+}
+
+/// Whether the number of elements, or the arm of a union, depends on whether a pointer is null:
+/// `p ? *p : n` or `!p`.
+pub(super) fn sizes_test_for_null(attributes: &[Attribute], variables: &[Variable]) -> bool {
+    let is_test = |expr: &Expr| match &expr.kind {
+        ExprKind::Unary("!", tested) | ExprKind::Ternary(tested, ..) => tested_pointer(tested, variables),
+        _ => false,
+    };
+    sizes(attributes).any(|size| has_part(size, &is_test))
 }
 
 /// Whether the number of elements, or the arm of a union, depends on what a pointer leads to.
 pub(super) fn sizes_dereference(attributes: &[Attribute]) -> bool {
-    fn dereferences(expr: &Expr) -> bool {
-        match &expr.kind {
-            ExprKind::Unary(operator, operand) => *operator == "*" || dereferences(operand),
-            ExprKind::Cast(_, _, operand) => dereferences(operand),
-            ExprKind::Binary(_, left, right) => dereferences(left) || dereferences(right),
-            ExprKind::Ternary(condition, yes, no) => [condition, yes, no].into_iter().any(|part| dereferences(part)),
-            _ => false,
-        }
-    }
-    let sizes = ["size_is", "max_is", "length_is", "switch_is"].iter().filter_map(|name| find(attributes, name));
-    sizes.flat_map(|one| one.arguments.iter().flatten()).any(dereferences)
-}
-
-/// Whether an expression tests whether a pointer is null: `p ? *p : n` or `!p`.
-fn tests_for_null(expr: &Expr, variables: &[Variable]) -> bool {
-    let inner = |expr: &Expr| tests_for_null(expr, variables);
-    match &expr.kind {
-        ExprKind::Unary("!", operand) => tested_pointer(operand, variables) || inner(operand),
-        ExprKind::Unary(_, operand) | ExprKind::Cast(_, _, operand) => inner(operand),
-        ExprKind::Binary(_, left, right) => inner(left) || inner(right),
-        ExprKind::Ternary(condition, yes, no) => {
-            tested_pointer(condition, variables) || [condition, yes, no].into_iter().any(|part| inner(part))
-        }
-        _ => false,
-    }
+    let is_dereference = |expr: &Expr| matches!(expr.kind, ExprKind::Unary("*", _));
+    sizes(attributes).any(|size| has_part(size, &is_dereference))
 }
 
 /// Whether an expression is the name of a pointer.
