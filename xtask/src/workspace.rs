@@ -58,8 +58,9 @@ pub(crate) fn build() -> Outcome {
     everything().run()
 }
 
-/// The arguments that select everything for a build.
-const EVERYTHING: [&str; 2] = ["--workspace", "--all-targets"];
+/// The arguments that select everything for a build. `--all-targets` would also build a test program
+/// for each target that is `test = false`, as a benchmark.
+const EVERYTHING: [&str; 5] = ["--workspace", "--lib", "--bins", "--tests", "--examples"];
 
 /// Returns the build of everything. If nothing has changed, cargo only repeats the earlier
 /// warnings.
@@ -165,9 +166,9 @@ pub(crate) fn test_plain() -> Outcome {
     Program::new("env", &[&unset, "cargo", "nextest", "run", "--workspace"]).variable("CARGO_TARGET_DIR", folder).run()
 }
 
-/// Runs the tests of `testing/constructs` with all combinations.
+/// Runs the tests of the IDL compiler with many variants in all of them.
 pub(crate) fn test_constructs() -> Outcome {
-    nextest("constructs")?.variable("OBVIA_CONSTRUCTS_WIDE", "1").run()
+    nextest("constructs")?.variable("OBVIA_WIDE_TESTS", "1").run()
 }
 
 /// Runs the examples in the documentation.

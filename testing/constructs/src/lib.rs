@@ -2,14 +2,9 @@
 //! some are refused.
 //!
 //! `tests/constructs.rs` compiles all other combinations to every language, and the languages'
-//! compilers must accept the output without warnings. If `OBVIA_CONSTRUCTS_WIDE` is 1, all
+//! compilers must accept the output without warnings. If `OBVIA_WIDE_TESTS` is 1, all
 //! combinations are tested, otherwise those of fewer types.
 
 pub mod combine;
 pub mod names;
 pub mod rules;
-
-/// Whether all combinations are tested.
-pub fn is_wide() -> bool {
-    std::env::var_os("OBVIA_CONSTRUCTS_WIDE").is_some_and(|value| value == "1")
-}

@@ -2,8 +2,9 @@
 //! the output for all others without warnings.
 
 use constructs::combine::{Case, cases, file};
+use constructs::names;
 use constructs::rules::{Stage, is_accepted, of};
-use constructs::{is_wide, names};
+use ground::is_wide;
 use native_programs::java::Classes;
 use native_programs::{Workshop, cargo, folder};
 use obvia_idl::{Compiler, Diagnostic, Language, compile_into, emit};

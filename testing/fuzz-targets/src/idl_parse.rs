@@ -22,6 +22,7 @@ pub fn run(input: &[u8]) {
             // A back end may still refuse an accepted text.
             let _ = obvia_idl::emit::rust::emit(&compilation);
             let _ = obvia_idl::emit::c::emit(&compilation, "fuzz");
+            let _ = obvia_idl::emit::java::emit(&compilation, "fuzz", None);
             for id in (0..compilation.model.interfaces.len()).map(InterfaceId) {
                 let _ = obvia_idl::emit::rust::component(&compilation.model, id);
                 let _ = obvia_idl::emit::c::component(&compilation.model, id);

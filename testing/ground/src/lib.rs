@@ -19,6 +19,11 @@ pub const LATEST: Duration = Duration::from_secs(120);
 /// The interval between two checks of a condition.
 const LOOK: Duration = Duration::from_millis(2);
 
+/// Whether tests with many variants run all of them, as a thorough run does.
+pub fn is_wide() -> bool {
+    std::env::var_os("OBVIA_WIDE_TESTS").is_some_and(|value| value == "1")
+}
+
 /// Returns a name that no other process has, and no other test of this one:
 /// `obvia-PROCESS-WHAT-NUMBER`. A leftover with such a name belongs to a dead process.
 pub fn fresh_name(what: &str) -> String {

@@ -32,6 +32,9 @@ const WORDS: [&[&str]; 8] = [
     &["double", "DATE"],
 ];
 
+/// A quick run tests one of this many changes. All changes take minutes.
+const STEP: usize = 29;
+
 /// Returns changed texts: without a token, twice with it, or with another in its place.
 fn changed(text: &str) -> Vec<String> {
     let (tree, _) = parse(text);
@@ -79,8 +82,7 @@ fn each_change_of_a_fingerprint_has_a_finding_that_names_the_cause() {
         let text = std::fs::read_to_string(&path).expect("readable");
         let old = Compiler::new().check_text(&path, &text).unwrap_or_else(|failure| panic!("{failure}"));
         assert!(breaking_changes(&old, &old).is_empty(), "{file}");
-        // All changes together take half a minute.
-        for text in changed(&text).into_iter().step_by(7) {
+        for text in changed(&text).into_iter().step_by(if ground::is_wide() { 1 } else { STEP }) {
             let Ok(new) = Compiler::new().check_text(&path, &text) else { continue };
             compiled += 1;
             let mut own = old.model.interfaces.iter().filter(|found| !found.imported);
@@ -92,6 +94,6 @@ fn each_change_of_a_fingerprint_has_a_finding_that_names_the_cause() {
             }
         }
     }
-    assert!(compiled > 300, "{compiled}");
+    assert!(compiled > 70, "{compiled}");
     assert!(unknown.is_empty(), "{} of {compiled}: {}", unknown.len(), unknown[0]);
 }
