@@ -13,7 +13,6 @@ mod credentials;
 mod describe;
 mod epmapper;
 mod exit;
-mod frame;
 mod idl;
 mod json;
 mod limit;
@@ -25,7 +24,7 @@ mod scm;
 mod table;
 mod tlb;
 mod trace;
-mod value;
+mod values;
 mod wizard;
 
 use clap::{CommandFactory, Parser, Subcommand};
