@@ -14,6 +14,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/capi/src/", "is called by C, with C's pointers"),
     ("crates/java/src/", "is called by Java, with C's pointers"),
     ("crates/com/src/abi.rs", "is what bindings of other languages call, with their pointers"),
+    ("crates/com/src/api/dynamic/served.rs", "makes objects whose vtables the runtime owns"),
     ("crates/com/src/types/agile.rs", "says of interface pointers that threads may share them"),
     ("crates/com/src/marshal/automation/", "has values in memory as C has them, and calls objects with these"),
     ("crates/com/src/services/dcom/factory.rs", "calls class factories, and is one, by COM's functions"),
