@@ -8,6 +8,7 @@
 //! - [`model`] has the declarations with every name resolved, and [`canonical`] gives each
 //!   interface its fingerprint;
 //! - [`plan`] decides how each method's parameters travel;
+//! - [`frames`] has values in frames, for callers without generated code;
 //! - a back end in [`emit`] writes the code, and [`tools`] compare, format and judge files.
 //!
 //! A build script needs one line:
@@ -21,6 +22,7 @@
 mod compile;
 pub mod description;
 pub mod emit;
+pub mod frames;
 pub mod model;
 pub mod plan;
 mod resolve;

@@ -7,6 +7,7 @@
 //! objects that are called by frames.
 
 pub mod pointer;
+pub(crate) mod served;
 
 use crate::api::functions;
 use crate::client::channels;
@@ -26,8 +27,6 @@ use obvia_via::Limit;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use crate::types::guid;
-pub use obvia_ndr::flat::check::{Checked, Flaw, check};
-pub use obvia_ndr::flat::shape;
 use windows_core::{GUID, HRESULT};
 
 /// The identity of an interface, which must be the same on both sides.
@@ -50,41 +49,46 @@ impl Identity {
     }
 }
 
-/// An interface of functions, with the data that is needed to call servers that are no obvia
-/// processes.
+/// An interface without generated code, with the data that is needed to call servers that are no
+/// obvia processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Functions {
+pub struct Described {
     /// The identity of the interface.
     pub identity: Identity,
     /// The name.
     pub name: String,
     /// The version, major and minor.
     pub version: (u16, u16),
+    /// Whether the interface has functions without objects.
+    pub plain: bool,
     /// The well-known endpoints: string bindings without hosts.
     pub endpoints: Vec<String>,
     /// The messages in NDR: the words of `obvia_idl::ndr::words`.
     pub ndr: Vec<i64>,
+    /// The IDL text, which clients of this process's objects may ask for.
+    pub idl: String,
 }
 
-impl Functions {
+impl Described {
     /// Returns the description for the runtime. There is one for each distinct value, for the
     /// lifetime of the process.
-    fn info(&self) -> &'static InterfaceInfo {
-        static MADE: Mutex<Vec<(Functions, &'static InterfaceInfo)>> = Mutex::new(Vec::new());
+    pub(crate) fn info(&self) -> &'static InterfaceInfo {
+        static MADE: Mutex<Vec<(Described, &'static InterfaceInfo)>> = Mutex::new(Vec::new());
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, info)) = made.iter().find(|(functions, _)| functions == self) {
+        if let Some((_, info)) = made.iter().find(|(known, _)| known == self) {
             return info;
         }
         let endpoints: Vec<&'static str> = self.endpoints.iter().map(|text| &*text.clone().leak()).collect();
         let description = Description {
             name: self.name.clone().leak(),
             version: self.version,
-            plain: true,
+            plain: self.plain,
             endpoints: endpoints.leak(),
             ndr: self.ndr.clone().leak(),
+            idl: self.idl.clone().leak(),
             ..self.identity.description()
         };
-        let info: &'static InterfaceInfo = Box::leak(Box::new(without_vtables(description)));
+        let info: &'static InterfaceInfo = Box::leak(Box::new(served::by_frames(description)));
         made.push((self.clone(), info));
         info
     }
@@ -153,7 +157,7 @@ impl Object {
     /// # Errors
     ///
     /// As [`crate::bind`].
-    pub fn bind(binding: &str, interface: &Functions) -> Result<Self> {
+    pub fn bind(binding: &str, interface: &Described) -> Result<Self> {
         let info = interface.info();
         let (link, reference) = deadline::for_all_steps(|| functions::reach(binding, info))?;
         link.note_target(reference.target, info);

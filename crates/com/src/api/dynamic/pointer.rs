@@ -5,12 +5,14 @@
 //! references for frames, and unmarshals the references in frames.
 
 use super::{exchange, put};
+use crate::api::names::connect_object;
 use crate::client::channels;
 use crate::client::proxy::{Imported, Wanted, look_behind};
 use crate::marshal::parameters::{reference_for, unmarshal};
 use crate::marshal::proxy_call::Unsent;
 use crate::marshal::reply::settle_return;
 use crate::marshal::stub::{no_results, results, serve};
+use crate::protocol::objref::ObjRef;
 use crate::runtime::response;
 use crate::server;
 use crate::server::exports;
@@ -20,7 +22,25 @@ use crate::types::error::{Error, Result, code, leave};
 use crate::types::registry::InterfaceInfo;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall, Words};
-use windows_core::{HRESULT, IUnknown};
+use windows_core::{GUID, HRESULT, IUnknown};
+
+/// Connects to the object that a name or a string binding stands for, as [`crate::connect`] does.
+///
+/// # Errors
+///
+/// As [`crate::connect`].
+pub fn connect(name: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    exports::query(&connect_object(name, info)?, info)
+}
+
+/// Returns the IID of the interface that a reference is of.
+///
+/// # Errors
+///
+/// RPC_E_INVALID_OBJREF for malformed bytes.
+pub fn iid_of(reference: &[u8]) -> Result<GUID> {
+    Ok(ObjRef::from_wire(reference)?.iid)
+}
 
 /// Returns the link, OID and target of a proxy; E_NOTIMPL for an object of this process.
 fn imported(object: &IUnknown) -> Result<Imported> {
@@ -123,15 +143,16 @@ pub fn object_of_caller(reference: &[u8], info: &'static InterfaceInfo) -> Resul
 /// Answers a call by frames. `perform` receives the opnum and a copy of the request's frame, which
 /// it must check. It returns the method's HRESULT and the frame of the results. For a failed
 /// method, the frame is empty or has the error information (docs/flat.md).
-pub fn answer<'r>(
+pub fn answer<R: AsRef<[u8]>>(
     call: &mut ServerCall<'_>,
-    perform: impl FnOnce(u16, &[u8]) -> std::result::Result<(HRESULT, &'r [u8]), Status>,
+    perform: impl FnOnce(u16, &[u8]) -> std::result::Result<(HRESULT, R), Status>,
 ) -> Answer {
     serve(call, |call| {
         let frame = call.frame(0)?;
         let mut request = vec![0; frame.len()];
         frame.copy_to(0, &mut request).ok_or(Status::BAD_STUB_DATA)?;
         let (result, reply) = perform(call.inner().opnum(), &request)?;
+        let reply = reply.as_ref();
         if result.is_err() {
             // A failed method sends no references, since they would have been in the results.
             server::take_back_sent();

@@ -1,0 +1,163 @@
+"""Objects in Python, which other processes call."""
+
+import gc
+import subprocess
+import sys
+import threading
+import unittest
+import weakref
+
+import servers
+
+import obvia
+
+IDL = str(servers.ROOT / "examples/calc/calc.idl")
+
+
+class Sink:
+    """Receives what a tape prints."""
+
+    def __init__(self):
+        self.entries, self.hints, self.done = [], [], threading.Event()
+
+    def printed(self, entry):
+        self.entries.append(entry)
+        self.done.set()
+
+    def hint(self, code):
+        self.hints.append(code)
+
+
+class Tape:
+    def __init__(self):
+        self.events = None
+
+    def length(self):
+        return 2
+
+    def read(self, first, room):
+        return self.all()[first : first + room], 1
+
+    def all(self):
+        entry = {"operation": "ADD", "left": 1, "right": 2, "result": 3, "marked": True}
+        return [entry, entry | {"right": 3, "result": 4}]
+
+    def watch(self, events):
+        self.events = events
+
+    def watcher(self):
+        return self.events
+
+
+class Calc:
+    """A calculator in Python. The other methods of its interface are never called."""
+
+    def __init__(self):
+        self.own_tape = Tape()
+
+    def add(self, a, b):
+        return a + b
+
+    def name(self, language):
+        return f"python, {language}"
+
+    def shout(self, text):
+        return text.upper(), len(text)
+
+    def tape(self):
+        return self.own_tape
+
+    def percent(self, percent, of):
+        raise obvia.Error(0x80070057, f"no {percent} % of {of.operation.name}")
+
+    def sum(self, values):
+        return sum(values)
+
+    def scale(self, by, values):
+        return [by * value for value in values]
+
+    def ask(self, iid):
+        raise KeyError(str(iid))
+
+    def compute(self, operation, left, right):
+        return "nonsense"
+
+    def nothing(self):
+        pass
+
+    crash = grid = wait = None
+
+
+CLIENT = """
+import obvia
+
+class Sink:
+    def printed(self, entry):
+        pass
+
+    def hint(self, code):
+        pass
+
+calc = obvia.connect("python")
+print(calc.add(2, 3), calc.name("de"), *calc.shout("hi"), calc.sum([1, 2]), calc.scale(2.0, [1, 2]), calc.nothing())
+tape = calc.tape()
+print(tape.length(), tape.all()[1].result, [entry.right for entry in tape.read(1, 5).entries])
+sink = Sink()
+tape.watch(sink)
+print(tape.watcher() is sink)
+entry, iid = tape.all()[0], "5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7a10"
+for method, arguments in (calc.percent, (5, entry)), (calc.ask, (iid,)), (calc.compute, ("ADD", 1, 2)):
+    try:
+        method(*arguments)
+    except obvia.Error as error:
+        print(hex(error.hresult), error.message)
+"""
+
+PRINTED = """\
+5 python, de HI 2 3 [2.0, 4.0] None
+2 4.0 [3.0]
+True
+0x80070057 no 5 % of ADD
+0x80004005 KeyError: '5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7a10'
+0x80004005 ValueError: the result of compute: result: expected a number, found str 'nonsense'
+"""
+
+
+class Served(unittest.TestCase):
+    def test_sinks_are_called_back(self):
+        server = servers.start("calc-server", "watched")
+        calc, sink = obvia.connect("watched"), Sink()
+        calc.tape().watch(sink)
+        self.assertIs(calc.tape().watcher(), sink)
+        calc.compute("MULTIPLY", 20, 30)
+        self.assertTrue(sink.done.wait(10))
+        self.assertEqual([entry.result for entry in sink.entries], [600.0])
+        self.assertEqual(sink.hints, [3])
+        servers.end(server)
+
+    def test_a_sink_lives_as_long_as_others_refer_to_it(self):
+        server = servers.start("calc-server", "kept")
+        tape = obvia.connect("kept").tape()
+        sink = Sink()
+        alive, ended = weakref.ref(sink), threading.Event()
+        weakref.finalize(sink, ended.set)
+        tape.watch(sink)
+        del sink
+        gc.collect()
+        self.assertIsNotNone(alive())
+        tape.watch(None)
+        self.assertTrue(ended.wait(10))
+        servers.end(server)
+
+    def test_objects_in_python_are_called_from_other_processes(self):
+        with obvia.serve("python", Calc(), "ICalc", idl=IDL):
+            self.assertIsInstance(obvia.connect("python"), Calc)
+            client = [sys.executable, "-c", CLIENT]
+            done = subprocess.run(client, capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.stdout, PRINTED, done.stderr)
+        with self.assertRaises(obvia.Error):
+            obvia.connect("python")
+
+    def test_objects_without_the_methods_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "expected an object with ITapeEvents, whose method `printed` is missing"):
+            obvia.serve("incomplete", object(), "ITapeEvents", idl=IDL)
