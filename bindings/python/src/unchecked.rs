@@ -2,10 +2,14 @@
 
 use obvia::abi::{self, Performer, WeakObject};
 use obvia::dynamic::Described;
-use obvia::{IUnknown, InterfaceInfo};
+use obvia::{IUnknown, InterfaceInfo, Result};
 
 /// Returns the description of an interface for the runtime.
-pub(crate) fn describe(interface: &Described) -> &'static InterfaceInfo {
+///
+/// # Errors
+///
+/// E_INVALIDARG for an interface of COM or of the runtime.
+pub(crate) fn describe(interface: &Described) -> Result<&'static InterfaceInfo> {
     // SAFETY: this library has no generated code, and shares its runtime with no other.
     unsafe { abi::describe(interface) }
 }

@@ -98,14 +98,17 @@ pub fn export_to_networks(name: &str, object: &IUnknown, info: &'static Interfac
 }
 
 /// Returns the description of an interface without generated code, for calls by frames and for
-/// objects that are called by frames. There is one for each distinct value, for the lifetime of the
-/// process.
+/// objects that are called by frames. There is one for each distinct value, which is never freed.
 ///
 /// # Safety
 ///
 /// No generated code of this process may use the interface, since the proxies have no methods but
-/// those of IUnknown.
-pub unsafe fn describe(interface: &Described) -> &'static InterfaceInfo {
+/// those of IUnknown. The interfaces that the runtime itself calls are refused.
+///
+/// # Errors
+///
+/// E_INVALIDARG for an IID that belongs to COM or to the runtime, except IUnknown's.
+pub unsafe fn describe(interface: &Described) -> Result<&'static InterfaceInfo> {
     interface.info()
 }
 

@@ -37,7 +37,7 @@ pub(super) const ORDERS: &[Order] = &[
             &["stream"],
         ],
     ),
-    ("crates/ndr", &[&["vartype", "flat"], &["ndr"], &["serialization"]]),
+    ("crates/ndr", &[&["vartype", "reserved", "flat"], &["ndr"], &["serialization"]]),
     (
         "crates/rpc",
         &[

@@ -22,12 +22,13 @@ use crate::services::process;
 use crate::types::deadline;
 use crate::types::error::{Error, Result, code};
 use crate::types::registry::{Description, InterfaceInfo};
+use obvia_ndr::reserved::owner_of;
 use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::Limit;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use crate::types::guid;
-use windows_core::{GUID, HRESULT};
+use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
 /// The identity of an interface, which must be the same on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,13 +71,25 @@ pub struct Described {
 }
 
 impl Described {
-    /// Returns the description for the runtime. There is one for each distinct value, for the
-    /// lifetime of the process.
-    pub(crate) fn info(&self) -> &'static InterfaceInfo {
+    /// Returns the description for the runtime. There is one for each distinct value; it is never
+    /// freed.
+    ///
+    /// # Errors
+    ///
+    /// E_INVALIDARG for an IID that is reserved, except IUnknown's: the runtime calls the interface
+    /// through a vtable.
+    pub(crate) fn info(&self) -> Result<&'static InterfaceInfo> {
         static MADE: Mutex<Vec<(Described, &'static InterfaceInfo)>> = Mutex::new(Vec::new());
+        let iid = self.identity.iid;
+        if let Some(owner) = owner_of(iid.to_u128())
+            && iid != IUnknown::IID
+        {
+            let text = format!("the IID of interface `{}` belongs to {owner}", self.name);
+            return Err(Error::new(code::E_INVALIDARG, text));
+        }
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, info)) = made.iter().find(|(known, _)| known == self) {
-            return info;
+            return Ok(info);
         }
         let endpoints: Vec<&'static str> = self.endpoints.iter().map(|text| &*text.clone().leak()).collect();
         let description = Description {
@@ -90,7 +103,7 @@ impl Described {
         };
         let info: &'static InterfaceInfo = Box::leak(Box::new(served::by_frames(description)));
         made.push((self.clone(), info));
-        info
+        Ok(info)
     }
 }
 
@@ -158,7 +171,7 @@ impl Object {
     ///
     /// As [`crate::bind`].
     pub fn bind(binding: &str, interface: &Described) -> Result<Self> {
-        let info = interface.info();
+        let info = interface.info()?;
         let (link, reference) = deadline::for_all_steps(|| functions::reach(binding, info))?;
         link.note_target(reference.target, info);
         link.add_proxy(reference.target);

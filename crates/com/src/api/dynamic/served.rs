@@ -8,6 +8,7 @@ use crate::client::proxy::UNKNOWN_POINTER;
 use crate::types::agile::IID_AGILE_OBJECT;
 use crate::types::error::code;
 use crate::types::registry::{Description, InterfaceInfo, StubFn, Stubs};
+use obvia_ndr::reserved::owner_of;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 use std::any::Any;
@@ -77,7 +78,7 @@ pub(crate) fn by_frames(description: Description) -> InterfaceInfo {
     // SAFETY: the stub verifies that it is called for an object of this module. Callers outside of
     // this crate get the description by `abi::describe` only, whose caller promises that no
     // generated code uses the proxies.
-    unsafe { InterfaceInfo::new(Description { proxy, stubs: STUBS, ..description }) }
+    unsafe { InterfaceInfo::by_frames(Description { proxy, stubs: STUBS, ..description }) }
 }
 
 /// Makes an object that a performer stands for.
@@ -166,9 +167,11 @@ unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, r
     // SAFETY: COM's rule for callers; not null.
     let iid = unsafe { iid.read() };
     let object = facet.object();
+    // A facet has the vtable of IUnknown. The runtime calls interfaces with reserved IIDs through
+    // longer vtables, so a facet never stands for one of them.
     let found = if [IUnknown::IID, IID_AGILE_OBJECT].contains(&iid) {
         object.facet(facet.object, IUnknown::IID)
-    } else if object.performer.implements(&iid) {
+    } else if owner_of(iid.to_u128()).is_none() && object.performer.implements(&iid) {
         object.facet(facet.object, iid)
     } else {
         ptr::null_mut()
@@ -214,11 +217,14 @@ mod tests {
 
     const IID: GUID = GUID::from_u128(0x0d8f_6b31_52c4_4e97_b1a6_7c3e_90f2_d45c);
 
+    /// IMarshal, which the runtime calls through its vtable.
+    const IID_MARSHAL: GUID = GUID::from_u128(0x0000_0003_0000_0000_c000_0000_0000_0046);
+
     struct Echo(Arc<AtomicBool>);
 
     impl Performer for Echo {
         fn implements(&self, iid: &GUID) -> bool {
-            *iid == IID
+            [IID, IID_MARSHAL].contains(iid)
         }
 
         fn perform(&self, _: &GUID, _: u16, request: &[u8]) -> Result<(HRESULT, Vec<u8>), Status> {
@@ -247,6 +253,7 @@ mod tests {
         let (first, weak) = unsafe { object(Echo(Arc::clone(&ended))) };
         let facet = query(&first, &IID).unwrap();
         assert_eq!(query(&first, &GUID::from_u128(1)), None);
+        assert_eq!(query(&first, &IID_MARSHAL), None);
         assert_ne!(facet.as_raw(), first.as_raw());
         assert_eq!(query(&facet, &IUnknown::IID).unwrap().as_raw(), first.as_raw());
         assert_eq!(weak.upgrade().unwrap().as_raw(), first.as_raw());
