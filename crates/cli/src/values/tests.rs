@@ -3,7 +3,7 @@
 use super::made::Objects;
 use super::{Argument, Json, NoObjects, Outcome};
 use obvia_idl::Compiler;
-use obvia_idl::frames::{Frames, Layout};
+use obvia_idl::frames::{Frames, Layout, References, Wrong};
 use obvia_idl::model::InterfaceId;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -14,6 +14,8 @@ fn with<R>(ty: &str, work: impl FnOnce(&Frames<'_>) -> R) -> R {
         "import \"unknwn.idl\";
         enum Colour {{ RED = 1, GREEN }};
         struct Point {{ short x; double y; enum Colour colour; byte raw[3]; boolean on; }};
+        struct Pair {{ IUnknown *left; IUnknown *right; }};
+        struct Tree {{ long count; [ptr, size_is(count)] struct Tree *children; }};
         struct Line {{ struct Point ends[2]; hyper id; GUID key; float width; }};
         [object, uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7a30)]
         interface ITest : IUnknown {{ HRESULT Take([in] {ty} value); }}"
@@ -104,4 +106,71 @@ fn json_numbers_outside_their_base_type_are_refused() {
     assert_eq!(written("char", json!("é")), None);
     assert_eq!(written("long", json!(1.5)), None);
     assert_eq!(written("boolean", json!(2)), None);
+}
+
+/// Returns a frame with a tree of `depth` arrays of two nodes, where both nodes of an array have the
+/// same children. The last array's children are the array at `end`, in the order of the arrays.
+fn shared_trees(depth: usize, end: Option<usize>) -> Vec<u8> {
+    let leaf = json!({ "count": 1, "children": [{ "count": 0, "children": null }] });
+    let header: [u8; 4] = *bytes("struct Tree", &leaf).unwrap()[16..].first_chunk().unwrap();
+    let body = |at: usize| 16 + at * 40 + 8;
+    let node = |children: Option<usize>| -> Vec<u8> {
+        let (count, place) = children.map_or((0, 0), |at| (2, body(at) as u64));
+        [u64::to_le_bytes(count), place.to_le_bytes()].concat()
+    };
+    let mut frame = node(Some(0));
+    for at in 0..depth {
+        let children = if at + 1 < depth { Some(at + 1) } else { end };
+        frame.extend([header, 2_u32.to_le_bytes()].concat());
+        frame.extend([node(children), node(children)].concat());
+    }
+    frame
+}
+
+#[test]
+fn arrays_of_structures_are_read_to_a_depth() {
+    let leaf = json!({ "count": 0, "children": null });
+    let nested = (0..400).fold(leaf, |inner, _| json!({ "count": 1, "children": [inner] }));
+    let mut left = &read("struct Tree", &bytes("struct Tree", &nested).unwrap()).unwrap();
+    let mut depth = 0;
+    while let Some(children) = left.get("children") {
+        left = &children[0];
+        depth += 1;
+    }
+    assert_eq!((depth, left), (120, &json!("...")));
+}
+
+#[test]
+fn arrays_that_contain_themselves_are_read_to_an_end() {
+    assert_eq!(read("struct Tree", &shared_trees(3, Some(0))), None);
+}
+
+#[test]
+fn arrays_with_several_pointers_take_limited_time() {
+    let few = read("struct Tree", &shared_trees(3, None)).unwrap();
+    assert_eq!(few["children"][1]["children"][0]["children"][1]["count"], 0);
+    assert_eq!(read("struct Tree", &shared_trees(60, None)), None);
+}
+
+/// References to objects, whose bytes are their numbers.
+struct Numbered(u8);
+
+impl<V> References<V> for Numbered {
+    fn reference(&mut self, _: &V, _: u128) -> Result<Vec<u8>, Wrong> {
+        self.0 += 1;
+        Ok(vec![self.0; 4])
+    }
+}
+
+#[test]
+fn references_behind_a_refused_value_remain() {
+    with("struct Pair", |frames| {
+        let given = json!({ "left": 1, "right": 2 });
+        let frame = frames.write(true, &[Some(Argument(&given))], &mut Numbered(0), &|_| None).unwrap();
+        let mut json = Json { model: frames.model(), objects: Nothing };
+        let mut reading = frames.read(true, &frame, &|_| None, &mut json).unwrap();
+        assert_eq!(reading.remaining().count(), 2);
+        assert!(reading.value(0).is_none());
+        assert_eq!(reading.remaining().collect::<Vec<_>>(), [[2; 4]]);
+    });
 }

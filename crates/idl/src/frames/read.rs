@@ -4,7 +4,12 @@
 use super::{Checked, Layout, Member, counted, evaluate, integer};
 use crate::model::{Arith, Base, EnumId, Extent, Pointer, PointerClass, StructId, Type, UnionId, round_up};
 use crate::plan::is_plain;
-use std::collections::{HashMap, HashSet};
+use obvia_ndr::flat::check::Slot;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// The greatest number of values beyond one for each byte of a frame. Values to which several
+/// pointers lead are read once for each pointer, so a small frame could have any number of them.
+const REPEATED_MAX: usize = 1 << 20;
 
 /// A maker of values from what is read. A function returns `None` for bytes that are no value.
 pub trait Make {
@@ -54,10 +59,14 @@ pub struct Reading<'f, 'a, M> {
     /// The labels of frame objects with more than one pointer to them, by the offset of the body.
     shared: HashMap<usize, usize>,
     shown: HashSet<usize>,
+    /// The offsets of the object references that the maker has not received.
+    references: BTreeSet<usize>,
     /// The values of parameters outside of the frame, by index: expressions of a reply use those of
     /// the request.
     outer: &'f dyn Fn(usize) -> Option<i64>,
     depth: usize,
+    /// The number of values that may still be made.
+    left: usize,
 }
 
 impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
@@ -77,7 +86,24 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
             pointers.into_iter().filter(|(_, count)| *count > 1).map(|(body, _)| body).collect();
         shared.sort_unstable();
         let shared = shared.into_iter().enumerate().map(|(number, body)| (body, number + 1)).collect();
-        Self { layout, members, frame, make, shared, shown: HashSet::new(), outer, depth: 0 }
+        let is_reference = |slot: &&Slot| slot.iid.is_some();
+        let references = checked.slots.iter().filter(is_reference);
+        let references = references.map(|slot| checked.objects[slot.object as usize].body as usize).collect();
+        let left = frame.len() + REPEATED_MAX;
+        Self { layout, members, frame, make, shared, shown: HashSet::new(), references, outer, depth: 0, left }
+    }
+
+    /// Returns the object references of the frame that the maker has not received: those after a
+    /// value that was refused.
+    pub fn remaining(&self) -> impl Iterator<Item = &'f [u8]> {
+        let of = |body: &usize| self.frame.get(*body..body.checked_add(self.count(*body)?)?);
+        self.references.iter().filter_map(of)
+    }
+
+    /// Counts values against the limit.
+    fn spend(&mut self, count: usize) -> Option<()> {
+        self.left = self.left.checked_sub(count)?;
+        Some(())
     }
 
     /// Reads the value of a parameter, by its index. `None` if the frame does not have the
@@ -134,11 +160,13 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
             return self.make.null();
         }
         let reference = self.frame.get(body..body.checked_add(self.count(body)?)?)?;
+        self.references.remove(&body);
         self.make.object(reference)
     }
 
     fn elements(&mut self, element: &'f Type, count: usize, at: usize) -> Option<M::Value> {
         let size = self.layout.size(element);
+        self.spend(count)?;
         // An array cannot have more elements than the frame has bytes.
         if is_plain(self.layout.model, element) {
             let bytes = self.frame.get(at..at.checked_add(count.checked_mul(size)?)?)?;
@@ -156,7 +184,7 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
         match ty {
             Type::Base(base) => self.make.base(*base, self.frame.get(at..)?),
             Type::Enum(id) => self.make.enumeration(*id, i32::from_le_bytes(*self.frame.get(at..)?.first_chunk()?)),
-            Type::Struct(id) => self.structure(*id, at, None),
+            Type::Struct(id) => self.deeper(|reader| reader.structure(*id, at, None)),
             Type::Union(id) => {
                 let union = &self.layout.model.unions[id.0];
                 let base = if let Type::Base(base) = union.tag { base } else { Base::I32 };
@@ -173,6 +201,7 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
 
     fn structure(&mut self, id: StructId, at: usize, label: Option<usize>) -> Option<M::Value> {
         let members = self.layout.members(id);
+        self.spend(members.len())?;
         let mut made = self.make.structure(id, label)?;
         for member in members {
             let value = self.member(at, members, member)?;
@@ -202,7 +231,7 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
         }
     }
 
-    /// Reads the target of a pointer.
+    /// Reads a structure or the target of a pointer.
     fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Option<M::Value>) -> Option<M::Value> {
         self.depth += 1;
         let value = if self.depth > M::DEPTH_MAX { self.make.too_deep() } else { read(self) };

@@ -33,8 +33,9 @@ pub(super) struct Writer<'a, 'v, V> {
     empty: VecDeque<Empty<'v, V>>,
     /// The path of the value that is being written, for errors.
     path: Vec<Step<'v>>,
-    /// The offsets of objects with a label.
-    labelled: HashMap<String, usize>,
+    /// The offsets of objects with a label, and their values, which are kept so that no other value
+    /// gets the same label.
+    labelled: HashMap<String, (usize, V)>,
     /// The slots of pointers to labels, to be filled in at the end.
     waiting: Vec<(usize, String)>,
 }
@@ -76,7 +77,7 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
         let mut writer = Writer { layout, references, outer, frame, empty, path, labelled, waiting };
         writer.all(members, values).map_err(|wrong| wrong.within(&writer.place()))?;
         for (slot, label) in std::mem::take(&mut writer.waiting) {
-            let target = writer.labelled.get(&label).copied();
+            let target = writer.labelled.get(&label).map(|(body, _)| *body);
             let target = target.ok_or_else(|| Wrong::new(format!("no value has \"$id\": \"{label}\"")))?;
             writer.put(slot, &(target as u64).to_le_bytes());
         }
@@ -133,6 +134,12 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
         let body = self.frame.len();
         self.frame.resize((body + bytes).next_multiple_of(ALIGN), 0);
         Ok(body)
+    }
+
+    /// Returns the number of elements for which the object with a structure at `body` has room.
+    fn room(&self, body: usize) -> Option<usize> {
+        let header = self.frame.get(body.checked_sub(4)?..body)?;
+        Some(u32::from_le_bytes(*header.first_chunk()?) as usize)
     }
 
     fn number(&self, base: usize, members: &[Member<'_>], value: &Arith) -> Option<i64> {
@@ -224,6 +231,10 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
         let at = base + member.at.unwrap_or(0);
         if let Some((element, ..)) = member.tail {
             let items = Items::of(element, given).ok_or_else(|| expected("an array", given))?;
+            let (room, found) = (self.room(base), items.len(self.layout.size(element)));
+            if room != Some(found) {
+                return Err(Wrong::new(format!("expected as many elements as its length, found {found}")));
+            }
             return self.array(element, at, items);
         }
         match (member.ty, counted(member.ty)) {
@@ -361,7 +372,7 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
         };
         self.put(at, &(body as u64).to_le_bytes());
         if let Some(label) = label {
-            self.labelled.insert(label, body);
+            self.labelled.insert(label, (body, given.clone()));
         }
         if pointer.extent != Extent::Text {
             self.later(&pointer.to, body, Contents::One(given.clone()));
