@@ -7,12 +7,14 @@
 use super::{exchange, put};
 use crate::api::names::connect_object;
 use crate::client::channels;
+use crate::client::own_target;
 use crate::client::proxy::{Imported, Wanted, look_behind};
 use crate::marshal::parameters::{reference_for, unmarshal};
 use crate::marshal::proxy_call::Unsent;
 use crate::marshal::reply::settle_return;
 use crate::marshal::stub::{no_results, results, serve};
-use crate::protocol::objref::ObjRef;
+use crate::protocol::objref::{ObjRef, parse};
+use crate::protocol::own_calls;
 use crate::runtime::response;
 use crate::server;
 use crate::server::exports;
@@ -86,7 +88,19 @@ pub fn call_oneway(object: &IUnknown, opnum: u16, request: &[u8], references: &[
 ///
 /// E_NOINTERFACE where the object does not have the interface.
 pub fn query(object: &IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown> {
-    exports::query(object, info)
+    let Some(Imported { link, oid, target }) = look_behind(object) else { return exports::query(object, info) };
+    // A query by the IID alone would find only a registered description.
+    let found = own_target::query_interface(&link, target, info)?;
+    let reference = ObjRef {
+        iid: info.iid,
+        public_refs: own_calls::REFS_PER_QUERY,
+        oxid: link.oxid(),
+        oid,
+        target: found,
+        bindings: link.bindings(),
+        securities: Vec::new(),
+    };
+    process::runtime()?.import(&link, &reference, info)
 }
 
 /// Marshals a reference for the arguments of a call through an interface pointer.
@@ -118,6 +132,31 @@ pub fn object(through: &IUnknown, reference: &[u8], info: &'static InterfaceInfo
     let object = unmarshal(runtime, reference, Wanted::Known(info));
     settle_return(|| runtime.giver_behind(&link));
     object
+}
+
+/// Gives back a reference from the results of a call through an interface pointer, of which no
+/// object is made.
+///
+/// # Errors
+///
+/// If the reference is malformed.
+pub fn refuse(through: &IUnknown, reference: &[u8]) -> Result<()> {
+    let (runtime, link) = (process::runtime()?, imported(through)?.link);
+    runtime.refuse(&parse(reference)?);
+    settle_return(|| runtime.giver_behind(&link));
+    Ok(())
+}
+
+/// Gives back a reference from the arguments of the call that this thread performs, of which no
+/// object is made.
+///
+/// # Errors
+///
+/// If the reference is malformed.
+pub fn refuse_of_caller(reference: &[u8]) -> Result<()> {
+    process::runtime()?.refuse(&parse(reference)?);
+    settle_return(|| Some(server::caller()?.holder()));
+    Ok(())
 }
 
 /// Marshals a reference for the results of the call that this thread performs.
