@@ -8,6 +8,7 @@
 The server describes its interfaces, so there is no generated code.
 """
 
+import os
 from types import SimpleNamespace
 
 from . import _obvia
@@ -25,6 +26,7 @@ from ._obvia import (
     serve,
     with_timeout,
 )
+from ._serving import implements
 from ._types import Union
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "close",
     "connect",
     "describe",
+    "implements",
     "interfaces",
     "listen",
     "names",
@@ -44,6 +47,9 @@ __all__ = [
     "types",
     "with_timeout",
 ]
+
+# A child of `os.fork` must not use the connections of its parent.
+os.register_at_fork(after_in_child=_obvia.after_fork)
 
 
 def types(object):

@@ -24,7 +24,7 @@ class Union:
 def structure(name, members):
     """Returns the class of a structure, whose members are those of the IDL file."""
 
-    def init(self, *given, **named):
+    def init(self, /, *given, **named):
         if len(given) > len(members):
             raise TypeError(f"{name} has {len(members)} members, {len(given)} given")
         values = dict.fromkeys(members) | dict(zip(members, given)) | named
@@ -62,6 +62,8 @@ class _Number(enum.IntEnum):
 @functools.cache
 def enumeration(name, values):
     """Returns the class of an enumeration."""
+    # Enumerations in Python reserve these names.
+    values = [(value + "_" if value == "mro" or value.startswith("_") else value, number) for value, number in values]
     return _Number(name, values, module="obvia.types")
 
 

@@ -1,8 +1,9 @@
 //! The descriptions of interfaces, from servers and from files.
 
+use crate::names::python_name;
 use crate::outcome::exception;
 use crate::unchecked;
-use obvia::dynamic::{self, Described, Identity, guid};
+use obvia::dynamic::{self, Described, Identity};
 use obvia::{Error, GUID, InterfaceInfo, code};
 use obvia_idl::frames::{Frames, Layout};
 use obvia_idl::model::{EnumId, InterfaceId, Model, StructId, Type, UnionId};
@@ -13,22 +14,23 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// The IID of IUnknown, which every object has.
-const IUNKNOWN: GUID = GUID::from_u128(0x0000_0000_0000_0000_c000_0000_0000_0046);
+pub(crate) const IUNKNOWN: GUID = GUID::from_u128(0x0000_0000_0000_0000_c000_0000_0000_0046);
 
-/// A described interface. There is one for an IID, for the lifetime of the process.
+/// A described interface, which lives as long as the process.
 pub(crate) struct Interface {
     pub(crate) described: Described,
     pub(crate) info: &'static InterfaceInfo,
-    /// The IDL text.
-    pub(crate) text: String,
     pub(crate) methods: Vec<Method>,
-    /// The IIDs of the interface and of those that it extends.
-    pub(crate) lineage: Vec<GUID>,
+    /// The interfaces that it extends, without IUnknown.
+    bases: Vec<&'static Interface>,
     model: &'static Model,
+    /// Whether the model comes from a file, so that it declares the interfaces that methods name.
+    is_whole: bool,
     structs: Vec<PyOnceLock<Py<PyAny>>>,
     enums: Vec<PyOnceLock<Py<PyAny>>>,
 }
@@ -60,11 +62,73 @@ impl Method {
     }
 }
 
-/// The known interfaces, by IID.
-static KNOWN: Mutex<Option<HashMap<u128, &'static Interface>>> = Mutex::new(None);
+/// The distinction of interfaces: the text of an interface does not have the IIDs of the interfaces
+/// that it names, which a server chooses.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    /// The IID and the fingerprint.
+    identity: (u128, u128),
+    /// The IIDs of all interfaces of the model.
+    named: Vec<u128>,
+    is_whole: bool,
+}
 
-fn known() -> MutexGuard<'static, Option<HashMap<u128, &'static Interface>>> {
+impl Key {
+    fn of(model: &Model, id: InterfaceId, is_whole: bool) -> Self {
+        let identity = (model.interfaces[id.0].uuid, canonical::fingerprint(model, id));
+        Self { identity, named: model.interfaces.iter().map(|found| found.uuid).collect(), is_whole }
+    }
+}
+
+/// The greatest number of different interfaces that a process uses. They are never freed.
+const INTERFACES_MAX: usize = 10_000;
+
+/// Returns the known interfaces.
+fn known() -> MutexGuard<'static, HashMap<Key, &'static Interface>> {
+    static KNOWN: LazyLock<Mutex<HashMap<Key, &'static Interface>>> = LazyLock::new(Mutex::default);
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps an interface, unless another thread has made it meanwhile.
+fn keep(key: Key, made: Interface) -> obvia::Result<&'static Interface> {
+    let mut known = known();
+    let is_full = known.len() >= INTERFACES_MAX;
+    match known.entry(key) {
+        Entry::Occupied(earlier) => Ok(earlier.get()),
+        Entry::Vacant(_) if is_full => {
+            Err(Error::new(code::E_OUTOFMEMORY, "this process has used too many different interfaces"))
+        }
+        Entry::Vacant(place) => Ok(*place.insert(Box::leak(Box::new(made)))),
+    }
+}
+
+/// Returns the description of an interface of a model for the runtime.
+fn described(model: &Model, id: InterfaceId) -> Described {
+    let found = &model.interfaces[id.0];
+    Described {
+        identity: Identity { iid: GUID::from_u128(found.uuid), fingerprint: canonical::fingerprint(model, id) },
+        name: found.name.clone(),
+        version: found.version,
+        plain: found.plain,
+        endpoints: found.endpoints.clone(),
+        ndr: ndr::words(model, id),
+        idl: canonical::text(model, id),
+    }
+}
+
+/// Returns the interface of this name that a file itself declares, or the only one.
+fn declared(model: &Model, interface: Option<&str>) -> Result<InterfaceId, String> {
+    let is_wanted = |found: &obvia_idl::model::Interface| interface.is_none_or(|wanted| wanted == found.name);
+    let own = model.interfaces.iter().enumerate().filter(|(_, found)| !found.imported && is_wanted(found));
+    let own: Vec<(usize, &str)> = own.map(|(at, found)| (at, found.name.as_str())).collect();
+    match own[..] {
+        [(at, _)] => Ok(InterfaceId(at)),
+        [] => Err("has no such interface".to_owned()),
+        _ => {
+            let names: Vec<&str> = own.iter().map(|(_, name)| *name).collect();
+            Err(format!("has the interfaces {}: select one", names.join(", ")))
+        }
+    }
 }
 
 /// Calls a function of the package's part that makes classes.
@@ -73,33 +137,8 @@ fn class<'py>(py: Python<'py>, function: &str, arguments: impl pyo3::call::PyCal
 }
 
 impl Interface {
-    /// Returns the description of the interface of `name`: the one under which the object is
-    /// exported, or another that the server knows.
-    pub(crate) fn at(name: &str, interface: Option<&str>) -> obvia::Result<&'static Self> {
-        let text = match interface {
-            None => obvia::describe(name)?,
-            Some(interface) => dynamic::describe(name, &iid_of(name, interface)?)?,
-        };
-        Self::of_text(name, text)
-    }
-
-    /// Returns the description of the interface with an IID, if this process has it.
-    pub(crate) fn known(iid: &GUID) -> Option<&'static Self> {
-        if *iid == IUNKNOWN {
-            return Some(Self::unknown());
-        }
-        known().as_ref()?.get(&iid.to_u128()).copied()
-    }
-
-    /// Returns the description of the interface with an IID, which the server of `name` knows.
-    pub(crate) fn with_iid(name: &str, iid: GUID) -> obvia::Result<&'static Self> {
-        Self::known(&iid).map_or_else(|| Self::of_text(name, dynamic::describe(name, &iid)?), Ok)
-    }
-
-    fn of_text(name: &str, text: String) -> obvia::Result<&'static Self> {
-        if let Some(found) = known().iter().flat_map(HashMap::values).find(|known| known.text == text) {
-            return Ok(found);
-        }
+    /// Returns the interface that a server's text describes.
+    pub(crate) fn of_text(name: &str, text: String) -> obvia::Result<&'static Self> {
         // The query is made only if the text names interfaces that it does not declare.
         let others = OnceCell::new();
         let iid_of = |wanted: &str| {
@@ -109,7 +148,7 @@ impl Interface {
         let invalid = |why: String| Error::new(code::RPC_E_INVALID_DATA, format!("the description of `{name}`: {why}"));
         let found = description::interface(name, &text, iid_of).map_err(|failure| invalid(failure.to_string()))?;
         let (model, id) = found.ok_or_else(|| invalid("it has no interface".to_owned()))?;
-        Self::add(Box::leak(Box::new(model)), id, text)
+        Self::of_model(model, id, false)
     }
 
     /// Returns an interface of an IDL file or a type library: the one of this name, or the only one
@@ -125,93 +164,109 @@ impl Interface {
         } else {
             return Err(PyOSError::new_err((2, "no such file", file.display().to_string())));
         };
-        let compilation = checked.map_err(|failure| PyValueError::new_err(failure.to_string()))?;
-        let model: &'static Model = Box::leak(Box::new(compilation.model));
-        let own = || model.interfaces.iter().enumerate().filter(|(_, found)| !found.imported);
-        let mut selected = None;
-        for (at, found) in own() {
-            let id = InterfaceId(at);
-            let text = canonical::text(model, id);
-            let added = Self::add(model, id, text).map_err(|error| exception(py, &error))?;
-            if interface.is_none_or(|wanted| wanted == found.name) {
-                if selected.is_some() {
-                    let names: Vec<&str> = own().map(|(_, found)| found.name.as_str()).collect();
-                    let text = format!("{} has the interfaces {}: select one", file.display(), names.join(", "));
-                    return Err(PyValueError::new_err(text));
-                }
-                selected = Some(added);
-            }
-        }
-        let missing = || PyValueError::new_err(format!("{} has no such interface", file.display()));
-        selected.ok_or_else(missing)
+        let model = checked.map_err(|failure| PyValueError::new_err(failure.to_string()))?.model;
+        let id = declared(&model, interface);
+        let id = id.map_err(|wrong| PyValueError::new_err(format!("{} {wrong}", file.display())))?;
+        Self::of_model(model, id, true).map_err(|error| exception(py, &error))
     }
 
-    /// Adds an interface and those that it extends to the known ones.
-    fn add(model: &'static Model, id: InterfaceId, text: String) -> obvia::Result<&'static Self> {
-        for base in model.lineage(id).into_iter().filter(|base| *base != id) {
-            Self::add_alone(model, base, canonical::text(model, base))?;
+    /// Returns an interface of a model, which is kept only if the interface is not known.
+    fn of_model(model: Model, id: InterfaceId, is_whole: bool) -> obvia::Result<&'static Self> {
+        let earlier = known().get(&Key::of(&model, id, is_whole)).copied();
+        if let Some(earlier) = earlier {
+            return Ok(earlier);
         }
-        Self::add_alone(model, id, text)
+        // Refused interfaces are not kept.
+        unchecked::describe(&described(&model, id))?;
+        Self::of_kept(Box::leak(Box::new(model)), id, is_whole)
     }
 
-    fn add_alone(model: &'static Model, id: InterfaceId, text: String) -> obvia::Result<&'static Self> {
-        let found = &model.interfaces[id.0];
-        let identity = Identity { iid: GUID::from_u128(found.uuid), fingerprint: canonical::fingerprint(model, id) };
-        let mut known = known();
-        let known = known.get_or_insert_default();
-        if let Some(earlier) = known.get(&found.uuid) {
-            if earlier.described.identity == identity {
-                return Ok(earlier);
-            }
-            let text = format!("this process has used another interface with the IID of {}", found.name);
-            return Err(Error::new(code::RPC_E_VERSION_MISMATCH, text));
+    fn of_kept(model: &'static Model, id: InterfaceId, is_whole: bool) -> obvia::Result<&'static Self> {
+        let key = Key::of(model, id, is_whole);
+        let earlier = known().get(&key).copied();
+        if let Some(earlier) = earlier {
+            return Ok(earlier);
         }
-        let described = Described {
-            identity,
-            name: found.name.clone(),
-            version: found.version,
-            plain: found.plain,
-            endpoints: found.endpoints.clone(),
-            ndr: ndr::words(model, id),
-            idl: text.clone(),
-        };
+        let extended = model.lineage(id).into_iter().filter(|base| *base != id && !model.is_built_in(*base));
+        // An interface of the runtime's own cannot be asked for under its IID.
+        let bases = extended.filter_map(|base| Self::of_kept(model, base, is_whole).ok()).collect();
         let methods = model.all_methods(id);
         let layout = Layout::new(model, &methods);
         let methods = methods.into_iter().map(|method| Method::of(&layout, method)).collect();
-        let lineage = model.lineage(id).into_iter().map(|id| GUID::from_u128(model.interfaces[id.0].uuid));
-        let made = Self::of(described, text, methods, lineage.collect(), model);
-        known.insert(found.uuid, made);
-        Ok(made)
+        let made = Self::make(described(model, id), methods, bases, model, is_whole)?;
+        keep(key, made)
     }
 
-    fn of(
+    fn make(
         described: Described,
-        text: String,
         methods: Vec<Method>,
-        lineage: Vec<GUID>,
+        bases: Vec<&'static Self>,
         model: &'static Model,
-    ) -> &'static Self {
-        let info = unchecked::describe(&described);
+        is_whole: bool,
+    ) -> obvia::Result<Self> {
+        let info = unchecked::describe(&described)?;
         let structs = model.structs.iter().map(|_| PyOnceLock::new()).collect();
         let enums = model.enums.iter().map(|_| PyOnceLock::new()).collect();
-        Box::leak(Box::new(Self { described, info, text, methods, lineage, model, structs, enums }))
+        Ok(Self { described, info, methods, bases, model, is_whole, structs, enums })
     }
 
-    /// Returns the description of IUnknown, which has no methods for other processes.
-    fn unknown() -> &'static Self {
-        let mut known = known();
-        known.get_or_insert_default().entry(IUNKNOWN.to_u128()).or_insert_with(|| {
-            let described = Described {
-                identity: Identity { iid: IUNKNOWN, fingerprint: 0 },
-                name: "IUnknown".to_owned(),
-                version: (0, 0),
-                plain: false,
-                endpoints: Vec::new(),
-                ndr: Vec::new(),
-                idl: String::new(),
-            };
-            Self::of(described, String::new(), Vec::new(), Vec::new(), Box::leak(Box::default()))
-        })
+    /// Returns IUnknown, which has no methods for other processes.
+    pub(crate) fn unknown() -> obvia::Result<&'static Self> {
+        let key = Key { identity: (IUNKNOWN.to_u128(), 0), named: Vec::new(), is_whole: true };
+        let earlier = known().get(&key).copied();
+        if let Some(earlier) = earlier {
+            return Ok(earlier);
+        }
+        let described = Described {
+            identity: Identity { iid: IUNKNOWN, fingerprint: 0 },
+            name: "IUnknown".to_owned(),
+            version: (0, 0),
+            plain: false,
+            endpoints: Vec::new(),
+            ndr: Vec::new(),
+            idl: String::new(),
+        };
+        keep(key, Self::make(described, Vec::new(), Vec::new(), Box::leak(Box::default()), true)?)
+    }
+
+    /// Returns the interface that the methods name by an IID, if the description declares its
+    /// methods.
+    pub(crate) fn named(&self, iid: GUID) -> obvia::Result<Option<&'static Self>> {
+        if iid == IUNKNOWN {
+            return Self::unknown().map(Some);
+        }
+        let is_it = |found: &obvia_idl::model::Interface| found.uuid == iid.to_u128();
+        let found = self.model.interfaces.iter().position(is_it).filter(|_| self.is_whole);
+        found.map(|at| Self::of_kept(self.model, InterfaceId(at), true)).transpose()
+    }
+
+    /// Returns this interface of a file, and all interfaces that clients of its objects need.
+    pub(crate) fn closure(&self) -> Vec<&'static Self> {
+        let is_it = |found: &obvia_idl::model::Interface| found.uuid == self.described.identity.iid.to_u128();
+        let own = self.model.interfaces.iter().position(is_it).map(InterfaceId);
+        let all = own.map(|own| self.model.interfaces_from(own)).unwrap_or_default();
+        // Interfaces of the runtime itself are left out.
+        all.into_iter().filter_map(|id| Self::of_kept(self.model, id, self.is_whole).ok()).collect()
+    }
+
+    /// Whether this is IUnknown.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.described.identity.iid == IUNKNOWN
+    }
+
+    /// Whether both are descriptions of the same interface.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.described.identity == other.described.identity
+    }
+
+    /// Returns the interface with an IID, if it is this one or one that this one extends.
+    pub(crate) fn with_iid(&'static self, iid: &GUID) -> Option<&'static Self> {
+        std::iter::once(self).chain(self.bases.iter().copied()).find(|found| found.described.identity.iid == *iid)
+    }
+
+    /// Whether this is the other interface or extends it.
+    pub(crate) fn extends(&'static self, other: &Self) -> bool {
+        self.with_iid(&other.described.identity.iid).is_some_and(|found| found.is_same(other))
     }
 
     /// Returns the index of a method, by its name in IDL or in Python.
@@ -266,40 +321,3 @@ impl Method {
         Self { name: &method.name, frames, arguments, results, tuple: PyOnceLock::new() }
     }
 }
-
-/// Returns the IID of an interface that the server of `name` knows, by its name or IID.
-pub(crate) fn iid_of(name: &str, interface: &str) -> obvia::Result<GUID> {
-    if let Some(iid) = guid::parse(interface) {
-        return Ok(iid);
-    }
-    let known = dynamic::interfaces(name)?;
-    let found = known.iter().find(|known| known.name == interface);
-    found.map(|known| known.iid).ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();
-        let text = format!("the server of `{name}` knows no interface `{interface}`; it knows {}", names.join(", "));
-        Error::new(code::E_NOINTERFACE, text)
-    })
-}
-
-/// Returns a method's name in Python: `snake_case`, with an underscore behind a keyword.
-pub(crate) fn python_name(name: &str) -> String {
-    let letters: Vec<char> = name.chars().collect();
-    let mut made = String::new();
-    for (at, letter) in letters.iter().enumerate() {
-        let follows_lower = at > 0 && !letters[at - 1].is_uppercase() && letters[at - 1] != '_';
-        let precedes_lower = letters.get(at + 1).is_some_and(|next| next.is_lowercase());
-        let is_first = at == 0 || letters[at - 1] == '_';
-        if letter.is_uppercase() && !is_first && (follows_lower || precedes_lower) {
-            made.push('_');
-        }
-        made.extend(letter.to_lowercase());
-    }
-    if KEYWORDS.contains(&made.as_str()) { made + "_" } else { made }
-}
-
-/// Python's keywords in lower case.
-const KEYWORDS: [&str; 32] = [
-    "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except",
-    "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise",
-    "return", "try", "while", "with", "yield",
-];

@@ -6,13 +6,16 @@
 
 mod argument;
 mod callee;
+mod fork;
 mod interface;
+mod names;
 mod object;
 mod outcome;
 mod outgoing;
 mod reference;
 mod result;
 mod served;
+mod server;
 mod unchecked;
 
 use pyo3::prelude::*;
@@ -20,9 +23,11 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _obvia {
     #[pymodule_export]
+    use super::fork::after_fork;
+    #[pymodule_export]
     use super::object::{Method, close, connect, describe, interfaces, names, query, types, with_timeout};
     #[pymodule_export]
     use super::reference::Object;
     #[pymodule_export]
-    use super::served::{Serving, listen, serve};
+    use super::served::{Declared, Serving, declare, listen, serve};
 }

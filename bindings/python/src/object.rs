@@ -2,12 +2,15 @@
 
 use crate::argument::Argument;
 use crate::callee::{Callee, credentials};
-use crate::interface::{Interface, Method as Described, iid_of, python_name};
-use crate::outcome::{detached, exception};
+use crate::fork;
+use crate::interface::{Interface, Method as Described};
+use crate::names::{python_name, without_keyword};
+use crate::outcome::{caught, detached, exception};
 use crate::outgoing::Outgoing;
 use crate::reference::{Object, State};
 use crate::result::Results;
 use crate::served::shown;
+use crate::server::Server;
 use obvia::dynamic::{self, guid, pointer};
 use obvia::{Error, code};
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
@@ -38,7 +41,7 @@ impl Object {
     }
 
     fn __repr__(&self) -> String {
-        format!("<{} of {}>", self.state.interface.described.name, self.state.server)
+        format!("<{} of {}>", self.state.interface.described.name, self.state.server.shown())
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
@@ -55,19 +58,30 @@ impl Object {
 fn adopt<'py>(state: &State, py: Python<'py>, reference: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let (interface, callee) = detached(py, || {
         state.limited(|| {
-            let interface = Interface::with_iid(&state.server, pointer::iid_of(reference)?)?;
-            let object = pointer::object(state.callee()?.pointer()?, reference, interface.info)?;
+            let callee = state.callee()?;
+            let interface = pointer::iid_of(reference).and_then(|iid| state.server.named_by(state.interface, iid));
+            let interface = interface.inspect_err(|_| give_back(&callee, &[reference]))?;
+            let object = pointer::object(callee.pointer()?, reference, interface.info)?;
             Ok((interface, Callee::of(&object)?))
         })
     })?;
     shown(py, Object::new(interface, callee, Arc::clone(&state.server), state.timeout))
 }
 
+/// Gives references back of which no objects are made.
+fn give_back(callee: &Callee, references: &[&[u8]]) {
+    for reference in references {
+        // The caller learns why there is no object. If the connection is gone, the references are,
+        // too.
+        let _ = callee.pointer().and_then(|through| pointer::refuse(through, reference));
+    }
+}
+
 /// Releases a reference, which may send a message.
 fn release(py: Python<'_>, state: &State) {
     py.detach(|| {
         let callee = state.callee.write().unwrap_or_else(PoisonError::into_inner).take();
-        drop(callee);
+        fork::end(callee);
     });
 }
 
@@ -101,7 +115,8 @@ impl Method {
         }
         for (name, value) in named.into_iter().flatten() {
             let name = name.extract::<String>()?;
-            let known = method.arguments.iter().find(|at| method.parameter(**at) == name);
+            let is_it = |own: &str| own == name || without_keyword(own) == name;
+            let known = method.arguments.iter().find(|at| is_it(method.parameter(**at)));
             let place = known.map(|at| &mut places[*at]);
             let place = place.ok_or_else(|| wrong(format!("{} has no parameter `{name}`", method.name)))?;
             if place.replace(Argument(value)).is_some() {
@@ -115,7 +130,12 @@ impl Method {
     }
 
     /// Makes the method's result of the frame of its reply.
-    fn results<'py>(&self, py: Python<'py>, request: &[u8], reply: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    fn results<'py>(
+        &self,
+        py: Python<'py>,
+        callee: &Callee,
+        (request, reply): (&[u8], &[u8]),
+    ) -> PyResult<Bound<'py, PyAny>> {
         let method = self.described();
         let outer = |index: usize| method.frames.number(request, index);
         let adopt = |reference: &[u8]| adopt(&self.state, py, reference);
@@ -128,6 +148,10 @@ impl Method {
         if !method.results.is_empty() {
             let mut reading = method.frames.read(false, reply, &outer, &mut make).map_err(|flaw| invalid(&flaw))?;
             values.extend(method.results.iter().map_while(|index| reading.value(*index)));
+            let remaining: Vec<&[u8]> = reading.remaining().collect();
+            if !remaining.is_empty() {
+                py.detach(|| give_back(callee, &remaining));
+            }
         }
         if values.len() < method.results.len() {
             return Err(make.failure().unwrap_or_else(|| invalid(&"a result cannot be read")));
@@ -152,10 +176,15 @@ impl Method {
         let (state, method) = (&self.state, self.described());
         let places = self.places(given, named)?;
         let callee = state.callee().map_err(|error| exception(py, &error))?;
-        let mut outgoing = Outgoing::new(&callee, &state.server);
-        let request = match method.frames.write(true, &places, &mut outgoing, &|_| None) {
-            Ok(request) => request,
-            Err(wrong) => {
+        let mut outgoing = Outgoing::new(&callee, state);
+        let written = caught(|| Ok(method.frames.write(true, &places, &mut outgoing, &|_| None)));
+        let request = match written {
+            Ok(Ok(request)) => request,
+            Err(failure) => {
+                outgoing.take_back();
+                return Err(failure);
+            }
+            Ok(Err(wrong)) => {
                 outgoing.take_back();
                 return Err(PyValueError::new_err(format!("{}: {}", method.name, wrong.of_argument())));
             }
@@ -169,7 +198,7 @@ impl Method {
             let (result, reply) = state.limited(|| callee.call(opnum, &request, references))?;
             if result.is_err() { Err(result.into()) } else { Ok(reply) }
         })?;
-        self.results(py, &request, &reply)
+        caught(|| self.results(py, &callee, (&request, &reply)))
     }
 
     #[getter]
@@ -187,7 +216,7 @@ impl Method {
     }
 
     fn __repr__(&self) -> String {
-        format!("<method {} of {}>", self.described().name, self.state.server)
+        format!("<method {} of {}>", self.described().name, self.state.server.shown())
     }
 }
 
@@ -220,16 +249,17 @@ pub(crate) fn connect<'py>(
         (None, None) => None,
         _ => return Err(PyValueError::new_err("give both user= and password=, or neither")),
     };
+    let server = Server::at(name);
     let in_file = idl.map(|file| Interface::in_file(py, &file, interface)).transpose()?;
     let open = || {
-        let interface = in_file.map_or_else(|| Interface::at(name, interface), Ok)?;
+        let interface = in_file.map_or_else(|| server.interface(interface), Ok)?;
         Ok((interface, Callee::connect(name, interface, credentials.as_ref())?))
     };
     let (interface, callee) = detached(py, || match timeout {
         Some(timeout) => obvia::with_timeout(timeout, open),
         None => open(),
     })?;
-    shown(py, Object::new(interface, callee, name.into(), timeout))
+    shown(py, Object::new(interface, callee, server, timeout))
 }
 
 /// Releases an object before the last reference to it is gone.
@@ -244,7 +274,7 @@ pub(crate) fn query(py: Python<'_>, object: &Bound<'_, Object>, interface: &str)
     let state = &object.get().state;
     let (interface, callee) = detached(py, || {
         state.limited(|| {
-            let interface = Interface::with_iid(&state.server, iid_of(&state.server, interface)?)?;
+            let interface = state.server.interface(Some(interface))?;
             let other = pointer::query(state.callee()?.pointer()?, interface.info)?;
             Ok((interface, Callee::of(&other)?))
         })
@@ -264,7 +294,7 @@ pub(crate) fn with_timeout(object: &Bound<'_, Object>, seconds: f64) -> PyResult
 /// Returns the IDL text of an object's interface.
 #[pyfunction]
 pub(crate) fn describe(object: &Bound<'_, Object>) -> &'static str {
-    &object.get().state.interface.text
+    &object.get().state.interface.described.idl
 }
 
 /// Returns the classes of an object's structures and enumerations, by their names.

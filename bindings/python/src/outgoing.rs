@@ -2,7 +2,7 @@
 
 use crate::argument::Argument;
 use crate::callee::{Callee, slices};
-use crate::interface::Interface;
+use crate::reference::State;
 use crate::served::pointer_for;
 use obvia::Error;
 use obvia::dynamic::pointer;
@@ -11,13 +11,13 @@ use obvia_idl::frames::{References, Wrong};
 /// The references in a request.
 pub(crate) struct Outgoing<'a> {
     callee: &'a Callee,
-    server: &'a str,
+    state: &'a State,
     pub(crate) references: Vec<Vec<u8>>,
 }
 
 impl<'a> Outgoing<'a> {
-    pub(crate) fn new(callee: &'a Callee, server: &'a str) -> Self {
-        Self { callee, server, references: Vec::new() }
+    pub(crate) fn new(callee: &'a Callee, state: &'a State) -> Self {
+        Self { callee, state, references: Vec::new() }
     }
 
     /// Takes the references back, since the request is not sent.
@@ -32,8 +32,8 @@ impl<'a> Outgoing<'a> {
 impl<'py> References<Argument<'py>> for Outgoing<'_> {
     fn reference(&mut self, object: &Argument<'py>, iid: u128) -> Result<Vec<u8>, Wrong> {
         let (py, wrong) = (object.0.py(), |error: Error| Wrong::new(error.to_string()));
-        let (callee, server) = (self.callee, self.server);
-        let interface = py.detach(|| Interface::with_iid(server, iid.into())).map_err(wrong)?;
+        let (callee, state) = (self.callee, self.state);
+        let interface = py.detach(|| state.server.named_by(state.interface, iid.into())).map_err(wrong)?;
         let given = pointer_for(object, interface)?;
         let made = py.detach(|| pointer::reference(callee.pointer()?, given.get(), interface.info)).map_err(wrong)?;
         self.references.push(made.clone());

@@ -1,7 +1,9 @@
 //! Objects of servers, and the state that they share with their methods.
 
 use crate::callee::Callee;
+use crate::fork;
 use crate::interface::Interface;
+use crate::server::Server;
 use obvia::{Error, IUnknown, code};
 use pyo3::prelude::*;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -21,14 +23,15 @@ pub(crate) struct State {
     pub(crate) interface: &'static Interface,
     /// `None` once the object was closed.
     pub(crate) callee: RwLock<Option<Arc<Callee>>>,
-    /// The name or string binding by which the object's server describes interfaces.
-    pub(crate) server: Arc<str>,
+    /// The server of the object.
+    pub(crate) server: Arc<Server>,
     /// The time limit of each call, if the object has one of its own.
     pub(crate) timeout: Option<Duration>,
 }
 
 impl State {
     pub(crate) fn callee(&self) -> obvia::Result<Arc<Callee>> {
+        fork::refuse()?;
         let callee = self.callee.read().unwrap_or_else(PoisonError::into_inner);
         callee.clone().ok_or_else(|| Error::new(code::RPC_E_DISCONNECTED, "the object was closed"))
     }
@@ -48,7 +51,7 @@ impl Drop for State {
         let callee = self.callee.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(callee) = callee {
             // If the interpreter is ending, the closure drops the reference unrun.
-            Python::try_attach(|py| py.detach(|| drop(callee)));
+            Python::try_attach(|py| py.detach(|| fork::end(callee)));
         }
     }
 }
@@ -57,7 +60,7 @@ impl Object {
     pub(crate) fn new(
         interface: &'static Interface,
         callee: Callee,
-        server: Arc<str>,
+        server: Arc<Server>,
         timeout: Option<Duration>,
     ) -> Self {
         let callee = RwLock::new(Some(Arc::new(callee)));
@@ -69,9 +72,8 @@ impl Object {
         self.state.callee()
     }
 
-    /// Makes an object of an interface pointer from the arguments of a call. Its process is not
-    /// known by a name.
+    /// Makes an object of an interface pointer from the arguments of a call.
     pub(crate) fn of_caller(interface: &'static Interface, object: &IUnknown) -> obvia::Result<Self> {
-        Ok(Self::new(interface, Callee::of(object)?, "the caller".into(), None))
+        Ok(Self::new(interface, Callee::of(object)?, Server::of_caller(), None))
     }
 }

@@ -5,6 +5,7 @@ use obvia::dynamic::guid;
 use obvia_idl::frames::Make;
 use obvia_idl::model::{Base, EnumId, StructId, Type, UnionId};
 use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -38,7 +39,7 @@ impl<'py, 'o> Results<'py, 'o> {
 
     /// Keeps an exception.
     fn keep<T>(&mut self, made: PyResult<T>) -> Option<T> {
-        made.map_err(|failure| self.failure = Some(failure)).ok()
+        made.map_err(|failure| _ = self.failure.get_or_insert(failure)).ok()
     }
 
     fn value(&mut self, value: impl IntoPyObjectExt<'py>) -> Option<Bound<'py, PyAny>> {
@@ -55,7 +56,7 @@ fn split<const N: usize>(bytes: &[u8]) -> impl ExactSizeIterator<Item = [u8; N]>
 impl<'py> Make for Results<'py, '_> {
     type Value = Bound<'py, PyAny>;
     type Structure = Bound<'py, PyAny>;
-    // As deep as Python's own functions may be nested.
+    // As deep as arguments may be nested.
     const DEPTH_MAX: usize = 1000;
 
     fn null(&mut self) -> Option<Self::Value> {
@@ -146,7 +147,7 @@ impl<'py> Make for Results<'py, '_> {
     }
 
     fn too_deep(&mut self) -> Option<Self::Value> {
-        None
+        self.keep(Err(PyValueError::new_err("the value is nested too deeply")))
     }
 
     fn union(&mut self, id: UnionId, tag: i64, _: bool, arm: Option<(&str, Self::Value)>) -> Option<Self::Value> {

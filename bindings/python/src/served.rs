@@ -1,8 +1,10 @@
 //! Objects of Python, which other processes call.
 
 use crate::argument::Argument;
-use crate::interface::{Interface, python_name};
-use crate::outcome::{detached, error_of, exception};
+use crate::fork;
+use crate::interface::Interface;
+use crate::names::python_name;
+use crate::outcome::{caught, detached, error_of, exception};
 use crate::reference::Object;
 use crate::result::Results;
 use crate::unchecked;
@@ -10,11 +12,11 @@ use obvia::abi::{self, Export, Performer, WeakObject, with_performer};
 use obvia::dynamic::pointer;
 use obvia::rt::Status;
 use obvia::{Error, GUID, HRESULT, IUnknown, code};
-use obvia_idl::frames::{References, Wrong};
+use obvia_idl::frames::{Given, References, Wrong};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -24,8 +26,11 @@ use std::thread;
 struct Served {
     /// `None` while the value is dropped.
     object: Option<Py<PyAny>>,
-    interfaces: Arc<Mutex<Vec<&'static Interface>>>,
+    interfaces: Interfaces,
 }
+
+/// The interfaces of a served object. `obvia.serve` may add one.
+type Interfaces = Arc<Mutex<Vec<&'static Interface>>>;
 
 /// The interface pointers of served objects, by the address of the object of Python, which the
 /// pointer keeps alive.
@@ -34,25 +39,84 @@ static SERVED: Mutex<Option<HashMap<usize, Known>>> = Mutex::new(None);
 /// A served object.
 struct Known {
     pointer: WeakObject,
-    interfaces: Arc<Mutex<Vec<&'static Interface>>>,
+    interfaces: Interfaces,
 }
 
-/// Returns the interface pointer of an object of Python, which gets the interface.
-fn pointer_of(object: &Bound<'_, PyAny>, interface: &'static Interface) -> IUnknown {
+/// An interface whose methods the objects of a class have.
+#[pyclass(frozen, module = "obvia")]
+pub(crate) struct Declared(&'static Interface);
+
+/// Returns an interface of a file, for objects of this process.
+#[pyfunction]
+#[pyo3(signature = (idl, interface = None))]
+pub(crate) fn declare(py: Python<'_>, idl: PathBuf, interface: Option<&str>) -> PyResult<Declared> {
+    let interface = Interface::in_file(py, &idl, interface)?;
+    if let Some(method) = interface.methods.iter().find(|method| method.name.starts_with('_')) {
+        let text = format!("{}: objects in Python serve no method `{}`", interface.described.name, method.name);
+        return Err(PyValueError::new_err(text));
+    }
+    let all = interface.closure();
+    if let Some(other) = rival(&all) {
+        let text = format!("this process has declared another interface with the IID of {}", other.described.name);
+        return Err(exception(py, &Error::new(code::RPC_E_VERSION_MISMATCH, text)));
+    }
+    // Clients ask for the descriptions of these interfaces.
+    obvia::register(&all.iter().map(|found| found.info).collect::<Vec<_>>());
+    Ok(Declared(interface))
+}
+
+/// Records declared interfaces. Returns the first one with the IID of another declared interface:
+/// clients ask for an interface by its IID, so a process serves one for each.
+fn rival(interfaces: &[&'static Interface]) -> Option<&'static Interface> {
+    static DECLARED: Mutex<BTreeMap<u128, &'static Interface>> = Mutex::new(BTreeMap::new());
+    let mut declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
+    let iid = |interface: &Interface| interface.described.identity.iid.to_u128();
+    let earlier = |interface: &Interface| declared.get(&iid(interface)).copied();
+    let is_rival = |interface: &Interface| earlier(interface).is_some_and(|earlier| !earlier.is_same(interface));
+    let rival = interfaces.iter().copied().find(|interface| is_rival(interface));
+    if rival.is_none() {
+        declared.extend(interfaces.iter().map(|interface| (iid(interface), *interface)));
+    }
+    rival
+}
+
+/// Returns the interfaces that an object's class declares by `obvia.implements`.
+///
+/// A server names the methods that are looked up on the objects that it receives, so a class has to
+/// say of which interfaces its objects are.
+fn declared(object: &Bound<'_, PyAny>) -> PyResult<Vec<&'static Interface>> {
+    let mut interfaces = Vec::new();
+    for class in object.get_type().getattr("__mro__")?.try_iter()? {
+        let attributes = class?.getattr("__dict__")?;
+        if !attributes.contains("__obvia_interfaces__")? {
+            continue;
+        }
+        for item in attributes.get_item("__obvia_interfaces__")?.try_iter()? {
+            let item = item?;
+            interfaces.push(item.cast::<Declared>()?.get().0);
+        }
+    }
+    Ok(interfaces)
+}
+
+/// Returns the interface pointer of an object of Python, which gets these interfaces.
+fn pointer_of(object: &Bound<'_, PyAny>, added: &[&'static Interface]) -> IUnknown {
     let mut served = SERVED.lock().unwrap_or_else(PoisonError::into_inner);
     let served = served.get_or_insert_default();
     let address = object.as_ptr() as usize;
     let known = served.get(&address).and_then(|known| Some((known.pointer.upgrade()?, Arc::clone(&known.interfaces))));
     let (found, interfaces) = known.unwrap_or_else(|| {
-        let interfaces = Arc::new(Mutex::new(Vec::new()));
+        let interfaces = Interfaces::default();
         let made = Served { object: Some(object.clone().unbind()), interfaces: Arc::clone(&interfaces) };
         let (pointer, weak) = unchecked::object(made);
         served.insert(address, Known { pointer: weak, interfaces: Arc::clone(&interfaces) });
         (pointer, interfaces)
     });
     let mut interfaces = interfaces.lock().unwrap_or_else(PoisonError::into_inner);
-    if !interfaces.iter().any(|known| std::ptr::eq(*known, interface)) {
-        interfaces.push(interface);
+    for interface in added {
+        if !interfaces.iter().any(|known| known.is_same(interface)) {
+            interfaces.push(interface);
+        }
     }
     found
 }
@@ -68,26 +132,36 @@ pub(crate) fn shown(py: Python<'_>, object: Object) -> PyResult<Bound<'_, PyAny>
     own.map_or_else(|| Ok(Bound::new(py, object)?.into_any()), Ok)
 }
 
-/// Returns the first method of an interface that an object of Python lacks.
-fn lacking(object: &Bound<'_, PyAny>, interface: &Interface) -> Option<String> {
+/// Refuses an object of Python that lacks a method of an interface.
+fn refuse_incomplete(object: &Bound<'_, PyAny>, interface: &Interface) -> Result<(), Wrong> {
     let has = |name: &str| object.hasattr(name).unwrap_or(false);
     let mut names = interface.methods.iter().map(|method| method.name);
-    names.find(|name| !has(name) && !has(&python_name(name))).map(python_name)
+    let lacking = names.find(|name| !has(name) && !has(&python_name(name))).map(python_name);
+    lacking.map_or(Ok(()), |lacking| {
+        let text = format!("expected an object with {}, whose method `{lacking}` is missing", interface.described.name);
+        Err(Wrong::new(text))
+    })
 }
 
 impl Performer for Served {
     fn implements(&self, iid: &GUID) -> bool {
-        let interfaces = self.interfaces.lock().unwrap_or_else(PoisonError::into_inner);
-        interfaces.iter().any(|interface| interface.lineage.contains(iid))
+        self.interface(iid).is_some()
     }
 
     fn perform(&self, iid: &GUID, opnum: u16, request: &[u8]) -> Result<(HRESULT, Vec<u8>), Status> {
-        let interface = Interface::known(iid).ok_or(Status::OP_RNG_ERROR)?;
+        let interface = self.interface(iid).ok_or(Status::OP_RNG_ERROR)?;
         let mut methods = interface.methods.iter();
         let method = methods.find(|method| method.frames.plan().opnum == opnum).ok_or(Status::OP_RNG_ERROR)?;
         // The interpreter may be ending.
         let object = self.object.as_ref().ok_or(Status::OP_RNG_ERROR)?;
         Python::try_attach(|py| call(py, object, interface, method, request)).ok_or(Status::OP_RNG_ERROR)?
+    }
+}
+
+impl Served {
+    fn interface(&self, iid: &GUID) -> Option<&'static Interface> {
+        let interfaces = self.interfaces.lock().unwrap_or_else(PoisonError::into_inner);
+        interfaces.iter().find_map(|interface| interface.with_iid(iid))
     }
 }
 
@@ -132,17 +206,22 @@ fn call(
     method: &crate::interface::Method,
     request: &[u8],
 ) -> Result<(HRESULT, Vec<u8>), Status> {
-    let adopt = |reference: &[u8]| adopt(py, reference);
+    let adopt = |reference: &[u8]| adopt(py, interface, reference);
     let mut make = Results::new(py, interface, &adopt);
-    let mut arguments = Vec::with_capacity(method.arguments.len());
+    let arguments: Vec<_>;
     {
         let mut reading = method.frames.read(true, request, &|_| None, &mut make).map_err(|_| Status::BAD_STUB_DATA)?;
-        arguments.extend(method.arguments.iter().map_while(|index| reading.value(*index)));
+        let read = caught(|| Ok(method.arguments.iter().map_while(|index| reading.value(*index)).collect()));
+        arguments = read.unwrap_or_default();
+        let remaining: Vec<&[u8]> = reading.remaining().collect();
+        if !remaining.is_empty() {
+            py.detach(|| remaining.into_iter().for_each(refuse));
+        }
     }
     let performed = if arguments.len() < method.arguments.len() {
         Err(make.failure().unwrap_or_else(|| PyValueError::new_err("an argument cannot be read")))
     } else {
-        perform(py, object.bind(py), method, arguments, request)
+        caught(|| perform(py, object.bind(py), interface, method, arguments, request))
     };
     Ok(match performed {
         Ok(reply) => (code::S_OK, reply),
@@ -156,6 +235,7 @@ fn call(
 fn perform<'py>(
     py: Python<'py>,
     object: &Bound<'py, PyAny>,
+    interface: &'static Interface,
     method: &crate::interface::Method,
     arguments: Vec<Bound<'py, PyAny>>,
     request: &[u8],
@@ -183,36 +263,53 @@ fn perform<'py>(
         places[*at] = Some(Argument(value));
     }
     let outer = |index: usize| method.frames.number(request, index);
-    method.frames.write(false, &places, &mut ForCaller, &outer).map_err(|failure| wrong(&failure))
+    method.frames.write(false, &places, &mut ForCaller(interface), &outer).map_err(|failure| wrong(&failure))
 }
 
-/// The references in a reply.
-struct ForCaller;
+/// The references in the reply of a method of an interface.
+struct ForCaller(&'static Interface);
 
 impl<'py> References<Argument<'py>> for ForCaller {
     fn reference(&mut self, object: &Argument<'py>, iid: u128) -> Result<Vec<u8>, Wrong> {
-        let interface = Interface::known(&iid.into()).ok_or_else(|| Wrong::new("the interface is unknown"))?;
+        let interface = named_by(self.0, iid.into()).map_err(|error| Wrong::new(error.to_string()))?;
         let pointer = pointer_for(object, interface)?;
         let make = || pointer::reference_for_caller(pointer.get(), interface.info);
         object.0.py().detach(make).map_err(|error| Wrong::new(error.to_string()))
     }
 }
 
-/// Returns the interface pointer of an object of a server or of Python.
+/// Returns the pointer to an interface of an object of a server or of Python.
 pub(crate) fn pointer_for(
     object: &Argument<'_>,
     interface: &'static Interface,
 ) -> Result<obvia::Agile<IUnknown>, Wrong> {
     let wrong = |error: Error| Wrong::new(error.to_string());
     if let Ok(given) = object.0.cast::<Object>() {
-        let callee = given.get().callee().map_err(wrong)?;
-        return obvia::Agile::new(callee.pointer().map_err(wrong)?).map_err(wrong);
+        let state = &given.get().state;
+        let callee = state.callee().map_err(wrong)?;
+        let found = object.0.py().detach(|| {
+            let pointer = callee.pointer()?;
+            if interface.is_unknown() || state.interface.is_same(interface) {
+                return obvia::Agile::new(pointer);
+            }
+            obvia::Agile::new(&state.limited(|| pointer::query(pointer, interface.info))?)
+        });
+        return found.map_err(wrong);
     }
-    if let Some(lacking) = lacking(&object.0, interface) {
-        let text = format!("expected an object with {}, whose method `{lacking}` is missing", interface.described.name);
+    let declared = declared(&object.0).map_err(|error| Wrong::new(error.to_string()))?;
+    let is_it = |own: &&'static Interface| interface.is_unknown() || own.extends(interface);
+    if !declared.iter().any(is_it) {
+        let name = &interface.described.name;
+        let text = format!(
+            "expected an object of a server, or of a class that has {name} by `obvia.implements`, found {}",
+            object.shown()
+        );
         return Err(Wrong::new(text));
     }
-    obvia::Agile::new(&pointer_of(&object.0, interface)).map_err(wrong)
+    for interface in &declared {
+        refuse_incomplete(&object.0, interface)?;
+    }
+    obvia::Agile::new(&pointer_of(&object.0, &declared)).map_err(wrong)
 }
 
 /// An exported name. The name disappears when this is closed.
@@ -226,7 +323,7 @@ pub(crate) struct Serving {
 impl Serving {
     /// Ends the export of the name. Clients that are connected keep the object.
     fn close(&self, py: Python<'_>) {
-        py.detach(|| drop(self.export.lock().unwrap_or_else(PoisonError::into_inner).take()));
+        py.detach(|| fork::end(self.export.lock().unwrap_or_else(PoisonError::into_inner).take()));
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
@@ -243,19 +340,43 @@ impl Serving {
     }
 }
 
-/// Exports an object of Python by a name.
+impl Drop for Serving {
+    fn drop(&mut self) {
+        fork::end(self.export.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
+
+/// Exports an object of Python by a name. The interface is one that its class declares, or one of a
+/// file.
 #[pyfunction]
-#[pyo3(signature = (name, object, interface = None, *, idl))]
+#[pyo3(signature = (name, object, interface = None, *, idl = None))]
 pub(crate) fn serve(
     py: Python<'_>,
     name: &str,
     object: &Bound<'_, PyAny>,
     interface: Option<&str>,
-    idl: PathBuf,
+    idl: Option<PathBuf>,
 ) -> PyResult<Serving> {
-    let interface = Interface::in_file(py, &idl, interface)?;
+    let mut all = declared(object)?;
+    let interface = match idl {
+        Some(idl) => declare(py, idl, interface)?.0,
+        None => {
+            let mut own = all.iter().filter(|own| interface.is_none_or(|wanted| own.described.name == wanted));
+            let (Some(found), None) = (own.next(), own.next()) else {
+                let text = "select one of the interfaces of the object's class, or give an IDL file as idl=";
+                return Err(PyValueError::new_err(text));
+            };
+            *found
+        }
+    };
     let refused = |wrong: Wrong| PyValueError::new_err(wrong.to_string());
-    let pointer = pointer_for(&Argument(object.clone()), interface).map_err(refused)?;
+    let pointer = if object.is_instance_of::<Object>() {
+        pointer_for(&Argument(object.clone()), interface).map_err(refused)?
+    } else {
+        all.push(interface);
+        all.iter().try_for_each(|interface| refuse_incomplete(object, interface)).map_err(refused)?;
+        obvia::Agile::new(&pointer_of(object, &all)).map_err(|error| exception(py, &error))?
+    };
     let export = detached(py, || abi::export(name, pointer.get(), interface.info))?;
     Ok(Serving { export: Mutex::new(Some(export)), name: name.to_owned() })
 }
@@ -267,13 +388,25 @@ pub(crate) fn listen(py: Python<'_>, binding: &str) -> PyResult<String> {
     detached(py, || obvia::listen(binding))
 }
 
+/// Returns the interface that the methods of a served interface name by an IID.
+fn named_by(interface: &Interface, iid: GUID) -> obvia::Result<&'static Interface> {
+    let unknown = || Error::new(code::E_NOINTERFACE, "the IDL file of the served interface does not declare this one");
+    interface.named(iid)?.ok_or_else(unknown)
+}
+
 /// Makes a value of a reference in the arguments of the call that this thread performs.
-fn adopt<'py>(py: Python<'py>, reference: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-    let unknown = || Error::new(code::E_NOINTERFACE, "this process has no description of the argument's interface");
+fn adopt<'py>(py: Python<'py>, named_in: &Interface, reference: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let (interface, found) = detached(py, || {
-        let interface = Interface::known(&pointer::iid_of(reference)?).ok_or_else(unknown)?;
+        let interface = pointer::iid_of(reference).and_then(|iid| named_by(named_in, iid));
+        let interface = interface.inspect_err(|_| refuse(reference))?;
         let found = pointer::object_of_caller(reference, interface.info)?;
         Ok((interface, obvia::Agile::new(&found)?))
     })?;
     shown(py, Object::of_caller(interface, found.get()).map_err(|error| exception(py, &error))?)
+}
+
+/// Gives a reference of the caller back of which no object is made.
+fn refuse(reference: &[u8]) {
+    // The failure because of which there is no object is reported.
+    let _ = pointer::refuse_of_caller(reference);
 }

@@ -14,7 +14,7 @@ PROGRAMS = pathlib.Path(os.environ.get("OBVIA_PROGRAMS", ROOT / "target/debug"))
 
 # A private directory of names: the user may export a calculator, too.
 _names = tempfile.TemporaryDirectory(prefix="obvia-python-")
-os.environ["OBVIA_RUNTIME_DIR"] = _names.name
+os.environ["OBVIA_RUNTIME_DIR"] = FOLDER = _names.name
 _environment = os.environ | {"RUST_BACKTRACE": "0"}
 
 

@@ -1,6 +1,8 @@
 """Calls of the example calculator."""
 
 import array
+import os
+import pathlib
 import threading
 import time
 import unittest
@@ -81,7 +83,7 @@ class Calls(unittest.TestCase):
         asked = calc.ask(uuid.UUID("5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7a11"))
         self.assertEqual(asked.length(), 1)
         self.assertIsNone(tape.watch(None))
-        with self.assertRaisesRegex(ValueError, "argument `events`: expected an object with ITapeEvents, whose method `printed` is missing"):
+        with self.assertRaisesRegex(ValueError, "argument `events`: expected an object of a server, or of a class that has ITapeEvents by `obvia.implements`, found int 7"):
             tape.watch(7)
         # The reference is marshaled for the interface of the parameter, which this object lacks.
         with self.assertRaisesRegex(ValueError, "argument `events`"):
@@ -167,6 +169,32 @@ class Calls(unittest.TestCase):
             obvia.connect("calc", "ICalc9")
         with self.assertRaises(FileNotFoundError):
             obvia.connect("calc", idl="nowhere.idl")
+
+    def test_another_text_for_an_interface_leaves_the_interface_usable(self):
+        other = pathlib.Path(servers.FOLDER, "other.idl")
+        other.write_text("""import "unknwn.idl";
+            [object, uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7a12)]
+            interface ICalc : IUnknown { HRESULT Add([in] hyper a, [out, retval] hyper *sum); }""")
+        with self.assertRaises(obvia.Error) as caught:
+            obvia.connect("calc", idl=str(other))
+        self.assertEqual(caught.exception.hresult, 0x80010110)
+        self.assertEqual(obvia.connect("calc", "ICalc").add(2, 2), 4)
+        self.assertEqual(obvia.query(obvia.connect("calc"), "ICalc2").add(2, 2), 4)
+
+    def test_children_of_a_fork_make_no_calls(self):
+        calc = obvia.connect("calc")
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                calc.add(1, 2)
+            except obvia.Error as error:
+                status = 0 if "forked" in str(error) else 2
+            finally:
+                del calc
+                os._exit(status)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(calc.add(1, 2), 3)
 
     def test_names_without_a_server_are_reported(self):
         with self.assertRaises(obvia.Error) as caught:

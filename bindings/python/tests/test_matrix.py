@@ -114,6 +114,18 @@ class Shapes(unittest.TestCase):
         self.assertFalse(self.shapes.shared(node, self.types.Node(1)))
         self.assertIn("...", repr(ring))
 
+    def test_values_that_are_made_on_use_are_different_nodes(self):
+        class Endless:
+            """A node whose next node exists only while it is used."""
+
+            def __init__(self, number):
+                self.number = number
+
+            first = property(lambda self: Endless(self.number + 1) if self.number < 20 else None)
+            second = None
+
+        self.assertEqual(self.shapes.walk(Endless(1), 15), 16)
+
     def test_members_imply_counts(self):
         samples = self.types.Samples(
             count=2, values=[1.0, 3.0], flags=b"\0\1", rows=1, columns=1, table=[1, 2], used=2, tail=[7, 8]

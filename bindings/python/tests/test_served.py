@@ -1,8 +1,10 @@
 """Objects in Python, which other processes call."""
 
 import gc
+import pathlib
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 import weakref
@@ -14,6 +16,7 @@ import obvia
 IDL = str(servers.ROOT / "examples/calc/calc.idl")
 
 
+@obvia.implements("ITapeEvents", idl=IDL)
 class Sink:
     """Receives what a tape prints."""
 
@@ -28,6 +31,7 @@ class Sink:
         self.hints.append(code)
 
 
+@obvia.implements("ITape", idl=IDL)
 class Tape:
     def __init__(self):
         self.events = None
@@ -47,6 +51,12 @@ class Tape:
 
     def watcher(self):
         return self.events
+
+
+class Coded(Exception):
+    """An exception of a library that has an HRESULT for other purposes."""
+
+    hresult = 0x80070057
 
 
 class Calc:
@@ -85,12 +95,16 @@ class Calc:
     def nothing(self):
         pass
 
-    crash = grid = wait = None
+    def grid(self, width, height, cells):
+        raise (obvia.Error(0, "no failure"), obvia.Error(-0x7FF8FFA9, "signed"), Coded("code"))[width]
+
+    crash = wait = None
 
 
-CLIENT = """
+CLIENT = f"""
 import obvia
 
+@obvia.implements("ITapeEvents", idl={IDL!r})
 class Sink:
     def printed(self, entry):
         pass
@@ -106,7 +120,7 @@ sink = Sink()
 tape.watch(sink)
 print(tape.watcher() is sink)
 entry, iid = tape.all()[0], "5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7a10"
-for method, arguments in (calc.percent, (5, entry)), (calc.ask, (iid,)), (calc.compute, ("ADD", 1, 2)):
+for method, arguments in (calc.percent, (5, entry)), (calc.ask, (iid,)), (calc.compute, ("ADD", 1, 2)), *((calc.grid, (kind, 0, [])) for kind in range(3)):
     try:
         method(*arguments)
     except obvia.Error as error:
@@ -120,6 +134,9 @@ True
 0x80070057 no 5 % of ADD
 0x80004005 KeyError: '5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7a10'
 0x80004005 ValueError: the result of compute: result: expected a number, found str 'nonsense'
+0x80004005 no failure
+0x80070057 signed
+0x80004005 Coded: code
 """
 
 
@@ -161,3 +178,53 @@ class Served(unittest.TestCase):
     def test_objects_without_the_methods_are_refused(self):
         with self.assertRaisesRegex(ValueError, "expected an object with ITapeEvents, whose method `printed` is missing"):
             obvia.serve("incomplete", object(), "ITapeEvents", idl=IDL)
+
+    def test_only_objects_of_declared_classes_are_passed(self):
+        server = servers.start("calc-server", "undeclared")
+        tape = obvia.connect("undeclared").tape()
+
+        class Undeclared:
+            def printed(self, entry):
+                pass
+
+            hint = printed
+
+        for refused in (Undeclared(), Sink, len, unittest, {"printed": 1, "hint": 2}, "text"):
+            with self.assertRaisesRegex(ValueError, "a class that has ITapeEvents by `obvia.implements`"):
+                tape.watch(refused)
+
+        class Derived(Sink):
+            pass
+
+        self.assertIsNone(tape.watch(Derived()))
+        servers.end(server)
+
+    def test_classes_declare_an_interface_of_the_servers_version(self):
+        events = """import "unknwn.idl";
+            [object, uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)]
+            interface ITapeEvents : IUnknown { HRESULT Printed([in] long entry); }"""
+        with self.assertRaisesRegex(obvia.Error, "has declared another interface with the IID of ITapeEvents"):
+            obvia.implements(idl=written(events))
+
+    def test_methods_whose_names_python_reserves_are_not_served(self):
+        hidden = """import "unknwn.idl";
+            [object, uuid(0b9d4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)]
+            interface IHidden : IUnknown { HRESULT __Getattribute__([in, string] char *name); }"""
+        with self.assertRaisesRegex(ValueError, "objects in Python serve no method `__Getattribute__`"):
+            obvia.implements(idl=written(hidden))
+
+    def test_interfaces_of_the_runtime_are_refused(self):
+        marshal = """import "unknwn.idl";
+            [object, uuid(00000003-0000-0000-c000-000000000046)]
+            interface IMarshal : IUnknown { HRESULT Number([out, retval] long *number); }"""
+        for use in (obvia.implements, lambda idl: obvia.connect("python", idl=idl)):
+            with self.assertRaisesRegex(obvia.Error, "belongs to COM's IMarshal"):
+                use(idl=written(marshal))
+
+
+def written(text):
+    """Writes an IDL file, and returns its path."""
+    folder = tempfile.mkdtemp(prefix="obvia-idl-", dir=servers.FOLDER)
+    file = pathlib.Path(folder, "test.idl")
+    file.write_text(text)
+    return str(file)
