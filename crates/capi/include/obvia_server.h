@@ -1,9 +1,9 @@
 /* A server loop of the program: it determines the thread and the order in which a connection's
  * calls are performed.
  *
- * Without one, the runtime serves each connection by a thread of its own. With one, the runtime
- * accepts connections, performs the greeting, and hands each over. The following loop does the same
- * as the runtime:
+ * Without one, the runtime serves each connection by a thread of its own, and idle connections over
+ * shared memory by none. With one, the runtime accepts connections, performs the greeting, and hands
+ * each over. The following loop serves connections as the runtime does, each by one thread:
  *
  *     static void serve(obvia_connection *connection, void *context)
  *     {

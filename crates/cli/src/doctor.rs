@@ -22,8 +22,8 @@ Examples:
   obvia doctor --all       the lines that are ok, too
   obvia doctor --json | jq '.findings[] | select(.state != \"ok\")'
 
-The command ends with 0 if calls through shared memory work, and with 1 otherwise. Behind `->` is the command that
-mends the finding above it; most need the superuser.")]
+The exit code is 0 if calls through shared memory work, and 1 otherwise. Behind `->` is a command for a shell that mends
+the finding above it; the commands for packages are those of Debian and Ubuntu.")]
 pub(crate) struct Arguments {
     /// Show what is ok in full, instead of counting it
     #[arg(long)]
@@ -72,4 +72,27 @@ fn report(groups: &[(&str, Vec<Finding>)], is_all: bool, is_working: bool) -> an
     } else {
         "Calls through shared memory do not work: see the first lines."
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::host::tests::Fake;
+    use super::{calls, machine, tools};
+    use std::process::Command;
+
+    #[test]
+    fn commands_that_mend_are_commands_of_a_shell() {
+        let source = "sys/devices/system/clocksource/clocksource0/current_clocksource";
+        let limits = "Max open files   1024   524288   files\n";
+        let hosts = [Fake::new(&[]), Fake::new(&[(source, "hpet"), ("proc/self/limits", limits)])];
+        for Fake(_folder, host) in &hosts {
+            let mut findings: Vec<_> = machine::CHECKS.iter().chain(tools::CHECKS).map(|check| check(host)).collect();
+            findings.extend([calls::fabric(false), calls::xdp(host)]);
+            for mend in findings.iter().filter_map(|finding| finding.json("")["mend"].as_str().map(str::to_owned)) {
+                let checked = Command::new("bash").args(["-n", "-c", &mend]).output().unwrap();
+                assert!(checked.status.success() && checked.stderr.is_empty(), "{mend}: {checked:?}");
+                assert!(!mend.contains("...") && !mend.contains(" ("), "{mend}");
+            }
+        }
+    }
 }

@@ -1,9 +1,11 @@
 //! Output of the command. All text is escaped here, because much of it comes from other programs
 //! and files: no control sequence reaches the terminal, and no character reorders text.
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::io::{ErrorKind, Write};
+use std::time::{Duration, Instant};
 
 /// Prints a text and a newline; a closed pipe is no error.
 pub(crate) fn line(text: &str) -> anyhow::Result<()> {
@@ -23,6 +25,23 @@ pub(crate) fn clear() -> anyhow::Result<()> {
     match std::io::stdout().lock().write_all(b"\x1b[H\x1b[2J") {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
+    }
+}
+
+/// Waits for the end of the standard output's reader, such as that of a pipe, for at most this
+/// time. Returns whether the reader has ended.
+pub(crate) fn wait_for_end_of_reader(time: Duration) -> anyhow::Result<bool> {
+    let until = Instant::now() + time;
+    let output = std::io::stdout();
+    loop {
+        // The kernel always reports the end of the reader.
+        let mut polled = [PollFd::new(&output, PollFlags::empty())];
+        let left = Timespec::try_from(until.saturating_duration_since(Instant::now()))?;
+        match rustix::event::poll(&mut polled, Some(&left)) {
+            Ok(found) => return Ok(found > 0),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
 }
 

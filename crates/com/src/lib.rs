@@ -56,7 +56,8 @@ pub use api::endpoints::{EndpointMapper, Registration, listen_for, register_endp
 pub use api::functions::{Serving, bind, serve_interface, serve_interface_for};
 pub use api::listen::{listen, listen_passed};
 pub use api::listing::{
-    Connected, Listed, Performed, binding_of, connections, describe, exported, list, list_at, performed_at,
+    Connected, Connections, Listed, Performed, binding_of, connections, describe, exported, list, list_at, names,
+    performed_at,
 };
 pub use api::names::{Export, connect, directory_of_names, export};
 pub use api::security::caller;

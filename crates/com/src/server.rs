@@ -7,7 +7,7 @@ pub(crate) mod association;
 mod caller;
 mod clients;
 mod connection;
-mod connections;
+pub(crate) mod connections;
 mod context_handle;
 mod contexts;
 pub(crate) mod dispatch;

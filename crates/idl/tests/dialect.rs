@@ -498,3 +498,48 @@ fn overloaded_methods_get_names_that_no_method_has() {
     let names: Vec<&str> = interface.methods.iter().map(|method| method.name.as_str()).collect();
     assert_eq!(names, ["A", "A_3", "A_2"]);
 }
+
+#[test]
+fn bit_fields_keep_their_types_and_travel_in_unsigned_integers() {
+    let text = "typedef enum K { A, B } K; struct S { K k : 2; int a : 3; unsigned b : 20; boolean c : 1, d : 1; };";
+    let found = check(&with(text, "HRESULT M([in] struct S *s);"));
+    let one = found.model.structs.iter().find(|one| one.name == "S").expect("declared");
+    let types: Vec<&Type> = one.fields.iter().map(|one| &one.ty).collect();
+    assert_eq!(types, [&Type::Base(Base::U32), &Type::Base(Base::U8)]);
+    let header = emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}")).header;
+    for line in ["uint32_t k : 2;", "int32_t a : 3;", "uint32_t b : 20;", "uint8_t bits2;"] {
+        assert!(header.contains(line), "{line}\n{header}");
+    }
+    for (wrong, code) in [("NOSUCH a : 3; long z", "unknown-type"), ("int : 0", "empty-struct")] {
+        let failure = Compiler::new().check_text(Path::new("x.idl"), &format!("struct S {{ {wrong}; }};"));
+        assert_eq!(failure.expect_err(wrong).diagnostics[0].code, code);
+    }
+}
+
+#[test]
+fn structures_whose_sizes_are_behind_pointers_are_refused_by_name() {
+    for members in [
+        "long *p; long n; [size_is(p ? *p : n)] long a[];",
+        "long *p; [size_is(*p)] long *a;",
+        "long *p; [switch_is(*p)] union { [case(1)] long a; } u;",
+        "long *p; [switch_is(!p)] union { [case(1)] long a; } u;",
+    ] {
+        refused_by_all(&with(&format!("typedef struct S {{ {members} }} S;"), "HRESULT M([in] S *s);"), "pointer");
+    }
+}
+
+#[test]
+fn masks_and_the_upper_half_of_values_are_computed_without_overflow() {
+    check(&with("", "HRESULT M([in] hyper n, [in, size_is(n & 0x7fffffffffffffff)] byte *p);"));
+    check("typedef [switch_type(unsigned hyper)] union U { [case(0xFFFFFFFFFFFFFFFF)] long a; } U;");
+    let found = check("import \"oaidl.idl\"; const long A = sizeof(LPUNKNOWN);");
+    assert_eq!(value(&found.model, "A"), Some(Value::Int(8)));
+}
+
+#[test]
+fn interfaces_of_one_uuid_are_refused() {
+    let one = |name: &str| format!("[object, local, {UUID}] interface {name} : IUnknown {{ HRESULT M{name}(); }}\n");
+    let text = format!("import \"oaidl.idl\";\n{}{}", one("IA"), one("IB"));
+    let failure = Compiler::new().check_text(Path::new("x.idl"), &text).expect_err("one uuid");
+    assert_eq!(failure.diagnostics[0].code, "duplicate-uuid");
+}

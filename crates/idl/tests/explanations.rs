@@ -3,23 +3,11 @@
 use obvia_idl::Compiler;
 use obvia_idl::tools::explanations::{codes, explain, explanations};
 use std::collections::{BTreeSet, HashSet};
-use std::path::{Path, PathBuf};
-
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("a folder of the crate") {
-        let path = entry.expect("readable").path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-}
+use std::path::Path;
 
 /// Returns the codes that the compiler's source gives its findings.
 fn given_codes() -> BTreeSet<String> {
-    let mut files = Vec::new();
-    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+    let files = ground::files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), "rs");
     let mut codes = BTreeSet::new();
     for file in files {
         let text = std::fs::read_to_string(&file).expect("readable");

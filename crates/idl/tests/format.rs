@@ -5,7 +5,7 @@ use obvia_idl::syntax::{Element, Node, SyntaxKind, parse};
 use obvia_idl::tools::format::format;
 use obvia_idl::{Compilation, Compiler, canonical};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 fn formatted(text: &str) -> String {
     let made = format(Path::new("x.idl"), text).unwrap_or_else(|failure| panic!("{failure}"));
@@ -90,22 +90,9 @@ fn faulty_files_are_refused() {
     assert!(failure.to_string().contains("x.idl:1:"), "{failure}");
 }
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("a folder of the repository") {
-        let path = entry.expect("readable").path();
-        let name = path.file_name().unwrap_or_default();
-        if path.is_dir() && name != "target" && !name.to_string_lossy().starts_with('.') {
-            files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "idl") {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn formatting_keeps_the_meaning_of_every_idl_file_of_the_repository() {
-    let mut found = Vec::new();
-    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), &mut found);
+    let found = ground::files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), "idl");
     let (mut formats, mut compiles) = (0, 0);
     for path in &found {
         let text = std::fs::read_to_string(path).expect("readable");
@@ -125,8 +112,7 @@ fn formatting_keeps_the_meaning_of_every_idl_file_of_the_repository() {
 
 #[test]
 fn formatting_keeps_the_meaning_without_any_blanks_of_the_author() {
-    let mut found = Vec::new();
-    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), &mut found);
+    let found = ground::files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), "idl");
     let mut formats = 0;
     for path in &found {
         let text = std::fs::read_to_string(path).expect("readable");

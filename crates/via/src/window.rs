@@ -162,6 +162,9 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
 
 /// A carrier's way of waiting for the peer's next message without a thread.
 pub(crate) trait Parking {
+    /// Starts the threads that wait for parked connections, if none of this process does. The
+    /// calling thread has not served a connection yet.
+    fn begin(&self);
     /// Announces such a wait to the peer, and consumes the calls of earlier waits. The caller looks
     /// for a message again before it parks the connection. Returns false where the system lacks the
     /// means.
@@ -336,6 +339,15 @@ impl Window {
         self.rx.may_sleep() && self.wire.carrier.parking().is_some()
     }
 
+    /// Starts the threads that wait for parked connections, if they have not been started yet. Must
+    /// be called by a thread that has not served a connection, since the threads inherit its
+    /// attributes, such as the signal mask. Until then no connection can be parked.
+    pub fn begin_parking(&self) {
+        if let Some(parking) = self.wire.carrier.parking() {
+            parking.begin();
+        }
+    }
+
     /// Announces to the peer that the connection will wait without a thread. Returns false if the
     /// connection has a message or an interruption, cannot be parked, or cannot be parked for now.
     pub fn prepare_to_park(&self) -> bool {
@@ -348,6 +360,11 @@ impl Window {
     /// called for other reasons.
     pub fn park(self, resume: impl FnOnce(Self) + Send + 'static) {
         self.park_boxed(Box::new(resume));
+    }
+
+    /// Returns the address of the state that all parts of the connection share.
+    pub(crate) fn address(&self) -> *const () {
+        Arc::as_ptr(&self.wire).cast()
     }
 
     pub(crate) fn park_boxed(self, resume: Resume) {

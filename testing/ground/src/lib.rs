@@ -98,6 +98,22 @@ impl Drop for Turn {
     }
 }
 
+/// Returns the files below a folder of a repository that have this extension. Folders of builds and
+/// hidden ones are left out.
+pub fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder of the repository") {
+        let path = entry.expect("readable").path();
+        let name = path.file_name().unwrap_or_default();
+        if path.is_dir() && name != "target" && !name.to_string_lossy().starts_with('.') {
+            found.append(&mut files_below(&path, extension));
+        } else if path.extension().is_some_and(|own| own == extension) {
+            found.push(path);
+        }
+    }
+    found
+}
+
 /// Calls `look` repeatedly, until it returns a value.
 ///
 /// # Panics

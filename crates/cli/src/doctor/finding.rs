@@ -1,4 +1,4 @@
-//! A finding about the host: what was found, what it costs, and the command that mends it.
+//! A finding about the host: what was found, what it costs, and what mends it.
 
 use serde_json::{Value, json};
 
@@ -36,27 +36,44 @@ pub(super) struct Finding {
     pub(super) state: State,
     /// The value or the reason that was found.
     pub(super) found: String,
-    /// The consequence and the command that mends it, unless the state is `Ok`.
-    price: Option<(String, String)>,
+    /// The consequence, unless the state is `Ok`.
+    cost: Option<String>,
+    /// The command for a shell that mends it.
+    mend: Option<String>,
+    /// The advice in words, beside a command or instead of one.
+    hint: Option<String>,
 }
 
 impl Finding {
     pub(super) fn ok(subject: &str, found: impl Into<String>) -> Self {
-        Self { subject: subject.to_owned(), state: State::Ok, found: found.into(), price: None }
+        let (subject, found) = (subject.to_owned(), found.into());
+        Self { subject, state: State::Ok, found, cost: None, mend: None, hint: None }
     }
 
-    pub(super) fn limited(subject: &str, found: impl Into<String>, cost: &str, mend: impl Into<String>) -> Self {
-        let price = Some((cost.to_owned(), mend.into()));
-        Self { subject: subject.to_owned(), state: State::Limited, found: found.into(), price }
+    pub(super) fn limited(subject: &str, found: impl Into<String>, cost: impl Into<String>) -> Self {
+        Self { state: State::Limited, cost: Some(cost.into()), ..Self::ok(subject, found) }
     }
 
-    pub(super) fn missing(subject: &str, found: impl Into<String>, cost: &str, mend: impl Into<String>) -> Self {
-        Self { state: State::Missing, ..Self::limited(subject, found, cost, mend) }
+    pub(super) fn missing(subject: &str, found: impl Into<String>, cost: impl Into<String>) -> Self {
+        Self { state: State::Missing, ..Self::limited(subject, found, cost) }
     }
 
     /// Returns `Ok` if a condition holds, and `Limited` otherwise.
-    pub(super) fn ok_if(is_ok: bool, subject: &str, found: impl Into<String>, cost: &str, mend: &str) -> Self {
-        if is_ok { Self::ok(subject, found) } else { Self::limited(subject, found, cost, mend) }
+    pub(super) fn ok_if(is_ok: bool, subject: &str, found: impl Into<String>, cost: &str) -> Self {
+        if is_ok { Self::ok(subject, found) } else { Self::limited(subject, found, cost) }
+    }
+
+    /// Adds the command for a shell that mends what is not `Ok`.
+    pub(super) fn mend(self, command: impl Into<String>) -> Self {
+        let mend = Some(command.into()).filter(|_| self.state != State::Ok);
+        Self { mend, ..self }
+    }
+
+    /// Adds what to do about what is not `Ok`, in words: beside the command, or where no command
+    /// mends it.
+    pub(super) fn hint(self, text: impl Into<String>) -> Self {
+        let hint = Some(text.into()).filter(|_| self.state != State::Ok);
+        Self { hint, ..self }
     }
 
     /// Returns the lines of the report.
@@ -64,14 +81,14 @@ impl Finding {
         let indent = STATE + SUBJECT;
         let head = format!("{:STATE$}{:SUBJECT$}", self.state.name(), self.subject);
         let mut lines: Vec<String> = wrapped(&self.found, WIDTH - indent);
-        if let Some((cost, _)) = &self.price {
-            lines.extend(wrapped(cost, WIDTH - indent));
+        for text in [&self.cost, &self.hint].into_iter().flatten() {
+            lines.extend(wrapped(text, WIDTH - indent));
         }
         let blank = " ".repeat(indent);
         let begin = |at| if at == 0 { &head } else { &blank };
         let mut lines: Vec<String> =
             lines.iter().enumerate().map(|(at, line)| format!("{}{line}", begin(at)).trim_end().to_owned()).collect();
-        if let Some((_, mend)) = &self.price {
+        if let Some(mend) = &self.mend {
             // A command stays on one line, so that it can be copied.
             lines.push(format!("{}-> {mend}", " ".repeat(STATE)));
         }
@@ -80,10 +97,9 @@ impl Finding {
 
     /// Returns the finding as JSON.
     pub(super) fn json(&self, group: &str) -> Value {
-        let (cost, mend) = self.price.as_ref().map(|(cost, mend)| (cost, mend)).unzip();
         json!({
-            "group": group, "subject": self.subject, "state": self.state.name(), "found": self.found, "cost": cost,
-            "mend": mend,
+            "group": group, "subject": self.subject, "state": self.state.name(), "found": self.found, "cost": self.cost,
+            "mend": self.mend, "hint": self.hint,
         })
     }
 }
@@ -119,10 +135,13 @@ mod tests {
     #[test]
     fn findings_fit_the_terminal_and_end_with_the_command() {
         let cost = "The consequence is explained in a sentence that is longer than the rest of the line.";
-        let lines = Finding::limited("open files", "256, at most 4096", cost, "ulimit -n 4096").lines();
+        let lines = Finding::limited("open files", "256, at most 4096", cost).mend("ulimit -n 4096").lines();
         assert_eq!(lines[0], "limited  open files          256, at most 4096");
         assert!(lines.len() == 4 && lines.iter().all(|line| line.len() <= WIDTH), "{lines:?}");
         assert_eq!(lines[3], "         -> ulimit -n 4096");
-        assert_eq!(Finding::ok("names", "/run/user/7/obvia").lines().len(), 1);
+        let fine = Finding::ok("names", "/run/user/7/obvia").mend("true").hint("Nothing is to be done.");
+        assert_eq!(fine.lines().len(), 1);
+        let hinted = Finding::missing("rdma", "none", "A price.").hint("A way.").lines();
+        assert_eq!(hinted[1..], [" ".repeat(29) + "A price.", " ".repeat(29) + "A way."]);
     }
 }

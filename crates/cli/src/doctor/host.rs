@@ -1,19 +1,25 @@
 //! The files and the environment of a host, in which findings look.
 
 use std::ffi::{OsStr, OsString};
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// Returns the value of an environment variable by its name.
+type Variables = Box<dyn Fn(&str) -> Option<OsString>>;
 
 /// A host. Tests replace its root directory and its environment.
-#[derive(Debug)]
 pub(super) struct Host {
     root: PathBuf,
-    variable: fn(&str) -> Option<OsString>,
+    variable: Variables,
 }
 
 impl Host {
     /// Returns the host of this process.
     pub(super) fn new() -> Self {
-        Self { root: PathBuf::from("/"), variable: |name| std::env::var_os(name) }
+        Self { root: PathBuf::from("/"), variable: Box::new(|name| std::env::var_os(name)) }
     }
 
     /// Returns the path of a file, which is given without its leading slash.
@@ -44,11 +50,11 @@ impl Host {
         (self.variable)(name).filter(|value| !value.is_empty())
     }
 
-    /// Returns the path of the first of several programs that is in `PATH`.
+    /// Returns the path of the first of several programs that is in `PATH` and can be executed.
     pub(super) fn program(&self, names: &[&str]) -> Option<PathBuf> {
         let path = self.variable("PATH").unwrap_or_default();
         let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-        let is_in = |name: &&str| folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file());
+        let is_in = |name: &&str| folders.iter().map(|folder| folder.join(name)).find(|path| is_program(path));
         names.iter().find_map(is_in)
     }
 
@@ -81,6 +87,44 @@ impl Host {
     }
 }
 
+fn is_program(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// Returns the major and the minor number of the version that a program prints; `None` if it fails
+/// or takes too long.
+pub(super) fn version_of(program: &Path) -> Option<(u32, u32)> {
+    // In the root folder, no project's files choose another version of the tool.
+    let mut command = Command::new(program);
+    command.arg("--version").current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let mut output = child.stdout.take()?;
+    let (sender, read) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut text = Vec::new();
+        let outcome = output.by_ref().take(VERSION_TEXT_MAX).read_to_end(&mut text);
+        // The send fails if the time is over.
+        let _ = sender.send(outcome.map(|_| text));
+    });
+    let text = read.recv_timeout(VERSION_TIME_MAX);
+    // A program that has ended cannot be killed.
+    let _ = child.kill();
+    let _ = child.wait();
+    version_in(&String::from_utf8_lossy(&text.ok()?.ok()?))
+}
+
+/// The limits on a program that prints its version.
+const VERSION_TIME_MAX: Duration = Duration::from_secs(10);
+const VERSION_TEXT_MAX: u64 = 4096;
+
+/// Returns the first two numbers of a text between which there is a dot.
+fn version_in(text: &str) -> Option<(u32, u32)> {
+    text.split(|letter: char| !letter.is_ascii_digit() && letter != '.').find_map(|word| {
+        let mut numbers = word.split('.');
+        Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+    })
+}
+
 /// Returns a number of bytes in the largest unit that leaves no fraction below a tenth.
 pub(super) fn bytes(number: u64) -> String {
     let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
@@ -99,15 +143,23 @@ pub(super) fn shown(path: impl AsRef<OsStr>) -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::{Host, bytes};
+    use super::{Host, bytes, version_in};
+    use std::path::PathBuf;
 
     /// A host of files, removed on drop.
     pub(in super::super) struct Fake(pub(in super::super) ground::Folder, pub(in super::super) Host);
 
+    impl Host {
+        /// Sets the only variable that the host has: `PATH`.
+        pub(in super::super) fn set_path(&mut self, path: PathBuf) {
+            self.variable = Box::new(move |name| (name == "PATH").then(|| path.clone().into()));
+        }
+    }
+
     impl Fake {
         pub(in super::super) fn new(files: &[(&str, &str)]) -> Self {
             let folder = ground::Folder::new("doctor");
-            let host = Host { root: folder.path().to_owned(), variable: |_| None };
+            let host = Host { root: folder.path().to_owned(), variable: Box::new(|_| None) };
             for (path, text) in files {
                 let path = folder.join(path);
                 std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -133,6 +185,13 @@ pub(super) mod tests {
         assert_eq!(host.kernel(), Some((6, 12)));
         let Fake(_folder, nothing) = &Fake::new(&[]);
         assert_eq!((nothing.kernel(), nothing.is_capable(1), nothing.number("proc/x")), (None, false, None));
+    }
+
+    #[test]
+    fn versions_are_read_from_what_programs_print() {
+        let colored = "\u{1b}[1mApache Maven 3.8.7\u{1b}[m\nMaven home: /usr";
+        let texts = ["cargo 1.95.0 (f2d3ce0bd 2026-03-21)", "cmake version 4.1-rc2", colored, "none", ""];
+        assert_eq!(texts.map(version_in), [Some((1, 95)), Some((4, 1)), Some((3, 8)), None, None]);
     }
 
     #[test]

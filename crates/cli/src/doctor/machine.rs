@@ -21,23 +21,23 @@ pub(super) const CHECKS: &[fn(&Host) -> Finding] = &[
 
 fn kernel(host: &Host) -> Finding {
     let found = format!("Linux {}", host.text("proc/sys/kernel/osrelease"));
-    let newer = "apt install linux-image-amd64";
+    let newer = "It takes a newer kernel, from a later release of the distribution or from its backports.";
     match host.kernel().unwrap_or_default() {
         // F_SEAL_FUTURE_WRITE.
         version if version < (5, 1) => {
             let cost = "Segments cannot be sealed before Linux 5.1, so there are no calls through shared memory.";
-            Finding::missing("kernel", found, cost, newer)
+            Finding::missing("kernel", found, cost).hint(newer)
         }
         // pidfds of peers are numbered by pidfs.
         version if version < (6, 9) => {
             let cost = "Before Linux 6.9, servers tell processes apart by their ids alone, and those of other \
                         containers by their users.";
-            Finding::limited("kernel", found, cost, newer)
+            Finding::limited("kernel", found, cost).hint(newer)
         }
         version if version < (6, 13) => {
             let cost =
                 "Before Linux 6.13, each datagram of ncacn_vi_udp is compared with every connection of its port.";
-            Finding::limited("kernel", found, cost, newer)
+            Finding::limited("kernel", found, cost).hint(newer)
         }
         _ => Finding::ok("kernel", found),
     }
@@ -46,9 +46,10 @@ fn kernel(host: &Host) -> Finding {
 fn processors(_: &Host) -> Finding {
     let count = std::thread::available_parallelism().map_or(1, usize::from);
     let cost = "Client and server take turns on one processor, so each call switches processes twice.";
-    let mend = "taskset -pc 0,1 $$ (in containers: --cpus 2)";
     let found = if count == 1 { "1 for this process".to_owned() } else { format!("{count} for this process") };
-    Finding::ok_if(count > 1, "processors", found, cost, mend)
+    Finding::ok_if(count > 1, "processors", found, cost)
+        .hint("In containers, --cpus 2 gives two processors; a shell may take two of the machine's by:")
+        .mend("taskset -pc 0,1 $$")
 }
 
 /// The processor's features that obvia uses, and for what.
@@ -70,20 +71,27 @@ fn features(host: &Host) -> Finding {
     }
     let slow = lacks.iter().map(|(_, what)| *what).collect::<Vec<_>>().join(" and ");
     let cost = format!("These take longer: {slow}.");
-    Finding::limited("processor features", format!("no {}", names(&lacks)), &cost, "qemu-system-x86_64 -cpu host ...")
+    Finding::limited("processor features", format!("no {}", names(&lacks)), cost)
+        .hint("A virtual machine gets the features of its host's processors by QEMU's option -cpu host.")
 }
 
 /// The sources of time that processes read without a system call.
 const CLOCKS: [&str; 3] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page"];
 
 fn clock(host: &Host) -> Finding {
-    let source = host.text("sys/devices/system/clocksource/clocksource0/current_clocksource");
+    let folder = "sys/devices/system/clocksource/clocksource0";
+    let source = host.text(&format!("{folder}/current_clocksource"));
     let cost = "Reading the time takes a system call, and calls with a deadline read it.";
-    let mend = "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource";
     if source.is_empty() {
-        return Finding::limited("clock", "unknown: /sys is not readable", cost, "mount -t sysfs sysfs /sys");
+        return Finding::limited("clock", "unknown: /sys is not readable", cost).mend("sudo mount -t sysfs sysfs /sys");
     }
-    Finding::ok_if(CLOCKS.contains(&source.as_str()), "clock", source, cost, mend)
+    let available = host.text(&format!("{folder}/available_clocksource"));
+    let faster = CLOCKS.into_iter().find(|clock| available.split_whitespace().any(|other| other == *clock));
+    let finding = Finding::ok_if(CLOCKS.contains(&source.as_str()), "clock", source, cost);
+    match faster {
+        Some(clock) => finding.mend(format!("echo {clock} | sudo tee /{folder}/current_clocksource")),
+        None => finding.hint("The kernel offers no other clock for this processor."),
+    }
 }
 
 fn virtualisation(host: &Host) -> Finding {
@@ -94,7 +102,8 @@ fn virtualisation(host: &Host) -> Finding {
     let found = if maker.is_empty() { "yes".to_owned() } else { format!("yes, by {maker}") };
     let cost = "Waking a process that sleeps takes an interrupt through the hypervisor: tens of microseconds. Polling \
                 processes are not affected.";
-    Finding::limited("virtual machine", found, cost, "in programs: obvia::set_waiting(obvia::Waiting::Poll)")
+    Finding::limited("virtual machine", found, cost)
+        .hint("Programs in Rust poll after obvia::set_waiting(obvia::Waiting::Poll).")
 }
 
 /// The limits below which findings are limited.
@@ -107,24 +116,25 @@ const BUFFER_MIN: u64 = 4 << 20;
 fn open_files(host: &Host) -> Finding {
     let Some((soft, hard)) = host.limit("Max open files") else {
         let cost = "Connections take descriptors.";
-        return Finding::limited("open files", "unknown: /proc is not readable", cost, "mount -t proc proc /proc");
+        return Finding::limited("open files", "unknown: /proc is not readable", cost)
+            .mend("sudo mount -t proc proc /proc");
     };
     let most = |number: u64| if number == u64::MAX { "unlimited".to_owned() } else { number.to_string() };
     let cost = "Each connection takes a descriptor, so a server has fewer connections than that.";
     let mend = if hard >= FILES_MIN {
-        format!("ulimit -n {} (in systemd: LimitNOFILE=)", most(hard.min(1 << 20)))
+        format!("ulimit -n {}", hard.min(1 << 20))
     } else {
         "sudo prlimit --pid $$ --nofile=65536:65536".to_owned()
     };
     let found = format!("{}, at most {}", most(soft), most(hard));
-    Finding::ok_if(soft >= FILES_MIN, "open files", found, cost, &mend)
+    Finding::ok_if(soft >= FILES_MIN, "open files", found, cost).mend(mend).hint("Units of systemd have LimitNOFILE=.")
 }
 
 fn mappings(host: &Host) -> Finding {
     let most = host.number("proc/sys/vm/max_map_count").unwrap_or(0);
     let cost = "Each connection through shared memory takes two mappings, and each shared array one.";
-    let mend = "sysctl -w vm.max_map_count=262144";
-    Finding::ok_if(most >= MAPPINGS_MIN, "mappings", format!("{most} for each process"), cost, mend)
+    Finding::ok_if(most >= MAPPINGS_MIN, "mappings", format!("{most} for each process"), cost)
+        .mend("sudo sysctl -w vm.max_map_count=262144")
 }
 
 /// The number of CAP_IPC_LOCK, and of CAP_NET_ADMIN.
@@ -137,26 +147,29 @@ fn locked_memory(host: &Host) -> Finding {
     }
     let (soft, _) = host.limit("Max locked memory").unwrap_or_default();
     let cost = "AF_XDP and RDMA adapters lock the memory of their queues. Shared memory needs none.";
-    let mend = "sudo prlimit --pid $$ --memlock=unlimited:unlimited (in systemd: LimitMEMLOCK=)";
-    Finding::ok_if(soft >= LOCKED_MIN, "locked memory", bytes(soft), cost, mend)
+    Finding::ok_if(soft >= LOCKED_MIN, "locked memory", bytes(soft), cost)
+        .mend("sudo prlimit --pid $$ --memlock=unlimited:unlimited")
+        .hint("Units of systemd have LimitMEMLOCK=.")
 }
 
 fn shared_memory(host: &Host) -> Finding {
     let path = host.path("dev/shm");
     let cost = "libfabric's provider shm keeps 16 MiB there for each endpoint. obvia's own segments have no files, and \
                 need no space there.";
-    let mend = "mount -o remount,size=1G /dev/shm (in containers: --shm-size 1g)";
     let Ok(found) = rustix::fs::statvfs(&path) else {
-        return Finding::limited("/dev/shm", "there is none", cost, "mount -t tmpfs -o mode=1777 tmpfs /dev/shm");
+        return Finding::limited("/dev/shm", "there is none", cost)
+            .mend("sudo mkdir -p /dev/shm && sudo mount -t tmpfs -o mode=1777 tmpfs /dev/shm");
     };
     let access = rustix::fs::access(&path, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK);
     let free = found.f_bavail.saturating_mul(found.f_frsize);
     let size = found.f_blocks.saturating_mul(found.f_frsize);
     let text = format!("{} free of {}", bytes(free), bytes(size));
     if access.is_err() {
-        return Finding::limited("/dev/shm", format!("not writable; {text}"), cost, "chmod 1777 /dev/shm");
+        return Finding::limited("/dev/shm", format!("not writable; {text}"), cost).mend("sudo chmod 1777 /dev/shm");
     }
-    Finding::ok_if(free >= SHARED_MIN, "/dev/shm", text, cost, mend)
+    Finding::ok_if(free >= SHARED_MIN, "/dev/shm", text, cost)
+        .mend("sudo mount -o remount,size=1G /dev/shm")
+        .hint("Containers have --shm-size 1g.")
 }
 
 fn huge_pages(host: &Host) -> Finding {
@@ -165,7 +178,7 @@ fn huge_pages(host: &Host) -> Finding {
     let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or("never", |(chosen, _)| chosen);
     let cost = "Shared memory has pages of 4 KiB. Only programs that go through many MiB of it notice.";
     let is_ok = ["always", "within_size", "force"].contains(&chosen);
-    Finding::ok_if(is_ok, "huge pages", chosen, cost, &format!("echo within_size > /{file}"))
+    Finding::ok_if(is_ok, "huge pages", chosen, cost).mend(format!("echo within_size | sudo tee /{file}"))
 }
 
 fn socket_buffers(host: &Host) -> Finding {
@@ -174,8 +187,8 @@ fn socket_buffers(host: &Host) -> Finding {
     }
     let most = host.number("proc/sys/net/core/rmem_max").unwrap_or(0);
     let cost = "ncacn_vi_udp asks for 4 MiB. With less, bulk data over networks is slower.";
-    let mend = "sysctl -w net.core.rmem_max=4194304 net.core.wmem_max=4194304";
-    Finding::ok_if(most >= BUFFER_MIN, "socket buffers", format!("at most {}", bytes(most)), cost, mend)
+    Finding::ok_if(most >= BUFFER_MIN, "socket buffers", format!("at most {}", bytes(most)), cost)
+        .mend("sudo sysctl -w net.core.rmem_max=4194304 net.core.wmem_max=4194304")
 }
 
 fn rdma(host: &Host) -> Finding {
@@ -183,7 +196,8 @@ fn rdma(host: &Host) -> Finding {
     let names: Vec<_> = devices.iter().filter_map(|path| path.file_name()?.to_str()).collect();
     if names.is_empty() {
         let cost = "libfabric's provider verbs has no adapter. Other transports need none.";
-        return Finding::missing("RDMA adapters", "none", cost, "rdma link add rxe0 type rxe netdev eth0");
+        return Finding::missing("RDMA adapters", "none", cost)
+            .hint("For trials, rdma-link(8) makes an adapter of type rxe from a network interface.");
     }
     Finding::ok("RDMA adapters", names.join(", "))
 }
@@ -241,6 +255,10 @@ mod tests {
         assert_eq!(with(virtualisation, "fpu hypervisor").0, State::Limited);
         assert_eq!(with(virtualisation, "fpu").0, State::Ok);
         let source = "sys/devices/system/clocksource/clocksource0/current_clocksource";
+        let clocks =
+            [(source, "hpet\n"), ("sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc hpet")];
+        let lines = clock(&Fake::new(&clocks).1).lines();
+        assert!(lines.iter().any(|line| line.contains("-> echo tsc | sudo tee /sys/")), "{lines:?}");
         assert_eq!(["tsc\n", "hpet\n"].map(|text| found(clock, &[(source, text)]).0), [State::Ok, State::Limited]);
         let pages = "sys/kernel/mm/transparent_hugepage/shmem_enabled";
         assert_eq!(

@@ -1,7 +1,7 @@
 //! The tools that build programs in each language.
 
 use super::finding::Finding;
-use super::host::{Host, shown};
+use super::host::{Host, shown, version_of};
 use crate::wizard::origin::Origin;
 use std::path::{Path, PathBuf};
 
@@ -9,30 +9,48 @@ use std::path::{Path, PathBuf};
 pub(super) const CHECKS: &[fn(&Host) -> Finding] = &[cargo, c_compiler, cpp_compiler, cmake, package, jdk, maven];
 
 /// Looks for one of several programs.
-fn program(host: &Host, subject: &str, names: &[&str], cost: &str, mend: &str) -> Finding {
+fn program(host: &Host, subject: &str, names: &[&str], cost: &str) -> Finding {
     match host.program(names) {
         Some(path) => Finding::ok(subject, shown(path)),
-        None => Finding::missing(subject, format!("no {} in PATH", names.join(", ")), cost, mend),
+        None => Finding::missing(subject, format!("no {} in PATH", names.join(", ")), cost),
+    }
+}
+
+/// Looks for a program, and asks it for its version.
+fn versioned(host: &Host, subject: &str, name: &str, least: (u32, u32), cost: &str) -> Finding {
+    let Some(path) = host.program(&[name]) else { return program(host, subject, &[name], cost) };
+    let shown = shown(&path);
+    match version_of(&path) {
+        Some((major, minor)) if (major, minor) < least => {
+            Finding::missing(subject, format!("{major}.{minor}, {shown}"), cost)
+        }
+        Some((major, minor)) => Finding::ok(subject, format!("{major}.{minor}, {shown}")),
+        None => Finding::missing(subject, format!("{shown} does not print its version"), cost),
     }
 }
 
 fn cargo(host: &Host) -> Finding {
-    let mend = "apt install rustup && rustup default stable";
-    program(host, "Rust", &["cargo"], "Programs in Rust need cargo, with Rust 1.95 or newer.", mend)
+    let cost = "Programs in Rust need cargo, with Rust 1.95 or newer.";
+    let finding = versioned(host, "Rust", "cargo", (1, 95), cost);
+    match host.program(&["rustup"]) {
+        Some(_) => finding.mend("rustup update stable && rustup default stable"),
+        None => finding.mend("sudo apt install rustup && rustup default stable"),
+    }
 }
 
 fn c_compiler(host: &Host) -> Finding {
     let cost = "Programs in C need a compiler, and Rust links by it.";
-    program(host, "C compiler", &["cc", "gcc", "clang"], cost, "apt install gcc")
+    program(host, "C compiler", &["cc", "gcc", "clang"], cost).mend("sudo apt install gcc")
 }
 
 fn cpp_compiler(host: &Host) -> Finding {
-    program(host, "C++ compiler", &["c++", "g++", "clang++"], "Programs in C++ need a compiler.", "apt install g++")
+    program(host, "C++ compiler", &["c++", "g++", "clang++"], "Programs in C++ need a compiler.")
+        .mend("sudo apt install g++")
 }
 
 fn cmake(host: &Host) -> Finding {
     let cost = "Projects in C and C++ are built by CMake 3.16 or later.";
-    program(host, "CMake", &["cmake"], cost, "apt install cmake")
+    versioned(host, "CMake", "cmake", (3, 16), cost).mend("sudo apt install cmake")
 }
 
 /// Looks for the package that `find_package(obvia)` finds.
@@ -50,7 +68,9 @@ fn package(host: &Host) -> Finding {
             let cost = "Programs in C and C++ find no library libobvia.";
             let mend = "cmake -S . -B build && cmake --build build && cmake --install build --prefix ~/obvia && export \
                         CMAKE_PREFIX_PATH=~/obvia";
-            Finding::missing(subject, "not in CMAKE_PREFIX_PATH, /usr/local or /usr", cost, mend)
+            Finding::missing(subject, "not in CMAKE_PREFIX_PATH, /usr/local or /usr", cost)
+                .mend(mend)
+                .hint("In the folder of the checkout:")
         }
     }
 }
@@ -73,10 +93,10 @@ fn jdk(host: &Host) -> Finding {
     let found = version.map_or_else(|| format!("none by {by}"), |version| format!("{version} by {by}"));
     let is_new = |home: &PathBuf| self::version(home).is_some_and(|version| version >= JDK);
     match host.entries("usr/lib/jvm").into_iter().find(is_new) {
-        Some(home) => Finding::limited(subject, found, cost, format!("export JAVA_HOME={}", home.display())),
+        Some(home) => Finding::limited(subject, found, cost).mend(format!("export JAVA_HOME='{}'", home.display())),
         None => {
             let found = format!("{found}, none in /usr/lib/jvm");
-            Finding::missing(subject, found, cost, "apt install openjdk-25-jdk-headless")
+            Finding::missing(subject, found, cost).mend("sudo apt install openjdk-25-jdk-headless")
         }
     }
 }
@@ -97,14 +117,16 @@ fn version(home: &Path) -> Option<u32> {
 }
 
 fn maven(host: &Host) -> Finding {
-    program(host, "Maven", &["mvn"], "Projects in Java are built by Maven 3.8 or newer.", "apt install maven")
+    let cost = "Projects in Java are built by Maven 3.8 or newer.";
+    versioned(host, "Maven", "mvn", (3, 8), cost).mend("sudo apt install maven")
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::finding::State;
     use super::super::host::tests::Fake;
-    use super::{CHECKS, jdk};
+    use super::{CHECKS, jdk, versioned};
+    use std::process::Command;
 
     #[test]
     fn a_new_jdk_beside_the_used_one_is_named() {
@@ -119,10 +141,37 @@ mod tests {
         let Fake(folder, host) = &Fake::new(&files);
         let finding = jdk(host);
         assert_eq!(finding.state, State::Limited);
-        let mend = format!("-> export JAVA_HOME={}", folder.join("usr/lib/jvm/b").display());
+        let mend = format!("-> export JAVA_HOME='{}'", folder.join("usr/lib/jvm/b").display());
         assert!(finding.lines().iter().any(|line| line.ends_with(&mend)), "{:?}", finding.lines());
         let old = Fake::new(&files[..2]);
         assert_eq!(jdk(&old.1).state, State::Missing);
+    }
+
+    #[test]
+    fn tools_of_old_versions_and_files_that_cannot_run_are_missing() {
+        let print = |text: &str| format!("#!/bin/sh\necho '{text}'\n");
+        let texts = ["x 1.94.9", "x 1.95", "x 2.0.1", "x"].map(print);
+        let names = ["old", "least", "new", "silent"];
+        let paths = names.map(|name| format!("bin/{name}"));
+        let mut files: Vec<_> = paths.iter().map(String::as_str).zip(texts.iter().map(String::as_str)).collect();
+        files.push(("bin/text", "2.0"));
+        let Fake(folder, host) = &mut Fake::new(&files);
+        // Another process writes the programs: a file that this process writes may be open in a
+        // child of another test, and then cannot be executed.
+        let programs = folder.join("programs");
+        std::fs::create_dir(&programs).unwrap();
+        for name in names {
+            let mut install = Command::new("install");
+            install.args(["-m", "755"]).arg(folder.join("bin").join(name)).arg(programs.join(name));
+            assert!(install.status().unwrap().success());
+        }
+        std::fs::copy(folder.join("bin/text"), programs.join("text")).unwrap();
+        host.set_path(programs);
+        let state = |name: &str| versioned(host, "x", name, (1, 95), "").state;
+        assert_eq!(
+            ["old", "least", "new", "silent", "text", "none"].map(state),
+            [State::Missing, State::Ok, State::Ok, State::Missing, State::Missing, State::Missing]
+        );
     }
 
     #[test]

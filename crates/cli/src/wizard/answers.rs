@@ -5,6 +5,7 @@ use super::names;
 use super::origin::Origin;
 use super::questions::{Asking, Question};
 use super::{Arguments, Language, Transport};
+use crate::exit;
 use anyhow::bail;
 use clap::ValueEnum;
 use obvia_idl::emit::component::Component;
@@ -49,6 +50,9 @@ impl Answers {
 pub(super) fn answers(arguments: &Arguments, asking: &mut Asking) -> anyhow::Result<Answers> {
     let idl = idl(arguments, asking)?;
     let language = language(arguments, asking, &idl)?;
+    if language == Language::Cpp {
+        names::check_header(&idl.stem()).map_err(exit::usage)?;
+    }
     let interface = interface(arguments, asking, &idl)?;
     let proposal = names::class(language, idl.model(), interface);
     let question = optional("--class", "What is the object's class called", &proposal);

@@ -19,6 +19,22 @@ const TAKEN: [&str; 12] = [
     "tests",
     "windows_core",
 ];
+/// Headers of C, POSIX and Linux that programs and other headers include by these names. A
+/// generated header of the same name would hide them.
+const SYSTEM_HEADERS: &str = "\
+    aio aliases alloca ar argp argz assert byteswap complex cpio crypt ctype dirent dlfcn elf endian envz err errno \
+    error execinfo fcntl features fenv float fmtmsg fnmatch fstab fts ftw gconv getopt glob gnu-versions grp gshadow \
+    iconv ifaddrs inttypes iso646 langinfo lastlog libgen libintl limits link locale malloc math mcheck memory mntent \
+    monetary mqueue netdb nl_types nss obstack paths poll printf proc_service pthread pty pwd re_comp regex regexp \
+    resolv sched search semaphore setjmp sgtty shadow signal spawn stab stdalign stdarg stdatomic stdbit stdbool \
+    stdc-predef stdckdint stddef stdint stdio stdio_ext stdlib stdnoreturn string strings stropts syscall sysexits \
+    syslog tar termio termios tgmath thread_db threads time ttyent uchar ucontext ulimit unistd utime utmp utmpx \
+    wait wchar wctype wordexp";
+/// Headers of obvia beside those that begin with `obvia`, and the headers of Windows that programs
+/// expect.
+const OWN_HEADERS: &str =
+    "guiddef oaidl objbase objidl ocidl ole2 oleauto rpc rpcndr unknwn windows winerror wtypes wtypesbase";
+
 /// Names of Rust's prelude, which generated declarations use.
 const PRELUDE: [&str; 12] =
     ["Box", "Clone", "Default", "Err", "None", "Ok", "Option", "Result", "Some", "String", "Vec", "ToString"];
@@ -38,6 +54,19 @@ pub(super) fn check_project(name: &str) -> Result<(), String> {
     } else {
         Ok(())
     }
+}
+
+/// Checks the name of an IDL file for C and C++, whose header is called after it.
+pub(super) fn check_header(stem: &str) -> Result<(), String> {
+    let is_in = |list: &str| list.split_whitespace().any(|name| name == stem);
+    let owner = if is_in(SYSTEM_HEADERS) {
+        "the system"
+    } else if is_in(OWN_HEADERS) || stem.starts_with("obvia") {
+        "obvia"
+    } else {
+        return Ok(());
+    };
+    Err(format!("`{stem}` cannot be the name of an IDL file for C and C++: its header would hide {stem}.h of {owner}"))
 }
 
 /// Proposes a project's name from an IDL file's name.

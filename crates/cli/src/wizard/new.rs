@@ -16,8 +16,8 @@ Examples:
   obvia new greeter --language rust --obvia ~/src/obvia
   obvia new greeter --language java --output ~/src/greeter
 
-The projects of all languages have the same interface, with a call back to the client. Each client works with each
-server whose project has the same IDL file. `obvia wizard` writes a project for an IDL file that you have.")]
+The projects of all languages have the same interface, with a call back to the client. Each project has UUIDs of its
+own; to call a server of another project, copy that project's IDL file. `obvia wizard` writes a project for an IDL file that you have.")]
 pub(crate) struct Arguments {
     /// The name of the project, under which its object is exported
     name: String,
@@ -53,6 +53,12 @@ enum Language {
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let name = &arguments.name;
     let idl = Idl::begin(name).map_err(|error| exit::usage(format!("{error:#}")))?;
+    if matches!(arguments.language, Language::C | Language::Cpp) {
+        names::check_header(name).map_err(exit::usage)?;
+    }
+    if arguments.language == Language::C && name == "component" {
+        return Err(exit::usage("a project in C cannot be called `component`, because its object's header is"));
+    }
     // The last interface of the file is the object's; the first is that of its watchers.
     let interface = *idl.interfaces().last().ok_or_else(|| exit::usage("the new IDL file has no interface"))?;
     // The wizard's names for C++ are names in C and Java, too.

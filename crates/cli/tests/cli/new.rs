@@ -71,6 +71,12 @@ fn wrong_names_and_places_of_new_projects_are_usage_errors() {
         (&["File Server", "-l", "rust"][..], "is not a valid name of a project"),
         (&["test", "-l", "c"], "because the name is reserved"),
         (&["native", "-l", "java"], "a project in Java cannot be called `native`"),
+        (&["java", "-l", "java"], "a project in Java cannot be called `java`"),
+        (&["string", "-l", "c"], "its header would hide string.h of the system"),
+        (&["pthread", "-l", "cpp"], "its header would hide pthread.h of the system"),
+        (&["spawn", "-l", "c"], "its header would hide spawn.h of the system"),
+        (&["unknwn", "-l", "c"], "its header would hide unknwn.h of obvia"),
+        (&["component", "-l", "c"], "a project in C cannot be called `component`"),
         (&["calc"], "--language"),
     ] {
         let more = ["-o", output.to_str().unwrap()];

@@ -1,8 +1,10 @@
 //! Tests of `obvia top` as users run it.
 
 use crate::exits::listening;
-use crate::running::{Directory, Server};
+use crate::running::{Directory, Server, calc_server};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -63,6 +65,41 @@ fn connections_are_not_listed_for_clients_of_networks() {
         let refused = obvia::connections(&server.line()).unwrap_err();
         assert_eq!(refused.code(), obvia::code::E_ACCESSDENIED, "{refused}");
     }
+}
+
+#[test]
+fn top_ends_with_the_reader_of_its_output() {
+    let server = Server::calc();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_obvia"));
+    command.args(["top", "--interval", "0.05"]).env("OBVIA_RUNTIME_DIR", server.directory.path());
+    let mut top = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    BufReader::new(top.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    assert!(first.starts_with("SERVER"), "{first}");
+    ground::until("the command ends", || top.try_wait().unwrap().is_some());
+    assert_eq!(top.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_stopped_server_does_not_delay_the_others() {
+    let server = Server::calc();
+    let (stopped, calc) = (Instant::now(), server.pid());
+    let mut command = Command::new(calc_server());
+    command.arg("other").env("OBVIA_RUNTIME_DIR", server.directory.path()).stdout(Stdio::piped());
+    let mut other = command.spawn().unwrap();
+    let mut line = String::new();
+    let mut output = BufReader::new(other.stdout.take().unwrap());
+    while !line.starts_with("serving") {
+        line.clear();
+        assert_ne!(output.read_line(&mut line).unwrap(), 0);
+    }
+    kill_process(Pid::from_child(&other), Signal::STOP).unwrap();
+    let report = server.obvia(&["top", "--once", "--json", "--interval", "0.1"]).json();
+    other.kill().unwrap();
+    other.wait().unwrap();
+    let of = |pid: u32| report.as_array().unwrap().iter().find(|one| one["pid"] == pid).unwrap();
+    assert!(of(calc)["error"].is_null() && of(other.id())["error"].is_string(), "{report}");
+    assert!(stopped.elapsed() < Duration::from_secs(9), "two looks of at most a second for each server");
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::types::registry::Remote;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
 use obvia_via::Deadline;
+use obvia_via::provider::shm::Entry;
 use std::time::Duration;
 use windows_core::{GUID, Interface};
 
@@ -39,6 +40,21 @@ pub struct Listed {
     pub over: Option<String>,
 }
 
+/// Returns the names that the processes of this user export, each with the id of the process, where
+/// it is known. No process is asked.
+///
+/// # Errors
+///
+/// If the directory of names cannot be read.
+pub fn names() -> Result<Vec<(String, Option<u32>)>> {
+    Ok(entries(process::runtime()?)?.map(|entry| (entry.name, entry.pid)).collect())
+}
+
+fn entries(runtime: &Runtime) -> Result<impl Iterator<Item = Entry>> {
+    let is_for_users = |entry: &Entry| !entry.name.starts_with("oxid-") && !scm::is_own_name(&entry.name);
+    Ok(runtime.directory().list()?.into_iter().filter(is_for_users))
+}
+
 /// Returns the names that the processes of this user export.
 ///
 /// # Errors
@@ -47,10 +63,7 @@ pub struct Listed {
 /// interface.
 pub fn list() -> Result<Vec<Listed>> {
     let runtime = process::runtime()?;
-    let entries = runtime.directory().list()?;
-    let is_for_users = |name: &str| !name.starts_with("oxid-") && !scm::is_own_name(name);
-    let names = entries.into_iter().filter(|entry| is_for_users(&entry.name));
-    Ok(names
+    Ok(entries(runtime)?
         .map(|entry| {
             // A process that does not answer must leave time for the others.
             let limit = deadline::of_thread().start().remaining().min(ANSWER);
@@ -100,22 +113,35 @@ fn ask(runtime: &'static Runtime, name: &str) -> Result<Vec<Listed>> {
     Ok(listed.collect())
 }
 
+/// The connections of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connections {
+    /// The number of all connections.
+    pub total: u64,
+    /// The newest connections, at most 4096, in the order of their numbers.
+    pub newest: Vec<Connected>,
+}
+
 /// A connection of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connected {
-    /// The client's process, where it is one of the server's host.
+    /// The number of the connection. A later connection has a greater number.
+    pub number: u64,
+    /// The client's process, where it is one of the server's host and the server's PID namespace.
     pub pid: Option<u32>,
-    /// The user of that process.
+    /// The user of that process, where the kernel knows it.
     pub uid: Option<u32>,
     /// The client's host, where it is another one.
     pub host: Option<String>,
-    /// The least number of messages that the server has processed for the client, modulo 2^32:
-    /// calls, and the runtimes' own messages.
+    /// Whether the client is this process.
+    pub is_own: bool,
+    /// The server has processed at least this many messages for the client, modulo 2^32: calls, and
+    /// the runtimes' own messages.
     pub messages: u32,
 }
 
-/// Returns the connections of the process that exports a name, at most 4096, among them one of this
-/// process.
+/// Returns the connections of the process that exports a name, among them one of this process.
+/// Clients that have neither introduced themselves nor made a permitted call are left out.
 ///
 /// A server counts nothing for this: the numbers are those that its connections have anyway.
 ///
@@ -123,20 +149,24 @@ pub struct Connected {
 ///
 /// As [`crate::connect`]; E_ACCESSDENIED where the server belongs to another user; another error
 /// where the server is of an earlier version or in Java, and has no such list.
-pub fn connections(name: &str) -> Result<Vec<Connected>> {
+pub fn connections(name: &str) -> Result<Connections> {
     let runtime = process::runtime()?;
     let text = deadline::for_all_steps(|| own_target::connections(&*runtime.link_at(name)?))?;
-    Ok(text.lines().filter_map(parse_connected).collect())
+    let mut lines = text.lines();
+    let total = lines.next().and_then(|line| line.parse().ok()).ok_or(code::RPC_E_INVALID_DATA)?;
+    Ok(Connections { total, newest: lines.filter_map(parse_connected).collect() })
 }
 
 /// Parses a line of a server's connections; `None` for a malformed line.
 fn parse_connected(line: &str) -> Option<Connected> {
     let mut words = line.split('\t');
-    let (pid, uid, host) = (words.next()?, words.next()?, words.next()?);
+    let (number, pid, uid, host, is_own) = (words.next()?, words.next()?, words.next()?, words.next()?, words.next()?);
     Some(Connected {
+        number: number.parse().ok()?,
         pid: pid.parse().ok(),
         uid: uid.parse().ok(),
         host: Some(host.to_owned()).filter(|host| !host.is_empty()),
+        is_own: is_own == "1",
         messages: words.next()?.parse().ok()?,
     })
 }

@@ -409,7 +409,7 @@ impl Link {
     pub(crate) fn place(&self) -> Place {
         // The bindings say nothing about a process that the kernel has identified.
         let ways = if let Peer::Host(_) = self.peer { self.ways() } else { Vec::new() };
-        Place::of([&Origin::of(&self.peer)], self.local()).reached_by(ways)
+        Place::of([(&Origin::of(&self.peer), self.local())]).reached_by(ways)
     }
 
     /// Returns the client that this process has found last at [`Self::place`].

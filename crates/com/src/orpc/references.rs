@@ -30,10 +30,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 use windows_core::GUID;
 
+mod merged;
+mod share;
 #[cfg(test)]
 mod tests;
 mod values;
 
+use merged::Merged;
+use share::{Share, share};
 pub(crate) use values::is_older;
 pub use values::{Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, Refs};
 
@@ -74,17 +78,6 @@ struct Set {
     pinged: Instant,
 }
 
-/// The entries of one client.
-#[derive(Debug, Default)]
-struct Share {
-    ipids: HashSet<GUID>,
-    sets: HashSet<u64>,
-    /// The number of objects in its sets.
-    pinged: usize,
-    /// The client that passed the first references on to this one, which is not connected yet.
-    giver: Option<Client>,
-}
-
 /// The tables.
 #[derive(Debug)]
 pub struct References {
@@ -96,6 +89,7 @@ pub struct References {
     /// The number of shares by giver.
     // Invariant: no number is 0.
     given: HashMap<Client, usize>,
+    merged: Merged,
     /// The objects without pings, in the order of their expiry.
     waiting: BTreeSet<(Instant, u64)>,
     /// The sets, in the order of their expiry.
@@ -113,6 +107,7 @@ impl References {
             sets: HashMap::new(),
             shares: HashMap::new(),
             given: HashMap::new(),
+            merged: Merged::default(),
             waiting: BTreeSet::new(),
             quiet: BTreeSet::new(),
             pinging,
@@ -215,7 +210,9 @@ impl References {
     /// Performs RemRelease of one interface pointer (3.1.1.5.6.1.3). References that the client
     /// does not have are ignored.
     pub fn release(&mut self, ipid: &GUID, client: Client, refs: Refs) -> Option<Dropped> {
-        let held = self.pointers.get_mut(ipid)?.holders.get_mut(&client)?;
+        let holders = &mut self.pointers.get_mut(ipid)?.holders;
+        let client = if holders.contains_key(&client) { client } else { self.merged.heir(client)? };
+        let held = holders.get_mut(&client)?;
         *held = held.minus(refs);
         if held.is_none() { self.drop_held(*ipid, client) } else { None }
     }
@@ -223,12 +220,18 @@ impl References {
     /// Moves all references of a client to another one, which has turned out to be the same
     /// process. Returns false, and moves none, if the other client would have too many then.
     pub fn merge(&mut self, from: Client, to: Client, now: Instant) -> bool {
-        let ipids = |client| self.shares.get(&client).map(|share: &Share| share.ipids.clone()).unwrap_or_default();
-        let (moved, held) = (ipids(from), ipids(to));
-        if moved.union(&held).count() > self.limits.interfaces_per_client {
+        if from == to {
+            return true;
+        }
+        let [moved, held] = [from, to].map(|client| self.shares.get(&client).map(|share| &share.ipids));
+        let is_new = |ipid: &&GUID| held.is_none_or(|held| !held.contains(*ipid));
+        let room = self.limits.interfaces_per_client.saturating_sub(held.map_or(0, HashSet::len));
+        if moved.into_iter().flatten().filter(is_new).nth(room).is_some() {
             return false;
         }
-        for ipid in moved.into_iter().filter(|_| from != to) {
+        self.merged.add(from, to);
+        let moved: Vec<_> = moved.into_iter().flatten().copied().collect();
+        for ipid in moved {
             let (Some(oid), held) = (self.oid(&ipid), self.held(&ipid, from)) else { continue };
             self.count(oid, ipid, to, held, now);
             self.drop_held(ipid, from);
@@ -239,6 +242,7 @@ impl References {
     /// Removes a client that is gone. Public references that it may have passed on to clients which
     /// ping the object stay until those pings end.
     pub fn drop_client(&mut self, client: Client, now: Instant) -> Vec<Dropped> {
+        self.merged.forget(client);
         let Some(share) = self.shares.get(&client) else { return Vec::new() };
         let (ipids, sets) = (share.ipids.clone(), share.sets.clone());
         sets.into_iter().for_each(|set| self.end_set(set, now));
@@ -487,15 +491,5 @@ impl References {
                 share.sets.remove(&id);
             });
         }
-    }
-}
-
-/// Returns the entries of a client, which are made if the client is new.
-fn share<'a>(shares: &'a mut HashMap<Client, Share>, limits: &Limits, client: Client) -> Result<&'a mut Share, Status> {
-    let count = shares.len();
-    match shares.entry(client) {
-        Entry::Occupied(entry) => Ok(entry.into_mut()),
-        Entry::Vacant(_) if count >= limits.clients => Err(OUT_OF_RESOURCES),
-        Entry::Vacant(entry) => Ok(entry.insert(Share::default())),
     }
 }

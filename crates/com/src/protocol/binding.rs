@@ -224,7 +224,11 @@ fn transfer_in(outcomes: &[Outcome]) -> Result<SyntaxId> {
         (_, LIMIT_EXCEEDED) => {
             (code::E_OUTOFMEMORY, "too many clients claim the identity of this process at the server")
         }
-        _ => (code::E_ACCESSDENIED, "the server could not check the identity of this process; try again later"),
+        _ => {
+            let text = "the server did not accept the identity of this process, because it could not check it or knows \
+                        this connection by another one; connect again";
+            (code::E_ACCESSDENIED, text)
+        }
     };
     Err(Error::new(code, text))
 }

@@ -4,12 +4,14 @@
 //! The server has sent its mark for the client over the earlier connection, and a key that belongs
 //! to the mark: see [`own_calls::mark`](super::own_calls::mark). It sends the key only over shared
 //! memory, encrypted, or to a client of its own host, because the key is all that the proof needs.
+//! A client behind a forwarder of TCP connections on the server's host seems to be one of that
+//! host, so the key crosses the network between the client and the forwarder.
+//!
 //! On the new connection the client asks the server for a challenge, a random number that is valid
 //! on this connection only. The proof is a code by the key of the challenge and of the place at
-//! which the client has reached the server. So a proof
-//! that was read on a network is not valid on another connection, and a server at another place
-//! cannot use a proof that it receives. The server answers with a code that shows that it knows the
-//! key, too.
+//! which the client has reached the server. So a proof that was read on a network is not valid on
+//! another connection, and a server at another place cannot use a proof that it receives. The
+//! server answers with a code that shows that it knows the key, too.
 
 use crate::types::identity::{endpoint_of, local_binding};
 use obvia_rpc::security::code_of;

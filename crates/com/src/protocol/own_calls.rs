@@ -55,7 +55,7 @@ pub(crate) const OP_CONTEXT: u16 = 25;
 /// Number 27 is a call between Java virtual machines alone.
 pub(crate) const OP_LISTED: u16 = 26;
 
-/// The opnum of a call that lists the connections of the server, for processes of its user.
+/// The opnum of a call that lists the newest connections of the server, for processes of its user.
 pub(crate) const OP_CONNECTIONS: u16 = 28;
 
 /// The greatest number of connections that one answer lists.

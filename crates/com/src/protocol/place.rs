@@ -104,11 +104,11 @@ impl Place {
         bytes.extend(hosts.as_bytes());
     }
 
-    /// Returns the place of a process whose connections have these origins. `local` is the address
-    /// at which the process reaches this one over a network.
-    pub(crate) fn of<'a>(origins: impl IntoIterator<Item = &'a Origin>, local: Option<&str>) -> Self {
+    /// Returns the place of a process whose connections have these origins, each with the address
+    /// at which they reach this process over a network.
+    pub(crate) fn of<'a>(sources: impl IntoIterator<Item = (&'a Origin, Option<&'a str>)>) -> Self {
         let mut place = Self::default();
-        for origin in origins {
+        for (origin, local) in sources {
             match origin {
                 Origin::Process(serial) => {
                     place.process = Some(*serial);

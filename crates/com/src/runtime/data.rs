@@ -156,7 +156,7 @@ impl Runtime {
         }
         // A listener on all addresses is represented by the host's name, unless the caller used
         // another name.
-        let local = server::caller().and_then(|caller| caller.local());
+        let local = server::caller().and_then(|caller| caller.local().map(str::to_owned));
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let leads_there = |binding: &StringBinding| {
             binding.protocol != ProtocolSequence::Lrpc || context != Context::DifferentMachine

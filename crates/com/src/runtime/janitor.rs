@@ -3,10 +3,8 @@
 
 use super::Runtime;
 use crate::client::link::{Link, RELEASE_TIMEOUT};
-use crate::orpc::ClientNumber;
 use crate::types::upkeep;
 use obvia_via::Deadline;
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -38,26 +36,13 @@ fn until_round(runtime: &Runtime) -> Option<Duration> {
     is_needed.then_some(ROUND)
 }
 
-/// Processes that have references but no connection, with the time at which the janitor first saw
-/// each without one. Such a process may have ended before it used the references.
-#[derive(Default)]
-struct Unconnected(HashMap<ClientNumber, Instant>);
-
-impl Unconnected {
-    /// Drops the references of processes that have been unconnected for too long.
-    fn collect(&mut self, runtime: &Runtime) {
-        let (now, exports, clients) = (Instant::now(), runtime.exports(), runtime.clients());
-        let patience = exports.patience();
-        let unconnected: HashSet<_> =
-            exports.processes().into_iter().filter(|number| !clients.keeps(*number, now)).collect();
-        self.0.retain(|number, _| unconnected.contains(number));
-        for number in unconnected {
-            if now.duration_since(*self.0.entry(number).or_insert(now)) >= patience {
-                drop(exports.drop_client(number));
-            }
-        }
-        clients.forget_expected(now, UNUSED, |number| exports.held_by(number) == 0);
-    }
+/// Drops the references of processes that have not connected in time, and may have ended before
+/// they used the references.
+fn drop_unconnected(runtime: &Runtime) {
+    let (now, exports, clients) = (Instant::now(), runtime.exports(), runtime.clients());
+    let holders = exports.processes();
+    drop(clients.expire_expected(&holders, now, exports.patience(), |number| exports.drop_client(number)));
+    clients.forget_expected(now, UNUSED, |number| exports.held_by(number) == 0);
 }
 
 /// Gives back the references that this process no longer holds, and then the references in calls
@@ -85,7 +70,7 @@ fn give_back(runtime: &Runtime, link: &Link) -> bool {
 /// so that the janitor must look again.
 ///
 /// The end of a process that was reached over a network is never proved. Its references expire as
-/// those of any process without a connection: see [`Unconnected`].
+/// those of any process without a connection: see [`drop_unconnected`].
 fn has_settled(runtime: &Runtime, link: &Link) -> bool {
     // A client of this process is gone only when its own connections end.
     let number = runtime.number_behind(link);
@@ -107,7 +92,7 @@ fn learn_marks(runtime: &Runtime) {
 
 /// The work of the janitor, which ends with the process.
 pub(crate) fn work() {
-    let (mut looked, mut is_done, mut unconnected) = (Instant::now(), true, Unconnected::default());
+    let (mut looked, mut is_done) = (Instant::now(), true);
     loop {
         let round = Runtime::current().map_or(Some(ROUND), until_round);
         let until_round = round.unwrap_or(Duration::MAX);
@@ -153,7 +138,7 @@ pub(crate) fn work() {
             has_ended || is_round && link.is_unused() && !link.is_dead()
         });
         if is_round {
-            unconnected.collect(runtime);
+            drop_unconnected(runtime);
             learn_marks(runtime);
             looked = Instant::now();
         }

@@ -10,8 +10,10 @@ use crate::protocol::own_calls::{
 };
 use crate::protocol::place::Place;
 use crate::runtime::{OwnCall, Runtime, response};
+use crate::server::connections::Progress;
 use crate::server::own_call::{answer, block, current_caller, frame, serve};
 use crate::types::error::{Error, code};
+use crate::types::identity::is_of_own_user;
 use crate::types::registry;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
@@ -81,13 +83,12 @@ fn serve_transfer(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Stat
         return answer(call, exports.add_to(target, caller.holder(), refs).map(|()| Vec::new()));
     }
     let giver = caller.origin();
-    let local = caller.local();
     let mut place = vec![0; frame.len() - 24];
     if place.len() > Place::LENGTH_MAX {
         return Err(Status::BAD_STUB_DATA);
     }
     frame.copy_to(24, &mut place).ok_or(Status::BAD_STUB_DATA)?;
-    let place = Place::read(&place).ok_or(Status::BAD_STUB_DATA)?.seen_by(&caller.peer, local.as_deref());
+    let place = Place::read(&place).ok_or(Status::BAD_STUB_DATA)?.seen_by(&caller.peer, caller.local());
     let outcome = clients.pass_on(to, &place, |number, is_connected| {
         let holder = Client::Process(number);
         if is_connected { exports.add_to(target, holder, refs) } else { exports.pass_on(target, (giver, holder), refs) }
@@ -150,32 +151,46 @@ fn serve_functions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Sta
     answer(call, Ok(caller.exporter.functions().list().into_bytes()))
 }
 
-/// Lists the connections: one per line, with the process and the user of a client of this host or
-/// else the client's host, and the number of messages, separated by tabs. Only processes of this
-/// user and of the superuser get the list.
+/// Lists the connections for processes of this user and of the superuser. The first line has the
+/// number of all connections. A line for each of the newest follows, with the connection's number,
+/// the process and the user of a client of this host, a client's other host, 1 if the caller is the
+/// client and 0 otherwise, and the number of messages, separated by tabs.
 fn serve_connections(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let caller = current_caller()?;
-    let own = rustix::process::geteuid().as_raw();
-    if !matches!(caller.peer, Peer::Process { uid, .. } if uid == own || uid == 0) {
+    if !is_of_own_user(&caller.peer) {
         return answer(call, Err(code::E_ACCESSDENIED.into()));
     }
-    let line = |(peer, count): (Peer, u32)| match peer {
-        Peer::Process { pid, uid, .. } => format!("{pid}\t{uid}\t\t{count}\n"),
-        Peer::Host(host) => format!("\t\t{host}\t{count}\n"),
-    };
-    let processed = caller.exporter.connections().processed();
-    let lines: String = processed.into_iter().take(CONNECTIONS_MAX).map(line).collect();
-    answer(call, Ok(lines.into_bytes()))
+    let (total, newest) = caller.exporter.connections().newest(CONNECTIONS_MAX);
+    let lines = newest.iter().map(|progress| connection_line(progress, &caller.peer));
+    let text: String = std::iter::once(format!("{total}\n")).chain(lines).collect();
+    answer(call, Ok(text.into_bytes()))
+}
+
+/// Returns the line of a connection. Ids that the kernel could not tell are left out.
+fn connection_line(progress: &Progress, asker: &Peer) -> String {
+    let Progress { number, peer, messages } = progress;
+    let is_own = u8::from(peer == asker);
+    match peer {
+        Peer::Process { pid, uid, .. } => {
+            let pid = if *pid == 0 { String::new() } else { pid.to_string() };
+            let uid = if *uid == Peer::NOBODY { String::new() } else { uid.to_string() };
+            format!("{number}\t{pid}\t{uid}\t\t{is_own}\t{messages}\n")
+        }
+        Peer::Host(host) => format!("{number}\t\t\t{host}\t{is_own}\t{messages}\n"),
+    }
 }
 
 fn serve_mark(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let caller = current_caller()?;
     let (clients, number) = (caller.exporter.clients(), caller.number.ok_or(Status::PROTOCOL_ERROR)?);
-    let mut mark = clients.mark_for(number).to_le_bytes().to_vec();
-    if caller.is_confidential() {
-        mark.extend(clients.mark_key_for(number).to_le_bytes());
-    }
-    answer(call, Ok(mark))
+    let outcome = (|| {
+        let mut mark = clients.mark_for(number)?.to_le_bytes().to_vec();
+        if caller.is_confidential() {
+            mark.extend(clients.mark_key_for(number)?.to_le_bytes());
+        }
+        Ok(mark)
+    })();
+    answer(call, outcome)
 }
 
 fn serve_regions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
@@ -195,4 +210,23 @@ fn serve_regions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Statu
         new => call.admit_region(new).map_err(Error::from),
     };
     answer(call, outcome.map(|()| Vec::new()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::connection_line;
+    use crate::server::connections::Progress;
+    use obvia_via::window::Peer;
+
+    #[test]
+    fn connections_are_the_askers_own_by_process_and_not_by_id() {
+        let process = |pid, uid, serial| Peer::Process { pid, uid, serial };
+        let asker = process(7, 1000, 70);
+        let line = |peer| connection_line(&Progress { number: 3, peer, messages: 9 }, &asker);
+        assert_eq!(line(process(7, 1000, 70)), "3\t7\t1000\t\t1\t9\n");
+        // A process of another PID namespace can have the same id.
+        assert_eq!(line(process(7, 1000, 71)), "3\t7\t1000\t\t0\t9\n");
+        assert_eq!(line(process(0, Peer::NOBODY, 5)), "3\t\t\t\t0\t9\n");
+        assert_eq!(line(Peer::Host("10.0.0.1".to_owned())), "3\t\t\t10.0.0.1\t0\t9\n");
+    }
 }

@@ -48,11 +48,9 @@ impl Runtime {
         self.serve()?;
         registry::register_module(info);
         let found = self.exports().add(object, info, client, REFS_PER_POINTER.into())?;
-        if let Client::Process(process) = client
-            && !self.is_there(client)
-        {
-            // The client's end has not dropped these references.
-            drop(self.exports().drop_client(process));
+        if !self.is_there(client) {
+            // Neither the client's end nor a client that follows it has to release these.
+            self.exports().release(client, [(found.target, REFS_PER_POINTER.into())]);
             return Err(gone());
         }
         Ok(ObjRef {

@@ -26,10 +26,7 @@ impl Runtime {
     pub(crate) fn bindings_of_caller(&self, caller: Option<&Caller>) -> Vec<StringBinding> {
         match caller.and_then(Caller::forwarding) {
             Some(forwarding) => self.network().bindings_like(&forwarding.heard),
-            None => {
-                let local = caller.and_then(Caller::local);
-                self.network().bindings(local.as_deref())
-            }
+            None => self.network().bindings(caller.and_then(Caller::local)),
         }
     }
 

@@ -154,6 +154,11 @@ impl AssociationClient {
         }
     }
 
+    /// Returns the host name by which the client reaches this process.
+    pub(crate) fn local(&self) -> Option<&str> {
+        self.local.as_deref()
+    }
+
     /// Whether the client has bound an interface.
     pub(crate) fn is_bound(&self) -> bool {
         self.is_bound.load(Ordering::Acquire)
@@ -250,7 +255,7 @@ impl AssociationClient {
         // own.
         let Some(client) = self.named() else { return Ok(()) };
         let principal = caller.map(|caller| &caller.principal);
-        if *client.is_proved.get_or_init(|| client.presence.prove(&self.peer, principal)) {
+        if *client.is_proved.get_or_init(|| client.presence.prove(&self.peer, self.local(), principal)) {
             return Ok(());
         }
         access::log_denial(&self.peer, Denial::Proof);

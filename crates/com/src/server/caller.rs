@@ -79,6 +79,8 @@ pub(crate) struct Caller {
     // Whether the client is no obvia process, so that its OXID is made up.
     is_foreign: bool,
     pub(crate) peer: Peer,
+    /// The host name by which the connection reaches this process.
+    local: Option<String>,
     maker: PrincipalSource,
     /// The facts from the SCM, where the SCM forwarded the call.
     forwarding: Option<Forwarding>,
@@ -109,13 +111,13 @@ impl Caller {
     pub(crate) fn new(
         exporter: &'static Exporter,
         Identity { oxid, number, is_foreign }: Identity,
-        peer: Peer,
+        (peer, local): (Peer, Option<String>),
         maker: PrincipalSource,
         alarm: Alarm,
         watch: Arc<Watch>,
     ) -> Self {
         let (entered, sent) = (AtomicUsize::new(0), Mutex::default());
-        Self { entered, exporter, oxid, number, is_foreign, peer, maker, forwarding: None, alarm, watch, sent }
+        Self { entered, exporter, oxid, number, is_foreign, peer, local, maker, forwarding: None, alarm, watch, sent }
     }
 
     /// Returns the caller that stands for the client whose call this caller, the SCM, forwards.
@@ -126,7 +128,7 @@ impl Caller {
         let maker = PrincipalSource::Connection(call.maker.clone());
         Arc::new(Self {
             forwarding: Some(Forwarding { heard }),
-            ..Self::new(self.exporter, client, peer, maker, alarm, watch)
+            ..Self::new(self.exporter, client, (peer, None), maker, alarm, watch)
         })
     }
 
@@ -146,7 +148,7 @@ impl Caller {
     /// live by pings.
     pub(crate) fn holder(&self) -> Client {
         let by_forwarding = || {
-            let place = Place::of([&Origin::of(&self.peer)], Some(&self.forwarding()?.heard.address));
+            let place = Place::of([(&Origin::of(&self.peer), Some(self.forwarding()?.heard.address.as_str()))]);
             self.exporter.clients().expect_named(self.oxid, &place)
         };
         let number = if self.is_foreign { None } else { self.number.or_else(by_forwarding) };
@@ -156,13 +158,13 @@ impl Caller {
     /// Whether the network cannot read the running method's response: the caller runs on this host,
     /// or the call is encrypted.
     pub(crate) fn is_confidential(&self) -> bool {
-        let is_here = Place::of([&Origin::of(&self.peer)], self.local().as_deref()).is_here();
+        let is_here = Place::of([(&Origin::of(&self.peer), self.local())]).is_here();
         is_here || self.authenticated().is_some_and(|maker| maker.level == Level::Privacy)
     }
 
-    /// Returns the host name by which the client reaches this process, if it has connected.
-    pub(crate) fn local(&self) -> Option<String> {
-        self.exporter.clients().local_to(self.number?)
+    /// Returns the host name by which the caller's connection reaches this process, if it has one.
+    pub(crate) fn local(&self) -> Option<&str> {
+        self.local.as_deref()
     }
 
     /// Returns the caller's host, or its process on this host, with the principal that has

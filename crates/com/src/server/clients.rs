@@ -5,19 +5,23 @@
 //! process of this host by its serial number, or another host. A further connection with the same
 //! OXID and the same origin belongs to the same client. A connection with the same OXID and another
 //! origin belongs to another client, unless the [proof of a mark](crate::protocol::mark_proof)
-//! shows that it comes from the same process. So a peer that only knows the OXID of a client cannot
+//! shows that it comes from the same process. A process of this host proves the mark once: the
+//! kernel vouches for its later connections. So a peer that only knows the OXID of a client cannot
 //! act for it.
 //!
 //! Each client has a [`ClientNumber`], under which its references and states are kept. A process
 //! that is given references before it connects is expected at a [`Place`], and has a number, too.
 //! The client that enters with the OXID from that place takes over the number. A client with the
 //! same OXID that enters from elsewhere has another number, and cannot release these references.
-//! Such a client may still be the expected process, at an address that this process does not know.
-//! The references are therefore kept at least until the last client with the OXID has left.
+//! The client from elsewhere may still be the expected process, at an address that this process
+//! does not know. The references are therefore kept at least until the last client with the OXID
+//! has left.
 //!
-//! A client is gone when its last connection ends in order. A client of this host is gone however
-//! its last connection ends. A broken network does not prove that a client is gone: its references
-//! and states are kept for as long as objects wait for pings (MS-DCOM 3.1.2.2).
+//! A connection is admitted when its principal has turned out to own the client, or at once where
+//! the kernel vouches for it. Until then it does not change a known client. A client is gone when
+//! its last admitted connection ends in order. A client of this host is gone however that
+//! connection ends. A broken network does not prove that a client is gone: its references and
+//! states are kept for as long as objects wait for pings (MS-DCOM 3.1.2.2).
 
 use super::entrance::Entrance;
 use super::group::GroupClient;
@@ -26,14 +30,15 @@ use crate::orpc::ClientNumber;
 use crate::protocol::own_calls;
 use crate::protocol::place::{FoundClient, Origin, Place};
 use crate::types::error::{Error, Result, code};
+use crate::types::identity;
 use obvia_rpc::co::{Group, Groups};
-use obvia_rpc::security::Principal;
+use obvia_rpc::security::{Principal, code_of};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
-use register::{Expected, Known, Lost, Register};
-use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use register::{Known, Lost, Register};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 mod register;
@@ -44,17 +49,13 @@ mod tests;
 /// it are not returned: the client drops them when this process ends.
 const TO_RETURN_MAX: usize = own_calls::RELEASES_MAX;
 
-/// The time for which references of an expected process are kept while clients at other places
-/// claim its OXID. One of them may be the process, at an address that this process does not know.
-const STRANGERS_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
-
 /// The clients of a process.
 #[derive(Default)]
 pub(crate) struct Clients {
     register: Mutex<Register>,
     groups: Groups<GroupClient>,
-    /// The keys of the hash that derives the marks of clients.
-    marks: RandomState,
+    /// The secret from which the marks of clients and their keys follow.
+    secret: OnceLock<[u8; 16]>,
     pub(super) waiting: Waiting,
     pub(super) entrance: Entrance,
 }
@@ -90,10 +91,9 @@ impl Clients {
         self.register.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a connection of a client. `oxid` returns the client's OXID and runs under the
-    /// register's lock, so that two calls cannot give a user of a group two numbers.
-    /// `merge` moves the references of one number to another one. It returns false, and moves none,
-    /// if they are too many.
+    /// Counts a connection of a client, which changes nothing else of a known client until the
+    /// connection is admitted. `oxid` returns the client's OXID and runs under the register's lock,
+    /// so that two calls cannot give a user of a group two numbers.
     ///
     /// # Errors
     ///
@@ -102,38 +102,58 @@ impl Clients {
         &self,
         oxid: impl FnOnce() -> std::result::Result<u64, Status>,
         arrival: &Arrival<'_>,
-        merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
     ) -> std::result::Result<Entered, Status> {
         let mut register = self.register();
         let oxid = oxid()?;
-        let number = register.enter(oxid, arrival, merge).map_err(|register::Full| Status::SERVER_TOO_BUSY)?;
+        let number = register.enter(oxid, arrival).map_err(|register::Full| Status::SERVER_TOO_BUSY)?;
         let Some(known) = register.known.get_mut(&number) else { return Err(Status::REMOTE_NO_MEMORY) };
         known.count += 1;
-        known.group = arrival.group.cloned();
-        let lost = known.lost.take();
-        let has_moved = arrival.local.is_some() && known.local.as_deref() != arrival.local;
-        if has_moved {
-            known.local = arrival.local.map(str::to_owned);
-        }
-        if let Some(Lost { since, .. }) = lost {
-            register.lost.remove(&(since, number));
-        }
-        if has_moved || lost.is_some() {
-            register.changes += 1;
-        }
         Ok(Entered { oxid, number })
+    }
+
+    /// Admits a connection that has entered, unless that is done. `merge` moves the references of
+    /// one number to another one. It returns false, and moves none, if they are too many.
+    pub(super) fn admit(
+        &self,
+        number: ClientNumber,
+        arrival: &Arrival<'_>,
+        is_admitted: &AtomicBool,
+        merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
+    ) {
+        let mut register = self.register();
+        if !is_admitted.swap(true, Ordering::Relaxed) {
+            register.admit(number, arrival, merge);
+        }
     }
 
     /// Returns the mark of a client: the number by which the client recognises this process on all
     /// links. No other client gets it.
-    pub(crate) fn mark_for(&self, number: ClientNumber) -> u64 {
-        self.marks.hash_one(number)
+    ///
+    /// # Errors
+    ///
+    /// When there are no random numbers.
+    pub(crate) fn mark_for(&self, number: ClientNumber) -> Result<u64> {
+        self.code_for(number, b"mark").map(|code| code as u64)
     }
 
     /// Returns the key with which a client proves its mark.
-    pub(crate) fn mark_key_for(&self, number: ClientNumber) -> u128 {
-        let [upper, lower] = [1, 2].map(|half: u64| u128::from(self.marks.hash_one((number, half))));
-        upper << 64 | lower
+    ///
+    /// # Errors
+    ///
+    /// When there are no random numbers.
+    pub(crate) fn mark_key_for(&self, number: ClientNumber) -> Result<u128> {
+        self.code_for(number, b"key")
+    }
+
+    fn code_for(&self, number: ClientNumber, purpose: &[u8]) -> Result<u128> {
+        let secret = match self.secret.get() {
+            Some(secret) => secret,
+            None => {
+                let drawn = identity::draw_wide()?.to_le_bytes();
+                self.secret.get_or_init(|| drawn)
+            }
+        };
+        Ok(code_of(secret, &[purpose, &number.get().to_le_bytes()]))
     }
 
     /// Returns the clients that claim an OXID.
@@ -202,30 +222,43 @@ impl Clients {
         count: impl FnOnce(ClientNumber, bool) -> Result<R>,
     ) -> Result<R> {
         let mut register = self.register();
-        let known = register.at(oxid, place);
+        let expected = register.expected.len();
         let text = "too many references wait for receivers that have not connected";
         let number = register.expect_named(oxid, place).ok_or_else(|| Error::new(code::E_OUTOFMEMORY, text))?;
         let outcome = count(number, register.known.contains_key(&number));
-        if known.is_none() && outcome.is_err() {
+        if register.expected.len() > expected && outcome.is_err() {
             register.remove(number);
         }
         outcome
     }
 
-    /// Records the principal that authenticated a client's call over a network. Returns false where
-    /// the process belongs to another principal.
-    pub(super) fn prove(&self, number: ClientNumber, principal: Option<&Arc<Principal>>) -> bool {
+    /// Records the principal that authenticated a client's call over a network, and admits the
+    /// connection unless that is done. Both happen under one lock, so that no end of another
+    /// connection takes the owner away in between. Returns false where the process belongs to
+    /// another principal. `merge` is that of [`Self::admit`].
+    pub(super) fn prove(
+        &self,
+        number: ClientNumber,
+        principal: Option<&Arc<Principal>>,
+        arrival: &Arrival<'_>,
+        is_admitted: &AtomicBool,
+        merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
+    ) -> bool {
         let mut register = self.register();
         let Some(known) = register.known.get_mut(&number) else { return false };
         if known.owner.is_none() {
             known.owner = principal.cloned();
         }
-        known.owner.as_ref() == principal
+        let is_owners = known.owner.as_ref() == principal;
+        if is_owners && !is_admitted.swap(true, Ordering::Relaxed) {
+            register.admit(number, arrival, merge);
+        }
+        is_owners
     }
 
-    /// Whether a principal has proved to own the client.
-    pub(super) fn is_owned(&self, number: ClientNumber) -> bool {
-        self.register().known.get(&number).is_some_and(|known| known.owner.is_some())
+    /// Whether the client with this number may come back.
+    pub(super) fn is_lost(&self, number: ClientNumber) -> bool {
+        self.register().known.get(&number).is_some_and(|known| known.lost.is_some())
     }
 
     /// Whether the client with this number is connected or may come back.
@@ -233,17 +266,25 @@ impl Clients {
         self.register().known.contains_key(&number)
     }
 
-    /// Whether the holder of the references under a number counts as present. A client is present
-    /// if it is connected or may come back. An expected process is present for
-    /// [`STRANGERS_PATIENCE`] after it was last given references, as long as clients claim its
-    /// OXID: it may be one of them.
-    pub(crate) fn keeps(&self, number: ClientNumber, now: Instant) -> bool {
-        let register = self.register();
-        let may_be_here = |expected: &Expected| {
-            let age = now.saturating_duration_since(expected.used);
-            age < STRANGERS_PATIENCE && register.of(expected.oxid).next().is_some()
-        };
-        register.known.contains_key(&number) || register.expected.get(&number).is_some_and(may_be_here)
+    /// Removes those of the given holders of references that have been expected for too long:
+    /// `patience` after a process was last given references, or [`register::STRANGERS_PATIENCE`] if
+    /// clients claim its OXID, since it may be one of them. Calls `end_client` for each under the
+    /// register's lock, so that the process neither connects nor is given references meanwhile.
+    /// Returns the results.
+    pub(crate) fn expire_expected<R>(
+        &self,
+        holders: &[ClientNumber],
+        now: Instant,
+        patience: Duration,
+        end_client: impl Fn(ClientNumber) -> R,
+    ) -> Vec<R> {
+        let mut register = self.register();
+        let mut ended = Vec::new();
+        for &number in holders.iter().filter(|number| !register.keeps(**number, now, patience)).collect::<Vec<_>>() {
+            register.remove(number);
+            ended.push(end_client(number));
+        }
+        ended
     }
 
     /// Removes the expected processes that were last given references `patience` ago or earlier,
@@ -290,7 +331,7 @@ impl Clients {
 
     /// Returns the host name by which a client reaches this process.
     pub(crate) fn local_to(&self, number: ClientNumber) -> Option<String> {
-        self.register().known.get(&number)?.local.clone()
+        self.register().known.get(&number)?.local().map(str::to_owned)
     }
 
     /// Adds an association to a group.
@@ -298,12 +339,14 @@ impl Clients {
         GroupClient::join(&self.groups, wanted, peer)
     }
 
-    /// Ends a connection. Calls `end_client` for each client that is gone now, before the client
-    /// can connect again, and returns the results. A lost client is not gone while `kept` is
-    /// positive for it.
+    /// Ends a connection, of this origin if it was admitted. The client ends with its last admitted
+    /// connection. Calls `end_client` for each client that is gone now, before the client can
+    /// connect again, and returns the results. A lost client is not gone while `kept` is positive
+    /// for it.
     pub(super) fn leave<R>(
         &self,
         number: ClientNumber,
+        admitted: Option<&Origin>,
         end: End,
         kept: impl Fn(ClientNumber) -> usize,
         end_client: impl Fn(ClientNumber) -> R,
@@ -311,27 +354,30 @@ impl Clients {
         let mut register = self.register();
         let Some(known) = register.known.get_mut(&number) else { return Vec::new() };
         known.count -= 1;
-        if known.count > 0 {
+        admitted.into_iter().for_each(|origin| known.close(origin));
+        let is_silent = admitted.is_none() && known.count > 0;
+        if known.admitted > 0 || known.lost.is_some() || is_silent {
             return Vec::new();
         }
-        let lost = match (end, &known.origin) {
+        let since = match (end, known.origin()) {
             // The kernel reports that a client of this host is gone, regardless of the network.
-            (End::Lost(since), Origin::Host(_)) => {
-                Some(Lost { since, kept: kept(number) }).filter(|lost| lost.kept > 0)
-            }
-            _ => None,
+            (End::Lost(since), Origin::Host(_)) => Some(since),
+            // A connection that is not admitted yet may be the client's. The end of one that never
+            // was admitted says nothing about the client.
+            _ => (known.count > 0 || admitted.is_none()).then(Instant::now),
         };
+        let lost = since.map(|since| Lost { since, kept: kept(number) }).filter(|lost| lost.kept > 0);
         let Some(lost) = lost else {
-            register.remove(number);
+            register.give_up(number);
             return vec![end_client(number)];
         };
         known.lost = Some(lost);
-        let host = known.origin.clone();
+        let host = known.origin().clone();
         register.changes += 1;
         register.lost.insert((lost.since, number));
         let mut ended = Vec::new();
         while let Some(number) = register.surplus(&host) {
-            register.remove(number);
+            register.give_up(number);
             ended.push(end_client(number));
         }
         ended
@@ -353,7 +399,7 @@ impl Clients {
         let mut register = self.register();
         let mut ended = Vec::new();
         while let Some(&(_, number)) = register.lost.first().filter(|(since, _)| *since + patience <= now) {
-            register.remove(number);
+            register.give_up(number);
             ended.push(end_client(number));
         }
         ended

@@ -44,6 +44,8 @@ pub(super) struct Connection {
     context: Option<CallContext>,
     /// The number of the last message that was refused before its arguments were looked at.
     refused: Option<u32>,
+    /// Whether the list of connections has this one.
+    is_listed: bool,
 }
 
 impl Connection {
@@ -52,7 +54,8 @@ impl Connection {
         window: &Window,
         association: Option<(Arc<AssociationClient>, Attribution)>,
     ) -> Self {
-        exporter.connections().add(window.peer(), window.alarm());
+        let of_association = || association.as_ref().and_then(|(client, _)| client.local());
+        let local = window.local().or_else(of_association).map(str::to_owned);
         Self {
             dispatch: Dispatch::new(&exporter.exports().table, window.alarm()),
             exporter,
@@ -62,10 +65,11 @@ impl Connection {
             association,
             proved: None,
             peer: window.peer(),
-            local: window.local().map(str::to_owned),
+            local,
             alarm: window.alarm(),
             context: None,
             refused: None,
+            is_listed: false,
         }
     }
 
@@ -110,7 +114,7 @@ impl Connection {
             Err(status) => return Some(Greeting::Refused(reason_of(status))),
         };
         let principal = self.proved.as_ref().map(|proved| &proved.principal);
-        if !presence.prove(&self.peer, principal) {
+        if !presence.prove(&self.peer, self.local.as_deref(), principal) {
             access::log_denial(&self.peer, Denial::Proof);
             return None;
         }
@@ -120,15 +124,25 @@ impl Connection {
         Some(greeting)
     }
 
+    /// Adds the connection to the list for observers. Peers without introduction or permitted call
+    /// are not in the list.
+    fn list(&mut self) {
+        if !std::mem::replace(&mut self.is_listed, true) {
+            self.exporter.connections().add(self.peer.clone(), self.alarm.clone());
+        }
+    }
+
     /// Attributes further calls to this client.
     fn adopt(&mut self, client: Identity) {
+        self.list();
         let watch = Arc::clone(self.dispatch.watch());
         let maker = match &self.association {
             Some((client, attribution)) => PrincipalSource::Association(Arc::downgrade(client), attribution.clone()),
             None => PrincipalSource::Connection(self.proved.clone()),
         };
         let peer = self.peer.clone();
-        let caller = Arc::new(Caller::new(self.exporter, client, peer, maker, self.alarm.clone(), watch));
+        let caller =
+            Arc::new(Caller::new(self.exporter, client, (peer, self.local.clone()), maker, self.alarm.clone(), watch));
         caller.enter();
         self.caller = Some(caller);
     }
@@ -146,6 +160,9 @@ impl Connection {
             && self.caller.as_ref().is_none_or(|caller| caller.number != client.number)
         {
             self.adopt(client);
+        }
+        if self.association.is_some() {
+            self.list();
         }
         let target = TargetId::from_word(call.target());
         match self.exporter.services().performer(target, self.association.is_some()) {
@@ -296,13 +313,15 @@ fn serve_between_silences(mut window: Window, mut connection: Connection, last: 
     end(window, connection, &why);
 }
 
-/// Serves a connection that was parked, on a thread of its own. If there is no message, the
-/// connection parks again at once.
+/// Serves a connection that was parked, on a thread of its own. After an alarm without a message,
+/// the connection parks again at once. After a silence it does not: a peer that takes its message
+/// back could have threads started without a pause.
 fn resume(mut window: Window, mut connection: Connection) {
     if let Some(caller) = &connection.caller {
         caller.enter();
     }
     match serve_next(&mut window, &mut connection, Milliseconds::<0>) {
+        Ok(vi_call::Served::Silence) => serve_between_silences(window, connection, vi_call::Served::Message),
         Ok(served) => serve_between_silences(window, connection, served),
         Err(why) => end(window, connection, &why),
     }
@@ -320,6 +339,7 @@ pub(super) fn serve_connection(mut window: Window, mut connection: Connection) {
     let own = *LOOP.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(own) = own else {
         if window.is_parkable() {
+            window.begin_parking();
             return serve_between_silences(window, connection, vi_call::Served::Message);
         }
         let why = serve(&mut window, &mut connection);

@@ -12,42 +12,84 @@ pub(crate) struct Connections(Mutex<List>);
 
 #[derive(Default)]
 struct List {
-    known: Vec<(Peer, Alarm)>,
+    /// The entries in the order of their numbers.
+    known: Vec<Entry>,
+    /// The number of the entry that was added last.
+    last: u64,
     /// The number of entries at which those of ended connections are removed.
     sweep_at: usize,
 }
 
+#[derive(Clone)]
+struct Entry {
+    number: u64,
+    peer: Peer,
+    alarm: Alarm,
+}
+
+/// The progress of one connection.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// The number of the connection, which no other connection of the process gets.
+    pub(crate) number: u64,
+    pub(crate) peer: Peer,
+    /// The least number of messages that were processed for the peer, modulo 2^32.
+    pub(crate) messages: u32,
+}
+
 impl Connections {
-    /// Adds a connection that begins to be served.
+    /// Adds a connection whose client has been let in.
     pub(super) fn add(&self, peer: Peer, alarm: Alarm) {
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let List { known, sweep_at } = &mut *list;
-        if known.len() >= *sweep_at {
-            known.retain(|(_, alarm)| !alarm.is_gone());
-            *sweep_at = SWEEP_MIN.max(2 * known.len());
+        if list.known.len() >= list.sweep_at {
+            list.sweep();
         }
-        known.push((peer, alarm));
+        list.last += 1;
+        let number = list.last;
+        list.known.push(Entry { number, peer, alarm });
     }
 
-    /// Returns the peer of each connection, and the least number of messages that were processed
-    /// for it, which wraps around.
-    pub(crate) fn processed(&self) -> Vec<(Peer, u32)> {
-        // The connections are looked at without the lock, since this may end one of them.
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).known.clone();
-        let count = |(peer, alarm): (Peer, Alarm)| {
-            let attended = alarm.attended()?;
-            let (published, acknowledged) = (attended as u32, (attended >> 32) as u32);
-            let is_later = acknowledged.wrapping_sub(published).cast_signed() > 0;
-            Some((peer, if is_later { acknowledged } else { published }))
+    /// Returns the number of connections, and the progress of the newest ones, at most `most`, in
+    /// the order of their numbers.
+    pub(crate) fn newest(&self, most: usize) -> (usize, Vec<Progress>) {
+        let (total, newest) = {
+            let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            list.sweep();
+            let total = list.known.len();
+            (total, list.known[total.saturating_sub(most)..].to_vec())
         };
-        known.into_iter().filter_map(count).collect()
+        // The connections are looked at without the lock, since this may end one of them.
+        (total, newest.into_iter().filter_map(Entry::progress).collect())
+    }
+}
+
+impl List {
+    /// Removes the entries of ended connections.
+    fn sweep(&mut self) {
+        self.known.retain(|entry| !entry.alarm.is_gone());
+        self.sweep_at = SWEEP_MIN.max(2 * self.known.len());
+    }
+}
+
+impl Entry {
+    /// Returns the progress; `None` for an ended connection.
+    fn progress(self) -> Option<Progress> {
+        let attended = self.alarm.attended()?;
+        let (published, acknowledged) = (attended as u32, (attended >> 32) as u32);
+        let is_later = acknowledged.wrapping_sub(published).cast_signed() > 0;
+        let messages = if is_later { acknowledged } else { published };
+        Some(Progress { number: self.number, peer: self.peer, messages })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Connections, SWEEP_MIN};
-    use obvia_via::window::{Alarm, Peer};
+    use obvia_via::Deadline;
+    use obvia_via::provider::shm::{self, Directory, NicOptions};
+    use obvia_via::window::{self, Alarm, Options, Peer};
+
+    const LIMIT: Deadline = Deadline::Within(ground::LATEST);
 
     #[test]
     fn entries_of_ended_connections_are_removed() {
@@ -56,6 +98,33 @@ mod tests {
             connections.add(Peer::Host("10.0.0.1".to_owned()), Alarm::default());
         }
         assert!(connections.0.lock().unwrap().known.len() <= SWEEP_MIN);
-        assert_eq!(connections.processed(), []);
+        assert_eq!(connections.newest(8), (0, Vec::new()));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn of_many_connections_the_newest_are_listed() {
+        let folder = ground::Folder::new("com-connections");
+        let directory = Directory::at(folder.path()).unwrap();
+        let nic = shm::open(&NicOptions { directory: Some(directory), ..NicOptions::default() }).unwrap();
+        let mut listener = nic.listen("listed").unwrap();
+        let address = listener.address();
+        let (_client, server) = std::thread::scope(|scope| {
+            let client = scope.spawn(|| window::connect(&nic, &address, &Options::default(), LIMIT).unwrap());
+            let request = listener.wait(LIMIT).unwrap();
+            let server = window::accept(&nic, request, &Options::default(), LIMIT).unwrap();
+            (client.join().unwrap(), server)
+        });
+        let connections = Connections::default();
+        let peers = ["10.0.0.1", "10.0.0.2", "10.0.0.3"].map(|host| Peer::Host(host.to_owned()));
+        connections.add(peers[0].clone(), Alarm::default());
+        for peer in &peers {
+            connections.add(peer.clone(), server.alarm());
+        }
+        let (total, newest) = connections.newest(2);
+        let listed: Vec<_> = newest.into_iter().map(|progress| (progress.number, progress.peer)).collect();
+        assert_eq!((total, listed), (3, vec![(3, peers[1].clone()), (4, peers[2].clone())]));
+        drop(server);
+        assert_eq!(connections.newest(2), (0, Vec::new()));
     }
 }

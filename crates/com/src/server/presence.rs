@@ -6,6 +6,7 @@ use super::group::GroupClient;
 use crate::orpc::ClientNumber;
 use crate::protocol::binding::{Greeting, Introduction};
 use crate::protocol::mark_proof::{MarkProof, places_of};
+use crate::protocol::place::Origin;
 use crate::types::identity;
 use crate::types::upkeep;
 use obvia_rpc::co::Group;
@@ -44,8 +45,9 @@ pub(crate) struct Challenge(OnceLock<u128>);
 impl Challenge {
     /// Returns the answer to a client that asks for the challenge.
     pub(crate) fn greeting(&self) -> Greeting {
-        let draw = || Some(u128::from(identity::draw().ok()?) << 64 | u128::from(identity::draw().ok()?));
-        let Some(drawn) = self.0.get().copied().or_else(draw) else { return Greeting::Refused(REASON_NOT_SPECIFIED) };
+        let Some(drawn) = self.0.get().copied().or_else(|| identity::draw_wide().ok()) else {
+            return Greeting::Refused(REASON_NOT_SPECIFIED);
+        };
         Greeting::Challenge(*self.0.get_or_init(|| drawn))
     }
 }
@@ -57,9 +59,10 @@ pub(crate) struct Presence {
     entered: Entered,
     /// The valid proof with which the client has introduced itself, if any.
     proof: Option<MarkProof>,
+    origin: Origin,
     is_lost: AtomicBool,
-    /// Whether the caller's principal owns the client.
-    is_owners: AtomicBool,
+    /// Whether the connection is admitted: the caller's principal owns the client.
+    is_admitted: AtomicBool,
 }
 
 impl Presence {
@@ -77,8 +80,8 @@ impl Presence {
         let find = |(code, challenge)| {
             let places = places_of(own, &exporter.network().bindings(None), local, peer);
             let valid = |number| {
-                let mut valid =
-                    places.iter().map(|place| MarkProof::new(clients.mark_key_for(number), challenge, own, place));
+                let key = clients.mark_key_for(number).ok()?;
+                let mut valid = places.iter().map(|place| MarkProof::new(key, challenge, own, place));
                 Some((number, valid.find(|valid| valid.code == code)?))
             };
             clients.claimants(oxid).into_iter().find_map(valid)
@@ -88,6 +91,9 @@ impl Presence {
         let mut presence = Self::enter(exporter, || Ok(oxid), &arrival)?;
         // The client may have left meanwhile, so that the connection is another one's.
         presence.proof = proved.filter(|(number, _)| *number == presence.number()).map(|(_, proof)| proof);
+        if let Peer::Process { .. } = peer {
+            presence.admit(&arrival);
+        }
         Ok(presence)
     }
 
@@ -100,7 +106,10 @@ impl Presence {
         local: Option<&str>,
         group: Option<&Arc<Group<GroupClient>>>,
     ) -> Result<Self, Status> {
-        Self::enter(exporter, oxid, &Arrival { peer, local, group, proved: None })
+        let arrival = Arrival { peer, local, group, proved: None };
+        let presence = Self::enter(exporter, oxid, &arrival)?;
+        presence.admit(&arrival);
+        Ok(presence)
     }
 
     /// See [`Clients::enter`](super::clients::Clients::enter).
@@ -109,19 +118,32 @@ impl Presence {
         oxid: impl FnOnce() -> Result<u64, Status>,
         arrival: &Arrival<'_>,
     ) -> Result<Self, Status> {
-        let exports = exporter.exports();
-        let entered = exporter.clients().enter(oxid, arrival, &|from, to| exports.merge_clients(from, to))?;
-        exports.connected(entered.number);
-        Ok(Self { exporter, entered, proof: None, is_lost: AtomicBool::new(false), is_owners: AtomicBool::new(false) })
+        let (entered, origin) = (exporter.clients().enter(oxid, arrival)?, Origin::of(arrival.peer));
+        let (is_lost, is_admitted) = Default::default();
+        Ok(Self { exporter, entered, proof: None, origin, is_lost, is_admitted })
     }
 
-    /// Verifies that the caller's principal owns the claimed process. A connection that never
-    /// passed this check does not end an owned client. For a process of this host the kernel has
-    /// vouched already.
-    pub(crate) fn prove(&self, peer: &Peer, principal: Option<&Arc<Principal>>) -> bool {
-        let is_owners = matches!(peer, Peer::Process { .. }) || self.exporter.clients().prove(self.number(), principal);
-        self.is_owners.fetch_or(is_owners, Ordering::Relaxed);
+    /// Verifies that the caller's principal owns the claimed process, and admits the connection
+    /// then. For a process of this host the kernel has vouched already. `local` is the host name by
+    /// which the client reaches this process.
+    pub(crate) fn prove(&self, peer: &Peer, local: Option<&str>, principal: Option<&Arc<Principal>>) -> bool {
+        if self.is_admitted.load(Ordering::Relaxed) {
+            return true;
+        }
+        let (exports, arrival) = (self.exporter.exports(), Arrival { peer, local, group: None, proved: None });
+        let merge = |from, to| exports.merge_clients(from, to);
+        let is_owners = self.exporter.clients().prove(self.number(), principal, &arrival, &self.is_admitted, &merge);
+        if is_owners {
+            exports.connected(self.number());
+        }
         is_owners
+    }
+
+    fn admit(&self, arrival: &Arrival<'_>) {
+        let exports = self.exporter.exports();
+        let merge = |from, to| exports.merge_clients(from, to);
+        self.exporter.clients().admit(self.number(), arrival, &self.is_admitted, &merge);
+        exports.connected(self.number());
     }
 
     /// Returns the OXID that the client claims.
@@ -160,16 +182,15 @@ impl Presence {
 impl Drop for Presence {
     fn drop(&mut self) {
         let Self { exporter, entered: Entered { number, .. }, .. } = *self;
-        // The end of a stranger's connection from the client's host does not end the client.
-        let is_strangers = !self.is_owners.load(Ordering::Relaxed) && exporter.clients().is_owned(number);
-        let is_lost = self.is_lost.load(Ordering::Relaxed) || is_strangers;
+        let admitted = self.is_admitted.load(Ordering::Relaxed).then_some(&self.origin);
+        let is_lost = self.is_lost.load(Ordering::Relaxed);
         let end = if is_lost { End::Lost(Instant::now()) } else { End::InOrder };
         let kept = |number| exporter.exports().held_by(number) + exporter.contexts().kept_for(number);
-        let gone = exporter.clients().leave(number, end, kept, |number| exporter.end_client(number));
+        let gone = exporter.clients().leave(number, admitted, end, kept, |number| exporter.end_client(number));
         let has_gone = !gone.is_empty();
         // The objects are dropped while no lock is held.
         drop(gone);
-        if has_gone || is_lost {
+        if has_gone || exporter.clients().is_lost(number) {
             // The janitor must expire a lost client later. A client that is gone may also have been
             // a server of this process.
             upkeep::wake();
@@ -211,17 +232,17 @@ mod tests {
         let peer = Peer::Host("owners".to_owned());
         let principal = Arc::new(Principal { user: "anna".to_owned(), ..Principal::default() });
         let owner = introduced(exporter, oxid, "owners");
-        assert!(owner.prove(&peer, Some(&principal)));
+        assert!(owner.prove(&peer, None, Some(&principal)));
         let holder = Client::Process(owner.number());
         let target = exports.add(&IUnknown::from(Object), &UNKNOWN_INFO, holder, 5).unwrap().target;
         owner.note_loss();
         drop(owner);
         let stranger = introduced(exporter, oxid, "owners");
-        assert!(!stranger.prove(&peer, None));
+        assert!(!stranger.prove(&peer, None, None));
         drop(stranger);
         assert!(exports.get(target).is_ok());
         let owner = introduced(exporter, oxid, "owners");
-        assert!(owner.prove(&peer, Some(&principal)) && Client::Process(owner.number()) == holder);
+        assert!(owner.prove(&peer, None, Some(&principal)) && Client::Process(owner.number()) == holder);
         drop(owner);
         assert!(exports.get(target).is_err());
     }
@@ -233,7 +254,7 @@ mod tests {
         let (exports, oxid) = (exporter.exports(), identity::draw().unwrap());
         let introduced = |host: &str| introduced(exporter, oxid, host);
         let give = || {
-            let place = || Place::of([&Origin::Host("far".to_owned())], None);
+            let place = || Place::of([(&Origin::Host("far".to_owned()), None)]);
             let holder = Client::Process(exporter.clients().expect(oxid, &FoundClient::default(), place));
             (holder, exports.add(&IUnknown::from(Object), &UNKNOWN_INFO, holder, 5).unwrap().target)
         };
@@ -250,6 +271,7 @@ mod tests {
         drop((early, late));
         assert!(exports.get(first).is_ok() && exports.get(second).is_ok());
         let owner = introduced("far");
+        assert!(owner.prove(&Peer::Host("far".to_owned()), None, None));
         assert_eq!(Client::Process(owner.number()), holder);
         exports.release(holder, [(first, 5)]);
         assert!(exports.get(first).is_err() && exports.get(second).is_ok());

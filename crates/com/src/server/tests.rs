@@ -1,5 +1,7 @@
 //! Tests of the connections that the removal of an export wakes.
 
+use super::connection::Connection;
+use crate::services::process;
 use obvia_rpc::object_table::{Removed, SharedTable};
 use obvia_via::Error;
 use obvia_via::window::{self, Inbox, Outgoing, Peer, Relay, Window};
@@ -157,4 +159,14 @@ fn the_waking_thread_can_hold_the_last_reference_to_a_connection() {
     let patience = Duration::from_secs(30);
     is_ended.recv_timeout(patience).expect("the connection ends while its alarm rings");
     has_returned.recv_timeout(patience).expect("the thread that rings the alarm waits for no lock of its own");
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+fn connections_are_not_listed_before_their_client_is_let_in() {
+    let window = relayed(Idle { woken: Box::new(|| ()), dropped: Box::new(|| ()) });
+    let exporter = process::runtime().unwrap().exporter();
+    let _connection = Connection::new(exporter, &window, None);
+    let (_, newest) = exporter.connections().newest(usize::MAX);
+    assert!(newest.iter().all(|progress| progress.peer != window.peer()), "{newest:?}");
 }

@@ -13,6 +13,11 @@ pub(crate) fn draw() -> Result<u64> {
     Ok(u64::from_le_bytes(bytes))
 }
 
+/// Draws a random number that peers cannot guess.
+pub(crate) fn draw_wide() -> Result<u128> {
+    Ok(u128::from(draw()?) << 64 | u128::from(draw()?))
+}
+
 /// The greatest number of draws until an identifier for a ping set is free.
 pub(crate) const DRAWS: usize = 16;
 

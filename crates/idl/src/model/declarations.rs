@@ -76,6 +76,8 @@ impl Field {
 pub struct BitField {
     /// The bit field's name. Empty for bits without a name.
     pub name: String,
+    /// The type, an integer or an enumeration of the size of the integer.
+    pub ty: Type,
     /// The number of bits.
     pub width: u32,
 }

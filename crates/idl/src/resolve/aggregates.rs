@@ -4,7 +4,7 @@ use super::automation::is_automation;
 use super::limits::MEMBERS_MAX;
 use super::typedefs::POINTER_SIZED;
 use super::types::{Context, Place, base_type};
-use super::values::{Variable, sizes_test_for_null};
+use super::values::{Variable, sizes_dereference, sizes_test_for_null};
 use super::{Named, Resolver, attributes, enum_type, find, has, struct_type};
 use crate::model::typelib::flags;
 use crate::model::{
@@ -157,10 +157,12 @@ impl Resolver<'_> {
         if !self.check_names(declarators.filter(|declarator| !declarator.name.name.is_empty()), "members") {
             return (Vec::new(), None);
         }
-        let is_empty = members.is_empty();
+        let (was_empty, errors) = (members.is_empty(), self.diagnostics.len());
         let mut units = self.units(members);
         let mut parts = units.as_mut().map(|units| std::mem::take(&mut units.parts)).unwrap_or_default();
         let members = units.as_ref().map_or(members, |units| &units.members);
+        // Bit fields of no width are no members.
+        let is_empty = was_empty || members.is_empty() && self.diagnostics.len() == errors;
         let variable = |member: &Member| {
             let declarator = member.declarator.as_ref()?;
             Some(Variable { name: declarator.name.name.clone(), ty: self.scalar_type(&member.spec, declarator) })
@@ -181,6 +183,9 @@ impl Resolver<'_> {
                 continue;
             }
             let open = matches!(declarator.dimensions.first(), Some(Dimension::Open(_)));
+            if sizes_test_for_null(&member.attributes, &variables) || sizes_dereference(&member.attributes) {
+                self.member_reasons.1.get_or_insert("a size or a discriminant that depends on a pointer");
+            }
             if open {
                 if at + 1 != members.len() {
                     self.report(open_array_inside(declarator.span));
@@ -195,9 +200,6 @@ impl Resolver<'_> {
                     fields.push(Field::new(declarator.name.name.clone(), Type::Void, named, declarator.span));
                 }
                 continue;
-            }
-            if sizes_test_for_null(&member.attributes, &variables) {
-                self.member_reasons.1.get_or_insert("a size that depends on whether a pointer is null");
             }
             let range = self.range(&member.attributes, &ty);
             let switch = self.switch(&member.attributes, &ty, declarator, &variables, "the structure", false);

@@ -2,7 +2,7 @@
 
 use super::{Resolver, attributes};
 use crate::model::{BitField, Type};
-use crate::syntax::ast::{Declarator, Expr, Member};
+use crate::syntax::ast::{Declarator, Expr, Member, TypeKind, TypeSpec};
 use crate::text::diagnostic::Diagnostic;
 use std::collections::{HashMap, HashSet};
 
@@ -35,7 +35,7 @@ impl Resolver<'_> {
                 continue;
             };
             self.check_attributes(&member.attributes, &attributes::MEMBER);
-            let Some((own, width)) = self.width(member, declarator, width) else { continue };
+            let Some((ty, own, width)) = self.width(member, declarator, width) else { continue };
             if width == 0 {
                 (size, room) = (0, 0);
                 continue;
@@ -44,22 +44,33 @@ impl Resolver<'_> {
                 (size, room) = (own, own * 8);
                 let mut numbered = std::iter::once("bits".to_owned()).chain((2..).map(|at| format!("bits{at}")));
                 let name = numbered.find(|name| taken.insert(name.clone())).unwrap_or_default();
-                let mut unit = Member { attributes: Vec::new(), bits: None, ..member.clone() };
+                // All bits travel, whatever the types of the bit fields.
+                let kind = TypeKind::Base(match own {
+                    1 => "unsigned small",
+                    2 => "unsigned short",
+                    4 => "unsigned long",
+                    _ => "unsigned hyper",
+                });
+                let spec = TypeSpec { kind, ..member.spec.clone() };
+                let mut unit = Member { attributes: Vec::new(), bits: None, spec, ..member.clone() };
                 unit.declarator.iter_mut().for_each(|one| one.name.name.clone_from(&name));
                 units.members.push(unit);
             }
             room -= width;
             if let Some(unit) = units.members.last().and_then(|unit| unit.declarator.as_ref()) {
-                let part = BitField { name: declarator.name.name.clone(), width };
+                let part = BitField { name: declarator.name.name.clone(), ty, width };
                 units.parts.entry(unit.name.name.clone()).or_default().push(part);
             }
         }
         Some(units)
     }
 
-    /// Returns the size in bytes of a bit field's type, and the number of its bits.
-    fn width(&mut self, member: &Member, declarator: &Declarator, width: &Expr) -> Option<(u32, u32)> {
-        let size = match self.scalar_type(&member.spec, declarator)? {
+    /// Returns a bit field's type, the size of the type in bytes, and the number of bits.
+    fn width(&mut self, member: &Member, declarator: &Declarator, width: &Expr) -> Option<(Type, u32, u32)> {
+        // Reports a type that is not known.
+        let written = self.spec_type(&member.spec, None)?;
+        let ty = self.scalar_type(&member.spec, declarator).unwrap_or(written);
+        let size = match &ty {
             Type::Base(base) if base.is_integer() => base.size(),
             Type::Enum(_) => 4,
             _ => 0,
@@ -67,9 +78,13 @@ impl Resolver<'_> {
         let bits = self.evaluate_int(width)?;
         let least = i64::from(!declarator.name.name.is_empty());
         if (least..=i64::from(size * 8)).contains(&bits) && size > 0 {
-            return Some((size, bits as u32));
+            return Some((ty, size, bits as u32));
         }
-        let error = Diagnostic::error("bad-bit-field", width.span, "a bit field has some of the bits of an integer");
+        let error = Diagnostic::error(
+            "bad-bit-field",
+            width.span,
+            "a bit field is of an integer type and has 1 to all of its bits",
+        );
         self.report(error.help("write an integer type, and a number of bits from 1 to that of the type"));
         None
     }

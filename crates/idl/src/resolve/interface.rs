@@ -16,7 +16,7 @@ use crate::syntax::ast::{
     Attribute, Expr, ExprKind, Ident, InterfaceDecl, Item, Method as MethodSyntax, Param as ParamSyntax, TypeKind,
     TypeSpec,
 };
-use crate::text::diagnostic::{Diagnostic, Severity};
+use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 use std::collections::HashSet;
 
@@ -276,12 +276,8 @@ impl Resolver<'_> {
         }
         if let Some(twin) = self.uuids.insert(own.uuid, id) {
             let twin = &self.model.interfaces[twin.0];
-            // Within a process an interface may have a successor with its uuid.
             let text = format!("interfaces `{}` and `{}` have the same uuid", twin.name, own.name);
-            let mut error = Diagnostic::error("duplicate-uuid", own.span, text).related(twin.span, "the other one");
-            if twin.local && own.local {
-                error.severity = Severity::Warning;
-            }
+            let error = Diagnostic::error("duplicate-uuid", own.span, text).related(twin.span, "the other one");
             self.report(error.help("each interface has a uuid of its own, from `uuidgen`"));
         }
     }

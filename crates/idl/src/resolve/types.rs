@@ -74,6 +74,8 @@ impl Resolver<'_> {
         context: &Context<'_>,
     ) -> Option<Type> {
         let (mut ty, mut stars) = match place {
+            // A parameter of a function's type is a pointer, as in C.
+            Place::Param if declarator.is_function => (Type::Void, declarator.pointers.max(1)),
             _ if declarator.is_function => (Type::Void, declarator.pointers),
             Place::Param | Place::Member if is_automation(spec) => (self.wire_type(spec)?, declarator.pointers),
             _ => self.innermost(spec, declarator, attributes, context)?,

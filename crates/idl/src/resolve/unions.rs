@@ -216,6 +216,7 @@ impl Resolver<'_> {
 /// may be written without a sign. `None` if the type has no such value.
 fn tag_value(tag: &Type, value: i64) -> Option<i64> {
     let (least, most) = match tag {
+        Type::Base(Base::I64 | Base::U64) => return Some(value),
         Type::Base(base) => base.range()?,
         Type::Enum(_) => Base::I32.range()?,
         _ => return Some(value),

@@ -1,6 +1,6 @@
 //! Constant expressions, and expressions over parameters and members.
 
-use super::{Resolver, find};
+use super::{Named, Resolver, find};
 use crate::model::{Arith, Base, Operand, PointerClass, Type, Value};
 use crate::syntax::ast::{Attribute, Expr, ExprKind, TypeKind, TypeSpec};
 use crate::text::condition::{apply, decided};
@@ -127,7 +127,10 @@ impl Resolver<'_> {
             return Some(VARIANT_SIZE);
         }
         let ty = self.spec_type(spec, None)?;
-        if matches!(ty, Type::Interface(_)) {
+        let is_interface = |name: &String| {
+            matches!(self.types.get(name).map(|known| &known.what), Some(Named::Interface(_) | Named::IUnknown))
+        };
+        if matches!(&spec.kind, TypeKind::Named(name) if is_interface(name)) {
             let error = Diagnostic::error("not-an-integer", spec.span, "an interface has no size");
             self.report(error.help("write `*` behind it for the size of a pointer"));
             return None;
@@ -209,7 +212,7 @@ impl Resolver<'_> {
                 }
                 if operator == "&"
                     && let (Arith::Operand(operand), Arith::Const(mask)) = (&left, &right)
-                    && (mask + 1).count_ones() == 1
+                    && [i64::from(u8::MAX), i64::from(u16::MAX), i64::from(u32::MAX)].contains(mask)
                     && operand.base.range().is_some_and(|(least, most)| least >= 0 && most <= i128::from(*mask))
                 {
                     // The mask of a cast that keeps the value.
@@ -241,24 +244,38 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether the number of elements depends on whether a pointer is null.
-pub(super) fn sizes_test_for_null(attributes: &[Attribute], variables: &[Variable]) -> bool {
-    let sizes = ["size_is", "max_is", "length_is"].iter().filter_map(|name| find(attributes, name));
-    sizes.flat_map(|one| one.arguments.iter().flatten()).any(|size| tests_for_null(size, variables))
+/// Returns the expressions that determine numbers of elements and the arm of a union.
+fn sizes(attributes: &[Attribute]) -> impl Iterator<Item = &Expr> {
+    let sizes = ["size_is", "max_is", "length_is", "switch_is"].iter().filter_map(|name| find(attributes, name));
+    sizes.flat_map(|one| one.arguments.iter().flatten())
 }
 
-/// Whether an expression tests whether a pointer is null: `p ? *p : n` or `!p`.
-fn tests_for_null(expr: &Expr, variables: &[Variable]) -> bool {
-    let inner = |expr: &Expr| tests_for_null(expr, variables);
-    match &expr.kind {
-        ExprKind::Unary("!", operand) => tested_pointer(operand, variables) || inner(operand),
-        ExprKind::Unary(_, operand) | ExprKind::Cast(_, _, operand) => inner(operand),
-        ExprKind::Binary(_, left, right) => inner(left) || inner(right),
-        ExprKind::Ternary(condition, yes, no) => {
-            tested_pointer(condition, variables) || [condition, yes, no].into_iter().any(|part| inner(part))
+/// Whether an expression or a part of it is as wanted.
+fn has_part(expr: &Expr, is_wanted: &impl Fn(&Expr) -> bool) -> bool {
+    let inner = |part: &Expr| has_part(part, is_wanted);
+    is_wanted(expr)
+        || match &expr.kind {
+            ExprKind::Unary(_, operand) | ExprKind::Cast(_, _, operand) => inner(operand),
+            ExprKind::Binary(_, left, right) => inner(left) || inner(right),
+            ExprKind::Ternary(condition, yes, no) => [condition, yes, no].into_iter().any(|part| inner(part)),
+            _ => false,
         }
+}
+
+/// Whether the number of elements, or the arm of a union, depends on whether a pointer is null:
+/// `p ? *p : n` or `!p`.
+pub(super) fn sizes_test_for_null(attributes: &[Attribute], variables: &[Variable]) -> bool {
+    let is_test = |expr: &Expr| match &expr.kind {
+        ExprKind::Unary("!", tested) | ExprKind::Ternary(tested, ..) => tested_pointer(tested, variables),
         _ => false,
-    }
+    };
+    sizes(attributes).any(|size| has_part(size, &is_test))
+}
+
+/// Whether the number of elements, or the arm of a union, depends on what a pointer leads to.
+pub(super) fn sizes_dereference(attributes: &[Attribute]) -> bool {
+    let is_dereference = |expr: &Expr| matches!(expr.kind, ExprKind::Unary("*", _));
+    sizes(attributes).any(|size| has_part(size, &is_dereference))
 }
 
 /// Whether an expression is the name of a pointer.

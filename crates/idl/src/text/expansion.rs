@@ -16,6 +16,8 @@ const DEPTH_MAX: usize = 64;
 /// The number of words that the macros of any file may produce in all. Each byte of the file
 /// permits one more.
 const REPLACED_LEAST: usize = 500_000;
+/// The number of hidden macros of a word that count as one word more.
+const HIDDEN_COUNT: usize = 8;
 /// The number of bytes of a word that count as one word more.
 const WORD_LENGTH: usize = 32;
 
@@ -194,7 +196,10 @@ impl<'a> Expansion<'a> {
             self.count(files, 1 + words.len() + length as usize / WORD_LENGTH)?;
             made.add(files, part, words, place);
         }
-        made.hide(&hide(of, others));
+        // Each word is compared with all hidden macros.
+        let hidden = hide(of, others);
+        self.count(files, made.words.len() * hidden.as_ref().map_or(0, |hidden| hidden.count) / HIDDEN_COUNT)?;
+        made.hide(&hidden);
         Some(made)
     }
 

@@ -169,7 +169,7 @@ const NAMED: Rows = &[
     (&["param-vartype"], "[id(1)] HRESULT A([in] DATE n);", "[id(1)] HRESULT A([in] double n);"),
 ];
 
-/// Whole files.
+/// Rows whose texts are whole files.
 const FILES: Rows = &[
     (&["interface-removed"], "[object, @1#] interface I : IUnknown {}", ""),
     (

@@ -4,8 +4,9 @@
 //! The keys follow from the key of a security context and from an ephemeral secret, by HKDF with
 //! SHA-256 (RFC 5869). Each key protects a *phase* of 2^20 packets. The next key follows from a
 //! secret that is replaced at the same time, so secrets stolen from an end do not open packets of
-//! earlier phases. Secrets stay in their boxes, since a move would leave a copy behind that is not
-//! wiped.
+//! earlier phases, except the previous one until its last packets are here or lost. They open those
+//! of every later phase, since no new exchange of keys takes place. Secrets stay in their boxes,
+//! since a move would leave a copy behind that is not wiped.
 
 use super::ephemeral::AgreedSecret;
 use super::secret::hmac_of;

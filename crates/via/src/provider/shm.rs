@@ -60,6 +60,7 @@ mod received;
 mod record;
 mod respond;
 mod ring;
+mod sanitizer;
 mod socket;
 mod table;
 mod wire;

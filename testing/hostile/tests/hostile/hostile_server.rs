@@ -142,7 +142,7 @@ fn results(oxid: u64, message: &Message) -> Vec<u8> {
     match (message.first, message.opnum) {
         (0, 3) => {
             let through = u32::from_le_bytes(message.frame[..4].try_into().unwrap());
-            Frame::block(8).u32(0, through + 20).u32(4, 1).bytes
+            Frame::block(8).u32(0, through.wrapping_add(20)).u32(4, 1).bytes
         }
         (0, 6) => reference(wire::IVICTIM, 1, (7, 1)),
         (0, _) => Vec::new(),

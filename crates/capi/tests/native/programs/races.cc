@@ -169,6 +169,9 @@ extern "C" void serve(obvia_connection *connection, void *)
 
 using object = obvia::com_ptr<IRaces>;
 
+// Longer than the silence after which the runtime parks a connection.
+constexpr std::chrono::milliseconds PAUSE{400};
+
 void one_turn(const object &races, const members &own, const obvia::span<int32_t> shared, int32_t turn)
 {
     int64_t sum = 0;
@@ -255,6 +258,8 @@ void call()
                 reach(own, own_members);
             }
             meet(small);
+            // Idle connections are parked, and served by other threads afterwards.
+            std::this_thread::sleep_for(PAUSE);
             for (int32_t turn = 0; turn < TURNS; turn++) {
                 one_turn(turn % 2 ? races : own, own_members, (turn % 3 ? memory : other).elements<int32_t>(), turn);
             }

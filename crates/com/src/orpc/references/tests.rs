@@ -1,6 +1,7 @@
 //! Random simulations of honest and malicious clients: no object is lost to an honest client, and
 //! no entry is left at the end.
 
+use super::merged::MERGED_MAX;
 use super::{Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, References, Refs};
 use crate::orpc::object_exporter::ComplexPing;
 use crate::orpc::{INVALID_OID, INVALID_SET, OUT_OF_RESOURCES, Ping, PingPlan};
@@ -221,6 +222,23 @@ fn the_references_of_a_client_move_to_the_client_that_is_the_same_process() {
     tables.check();
     assert_eq!(tables.drop_client(process(1), now).len(), 1);
     assert!(tables.is_empty());
+}
+
+#[test]
+fn references_that_have_moved_are_released_for_the_client_for_which_they_were_counted() {
+    let (mut tables, now) = (References::new(Pinging::default(), Limits::default()), Instant::now());
+    tables.hand_out(7, ipid(70), process(1), Refs::public(2), now).unwrap();
+    tables.hand_out(7, ipid(70), process(2), Refs::public(3), now).unwrap();
+    assert!(tables.merge(process(2), process(1), now));
+    assert_eq!(tables.release(&ipid(70), process(2), Refs::public(3)), None);
+    assert_eq!(tables.held(&ipid(70), process(1)), Refs::public(2));
+    assert!(tables.release(&ipid(70), process(2), Refs::public(2)).is_some() && tables.is_empty());
+    // The client's end ends that, too.
+    assert!(tables.drop_client(process(1), now).is_empty() && tables.merged.heir(process(2)).is_none());
+    for number in 0..=MERGED_MAX as u64 {
+        assert!(tables.merge(process(100 + number), process(1), now));
+    }
+    assert_eq!([100, 101].map(|number| tables.merged.heir(process(number))), [None, Some(process(1))]);
 }
 
 #[test]

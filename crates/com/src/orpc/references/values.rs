@@ -15,6 +15,11 @@ impl ClientNumber {
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
+
+    /// Returns the number.
+    pub(crate) const fn get(self) -> u64 {
+        self.0
+    }
 }
 
 /// A holder of references.

@@ -9,18 +9,24 @@ use obvia_rpc::vi_call::TargetId;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// The greatest number of processes of one user of this host, and of other hosts, that claim the
-/// same OXID. A client that is expected at its place enters in any case.
+/// The greatest number of clients with one OXID for each user of this host; also the greatest
+/// number of other hosts from which one OXID is claimed. A client that is expected at its place
+/// enters in any case.
 pub(super) const SAME_OXID_MAX: usize = 16;
 /// The greatest number of addresses of one other host from which the same OXID is claimed.
 pub(super) const SAME_HOST_MAX: usize = 8;
-/// The greatest number of further origins of a client. The oldest leaves first.
+/// The greatest number of further origins of a client. The oldest without connections leaves
+/// first.
 pub(super) const FURTHER_MAX: usize = 8;
 /// The greatest number of processes that are expected because peers have named them. One
 /// process may be expected at up to [`SAME_OXID_MAX`] places.
 const EXPECTED_MAX: usize = 1 << 14;
+
+/// The time for which references of an expected process are kept while clients at other places
+/// claim its OXID. One of them may be the process, at an address that this process does not know.
+pub(super) const STRANGERS_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The greatest number of lost clients that may come back, over all hosts and for one host.
 pub(super) const LOST_MAX: usize = 1024;
@@ -49,25 +55,35 @@ pub(super) struct Register {
 /// A client: its verified properties and the number of its connections.
 pub(super) struct Known {
     pub(super) oxid: u64,
-    /// The origin of the first connection. Connections with this origin need no proof.
-    pub(super) origin: Origin,
-    /// The other origins of connections that have proved the client's mark, the newest last.
-    further: Vec<Origin>,
+    /// The source of the first connection.
+    first: Source,
+    /// The other sources of connections that have proved the client's mark, the newest last.
+    further: Vec<Source>,
     sources: SourceGroup,
-    /// The host name by which the client reaches this process.
-    pub(super) local: Option<String>,
     /// The principal that has proved to own the process, if any.
     pub(super) owner: Option<Arc<Principal>>,
     /// The group of the client's associations, where the client has not introduced itself. The
     /// group is kept so that a returning client can join it.
     pub(super) group: Option<Arc<Group<GroupClient>>>,
+    /// The number of connections. Those that are not admitted have not proved yet that their
+    /// principal owns the process, or belong to another one.
     pub(super) count: usize,
+    pub(super) admitted: usize,
     /// The references in refused calls, which this process gives back once it has a link to the
     /// client.
     pub(super) to_return: Vec<(TargetId, u32)>,
-    // Invariant: `Some` exactly when there is no connection. `Register::lost` then has the client
+    // Invariant: `None` while a connection is admitted. If `Some`, `Register::lost` has the client
     // under this time.
     pub(super) lost: Option<Lost>,
+}
+
+/// A source of connections of a client.
+struct Source {
+    origin: Origin,
+    /// The host name by which connections from there reach this process.
+    local: Option<String>,
+    /// The number of admitted connections.
+    count: usize,
 }
 
 /// A process that is expected to connect, since it was given references.
@@ -76,6 +92,8 @@ pub(super) struct Expected {
     pub(super) place: Place,
     /// The time at which the process was last given references.
     pub(super) used: Instant,
+    /// The client that is this process, but would have too many references with these.
+    full: Option<ClientNumber>,
 }
 
 #[derive(Clone, Copy)]
@@ -90,18 +108,67 @@ pub(super) struct Lost {
 pub(super) struct Full;
 
 impl Known {
-    fn origins(&self) -> impl Iterator<Item = &Origin> {
-        [&self.origin].into_iter().chain(&self.further)
+    fn sources(&self) -> impl DoubleEndedIterator<Item = &Source> {
+        [&self.first].into_iter().chain(&self.further)
+    }
+
+    fn source_mut(&mut self, origin: &Origin) -> Option<&mut Source> {
+        [&mut self.first].into_iter().chain(&mut self.further).find(|source| source.origin == *origin)
+    }
+
+    /// Returns the origin of the first connection.
+    pub(super) fn origin(&self) -> &Origin {
+        &self.first.origin
+    }
+
+    /// Returns the host name by which the client reaches this process.
+    pub(super) fn local(&self) -> Option<&str> {
+        self.sources().rev().find_map(|source| source.local.as_deref())
+    }
+
+    /// Counts an admitted connection. Returns whether the place of the client has changed.
+    fn open(&mut self, origin: Origin, local: Option<&str>) -> bool {
+        self.admitted += 1;
+        if let Some(source) = self.source_mut(&origin) {
+            source.count += 1;
+            let has_moved = local.is_some() && source.local.as_deref() != local;
+            if has_moved {
+                source.local = local.map(str::to_owned);
+            }
+            return has_moved;
+        }
+        if self.further.len() >= FURTHER_MAX {
+            let Some(unused) = self.further.iter().position(|source| source.count == 0) else { return false };
+            self.further.remove(unused);
+        }
+        self.further.push(Source { origin, local: local.map(str::to_owned), count: 1 });
+        true
+    }
+
+    /// Counts the end of an admitted connection.
+    pub(super) fn close(&mut self, origin: &Origin) {
+        self.admitted = self.admitted.saturating_sub(1);
+        if let Some(source) = self.source_mut(origin) {
+            source.count = source.count.saturating_sub(1);
+        }
+    }
+
+    /// Whether a connection with this origin belongs to the client without a proof: its origin is
+    /// that of the first connection, or a process of this host that has proved the mark before, for
+    /// which the kernel vouches.
+    fn needs_no_proof(&self, origin: &Origin) -> bool {
+        let is_process = matches!(origin, Origin::Process(_));
+        self.first.origin == *origin || is_process && self.further.iter().any(|source| source.origin == *origin)
     }
 
     /// Returns the place of the client.
     pub(super) fn place(&self) -> Place {
-        Place::of(self.origins(), self.local.as_deref())
+        Place::of(self.sources().map(|source| (&source.origin, source.local.as_deref())))
     }
 
     /// Returns how well the client fits a place, as [`Place::fit`].
     pub(super) fn fit(&self, place: &Place) -> Option<Fit> {
-        self.origins().filter_map(|origin| place.fit(origin, self.local.as_deref())).min()
+        self.sources().filter_map(|source| place.fit(&source.origin, source.local.as_deref())).min()
     }
 }
 
@@ -122,15 +189,11 @@ impl Register {
     }
 
     /// Returns the client of an OXID that fits a place best, or the process that is expected there.
-    /// Of several that fit alike, this is one that is connected, and of these the one that entered
-    /// first: other peers learn the OXID from the process. A process whose connections over shared
-    /// memory are those of two clients gets the references as the one that needs no proof.
+    /// Of several that fit alike, this is one that is connected. Of these, the one with the lowest
+    /// number: a stranger can know the OXID only after the process has used it, so the process
+    /// usually came first.
     pub(super) fn at(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
-        let rank = |number, known: &Known| {
-            let fit = known.fit(place)?;
-            let is_by_proof = fit == Fit::Process && matches!(known.origin, Origin::Host(_));
-            Some((fit, known.lost.is_some(), is_by_proof, number))
-        };
+        let rank = |number, known: &Known| Some((known.fit(place)?, known.lost.is_some(), number));
         let fits = self.of(oxid).filter_map(|(number, known)| rank(number, known));
         let known = fits.filter(|(fit, ..)| *fit != Fit::OwnHost).min().map(|(.., number)| number);
         let expected = || self.expected_of(oxid).find(|(_, expected)| expected.place == *place);
@@ -148,6 +211,17 @@ impl Register {
     pub(super) fn oxid_of(&self, number: ClientNumber) -> Option<u64> {
         let known = self.known.get(&number).map(|known| known.oxid);
         known.or_else(|| self.expected.get(&number).map(|expected| expected.oxid))
+    }
+
+    /// Whether references under a number must not expire: those of a client, and those of an
+    /// expected process that was given references recently.
+    pub(super) fn keeps(&self, number: ClientNumber, now: Instant, patience: Duration) -> bool {
+        let is_recent = |expected: &Expected| {
+            let is_claimed = self.of(expected.oxid).next().is_some();
+            let patience = if is_claimed { patience.max(STRANGERS_PATIENCE) } else { patience };
+            now.saturating_duration_since(expected.used) < patience
+        };
+        self.known.contains_key(&number) || self.expected.get(&number).is_some_and(is_recent)
     }
 
     /// Returns a number that no client has had.
@@ -185,7 +259,7 @@ impl Register {
             return self.expect_again(number);
         }
         let number = self.next_number(oxid);
-        self.expected.insert(number, Expected { oxid, place: place.clone(), used: Instant::now() });
+        self.expected.insert(number, Expected { oxid, place: place.clone(), used: Instant::now(), full: None });
         number
     }
 
@@ -202,66 +276,85 @@ impl Register {
     }
 
     /// Returns the number of the client of a connection: the client of which the connection has
-    /// proved the mark, the client with the connection's origin, the process that is expected
-    /// there, or a new client. References for processes that are expected there belong to the
-    /// client, too: `merge` moves those of another number, unless they are too many.
-    pub(super) fn enter(
-        &mut self,
-        oxid: u64,
-        arrival: &Arrival<'_>,
-        merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
-    ) -> Result<ClientNumber, Full> {
+    /// proved the mark, the client that the connection belongs to without a proof, the process that
+    /// is expected there, or a new client.
+    pub(super) fn enter(&mut self, oxid: u64, arrival: &Arrival<'_>) -> Result<ClientNumber, Full> {
         let origin = Origin::of(arrival.peer);
-        let is_meant = |(_, expected): &(_, &Expected)| expected.place.admits(&origin, arrival.local);
-        let meant: Vec<_> = self.expected_of(oxid).filter(is_meant).map(|(number, _)| number).collect();
         let is_proved = |number: &ClientNumber| self.known.get(number).is_some_and(|known| known.oxid == oxid);
-        let proved = arrival.proved.filter(is_proved);
-        let from_there = || self.of(oxid).find(|(_, known)| known.origin == origin).map(|(number, _)| number);
-        let number = match proved.or_else(from_there) {
-            Some(number) => number,
-            None => self.add(oxid, origin.clone(), arrival, meant.first().copied())?,
-        };
-        for other in meant {
-            if other != number && merge(other, number) {
-                self.remove(other);
-            }
+        let from_there = || self.of(oxid).find(|(_, known)| known.needs_no_proof(&origin)).map(|(number, _)| number);
+        match arrival.proved.filter(is_proved).or_else(from_there) {
+            Some(number) => Ok(number),
+            None => self.add(oxid, origin, arrival),
         }
-        self.note_further(number, origin);
-        Ok(number)
+    }
+
+    /// Returns the processes that are expected at the source of a connection.
+    fn meant(
+        &self,
+        oxid: u64,
+        origin: &Origin,
+        local: Option<&str>,
+    ) -> impl Iterator<Item = (ClientNumber, &Expected)> {
+        self.expected_of(oxid).filter(move |(_, expected)| expected.place.admits(origin, local))
     }
 
     /// Adds a client, which takes over the number of an expected process if there is one.
-    fn add(
-        &mut self,
-        oxid: u64,
-        origin: Origin,
-        arrival: &Arrival<'_>,
-        expected: Option<ClientNumber>,
-    ) -> Result<ClientNumber, Full> {
+    fn add(&mut self, oxid: u64, origin: Origin, arrival: &Arrival<'_>) -> Result<ClientNumber, Full> {
         let sources = SourceGroup::of(arrival.peer);
+        let expected = self.meant(oxid, &origin, arrival.local).next().map(|(number, _)| number);
         let number = match expected {
             Some(number) => number,
             None if self.is_full(oxid, &sources) => return Err(Full),
             None => self.next_number(oxid),
         };
         self.expected.remove(&number);
-        let (further, to_return, local, owner, group, lost) = Default::default();
-        let known = Known { oxid, origin, further, sources, local, owner, group, count: 0, to_return, lost };
+        let first = Source { origin, local: arrival.local.map(str::to_owned), count: 0 };
+        let (further, to_return, owner, group, lost) = Default::default();
+        let (count, admitted) = (0, 0);
+        let known = Known { oxid, first, further, sources, owner, group, count, admitted, to_return, lost };
         self.known.insert(number, known);
         self.changes += 1;
         Ok(number)
     }
 
-    /// Records an origin of a client's connection.
-    fn note_further(&mut self, number: ClientNumber, origin: Origin) {
+    /// Admits a connection of a client. The client is not lost any more. References for processes
+    /// that are expected at the connection's source belong to the client, too: `merge` moves those
+    /// of another number, unless they are too many.
+    pub(super) fn admit(
+        &mut self,
+        number: ClientNumber,
+        arrival: &Arrival<'_>,
+        merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
+    ) {
+        let origin = Origin::of(arrival.peer);
         let Some(known) = self.known.get_mut(&number) else { return };
-        if known.origins().any(|other| *other == origin) {
-            return;
+        known.group = arrival.group.cloned();
+        let (oxid, lost) = (known.oxid, known.lost.take());
+        let has_moved = known.open(origin.clone(), arrival.local);
+        if let Some(Lost { since, .. }) = lost {
+            self.lost.remove(&(since, number));
         }
-        if known.further.len() >= FURTHER_MAX {
-            known.further.remove(0);
+        self.changes += u64::from(has_moved || lost.is_some());
+        let meant = self.meant(oxid, &origin, arrival.local).filter(|(_, expected)| expected.full != Some(number));
+        for other in meant.map(|(other, _)| other).collect::<Vec<_>>() {
+            if merge(other, number) {
+                self.remove(other);
+            } else if let Some(expected) = self.expected.get_mut(&other) {
+                expected.full = Some(number);
+            }
         }
-        known.further.push(origin);
+    }
+
+    /// Ends the state of a lost client. Connections that are not admitted keep its number.
+    pub(super) fn give_up(&mut self, number: ClientNumber) {
+        let Some(known) = self.known.get_mut(&number).filter(|known| known.count > 0) else {
+            return self.remove(number);
+        };
+        known.owner = None;
+        known.to_return.clear();
+        if let Some(Lost { since, .. }) = known.lost.take() {
+            self.lost.remove(&(since, number));
+        }
         self.changes += 1;
     }
 
@@ -291,7 +384,7 @@ impl Register {
     /// Otherwise, if the limits over all hosts are exceeded, it is the client that was lost first.
     pub(super) fn surplus(&self, host: &Origin) -> Option<ClientNumber> {
         let all = || self.lost.iter().filter_map(|(_, number)| Some((*number, self.known.get(number)?)));
-        let own = || all().filter(|(_, known)| known.origin == *host);
+        let own = || all().filter(|(_, known)| known.origin() == host);
         if own().count() > LOST_BY_HOST_MAX || kept(own()) > KEPT_BY_HOST_MAX {
             return own().next().map(|(number, _)| number);
         }

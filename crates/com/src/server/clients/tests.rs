@@ -1,15 +1,19 @@
 //! Tests of clients that enter, are lost, come back or are expected, with made-up times instead of
 //! waiting.
 
-use super::register::{FURTHER_MAX, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, SAME_HOST_MAX, SAME_OXID_MAX};
-use super::{Arrival, Clients, End, FoundClient, Origin, Place, STRANGERS_PATIENCE, TO_RETURN_MAX};
+use super::register::{
+    FURTHER_MAX, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, SAME_HOST_MAX, SAME_OXID_MAX, STRANGERS_PATIENCE,
+};
+use super::{Arrival, Clients, End, FoundClient, Origin, Place, TO_RETURN_MAX};
 use crate::orpc::ClientNumber;
 use crate::types::error::code;
+use obvia_rpc::security::code_of;
 use obvia_rpc::status::Status;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
 use std::cell::RefCell;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(360);
@@ -24,7 +28,7 @@ fn process(pid: u32) -> Peer {
 
 /// Returns the place of a peer that reaches this process at `local`.
 fn place_at(peer: &Peer, local: Option<&str>) -> Place {
-    Place::of([&Origin::of(peer)], local)
+    Place::of([(&Origin::of(peer), local)])
 }
 
 /// Returns the place to which a link without further bindings leads.
@@ -50,8 +54,24 @@ fn unmerged(from: ClientNumber, to: ClientNumber) -> bool {
 }
 
 fn enter_at(clients: &Clients, oxid: u64, peer: &Peer, local: Option<&str>) -> ClientNumber {
-    let arrival = Arrival { peer, local, group: None, proved: None };
-    clients.enter(|| Ok(oxid), &arrival, &unmerged).unwrap().number
+    enter_admitted(clients, oxid, &Arrival { peer, local, group: None, proved: None }, &unmerged)
+}
+
+/// Enters a connection, and admits it.
+fn enter_admitted(
+    clients: &Clients,
+    oxid: u64,
+    arrival: &Arrival<'_>,
+    merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
+) -> ClientNumber {
+    let number = clients.enter(|| Ok(oxid), arrival).unwrap().number;
+    clients.admit(number, arrival, &AtomicBool::new(false), merge);
+    number
+}
+
+/// Enters a connection that is not admitted.
+fn enter_silently(clients: &Clients, oxid: u64, peer: &Peer, proved: Option<ClientNumber>) -> ClientNumber {
+    clients.enter(|| Ok(oxid), &Arrival { peer, local: Some("near"), group: None, proved }).unwrap().number
 }
 
 /// Enters a connection, and returns the number of its client.
@@ -61,14 +81,14 @@ fn enter(clients: &Clients, oxid: u64, peer: &Peer) -> ClientNumber {
 
 /// Enters a connection that has proved the mark of a client.
 fn enter_as(clients: &Clients, oxid: u64, peer: &Peer, proved: ClientNumber) -> ClientNumber {
-    let arrival = Arrival { peer, local: None, group: None, proved: Some(proved) };
-    clients.enter(|| Ok(oxid), &arrival, &unmerged).unwrap().number
+    enter_admitted(clients, oxid, &Arrival { peer, local: None, group: None, proved: Some(proved) }, &unmerged)
 }
 
-/// Ends a connection of a client for which `kept` references and states are kept. Returns the
-/// clients that are gone then.
+/// Ends an admitted connection of a client for which `kept` references and states are kept. The
+/// connection is one of the first origin. Returns the clients that are gone then.
 fn leave(clients: &Clients, number: ClientNumber, end: End, kept: usize) -> Vec<ClientNumber> {
-    clients.leave(number, end, |_| kept, |number| number)
+    let origin = clients.register().known[&number].origin().clone();
+    clients.leave(number, Some(&origin), end, |_| kept, |number| number)
 }
 
 #[test]
@@ -104,6 +124,71 @@ fn a_lost_client_is_given_up_at_its_deadline() {
     // The client is lost once more, and its time begins anew.
     assert_eq!(leave(&clients, first, End::Lost(later + PATIENCE), 1), []);
     assert_eq!((give_up(later + PATIENCE), give_up(later + 2 * PATIENCE)), (vec![], vec![first]));
+}
+
+#[test]
+fn connections_that_are_not_admitted_do_not_keep_a_client() {
+    let (clients, begun) = (Clients::default(), Instant::now());
+    let far = host("far");
+    let leave_silently = |number, kept| clients.leave(number, None, End::InOrder, |_| kept, |number| number);
+    let number = enter(&clients, 1, &far);
+    let early = enter_silently(&clients, 1, &far, None);
+    assert_eq!(leave(&clients, number, End::Lost(begun), 1), []);
+    assert_eq!(enter_silently(&clients, 1, &far, None), number);
+    assert_eq!((early, clients.due(PATIENCE)), (number, Some(begun + PATIENCE)));
+    assert_eq!(leave_silently(number, 1), []);
+    assert_eq!((clients.due(PATIENCE), clients.is_lost(number)), (Some(begun + PATIENCE), true));
+    // A silent connection stays that of a client without state.
+    assert_eq!(clients.give_up(begun + PATIENCE, PATIENCE, |number| number), [number]);
+    assert!(clients.has(number) && clients.due(PATIENCE).is_none());
+    assert_eq!((leave_silently(number, 0), clients.has(number)), (vec![number], false));
+    // A silent connection may be the client's next one, so the client is lost until it is admitted.
+    let number = enter(&clients, 1, &far);
+    assert_eq!(enter_silently(&clients, 1, &far, None), number);
+    assert_eq!((leave(&clients, number, End::InOrder, 1), clients.is_lost(number)), (vec![], true));
+    clients.admit(
+        number,
+        &Arrival { peer: &far, local: None, group: None, proved: None },
+        &AtomicBool::new(false),
+        &unmerged,
+    );
+    assert!(!clients.is_lost(number) && clients.due(PATIENCE).is_none());
+    assert_eq!(leave(&clients, number, End::InOrder, 1), [number]);
+}
+
+#[test]
+fn references_of_an_expected_process_outlast_a_connection_that_is_not_admitted() {
+    let (clients, far) = (Clients::default(), host("far"));
+    let number = expect(&clients, 1, &place(&far));
+    assert_eq!(enter_silently(&clients, 1, &far, None), number);
+    assert_eq!(clients.leave(number, None, End::InOrder, |_| 1, |number| number), []);
+    assert!(clients.is_lost(number));
+    assert_eq!(enter(&clients, 1, &far), number);
+    assert_eq!(leave(&clients, number, End::InOrder, 1), [number]);
+}
+
+#[test]
+fn a_connection_that_is_not_admitted_does_not_change_its_client() {
+    let clients = Clients::default();
+    let (far, after) = (host("far"), host("after"));
+    let number = enter_at(&clients, 1, &far, Some("own"));
+    let waiting = expect(&clients, 1, &place(&after));
+    enter_silently(&clients, 1, &far, None);
+    assert_eq!(enter_silently(&clients, 1, &after, Some(number)), number);
+    assert_eq!((clients.oxid_of(waiting), clients.local_to(number)), (Some(1), Some("own".to_owned())));
+    assert_eq!(clients.whereabouts(number), Some((1, place(&far))));
+}
+
+#[test]
+fn each_origin_of_a_client_has_its_own_address_of_this_process() {
+    let clients = Clients::default();
+    let number = enter_at(&clients, 1, &host("far"), Some("near"));
+    let arrival = Arrival { peer: &host("other"), local: Some("far"), group: None, proved: Some(number) };
+    assert_eq!(enter_admitted(&clients, 1, &arrival, &unmerged), number);
+    // "far" is not this host, although another connection reaches this process there.
+    let whereabouts = clients.whereabouts(number).unwrap().1;
+    assert!(!whereabouts.is_here());
+    assert_eq!(clients.local_to(number).as_deref(), Some("far"));
 }
 
 #[test]
@@ -228,7 +313,7 @@ fn a_peer_of_another_origin_with_the_oxid_of_a_client_is_another_client() {
             let further = enter(&clients, 1, other);
             assert_ne!(further, number, "{other:?} is {own:?}");
             assert_eq!((enter(&clients, 1, other), clients.oxid_of(further)), (further, Some(1)));
-            assert_ne!(clients.mark_for(further), clients.mark_for(number));
+            assert_ne!(clients.mark_for(further).unwrap(), clients.mark_for(number).unwrap());
             assert_eq!(leave(&clients, further, End::InOrder, 9), []);
             assert_eq!(leave(&clients, further, End::InOrder, 9), [further]);
         }
@@ -251,6 +336,23 @@ fn a_valid_proof_makes_connections_of_several_origins_one_client() {
 }
 
 #[test]
+fn marks_and_their_keys_follow_from_a_random_secret_and_not_from_each_other() {
+    let number = ClientNumber::new(1);
+    let drawn = || {
+        let clients = Clients::default();
+        let [mark, again] = [(); 2].map(|()| u128::from(clients.mark_for(number).unwrap()));
+        assert_eq!(mark, again);
+        [mark, clients.mark_key_for(number).unwrap(), clients.mark_key_for(ClientNumber::new(2)).unwrap()]
+    };
+    let values = [drawn(), drawn()].concat();
+    assert_eq!(values.iter().collect::<std::collections::HashSet<_>>().len(), values.len());
+    // The secret comes from the source of random numbers, and not from a hash table's.
+    let clients = Clients { secret: [7; 16].into(), ..Clients::default() };
+    let key = code_of(&[7; 16], &[b"key", &[1, 0, 0, 0, 0, 0, 0, 0]]);
+    assert_eq!(clients.mark_key_for(number).unwrap(), key);
+}
+
+#[test]
 fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
     let clients = Clients::default();
     let of_user = |uid, serial| Peer::Process { pid: 9, uid, serial };
@@ -270,7 +372,7 @@ fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
 
 fn try_to_enter(clients: &Clients, peer: &Peer) -> Result<(), Status> {
     let arrival = Arrival { peer, local: None, group: None, proved: None };
-    clients.enter(|| Ok(1), &arrival, &unmerged).map(drop)
+    clients.enter(|| Ok(1), &arrival).map(drop)
 }
 
 #[test]
@@ -338,15 +440,14 @@ fn later_claimants_of_an_oxid_do_not_fit_a_place_of_this_host_better() {
 }
 
 #[test]
-fn a_process_gets_references_as_the_client_that_needs_no_proof() {
+fn a_process_that_has_proved_a_mark_need_not_prove_it_again() {
     let clients = Clients::default();
-    let early = enter(&clients, 1, &host("near"));
-    assert_eq!(enter_as(&clients, 1, &process(7), early), early);
-    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(early));
-    let own = enter(&clients, 1, &process(7));
-    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(own));
-    assert_eq!(leave(&clients, own, End::InOrder, 0), [own]);
-    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(early));
+    let number = enter(&clients, 1, &host("near"));
+    assert_eq!(enter_as(&clients, 1, &process(7), number), number);
+    assert_eq!(enter(&clients, 1, &process(7)), number);
+    assert_eq!(number_behind(&clients, 1, &place(&process(7))), Some(number));
+    let other = enter(&clients, 1, &process(8));
+    assert!(other != number && enter(&clients, 2, &process(7)) != number);
 }
 
 #[test]
@@ -362,19 +463,23 @@ fn a_client_gets_the_references_that_wait_at_the_address_where_it_proves_its_mar
         true
     };
     let arrival = Arrival { peer: &after, local: None, group: None, proved: Some(number) };
-    assert_eq!(clients.enter(|| Ok(1), &arrival, &merge).unwrap().number, number);
+    assert_eq!(enter_admitted(&clients, 1, &arrival, &merge), number);
     assert_eq!(merged.into_inner(), [(waiting, number)]);
     assert_eq!((clients.oxid_of(waiting), clients.oxid_of(other)), (None, Some(1)));
     // Further references for that address are the client's, and other processes learn the address.
     assert_eq!(expect(&clients, 1, &place(&after)), number);
     let (oxid, whereabouts) = clients.whereabouts(number).unwrap();
     assert_eq!((oxid, whereabouts), (1, reached_by(place(&before), &["after"])));
-    // The proved addresses are limited, and the first one stays.
+    // The proved addresses are limited, and the first one stays, and those that have connections.
     for index in 0..FURTHER_MAX {
         enter_as(&clients, 1, &host(&format!("{index}")), number);
     }
-    assert_eq!(number_behind(&clients, 1, &place(&before)), Some(number));
-    assert_eq!(number_behind(&clients, 1, &place(&after)), None);
+    let is_behind = |peer| number_behind(&clients, 1, &place(peer)) == Some(number);
+    let last = host(&format!("{}", FURTHER_MAX - 1));
+    assert!(is_behind(&before) && is_behind(&after) && !is_behind(&last));
+    clients.leave(number, Some(&Origin::of(&after)), End::InOrder, |_| 0, |_| panic!("other connections are left"));
+    enter_as(&clients, 1, &last, number);
+    assert!(is_behind(&before) && !is_behind(&after) && is_behind(&last));
 }
 
 #[test]
@@ -383,8 +488,10 @@ fn references_that_are_too_many_for_a_client_stay_those_of_the_expected_process(
     let places = [place(&host("far")), reached_by(place(&host("farther")), &["far"])];
     let [first, second] = places.map(|place| expect(&clients, 1, &place));
     let arrival = Arrival { peer: &host("far"), local: None, group: None, proved: None };
-    assert_eq!(clients.enter(|| Ok(1), &arrival, &|_, _| false).unwrap().number, first);
-    assert!(clients.keeps(second, Instant::now()));
+    assert_eq!(enter_admitted(&clients, 1, &arrival, &|_, _| false), first);
+    assert_eq!(clients.oxid_of(second), Some(1));
+    // The next connections do not count them again.
+    assert_eq!(enter_admitted(&clients, 1, &arrival, &unmerged), first);
 }
 
 #[test]
@@ -417,7 +524,7 @@ fn a_process_that_is_expected_at_several_places_gets_all_references() {
         true
     };
     let arrival = Arrival { peer: &host("far"), local: None, group: None, proved: None };
-    assert_eq!(clients.enter(|| Ok(1), &arrival, &merge).unwrap().number, first);
+    assert_eq!(enter_admitted(&clients, 1, &arrival, &merge), first);
     assert_eq!(merged.into_inner(), [(second, first)]);
     assert_eq!((clients.oxid_of(second), clients.oxid_of(other)), (None, Some(1)));
 }
@@ -428,18 +535,40 @@ fn references_of_expected_processes_are_kept_while_a_client_may_be_the_process()
     let number = expect(&clients, 1, &place(&host("far")));
     let forget = |unused| clients.forget_expected(Instant::now() + PATIENCE, PATIENCE, |_| unused);
     let (now, late) = (Instant::now(), Instant::now() + STRANGERS_PATIENCE);
-    assert!(!clients.keeps(number, now));
+    let is_kept = |number, now| clients.register().keeps(number, now, PATIENCE);
+    assert!(is_kept(number, now) && !is_kept(number, now + PATIENCE));
     let other = enter(&clients, 1, &host("farther"));
-    assert!(clients.keeps(number, now) && clients.keeps(other, now));
+    assert!(is_kept(number, now + PATIENCE) && is_kept(other, now + PATIENCE));
     // A stranger does not keep them forever.
-    assert!(!clients.keeps(number, late) && clients.keeps(other, late));
+    assert!(!is_kept(number, late) && is_kept(other, late));
     leave(&clients, other, End::InOrder, 0);
-    assert!(!clients.keeps(number, now));
+    assert!(!is_kept(number, now + PATIENCE));
     forget(false);
     clients.forget_expected(Instant::now(), PATIENCE, |_| true);
     assert_eq!(clients.oxid_of(number), Some(1));
     forget(true);
     assert_eq!(clients.oxid_of(number), None);
+}
+
+#[test]
+fn references_expire_a_patience_after_the_last_was_given_and_under_the_lock() {
+    let clients = Clients::default();
+    let [first, second] = [1, 2].map(|oxid| expect(&clients, oxid, &place(&host("far"))));
+    let begun = Instant::now();
+    let end = |number| {
+        assert!(clients.register.try_lock().is_err(), "a connection may enter meanwhile");
+        number
+    };
+    let expire = |now| clients.expire_expected(&[first, second], now, PATIENCE, end);
+    // The janitor has not seen the processes before.
+    clients.register().expected.get_mut(&second).unwrap().used = begun + Duration::from_secs(1);
+    assert_eq!(expire(begun + PATIENCE), [first]);
+    assert_eq!(expect(&clients, 2, &place(&host("far"))), second);
+    assert_eq!((clients.oxid_of(first), clients.oxid_of(second)), (None, Some(2)));
+    clients.register().expected.get_mut(&second).unwrap().used = begun;
+    assert_eq!(enter(&clients, 2, &host("far")), second);
+    let none: Vec<ClientNumber> = clients.expire_expected(&[second], begun + PATIENCE, PATIENCE, end);
+    assert_eq!(none, []);
 }
 
 #[test]

@@ -269,13 +269,14 @@ fn structure(out: &mut Writer, model: &Model, id: StructId, is_inner: bool) {
 
 /// Writes an integer of a structure, and its bit fields, as two views of the same bytes.
 fn bit_fields(out: &mut Writer, model: &Model, field: &Field) {
-    let ty = if matches!(field.ty, Type::Enum(_)) { Type::Base(Base::I32) } else { field.ty.clone() };
     out.line("__extension__ union {");
     out.line(format!("{};", declare(model, &field.ty, &ident(&field.name))));
     out.line("__extension__ struct {");
     for part in &field.bits {
         let name = if part.name.is_empty() { String::new() } else { ident(&part.name) };
-        out.line(format!("{};", declare(model, &ty, &format!("{name} : {}", part.width))));
+        // C leaves open whether enumerations have a sign.
+        let ty = if matches!(part.ty, Type::Enum(_)) { &Type::Base(Base::U32) } else { &part.ty };
+        out.line(format!("{};", declare(model, ty, &format!("{name} : {}", part.width))));
     }
     out.line("};");
     out.line("};");

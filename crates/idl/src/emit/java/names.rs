@@ -144,7 +144,9 @@ const TYPES: [&str; 52] = [
 
 /// Whether a dotted name is a valid name of a package.
 pub fn is_package(text: &str) -> bool {
-    text.split('.').all(|part| crate::text::lexer::is_name(part) && !KEYWORDS.contains(&part))
+    // The virtual machine reserves the package `java` and those in it.
+    text.split('.').next() != Some("java")
+        && text.split('.').all(|part| crate::text::lexer::is_name(part) && !KEYWORDS.contains(&part))
 }
 
 /// Returns the name of a package for a file's name.
@@ -322,6 +324,7 @@ mod tests {
     #[test]
     fn package_names_are_dotted_identifiers() {
         assert!(is_package("org.example.calc") && !is_package("org..calc") && !is_package("a.int") && !is_package(""));
+        assert!(is_package("javas") && is_package("a.java") && !is_package("java") && !is_package("java.calc"));
         assert_eq!([package("calc"), package("my-calc2"), package("9")], ["calc", "mycalc2", "idl9"]);
     }
 }

@@ -1,7 +1,7 @@
 //! The tree reproduces any file, and has the structure of the grammar.
 
 use super::{Element, SyntaxKind, Tree, parse};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Parses a text, and checks the invariants of every tree.
 fn tree(text: &str) -> Tree {
@@ -33,22 +33,9 @@ fn tree(text: &str) -> Tree {
     tree
 }
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("a folder of the repository") {
-        let path = entry.expect("readable").path();
-        let name = path.file_name().unwrap_or_default();
-        if path.is_dir() && name != "target" && !name.to_string_lossy().starts_with('.') {
-            files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "idl") {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn syntax_trees_reproduce_every_idl_file_of_the_repository() {
-    let mut found = Vec::new();
-    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), &mut found);
+    let found = ground::files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), "idl");
     assert!(found.len() >= 5, "only {found:?}");
     for path in found {
         let text = std::fs::read_to_string(&path).expect("readable");

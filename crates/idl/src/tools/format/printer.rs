@@ -19,7 +19,7 @@ pub(super) enum Op<'a> {
     Trailing(&'a str),
     /// The next line of a comment that ends its line, which stands below it.
     Continued(&'a str),
-    /// Whole lines that are not indented.
+    /// Lines of the file that are not indented.
     Raw(&'a str),
     /// A line break if the group is broken, and this text otherwise.
     Line(&'static str),

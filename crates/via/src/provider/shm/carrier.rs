@@ -367,6 +367,11 @@ impl Carrier for Socket {
 }
 
 impl Parking for Socket {
+    fn begin(&self) {
+        // Without threads, no connection parks.
+        let _ = parking::begin();
+    }
+
     fn prepare(&self, wire: &Wire) -> Result<bool, Error> {
         if parking::prepare(&self.socket, self.number).is_err() {
             return Ok(false);

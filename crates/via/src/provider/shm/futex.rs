@@ -70,7 +70,10 @@ fn wait_for_both(peer: PeerWord<'_>, own: &AtomicU32, span: Duration) {
     // The system call takes an instant. None is so far away that the sum overflows.
     let until = clock_gettime(ClockId::Monotonic).checked_add(timespec(span));
     let outcome = futex::waitv(&waits, WaitvFlags::empty(), until.as_ref(), ClockId::Monotonic);
-    debug_assert!(matches!(outcome, Ok(_) | Err(Errno::AGAIN | Errno::TIMEDOUT | Errno::INTR)), "{outcome:?}");
+    if !matches!(outcome, Ok(_) | Err(Errno::AGAIN | Errno::TIMEDOUT | Errno::INTR)) {
+        // The kernel lacks memory, or the program has forbidden the system call meanwhile.
+        wait_for_one(peer, span.min(NAP));
+    }
 }
 
 fn wait_for_one(peer: PeerWord<'_>, span: Duration) {

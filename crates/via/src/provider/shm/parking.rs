@@ -6,12 +6,13 @@
 //! [`crate::doorbell`]. Threads of this process resume a connection by [`ring`].
 //!
 //! The thread that gets an event looks for a message. If there is none, the connection stays
-//! parked. Otherwise the thread resumes the connection, and ends when the connection ends or parks
-//! again. So no thread serves two connections, and the thread-local variables of the runtime and of
-//! programs are new for each. Another thread takes its place in the meantime, since calls may wait
-//! for calls of other connections.
+//! parked. Otherwise the thread starts another one in its place, since calls may wait for calls of
+//! other connections. Then it resumes the connection, and ends when the connection ends or parks
+//! again. So no thread serves two connections, and none is started by a thread that has served one:
+//! thread-local variables, and what threads inherit from each other, are new for each.
 
 use super::pulse::Number;
+use super::sanitizer;
 use crate::Error;
 use crate::sync::lock;
 use crate::window::{Resume, Window, Wire};
@@ -20,6 +21,7 @@ use rustix::event::{EventfdFlags, epoll, eventfd};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use std::collections::{BTreeMap, VecDeque};
+use std::ptr;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -58,16 +60,23 @@ struct Places {
 static PLACES: Mutex<Places> =
     Mutex::new(Places { lot: None, parked: BTreeMap::new(), rung: VecDeque::new(), waiting: 0 });
 
-/// Ensures that the connection with this socket can be parked.
-pub(super) fn prepare(socket: &OwnedFd, number: Number) -> Result<(), Error> {
+/// Ensures that a thread waits for parked connections. The calling thread must not have served a
+/// connection, since threads inherit its attributes.
+pub(super) fn begin() -> Result<(), Error> {
     let mut places = lock(&PLACES);
     let lot = match places.lot {
         Some(lot) => lot,
         None => *places.lot.insert(Box::leak(Box::new(Lot::new()?))),
     };
-    if places.waiting == 0 {
-        lot.start(&mut places)?;
-    }
+    if places.waiting == 0 { lot.start(&mut places) } else { Ok(()) }
+}
+
+/// Ensures that the connection with this socket can be parked, after [`begin`].
+pub(super) fn prepare(socket: &OwnedFd, number: Number) -> Result<(), Error> {
+    let places = lock(&PLACES);
+    let Some(lot) = places.lot.filter(|_| places.waiting > 0) else {
+        return Err(Error::BadState { what: "no thread waits for parked connections" });
+    };
     drop(places);
     // A hang-up that is reported meanwhile is reported again once the connection is parked.
     let data = epoll::EventData::new_u64(number.0);
@@ -80,6 +89,7 @@ pub(super) fn prepare(socket: &OwnedFd, number: Number) -> Result<(), Error> {
 /// Parks a connection, after [`prepare`], until its socket is readable or [`ring`] is called for
 /// it.
 pub(super) fn park(socket: &OwnedFd, number: Number, wire: &Wire, parked: Parked) {
+    sanitizer::release(ptr::from_ref(wire).cast());
     let mut places = lock(&PLACES);
     places.parked.insert(number, parked);
     let lot = places.lot;
@@ -130,11 +140,6 @@ impl Lot {
         let work = move || {
             let Parked { window, resume } = self.next();
             resume(window);
-            let mut places = lock(&PLACES);
-            if places.waiting < WAITING {
-                // At least one thread waits.
-                let _ = self.start(&mut places);
-            }
         };
         thread.spawn(work).map_err(|_| Error::system("starting a thread")(Errno::AGAIN))?;
         places.waiting += 1;
@@ -152,7 +157,8 @@ impl Lot {
                 continue;
             }
             let mut places = lock(&PLACES);
-            if places.waiting > 1 || self.start(&mut places).is_ok() {
+            while places.waiting <= WAITING && self.start(&mut places).is_ok() {}
+            if places.waiting > 1 {
                 places.waiting -= 1;
                 return parked;
             }
@@ -176,10 +182,13 @@ impl Lot {
 
     /// Takes the connection of an event, unless another thread has taken it.
     fn take(&self, number: u64) -> Option<Parked> {
-        if number != RUNG {
-            return lock(&PLACES).parked.remove(&Number(number));
-        }
-        rustix::io::read(&self.rung, &mut [0; 8]).ok()?;
-        lock(&PLACES).rung.pop_front()
+        let parked = if number == RUNG {
+            rustix::io::read(&self.rung, &mut [0; 8]).ok()?;
+            lock(&PLACES).rung.pop_front()?
+        } else {
+            lock(&PLACES).parked.remove(&Number(number))?
+        };
+        sanitizer::acquire(parked.window.address());
+        Some(parked)
     }
 }

@@ -4,6 +4,7 @@ use super::{BRIEF, REQUEST, TIMEOUT, send};
 use obvia_via::provider::shm::Directory;
 use obvia_via::window::{Options, Window};
 use obvia_via::{Error, Waiting};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::cell::Cell;
 use std::sync::mpsc::{Receiver, channel};
 
@@ -15,7 +16,9 @@ fn connection(folder: &ground::Folder, waiting: Waiting) -> (Window, Window) {
     std::thread::scope(|scope| {
         let server = scope.spawn(|| listener.accept(TIMEOUT).unwrap().complete(&options).unwrap());
         let client = directory.connect("parked", &options, TIMEOUT).unwrap();
-        (client, server.join().unwrap())
+        let server = server.join().unwrap();
+        server.begin_parking();
+        (client, server)
     })
 }
 
@@ -87,6 +90,10 @@ fn connections_with_a_message_or_a_ring_or_that_poll_do_not_park() {
     assert!(!server.is_parkable());
 }
 
+fn processors() -> CpuSet {
+    sched_getaffinity(None).unwrap()
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "opens sockets")]
 fn each_resumption_has_a_thread_of_its_own() {
@@ -98,10 +105,17 @@ fn each_resumption_has_a_thread_of_its_own() {
     for _ in 0..20 {
         let (tell, resumed) = channel();
         assert!(server.prepare_to_park());
-        server.park(move |window| tell.send((window, IS_USED.replace(true))).unwrap());
+        server.park(move |window| {
+            tell.send((window, IS_USED.replace(true), processors())).unwrap();
+            // As a method may do it. Threads that this one starts have the processor, too.
+            let mut one = CpuSet::new();
+            one.set((0..CpuSet::MAX_CPU).find(|cpu| processors().is_set(*cpu)).unwrap());
+            sched_setaffinity(None, &one).unwrap();
+        });
         send(&mut client, REQUEST, 4, 9);
-        let (window, is_used) = resumed.recv_timeout(ground::LATEST).unwrap();
+        let (window, is_used, found) = resumed.recv_timeout(ground::LATEST).unwrap();
         assert!(!is_used, "a variable of another resumption");
+        assert_eq!(found, processors(), "an attribute of another resumption's thread");
         server = window;
         server.rx.receive(TIMEOUT).unwrap();
         server.rx.release();

@@ -72,24 +72,41 @@ fn over(network: &str) -> Link {
 
 const NETWORKS: [&str; 3] = ["ncacn_ip_tcp:127.0.0.1", "ncacn_vi_udp:127.0.0.1", "ncadg_ip_udp:127.0.0.1"];
 
-#[test]
-#[cfg_attr(miri, ignore = "opens sockets")]
-fn links_by_memory_and_by_a_network_lead_to_one_process_once_they_have_proved_it() {
-    for network in NETWORKS {
-        for [mut late, early] in [[over(network), Link::to_itself()], [Link::to_itself(), over(network)]] {
-            let early = Arc::new(early);
-            assert_ne!(late.mark().unwrap(), early.mark().unwrap(), "{network}: the server sees two clients");
-            late.join(&[Arc::clone(&early)]).unwrap();
-            assert!(late.leads_where(&early), "{network}");
-            // All connections are ones of that client, including the activities of datagrams
-            // that the link used before its proof.
-            let limit = Deadline::Within(ground::LATEST);
-            let mut further = [(); 3].map(|()| late.connect(&late.options, limit).unwrap());
-            for channel in &mut further {
-                assert_eq!(mark_over(channel), early.mark().unwrap(), "{network}");
-            }
-        }
+/// Joins a link by memory and one by a network, of which the later one proves that it leads to the
+/// process of the other one. Needs a process of its own: while a connection of a client is left
+/// that has proved a mark, the process need not prove it again.
+fn links_lead_to_one_process(network: &str, is_late_by_memory: bool) {
+    let (near, far) = (Link::to_itself(), over(network));
+    assert_ne!(near.mark().unwrap(), far.mark().unwrap(), "{network}");
+    let [mut late, early] = if is_late_by_memory { [near, far] } else { [far, near] };
+    let early = Arc::new(early);
+    late.join(&[Arc::clone(&early)]).unwrap();
+    assert!(late.leads_where(&early), "{network}");
+    // All connections are ones of that client, including the activities of datagrams that the link
+    // used before its proof.
+    let mut further = [(); 3].map(|()| late.connect(&late.options, limit()).unwrap());
+    for channel in &mut further {
+        assert_eq!(mark_over(channel), early.mark().unwrap(), "{network}");
     }
+}
+
+macro_rules! links_lead_to_one_process {
+    ($($name:ident: $network:expr, $is_late_by_memory:expr;)*) => {$(
+        #[test]
+        #[cfg_attr(miri, ignore = "opens sockets")]
+        fn $name() {
+            links_lead_to_one_process($network, $is_late_by_memory);
+        }
+    )*};
+}
+
+links_lead_to_one_process! {
+    a_link_by_tcp_and_a_later_one_by_memory_lead_to_one_process: NETWORKS[0], true;
+    a_link_by_memory_and_a_later_one_by_tcp_lead_to_one_process: NETWORKS[0], false;
+    a_link_by_vi_and_a_later_one_by_memory_lead_to_one_process: NETWORKS[1], true;
+    a_link_by_memory_and_a_later_one_by_vi_lead_to_one_process: NETWORKS[1], false;
+    a_link_by_datagrams_and_a_later_one_by_memory_lead_to_one_process: NETWORKS[2], true;
+    a_link_by_memory_and_a_later_one_by_datagrams_lead_to_one_process: NETWORKS[2], false;
 }
 
 #[test]

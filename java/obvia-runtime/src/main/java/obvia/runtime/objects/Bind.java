@@ -30,6 +30,7 @@ final class Bind {
     private static final int NEGOTIATED = 3;
     private static final int UNKNOWN_INTERFACE = 1;
     private static final int NO_TRANSFER_SYNTAX = 2;
+    private static final int LIMIT_EXCEEDED = 3;
     private static final int LIST_MAX = 64;
     private static final int HEADER = 16;
     private static final int FINGERPRINT_VERSION = 0x46500001;
@@ -80,14 +81,31 @@ final class Bind {
         var contexts = List.of(
                 new Context(RUNTIME, List.of(FLAT)), new Context(Syntax.process(oxid), List.of(FLAT)));
         List<Outcome> outcomes = exchange(channel, BIND, 1, contexts);
-        if (outcomes.get(0).result != ACCEPTED || outcomes.get(1).result != NEGOTIATED) {
+        return introduced(outcomes.get(0), outcomes.get(1));
+    }
+
+    /**
+     * Returns the OXID of the server from the outcomes of the contexts of the runtime and of the
+     * client process.
+     */
+    static long introduced(Outcome runtime, Outcome own) {
+        boolean isVersionKnown = runtime.result == ACCEPTED;
+        if (own.result == NEGOTIATED && isVersionKnown) {
+            if (!own.transfer.isProcess()) {
+                throw RpcException.of(Hresult.RPC_E_INVALID_DATA, "the server did not identify its process");
+            }
+            return own.transfer.uuid.low();
+        }
+        if (own.result == NEGOTIATED || own.reason == UNKNOWN_INTERFACE || own.reason == NO_TRANSFER_SYNTAX) {
             throw RpcException.of(Hresult.RPC_E_VERSION_MISMATCH, "the server speaks another version of the runtime's protocol");
         }
-        Syntax process = outcomes.get(1).transfer;
-        if (!process.isProcess()) {
-            throw RpcException.of(Hresult.RPC_E_INVALID_DATA, "the server did not identify its process");
+        if (own.reason == LIMIT_EXCEEDED) {
+            throw RpcException.of(Hresult.E_OUTOFMEMORY, "too many clients claim the identity of this process at the server");
         }
-        return process.uuid.low();
+        throw RpcException.of(
+                Hresult.E_ACCESSDENIED,
+                "the server did not accept the identity of this process, because it could not check it or knows this connection"
+                        + " by another one; connect again");
     }
 
     /** Verifies that client and server have the same version of an interface. */

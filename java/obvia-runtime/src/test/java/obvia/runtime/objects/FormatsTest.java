@@ -58,4 +58,23 @@ class FormatsTest {
         byte[] named = Arrays.copyOfRange(answer.unit(), answer.unit().length - 20, answer.unit().length - 4);
         assertArrayEquals(process, named);
     }
+
+    @Test
+    void aRefusedIntroductionIsReportedWithItsReason() {
+        var flat = new Bind.Syntax(Guid.of("8f3c51d2-7a0e-4d6b-b1e4-90c725ad6e18"), 1);
+        var accepted = new Bind.Outcome(0, 0, flat);
+        var process = new Bind.Outcome(3, 0, Bind.Syntax.process(9));
+        assertEquals(9, Bind.introduced(accepted, process));
+        // The reasons are those of C706 12.6.3.1: not specified, unknown interface, no transfer syntax, limit.
+        int[] results = {
+            Hresult.E_ACCESSDENIED, Hresult.RPC_E_VERSION_MISMATCH, Hresult.RPC_E_VERSION_MISMATCH, Hresult.E_OUTOFMEMORY
+        };
+        for (int reason = 0; reason < results.length; reason++) {
+            Bind.Outcome refused = Bind.Outcome.refused(reason);
+            RpcException why = assertThrows(RpcException.class, () -> Bind.introduced(accepted, refused));
+            assertEquals(results[reason], why.result(), "reason " + reason);
+        }
+        RpcException why = assertThrows(RpcException.class, () -> Bind.introduced(Bind.Outcome.refused(1), process));
+        assertEquals(Hresult.RPC_E_VERSION_MISMATCH, why.result());
+    }
 }

@@ -1,0 +1,33 @@
+//! The entries of one client in the tables of references.
+
+use super::super::OUT_OF_RESOURCES;
+use super::{Client, Limits};
+use obvia_rpc::status::Status;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use windows_core::GUID;
+
+/// The entries of one client.
+#[derive(Debug, Default)]
+pub(super) struct Share {
+    pub(super) ipids: HashSet<GUID>,
+    pub(super) sets: HashSet<u64>,
+    /// The number of objects in its sets.
+    pub(super) pinged: usize,
+    /// The client that passed the first references on to this one, which is not connected yet.
+    pub(super) giver: Option<Client>,
+}
+
+/// Returns the entries of a client, which are made if the client is new.
+pub(super) fn share<'a>(
+    shares: &'a mut HashMap<Client, Share>,
+    limits: &Limits,
+    client: Client,
+) -> Result<&'a mut Share, Status> {
+    let count = shares.len();
+    match shares.entry(client) {
+        Entry::Occupied(entry) => Ok(entry.into_mut()),
+        Entry::Vacant(_) if count >= limits.clients => Err(OUT_OF_RESOURCES),
+        Entry::Vacant(entry) => Ok(entry.insert(Share::default())),
+    }
+}
