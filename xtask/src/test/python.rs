@@ -19,11 +19,11 @@ pub(super) fn run() -> Outcome {
     }
     workspace::build()?;
     let manifest = format!("{PROJECT}/Cargo.toml");
-    let built = target().join("python-target");
+    // The dependencies are those of the workspace, which are built already.
     let cargo = Program::cargo(&["build", "--quiet", "--locked", "--manifest-path", &manifest]);
-    cargo.variable("CARGO_TARGET_DIR", built.display().to_string()).run()?;
+    cargo.variable("CARGO_TARGET_DIR", target().display().to_string()).run()?;
     let folder = target().join("python");
-    install(&built.join("debug/libobvia_python.so"), &folder)
+    install(&target().join("debug/libobvia_python.so"), &folder)
         .map_err(|error| Problem::Failed(format!("installing the package: {error}")))?;
     let tests = format!("{PROJECT}/tests");
     Program::new("python3", &["-m", "unittest", "discover", "--start-directory", &tests])
