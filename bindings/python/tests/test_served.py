@@ -139,6 +139,29 @@ True
 0x80004005 Coded: code
 """
 
+WHOLE = """import "unknwn.idl";
+    [object, uuid(0b9d4c52-0a34-4ac4-8d6c-2c9f3a1f7a30)]
+    interface IPart : IUnknown {{ HRESULT Value([out, retval] {value} *value); }}
+    [object, uuid(0b9d4c52-0a34-4ac4-8d6c-2c9f3a1f7a31)]
+    interface IWhole : IPart {{ HRESULT Part([out, retval] IPart **part); }}"""
+
+WHOLE_SERVER = """
+import sys
+import obvia
+
+@obvia.implements("IWhole", idl=sys.argv[1])
+class Whole:
+    def value(self):
+        return int(sys.argv[3])
+
+    def part(self):
+        return self
+
+with obvia.serve(sys.argv[2], Whole()):
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
 
 class Served(unittest.TestCase):
     def test_sinks_are_called_back(self):
@@ -205,6 +228,14 @@ class Served(unittest.TestCase):
             interface ITapeEvents : IUnknown { HRESULT Printed([in] long entry); }"""
         with self.assertRaisesRegex(obvia.Error, "has declared another interface with the IID of ITapeEvents"):
             obvia.implements(idl=written(events))
+
+    def test_servers_have_different_versions_of_an_interface(self):
+        versions = ("narrow", "long", 7), ("broad", "hyper", 1 << 40)
+        for name, kind, value in versions:
+            servers.start(sys.executable, "-c", WHOLE_SERVER, written(WHOLE.format(value=kind)), name, str(value))
+        wholes = [obvia.connect(name) for name, _, _ in versions]
+        for whole, (_, _, value) in zip(wholes, versions):
+            self.assertEqual((whole.value(), whole.part().value()), (value, value))
 
     def test_methods_whose_names_python_reserves_are_not_served(self):
         hidden = """import "unknwn.idl";
