@@ -2,7 +2,7 @@
 
 use crate::interface::Interface;
 use obvia::dynamic::guid;
-use obvia_idl::frames::Make;
+use obvia_idl::frames::{self, Make};
 use obvia_idl::model::{Base, EnumId, StructId, Type, UnionId};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
@@ -56,8 +56,7 @@ fn split<const N: usize>(bytes: &[u8]) -> impl ExactSizeIterator<Item = [u8; N]>
 impl<'py> Make for Results<'py, '_> {
     type Value = Bound<'py, PyAny>;
     type Structure = Bound<'py, PyAny>;
-    // As deep as arguments may be nested.
-    const DEPTH_MAX: usize = 1000;
+    const DEPTH_MAX: usize = frames::DEPTH_MAX;
 
     fn null(&mut self) -> Option<Self::Value> {
         Some(self.py.None().into_bound(self.py))

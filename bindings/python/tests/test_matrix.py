@@ -100,6 +100,9 @@ class Shapes(unittest.TestCase):
         endless.next = endless
         with self.assertRaisesRegex(ValueError, "nested too deeply"):
             self.shapes.sum(endless)
+        self.assertEqual(self.shapes.range(1, 500).next.value, 2)
+        with self.assertRaisesRegex(ValueError, "nested too deeply"):
+            self.shapes.range(1, 501)
 
     def test_trees_are_structures_or_dictionaries(self):
         tree = self.shapes.insert({"key": 5, "left": None, "right": None}, 3)

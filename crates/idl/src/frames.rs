@@ -27,8 +27,9 @@ use write::Writer;
 
 pub use obvia_ndr::flat::check::{Checked, Flaw};
 
-/// The greatest depth of structures and pointers that is written.
-const DEPTH_MAX: usize = 1000;
+/// The greatest depth of structures, unions and arrays in a value that is written. A reader of as
+/// many levels needs half of a thread's stack of 2 MiB, without optimisation.
+pub const DEPTH_MAX: usize = 500;
 
 /// The input for the layout of frames of an interface's methods.
 pub struct Layout<'a> {

@@ -108,8 +108,8 @@ fn json_numbers_outside_their_base_type_are_refused() {
     assert_eq!(written("boolean", json!(2)), None);
 }
 
-/// Returns a frame with a tree of `depth` arrays of two nodes, where both nodes of an array have the
-/// same children. The last array's children are the array at `end`, in the order of the arrays.
+/// Returns a frame with a tree of `depth` arrays of two nodes, where both nodes of an array have
+/// the same children. The last array's children are the array at `end`, in the order of the arrays.
 fn shared_trees(depth: usize, end: Option<usize>) -> Vec<u8> {
     let leaf = json!({ "count": 1, "children": [{ "count": 0, "children": null }] });
     let header: [u8; 4] = *bytes("struct Tree", &leaf).unwrap()[16..].first_chunk().unwrap();
@@ -130,14 +130,15 @@ fn shared_trees(depth: usize, end: Option<usize>) -> Vec<u8> {
 #[test]
 fn arrays_of_structures_are_read_to_a_depth() {
     let leaf = json!({ "count": 0, "children": null });
-    let nested = (0..400).fold(leaf, |inner, _| json!({ "count": 1, "children": [inner] }));
-    let mut left = &read("struct Tree", &bytes("struct Tree", &nested).unwrap()).unwrap();
-    let mut depth = 0;
+    let nested = (0..200).fold(leaf, |inner, _| json!({ "count": 1, "children": [inner] }));
+    let shown = read("struct Tree", &bytes("struct Tree", &nested).unwrap()).unwrap();
+    let (mut left, mut depth) = (&shown, 0);
     while let Some(children) = left.get("children") {
         left = &children[0];
         depth += 1;
     }
-    assert_eq!((depth, left), (120, &json!("...")));
+    assert_eq!((depth, left), (60, &json!("...")));
+    assert_eq!(serde_json::from_str::<Value>(&shown.to_string()).unwrap(), shown);
 }
 
 #[test]

@@ -7,8 +7,8 @@ use crate::plan::is_plain;
 use obvia_ndr::flat::check::Slot;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// The greatest number of values beyond one for each byte of a frame. Values to which several
-/// pointers lead are read once for each pointer, so a small frame could have any number of them.
+/// The greatest number of bytes that are read more than once. An array to which several pointers
+/// lead is read once for each pointer, so a small frame could stand for any number of values.
 const REPEATED_MAX: usize = 1 << 20;
 
 /// A maker of values from what is read. A function returns `None` for bytes that are no value.
@@ -17,7 +17,7 @@ pub trait Make {
     type Value;
     /// A structure whose members are being read.
     type Structure;
-    /// The greatest depth of structures that is read.
+    /// The greatest depth of structures, unions, arrays and pointers that is read.
     const DEPTH_MAX: usize;
 
     /// Makes the null value.
@@ -65,7 +65,7 @@ pub struct Reading<'f, 'a, M> {
     /// the request.
     outer: &'f dyn Fn(usize) -> Option<i64>,
     depth: usize,
-    /// The number of values that may still be made.
+    /// The number of bytes that may still be read.
     left: usize,
 }
 
@@ -100,9 +100,9 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
         self.references.iter().filter_map(of)
     }
 
-    /// Counts values against the limit.
-    fn spend(&mut self, count: usize) -> Option<()> {
-        self.left = self.left.checked_sub(count)?;
+    /// Counts bytes of an object against the limit.
+    fn spend(&mut self, bytes: usize) -> Option<()> {
+        self.left = self.left.checked_sub(bytes)?;
         Some(())
     }
 
@@ -151,6 +151,7 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
             return self.make.null();
         }
         let count = usize::try_from(self.number(base, members, length.unwrap_or(size))?).ok()?;
+        self.spend(count.checked_mul(self.layout.size(element))?)?;
         self.elements(element, count, first)
     }
 
@@ -166,7 +167,6 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
 
     fn elements(&mut self, element: &'f Type, count: usize, at: usize) -> Option<M::Value> {
         let size = self.layout.size(element);
-        self.spend(count)?;
         // An array cannot have more elements than the frame has bytes.
         if is_plain(self.layout.model, element) {
             let bytes = self.frame.get(at..at.checked_add(count.checked_mul(size)?)?)?;
@@ -176,15 +176,17 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
                 return Some(value);
             }
         }
-        let values = (0..count).map(|index| self.at(element, at + index * size)).collect::<Option<Vec<_>>>()?;
-        self.make.list(values)
+        self.deeper(|reader| {
+            let values = (0..count).map(|index| reader.at(element, at + index * size)).collect::<Option<Vec<_>>>()?;
+            reader.make.list(values)
+        })
     }
 
     fn at(&mut self, ty: &'f Type, at: usize) -> Option<M::Value> {
         match ty {
             Type::Base(base) => self.make.base(*base, self.frame.get(at..)?),
             Type::Enum(id) => self.make.enumeration(*id, i32::from_le_bytes(*self.frame.get(at..)?.first_chunk()?)),
-            Type::Struct(id) => self.deeper(|reader| reader.structure(*id, at, None)),
+            Type::Struct(id) => self.structure(*id, at, None),
             Type::Union(id) => {
                 let union = &self.layout.model.unions[id.0];
                 let base = if let Type::Base(base) = union.tag { base } else { Base::I32 };
@@ -201,13 +203,14 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
 
     fn structure(&mut self, id: StructId, at: usize, label: Option<usize>) -> Option<M::Value> {
         let members = self.layout.members(id);
-        self.spend(members.len())?;
-        let mut made = self.make.structure(id, label)?;
-        for member in members {
-            let value = self.member(at, members, member)?;
-            self.make.member(&mut made, member.name, value)?;
-        }
-        self.make.finish(made)
+        self.deeper(|reader| {
+            let mut made = reader.make.structure(id, label)?;
+            for member in members {
+                let value = reader.member(at, members, member)?;
+                reader.make.member(&mut made, member.name, value)?;
+            }
+            reader.make.finish(made)
+        })
     }
 
     fn pointer(&mut self, pointer: &'f Pointer, at: usize) -> Option<M::Value> {
@@ -224,14 +227,18 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
                 {
                     return self.make.again(label);
                 }
-                self.deeper(|reader| reader.structure(*id, body, label))
+                self.spend(self.layout.size(&pointer.to))?;
+                self.structure(*id, body, label)
             }
-            (Extent::One, to) => self.deeper(|reader| reader.at(to, body)),
+            (Extent::One, to) => {
+                self.spend(self.layout.size(to))?;
+                self.deeper(|reader| reader.at(to, body))
+            }
             _ => None,
         }
     }
 
-    /// Reads a structure or the target of a pointer.
+    /// Reads a part of a value, which may have such parts.
     fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Option<M::Value>) -> Option<M::Value> {
         self.depth += 1;
         let value = if self.depth > M::DEPTH_MAX { self.make.too_deep() } else { read(self) };
@@ -242,6 +249,7 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
     fn text(&mut self, base: Base, body: usize) -> Option<M::Value> {
         let length = self.count(body)?.checked_mul(base.size() as usize)?;
         let bytes = self.frame.get(body..body.checked_add(length)?)?;
+        self.spend(length)?;
         let text = if base.size() == 2 {
             let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
             String::from_utf16_lossy(units.split_last()?.1)
@@ -257,7 +265,7 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
         let field = arm.map_or_else(|| union.default.as_ref(), |arm| Some(&arm.field))?;
         let is_clear = arm.is_some_and(|arm| arm.cases.len() == 1) && field.is_some();
         let value = match field {
-            Some(field) => Some((field.name.as_str(), self.at(&field.ty, at)?)),
+            Some(field) => Some((field.name.as_str(), self.deeper(|reader| reader.at(&field.ty, at))?)),
             None => None,
         };
         self.make.union(id, tag, is_clear, value)

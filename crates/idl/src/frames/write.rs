@@ -436,7 +436,7 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
     fn arm_value(&mut self, field: Option<&'v Field>, at: usize, value: Option<V>) -> Result<()> {
         let Some(field) = field else { return Ok(()) };
         match (value, &field.ty) {
-            (Some(value), ty) => self.value(ty, at, &value),
+            (Some(value), ty) => self.within(Step::Member(&field.name), |writer| writer.value(ty, at, &value)),
             (None, Type::Interface(_)) => Ok(()),
             (None, Type::Pointer(pointer)) if pointer.class != PointerClass::Ref => Ok(()),
             (None, _) => Err(Wrong::new(format!("the arm `{}` has no value", field.name))),
