@@ -16,6 +16,7 @@ use obvia_idl::frames::{Given, References, Wrong};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
@@ -148,13 +149,15 @@ impl Performer for Served {
         self.interface(iid).is_some()
     }
 
-    fn perform(&self, iid: &GUID, opnum: u16, request: &[u8]) -> Result<(HRESULT, Vec<u8>), Status> {
+    fn perform(&self, iid: &GUID, opnum: u16, request: &[u8]) -> Result<(HRESULT, Cow<'_, [u8]>), Status> {
         let interface = self.interface(iid).ok_or(Status::OP_RNG_ERROR)?;
         let mut methods = interface.methods.iter();
         let method = methods.find(|method| method.frames.plan().opnum == opnum).ok_or(Status::OP_RNG_ERROR)?;
         // The interpreter may be ending.
         let object = self.object.as_ref().ok_or(Status::OP_RNG_ERROR)?;
-        Python::try_attach(|py| call(py, object, interface, method, request)).ok_or(Status::OP_RNG_ERROR)?
+        let (result, reply) =
+            Python::try_attach(|py| call(py, object, interface, method, request)).ok_or(Status::OP_RNG_ERROR)??;
+        Ok((result, reply.into()))
     }
 }
 

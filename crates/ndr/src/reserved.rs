@@ -4,7 +4,7 @@
 //! would be called through each other's vtables.
 
 /// The reserved IIDs, with their owners.
-const RESERVED: [(u128, &str); 19] = [
+const RESERVED: [(u128, &str); 18] = [
     (0, "nobody: it stands for no interface"),
     (0x0000_0000_0000_0000_c000_0000_0000_0046, "COM's IUnknown"),
     (0x0000_0001_0000_0000_c000_0000_0000_0046, "COM's IClassFactory"),
@@ -23,7 +23,6 @@ const RESERVED: [(u128, &str); 19] = [
     (0xaf86_e2e0_b12d_4c6a_9c5a_d7aa_6510_1e90, "COM's IInspectable"),
     (0xae49_d5cb_143f_431c_874c_2729_336e_4eca, "windows-core, which finds objects in Rust by it"),
     (0xac70_c40a_fe8b_47e2_8821_d46b_5b34_6354, "obvia, which finds objects in Rust by it"),
-    (0x0d8f_6b31_52c4_4e97_b1a6_7c3e_90f2_d45b, "obvia, which finds objects in Java by it"),
 ];
 
 /// Returns the owner of a reserved IID; `None` for all other IIDs.

@@ -12,6 +12,7 @@ use obvia_ndr::reserved::owner_of;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 use std::any::Any;
+use std::borrow::Cow;
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::ptr;
@@ -31,7 +32,7 @@ pub trait Performer: Any + Send + Sync {
     /// # Errors
     ///
     /// The status of a fault.
-    fn perform(&self, iid: &GUID, opnum: u16, request: &[u8]) -> Result<(HRESULT, Vec<u8>), Status>;
+    fn perform(&self, iid: &GUID, opnum: u16, request: &[u8]) -> Result<(HRESULT, Cow<'_, [u8]>), Status>;
 }
 
 static VTABLE: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query_interface, AddRef: add_ref, Release: release };
@@ -68,6 +69,11 @@ impl WeakObject {
     /// Returns the object's interface pointer for IUnknown, while there is a reference to it.
     pub fn upgrade(&self) -> Option<IUnknown> {
         self.0.upgrade().map(identity)
+    }
+
+    /// Whether there is a reference to the object.
+    pub fn is_alive(&self) -> bool {
+        self.0.strong_count() > 0
     }
 }
 
@@ -227,8 +233,8 @@ mod tests {
             [IID, IID_MARSHAL].contains(iid)
         }
 
-        fn perform(&self, _: &GUID, _: u16, request: &[u8]) -> Result<(HRESULT, Vec<u8>), Status> {
-            Ok((code::S_OK, request.to_vec()))
+        fn perform(&self, _: &GUID, _: u16, request: &[u8]) -> Result<(HRESULT, Cow<'_, [u8]>), Status> {
+            Ok((code::S_OK, request.to_vec().into()))
         }
     }
 
