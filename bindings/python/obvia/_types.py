@@ -62,8 +62,6 @@ class _Number(enum.IntEnum):
 @functools.cache
 def enumeration(name, values):
     """Returns the class of an enumeration."""
-    # Enumerations in Python reserve these names.
-    values = [(value + "_" if value == "mro" or value.startswith("_") else value, number) for value, number in values]
     return _Number(name, values, module="obvia.types")
 
 

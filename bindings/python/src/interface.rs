@@ -1,10 +1,10 @@
 //! The descriptions of interfaces, from servers and from files.
 
-use crate::names::python_name;
 use crate::outcome::exception;
 use crate::unchecked;
 use obvia::dynamic::{self, Described, Identity};
 use obvia::{Error, GUID, InterfaceInfo, code};
+use obvia_idl::emit::python::{python_name, value_name};
 use obvia_idl::frames::{Frames, Layout};
 use obvia_idl::model::{EnumId, InterfaceId, Model, StructId, Type, UnionId};
 use obvia_idl::{Compiler, canonical, description, ndr, typelib};
@@ -289,7 +289,7 @@ impl Interface {
     pub(crate) fn enumeration<'py>(&self, py: Python<'py>, id: EnumId) -> PyResult<&Bound<'py, PyAny>> {
         let make = || {
             let found = &self.model.enums[id.0];
-            let values = PyTuple::new(py, found.values.iter().map(|(name, value)| (name.as_str(), *value)))?;
+            let values = PyTuple::new(py, found.values.iter().map(|(name, value)| (value_name(name), *value)))?;
             class(py, "enumeration", (found.name.as_str(), values))
         };
         Ok(self.enums[id.0].get_or_try_init(py, make)?.bind(py))
@@ -317,7 +317,7 @@ impl Interface {
 impl Method {
     fn of(layout: &Arc<Layout<'static>>, method: &'static obvia_idl::model::Method) -> Self {
         let frames = Frames::new(Arc::clone(layout), method);
-        let (arguments, results) = (frames.arguments(), frames.results());
+        let (arguments, results) = (frames.plan().arguments(), frames.plan().results());
         Self { name: &method.name, frames, arguments, results, tuple: PyOnceLock::new() }
     }
 }

@@ -8,7 +8,6 @@ mod argument;
 mod callee;
 mod fork;
 mod interface;
-mod names;
 mod object;
 mod outcome;
 mod outgoing;

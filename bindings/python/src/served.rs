@@ -3,7 +3,6 @@
 use crate::argument::Argument;
 use crate::fork;
 use crate::interface::Interface;
-use crate::names::python_name;
 use crate::outcome::{caught, detached, error_of, exception};
 use crate::reference::Object;
 use crate::result::Results;
@@ -12,6 +11,7 @@ use obvia::abi::{self, Export, Performer, WeakObject, with_performer};
 use obvia::dynamic::pointer;
 use obvia::rt::Status;
 use obvia::{Error, GUID, HRESULT, IUnknown, code};
+use obvia_idl::emit::python::python_name;
 use obvia_idl::frames::{Given, References, Wrong};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

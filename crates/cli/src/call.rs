@@ -231,7 +231,7 @@ impl<'a> Method<'a> {
 /// GUID.
 fn iids(arguments: &Arguments, method: &Method<'_>) -> Vec<String> {
     let mut given = arguments.arguments.clone();
-    for (at, text) in method.frames.arguments().into_iter().zip(&mut given) {
+    for (at, text) in method.frames.plan().arguments().into_iter().zip(&mut given) {
         let param = &method.plan().params[at];
         let is_guid =
             matches!(&param.passing, Passing::Value(ty) | Passing::RefPointer(ty) if *ty == Type::Base(Base::Guid));

@@ -18,7 +18,7 @@ pub use write::References;
 pub use wrong::Wrong;
 
 use crate::model::{Arith, Base, Extent, Method, Model, Object, Param, StructId, Type};
-use crate::plan::{KIND_FIRST, MethodPlan, ParamPlan, element_counts, in_place, is_plain, plan};
+use crate::plan::{KIND_FIRST, MethodPlan, ParamPlan, in_place, is_plain, plan};
 use crate::shapes::{Shapes, flat};
 use obvia_ndr::flat::check::check;
 use obvia_ndr::flat::shape;
@@ -148,32 +148,6 @@ impl<'a> Frames<'a> {
 
     fn block(&self, request: bool) -> &Block<'a> {
         if request { &self.request } else { &self.reply }
-    }
-
-    /// Returns the parameters that a request needs, by their indices: the `[in]` ones without the
-    /// counts of arrays.
-    pub fn arguments(&self) -> Vec<usize> {
-        let params = &self.plan.params;
-        let is_given = |at: usize| params[at].param.direction.is_in() && !self.is_implied(at, |to| to.is_in());
-        (0..params.len()).filter(|at| is_given(*at)).collect()
-    }
-
-    /// Returns the parameters that a reply has, by their indices: the `[out]` ones without the
-    /// counts of arrays.
-    pub fn results(&self) -> Vec<usize> {
-        let params = &self.plan.params;
-        (0..params.len()).filter(|at| params[*at].param.direction.is_out() && !params[*at].counts).collect()
-    }
-
-    /// Whether the parameter is only the count of an array of this direction, whose length gives
-    /// the count.
-    fn is_implied(&self, count: usize, direction: impl Fn(crate::model::Direction) -> bool) -> bool {
-        let counts = |param: &ParamPlan<'_>| {
-            let size = element_counts(param.param).map(|(size, _)| size);
-            direction(param.param.direction)
-                && size.and_then(|size| size.plain()).is_some_and(|operand| operand.index == count)
-        };
-        self.plan.params[count].counts && self.plan.params.iter().any(counts)
     }
 
     /// Lays out the frame of a request or of a reply. `values` has a place for each parameter of

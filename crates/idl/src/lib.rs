@@ -132,6 +132,9 @@ pub enum Language {
     /// A file for each interface, structure and enumeration, in their package's folder, for
     /// obvia-runtime.
     Java,
+    /// `NAME.pyi`, the types of the declarations, for editors and type checkers. The package
+    /// `obvia` for Python needs no generated code.
+    Python,
     /// `NAME.tlb`, a type library for calls by name, made of the declarations in the file's
     /// `library`.
     TypeLibrary,
@@ -168,7 +171,7 @@ pub fn compile_into(
         let test = match language {
             Language::Rust => Some(("rs", emit::rust::random_calls(&compilation, &stem))),
             Language::C => Some(("cc", emit::c::random_calls(&compilation, &stem))),
-            Language::Java | Language::TypeLibrary => None,
+            Language::Java | Language::Python | Language::TypeLibrary => None,
         };
         contents.extend(test.map(|(ending, text)| (format!("{stem}_test.{ending}").into(), text.into())));
     }
@@ -214,6 +217,7 @@ fn contents(
             compilation.warnings = first_of(std::mem::take(&mut compilation.warnings), "warnings");
             Ok(made.files.into_iter().map(|(path, text)| (path, text.into())).collect())
         }
+        Language::Python => Ok(vec![(format!("{stem}.pyi").into(), emit::python::emit(compilation).into())]),
         Language::TypeLibrary => {
             let (bytes, warnings) = emit::tlb::emit(compilation)?;
             compilation.warnings.extend(warnings);

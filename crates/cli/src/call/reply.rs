@@ -22,7 +22,7 @@ pub(crate) fn results(
     let mut json = Json { model: frames.model(), objects: object };
     let mut reading = frames.read(false, frame, &outer, &mut json)?;
     let mut results = Vec::new();
-    for index in frames.results() {
+    for index in frames.plan().results() {
         let param = &frames.plan().params[index];
         let at = param.reply.unwrap_or(0) as usize;
         let outcome = reading.value(index).ok_or(Flaw { at, what: "the result cannot be read" })?;

@@ -21,7 +21,7 @@ fn argument(method: &Method<'_>, param: &ParamPlan<'_>, typed: &str) -> Value {
 /// Lays out the frame of a request.
 pub(super) fn frame(method: &Method<'_>, typed: &[String]) -> Result<Vec<u8>, Wrong> {
     let (frames, params) = (&method.frames, &method.plan().params);
-    let wanted = frames.arguments();
+    let wanted = frames.plan().arguments();
     if wanted.len() != typed.len() {
         let names: Vec<&str> = wanted.iter().map(|at| params[*at].param.name.as_str()).collect();
         let list = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };

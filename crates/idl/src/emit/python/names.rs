@@ -1,7 +1,7 @@
 //! Names of the IDL as names in Python.
 
 /// Returns a method's name in Python: `snake_case`, with an underscore behind a keyword.
-pub(crate) fn python_name(name: &str) -> String {
+pub fn python_name(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut made = String::new();
     for (at, letter) in letters.iter().enumerate() {
@@ -17,9 +17,23 @@ pub(crate) fn python_name(name: &str) -> String {
 }
 
 /// Returns a name with an underscore behind a keyword.
-pub(crate) fn without_keyword(name: &str) -> String {
-    let is_keyword = KEYWORDS.contains(&name) || ["None", "True", "False"].contains(&name);
-    if is_keyword { format!("{name}_") } else { name.to_owned() }
+pub fn without_keyword(name: &str) -> String {
+    if is_keyword(name) { format!("{name}_") } else { name.to_owned() }
+}
+
+/// Returns the name of an enumeration's value. Enumerations of Python reserve some names.
+pub fn value_name(name: &str) -> String {
+    if name == "mro" || name.starts_with('_') { format!("{name}_") } else { name.to_owned() }
+}
+
+/// Whether a name can be that of a result, of several: a named tuple has no other names.
+pub(super) fn is_result_name(name: &str) -> bool {
+    !name.starts_with('_') && !is_keyword(name)
+}
+
+/// Whether a name is one of Python's keywords, which is no name of an attribute.
+pub(super) fn is_keyword(name: &str) -> bool {
+    KEYWORDS.contains(&name) || ["None", "True", "False"].contains(&name)
 }
 
 /// Python's keywords in lower case.
