@@ -5,7 +5,7 @@ use crate::program::Program;
 use crate::tools::{self, Tool};
 
 /// The manifests of the project's workspaces.
-const MANIFESTS: [&str; 2] = ["Cargo.toml", "testing/fuzz/Cargo.toml"];
+const MANIFESTS: [&str; 3] = ["Cargo.toml", "bindings/python/Cargo.toml", "testing/fuzz/Cargo.toml"];
 
 /// Fetches crates, and the sources from which Miri builds its standard library. Failures are only
 /// reported, since the files may be there already; the parts report missing ones.

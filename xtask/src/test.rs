@@ -9,6 +9,7 @@ mod load;
 mod options;
 pub(crate) mod order;
 mod parts;
+mod python;
 mod readme;
 mod repeat;
 mod report;

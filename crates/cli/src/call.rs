@@ -10,16 +10,16 @@ mod request;
 use crate::credentials::User;
 use crate::describe::nearest::did_you_mean;
 use crate::describe::{Described, no_such_name};
-use crate::frame::Layout;
 use crate::limit::Limit;
+use crate::values::Outcome;
 use crate::{exit, print};
 use anyhow::anyhow;
 use clap::Args;
 use obvia::dynamic::guid;
 use obvia::{HRESULT, code, dynamic};
+use obvia_idl::frames::{Frames, Layout};
 use obvia_idl::model::{Base, Type};
-use obvia_idl::plan::{MethodPlan, Passing, in_place, kinds, plan};
-use reply::Outcome;
+use obvia_idl::plan::{MethodPlan, Passing, in_place};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -94,13 +94,13 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let method = Method::new(&described, method)?;
     let given = iids(arguments, &method);
     let request = method.request(&given)?;
-    if method.plan.method.oneway {
-        if let Err(error) = object.call_oneway(method.plan.method.opnum, &request) {
+    if method.plan().method.oneway {
+        if let Err(error) = object.call_oneway(method.plan().method.opnum, &request) {
             return failed(arguments, &method, &error, exit::code_for(&error));
         }
         return show(arguments, &method, HRESULT(0), &[]);
     }
-    let (result, frame) = match object.call(method.plan.method.opnum, &request) {
+    let (result, frame) = match object.call(method.plan().method.opnum, &request) {
         // The method has run, although its HRESULT is a failure.
         Ok((result, _)) if result.is_err() => return failed(arguments, &method, &result.into(), ExitCode::FAILURE),
         Ok(done) => done,
@@ -115,7 +115,7 @@ fn follow(arguments: &Arguments, object: Option<dynamic::Object>, step: &str) ->
     let method = Method::new(&described, method)?;
     let request = method.request(&[])?;
     let frame = object
-        .call(method.plan.method.opnum, &request)
+        .call(method.plan().method.opnum, &request)
         .and_then(|(result, frame)| if result.is_err() { Err(result.into()) } else { Ok(frame) })
         .map_err(|error| exit::runtime_error(&error, failure(&method, &error)))?;
     let results = method.results(&object, &request, &frame)?;
@@ -165,10 +165,9 @@ fn open<'m>(
 /// A method to be called.
 pub(crate) struct Method<'a> {
     described: &'a Described,
-    plan: MethodPlan<'a>,
+    frames: Frames<'a>,
     // The interface that declares the method: the called one or one of its bases.
     owner: &'a str,
-    kinds: Vec<Type>,
 }
 
 impl<'a> Method<'a> {
@@ -177,19 +176,22 @@ impl<'a> Method<'a> {
         let mut methods = Vec::new();
         for id in model.lineage(described.id) {
             let owner = &model.interfaces[id.0];
-            methods.extend(owner.methods.iter().map(|method| (owner.name.as_str(), plan(model, method))));
+            methods.extend(owner.methods.iter().map(|method| (owner.name.as_str(), method)));
         }
-        // Type numbers are assigned over all methods of the interface, inherited ones included.
-        let kinds = kinds(model, &model.all_methods(described.id));
-        let names: Vec<&str> = methods.iter().map(|(_, plan)| plan.method.name.as_str()).collect();
+        let names: Vec<&str> = methods.iter().map(|(_, method)| method.name.as_str()).collect();
         let Some(at) = names.iter().position(|known| *known == name) else {
             let interface = &described.interface().name;
             let meant = did_you_mean(name, names.iter().copied());
             let names = names.join(", ");
             return Err(exit::usage(format!("{interface} has no method `{name}`{meant}\nit has {names}")));
         };
-        let (owner, plan) = methods.swap_remove(at);
-        Ok(Self { described, plan, owner, kinds })
+        let layout = Layout::new(model, &model.all_methods(described.id));
+        let (owner, method) = methods[at];
+        Ok(Self { described, frames: Frames::new(layout, method), owner })
+    }
+
+    fn plan(&self) -> &MethodPlan<'a> {
+        self.frames.plan()
     }
 
     /// Lays out the frame of a request.
@@ -210,23 +212,18 @@ impl<'a> Method<'a> {
 
     /// Whether the parameter is a floating-point number.
     fn is_number(&self, name: &str) -> bool {
-        let mut params = self.plan.params.iter().filter(|param| param.param.name == name);
+        let mut params = self.plan().params.iter().filter(|param| param.param.name == name);
         params.any(|param| matches!(in_place(&self.described.model, param.param), Type::Base(Base::F32 | Base::F64)))
     }
 
     /// Returns the method's name, with that of its interface.
     fn name(&self) -> String {
-        format!("{}.{}", self.described.interface().name, self.plan.method.name)
+        format!("{}.{}", self.described.interface().name, self.plan().method.name)
     }
 
     /// Returns the line of IDL that declares the method.
     fn line(&self) -> String {
-        self.described.line(self.owner, &self.plan.method.name)
-    }
-
-    /// Returns the layout of the interface's frames.
-    fn layout(&self) -> Layout<'_> {
-        Layout { model: &self.described.model, kinds: &self.kinds }
+        self.described.line(self.owner, &self.plan().method.name)
     }
 }
 
@@ -234,7 +231,8 @@ impl<'a> Method<'a> {
 /// GUID.
 fn iids(arguments: &Arguments, method: &Method<'_>) -> Vec<String> {
     let mut given = arguments.arguments.clone();
-    for (param, text) in request::arguments_of(&method.plan).into_iter().zip(&mut given) {
+    for (at, text) in method.frames.plan().arguments().into_iter().zip(&mut given) {
+        let param = &method.plan().params[at];
         let is_guid =
             matches!(&param.passing, Passing::Value(ty) | Passing::RefPointer(ty) if *ty == Type::Base(Base::Guid));
         if !is_guid || guid::parse(text.trim_matches('"')).is_some() {

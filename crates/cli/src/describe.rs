@@ -187,10 +187,10 @@ impl Described {
     }
 
     /// Returns the data for calls of an interface of functions.
-    pub(crate) fn functions(&self) -> dynamic::Functions {
-        let Interface { name, version, endpoints, .. } = self.interface().clone();
+    pub(crate) fn functions(&self) -> dynamic::Described {
+        let Interface { name, version, plain, endpoints, .. } = self.interface().clone();
         let ndr = obvia_idl::ndr::words(&self.model, self.id);
-        dynamic::Functions { identity: self.identity(), name, version, endpoints, ndr }
+        dynamic::Described { identity: self.identity(), name, version, plain, endpoints, ndr, idl: self.text.clone() }
     }
 
     /// Returns the line of IDL that declares a method.

@@ -71,7 +71,7 @@ struct Compile {
     #[arg(long, value_name = "FILE")]
     acf: Option<PathBuf>,
     /// The language, and so the files: NAME.rs; NAME.h, NAME_stubs.c and NAME_values.hpp; a file
-    /// for each class in Java; or NAME.tlb
+    /// for each class in Java; NAME.pyi; or NAME.tlb
     #[arg(short, long, value_enum, default_value = "rust")]
     language: Language,
     /// The package of classes in Java [default: FILE's name]
@@ -109,6 +109,8 @@ enum Language {
     C,
     /// Java, for obvia-runtime
     Java,
+    /// Types for editors and type checkers of Python, whose package obvia needs no generated code
+    Python,
     /// A type library of the file's `library` statement
     Tlb,
 }
@@ -158,6 +160,7 @@ fn compile(arguments: &Compile) -> Result<Compiled, Failure> {
         Language::Rust => obvia_idl::Language::Rust,
         Language::C => obvia_idl::Language::C,
         Language::Java => obvia_idl::Language::Java,
+        Language::Python => obvia_idl::Language::Python,
         Language::Tlb => obvia_idl::Language::TypeLibrary,
     };
     compile_into(&compiler, language, &arguments.file, &arguments.output)

@@ -14,7 +14,6 @@ mod describe;
 mod doctor;
 mod epmapper;
 mod exit;
-mod frame;
 mod idl;
 mod json;
 mod limit;
@@ -27,7 +26,7 @@ mod table;
 mod tlb;
 mod top;
 mod trace;
-mod value;
+mod values;
 mod wizard;
 
 use clap::{CommandFactory, Parser, Subcommand};

@@ -1,5 +1,7 @@
 //! The runtime by raw pointers, for bindings of other languages. Not for programs.
 
+pub use crate::api::dynamic::pointer::connect;
+pub use crate::api::dynamic::served::{Performer, WeakObject, object, with_performer};
 pub use crate::api::events::connection::advise_by;
 pub use crate::api::events::objects::{enumerate_points, find_point};
 pub use crate::api::events::sinks::{Event, Point, Posted};
@@ -11,7 +13,6 @@ pub use crate::rt::give_text;
 pub use crate::server::{Loop, Served, set_loop};
 pub use crate::services::dcom::classes::Activated;
 pub use crate::services::dcom::registering::{register_class_by, register_class_to_networks};
-pub use crate::types::agile::IID_AGILE_OBJECT;
 pub use crate::types::memory::{allocate, release};
 pub use crate::types::registry::{Description, InterfaceInfo, VtablePointer, declare_copy};
 pub use crate::types::registry::{StubFn, Stubs};
@@ -27,9 +28,10 @@ use crate::types::error::{Error, Result, leave, words};
 pub use crate::types::error::{is_own_user, unforeseen};
 
 use crate::Serving;
+use crate::api::dynamic::Described;
 use crate::api::endpoints::listen_at_endpoints;
 use crate::api::functions::{bind_object, serve_object};
-use crate::api::names::{connect_object, export_object};
+use crate::api::names::export_object;
 use crate::client::canceller::Canceller;
 use crate::runtime::marshaling::{Context, Flags};
 use crate::services::dcom::ClassContext;
@@ -94,13 +96,19 @@ pub fn export_to_networks(name: &str, object: &IUnknown, info: &'static Interfac
     crate::api::names::export_to_networks(name, object, info)
 }
 
-/// As [`crate::connect`]. The result is an interface pointer of the described interface.
+/// Returns the description of an interface without generated code, for calls by frames and for
+/// objects that are called by frames. There is one for each distinct value, which is never freed.
+///
+/// # Safety
+///
+/// No generated code of this process may use the interface, since the proxies have no methods but
+/// those of IUnknown. The interfaces that the runtime itself calls are refused.
 ///
 /// # Errors
 ///
-/// As [`crate::connect`].
-pub fn connect(name: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
-    crate::server::exports::query(&connect_object(name, info)?, info)
+/// E_INVALIDARG for an IID that belongs to COM or to the runtime, except IUnknown's.
+pub unsafe fn describe(interface: &Described) -> Result<&'static InterfaceInfo> {
+    interface.info()
 }
 
 /// As [`crate::serve_interface_for`].

@@ -3,6 +3,7 @@
 pub mod c;
 pub mod component;
 pub mod java;
+pub mod python;
 mod random_calls;
 pub mod rust;
 mod sample;

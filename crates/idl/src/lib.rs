@@ -8,6 +8,7 @@
 //! - [`model`] has the declarations with every name resolved, and [`canonical`] gives each
 //!   interface its fingerprint;
 //! - [`plan`] decides how each method's parameters travel;
+//! - [`frames`] has values in frames, for callers without generated code;
 //! - a back end in [`emit`] writes the code, and [`tools`] compare, format and judge files.
 //!
 //! A build script needs one line:
@@ -21,6 +22,7 @@
 mod compile;
 pub mod description;
 pub mod emit;
+pub mod frames;
 pub mod model;
 pub mod plan;
 mod resolve;
@@ -130,6 +132,9 @@ pub enum Language {
     /// A file for each interface, structure and enumeration, in their package's folder, for
     /// obvia-runtime.
     Java,
+    /// `NAME.pyi`, the types of the declarations, for editors and type checkers. The package
+    /// `obvia` for Python needs no generated code.
+    Python,
     /// `NAME.tlb`, a type library for calls by name, made of the declarations in the file's
     /// `library`.
     TypeLibrary,
@@ -166,7 +171,7 @@ pub fn compile_into(
         let test = match language {
             Language::Rust => Some(("rs", emit::rust::random_calls(&compilation, &stem))),
             Language::C => Some(("cc", emit::c::random_calls(&compilation, &stem))),
-            Language::Java | Language::TypeLibrary => None,
+            Language::Java | Language::Python | Language::TypeLibrary => None,
         };
         contents.extend(test.map(|(ending, text)| (format!("{stem}_test.{ending}").into(), text.into())));
     }
@@ -212,6 +217,7 @@ fn contents(
             compilation.warnings = first_of(std::mem::take(&mut compilation.warnings), "warnings");
             Ok(made.files.into_iter().map(|(path, text)| (path, text.into())).collect())
         }
+        Language::Python => Ok(vec![(format!("{stem}.pyi").into(), emit::python::emit(compilation).into())]),
         Language::TypeLibrary => {
             let (bytes, warnings) = emit::tlb::emit(compilation)?;
             compilation.warnings.extend(warnings);

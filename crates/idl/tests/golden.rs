@@ -1,8 +1,8 @@
 //! The output of the back ends equals the golden files byte for byte: `golden/NAME.rs` for
 //! `golden/NAME.idl`; `golden/c/NAME.h`, `NAME_stubs.c` and `NAME_values.hpp` for
 //! `c/basis.idl`, `golden/c/graphs.idl` and `golden/functions.idl`; `golden/java/NAME/CLASS.java`
-//! for `golden/java/NAME.idl` and for `golden/post.idl`; and the headers of connection points,
-//! which are installed with libobvia.
+//! for `golden/java/NAME.idl` and for `golden/post.idl`; `golden/python/NAME.pyi`; and the headers
+//! of connection points, which are installed with libobvia.
 //!
 //! After an intended change of the output, run the test with `OBVIA_BLESS=1` to write the files
 //! anew, and review the differences.
@@ -87,6 +87,16 @@ fn the_shipped_connection_point_headers_equal_the_compiler_output() {
     all_are_the_same(
         &shipped.iter().filter_map(|(path, code)| difference(&root().join(path), code)).collect::<Vec<_>>(),
     );
+}
+
+#[test]
+fn the_python_output_equals_the_golden_files() {
+    let folder_of_idl = folder().join("python");
+    let difference = |idl: &PathBuf| {
+        let stem = idl.file_stem().expect("it has a name");
+        difference(&folder_of_idl.join(stem).with_extension("pyi"), &emit::python::emit(&check(idl)))
+    };
+    all_are_the_same(&sources(&folder_of_idl).iter().filter_map(difference).collect::<Vec<_>>());
 }
 
 /// The tests of the Java runtime, which use the code for `golden/java/trees.idl`.

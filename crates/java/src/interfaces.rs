@@ -1,18 +1,14 @@
 //! Interfaces, which their IDL descriptions make known to the runtime.
 
 use crate::halves::Halves;
-use crate::objects::STUBS;
 use crate::outcome::{give, guarded, text};
-use com::abi::{self, InterfaceInfo, UNKNOWN, VtablePointer};
-use com::windows_core::IUnknown_Vtbl;
+use com::abi::{self, InterfaceInfo};
+use com::dynamic::{Described, Identity};
 use com::{Error, GUID, HRESULT, IUnknown, Interface as _, Result, code};
 use obvia_idl::{Failure, description, ndr};
 use std::collections::HashMap;
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
-
-/// The vtable of proxies, of which only the methods of IUnknown are called.
-static PROXY: IUnknown_Vtbl = UNKNOWN;
 
 /// The described interfaces by IID. They are never freed, as the runtime's tables refer to them.
 static KNOWN: Mutex<Option<HashMap<u128, &'static InterfaceInfo>>> = Mutex::new(None);
@@ -33,8 +29,8 @@ pub struct Description {
 ///
 /// # Errors
 ///
-/// E_INVALIDARG if the text does not describe the interface; RPC_E_VERSION_MISMATCH if another
-/// interface with this IID is known.
+/// E_INVALIDARG if the text does not describe the interface, or the interface is COM's or the
+/// runtime's; RPC_E_VERSION_MISMATCH if another interface with this IID is known.
 ///
 /// # Safety
 ///
@@ -72,24 +68,17 @@ fn describe(given: &Description, name: &str, idl: &str) -> Result<&'static Inter
     }
     let iid = GUID::from_u128(iid);
     let is_unknown = iid == IUnknown::IID;
-    let description = abi::Description {
-        name: name.to_owned().leak(),
-        iid,
+    let described = Described {
+        identity: Identity { iid, fingerprint },
+        name: name.to_owned(),
         version: (given.version as u16, (given.version >> 16) as u16),
-        fingerprint,
         plain: false,
-        endpoints: &[],
-        base: None,
-        proxy: VtablePointer((&raw const PROXY).cast()),
-        stubs: STUBS,
-        ndr: if is_unknown { &[] } else { words(name, idl)?.leak() },
-        idl: idl.to_owned().leak(),
-        // Interfaces are registered one by one.
-        module: &[],
+        endpoints: Vec::new(),
+        ndr: if is_unknown { Vec::new() } else { words(name, idl)? },
+        idl: idl.to_owned(),
     };
-    // SAFETY: proxies are called only by the methods of IUnknown, which their vtable has, and there
-    // are stubs for every method.
-    let info: &'static InterfaceInfo = Box::leak(Box::new(unsafe { InterfaceInfo::new(description) }));
+    // SAFETY: this library has no generated code, and shares its runtime with no other.
+    let info = unsafe { abi::describe(&described) }?;
     if !is_unknown {
         com::register(&[info]);
     }

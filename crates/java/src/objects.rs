@@ -5,15 +5,11 @@ use crate::cancelling::Said;
 use crate::halves::Halves;
 use crate::handles::{self, Handle};
 use crate::outcome::{bytes, give, guarded, guarded_or};
-use com::abi::{Answer, IID_AGILE_OBJECT, ServerCall, StubFn, Stubs};
-use com::dynamic::pointer;
+use com::abi::{self, Performer, WeakObject, with_performer};
 use com::rt::Status;
-use com::windows_core::IUnknown_Vtbl;
-use com::{Error, GUID, HRESULT, IUnknown, Interface as _, Result, code};
+use com::{Error, GUID, HRESULT, IUnknown, Result, code};
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::ffi::c_void;
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The results of a method, in memory of Java.
@@ -50,44 +46,15 @@ pub struct Callbacks {
 
 static CALLBACKS: OnceLock<Callbacks> = OnceLock::new();
 
-/// The IID that only objects of Java support. The query returns the interface pointer that is the
-/// object's identity.
-const IID_JAVA: GUID = GUID::from_u128(0x0d8f_6b31_52c4_4e97_b1a6_7c3e_90f2_d45b);
-
-/// The stub of every method of every interface.
-pub(crate) const STUBS: Stubs = Stubs::new(&[stub as StubFn]);
-
-static VTABLE: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query_interface, AddRef: add_ref, Release: release };
-
-/// An interface pointer of an object.
-#[repr(C)]
-struct Facet {
-    vtable: *const IUnknown_Vtbl,
-    // Invariant: the object that owns this facet.
-    object: NonNull<Object>,
-    iid: GUID,
-}
-
+/// An object of Java, which other processes call by frames.
 struct Object {
     id: u64,
-    references: AtomicU32,
-    // Boxed, since interface pointers are addresses of facets. The first facet is the identity.
-    #[expect(clippy::vec_box, reason = "an interface pointer must not move")]
-    facets: Mutex<Vec<Box<Facet>>>,
 }
 
-/// An object that is alive, or about to end.
-#[derive(Clone, Copy)]
-struct Pointer(NonNull<Object>);
-
-// SAFETY: any thread may use an object: its reference count is atomic, and its facets are behind a
-// lock.
-unsafe impl Send for Pointer {}
-
 /// The referenced objects, by Java's number.
-static HELD: Mutex<Option<HashMap<u64, Pointer>>> = Mutex::new(None);
+static HELD: Mutex<Option<HashMap<u64, WeakObject>>> = Mutex::new(None);
 
-fn held() -> MutexGuard<'static, Option<HashMap<u64, Pointer>>> {
+fn held() -> MutexGuard<'static, Option<HashMap<u64, WeakObject>>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -111,105 +78,50 @@ pub(crate) fn callbacks() -> Result<&'static Callbacks> {
     CALLBACKS.get().ok_or_else(|| code::E_UNEXPECTED.into())
 }
 
-impl Object {
-    fn create(id: u64) -> NonNull<Self> {
-        let object = Box::new(Self { id, references: AtomicU32::new(1), facets: Mutex::default() });
-        let object = NonNull::from(Box::leak(object));
-        // SAFETY: the object was just created, and no other thread has a pointer to it.
-        unsafe { object.as_ref() }.facet(object, IUnknown::IID);
-        object
-    }
+/// The bit that marks a fault's status.
+const FAULT: u64 = 1 << 32;
 
-    /// Returns the interface pointer for an interface that the object has.
-    fn facet(&self, own: NonNull<Self>, iid: GUID) -> *mut c_void {
-        let mut facets = self.facets.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = facets.iter().position(|facet| facet.iid == iid).unwrap_or_else(|| {
-            facets.push(Box::new(Facet { vtable: &raw const VTABLE, object: own, iid }));
-            facets.len() - 1
-        });
-        (&raw mut *facets[at]).cast()
-    }
-
-    /// Adds a reference, unless the last one is gone.
-    fn try_add_ref(&self) -> bool {
-        let more = |count: u32| (count > 0).then_some(count + 1);
-        self.references.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
-    }
-}
-
-/// # Safety
-///
-/// `this` must be an interface pointer of an object of this module, alive for `'a`.
-unsafe fn facet<'a>(this: *mut c_void) -> &'a Facet {
-    // SAFETY: the caller's promise; facets are never written.
-    unsafe { &*this.cast::<Facet>() }
-}
-
-impl Facet {
-    fn object(&self) -> &Object {
-        // SAFETY: by the invariant; the object lives as long as its facets.
-        unsafe { self.object.as_ref() }
-    }
-}
-
-unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, result: *mut *mut c_void) -> HRESULT {
-    guarded(|| {
-        // SAFETY: COM's rule for callers.
-        let facet = unsafe { facet(this) };
-        // SAFETY: as above.
-        let iid = *unsafe { iid.as_ref() }.ok_or(code::E_POINTER)?;
-        let object = facet.object();
-        let is_own = [IUnknown::IID, IID_AGILE_OBJECT, IID_JAVA].contains(&iid);
-        // SAFETY: a function of Java; the halves outlive the call.
-        let has = is_own || unsafe { (callbacks()?.implements)(object.id, &Halves::of(iid.to_u128())) } != 0;
-        let found = if !has {
-            std::ptr::null_mut()
-        } else if is_own {
-            object.facet(facet.object, IUnknown::IID)
-        } else {
-            object.facet(facet.object, iid)
+impl Performer for Object {
+    fn implements(&self, iid: &GUID) -> bool {
+        let has = |callbacks: &Callbacks| {
+            // SAFETY: a function of Java; the halves outlive the call.
+            unsafe { (callbacks.implements)(self.id, &Halves::of(iid.to_u128())) != 0 }
         };
-        // SAFETY: COM's rule for callers.
-        let given = unsafe { give(result, found) }?;
-        if !has {
-            return Ok(code::E_NOINTERFACE);
+        callbacks().is_ok_and(has)
+    }
+
+    fn perform(&self, iid: &GUID, opnum: u16, request: &[u8]) -> std::result::Result<(HRESULT, Cow<'_, [u8]>), Status> {
+        let callbacks = callbacks().map_err(|_| Status::OP_RNG_ERROR)?;
+        let mut reply = Reply { frame: std::ptr::null(), length: 0 };
+        let iid = Halves::of(iid.to_u128());
+        let (first, length) = (request.as_ptr(), request.len());
+        let said = Said::of_call();
+        let said = said.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        // SAFETY: a function of Java; the arguments outlive the call.
+        let answer = unsafe { (callbacks.perform)(self.id, &iid, opnum.into(), first, length, said, &mut reply) };
+        if answer & FAULT != 0 {
+            return Err(Status(answer as u32));
         }
-        object.references.fetch_add(1, Ordering::AcqRel);
-        Ok(given)
-    })
-}
-
-unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
-    // SAFETY: COM's rule for callers.
-    let object = unsafe { facet(this) }.object();
-    object.references.fetch_add(1, Ordering::AcqRel) + 1
-}
-
-unsafe extern "system" fn release(this: *mut c_void) -> u32 {
-    // SAFETY: COM's rule for callers.
-    let own = unsafe { facet(this) }.object;
-    // SAFETY: the reference that is being released keeps the object alive.
-    let object = unsafe { own.as_ref() };
-    let (id, left) = (object.id, object.references.fetch_sub(1, Ordering::AcqRel) - 1);
-    if left == 0 {
-        end(own, id);
+        // SAFETY: Java's promise: the frame stays valid until this thread's next call.
+        let reply = unsafe { bytes(reply.frame, reply.length) };
+        Ok((HRESULT((answer as u32).cast_signed()), reply.into()))
     }
-    left
 }
 
-fn end(own: NonNull<Object>, id: u64) {
-    let mut held = held();
-    if let Some(held) = held.as_mut()
-        && held.get(&id).is_some_and(|known| known.0 == own)
-    {
-        held.remove(&id);
-    }
-    drop(held);
-    // SAFETY: no reference is left, and none can be added: the object is in no table.
-    drop(unsafe { Box::from_raw(own.as_ptr()) });
-    if let Ok(callbacks) = callbacks() {
-        // SAFETY: a function of Java.
-        unsafe { (callbacks.released)(id) };
+impl Drop for Object {
+    fn drop(&mut self) {
+        let mut held = held();
+        // Another object may have taken the place of this one, which has no reference any more.
+        if let Some(held) = held.as_mut()
+            && held.get(&self.id).is_some_and(|known| !known.is_alive())
+        {
+            held.remove(&self.id);
+        }
+        drop(held);
+        if let Ok(callbacks) = callbacks() {
+            // SAFETY: a function of Java.
+            unsafe { (callbacks.released)(self.id) };
+        }
     }
 }
 
@@ -223,14 +135,12 @@ pub unsafe extern "C" fn obvia_java_wrap(id: u64, handle: *mut Handle) -> HRESUL
     guarded(|| {
         let mut held = held();
         let known = held.get_or_insert_default();
-        // SAFETY: an object is removed from this table, under its lock, before it is freed.
-        let alive = known.get(&id).copied().filter(|known| unsafe { known.0.as_ref() }.try_add_ref());
-        let object = alive.map_or_else(|| Object::create(id), |known| known.0);
-        known.insert(id, Pointer(object));
-        // SAFETY: the reference just taken keeps the object alive.
-        let identity = unsafe { object.as_ref() }.facet(object, IUnknown::IID);
-        // SAFETY: the reference is transferred to the pointer.
-        let identity = unsafe { IUnknown::from_raw(identity) };
+        let identity = known.get(&id).and_then(WeakObject::upgrade).unwrap_or_else(|| {
+            // SAFETY: this library calls interfaces by their frames only.
+            let (made, weak) = unsafe { abi::object(Object { id }) };
+            known.insert(id, weak);
+            made
+        });
         drop(held);
         // SAFETY: the caller's promise.
         unsafe { give(handle, handles::keep(&identity)?) }
@@ -257,38 +167,5 @@ pub(crate) fn make(maker: u64) -> Result<IUnknown> {
 /// Returns the number of the object of Java that an interface pointer leads to; 0 for other
 /// objects.
 pub(crate) fn number(pointer: &IUnknown) -> u64 {
-    let mut found = std::ptr::null_mut();
-    // SAFETY: a QueryInterface with room for one pointer.
-    let result = unsafe { pointer.query(&IID_JAVA, &mut found) };
-    if result.is_err() || found.is_null() {
-        return 0;
-    }
-    // SAFETY: only `query_interface` above answers this IID, with a facet.
-    let id = unsafe { facet(found) }.object().id;
-    // SAFETY: the query returned a counted interface pointer.
-    drop(unsafe { IUnknown::from_raw(found) });
-    id
-}
-
-/// The bit that marks a fault's status.
-const FAULT: u64 = 1 << 32;
-
-unsafe extern "C-unwind" fn stub(object: *mut c_void, call: &mut ServerCall<'_>) -> Answer {
-    // SAFETY: callers of a stub pass an interface pointer of its interface.
-    let facet = unsafe { facet(object) };
-    pointer::answer(call, |opnum, request| {
-        let callbacks = callbacks().map_err(|_| Status::OP_RNG_ERROR)?;
-        let mut reply = Reply { frame: std::ptr::null(), length: 0 };
-        let (id, iid) = (facet.object().id, Halves::of(facet.iid.to_u128()));
-        let (first, length) = (request.as_ptr(), request.len());
-        let said = Said::of_call();
-        let said = said.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-        // SAFETY: a function of Java; the arguments outlive the call.
-        let answer = unsafe { (callbacks.perform)(id, &iid, opnum.into(), first, length, said, &mut reply) };
-        if answer & FAULT != 0 {
-            return Err(Status(answer as u32));
-        }
-        // SAFETY: Java's promise: the frame stays valid until this thread's next call.
-        Ok((HRESULT((answer as u32).cast_signed()), unsafe { bytes(reply.frame, reply.length) }))
-    })
+    with_performer(pointer, |object: &Object| object.id).unwrap_or(0)
 }

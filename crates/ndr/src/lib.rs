@@ -4,5 +4,6 @@
 
 pub mod flat;
 pub mod ndr;
+pub mod reserved;
 pub mod serialization;
 pub mod vartype;

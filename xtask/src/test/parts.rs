@@ -1,6 +1,6 @@
 //! The parts of a test run, and the groups of the thorough run.
 
-use super::{cmake, examples, interop, java, readme, wizard};
+use super::{cmake, examples, interop, java, python, readme, wizard};
 use crate::outcome::Outcome;
 use crate::tools::Tool;
 use crate::{conformance, fuzz, icount, loom, miri, sim, soak, tidy, workspace};
@@ -97,6 +97,12 @@ pub(super) const PARTS: &[Part] = &[
         about: "builds programs in C++ and C with an installed obvia, and runs them against those in Rust",
         tools: &[Tool::Cmake],
         run: cmake::run,
+        ..PART
+    },
+    Part {
+        name: "python",
+        about: "builds the Python package, and runs its tests with servers in Rust",
+        run: python::run,
         ..PART
     },
     Part { name: "examples", about: "runs each example's client against its server", run: examples::run, ..PART },

@@ -1,16 +1,18 @@
-//! Formatting by rustfmt, and the lock file of `testing/fuzz`, which no test build reads.
+//! Formatting by rustfmt, and the lock files of the workspaces beside the main one.
 
 use crate::outcome::Outcome;
 use crate::program::Program;
 
-/// Checks the formatting of both workspaces; `testing/fuzz` is one of its own.
+/// The workspaces that are not part of the main one.
+const OTHERS: [&str; 2] = ["bindings/python/Cargo.toml", "testing/fuzz/Cargo.toml"];
+
+/// Checks the formatting of all workspaces.
 pub(super) fn rustfmt() -> Outcome {
     Program::cargo(&["fmt", "--all", "--check"]).run()?;
-    let fuzz = "testing/fuzz/Cargo.toml";
-    if !crate::repo::root().join(fuzz).exists() {
-        return Ok(());
+    for manifest in OTHERS.into_iter().filter(|manifest| crate::repo::root().join(manifest).exists()) {
+        Program::cargo(&["fmt", "--manifest-path", manifest, "--check"]).run()?;
+        // Not every run builds these workspaces, so their lock files are checked here.
+        Program::cargo(&["metadata", "--locked", "--format-version", "1", "--manifest-path", manifest]).read()?;
     }
-    Program::cargo(&["fmt", "--manifest-path", fuzz, "--check"]).run()?;
-    // Only long runs build this workspace, so its lock file is checked here.
-    Program::cargo(&["metadata", "--locked", "--format-version", "1", "--manifest-path", fuzz]).read().map(drop)
+    Ok(())
 }

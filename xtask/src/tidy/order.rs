@@ -37,7 +37,7 @@ pub(super) const ORDERS: &[Order] = &[
             &["stream"],
         ],
     ),
-    ("crates/ndr", &[&["vartype", "flat"], &["ndr"], &["serialization"]]),
+    ("crates/ndr", &[&["vartype", "reserved", "flat"], &["ndr"], &["serialization"]]),
     (
         "crates/rpc",
         &[
@@ -68,7 +68,15 @@ pub(super) const ORDERS: &[Order] = &[
     ),
     (
         "crates/idl",
-        &[&["text"], &["syntax"], &["model"], &["plan"], &["resolve"], &["compile"], &["description", "emit", "tools"]],
+        &[
+            &["text"],
+            &["syntax"],
+            &["model"],
+            &["plan"],
+            &["resolve"],
+            &["compile"],
+            &["description", "emit", "frames", "tools"],
+        ],
     ),
     (
         "crates/cli",
@@ -76,8 +84,7 @@ pub(super) const ORDERS: &[Order] = &[
             &["exit", "json", "print"],
             &["limit", "table", "credentials", "tlb", "trace"],
             &["describe"],
-            &["value"],
-            &["frame"],
+            &["values"],
             &["call"],
             &["bench", "classes", "completions", "epmapper", "idl", "ls", "manual", "register", "scm", "top", "wizard"],
             &["doctor"],

@@ -184,7 +184,7 @@ fn misspelled_names_get_a_suggestion() {
     said(&["call", "calc", "Add", "1", "2147483648"], &["argument `b`: 2147483648 is outside of the range of long"]);
     said(&["call", "calc", "Compute", "DVIDE", "1", "2"], &["did you mean `DIVIDE`?"]);
     said(&["call", "calc", "Sum", "[1, true]"], &["argument `values`: [1]: expected an integer, found true"]);
-    said(&["call", "calc", "Sum", "1"], &["argument `values`: expected an array, found a number"]);
+    said(&["call", "calc", "Sum", "1"], &["argument `values`: expected an array, found 1"]);
     said(&["call", "calc", "Grid", "3", "3", "[1]"], &["argument `cells`: ", "require 9 elements, but 1 are given"]);
     said(&["call", "calc", "Percent", "101", "null"], &["argument `percent`: 101 is not between 0 and 100"]);
     said(&["call", "calc", "Percent", "1", r#"{"operation": 1}"#], &["member `left` of Entry is missing"]);

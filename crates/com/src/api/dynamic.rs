@@ -7,6 +7,7 @@
 //! objects that are called by frames.
 
 pub mod pointer;
+pub(crate) mod served;
 
 use crate::api::functions;
 use crate::client::channels;
@@ -21,14 +22,13 @@ use crate::services::process;
 use crate::types::deadline;
 use crate::types::error::{Error, Result, code};
 use crate::types::registry::{Description, InterfaceInfo};
+use obvia_ndr::reserved::owner_of;
 use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::Limit;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use crate::types::guid;
-pub use obvia_ndr::flat::check::{Checked, Flaw, check};
-pub use obvia_ndr::flat::shape;
-use windows_core::{GUID, HRESULT};
+use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
 /// The identity of an interface, which must be the same on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,43 +50,60 @@ impl Identity {
     }
 }
 
-/// An interface of functions, with the data that is needed to call servers that are no obvia
-/// processes.
+/// An interface without generated code, with the data that is needed to call servers that are no
+/// obvia processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Functions {
+pub struct Described {
     /// The identity of the interface.
     pub identity: Identity,
     /// The name.
     pub name: String,
     /// The version, major and minor.
     pub version: (u16, u16),
+    /// Whether the interface has functions without objects.
+    pub plain: bool,
     /// The well-known endpoints: string bindings without hosts.
     pub endpoints: Vec<String>,
     /// The messages in NDR: the words of `obvia_idl::ndr::words`.
     pub ndr: Vec<i64>,
+    /// The IDL text, which clients of this process's objects may ask for.
+    pub idl: String,
 }
 
-impl Functions {
-    /// Returns the description for the runtime. There is one for each distinct value, for the
-    /// lifetime of the process.
-    fn info(&self) -> &'static InterfaceInfo {
-        static MADE: Mutex<Vec<(Functions, &'static InterfaceInfo)>> = Mutex::new(Vec::new());
+impl Described {
+    /// Returns the description for the runtime. There is one for each distinct value; it is never
+    /// freed.
+    ///
+    /// # Errors
+    ///
+    /// E_INVALIDARG for an IID that is reserved, except IUnknown's: the runtime calls the interface
+    /// through a vtable.
+    pub(crate) fn info(&self) -> Result<&'static InterfaceInfo> {
+        static MADE: Mutex<Vec<(Described, &'static InterfaceInfo)>> = Mutex::new(Vec::new());
+        let iid = self.identity.iid;
+        if let Some(owner) = owner_of(iid.to_u128())
+            && iid != IUnknown::IID
+        {
+            let text = format!("the IID of interface `{}` belongs to {owner}", self.name);
+            return Err(Error::new(code::E_INVALIDARG, text));
+        }
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, info)) = made.iter().find(|(functions, _)| functions == self) {
-            return info;
+        if let Some((_, info)) = made.iter().find(|(known, _)| known == self) {
+            return Ok(info);
         }
         let endpoints: Vec<&'static str> = self.endpoints.iter().map(|text| &*text.clone().leak()).collect();
         let description = Description {
             name: self.name.clone().leak(),
             version: self.version,
-            plain: true,
+            plain: self.plain,
             endpoints: endpoints.leak(),
             ndr: self.ndr.clone().leak(),
+            idl: self.idl.clone().leak(),
             ..self.identity.description()
         };
-        let info: &'static InterfaceInfo = Box::leak(Box::new(without_vtables(description)));
+        let info: &'static InterfaceInfo = Box::leak(Box::new(served::by_frames(description)));
         made.push((self.clone(), info));
-        info
+        Ok(info)
     }
 }
 
@@ -153,8 +170,8 @@ impl Object {
     /// # Errors
     ///
     /// As [`crate::bind`].
-    pub fn bind(binding: &str, interface: &Functions) -> Result<Self> {
-        let info = interface.info();
+    pub fn bind(binding: &str, interface: &Described) -> Result<Self> {
+        let info = interface.info()?;
         let (link, reference) = deadline::for_all_steps(|| functions::reach(binding, info))?;
         link.note_target(reference.target, info);
         link.add_proxy(reference.target);

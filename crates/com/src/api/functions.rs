@@ -100,7 +100,7 @@ pub fn bind<I: Remote>(binding: &str) -> Result<I> {
 /// As [`bind`], for an interface that is known by its description only.
 pub(crate) fn bind_object(binding: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
     let (link, reference) = deadline::for_all_steps(|| reach(binding, info))?;
-    registry::register_module(info);
+    registry::register_for_calls(info);
     process::runtime()?.import(&link, &reference, info)
 }
 

@@ -138,7 +138,7 @@ pub fn directory_of_names() -> Result<PathBuf> {
 /// As [`connect`], for an interface that is known by its description only.
 pub(crate) fn connect_object(name: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
     let runtime = process::runtime()?;
-    registry::register_module(info);
+    registry::register_for_calls(info);
     if let Ok(own) = runtime.named(name) {
         return Ok(own.get().clone());
     }

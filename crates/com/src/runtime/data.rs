@@ -184,7 +184,7 @@ impl Runtime {
         ways: &DualStringArray,
         info: &'static InterfaceInfo,
     ) -> Result<IUnknown> {
-        registry::register_module(info);
+        registry::register_for_calls(info);
         let mut reference = ObjRef::from_any(any)?;
         if reference.oxid == self.oxid() {
             return query(&self.exports().unmarshal(reference.target)?, info);

@@ -123,7 +123,7 @@ impl Runtime {
     /// Returns the interface pointer that a reference stands for: a proxy, or the object itself
     /// where it is of this process.
     pub(crate) fn unmarshal(&'static self, reference: &ObjRef, info: &'static InterfaceInfo) -> Result<IUnknown> {
-        registry::register_module(info);
+        registry::register_for_calls(info);
         if reference.oxid == self.oxid() {
             // The count is 0 where the sender keeps its own reference until this process has the
             // object.

@@ -52,7 +52,11 @@ pub struct Description {
 /// An interface as the compiler describes it: one `static` for each, in the generated module. Calls
 /// use its vtable and its stubs, so only generated code may make one.
 // Invariant: the requirements of `new`.
-pub struct InterfaceInfo(Description);
+pub struct InterfaceInfo {
+    description: Description,
+    /// Whether proxies and objects have the vtable of IUnknown, and calls are made by frames.
+    by_frames: bool,
+}
 
 impl InterfaceInfo {
     /// Makes the description of an interface.
@@ -63,7 +67,17 @@ impl InterfaceInfo {
     /// made for [`crate::rt::Proxy`] and for nothing else. The stubs must call methods of that
     /// vtable. Both must live as long as the program.
     pub const unsafe fn new(description: Description) -> Self {
-        Self(description)
+        Self { description, by_frames: false }
+    }
+
+    /// Makes the description of an interface that is called by frames.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::new`], with the vtable of IUnknown. No code may call the interface through a
+    /// longer vtable.
+    pub(crate) const unsafe fn by_frames(description: Description) -> Self {
+        Self { description, by_frames: true }
     }
 
     /// Whether `self` and the other description are of the same interface, so that their vtables
@@ -77,7 +91,7 @@ impl Deref for InterfaceInfo {
     type Target = Description;
 
     fn deref(&self) -> &Description {
-        &self.0
+        &self.description
     }
 }
 
@@ -179,6 +193,15 @@ pub(crate) fn refuse_rivals(iid: &GUID) -> Result<()> {
 pub(crate) fn register_module(info: &'static InterfaceInfo) {
     register(&[info]);
     register(info.module);
+}
+
+/// Registers all interfaces of an interface's file, because callers may query its objects for them.
+/// Interfaces that are called by frames are left out: a description may come from a server, and
+/// must not be used for other servers.
+pub(crate) fn register_for_calls(info: &'static InterfaceInfo) {
+    if !info.by_frames {
+        register_module(info);
+    }
 }
 
 /// Returns an interface by its IID.

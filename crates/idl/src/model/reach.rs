@@ -2,7 +2,7 @@
 
 use super::sizes::all_arms;
 use super::tables::Model;
-use super::types::{PointerClass, StructId, Type, UnionId};
+use super::types::{InterfaceId, Object, PointerClass, StructId, Type, UnionId};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
@@ -22,6 +22,27 @@ impl Model {
     /// Returns an iterator over a type and all types that it leads to.
     pub(crate) fn reachable<'m>(&'m self, ty: &'m Type) -> ReachableTypes<'m> {
         self.reachable_from([ty])
+    }
+
+    /// Returns the interface, the ones that it extends, and all interfaces that their methods lead
+    /// to, without those of Automation's built-in file.
+    pub fn interfaces_from(&self, id: InterfaceId) -> Vec<InterfaceId> {
+        let mut found = vec![id];
+        let mut at = 0;
+        while let Some(&id) = found.get(at) {
+            let types = self.all_methods(id).into_iter().flat_map(|method| &method.params).map(|param| &param.ty);
+            let named = self.reachable_from(types).filter_map(|ty| match ty {
+                Type::Interface(Object::Known(named)) => Some(*named),
+                _ => None,
+            });
+            for next in self.lineage(id).into_iter().chain(named) {
+                if !found.contains(&next) && !self.is_built_in(next) {
+                    found.push(next);
+                }
+            }
+            at += 1;
+        }
+        found
     }
 
     /// Returns an iterator over the given types and all types that they lead to.

@@ -151,6 +151,32 @@ pub struct MethodPlan<'a> {
 }
 
 impl<'a> MethodPlan<'a> {
+    /// Returns the parameters that a request needs, by their indices: the `[in]` ones without the
+    /// counts of arrays.
+    pub fn arguments(&self) -> Vec<usize> {
+        let params = &self.params;
+        let is_given = |at: usize| params[at].param.direction.is_in() && !self.is_implied(at);
+        (0..params.len()).filter(|at| is_given(*at)).collect()
+    }
+
+    /// Returns the parameters that a reply has, by their indices: the `[out]` ones without the
+    /// counts of arrays.
+    pub fn results(&self) -> Vec<usize> {
+        let params = &self.params;
+        (0..params.len()).filter(|at| params[*at].param.direction.is_out() && !params[*at].counts).collect()
+    }
+
+    /// Whether the parameter is only the count of an array in the request, whose length gives the
+    /// count.
+    fn is_implied(&self, count: usize) -> bool {
+        let counts = |param: &ParamPlan<'_>| {
+            let size = element_counts(param.param).map(|(size, _)| size);
+            param.param.direction.is_in()
+                && size.and_then(|size| size.plain()).is_some_and(|operand| operand.index == count)
+        };
+        self.params[count].counts && self.params.iter().any(counts)
+    }
+
     /// Returns the parameters with a place in the request's or the reply's block, in the order of
     /// their places.
     pub fn ordered(&self, request: bool) -> Vec<&ParamPlan<'a>> {

@@ -1,46 +1,20 @@
-//! UUIDs that the runtime or COM uses for itself. A program's interfaces must not have them.
-//!
-//! A caller trusts the vtable that a query for an IID returns. Two interfaces with the same IID
-//! would be called through each other's vtables.
+//! Interfaces with the UUIDs that the runtime or COM uses for itself.
 
 use super::{Resolver, find};
 use crate::syntax::ast::InterfaceDecl;
 use crate::text::diagnostic::Diagnostic;
-
-/// The reserved UUIDs, with their owners.
-const RESERVED: [(u128, &str); 14] = [
-    (0, "nobody: it stands for no interface"),
-    (0x0000_0000_0000_0000_c000_0000_0000_0046, "COM's IUnknown"),
-    (0x0000_0001_0000_0000_c000_0000_0000_0046, "COM's IClassFactory"),
-    (0x0000_0003_0000_0000_c000_0000_0000_0046, "COM's IMarshal"),
-    (0x0000_000c_0000_0000_c000_0000_0000_0046, "COM's IStream"),
-    (0x0c73_3a30_2a1c_11ce_ade5_00aa_0044_773d, "COM's ISequentialStream"),
-    (0x0000_0018_0000_0000_c000_0000_0000_0046, "COM's IStdMarshalInfo"),
-    (0x0000_0037_0000_0000_c000_0000_0000_0046, "COM's IWeakReference"),
-    (0x0000_0038_0000_0000_c000_0000_0000_0046, "COM's IWeakReferenceSource"),
-    (0x94ea_2b94_e9cc_49e0_c0ff_ee64_ca8f_5b90, "COM's IAgileObject"),
-    (0xaf86_e2e0_b12d_4c6a_9c5a_d7aa_6510_1e90, "COM's IInspectable"),
-    (0xae49_d5cb_143f_431c_874c_2729_336e_4eca, "windows-core, which finds objects in Rust by it"),
-    (0xac70_c40a_fe8b_47e2_8821_d46b_5b34_6354, "obvia, which finds objects in Rust by it"),
-    (0x0d8f_6b31_52c4_4e97_b1a6_7c3e_90f2_d45b, "obvia, which finds objects in Java by it"),
-];
-
-/// COM's IDispatch, which is built in.
-const DISPATCH: u128 = 0x0002_0400_0000_0000_c000_0000_0000_0046;
+use obvia_ndr::reserved::owner_of;
 
 impl Resolver<'_> {
     /// Reports an interface with a reserved UUID.
     pub(super) fn check_reserved(&mut self, decl: &InterfaceDecl, uuid: u128) {
-        let found = RESERVED.iter().find(|(reserved, _)| *reserved == uuid).map(|(_, whose)| *whose);
-        let is_dispatch = uuid == DISPATCH && decl.name.name != "IDispatch";
-        let whose = found.or_else(|| is_dispatch.then_some("COM's IDispatch"));
+        let owner = owner_of(uuid);
         // Windows' own files declare the interfaces of their names.
-        let is_owner = whose.is_some_and(|whose| whose.strip_prefix("COM's ") == Some(&decl.name.name));
-        if is_owner {
+        if owner.is_some_and(|owner| owner.strip_prefix("COM's ") == Some(&decl.name.name)) {
             return;
         }
-        let (Some(whose), Some(attribute)) = (whose, find(&decl.attributes, "uuid")) else { return };
-        let text = format!("the uuid of interface `{}` belongs to {whose}", decl.name.name);
+        let (Some(owner), Some(attribute)) = (owner, find(&decl.attributes, "uuid")) else { return };
+        let text = format!("the uuid of interface `{}` belongs to {owner}", decl.name.name);
         let error = Diagnostic::error("reserved-uuid", attribute.span, text);
         self.report(error.help("each interface has a uuid of its own, from `uuidgen`"));
     }

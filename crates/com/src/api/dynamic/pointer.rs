@@ -5,12 +5,16 @@
 //! references for frames, and unmarshals the references in frames.
 
 use super::{exchange, put};
+use crate::api::names::connect_object;
 use crate::client::channels;
+use crate::client::own_target;
 use crate::client::proxy::{Imported, Wanted, look_behind};
 use crate::marshal::parameters::{reference_for, unmarshal};
 use crate::marshal::proxy_call::Unsent;
 use crate::marshal::reply::settle_return;
 use crate::marshal::stub::{no_results, results, serve};
+use crate::protocol::objref::{ObjRef, parse};
+use crate::protocol::own_calls;
 use crate::runtime::response;
 use crate::server;
 use crate::server::exports;
@@ -20,7 +24,25 @@ use crate::types::error::{Error, Result, code, leave};
 use crate::types::registry::InterfaceInfo;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall, Words};
-use windows_core::{HRESULT, IUnknown};
+use windows_core::{GUID, HRESULT, IUnknown};
+
+/// Connects to the object that a name or a string binding stands for, as [`crate::connect`] does.
+///
+/// # Errors
+///
+/// As [`crate::connect`].
+pub fn connect(name: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    exports::query(&connect_object(name, info)?, info)
+}
+
+/// Returns the IID of the interface that a reference is of.
+///
+/// # Errors
+///
+/// RPC_E_INVALID_OBJREF for malformed bytes.
+pub fn iid_of(reference: &[u8]) -> Result<GUID> {
+    Ok(ObjRef::from_wire(reference)?.iid)
+}
 
 /// Returns the link, OID and target of a proxy; E_NOTIMPL for an object of this process.
 fn imported(object: &IUnknown) -> Result<Imported> {
@@ -66,7 +88,19 @@ pub fn call_oneway(object: &IUnknown, opnum: u16, request: &[u8], references: &[
 ///
 /// E_NOINTERFACE where the object does not have the interface.
 pub fn query(object: &IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown> {
-    exports::query(object, info)
+    let Some(Imported { link, oid, target }) = look_behind(object) else { return exports::query(object, info) };
+    // A query by the IID alone would find only a registered description.
+    let found = own_target::query_interface(&link, target, info)?;
+    let reference = ObjRef {
+        iid: info.iid,
+        public_refs: own_calls::REFS_PER_QUERY,
+        oxid: link.oxid(),
+        oid,
+        target: found,
+        bindings: link.bindings(),
+        securities: Vec::new(),
+    };
+    process::runtime()?.import(&link, &reference, info)
 }
 
 /// Marshals a reference for the arguments of a call through an interface pointer.
@@ -100,6 +134,31 @@ pub fn object(through: &IUnknown, reference: &[u8], info: &'static InterfaceInfo
     object
 }
 
+/// Gives back a reference from the results of a call through an interface pointer, of which no
+/// object is made.
+///
+/// # Errors
+///
+/// If the reference is malformed.
+pub fn refuse(through: &IUnknown, reference: &[u8]) -> Result<()> {
+    let (runtime, link) = (process::runtime()?, imported(through)?.link);
+    runtime.refuse(&parse(reference)?);
+    settle_return(|| runtime.giver_behind(&link));
+    Ok(())
+}
+
+/// Gives back a reference from the arguments of the call that this thread performs, of which no
+/// object is made.
+///
+/// # Errors
+///
+/// If the reference is malformed.
+pub fn refuse_of_caller(reference: &[u8]) -> Result<()> {
+    process::runtime()?.refuse(&parse(reference)?);
+    settle_return(|| Some(server::caller()?.holder()));
+    Ok(())
+}
+
 /// Marshals a reference for the results of the call that this thread performs.
 ///
 /// # Errors
@@ -123,15 +182,16 @@ pub fn object_of_caller(reference: &[u8], info: &'static InterfaceInfo) -> Resul
 /// Answers a call by frames. `perform` receives the opnum and a copy of the request's frame, which
 /// it must check. It returns the method's HRESULT and the frame of the results. For a failed
 /// method, the frame is empty or has the error information (docs/flat.md).
-pub fn answer<'r>(
+pub fn answer<R: AsRef<[u8]>>(
     call: &mut ServerCall<'_>,
-    perform: impl FnOnce(u16, &[u8]) -> std::result::Result<(HRESULT, &'r [u8]), Status>,
+    perform: impl FnOnce(u16, &[u8]) -> std::result::Result<(HRESULT, R), Status>,
 ) -> Answer {
     serve(call, |call| {
         let frame = call.frame(0)?;
         let mut request = vec![0; frame.len()];
         frame.copy_to(0, &mut request).ok_or(Status::BAD_STUB_DATA)?;
         let (result, reply) = perform(call.inner().opnum(), &request)?;
+        let reply = reply.as_ref();
         if result.is_err() {
             // A failed method sends no references, since they would have been in the results.
             server::take_back_sent();

@@ -111,7 +111,7 @@ pub(crate) fn activate(
     info: &'static InterfaceInfo,
 ) -> Result<IUnknown> {
     let runtime = process::runtime()?;
-    registry::register_module(info);
+    registry::register_for_calls(info);
     let request = ActivationRequest { runtime, class, wanted, info };
     if let Some(server) = server {
         return deadline::for_all_steps(|| request.at(server));

@@ -1,6 +1,6 @@
 //! Expressions for the numbers of array elements, by the values of other parameters.
 
-use obvia_idl::model::{Arith, Base};
+use crate::model::{Arith, Base};
 
 /// Evaluates an expression; `None` with an unknown operand, a division by zero, or an overflow.
 pub(super) fn value(expression: &Arith, load: &dyn Fn(usize, Base) -> Option<i64>) -> Option<i64> {

@@ -1,10 +1,11 @@
 //! Tests with the shared vectors of `testing/vectors`, values and their bytes, which all languages
 //! run.
 
-use super::{Layout, Objects, Reader, Writer, block};
+use super::made::Objects;
+use super::{Argument, Json, NoObjects, Outcome};
 use obvia_idl::Compiler;
-use obvia_idl::model::Type;
-use obvia_idl::plan::{kinds, plan};
+use obvia_idl::frames::{Frames, Layout};
+use obvia_idl::model::InterfaceId;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
@@ -16,8 +17,8 @@ fn folder() -> PathBuf {
 struct Shown;
 
 impl Objects for Shown {
-    fn object(&mut self, reference: &[u8]) -> Option<Value> {
-        Some(json!(hex(reference)))
+    fn object(&mut self, reference: &[u8]) -> Option<Outcome> {
+        Some(Outcome::Value(json!(hex(reference))))
     }
 }
 
@@ -34,45 +35,45 @@ fn unhex(text: &str) -> Vec<u8> {
 
 /// Decodes the bytes as a message of the vector's method: the values, or the flaw and its offset.
 fn read(file: &Value, vector: &Value, bytes: &[u8]) -> Result<Value, Value> {
-    with_method(file, vector, |layout, plan, request| {
-        let outer: Vec<i64> = vector["outer"].as_array().into_iter().flatten().filter_map(Value::as_i64).collect();
-        let (_, asked) = plan.block(layout.model, layout.kinds, request, |_| true);
-        let checked = layout.check(plan, request, bytes, &outer);
-        let checked = checked.map_err(|flaw| json!({ "at": flaw.at, "what": flaw.what }))?;
-        let number = |index: usize| outer.get(asked.iter().position(|asked| *asked == index)?).copied();
-        let mut shown = Shown;
-        let members = block(layout.model, plan, request);
-        let mut reader = Reader::new(layout, bytes, &checked, &mut shown, &number);
+    with_method(file, vector, |frames, request| {
+        let outer = outer(frames, request, vector);
+        let mut json = Json { model: frames.model(), objects: Shown };
+        let reading = frames.read(request, bytes, &outer, &mut json);
+        let mut reading = reading.map_err(|flaw| json!({ "at": flaw.at, "what": flaw.what }))?;
         let mut values = Map::new();
-        for member in members.iter().filter(|member| member.at.is_some()) {
-            let value = reader.member(0, &members, member).expect("what was checked can be read");
-            values.insert(member.name.to_owned(), value);
+        for (index, param) in frames.plan().params.iter().enumerate() {
+            if (if request { param.request } else { param.reply }).is_some() {
+                let value = reading.value(index).expect("what was checked can be read");
+                values.insert(param.param.name.clone(), value.into_json());
+            }
         }
         Ok(Value::Object(values))
     })
 }
 
 fn write(file: &Value, vector: &Value) -> Vec<u8> {
-    with_method(file, vector, |layout, plan, request| {
-        let size = if request { plan.request_block } else { plan.reply_block };
-        let members = block(layout.model, plan, request);
-        Writer::frame(layout, size as usize, &members, vector["value"].as_object().unwrap()).expect("it is a value")
+    with_method(file, vector, |frames, request| {
+        let value = |param: &obvia_idl::plan::ParamPlan<'_>| vector["value"].get(&param.param.name).map(Argument);
+        let values: Vec<_> = frames.plan().params.iter().map(value).collect();
+        let outer = outer(frames, request, vector);
+        frames.write(request, &values, &mut NoObjects, &outer).expect("it is a value")
     })
 }
 
-fn with_method<R>(
-    file: &Value,
-    vector: &Value,
-    work: impl FnOnce(Layout<'_>, &obvia_idl::plan::MethodPlan<'_>, bool) -> R,
-) -> R {
+/// Returns the vector's values of parameters that are not in its frame.
+fn outer(frames: &Frames<'_>, request: bool, vector: &Value) -> impl Fn(usize) -> Option<i64> + use<> {
+    let numbers: Vec<i64> = vector["outer"].as_array().into_iter().flatten().filter_map(Value::as_i64).collect();
+    let asked = frames.outer(request).to_vec();
+    move |index| numbers.get(asked.iter().position(|asked| *asked == index)?).copied()
+}
+
+fn with_method<R>(file: &Value, vector: &Value, work: impl FnOnce(&Frames<'_>, bool) -> R) -> R {
     let path = folder().join(file["idl"].as_str().unwrap());
     let model = Compiler::new().check(&path).unwrap_or_else(|failure| panic!("{failure}")).model;
     let id = model.interfaces.iter().position(|found| file["interface"] == json!(found.name)).unwrap();
-    let methods = model.all_methods(obvia_idl::model::InterfaceId(id));
-    let kinds: Vec<Type> = kinds(&model, &methods);
+    let methods = model.all_methods(InterfaceId(id));
     let method = methods.iter().find(|method| vector["method"] == json!(method.name)).expect("there is the method");
-    let layout = Layout { model: &model, kinds: &kinds };
-    work(layout, &plan(&model, method), vector["part"] == json!("request"))
+    work(&Frames::new(Layout::new(&model, &methods), method), vector["part"] == json!("request"))
 }
 
 fn files() -> Vec<(PathBuf, Value)> {
@@ -140,17 +141,19 @@ fn changed_vectors_are_refused_or_read_without_panic() {
     for (_, file) in files() {
         for vector in file["valid"].as_array().unwrap() {
             let bytes = unhex(vector["bytes"].as_str().unwrap());
-            with_method(&file, vector, |layout, plan, request| {
-                let outer: Vec<i64> =
-                    vector["outer"].as_array().into_iter().flatten().filter_map(Value::as_i64).collect();
+            with_method(&file, vector, |frames, request| {
+                let outer = outer(frames, request, vector);
                 for length in 0..bytes.len() {
-                    assert!(layout.check(plan, request, &bytes[..length], &outer).is_err(), "{}", vector["name"]);
+                    assert!(frames.check(request, &bytes[..length], &outer).is_err(), "{}", vector["name"]);
                 }
                 for at in 0..bytes.len() {
                     for change in [1, 0x80, 0xff] {
                         let mut bytes = bytes.clone();
                         bytes[at] ^= change;
-                        let _ = layout.check(plan, request, &bytes, &outer);
+                        let mut json = Json { model: frames.model(), objects: Shown };
+                        if let Ok(mut reading) = frames.read(request, &bytes, &outer, &mut json) {
+                            (0..frames.plan().params.len()).for_each(|index| drop(reading.value(index)));
+                        }
                     }
                 }
             });

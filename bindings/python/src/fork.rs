@@ -1,0 +1,47 @@
+//! Children of `os.fork`, which must not use the connections of their parent.
+
+use obvia::{Error, code};
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether this process has used the runtime, whose connections and threads a child does not have.
+static IS_USED: AtomicBool = AtomicBool::new(false);
+
+/// Whether `os.fork` made this process, after its parent had used the runtime.
+static HAS_FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Notes that this process is a child that `os.fork` made.
+#[pyfunction]
+pub(crate) fn after_fork() {
+    HAS_FORKED.store(IS_USED.load(Ordering::Relaxed), Ordering::Relaxed);
+}
+
+/// Whether this process is such a child.
+pub(crate) fn has_forked() -> bool {
+    HAS_FORKED.load(Ordering::Relaxed)
+}
+
+/// Refuses calls in such a child.
+pub(crate) fn refuse() -> obvia::Result<()> {
+    if has_forked() {
+        let text = "this process was forked from one that uses obvia, whose connections it must not use: \
+            start it by `subprocess` or the `spawn` method of `multiprocessing`";
+        return Err(Error::new(code::RPC_E_DISCONNECTED, text));
+    }
+    Ok(())
+}
+
+/// Ends the use of something of the runtime. In such a child, it is the parent's.
+pub(crate) fn end<T>(used: T) {
+    if has_forked() {
+        std::mem::forget(used);
+    }
+}
+
+/// Notes that this process uses the runtime, unless it must not.
+pub(crate) fn enter() -> obvia::Result<()> {
+    if !IS_USED.load(Ordering::Relaxed) {
+        IS_USED.store(true, Ordering::Relaxed);
+    }
+    refuse()
+}

@@ -1,0 +1,323 @@
+//! The descriptions of interfaces, from servers and from files.
+
+use crate::outcome::exception;
+use crate::unchecked;
+use obvia::dynamic::{self, Described, Identity};
+use obvia::{Error, GUID, InterfaceInfo, code};
+use obvia_idl::emit::python::{python_name, value_name};
+use obvia_idl::frames::{Frames, Layout};
+use obvia_idl::model::{EnumId, InterfaceId, Model, StructId, Type, UnionId};
+use obvia_idl::{Compiler, canonical, description, ndr, typelib};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyTuple;
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::path::Path;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+/// The IID of IUnknown, which every object has.
+pub(crate) const IUNKNOWN: GUID = GUID::from_u128(0x0000_0000_0000_0000_c000_0000_0000_0046);
+
+/// A described interface, which lives as long as the process.
+pub(crate) struct Interface {
+    pub(crate) described: Described,
+    pub(crate) info: &'static InterfaceInfo,
+    pub(crate) methods: Vec<Method>,
+    /// The interfaces that it extends, without IUnknown.
+    bases: Vec<&'static Interface>,
+    model: &'static Model,
+    /// Whether the model comes from a file, so that it declares the interfaces that methods name.
+    is_whole: bool,
+    structs: Vec<PyOnceLock<Py<PyAny>>>,
+    enums: Vec<PyOnceLock<Py<PyAny>>>,
+}
+
+/// A method of an interface.
+pub(crate) struct Method {
+    pub(crate) name: &'static str,
+    pub(crate) frames: Frames<'static>,
+    /// The parameters with arguments, by their indices.
+    pub(crate) arguments: Vec<usize>,
+    /// The parameters with results, by their indices.
+    pub(crate) results: Vec<usize>,
+    tuple: PyOnceLock<Py<PyAny>>,
+}
+
+impl Method {
+    /// Returns the name of a parameter.
+    pub(crate) fn parameter(&self, index: usize) -> &str {
+        &self.frames.plan().params[index].param.name
+    }
+
+    /// Returns the class of the method's results, a named tuple.
+    pub(crate) fn tuple<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyAny>> {
+        let make = || {
+            let names = PyTuple::new(py, self.results.iter().map(|index| self.parameter(*index)))?;
+            class(py, "results", (self.name, names))
+        };
+        Ok(self.tuple.get_or_try_init(py, make)?.bind(py))
+    }
+}
+
+/// The distinction of interfaces: the text of an interface does not have the IIDs of the interfaces
+/// that it names, which a server chooses.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    /// The IID and the fingerprint.
+    identity: (u128, u128),
+    /// The IIDs of all interfaces of the model.
+    named: Vec<u128>,
+    is_whole: bool,
+}
+
+impl Key {
+    fn of(model: &Model, id: InterfaceId, is_whole: bool) -> Self {
+        let identity = (model.interfaces[id.0].uuid, canonical::fingerprint(model, id));
+        Self { identity, named: model.interfaces.iter().map(|found| found.uuid).collect(), is_whole }
+    }
+}
+
+/// The greatest number of different interfaces that a process uses. They are never freed.
+const INTERFACES_MAX: usize = 10_000;
+
+/// Returns the known interfaces.
+fn known() -> MutexGuard<'static, HashMap<Key, &'static Interface>> {
+    static KNOWN: LazyLock<Mutex<HashMap<Key, &'static Interface>>> = LazyLock::new(Mutex::default);
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps an interface, unless another thread has made it meanwhile.
+fn keep(key: Key, made: Interface) -> obvia::Result<&'static Interface> {
+    let mut known = known();
+    let is_full = known.len() >= INTERFACES_MAX;
+    match known.entry(key) {
+        Entry::Occupied(earlier) => Ok(earlier.get()),
+        Entry::Vacant(_) if is_full => {
+            Err(Error::new(code::E_OUTOFMEMORY, "this process has used too many different interfaces"))
+        }
+        Entry::Vacant(place) => Ok(*place.insert(Box::leak(Box::new(made)))),
+    }
+}
+
+/// Returns the description of an interface of a model for the runtime.
+fn described(model: &Model, id: InterfaceId) -> Described {
+    let found = &model.interfaces[id.0];
+    Described {
+        identity: Identity { iid: GUID::from_u128(found.uuid), fingerprint: canonical::fingerprint(model, id) },
+        name: found.name.clone(),
+        version: found.version,
+        plain: found.plain,
+        endpoints: found.endpoints.clone(),
+        ndr: ndr::words(model, id),
+        idl: canonical::text(model, id),
+    }
+}
+
+/// Returns the interface of this name that a file itself declares, or the only one.
+fn declared(model: &Model, interface: Option<&str>) -> Result<InterfaceId, String> {
+    let is_wanted = |found: &obvia_idl::model::Interface| interface.is_none_or(|wanted| wanted == found.name);
+    let own = model.interfaces.iter().enumerate().filter(|(_, found)| !found.imported && is_wanted(found));
+    let own: Vec<(usize, &str)> = own.map(|(at, found)| (at, found.name.as_str())).collect();
+    match own[..] {
+        [(at, _)] => Ok(InterfaceId(at)),
+        [] => Err("has no such interface".to_owned()),
+        _ => {
+            let names: Vec<&str> = own.iter().map(|(_, name)| *name).collect();
+            Err(format!("has the interfaces {}: select one", names.join(", ")))
+        }
+    }
+}
+
+/// Calls a function of the package's part that makes classes.
+fn class<'py>(py: Python<'py>, function: &str, arguments: impl pyo3::call::PyCallArgs<'py>) -> PyResult<Py<PyAny>> {
+    Ok(py.import("obvia._types")?.getattr(function)?.call1(arguments)?.unbind())
+}
+
+impl Interface {
+    /// Returns the interface that a server's text describes.
+    pub(crate) fn of_text(name: &str, text: String) -> obvia::Result<&'static Self> {
+        // The query is made only if the text names interfaces that it does not declare.
+        let others = OnceCell::new();
+        let iid_of = |wanted: &str| {
+            let others: &Vec<_> = others.get_or_init(|| dynamic::interfaces(name).unwrap_or_default());
+            others.iter().find(|other: &&dynamic::Known| other.name == wanted).map(|known| known.iid.to_u128())
+        };
+        let invalid = |why: String| Error::new(code::RPC_E_INVALID_DATA, format!("the description of `{name}`: {why}"));
+        let found = description::interface(name, &text, iid_of).map_err(|failure| invalid(failure.to_string()))?;
+        let (model, id) = found.ok_or_else(|| invalid("it has no interface".to_owned()))?;
+        Self::of_model(model, id, false)
+    }
+
+    /// Returns an interface of an IDL file or a type library: the one of this name, or the only one
+    /// that the file itself declares.
+    pub(crate) fn in_file(py: Python<'_>, file: &Path, interface: Option<&str>) -> PyResult<&'static Self> {
+        let is_library = file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tlb"));
+        let checked = if is_library {
+            let bytes = std::fs::read(file)?;
+            let library = typelib::read(&bytes).map_err(|wrong| PyValueError::new_err(format!("{wrong:?}")))?;
+            Compiler::new().check_text(file, &typelib::idl(&library))
+        } else if file.exists() {
+            Compiler::new().check(file)
+        } else {
+            return Err(PyOSError::new_err((2, "no such file", file.display().to_string())));
+        };
+        let model = checked.map_err(|failure| PyValueError::new_err(failure.to_string()))?.model;
+        let id = declared(&model, interface);
+        let id = id.map_err(|wrong| PyValueError::new_err(format!("{} {wrong}", file.display())))?;
+        Self::of_model(model, id, true).map_err(|error| exception(py, &error))
+    }
+
+    /// Returns an interface of a model, which is kept only if the interface is not known.
+    fn of_model(model: Model, id: InterfaceId, is_whole: bool) -> obvia::Result<&'static Self> {
+        let earlier = known().get(&Key::of(&model, id, is_whole)).copied();
+        if let Some(earlier) = earlier {
+            return Ok(earlier);
+        }
+        // Refused interfaces are not kept.
+        unchecked::describe(&described(&model, id))?;
+        Self::of_kept(Box::leak(Box::new(model)), id, is_whole)
+    }
+
+    fn of_kept(model: &'static Model, id: InterfaceId, is_whole: bool) -> obvia::Result<&'static Self> {
+        let key = Key::of(model, id, is_whole);
+        let earlier = known().get(&key).copied();
+        if let Some(earlier) = earlier {
+            return Ok(earlier);
+        }
+        let extended = model.lineage(id).into_iter().filter(|base| *base != id && !model.is_built_in(*base));
+        // An interface of the runtime's own cannot be asked for under its IID.
+        let bases = extended.filter_map(|base| Self::of_kept(model, base, is_whole).ok()).collect();
+        let methods = model.all_methods(id);
+        let layout = Layout::new(model, &methods);
+        let methods = methods.into_iter().map(|method| Method::of(&layout, method)).collect();
+        let made = Self::make(described(model, id), methods, bases, model, is_whole)?;
+        keep(key, made)
+    }
+
+    fn make(
+        described: Described,
+        methods: Vec<Method>,
+        bases: Vec<&'static Self>,
+        model: &'static Model,
+        is_whole: bool,
+    ) -> obvia::Result<Self> {
+        let info = unchecked::describe(&described)?;
+        let structs = model.structs.iter().map(|_| PyOnceLock::new()).collect();
+        let enums = model.enums.iter().map(|_| PyOnceLock::new()).collect();
+        Ok(Self { described, info, methods, bases, model, is_whole, structs, enums })
+    }
+
+    /// Returns IUnknown, which has no methods for other processes.
+    pub(crate) fn unknown() -> obvia::Result<&'static Self> {
+        let key = Key { identity: (IUNKNOWN.to_u128(), 0), named: Vec::new(), is_whole: true };
+        let earlier = known().get(&key).copied();
+        if let Some(earlier) = earlier {
+            return Ok(earlier);
+        }
+        let described = Described {
+            identity: Identity { iid: IUNKNOWN, fingerprint: 0 },
+            name: "IUnknown".to_owned(),
+            version: (0, 0),
+            plain: false,
+            endpoints: Vec::new(),
+            ndr: Vec::new(),
+            idl: String::new(),
+        };
+        keep(key, Self::make(described, Vec::new(), Vec::new(), Box::leak(Box::default()), true)?)
+    }
+
+    /// Returns the interface that the methods name by an IID, if the description declares its
+    /// methods.
+    pub(crate) fn named(&self, iid: GUID) -> obvia::Result<Option<&'static Self>> {
+        if iid == IUNKNOWN {
+            return Self::unknown().map(Some);
+        }
+        let is_it = |found: &obvia_idl::model::Interface| found.uuid == iid.to_u128();
+        let found = self.model.interfaces.iter().position(is_it).filter(|_| self.is_whole);
+        found.map(|at| Self::of_kept(self.model, InterfaceId(at), true)).transpose()
+    }
+
+    /// Returns this interface of a file, and all interfaces that clients of its objects need.
+    pub(crate) fn closure(&self) -> Vec<&'static Self> {
+        let is_it = |found: &obvia_idl::model::Interface| found.uuid == self.described.identity.iid.to_u128();
+        let own = self.model.interfaces.iter().position(is_it).map(InterfaceId);
+        let all = own.map(|own| self.model.interfaces_from(own)).unwrap_or_default();
+        // Interfaces of the runtime itself are left out.
+        all.into_iter().filter_map(|id| Self::of_kept(self.model, id, self.is_whole).ok()).collect()
+    }
+
+    /// Whether this is IUnknown.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.described.identity.iid == IUNKNOWN
+    }
+
+    /// Whether both are descriptions of the same interface.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.described.identity == other.described.identity
+    }
+
+    /// Returns the interface with an IID, if it is this one or one that this one extends.
+    pub(crate) fn with_iid(&'static self, iid: &GUID) -> Option<&'static Self> {
+        std::iter::once(self).chain(self.bases.iter().copied()).find(|found| found.described.identity.iid == *iid)
+    }
+
+    /// Whether this is the other interface or extends it.
+    pub(crate) fn extends(&'static self, other: &Self) -> bool {
+        self.with_iid(&other.described.identity.iid).is_some_and(|found| found.is_same(other))
+    }
+
+    /// Returns the index of a method, by its name in IDL or in Python.
+    pub(crate) fn method(&self, name: &str) -> Option<usize> {
+        let named = |wanted: &dyn Fn(&Method) -> bool| self.methods.iter().position(wanted);
+        named(&|method| method.name == name).or_else(|| named(&|method| python_name(method.name) == name))
+    }
+
+    /// Returns the class of a structure.
+    pub(crate) fn structure<'py>(&self, py: Python<'py>, id: StructId) -> PyResult<&Bound<'py, PyAny>> {
+        let make = || {
+            let found = &self.model.structs[id.0];
+            let members = PyTuple::new(py, found.fields.iter().map(|field| field.name.as_str()))?;
+            class(py, "structure", (found.name.as_str(), members))
+        };
+        Ok(self.structs[id.0].get_or_try_init(py, make)?.bind(py))
+    }
+
+    /// Returns the class of an enumeration.
+    pub(crate) fn enumeration<'py>(&self, py: Python<'py>, id: EnumId) -> PyResult<&Bound<'py, PyAny>> {
+        let make = || {
+            let found = &self.model.enums[id.0];
+            let values = PyTuple::new(py, found.values.iter().map(|(name, value)| (value_name(name), *value)))?;
+            class(py, "enumeration", (found.name.as_str(), values))
+        };
+        Ok(self.enums[id.0].get_or_try_init(py, make)?.bind(py))
+    }
+
+    /// Returns the type of a union's discriminant.
+    pub(crate) fn union_tag(&self, id: UnionId) -> &'static Type {
+        &self.model.unions[id.0].tag
+    }
+
+    /// Returns the classes of all structures and enumerations that the description declares.
+    pub(crate) fn classes<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&'static str, Bound<'py, PyAny>)>> {
+        let built_in = &self.model.bundled;
+        let mut classes = Vec::new();
+        for (at, found) in self.model.structs.iter().enumerate().skip(built_in.structs) {
+            classes.push((found.name.as_str(), self.structure(py, StructId(at))?.clone()));
+        }
+        for (at, found) in self.model.enums.iter().enumerate().skip(built_in.enums) {
+            classes.push((found.name.as_str(), self.enumeration(py, EnumId(at))?.clone()));
+        }
+        Ok(classes)
+    }
+}
+
+impl Method {
+    fn of(layout: &Arc<Layout<'static>>, method: &'static obvia_idl::model::Method) -> Self {
+        let frames = Frames::new(Arc::clone(layout), method);
+        let (arguments, results) = (frames.plan().arguments(), frames.plan().results());
+        Self { name: &method.name, frames, arguments, results, tuple: PyOnceLock::new() }
+    }
+}

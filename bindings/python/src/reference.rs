@@ -1,0 +1,79 @@
+//! Objects of servers, and the state that they share with their methods.
+
+use crate::callee::Callee;
+use crate::fork;
+use crate::interface::Interface;
+use crate::server::Server;
+use obvia::{Error, IUnknown, code};
+use pyo3::prelude::*;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+/// An object of a server, or the functions of one.
+///
+/// The attributes are the methods of its interface. Each is kept in the object's dictionary once it
+/// was used, so that a call looks nothing up by its name in the description.
+#[pyclass(frozen, dict, weakref, module = "obvia")]
+pub(crate) struct Object {
+    pub(crate) state: Arc<State>,
+}
+
+/// The state that an object shares with its methods.
+pub(crate) struct State {
+    pub(crate) interface: &'static Interface,
+    /// `None` once the object was closed.
+    pub(crate) callee: RwLock<Option<Arc<Callee>>>,
+    /// The server of the object.
+    pub(crate) server: Arc<Server>,
+    /// The time limit of each call, if the object has one of its own.
+    pub(crate) timeout: Option<Duration>,
+}
+
+impl State {
+    pub(crate) fn callee(&self) -> obvia::Result<Arc<Callee>> {
+        fork::refuse()?;
+        let callee = self.callee.read().unwrap_or_else(PoisonError::into_inner);
+        callee.clone().ok_or_else(|| Error::new(code::RPC_E_DISCONNECTED, "the object was closed"))
+    }
+
+    /// Runs calls within the object's time limit.
+    pub(crate) fn limited<R>(&self, calls: impl FnOnce() -> R) -> R {
+        match self.timeout {
+            Some(timeout) => obvia::with_timeout(timeout, calls),
+            None => calls(),
+        }
+    }
+}
+
+/// A release may send a message, for which the interpreter's lock is not held.
+impl Drop for State {
+    fn drop(&mut self) {
+        let callee = self.callee.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(callee) = callee {
+            // If the interpreter is ending, the closure drops the reference unrun.
+            Python::try_attach(|py| py.detach(|| fork::end(callee)));
+        }
+    }
+}
+
+impl Object {
+    pub(crate) fn new(
+        interface: &'static Interface,
+        callee: Callee,
+        server: Arc<Server>,
+        timeout: Option<Duration>,
+    ) -> Self {
+        let callee = RwLock::new(Some(Arc::new(callee)));
+        Self { state: Arc::new(State { interface, callee, server, timeout }) }
+    }
+
+    /// Returns the target of the object's calls.
+    pub(crate) fn callee(&self) -> obvia::Result<Arc<Callee>> {
+        self.state.callee()
+    }
+
+    /// Makes an object of an interface pointer from the arguments of a call.
+    pub(crate) fn of_caller(interface: &'static Interface, object: &IUnknown) -> obvia::Result<Self> {
+        Ok(Self::new(interface, Callee::of(object)?, Server::of_caller(), None))
+    }
+}

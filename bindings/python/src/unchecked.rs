@@ -1,0 +1,21 @@
+//! Interfaces without generated code, and objects without vtables.
+
+use obvia::abi::{self, Performer, WeakObject};
+use obvia::dynamic::Described;
+use obvia::{IUnknown, InterfaceInfo, Result};
+
+/// Returns the description of an interface for the runtime.
+///
+/// # Errors
+///
+/// E_INVALIDARG for an interface of COM or of the runtime.
+pub(crate) fn describe(interface: &Described) -> Result<&'static InterfaceInfo> {
+    // SAFETY: this library has no generated code, and shares its runtime with no other.
+    unsafe { abi::describe(interface) }
+}
+
+/// Makes an object that a performer stands for.
+pub(crate) fn object(performer: impl Performer) -> (IUnknown, WeakObject) {
+    // SAFETY: as above: nothing in this library calls interfaces through their vtables.
+    unsafe { abi::object(performer) }
+}

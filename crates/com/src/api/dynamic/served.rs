@@ -1,0 +1,273 @@
+//! Objects without vtables, which other processes call by frames.
+//!
+//! An object of this kind has an interface pointer for each of its interfaces, all with the vtable
+//! of IUnknown, and a single stub for all methods, which hands the frames to a [`Performer`].
+
+use super::pointer::answer;
+use crate::client::proxy::UNKNOWN_POINTER;
+use crate::types::agile::IID_AGILE_OBJECT;
+use crate::types::error::code;
+use crate::types::registry::{Description, InterfaceInfo, StubFn, Stubs};
+use obvia_ndr::reserved::owner_of;
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::{Answer, ServerCall};
+use std::any::Any;
+use std::borrow::Cow;
+use std::ffi::c_void;
+use std::mem::ManuallyDrop;
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
+
+/// The methods of an object that is called by frames. It is dropped with the last reference to the
+/// object.
+pub trait Performer: Any + Send + Sync {
+    /// Whether the object has an interface.
+    fn implements(&self, iid: &GUID) -> bool;
+
+    /// Performs a call of the interface with this IID, with a copy of the request's frame, which is
+    /// to be checked. Returns the method's HRESULT and the frame of the results, as for
+    /// [`answer`].
+    ///
+    /// # Errors
+    ///
+    /// The status of a fault.
+    fn perform(&self, iid: &GUID, opnum: u16, request: &[u8]) -> Result<(HRESULT, Cow<'_, [u8]>), Status>;
+}
+
+static VTABLE: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query_interface, AddRef: add_ref, Release: release };
+
+const STUBS: Stubs = Stubs::new(&[stub as StubFn]);
+
+/// An interface pointer of an object leads to this.
+#[repr(C)]
+struct Facet {
+    vtable: *const IUnknown_Vtbl,
+    // Invariant: the object that owns this facet, in an `Arc`.
+    object: *const Object,
+    iid: GUID,
+}
+
+/// An object. The strong references of its `Arc` are COM's references.
+struct Object {
+    performer: Box<dyn Performer>,
+    // Boxed, since interface pointers are addresses of facets. The first facet is the identity.
+    #[expect(clippy::vec_box, reason = "an interface pointer must not move")]
+    facets: Mutex<Vec<Box<Facet>>>,
+}
+
+// SAFETY: the performer is `Send`; facets lead only to their own object.
+unsafe impl Send for Object {}
+// SAFETY: the performer is `Sync`; facets are behind a lock, and are not changed.
+unsafe impl Sync for Object {}
+
+/// A reference to a performer's object that does not keep it alive.
+#[derive(Clone)]
+pub struct WeakObject(Weak<Object>);
+
+impl WeakObject {
+    /// Returns the object's interface pointer for IUnknown, while there is a reference to it.
+    pub fn upgrade(&self) -> Option<IUnknown> {
+        self.0.upgrade().map(identity)
+    }
+
+    /// Whether there is a reference to the object.
+    pub fn is_alive(&self) -> bool {
+        self.0.strong_count() > 0
+    }
+}
+
+/// Returns the description of an interface of which this process has proxies without methods, and
+/// objects that are called by frames.
+pub(crate) fn by_frames(description: Description) -> InterfaceInfo {
+    let proxy = UNKNOWN_POINTER;
+    // SAFETY: the stub verifies that it is called for an object of this module. Callers outside of
+    // this crate get the description by `abi::describe` only, whose caller promises that no
+    // generated code uses the proxies.
+    unsafe { InterfaceInfo::by_frames(Description { proxy, stubs: STUBS, ..description }) }
+}
+
+/// Makes an object that a performer stands for.
+///
+/// # Safety
+///
+/// No code of this process may call the object's interfaces through their vtables, except the
+/// methods of IUnknown.
+pub unsafe fn object(performer: impl Performer) -> (IUnknown, WeakObject) {
+    let object = Arc::new(Object { performer: Box::new(performer), facets: Mutex::default() });
+    let weak = WeakObject(Arc::downgrade(&object));
+    (identity(object), weak)
+}
+
+/// Runs `work` with the performer of an interface pointer; `None` for objects without one of this
+/// type.
+pub fn with_performer<P: Performer, R>(object: &IUnknown, work: impl FnOnce(&P) -> R) -> Option<R> {
+    // SAFETY: the interface pointer is alive during this function.
+    let facet = unsafe { Facet::checked(object.as_raw()) }?;
+    let performer: &dyn Any = &*facet.object().performer;
+    performer.downcast_ref().map(work)
+}
+
+/// Returns the identity of an object, with the reference that is given.
+fn identity(object: Arc<Object>) -> IUnknown {
+    let facet = object.facet(Arc::as_ptr(&object), IUnknown::IID);
+    let _ = Arc::into_raw(object);
+    // SAFETY: the facet is an interface pointer of the object, which has one more reference.
+    unsafe { IUnknown::from_raw(facet) }
+}
+
+impl Object {
+    /// Returns the interface pointer for an interface. `own` is the object in its `Arc`.
+    fn facet(&self, own: *const Self, iid: GUID) -> *mut c_void {
+        let mut facets = self.facets.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = facets.iter().position(|facet| facet.iid == iid).unwrap_or_else(|| {
+            facets.push(Box::new(Facet { vtable: &raw const VTABLE, object: own, iid }));
+            facets.len() - 1
+        });
+        (&raw mut *facets[at]).cast()
+    }
+}
+
+impl Facet {
+    /// Returns the facet behind an interface pointer, or `None` for one of another object.
+    ///
+    /// # Safety
+    ///
+    /// `this` must be an interface pointer that is alive for `'a`.
+    unsafe fn checked<'a>(this: *mut c_void) -> Option<&'a Self> {
+        // SAFETY: every interface pointer begins with a pointer to a vtable.
+        let vtable = unsafe { this.cast::<*const IUnknown_Vtbl>().read() };
+        // SAFETY: only facets have this vtable; they are never written.
+        ptr::eq(vtable, &raw const VTABLE).then(|| unsafe { &*this.cast::<Self>() })
+    }
+
+    /// Returns the facet behind the `this` pointer of its methods.
+    ///
+    /// # Safety
+    ///
+    /// `this` must be a facet that is alive for `'a`.
+    unsafe fn of<'a>(this: *mut c_void) -> &'a Self {
+        // SAFETY: the caller's promise; facets are never written.
+        unsafe { &*this.cast::<Self>() }
+    }
+
+    fn object(&self) -> &Object {
+        // SAFETY: by the invariant; the object lives as long as its facets.
+        unsafe { &*self.object }
+    }
+
+    /// Returns the object's references, without one of them.
+    fn references(&self) -> ManuallyDrop<Arc<Object>> {
+        // SAFETY: by the invariant the pointer is of an `Arc`, which has a reference as long as the
+        // facet is in use. That reference is not released here.
+        ManuallyDrop::new(unsafe { Arc::from_raw(self.object) })
+    }
+}
+
+unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, result: *mut *mut c_void) -> HRESULT {
+    if iid.is_null() || result.is_null() {
+        return code::E_POINTER;
+    }
+    // SAFETY: COM's rule for callers.
+    let facet = unsafe { Facet::of(this) };
+    // SAFETY: COM's rule for callers; not null.
+    let iid = unsafe { iid.read() };
+    let object = facet.object();
+    // A facet has the vtable of IUnknown. The runtime calls interfaces with reserved IIDs through
+    // longer vtables, so a facet never stands for one of them.
+    let found = if [IUnknown::IID, IID_AGILE_OBJECT].contains(&iid) {
+        object.facet(facet.object, IUnknown::IID)
+    } else if owner_of(iid.to_u128()).is_none() && object.performer.implements(&iid) {
+        object.facet(facet.object, iid)
+    } else {
+        ptr::null_mut()
+    };
+    // SAFETY: COM's rule for callers; not null.
+    unsafe { result.write(found) };
+    if found.is_null() {
+        return code::E_NOINTERFACE;
+    }
+    let _ = Arc::into_raw(Arc::clone(&facet.references()));
+    code::S_OK
+}
+
+unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
+    // SAFETY: COM's rule for callers.
+    let references = unsafe { Facet::of(this) }.references();
+    let _ = Arc::into_raw(Arc::clone(&references));
+    u32::try_from(Arc::strong_count(&references)).unwrap_or(u32::MAX)
+}
+
+unsafe extern "system" fn release(this: *mut c_void) -> u32 {
+    // SAFETY: COM's rule for callers.
+    let references = ManuallyDrop::into_inner(unsafe { Facet::of(this) }.references());
+    // The count is for tests of callers only: other threads may change it.
+    let left = Arc::strong_count(&references) - 1;
+    drop(references);
+    u32::try_from(left).unwrap_or(u32::MAX)
+}
+
+unsafe extern "C-unwind" fn stub(object: *mut c_void, call: &mut ServerCall<'_>) -> Answer {
+    // SAFETY: callers of a stub pass a live interface pointer.
+    let facet = unsafe { Facet::checked(object) };
+    answer(call, |opnum, request| {
+        let facet = facet.ok_or(Status::OP_RNG_ERROR)?;
+        facet.object().performer.perform(&facet.iid, opnum, request)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    const IID: GUID = GUID::from_u128(0x0d8f_6b31_52c4_4e97_b1a6_7c3e_90f2_d45c);
+
+    /// IMarshal, which the runtime calls through its vtable.
+    const IID_MARSHAL: GUID = GUID::from_u128(0x0000_0003_0000_0000_c000_0000_0000_0046);
+
+    struct Echo(Arc<AtomicBool>);
+
+    impl Performer for Echo {
+        fn implements(&self, iid: &GUID) -> bool {
+            [IID, IID_MARSHAL].contains(iid)
+        }
+
+        fn perform(&self, _: &GUID, _: u16, request: &[u8]) -> Result<(HRESULT, Cow<'_, [u8]>), Status> {
+            Ok((code::S_OK, request.to_vec().into()))
+        }
+    }
+
+    impl Drop for Echo {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+
+    fn query(object: &IUnknown, iid: &GUID) -> Option<IUnknown> {
+        let mut found = ptr::null_mut();
+        // SAFETY: a QueryInterface with room for one pointer.
+        let result = unsafe { object.query(iid, &mut found) };
+        // SAFETY: a successful query returns a counted interface pointer.
+        result.is_ok().then(|| unsafe { IUnknown::from_raw(found) })
+    }
+
+    #[test]
+    fn an_object_has_one_identity_and_ends_with_its_last_reference() {
+        let ended = Arc::new(AtomicBool::new(false));
+        // SAFETY: the test calls methods of IUnknown only.
+        let (first, weak) = unsafe { object(Echo(Arc::clone(&ended))) };
+        let facet = query(&first, &IID).unwrap();
+        assert_eq!(query(&first, &GUID::from_u128(1)), None);
+        assert_eq!(query(&first, &IID_MARSHAL), None);
+        assert_ne!(facet.as_raw(), first.as_raw());
+        assert_eq!(query(&facet, &IUnknown::IID).unwrap().as_raw(), first.as_raw());
+        assert_eq!(weak.upgrade().unwrap().as_raw(), first.as_raw());
+        assert_eq!(with_performer(&facet, |echo: &Echo| echo.implements(&IID)), Some(true));
+        drop(first);
+        assert!(!ended.load(Ordering::SeqCst), "the other interface pointer keeps the object");
+        drop(facet);
+        assert!(ended.load(Ordering::SeqCst));
+        assert!(weak.upgrade().is_none());
+    }
+}

@@ -1,0 +1,269 @@
+//! Frames of any method, by the model of its interface: written from values of any kind, and read
+//! as such.
+//!
+//! The kind of the values is up to the caller: a [`Given`] value is written, and a [`Make`] makes
+//! values of what is read. A block and a structure have the same form here: members at offsets. The
+//! target of a pointer is an object after them in the frame. Members that another member implies
+//! may be left out: an array implies its count, a union its discriminant.
+
+mod expression;
+mod plain;
+mod read;
+mod write;
+mod wrong;
+
+pub use plain::{Given, Label, Named};
+pub use read::{Make, Reading};
+pub use write::References;
+pub use wrong::Wrong;
+
+use crate::model::{Arith, Base, Extent, Method, Model, Object, Param, StructId, Type};
+use crate::plan::{KIND_FIRST, MethodPlan, ParamPlan, in_place, is_plain, plan};
+use crate::shapes::{Shapes, flat};
+use obvia_ndr::flat::check::check;
+use obvia_ndr::flat::shape;
+use std::sync::{Arc, OnceLock};
+use write::Writer;
+
+pub use obvia_ndr::flat::check::{Checked, Flaw};
+
+/// The greatest depth of structures, unions and arrays in a value that is written. A reader of as
+/// many levels needs half of a thread's stack of 2 MiB, without optimisation.
+pub const DEPTH_MAX: usize = 500;
+
+/// The input for the layout of frames of an interface's methods.
+pub struct Layout<'a> {
+    /// The model with the types.
+    pub model: &'a Model,
+    /// The interface's types, in the order of their type numbers.
+    kinds: Vec<Type>,
+    /// The same types, in the form that checks frames.
+    types: &'static [shape::ElementType],
+    /// The members of the structures that have been used.
+    structs: Vec<OnceLock<Vec<Member<'a>>>>,
+}
+
+/// A member of a structure or of a block.
+pub(crate) struct Member<'a> {
+    name: &'a str,
+    ty: &'a Type,
+    /// The member's offset; none for a parameter that is not in this block.
+    at: Option<usize>,
+    size: usize,
+    /// Whether the type has no pointers.
+    is_plain: bool,
+    switch: Option<&'a Arith>,
+    /// The conformant array at a structure's end: the element's type, size and length.
+    tail: Option<Counted<'a>>,
+}
+
+/// The element's type, size and length of a counted array.
+type Counted<'a> = (&'a Type, &'a Arith, Option<&'a Arith>);
+
+impl<'a> Layout<'a> {
+    /// Returns the layout for the interface with these methods, inherited ones included.
+    ///
+    /// The tables of the check are never freed: make one layout for an interface.
+    pub fn new(model: &'a Model, methods: &[&'a Method]) -> Arc<Self> {
+        let kinds = crate::plan::kinds(model, methods);
+        let types = flat::types(Shapes { model, kinds: &kinds });
+        let structs = model.structs.iter().map(|_| OnceLock::new()).collect();
+        Arc::new(Self { model, kinds, types, structs })
+    }
+
+    fn size(&self, ty: &Type) -> usize {
+        self.model.layout(ty).0 as usize
+    }
+
+    fn kind(&self, ty: &Type) -> u32 {
+        let at = self.kinds.iter().position(|kind| kind == ty).unwrap_or(self.kinds.len());
+        KIND_FIRST + at as u32
+    }
+
+    fn member(&self, name: &'a str, ty: &'a Type, at: Option<u32>, switch: Option<&'a Arith>) -> Member<'a> {
+        let (size, is_plain) = (self.size(ty), is_plain(self.model, ty) && *ty != Type::Void);
+        Member { name, ty, at: at.map(|at| at as usize), size, is_plain, switch, tail: None }
+    }
+
+    fn members(&self, id: StructId) -> &[Member<'a>] {
+        self.structs[id.0].get_or_init(|| {
+            let model = self.model;
+            let found = &model.structs[id.0];
+            let (offsets, ..) = model.offsets(found);
+            let tail = found.conformant.as_ref().map(|(element, size, length)| (element, size, length.as_ref()));
+            let member = |(field, at): (&'a crate::model::Field, &u32)| Member {
+                tail: tail.filter(|_| field.ty == Type::Void),
+                ..self.member(&field.name, &field.ty, Some(*at), field.switch.as_ref())
+            };
+            found.fields.iter().zip(&offsets).map(member).collect()
+        })
+    }
+}
+
+/// The frames of a method.
+pub struct Frames<'a> {
+    layout: Arc<Layout<'a>>,
+    plan: MethodPlan<'a>,
+    request: Block<'a>,
+    reply: Block<'a>,
+}
+
+/// A request's or a reply's block.
+struct Block<'a> {
+    /// A member for each parameter of the method.
+    members: Vec<Member<'a>>,
+    shape: &'static shape::Block,
+    /// The parameters outside of the block that its check needs.
+    outer: Vec<usize>,
+}
+
+impl<'a> Frames<'a> {
+    /// Returns the frames of a method of the layout's interface.
+    ///
+    /// The tables of the check are never freed: make this once for a method.
+    pub fn new(layout: Arc<Layout<'a>>, method: &'a Method) -> Self {
+        let plan = plan(layout.model, method);
+        let block = |request: bool| {
+            let (shape, outer) = plan.block(layout.model, &layout.kinds, request, |_| true);
+            let size = if request { plan.request_block } else { plan.reply_block };
+            let member = |param: &ParamPlan<'a>| {
+                let (known, at): (&'a Param, _) = (param.param, if request { param.request } else { param.reply });
+                layout.member(&known.name, in_place(layout.model, known), at, known.switch.as_ref())
+            };
+            Block { members: plan.params.iter().map(member).collect(), shape: flat::block(size, &shape), outer }
+        };
+        let (request, reply) = (block(true), block(false));
+        Self { layout, plan, request, reply }
+    }
+
+    /// Returns the plan of the method.
+    pub fn plan(&self) -> &MethodPlan<'a> {
+        &self.plan
+    }
+
+    /// Returns the model with the types.
+    pub fn model(&self) -> &'a Model {
+        self.layout.model
+    }
+
+    fn block(&self, request: bool) -> &Block<'a> {
+        if request { &self.request } else { &self.reply }
+    }
+
+    /// Lays out the frame of a request or of a reply. `values` has a place for each parameter of
+    /// the method. `outer` returns the values of parameters that are not in this frame, by their
+    /// indices.
+    ///
+    /// # Errors
+    ///
+    /// The first value that does not fit its type, or that contradicts another.
+    pub fn write<V: Given>(
+        &self,
+        request: bool,
+        values: &[Option<V>],
+        references: &mut dyn References<V>,
+        outer: &dyn Fn(usize) -> Option<i64>,
+    ) -> Result<Vec<u8>, Wrong> {
+        let block = self.block(request);
+        for (param, value) in self.plan.params.iter().zip(values) {
+            if let (Some((least, most)), Some(number)) = (param.param.range, value.as_ref().and_then(Given::integer))
+                && !(i128::from(least)..=i128::from(most)).contains(&number)
+            {
+                let wrong = Wrong::new(format!("{number} is not between {least} and {most}"));
+                return Err(wrong.within(&format!(".{}", param.param.name)));
+            }
+        }
+        let size = block.shape.size as usize;
+        let frame = Writer::frame(&self.layout, size, &block.members, values, references, outer)?;
+        match self.check(request, &frame, outer) {
+            Ok(_) => Ok(frame),
+            Err(flaw) => Err(Wrong::new(format!("the arguments contradict each other: {flaw}"))),
+        }
+    }
+
+    /// Returns the parameters outside of a frame that its check reads, by their indices.
+    pub fn outer(&self, request: bool) -> &[usize] {
+        &self.block(request).outer
+    }
+
+    /// Checks a frame as servers and clients do.
+    ///
+    /// # Errors
+    ///
+    /// The first flaw of the frame.
+    pub fn check(&self, request: bool, frame: &[u8], outer: &dyn Fn(usize) -> Option<i64>) -> Result<Checked, Flaw> {
+        let block = self.block(request);
+        let numbers: Vec<i64> = block.outer.iter().map(|index| outer(*index).unwrap_or(i64::MAX)).collect();
+        check(frame, block.shape, self.layout.types, &numbers)
+    }
+
+    /// Checks a frame of a request or of a reply, and begins to read its parameters.
+    ///
+    /// # Errors
+    ///
+    /// The first flaw of the frame.
+    pub fn read<'f, M: Make>(
+        &'f self,
+        request: bool,
+        frame: &'f [u8],
+        outer: &'f dyn Fn(usize) -> Option<i64>,
+        make: &'f mut M,
+    ) -> Result<Reading<'f, 'a, M>, Flaw> {
+        let checked = self.check(request, frame, outer)?;
+        Ok(Reading::new(&self.layout, &self.block(request).members, frame, &checked, outer, make))
+    }
+
+    /// Reads the value of an integer parameter from a request's frame.
+    pub fn number(&self, request: &[u8], index: usize) -> Option<i64> {
+        let member = self.request.members.get(index)?;
+        let base = match member.ty {
+            Type::Base(base) => *base,
+            Type::Enum(_) => Base::I32,
+            _ => return None,
+        };
+        integer(request, member.at?, base)
+    }
+}
+
+/// Evaluates an expression over members, whose integers `load` returns.
+fn evaluate(value: &Arith, load: &dyn Fn(usize, Base) -> Option<i64>) -> Option<i64> {
+    expression::value(value, load)
+}
+
+/// Returns the element's type, size and length if the type is a pointer to a counted array.
+fn counted(ty: &Type) -> Option<Counted<'_>> {
+    match ty {
+        Type::Pointer(pointer) => match &pointer.extent {
+            Extent::Counted { size, length } => Some((&pointer.to, size, length.as_ref())),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Returns the IID of the interface that an interface pointer needs. The members at `base` of the
+/// frame are those beside it.
+fn iid(model: &Model, object: &Object, frame: &[u8], base: usize, members: &[Member<'_>]) -> Option<u128> {
+    match object {
+        Object::Known(id) => Some(model.interfaces[id.0].uuid),
+        Object::Unknown => Some(IUNKNOWN),
+        Object::IidIs(operand) => {
+            let at = base + members.get(operand.index)?.at?;
+            Some(plain::guid_from_wire(*frame.get(at..)?.first_chunk()?))
+        }
+    }
+}
+
+/// The IID of IUnknown.
+const IUNKNOWN: u128 = 0x0000_0000_0000_0000_c000_0000_0000_0046;
+
+/// Reads the little-endian integer at an offset.
+fn integer(frame: &[u8], at: usize, base: Base) -> Option<i64> {
+    let mut eight = [0; 8];
+    let size = base.size() as usize;
+    eight.get_mut(..size)?.copy_from_slice(frame.get(at..at.checked_add(size)?)?);
+    let bits = u64::from_le_bytes(eight);
+    let (least, _) = base.range()?;
+    let unused = 64 - 8 * base.size();
+    if least < 0 { Some((bits << unused).cast_signed() >> unused) } else { i64::try_from(bits).ok() }
+}
