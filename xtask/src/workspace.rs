@@ -58,8 +58,8 @@ pub(crate) fn build() -> Outcome {
     everything().run()
 }
 
-/// The arguments that select everything for a build. `--all-targets` would also build a test program
-/// for each target that is `test = false`, as a benchmark.
+/// The arguments that select everything for a build. `--all-targets` would also build a test
+/// program for each target that is `test = false`, as a benchmark.
 const EVERYTHING: [&str; 5] = ["--workspace", "--lib", "--bins", "--tests", "--examples"];
 
 /// Returns the build of everything. If nothing has changed, cargo only repeats the earlier
