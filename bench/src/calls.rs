@@ -1,6 +1,7 @@
 //! Call latency, the main measurement: calls of an object in another process.
 
 mod attempt;
+pub(crate) mod caller;
 mod other;
 mod rate;
 
@@ -144,7 +145,7 @@ pub(crate) fn name() -> String {
 }
 
 /// Starts a server process, and sets this process's policy. Returns the server and its address.
-fn start(path: Path, wait: Wait, placement: Option<Placement>) -> Result<(ServerProcess, String), Error> {
+pub(crate) fn start(path: Path, wait: Wait, placement: Option<Placement>) -> Result<(ServerProcess, String), Error> {
     let name = name();
     let [bench, serve] = SERVE;
     let mut arguments = vec![bench, serve, &name, wait.name()];
@@ -333,8 +334,8 @@ struct Bench {
     counts: Mutex<Vec<Arc<Count>>>,
 }
 
-/// The number of calls that one thread has answered, on cache lines of its own so that counting
-/// threads do not disturb each other.
+/// The number of calls that one thread at a time has answered, on cache lines of its own so that
+/// counting threads do not disturb each other.
 #[derive(Default)]
 #[repr(align(128))]
 struct Count(AtomicI64);
@@ -348,9 +349,13 @@ impl Bench {
     fn count(&self) {
         COUNT.with(|count| {
             let Count(count) = &**count.get_or_init(|| {
-                let count = Arc::<Count>::default();
-                self.counts.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&count));
-                count
+                let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+                // The count of a thread that has ended goes on in another one.
+                let free = counts.iter_mut().find_map(|count| Arc::get_mut(count).is_some().then(|| Arc::clone(count)));
+                free.unwrap_or_else(|| {
+                    counts.push(Arc::default());
+                    Arc::clone(&counts[counts.len() - 1])
+                })
             });
             // Only this thread writes the count.
             count.store(count.load(Relaxed) + 1, Relaxed);

@@ -10,6 +10,7 @@
 //! - [`reread`]: a file server on top of calls.
 //! - [`raw`]: the baselines: the best that two processes can do with bare memory, futexes and
 //!   sockets.
+//! - [`clients`]: many clients of one server, most of them idle.
 //! - [`cable`]: two hosts, for operations over a network.
 //! - [`goodput`]: bulk data over lines with a rate, a delay and losses.
 //! - [`ServerProcess`]: the other process of a case. All servers but the measured one are stopped.
@@ -19,6 +20,7 @@
 pub mod cable;
 pub mod calls;
 mod case;
+pub mod clients;
 mod error;
 pub mod goodput;
 mod histogram;

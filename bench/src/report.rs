@@ -1,6 +1,7 @@
 //! The report: rows with ratios to their baselines, as a table, as JSON and as a plot.
 
 mod chart;
+mod clients;
 mod drawn;
 mod goodput;
 mod json;
@@ -8,6 +9,7 @@ mod plot;
 mod table;
 mod timeline;
 
+pub use clients::{clients_json, clients_table};
 pub use drawn::drawn;
 pub use goodput::{goodput_plot, goodput_tables};
 pub use json::json;

@@ -157,6 +157,11 @@ impl ServerProcess {
         kill_process(self.pid, Signal::CONT).map_err(Error::system("continuing the server process"))
     }
 
+    /// Kills the process.
+    pub(crate) fn kill(&self) -> Result<(), Error> {
+        kill_process(self.pid, Signal::KILL).map_err(Error::system("killing a process"))
+    }
+
     /// Stops the process, so that it takes no processor time even if it spins.
     pub fn suspend(&mut self) -> Result<(), Error> {
         kill_process(self.pid, Signal::STOP).map_err(Error::system("stopping the server process"))

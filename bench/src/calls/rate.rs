@@ -1,11 +1,8 @@
 //! Call rate: several threads call one server, each over a channel of its own.
 
-use super::interface::IBench;
-use super::{failed, start};
-use crate::server::PATIENCE;
-use crate::{Case, Error, Histogram, Label, Path, Placement, ServerProcess, Wait, Watch};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
+use super::caller::{Caller, Done, Request};
+use super::start;
+use crate::{Case, Error, Histogram, Label, Path, Placement, ServerProcess, Wait};
 use std::time::{Duration, Instant};
 
 /// Starts a case for each number of threads and each policy.
@@ -61,8 +58,7 @@ impl Rate {
         let threads = self.label.at_once;
         for (number, caller) in (0..threads).zip(&self.callers) {
             let share = calls / threads + u32::from(number < calls % threads);
-            // The send fails if the thread has ended, which `result` reports.
-            let _ = caller.requests.send(request(share));
+            caller.request(request(share));
         }
         // Wait for all threads even after a failure, so that no result is left over for the next
         // turn.
@@ -99,8 +95,7 @@ impl Case for Rate {
     fn verify(&mut self) -> Result<(), Error> {
         let expected = self.seen + std::mem::take(&mut self.unverified);
         let Some(caller) = self.callers.first_mut() else { return Ok(()) };
-        // The send fails if the thread has ended, which `result` reports.
-        let _ = caller.requests.send(Request::Ask);
+        caller.request(Request::Ask);
         if let Done::Asked(seen) = caller.result(&mut self.server)? {
             self.seen = seen;
         }
@@ -123,100 +118,6 @@ impl Drop for Rate {
     fn drop(&mut self) {
         // The server may have ended already.
         let _ = self.server.resume();
-        for caller in self.callers.drain(..) {
-            drop((caller.requests, caller.results));
-            // The panic message of a thread was printed already.
-            let _ = caller.thread.join();
-        }
+        self.callers.clear();
     }
-}
-
-/// A request to a thread.
-enum Request {
-    Batch(u32),
-    Stamped(u32),
-    Ask,
-}
-
-/// The result of a request.
-enum Done {
-    Connected,
-    Called,
-    Stamped(Histogram),
-    Asked(i64),
-}
-
-/// A thread that performs requests, and ends once their sender is dropped.
-struct Caller {
-    requests: Sender<Request>,
-    results: Receiver<Result<Done, Error>>,
-    thread: JoinHandle<()>,
-}
-
-impl Caller {
-    fn start(number: u32, address: &str) -> Result<Self, Error> {
-        let (requests, ordered) = channel();
-        let (resulted, results) = channel();
-        let address = address.to_owned();
-        let thread = std::thread::Builder::new()
-            .name(format!("caller-{number}"))
-            .spawn(move || call(&address, &ordered, &resulted))
-            .map_err(Error::system("starting a thread"))?;
-        Ok(Self { requests, results, thread })
-    }
-
-    /// Waits for the result of the last order. A batch may take long, so the wait checks for an
-    /// ended server or a hung call.
-    fn result(&mut self, server: &mut ServerProcess) -> Result<Done, Error> {
-        let since = Instant::now();
-        loop {
-            match self.results.recv_timeout(Duration::from_millis(500)) {
-                Ok(result) => return result,
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Error::Failed { message: "a thread that calls has ended".to_owned() });
-                }
-                Err(RecvTimeoutError::Timeout) => server.check()?,
-            }
-            if since.elapsed() > 6 * PATIENCE {
-                return Err(Error::Stalled { after: 6 * PATIENCE });
-            }
-        }
-    }
-}
-
-/// The thread's main function.
-fn call(address: &str, ordered: &Receiver<Request>, resulted: &Sender<Result<Done, Error>>) {
-    let connected = || {
-        let object: IBench = obvia::connect(address).map_err(failed)?;
-        // The first call takes a connection.
-        object.Null().map_err(failed)?;
-        Ok(object)
-    };
-    let object = match connected() {
-        Ok(object) => object,
-        Err(error) => {
-            // The send fails only if the case was dropped, here and below.
-            let _ = resulted.send(Err(error));
-            return;
-        }
-    };
-    let mut done = Ok(Done::Connected);
-    while resulted.send(done).is_ok() {
-        let Ok(request) = ordered.recv() else { return };
-        done = match request {
-            Request::Batch(calls) => (0..calls).try_for_each(|_| object.Null().map_err(failed)).map(|()| Done::Called),
-            Request::Stamped(calls) => stamped(&object, calls).map(Done::Stamped),
-            Request::Ask => object.Calls().map_err(failed).map(Done::Asked),
-        };
-    }
-}
-
-fn stamped(object: &IBench, calls: u32) -> Result<Histogram, Error> {
-    let mut histogram = Histogram::new();
-    for _ in 0..calls {
-        let before = Instant::now();
-        object.Null().map_err(failed)?;
-        histogram.record(before.elapsed());
-    }
-    Ok(histogram)
 }

@@ -3,6 +3,7 @@
 mod bandwidth;
 mod call_lat;
 mod call_rate;
+mod clients;
 mod dcom_vi;
 mod goodput;
 mod measuring;
@@ -12,7 +13,7 @@ mod send_lat;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use obvia_bench::vi::{self, Direction};
-use obvia_bench::{Wait, calls, raw, report, reread};
+use obvia_bench::{Wait, calls, clients as many, raw, report, reread};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -38,6 +39,9 @@ enum Measurement {
     /// Calls per second of several threads, against those of one
     #[command(name = "call_rate")]
     CallRate(call_rate::Arguments),
+    /// Many clients of one server: memory, connecting, idle time, calls of the others
+    #[command(name = "clients")]
+    Clients(clients::Arguments),
     /// Latency of messages by descriptors of virtual interfaces
     #[command(name = "send_lat")]
     SendLat(send_lat::Arguments),
@@ -56,6 +60,9 @@ enum Measurement {
     /// Draw the measurements of another program: for `cargo xtask bench-jrpc` and `bench-web`
     #[command(name = "draw", hide = true)]
     Draw(Draw),
+    /// A process with clients: for the command's own use
+    #[command(name = many::SERVE[1], hide = true)]
+    ServeClients(ServeClients),
     /// The server process of a call: for the command's own use
     #[command(name = calls::SERVE[1], hide = true)]
     ServeCalls(ServeCalls),
@@ -91,6 +98,13 @@ impl Draw {
         std::fs::write(&self.plot, svg).with_context(|| format!("writing {}", self.plot.display()))?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+#[derive(Debug, Args)]
+struct ServeClients {
+    address: String,
+    #[arg(long)]
+    parent: u32,
 }
 
 #[derive(Debug, Args)]
@@ -167,6 +181,7 @@ pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.measurement {
         Measurement::CallLat(arguments) => call_lat::main(&arguments),
         Measurement::CallRate(arguments) => call_rate::main(&arguments),
+        Measurement::Clients(arguments) => clients::main(&arguments),
         Measurement::DcomVi(arguments) => dcom_vi::main(&arguments),
         Measurement::SendLat(arguments) => send_lat::main(&arguments),
         Measurement::WriteBw(arguments) => bandwidth::main(&arguments, Direction::Write),
@@ -176,6 +191,10 @@ pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Measurement::Draw(arguments) => arguments.draw(),
         Measurement::ServeReread(ServeReread { file, wait, over, cpu, parent }) => {
             match reread::serve(&file, wait, over.over(), cpu, parent).context("serving a file")? {}
+        }
+        Measurement::ServeClients(ServeClients { address, parent }) => {
+            many::serve(&address, parent).context("making calls")?;
+            Ok(ExitCode::SUCCESS)
         }
         Measurement::ServeCalls(ServeCalls { name, wait, listen, over_vi, cpu, parent }) => {
             match calls::serve(&name, wait, cpu, parent, listen.as_deref(), over_vi).context("serving calls")? {}

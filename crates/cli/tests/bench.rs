@@ -37,3 +37,31 @@ fn the_array_benchmark_measures_copies_and_references() {
         ["null 0 raw_futex", "MoveData 8192 raw_futex", "MoveData 8192 ncacn_vi_shm", "MoveShared 8192 ncacn_vi_shm"];
     assert_eq!(rows, expected);
 }
+
+#[test]
+fn many_clients_are_measured_at_each_stage_and_leave_nothing() {
+    let arguments = "clients --processes 6 --connections 2 --rounds 2 --idle 0 --json /dev/stdout";
+    let output = Command::new(env!("CARGO_BIN_EXE_obvia")).arg("bench").args(arguments.split(' ')).output().unwrap();
+    let [out, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert!(output.status.success(), "{out}{error}");
+    let rows = out.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" |")).map(|(clients, _)| clients);
+    assert_eq!(rows.collect::<Vec<_>>(), ["clients", "0", "10", "12"], "{out}");
+    let json: serde_json::Value = serde_json::from_str(&out[out.find("\n{").unwrap()..]).unwrap();
+    for stage in json["stages"].as_array().unwrap() {
+        // A client has a connection, and its process another one.
+        let descriptors = stage["descriptors"].as_f64().unwrap();
+        assert!((1.0..=3.0).contains(&descriptors), "{stage}");
+        assert!(stage["connect_us"].as_f64().unwrap() > 0.0 && stage["in_turn"]["p50_ns"].as_f64().unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn more_clients_than_the_system_allows_are_refused_before_any_starts() {
+    let arguments = "bench clients --processes 100000 --connections 10000";
+    let output = Command::new(env!("CARGO_BIN_EXE_obvia")).args(arguments.split(' ')).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        !output.status.success() && error.contains("1000000000 clients take some ") && error.contains("run `"),
+        "{error}"
+    );
+}

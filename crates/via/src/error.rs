@@ -1,5 +1,6 @@
 //! Errors of connections, and their causes.
 
+use rustix::io::Errno;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -80,6 +81,13 @@ pub enum Error {
     },
     /// The peer broke the rules of the connection, which is closed.
     Violation(Violation),
+    /// The server has reached a limit of the system, and so cannot take the connection.
+    PeerAtLimit {
+        /// The server's process ID; 0 where it is not known.
+        pid: u32,
+        /// The error that the server got from its system.
+        source: io::Error,
+    },
     /// The listener refused the connection.
     Refused {
         /// The listener's reason.
@@ -296,7 +304,14 @@ impl fmt::Display for Violation {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::System { doing, source } => write!(f, "{doing}: {source}"),
+            Self::System { doing, source } => write!(f, "{doing}: {source}{}", limit(source)),
+            Self::PeerAtLimit { pid, source } => {
+                write!(f, "the server process {pid} has no room for the connection: {source}")?;
+                match Errno::from_io_error(source) {
+                    Some(Errno::AGAIN) => f.write_str(NO_THREAD),
+                    _ => f.write_str(limit(source)),
+                }
+            }
             Self::NotFound { name } => write!(f, "no process serves the name {name:?}"),
             Self::NameInUse { name, pid: Some(pid) } => write!(f, "the name {name:?} is served by process {pid}"),
             Self::NameInUse { name, pid: None } => {
@@ -307,7 +322,7 @@ impl fmt::Display for Error {
                 write!(f, "the directory {} cannot be trusted: {why}", path.display())
             }
             Self::Names { doing, path, source } => {
-                write!(f, "{doing} {}: {source}{}", path.display(), advice(doing, source))
+                write!(f, "{doing} {}: {source}{}{}", path.display(), advice(doing, source), limit(source))
             }
             Self::ForeignFile { path, why } => {
                 let path = path.display();
@@ -377,10 +392,34 @@ fn advice(doing: &str, error: &io::Error) -> &'static str {
     }
 }
 
+/// Returns the limit of the system that an error shows, and how to raise it.
+fn limit(error: &io::Error) -> &'static str {
+    match Errno::from_io_error(error) {
+        Some(Errno::MFILE) => {
+            ". The process has as many open files as it may, and each connection takes one: raise the limit by \
+                `ulimit -n`, or by LimitNOFILE= in units of systemd"
+        }
+        Some(Errno::NFILE) => ". The system has as many open files as it may: raise fs.file-max by sysctl",
+        Some(Errno::NOMEM) => {
+            ". Memory is exhausted, or the process has as many mappings as it may, of which each connection through \
+                shared memory takes two: raise vm.max_map_count by sysctl"
+        }
+        Some(Errno::NOSPC) => {
+            ". Shared memory is exhausted, or the user watches as many connections as it may: raise \
+                fs.epoll.max_user_watches by sysctl"
+        }
+        _ => "",
+    }
+}
+
+/// The limit of the system that ends the start of a thread, and how to raise it.
+const NO_THREAD: &str = ". The system starts no further thread for the process: raise kernel.threads-max and \
+                         kernel.pid_max by sysctl, the user's limit by `ulimit -u`, or TasksMax= in units of systemd";
+
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::System { source, .. } | Self::Names { source, .. } => Some(source),
+            Self::System { source, .. } | Self::Names { source, .. } | Self::PeerAtLimit { source, .. } => Some(source),
             Self::Relay { source } => Some(&**source),
             _ => None,
         }
@@ -402,5 +441,32 @@ impl Error {
 impl From<Violation> for Error {
     fn from(violation: Violation) -> Self {
         Self::Violation(violation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_at_a_limit_of_the_system_say_how_to_raise_it() {
+        let limits = [
+            (Errno::MFILE, "ulimit -n"),
+            (Errno::NFILE, "fs.file-max"),
+            (Errno::NOMEM, "vm.max_map_count"),
+            (Errno::NOSPC, "fs.epoll.max_user_watches"),
+        ];
+        let at_limit = |errno: Errno| Error::PeerAtLimit { pid: 7, source: errno.into() }.to_string();
+        for (errno, mend) in limits {
+            assert!(at_limit(errno).starts_with("the server process 7 has no room for the connection: "));
+            assert!(at_limit(errno).contains(mend), "{}", at_limit(errno));
+            let text = Error::system("creating a segment")(errno).to_string();
+            assert!(text.starts_with("creating a segment: ") && text.contains(mend), "{text}");
+            let names = Error::Names { doing: doing::READING, path: PathBuf::new(), source: errno.into() };
+            assert!(names.to_string().contains(mend), "{names}");
+        }
+        assert!(at_limit(Errno::AGAIN).contains("ulimit -u"), "{}", at_limit(Errno::AGAIN));
+        let other = Error::system("creating a segment")(Errno::INVAL).to_string();
+        assert_eq!(other, "creating a segment: Invalid argument (os error 22)");
     }
 }

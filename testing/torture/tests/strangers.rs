@@ -10,6 +10,8 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 /// The number of descriptors of a server, by default.
 const DESCRIPTORS: u32 = 1024;
 const STRANGERS: usize = 2000;
+/// The number of descriptors of a server that has room for a few clients.
+const FEW_DESCRIPTORS: u32 = 60;
 
 /// Lets this process have the connections of all strangers.
 fn raise_limit() {
@@ -64,4 +66,34 @@ fn silent_and_slow_strangers_keep_no_client_out() {
         left => Err(format!("there are {left} threads, and there were {calm}")),
     });
     first.good("add 0");
+}
+
+#[test]
+fn clients_of_a_server_without_descriptors_learn_which_limit_it_has_reached() {
+    let directory = Directory::new();
+    let mut server = directory.start_with_descriptors(PROGRAM, FEW_DESCRIPTORS);
+    server.good("export there");
+    let mut clients = Vec::new();
+    let error = loop {
+        let mut client = directory.start(PROGRAM, &[]);
+        client.order("connect there");
+        let line = client.line();
+        if let Some(error) = line.strip_prefix("error ") {
+            break error.to_owned();
+        }
+        clients.push(client);
+        assert!(clients.len() < FEW_DESCRIPTORS as usize, "more clients than descriptors");
+    };
+    let expected = format!("the server process {} has no room for the connection: Too many open files", server.pid());
+    assert!(error.contains(&expected) && error.contains("`ulimit -n`"), "{error}");
+    // Connected clients go on, and others find room once some have left.
+    clients[0].good("make 1");
+    assert_eq!(clients[0].number("add 1"), 1);
+    clients.truncate(1);
+    within(LATEST, || {
+        let mut client = directory.start(PROGRAM, &[]);
+        client.order("connect there");
+        let line = client.line();
+        if line.starts_with("ok") { Ok(()) } else { Err(line) }
+    });
 }

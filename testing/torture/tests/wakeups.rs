@@ -1,4 +1,5 @@
-//! Tests that clients which do nothing wake no thread, whatever other clients do.
+//! Tests that clients which do nothing wake no thread, whatever other clients do, and that clients
+//! make no more connections than they need.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -118,4 +119,19 @@ fn arrivals_of_clients_are_no_departures() {
     let _arrived = clients(&directory, IDLE);
     let woken = of_janitor() - before;
     assert!(woken <= STRAY, "the janitor woke {woken} times");
+}
+
+#[test]
+fn the_first_call_of_a_client_makes_no_connection() {
+    let directory = Directory::new();
+    let server = server(&directory);
+    let _first = clients(&directory, 1);
+    // The first parked connection takes further descriptors.
+    ground::until("a connection is parked", || !sleeps(&server, "obvia-pool").is_empty());
+    let mut client = directory.start(PROGRAM, &[]);
+    client.good("connect there");
+    let before = server.open_files();
+    client.good("make 1");
+    assert_eq!(client.number("add 1"), 1);
+    assert_eq!(server.open_files(), before);
 }

@@ -9,7 +9,7 @@ use crate::transport::routes::Targets;
 use crate::types::error::{Error, Result, code};
 use crate::types::identity::{self, endpoint_of};
 use obvia_rpc::vi_call::Channel;
-use obvia_via::window::Options;
+use obvia_via::window::{Options, Peer};
 use obvia_via::{Deadline, Waiting};
 use std::sync::Arc;
 
@@ -18,6 +18,8 @@ pub(crate) struct Reached {
     pub(crate) oxid: u64,
     pub(crate) address: Address,
     pub(crate) home: Channel,
+    /// A further connection, which the first call will use.
+    pub(crate) channel: Option<Channel>,
     pub(crate) terms: Terms,
 }
 
@@ -30,17 +32,19 @@ pub(super) fn for_home(options: &Options) -> Options {
 /// Reaches the process at an exported name, at a process's endpoint or at a binding. If `known`
 /// returns a link for the OXID that the server claims, that link is the result.
 ///
-/// The OXID that the server of a name claims proves nothing. The home connection therefore leads to
-/// the endpoint of that OXID, which only the process itself serves. A server that claims another
-/// process's OXID thus gets none of the calls to that process. Over a network only the address is
-/// known, and the link is for the OXID that is claimed at that host.
+/// The OXID that the server of a name claims proves nothing. Calls therefore go to the endpoint of
+/// that OXID, which only the process itself serves. A server that claims another process's OXID
+/// thus gets none of the calls to that process. If the kernel says that the process at the endpoint
+/// is the one at the name, the connection to the name is the home connection. Over a network only
+/// the address is known, and the link is for the OXID that is claimed at that host.
 pub(crate) fn reach<L>(
     local: &'static LocalProcess,
     address: Address,
     deadline: Deadline,
     known: impl FnOnce(&Reached) -> Option<L>,
 ) -> Result<Outcome<L>> {
-    let introduced = introduce(local, address, deadline)?;
+    let for_home = for_home(&local.options());
+    let introduced = introduce(local, address, &for_home, deadline)?;
     if let Some(link) = known(&introduced) {
         return Ok(Outcome::Known(link));
     }
@@ -48,14 +52,27 @@ pub(crate) fn reach<L>(
     if introduced.address == endpoint || matches!(introduced.address, Address::Binding(_)) {
         return Ok(Outcome::New(Box::new(introduced)));
     }
-    let found = introduce(local, endpoint, deadline)?;
-    if found.oxid != introduced.oxid {
-        return Err(Error::new(code::RPC_E_INVALID_DATA, "the endpoint leads to another process"));
-    }
-    // The first connection ends after the second was made, so that the server does not consider
-    // this client gone.
-    drop(introduced);
-    Ok(Outcome::New(Box::new(found)))
+    let introduce_at_endpoint = |options: &Options| {
+        let found = introduce(local, endpoint.clone(), options, deadline)?;
+        if found.oxid != introduced.oxid {
+            return Err(Error::new(code::RPC_E_INVALID_DATA, "the endpoint leads to another process"));
+        }
+        Ok(found)
+    };
+    let Reached { oxid, address, home: channel, terms, .. } = introduce_at_endpoint(&local.options())?;
+    // Each connection ends after the next was made, so that the server does not consider this
+    // client gone.
+    let home = if is_one_process(&introduced.home.peer(), &channel.peer()) {
+        introduced.home
+    } else {
+        introduce_at_endpoint(&for_home)?.home
+    };
+    Ok(Outcome::New(Box::new(Reached { oxid, address, home, channel: Some(channel), terms })))
+}
+
+/// Whether the kernel has identified two peers as one process.
+fn is_one_process(one: &Peer, other: &Peer) -> bool {
+    matches!(one, Peer::Process { pid: 1.., .. }) && one == other
 }
 
 /// The outcome of a handshake.
@@ -66,10 +83,10 @@ pub(crate) enum Outcome<L> {
     New(Box<Reached>),
 }
 
-/// Opens a home connection, and exchanges OXIDs with the process at the other end.
-fn introduce(local: &'static LocalProcess, address: Address, deadline: Deadline) -> Result<Reached> {
+/// Opens a connection, and exchanges OXIDs with the process at the other end.
+fn introduce(local: &'static LocalProcess, address: Address, options: &Options, deadline: Deadline) -> Result<Reached> {
     let deadline = deadline.start();
-    open(local, address, &for_home(&local.options()), deadline, |home, targets| {
+    open(local, address, options, deadline, |home, targets| {
         let oxid = binding::introduce(home, local.oxid(), deadline)?;
         if let Some(targets) = targets {
             targets.set_process(oxid);
@@ -99,5 +116,24 @@ fn open(
 ) -> Result<Reached> {
     let terms = address.terms()?;
     let (home, oxid) = address.connect(local, &terms, options, deadline, |home| greet(home, terms.targets.as_ref()))?;
-    Ok(Reached { oxid, address, home, terms })
+    Ok(Reached { oxid, address, home, channel: None, terms })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_one_process;
+    use obvia_via::window::Peer;
+
+    #[test]
+    fn only_processes_that_the_kernel_identifies_are_known_to_be_one() {
+        let process = |pid, uid, serial| Peer::Process { pid, uid, serial };
+        assert!(is_one_process(&process(7, 1, 70), &process(7, 1, 70)));
+        for other in [process(8, 1, 70), process(7, 2, 70), process(7, 1, 71), Peer::Host("host".to_owned())] {
+            assert!(!is_one_process(&process(7, 1, 70), &other));
+        }
+        // Processes of other PID namespaces, and hosts.
+        for unknown in [process(0, Peer::NOBODY, 0), Peer::Host("host".to_owned())] {
+            assert!(!is_one_process(&unknown, &unknown));
+        }
+    }
 }

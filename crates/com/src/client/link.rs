@@ -116,7 +116,7 @@ impl Link {
 
     /// Makes the link to a process that was reached.
     pub(crate) fn of(local: &'static LocalProcess, reached: Reached) -> Result<Self> {
-        let Reached { oxid, address, home, terms } = reached;
+        let Reached { oxid, address, home, channel, terms } = reached;
         let peer = home.peer();
         let pidfd = match (&address, &peer) {
             (Address::Name(_), Peer::Process { pid, .. }) => watch(*pid)?,
@@ -130,7 +130,7 @@ impl Link {
             local: home.local().map(str::to_owned),
             options: local.options(),
             home: Home::new(home),
-            idle: Mutex::default(),
+            idle: Mutex::new(channel.into_iter().collect()),
             pidfd,
             process: Arc::default(),
             mark: Mutex::default(),
@@ -319,6 +319,8 @@ impl Link {
         let (home, is_accepted) = self.address.connect(self.local_process, &self.terms, &options, deadline, greet)?;
         if is_accepted {
             self.home = Home::new(home);
+            // The calls over other connections would be those of another client.
+            lock(&self.idle).clear();
             self.is_proved = true;
         }
         Ok(is_accepted)

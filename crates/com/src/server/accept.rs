@@ -10,17 +10,17 @@ use crate::protocol::binding::Transfers;
 use crate::server::association::AssociationClient;
 use crate::transport::trace;
 use crate::types::error::Result;
-use crate::types::threads::{BREATHER, start_thread};
+use crate::types::threads::{BREATHER, lock, start_thread};
 use obvia_rpc::co::ServerOptions;
 use obvia_rpc::co::relay::{self, Attribution};
 use obvia_rpc::security::Level;
 use obvia_rpc::vi_call::serve_next;
-use obvia_via::provider::shm::Listener;
+use obvia_via::provider::shm::{Incoming, Listener};
 use obvia_via::stream::{Stream, StreamListener};
 use obvia_via::window::{self, Peer, Window};
 use obvia_via::{Deadline, Error as ViError, Nic, Request};
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The time that a client of an association may take until it has bound.
 const BIND_LIMIT: Deadline = Deadline::after_secs(10);
@@ -32,7 +32,14 @@ pub(crate) fn accept_on(exporter: &'static Exporter, listener: Arc<Listener>) ->
             match listener.accept(Deadline::after_secs(3600)) {
                 Ok(incoming) => {
                     trace::note_shared_memory();
-                    start_service(exporter, move || incoming.complete(&exporter.options()).ok().map(Accepted::from))
+                    // The thread takes the connection. If none can be started, the peer learns it.
+                    let incoming = Arc::new(Mutex::new(Some(incoming)));
+                    let given = Arc::clone(&incoming);
+                    start_service(exporter, move || {
+                        let incoming = lock(&given).take()?;
+                        incoming.complete(&exporter.options()).ok().map(Accepted::from)
+                    })
+                    .unwrap_or_else(|_| lock(&incoming).iter().for_each(Incoming::refuse));
                 }
                 Err(ViError::TimedOut) => {}
                 Err(ViError::Cancelled) => return,
@@ -65,7 +72,7 @@ pub(crate) fn accept_from(
                         }
                     };
                     let nic = nic.clone();
-                    start_service(exporter, move || {
+                    let _ = start_service(exporter, move || {
                         let options = exporter.options();
                         let window = window::accept(&nic, request, &options, Deadline::after_secs(5)).ok()?;
                         Some(Accepted { window, via: Via::Network(required) })
@@ -119,7 +126,8 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
                     let (stream, terms) = (Arc::new(stream), terms.clone());
                     match exporter.clients().entrance.enter(&stream) {
                         Ok(place) => {
-                            start_service(exporter, move || accept_association(exporter, stream, place, terms).ok());
+                            let accept = move || accept_association(exporter, stream, place, terms).ok();
+                            let _ = start_service(exporter, accept);
                         }
                         Err(Full) => access::log_refused_connection(stream.peer().clone()),
                     }
@@ -165,7 +173,7 @@ pub(crate) fn serve_lane(
     client: Arc<AssociationClient>,
     attribution: Attribution,
 ) {
-    start_service(exporter, move || Some(Accepted { window, via: Via::Association(client, attribution) }));
+    let _ = start_service(exporter, move || Some(Accepted { window, via: Via::Association(client, attribution) }));
 }
 
 /// An accepted connection that is to be served.
@@ -195,16 +203,19 @@ fn start_accepting(accept: impl FnOnce() + Send + 'static) -> Result<()> {
 }
 
 /// Serves the connection that `complete` makes, on a thread of its own, so that a slow greeting
-/// delays no other peer.
-fn start_service(exporter: &'static Exporter, complete: impl FnOnce() -> Option<Accepted> + Send + 'static) {
+/// delays no other peer. If no thread can be started, `complete` is dropped: the connection closes,
+/// which the peer notices at once.
+fn start_service(
+    exporter: &'static Exporter,
+    complete: impl FnOnce() -> Option<Accepted> + Send + 'static,
+) -> std::io::Result<()> {
     let serve = move || {
         // A peer that fails the greeting has no connection to lose.
         if let Some(Accepted { window, via }) = complete() {
             serve(exporter, window, via);
         }
     };
-    // If no thread can be started, the connection closes, which the peer notices at once.
-    let _ = std::thread::Builder::new().name("obvia-serve".to_owned()).spawn(serve);
+    std::thread::Builder::new().name("obvia-serve".to_owned()).spawn(serve).map(drop)
 }
 
 /// Serves the window of an association until the client has bound.

@@ -1,14 +1,17 @@
-//! The first bytes on the socket: the greeting of each side, with its segment.
+//! The first bytes on the socket: the greeting of each side, with its segment; or the server's
+//! refusal where it has reached a limit of the system. A refusal is a greeting without slots, with
+//! the error's number in the place of the flags.
 
 use super::carrier::{self, Side, Sleep};
 use super::directory::check_peer;
 use super::mapping::{self, Mapping};
-use super::socket::{receive_with_any, send_with_fd};
+use super::socket::{peer_pid, receive_with_any, send_with_fd};
 use super::{named, pulse};
 use crate::layout;
 use crate::window::{Ends, Options, Window};
 use crate::{Deadline, Error, Violation, Waiting};
 use rustix::fd::OwnedFd;
+use rustix::io::Errno;
 use rustix::net::{SendFlags, Shutdown, shutdown};
 use std::sync::{Arc, Weak};
 
@@ -17,6 +20,8 @@ const MAGIC: u32 = 0x4956_424f;
 /// The version of the segment's layout and of this greeting.
 const VERSION: u32 = 2;
 const LENGTH: usize = 24;
+/// The greatest number of an error: MAX_ERRNO of Linux.
+const ERRNO_MAX: i32 = 4095;
 
 /// The greeting that each side sends before the first message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +80,22 @@ impl Greeting {
     }
 }
 
+/// Returns the refusal by a server that got an error from its system.
+fn refusal(errno: Errno) -> [u8; LENGTH] {
+    let mut bytes = [0; LENGTH];
+    bytes[0..4].copy_from_slice(&MAGIC.to_le_bytes());
+    bytes[4..8].copy_from_slice(&VERSION.to_le_bytes());
+    bytes[12..16].copy_from_slice(&errno.raw_os_error().to_le_bytes());
+    bytes
+}
+
+/// Returns the error in a refusal; `None` for all other bytes.
+fn refused(bytes: &[u8; LENGTH]) -> Option<Errno> {
+    let number = i32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
+    let errno = (1..=ERRNO_MAX).contains(&number).then(|| Errno::from_raw_os_error(number))?;
+    (*bytes == refusal(errno)).then_some(errno)
+}
+
 /// An accepted connection without a greeting so far.
 ///
 /// Greeting waits for the peer. A server therefore greets on the connection's own thread: a peer
@@ -99,21 +120,50 @@ impl Incoming {
             check_peer(&self.socket)?;
         }
         let deadline = Deadline::after_secs(5).start();
-        let theirs = receive(&self.socket, options, deadline).inspect_err(|why| {
-            if matches!(why, Error::Violation(Violation::OtherVersion { .. })) {
-                // The client reports the two versions.
-                let greeting = Greeting::of(options).to_wire();
-                let _ = rustix::net::send(&self.socket, &greeting, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
-            }
-        })?;
+        // All that takes descriptors or memory comes before the greeting, since a peer that was
+        // greeted is not refused any more.
+        let socket = Arc::new(self.socket);
+        let prepare = || {
+            let theirs = receive(&socket, options, deadline)?;
+            let own = mapping::create(layout::AREA + options.area)?;
+            Ok((carrier(&socket, Side::Acceptor, &theirs.1)?, own, theirs))
+        };
+        let (carrier, own, theirs) = prepare().inspect_err(|why| explain(&socket, options, why))?;
         let mut options = options.clone();
         if theirs.1.quiet {
             options.waiting = Waiting::Block;
         }
-        let own = mapping::create(layout::AREA + options.area)?;
-        send(&self.socket, &options, &own.1)?;
-        connected((Arc::new(self.socket), Side::Acceptor), own, theirs, &options, deadline)
+        send(&socket, &options, &own.1)?;
+        connected((socket, carrier), own, theirs, &options, deadline)
     }
+
+    /// Tells the peer that this process has no thread for the connection.
+    pub fn refuse(&self) {
+        send_alone(&self.socket, &refusal(Errno::AGAIN));
+    }
+}
+
+/// Tells the peer why its connection is not made, if the peer can do something about it.
+fn explain(socket: &OwnedFd, options: &Options, why: &Error) {
+    let errno = match why {
+        // The client reports the two versions.
+        Error::Violation(Violation::OtherVersion { .. }) => {
+            return send_alone(socket, &Greeting::of(options).to_wire());
+        }
+        // The kernel drops files for which the process has no descriptor.
+        Error::Violation(Violation::NoSegment) => rustix::io::fcntl_dupfd_cloexec(socket, 0).err(),
+        Error::System { source, .. } => Errno::from_io_error(source),
+        _ => None,
+    };
+    if let Some(errno) = errno {
+        send_alone(socket, &refusal(errno));
+    }
+}
+
+/// Sends a greeting without a segment.
+fn send_alone(socket: &OwnedFd, greeting: &[u8; LENGTH]) {
+    // A peer that has left needs no greeting.
+    let _ = rustix::net::send(socket, greeting, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
 }
 
 /// A connection to a server that has not greeted so far.
@@ -133,14 +183,15 @@ impl Outgoing {
     /// # Errors
     ///
     /// [`Error::TimedOut`] when the server does not greet by the deadline; [`Error::PeerGone`] when
-    /// it has ended or the connection was interrupted; [`Error::Violation`] when the server breaks
-    /// the protocol.
+    /// it has ended or the connection was interrupted; [`Error::PeerAtLimit`] when it lacks
+    /// descriptors, mappings, memory or threads; [`Error::Violation`] when it breaks the protocol.
     pub fn complete(self, options: &Options, deadline: Deadline) -> Result<Window, Error> {
         let deadline = deadline.start();
         let own = mapping::create(layout::AREA + options.area)?;
         send(&self.socket, options, &own.1)?;
         let theirs = receive(&self.socket, options, deadline)?;
-        connected((self.socket, Side::Connector), own, theirs, options, deadline)
+        let carrier = carrier(&self.socket, Side::Connector, &theirs.1)?;
+        connected((self.socket, carrier), own, theirs, options, deadline)
     }
 }
 
@@ -158,8 +209,14 @@ impl Interrupter {
     }
 }
 
+/// Makes the carrier of a connection to a peer with this greeting.
+fn carrier(socket: &Arc<OwnedFd>, side: Side, greeting: &Greeting) -> Result<carrier::Socket, Error> {
+    let sleep = if greeting.by_name { Sleep::on_socket()? } else { Sleep::OnWord };
+    carrier::Socket::new(Arc::clone(socket), sleep, side)
+}
+
 fn connected(
-    (socket, side): (Arc<OwnedFd>, Side),
+    (socket, carrier): (Arc<OwnedFd>, carrier::Socket),
     (own, file): (Mapping, OwnedFd),
     (theirs, greeting): (Option<Mapping>, Greeting),
     options: &Options,
@@ -169,8 +226,6 @@ fn connected(
         Some(theirs) => theirs,
         None => named::hand_over(&socket, (&own, &file), greeting.area()?, deadline)?,
     };
-    let sleep = if greeting.by_name { Sleep::on_socket()? } else { Sleep::OnWord };
-    let carrier = carrier::Socket::new(Arc::clone(&socket), sleep, side)?;
     let number = carrier.number;
     let ends = Ends { own, peer, area: None, carrier: Box::new(carrier) };
     let window = Window::new(ends, greeting.may_sleep, options);
@@ -187,6 +242,9 @@ fn send(socket: &OwnedFd, options: &Options, fd: &OwnedFd) -> Result<(), Error> 
 fn receive(socket: &OwnedFd, options: &Options, deadline: Deadline) -> Result<(Option<Mapping>, Greeting), Error> {
     let mut bytes = [0; LENGTH];
     let file = receive_with_any(socket, &mut bytes, deadline)?;
+    if let Some(errno) = refused(&bytes) {
+        return Err(Error::PeerAtLimit { pid: peer_pid(socket), source: errno.into() });
+    }
     let greeting = Greeting::from_wire(&bytes, options.max_frame as u64)?;
     if file.is_none() != greeting.by_name {
         return Err(Violation::NoSegment.into());
@@ -205,6 +263,21 @@ mod tests {
     fn greeting_round_trips() {
         let greeting = Greeting { area: 1 << 18, may_sleep: true, quiet: true, by_name: true };
         assert_eq!(Greeting::from_wire(&greeting.to_wire(), 1 << 20), Ok(greeting));
+    }
+
+    #[test]
+    fn refusals_round_trip_and_are_no_greetings() {
+        for errno in [Errno::MFILE, Errno::NOMEM, Errno::AGAIN] {
+            let bytes = refusal(errno);
+            assert_eq!(refused(&bytes), Some(errno));
+            assert_eq!(Greeting::from_wire(&bytes, 1 << 20), Err(Violation::BadGreeting));
+        }
+        let mut bytes = refusal(Errno::MFILE);
+        for (at, value) in [(0, 0), (4, 9), (8, 16), (12, 0), (13, 0x10), (15, 0x80), (16, 1)] {
+            let was = std::mem::replace(&mut bytes[at], value);
+            assert_eq!(refused(&bytes), None, "byte {at}");
+            bytes[at] = was;
+        }
     }
 
     #[test]

@@ -67,6 +67,13 @@ record Segments(
                 String versions = "version " + Integer.toUnsignedString(version) + " of the protocol, and this process version " + VERSION;
                 throw PeerFailure.broken("it uses " + versions + ": build both with the same version of obvia");
             }
+            int error = from.getInt(12);
+            if (from.getInt(0) == MAGIC && from.getInt(8) == 0 && error > 0) {
+                // The server refuses the connection at a limit of its system.
+                String text = "the server has no room for the connection: its system reports error " + error
+                        + ". It has reached a limit of open files (24), mappings or memory (12), or threads (11)";
+                throw RpcException.of(Hresult.E_OUTOFMEMORY, text);
+            }
             boolean isOne = from.getInt(0) == MAGIC && from.getInt(8) == Layout.SLOT_COUNT;
             Greeting greeting = new Greeting(from.getLong(16), from.getInt(12));
             boolean isPossible = greeting.area > 0 && greeting.area <= FrameLimit.BYTES && greeting.area % 4096 == 0;

@@ -1,0 +1,303 @@
+//! Many clients of one server: what each costs when it connects, calls, is idle and leaves.
+//!
+//! A client is a connection by which a thread of its own makes calls. A process has one or more of
+//! them. One more client, the *caller*, is a thread of this process: its calls show what the others
+//! cost those who use the server.
+
+mod client;
+mod limits;
+mod usage;
+
+pub use client::{SERVE, serve};
+
+use crate::calls::caller::{Caller, Done, Request};
+use crate::calls::start;
+use crate::{Error, Histogram, Machine, Path, ServerProcess, Wait, median};
+use client::ClientProcess;
+use serde::Serialize;
+use std::time::{Duration, Instant};
+use usage::{Activity, Usage};
+
+/// The calls of the caller in a batch, which follow one another.
+const CALLS: u32 = 20_000;
+/// The longest time until a server has parked the connections of silent clients, or has noticed
+/// that clients are gone.
+const SETTLING_MAX: Duration = Duration::from_secs(30);
+/// The interval in which a server that settles neither starts nor ends a thread and does nothing.
+const SETTLED: Duration = Duration::from_millis(250);
+
+/// The extent of a measurement.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Plan {
+    /// The number of client processes.
+    pub processes: u32,
+    /// The number of clients in each process.
+    pub connections: u32,
+    /// The number of calls that each client makes when its turn comes.
+    pub rounds: u32,
+    /// The time for which nothing happens.
+    #[serde(skip)]
+    pub idle: Duration,
+}
+
+impl Plan {
+    /// Returns the number of clients.
+    pub fn clients(&self) -> u32 {
+        self.processes.saturating_mul(self.connections)
+    }
+
+    /// Returns the numbers of clients at which the server is measured: powers of ten, and all.
+    fn stages(&self) -> Vec<u32> {
+        let tens = std::iter::successors(Some(10_u32), |stage| stage.checked_mul(10));
+        tens.take_while(|stage| *stage < self.clients()).chain([self.clients()]).collect()
+    }
+
+    /// Returns the number of clients that the process with an index has when there are so many in
+    /// all.
+    fn share(&self, index: u32, clients: u32) -> u32 {
+        clients / self.processes + u32::from(index < clients % self.processes)
+    }
+}
+
+/// The median and the 99th percentile of calls, in nanoseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of percentiles")]
+pub struct Latency {
+    pub p50_ns: f64,
+    pub p99_ns: f64,
+}
+
+impl Latency {
+    fn of(calls: &Histogram) -> Self {
+        let at = |per_mille| calls.quantile(per_mille).unwrap_or(f64::NAN);
+        Self { p50_ns: at(500), p99_ns: at(990) }
+    }
+}
+
+/// The server with a number of clients.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Stage {
+    /// The number of clients beside the caller.
+    pub clients: u32,
+    /// The median time of connecting and the first call, of the last fifth of the clients.
+    pub connect_us: f64,
+    /// The growth of the server's memory (Pss without files) for each client, in KiB.
+    pub memory_kib: f64,
+    /// The growth of the number of the server's descriptors for each client.
+    pub descriptors: f64,
+    /// The growth of the number of the server's mapped segments for each client.
+    pub segments: f64,
+    /// The number of the server's threads.
+    pub threads: u64,
+    /// The server's share of a processor while nothing happens.
+    pub idle_cpu: f64,
+    /// The wake-ups of the server's threads in a second while nothing happens.
+    pub idle_wakeups: f64,
+    /// The calls of the clients, each of which is alone in calling and was silent before.
+    pub in_turn: Latency,
+    /// The calls of the caller beside the idle clients.
+    pub caller: Latency,
+}
+
+/// The end of all clients, of which every second process is killed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Departure {
+    /// The time from the first end until the server has given everything back.
+    pub seconds: f64,
+    /// The growth of the server's memory that has remained, in KiB.
+    pub memory_kib: i64,
+    /// The resources that the server has not given back, apart from memory, and the names that it
+    /// has left.
+    pub left: Vec<String>,
+}
+
+/// The results.
+#[derive(Debug, Serialize)]
+pub struct Clients {
+    /// The machine.
+    pub machine: Machine,
+    /// The extent.
+    pub plan: Plan,
+    /// The calls of the caller before the first other client.
+    pub alone: Latency,
+    /// The stages, in ascending order.
+    pub stages: Vec<Stage>,
+    /// The end.
+    pub departure: Departure,
+}
+
+/// Measures, and tells `progress` each step.
+///
+/// # Errors
+///
+/// [`Error::Usage`] if a limit of the system allows fewer clients; the message names it and says
+/// how to raise it. If a client fails.
+pub fn measure(plan: &Plan, progress: impl Fn(&str)) -> Result<Clients, Error> {
+    limits::raise_descriptors()?;
+    limits::check(plan)?;
+    let machine = Machine::read(None);
+    let (server, address) = start(Path::NcacnViShm, Wait::Adaptive, None)?;
+    let mut run = Run::new(*plan, server, address)?;
+    // The server starts its own threads when a silent client calls again.
+    run.settle()?;
+    let alone = run.calls_of_caller()?;
+    run.settle()?;
+    let before = Usage::of(run.server.id())?;
+    let mut stages = Vec::new();
+    for clients in plan.stages() {
+        progress(&format!("{clients} clients"));
+        stages.push(run.stage(clients, before)?);
+    }
+    progress("the clients leave");
+    let mut departure = run.depart(before)?;
+    departure.left.extend(run.end()?);
+    Ok(Clients { machine, plan: *plan, alone, stages, departure })
+}
+
+/// A measurement that runs.
+struct Run {
+    plan: Plan,
+    // Field order matters: clients leave while the server's process can still learn of it.
+    processes: Vec<ClientProcess>,
+    caller: Caller,
+    server: ServerProcess,
+    address: String,
+}
+
+impl Run {
+    fn new(plan: Plan, mut server: ServerProcess, address: String) -> Result<Self, Error> {
+        let mut caller = Caller::start(0, &address)?;
+        caller.result(&mut server)?;
+        Ok(Self { plan, processes: Vec::new(), caller, server, address })
+    }
+
+    /// Measures the server with so many clients.
+    fn stage(&mut self, clients: u32, before: Usage) -> Result<Stage, Error> {
+        let connects = self.connect(clients)?;
+        self.settle()?;
+        let in_turn = self.in_turn()?;
+        self.settle()?;
+        let id = self.server.id();
+        let usage = Usage::of(id)?;
+        let (earlier, began) = (Activity::of(id)?, Instant::now());
+        std::thread::sleep(self.plan.idle);
+        let (now, took) = (Activity::of(id)?, began.elapsed().as_secs_f64());
+        let caller = self.calls_of_caller()?;
+        let each = |now: u64, before: u64| (now as f64 - before as f64) / f64::from(clients);
+        let last = connects.len().div_ceil(5).max(10).min(connects.len());
+        Ok(Stage {
+            clients,
+            connect_us: median(&connects[connects.len() - last..]).unwrap_or(f64::NAN),
+            memory_kib: each(usage.memory_kib, before.memory_kib),
+            descriptors: each(usage.descriptors, before.descriptors),
+            segments: each(usage.segments, before.segments),
+            threads: usage.threads,
+            idle_cpu: now.processor.saturating_sub(earlier.processor).as_secs_f64() / took,
+            idle_wakeups: now.wakeups.saturating_sub(earlier.wakeups) as f64 / took,
+            in_turn,
+            caller,
+        })
+    }
+
+    /// Connects clients until there are so many. Returns the time that each has taken, in
+    /// microseconds.
+    fn connect(&mut self, clients: u32) -> Result<Vec<f64>, Error> {
+        let mut connects = Vec::new();
+        for index in 0..self.plan.processes {
+            let share = self.plan.share(index, clients);
+            if share > 0 && self.processes.len() <= index as usize {
+                self.processes.push(ClientProcess::start(&self.address)?);
+            }
+            let Some(process) = self.processes.get_mut(index as usize) else { continue };
+            while process.clients() < share {
+                connects.push(process.connect()?.as_secs_f64() * 1e6);
+            }
+        }
+        Ok(connects)
+    }
+
+    /// Has each client make its calls, one client after the other.
+    fn in_turn(&mut self) -> Result<Latency, Error> {
+        let mut calls = Histogram::new();
+        for process in &mut self.processes {
+            for took in process.call(self.plan.rounds)? {
+                calls.record(took);
+            }
+        }
+        Ok(Latency::of(&calls))
+    }
+
+    fn calls_of_caller(&mut self) -> Result<Latency, Error> {
+        // The first calls are those of a connection that was idle.
+        let requests = [Request::Batch(CALLS / 10), Request::Stamped(CALLS)];
+        let mut latency = None;
+        for request in requests {
+            self.caller.request(request);
+            if let Done::Stamped(calls) = self.caller.result(&mut self.server)? {
+                latency = Some(Latency::of(&calls));
+            }
+        }
+        latency.ok_or_else(|| Error::Failed { message: "the calls were not stamped".to_owned() })
+    }
+
+    /// Waits until the server has nothing left to do, or [`SETTLING_MAX`].
+    fn settle(&self) -> Result<(), Error> {
+        let began = Instant::now();
+        let mut last = Activity::of(self.server.id())?;
+        while began.elapsed() < SETTLING_MAX {
+            std::thread::sleep(SETTLED);
+            let now = Activity::of(self.server.id())?;
+            if (now.threads, now.wakeups) == (last.threads, last.wakeups) {
+                break;
+            }
+            last = now;
+        }
+        Ok(())
+    }
+
+    /// Ends all clients, and waits until the server has given back what it has taken for them.
+    fn depart(&mut self, before: Usage) -> Result<Departure, Error> {
+        let began = Instant::now();
+        let processes = std::mem::take(&mut self.processes);
+        for (process, is_killed) in processes.iter().zip([false, true].into_iter().cycle()) {
+            process.leave(is_killed)?;
+        }
+        processes.into_iter().try_for_each(ClientProcess::end)?;
+        loop {
+            let now = Usage::of(self.server.id())?;
+            let left = now.beyond(&before);
+            let took = began.elapsed();
+            if left.is_empty() || took > SETTLING_MAX {
+                let memory_kib = now.memory_kib.cast_signed() - before.memory_kib.cast_signed();
+                return Ok(Departure { seconds: took.as_secs_f64(), memory_kib, left });
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Ends the server. Returns the names that it has left.
+    fn end(self) -> Result<Vec<String>, Error> {
+        let Self { caller, server, address, .. } = self;
+        drop(caller);
+        drop(server);
+        let directory = obvia::directory_of_names().map_err(crate::calls::failed)?;
+        let entries = std::fs::read_dir(&directory).map_err(Error::system("reading the directory of names"))?;
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        Ok(names.filter(|name| name.contains(&address)).map(|name| format!("the name {name}")).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_are_spread_over_the_processes_stage_by_stage() {
+        let plan = Plan { processes: 3, connections: 40, rounds: 1, idle: Duration::ZERO };
+        assert_eq!(plan.stages(), [10, 100, 120]);
+        let shares = |clients| [0, 1, 2].map(|index| plan.share(index, clients));
+        assert_eq!([shares(10), shares(100), shares(120)], [[4, 3, 3], [34, 33, 33], [40, 40, 40]]);
+        assert_eq!(Plan { processes: 10, connections: 1, ..plan }.stages(), [10]);
+        assert_eq!(Plan { processes: 1, connections: 2, ..plan }.stages(), [2]);
+    }
+}

@@ -1,0 +1,118 @@
+//! The resources and the activity of a process, from /proc.
+
+use crate::Error;
+use std::time::Duration;
+
+/// The unit of processor time in /proc/PID/stat, which is the same on all systems: USER_HZ.
+const TICK: Duration = Duration::from_millis(10);
+/// The start of the names of segments and regions in /proc/PID/maps.
+const SEGMENT: &str = "/memfd:obvia";
+
+/// The resources that a process has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Usage {
+    /// The proportional set size: memory, of which shared pages count in parts. Files do not count,
+    /// since the clients' processes are the same program.
+    pub(super) memory_kib: u64,
+    pub(super) descriptors: u64,
+    pub(super) segments: u64,
+    pub(super) threads: u64,
+}
+
+impl Usage {
+    pub(super) fn of(process: u32) -> Result<Self, Error> {
+        let rollup = read(process, "smaps_rollup")?;
+        Ok(Self {
+            memory_kib: ["Pss_Anon:", "Pss_Shmem:"].iter().map(|name| number(field(&rollup, name))).sum(),
+            descriptors: entries(process, "fd")?.count() as u64,
+            segments: read(process, "maps")?.lines().filter(|line| line.contains(SEGMENT)).count() as u64,
+            threads: entries(process, "task")?.count() as u64,
+        })
+    }
+
+    /// Describes what the process has beyond what it had before, apart from memory.
+    pub(super) fn beyond(&self, before: &Self) -> Vec<String> {
+        let counts = [
+            ("descriptors", self.descriptors, before.descriptors),
+            ("mappings", self.segments, before.segments),
+            ("threads", self.threads, before.threads),
+        ];
+        let more = counts.iter().filter(|(_, now, before)| now > before);
+        more.map(|(what, now, before)| format!("{} {what} of the server", now - before)).collect()
+    }
+}
+
+/// The activity of a process since its start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Activity {
+    pub(super) threads: u64,
+    /// How often the threads have slept (`voluntary_ctxt_switches`), without those that ended.
+    pub(super) wakeups: u64,
+    /// The time on processors, with that of threads that ended.
+    pub(super) processor: Duration,
+}
+
+impl Activity {
+    pub(super) fn of(process: u32) -> Result<Self, Error> {
+        let stat = read(process, "stat")?;
+        // The name of the program may contain spaces and ends with the last parenthesis.
+        let fields: Vec<_> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let ticks = |index: usize| number(fields.get(index).copied());
+        let mut activity = Self { threads: 0, wakeups: 0, processor: TICK * (ticks(11) + ticks(12)) as u32 };
+        for thread in entries(process, "task")? {
+            // The thread may have ended meanwhile.
+            let status = std::fs::read_to_string(thread.join("status")).unwrap_or_default();
+            activity.wakeups += number(field(&status, "voluntary_ctxt_switches:"));
+            activity.threads += 1;
+        }
+        Ok(activity)
+    }
+}
+
+fn read(process: u32, file: &str) -> Result<String, Error> {
+    std::fs::read_to_string(format!("/proc/{process}/{file}")).map_err(Error::system("reading a process's resources"))
+}
+
+fn entries(process: u32, folder: &str) -> Result<impl Iterator<Item = std::path::PathBuf> + use<>, Error> {
+    let entries = std::fs::read_dir(format!("/proc/{process}/{folder}"));
+    Ok(entries.map_err(Error::system("reading a process's resources"))?.filter_map(|entry| Some(entry.ok()?.path())))
+}
+
+/// Returns the first word of the line that begins with `name`.
+pub(super) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()
+}
+
+fn number(word: Option<&str>) -> u64 {
+    word.and_then(|word| word.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+
+    #[test]
+    fn a_process_has_more_while_it_has_more_open_files_and_no_more_afterwards() {
+        let own = std::process::id();
+        let before = Usage::of(own).unwrap();
+        let files: Vec<_> = (0..1000).map(|_| File::open("/proc/self/exe").unwrap()).collect();
+        let with = Usage::of(own).unwrap();
+        assert!(with.descriptors >= before.descriptors + 900, "{with:?} {before:?}");
+        assert!(with.beyond(&before)[0].ends_with(" descriptors of the server"), "{:?}", with.beyond(&before));
+        drop(files);
+        assert_eq!(before.beyond(&with), [""; 0]);
+        assert!(before.memory_kib > 100 && before.threads > 0);
+    }
+
+    #[test]
+    fn a_process_that_sleeps_wakes_and_one_that_computes_takes_time() {
+        let own = std::process::id();
+        let before = Activity::of(own).unwrap();
+        ground::until("the process has slept and computed", || {
+            std::thread::sleep(Duration::from_millis(1));
+            let now = Activity::of(own).unwrap();
+            now.wakeups >= before.wakeups + 10 && now.processor > before.processor
+        });
+    }
+}

@@ -1,0 +1,18 @@
+//! Many clients of one server, which leave nothing.
+
+use std::process::Command;
+
+/// The length of a run, in seconds, from which on there are ten thousand clients.
+const LONG: u64 = 60;
+
+#[test]
+#[ignore = "takes a minute where OBVIA_SOAK_SECONDS says so"]
+fn ten_thousand_clients_come_call_and_go() {
+    let seconds = std::env::var("OBVIA_SOAK_SECONDS").map_or(10, |seconds| seconds.parse().unwrap());
+    let connections = if seconds >= LONG { "1000" } else { "20" };
+    let arguments = ["bench", "clients", "--processes", "10", "--rounds", "2", "--connections", connections];
+    let output = Command::new(env!("CARGO_BIN_EXE_obvia")).args(arguments).output().unwrap();
+    let [out, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert!(output.status.success(), "{out}{error}");
+    println!("{out}");
+}
