@@ -349,9 +349,12 @@ impl Clients {
         Some((number, std::mem::take(&mut known.to_return)))
     }
 
-    /// Returns the host name by which a client reaches this process.
-    pub(crate) fn local_to(&self, number: ClientNumber) -> Option<String> {
-        self.register().known.get(&number)?.local().map(str::to_owned)
+    /// Returns the OXID of a client or an expected process, and the host name by which the client
+    /// reaches this process over a network.
+    pub(crate) fn way_of(&self, number: ClientNumber) -> Option<(u64, Option<String>)> {
+        let register = self.register();
+        let local = register.known.get(&number).and_then(Known::local);
+        Some((register.oxid_of(number)?, local.map(str::to_owned)))
     }
 
     /// Adds an association to a group.

@@ -240,7 +240,7 @@ fn a_connection_that_is_not_admitted_does_not_change_its_client() {
     let waiting = expect(&clients, 1, &place(&after));
     enter_silently(&clients, 1, &far, None);
     assert_eq!(enter_silently(&clients, 1, &after, Some(number)), number);
-    assert_eq!((clients.oxid_of(waiting), clients.local_to(number)), (Some(1), Some("own".to_owned())));
+    assert_eq!((clients.way_of(waiting), clients.way_of(number)), (Some((1, None)), Some((1, Some("own".to_owned())))));
     assert_eq!(clients.whereabouts(number), Some((1, place(&far))));
 }
 
@@ -254,7 +254,7 @@ fn each_origin_of_a_client_has_its_own_address_of_this_process() {
     // "far" is not this host, although another connection reaches this process there.
     let whereabouts = clients.whereabouts(number).unwrap().1;
     assert!(!whereabouts.is_here());
-    assert_eq!(clients.local_to(number).as_deref(), Some("far"));
+    assert_eq!(clients.way_of(number), Some((1, Some("far".to_owned()))));
 }
 
 #[test]
