@@ -137,9 +137,10 @@ impl Known {
     /// Counts an admitted connection. Returns whether the place of the client has changed.
     fn open(&mut self, origin: Origin, local: Option<&str>) -> bool {
         self.admitted += 1;
-        let known = match self.first.origin == origin {
-            true => Some(&mut self.first),
-            false => self.further.iter_mut().find(|source| source.origin == origin),
+        let known = if self.first.origin == origin {
+            Some(&mut self.first)
+        } else {
+            self.further.iter_mut().find(|source| source.origin == origin)
         };
         if let Some(source) = known {
             let has_moved = local.is_some() && source.local.as_deref() != local;

@@ -33,9 +33,9 @@ const CONSUMED_MAX: usize = 64;
 /// areas and regions right before the message that names them. With more of them, for example
 /// because calls have failed between the two, a connection does not park.
 const WAITING_MAX: usize = 4;
-/// The number of calls of a parked connection that may have come before their messages are counted,
-/// at least as many as there are slots.
+/// The number of calls of a parked connection that may have come before their messages are counted.
 const EARLY_CALLS_MAX: u64 = 64;
+const _: () = assert!(EARLY_CALLS_MAX >= layout::SLOT_COUNT as u64);
 
 /// The socket of a connection: its pulse, and the transport of the files of areas and regions.
 #[derive(Debug)]
