@@ -107,6 +107,31 @@ fn idle_clients_wake_and_take_no_thread() {
 }
 
 #[test]
+fn processes_that_sleep_on_one_word_only_wake_each_other() {
+    for (is_server, is_client) in [(true, true), (true, false), (false, true)] {
+        let directory = Directory::new();
+        let [mut server, mut client] = [is_server, is_client].map(|is_limited| {
+            let mut process = directory.start(PROGRAM, &[]);
+            if is_limited {
+                process.good("refuse-waitv");
+            }
+            process
+        });
+        server.good("export there");
+        client.good("connect there");
+        client.good("make 1");
+        for sum in 1..4 {
+            assert_eq!(client.number("add 1"), sum);
+            // Afterwards the server's connection is parked, and is resumed by the next call.
+            ground::until("the connection is parked", || sleeps_of(&server, "obvia-pool").len() == 2);
+        }
+        client.good(SHORT_CALL);
+        client.good("drop");
+        server.becomes(LATEST, "live", 0);
+    }
+}
+
+#[test]
 fn arrivals_of_clients_are_no_departures() {
     let directory = Directory::new();
     let server = server(&directory);
