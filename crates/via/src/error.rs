@@ -273,6 +273,8 @@ pub enum Violation {
     BadCredit(u32),
     /// A slot shows a sequence number that is neither the last nor the next.
     BadSequence(u32),
+    /// The peer has called a connection that waits without a thread, and has sent no messages.
+    FalseCalls,
 }
 
 impl fmt::Display for Violation {
@@ -297,6 +299,7 @@ impl fmt::Display for Violation {
             Self::UnknownArea(area) => write!(f, "area {area} was never passed"),
             Self::BadCredit(word) => write!(f, "the credit word {word} counts messages that were never sent"),
             Self::BadSequence(word) => write!(f, "sequence number {word:#x} is neither the last one nor the next"),
+            Self::FalseCalls => write!(f, "it calls this process for messages that it does not send"),
         }
     }
 }

@@ -165,17 +165,32 @@ pub(crate) trait Parking {
     /// Starts the threads that wait for parked connections, if none of this process does. The
     /// calling thread has not served a connection yet.
     fn begin(&self);
-    /// Announces such a wait to the peer, and consumes the calls of earlier waits. The caller looks
-    /// for a message again before it parks the connection. Returns false where the system lacks the
-    /// means.
-    fn prepare(&self, wire: &Wire) -> Result<bool, Error>;
+    /// Announces such a wait to the peer, and consumes the calls of earlier waits. `next` is the
+    /// number of the next message. The caller looks for it again before it parks the connection.
+    /// Returns false where the system lacks the means.
+    ///
+    /// # Errors
+    ///
+    /// If the peer is gone, or breaks the rules of the socket.
+    fn prepare(&self, wire: &Wire, next: u32) -> Result<bool, Error>;
     /// Calls `resume` with the window, on another thread, when there is a message or another reason
     /// to go on.
     fn park(&self, wire: &Wire, window: Window, resume: Resume);
 }
 
-/// The function that goes on with a parked connection.
-pub(crate) type Resume = Box<dyn FnOnce(Window) + Send>;
+/// The function that goes on with a parked connection, or ends it for a reason.
+pub(crate) type Resume = Box<dyn FnOnce(Window, Result<(), Box<Error>>) + Send>;
+
+/// A connection that could not be parked.
+#[derive(Debug)]
+pub struct Unparked<T> {
+    /// The connection.
+    pub window: Window,
+    /// The state that was passed with it.
+    pub state: T,
+    /// An error if the connection has to end.
+    pub outcome: Result<(), Box<Error>>,
+}
 
 const CLOSED: u32 = 1;
 const RUNG: u32 = 2;
@@ -348,31 +363,54 @@ impl Window {
         }
     }
 
-    /// Announces to the peer that the connection will wait without a thread. Returns false if the
-    /// connection has a message or an interruption, cannot be parked, or cannot be parked for now.
-    pub fn prepare_to_park(&self) -> bool {
+    /// Waits for the next message without a thread. Calls `resume` with the state, on a thread of
+    /// its own, when the peer has sent a message or is gone, or an [`Alarm`] was rung. `resume` has
+    /// to wait for the message as usual, since it may be called for other reasons. If it gets an
+    /// error, the connection has to end.
+    ///
+    /// # Errors
+    ///
+    /// [`Unparked`] if the connection has a message or an interruption, cannot be parked, cannot be
+    /// parked for now, or has to end.
+    pub fn try_park<T: Send + 'static>(
+        self,
+        state: T,
+        resume: fn(Self, T, Result<(), Box<Error>>),
+    ) -> Result<(), Box<Unparked<T>>> {
+        let outcome = match self.prepare_to_park() {
+            Ok(true) => {
+                self.park(Box::new(move |window, outcome| resume(window, state, outcome)));
+                return Ok(());
+            }
+            Ok(false) => Ok(()),
+            Err(why) => Err(why),
+        };
+        Err(Box::new(Unparked { window: self, state, outcome }))
+    }
+
+    /// See [`Rx::prepare_to_park`].
+    pub(crate) fn prepare_to_park(&self) -> Result<bool, Box<Error>> {
         self.rx.prepare_to_park()
     }
 
-    /// Waits for the next message without a thread, after [`Self::prepare_to_park`] has returned
-    /// true. Calls `resume`, on a thread of its own, when the peer has sent a message or is gone,
-    /// or an [`Alarm`] was rung. `resume` has to wait for the message as usual, since it may be
-    /// called for other reasons.
-    pub fn park(self, resume: impl FnOnce(Self) + Send + 'static) {
-        self.park_boxed(Box::new(resume));
+    /// Parks the connection, after [`Self::prepare_to_park`] has returned true.
+    pub(crate) fn park(self, resume: Resume) {
+        let wire = Arc::clone(&self.wire);
+        match wire.carrier.parking() {
+            Some(parking) => parking.park(&wire, self, resume),
+            None => resume(self, Ok(())),
+        }
+    }
+
+    /// Ends the connection for the peer, while this side still has to be dropped.
+    pub(crate) fn hang_up(&self) {
+        self.wire.close();
+        self.wire.carrier.end(&self.wire);
     }
 
     /// Returns the address of the state that all parts of the connection share.
     pub(crate) fn address(&self) -> *const () {
         Arc::as_ptr(&self.wire).cast()
-    }
-
-    pub(crate) fn park_boxed(self, resume: Resume) {
-        let wire = Arc::clone(&self.wire);
-        match wire.carrier.parking() {
-            Some(parking) => parking.park(&wire, self, resume),
-            None => resume(self),
-        }
     }
 
     /// Returns the counters so far.

@@ -17,6 +17,7 @@ pub mod process;
 pub mod registered;
 mod soak;
 mod state;
+mod usage;
 
 pub use state::CLASS;
 

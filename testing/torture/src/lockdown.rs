@@ -1,5 +1,8 @@
 //! Restriction of a thread's system calls.
 
+use rustix::io::Errno;
+use rustix::thread::futex::{self, WaitvFlags};
+use rustix::time::ClockId;
 use std::io;
 
 const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
@@ -16,13 +19,31 @@ const fn step(code: u16, k: u32, jt: u8, jf: u8) -> libc::sock_filter {
 ///
 /// System calls happen on a contended lock, an allocation that grows the heap, and a sleep.
 pub fn lock_down() -> io::Result<()> {
-    let program = [
+    filter(&[
         step(LOAD_NUMBER, 0, 0, 0),
         step(JUMP_IF_EQUAL, libc::SYS_write as u32, 2, 0),
         step(JUMP_IF_EQUAL, libc::SYS_exit_group as u32, 1, 0),
         step(RETURN, KILL, 0, 0),
         step(RETURN, ALLOW, 0, 0),
-    ];
+    ])
+}
+
+/// Makes the kernel refuse sleeps on two words to this thread and those that it starts, as kernels
+/// before Linux 5.16 do.
+pub(crate) fn refuse_waitv() -> io::Result<()> {
+    filter(&[
+        step(LOAD_NUMBER, 0, 0, 0),
+        step(JUMP_IF_EQUAL, libc::SYS_futex_waitv as u32, 0, 1),
+        step(RETURN, libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32, 0, 0),
+        step(RETURN, ALLOW, 0, 0),
+    ])?;
+    match futex::waitv(&[], WaitvFlags::empty(), None, ClockId::Monotonic) {
+        Err(Errno::NOSYS) => Ok(()),
+        outcome => Err(io::Error::other(format!("the filter has no effect: {outcome:?}"))),
+    }
+}
+
+fn filter(program: &[libc::sock_filter]) -> io::Result<()> {
     let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_ptr().cast_mut() };
     // SAFETY: the arguments are plain numbers.
     if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } != 0 {

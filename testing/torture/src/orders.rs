@@ -13,8 +13,8 @@ use crate::answer::{Answer, done, number, word};
 use crate::state::{CLASS, State, made};
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
 use crate::{
-    access, activation, begun, context, error_info, events, failed_calls, live, noticed, poll_path, sleeping, soak,
-    wake,
+    access, activation, begun, context, error_info, events, failed_calls, live, lockdown, noticed, poll_path, sleeping,
+    soak, usage, wake,
 };
 use obvia::dcom::{class_object, create_instance};
 use obvia::security::{AccountTable, Credential, NtHash};
@@ -73,6 +73,8 @@ const ORDERS: &[(&str, Order)] = &[
     ("list", |_, _| list()),
     ("list-at", |_, words| list_at(word(words, 0)?)),
     ("live", |_, _| Ok(live().to_string())),
+    ("refuse-waitv", |_, _| done(lockdown::refuse_waitv()?)),
+    ("sleeps", |_, _| Ok(usage::sleeps_of_others()?.to_string())),
     ("exported", |_, _| Ok(obvia::exported()?.to_string())),
     ("sleeping", |_, _| Ok(sleeping().to_string())),
     ("begun", |_, _| Ok(begun().to_string())),

@@ -68,6 +68,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("testing/torture/src/allocations.rs", "is a global allocator"),
     ("testing/torture/src/error_info.rs", "implements a COM interface whose methods take raw pointers"),
     ("testing/torture/src/lockdown.rs", "has the kernel filter the system calls of a thread"),
+    ("testing/torture/src/usage.rs", "asks the kernel for a structure"),
     ("testing/torture/src/poll_path.rs", "makes a system call that is not allowed, on purpose"),
     ("testing/fuzz-targets/src/automation.rs", "makes values of arguments as generated stubs do"),
     ("testing/fuzz-targets/src/flat_check.rs", "looks at arguments as generated stubs do"),

@@ -223,14 +223,13 @@ impl References {
         if from == to {
             return true;
         }
-        let [moved, held] = [from, to].map(|client| self.shares.get(&client).map(|share| &share.ipids));
-        let is_new = |ipid: &&GUID| held.is_none_or(|held| !held.contains(*ipid));
-        let room = self.limits.interfaces_per_client.saturating_sub(held.map_or(0, HashSet::len));
-        if moved.into_iter().flatten().filter(is_new).nth(room).is_some() {
+        // The sum is a bound that needs no look at the references: a client can have them refused
+        // with each of its connections.
+        if self.held_by(from).saturating_add(self.held_by(to)) > self.limits.interfaces_per_client {
             return false;
         }
         self.merged.add(from, to);
-        let moved: Vec<_> = moved.into_iter().flatten().copied().collect();
+        let moved: Vec<_> = self.shares.get(&from).into_iter().flat_map(|share| &share.ipids).copied().collect();
         for ipid in moved {
             let (Some(oid), held) = (self.oid(&ipid), self.held(&ipid, from)) else { continue };
             self.count(oid, ipid, to, held, now);

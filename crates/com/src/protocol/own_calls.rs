@@ -209,9 +209,9 @@ pub(crate) fn release(
     exchange(home, deadline, OP_RELEASE, length).map(drop)
 }
 
-/// Returns the server's mark for this process: the same over every link, and different for every
-/// other process. The key of its [proof](super::mark_proof::MarkProof) follows if the server takes
-/// the connection for confidential.
+/// Returns the server's mark for this process: the same over every link that the server takes for
+/// confidential, another one over all other links, and different for every other process. The key
+/// of its [proof](super::mark_proof::MarkProof) follows over confidential links.
 pub(crate) fn mark(home: &mut Channel, deadline: Deadline) -> Result<(u64, Option<u128>)> {
     let answer = call(home, deadline, OP_MARK, &[])?;
     let (mark, rest) = answer.split_first_chunk().ok_or(code::RPC_E_INVALID_DATA)?;

@@ -184,11 +184,11 @@ fn serve_mark(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> 
     let caller = current_caller()?;
     let (clients, number) = (caller.exporter.clients(), caller.number.ok_or(Status::PROTOCOL_ERROR)?);
     let outcome = (|| {
-        let mut mark = clients.mark_for(number)?.to_le_bytes().to_vec();
-        if caller.is_confidential() {
-            mark.extend(clients.mark_key_for(number)?.to_le_bytes());
+        let mark = clients.mark_of(number)?;
+        if !caller.is_confidential() {
+            return Ok(clients.clear_mark(mark)?.to_le_bytes().to_vec());
         }
-        Ok(mark)
+        Ok([&clients.mark(mark)?.to_le_bytes()[..], &clients.mark_key(mark)?.to_le_bytes()].concat())
     })();
     answer(call, outcome)
 }

@@ -48,39 +48,42 @@ impl Runtime {
         self.serve()?;
         registry::register_module(info);
         let found = self.exports().add(object, info, client, REFS_PER_POINTER.into())?;
-        if !self.is_there(client) {
+        // One look shows that the client was there when the references were counted, and how it
+        // reaches this process.
+        let Some(bindings) = self.bindings_while_there(client) else {
             // Neither the client's end nor a client that follows it has to release these.
             self.exports().release(client, [(found.target, REFS_PER_POINTER.into())]);
             return Err(gone());
-        }
+        };
         Ok(ObjRef {
             iid: info.iid,
             public_refs: REFS_PER_POINTER,
             oxid: self.oxid(),
             oid: found.oid,
             target: found.target,
-            bindings: self.bindings_for(client),
+            bindings,
             securities: securities_for(client),
         })
     }
 
-    /// Marshals an object of any process for the process at the other end of a link. Returns the
-    /// reference, and the client for which it is counted. If this client leaves meanwhile, the
-    /// reference is counted for the one that follows it.
+    /// Marshals an object of any process for the process at the other end of a link, which is the
+    /// client `receiver`. Returns the reference, and the client for which it is counted. If the
+    /// client leaves meanwhile, the reference is counted for the one that follows it.
     pub(crate) fn marshal_for(
         &'static self,
         link: &Link,
+        mut receiver: Client,
         object: &IUnknown,
         info: &'static InterfaceInfo,
     ) -> Result<(Client, ObjRef)> {
         let mut left = RECEIVERS_MAX;
         loop {
-            let receiver = self.receiver_behind(link);
             let made = self.marshal(object, info, receiver);
             left -= 1;
             if made.is_ok() || left == 0 || self.is_there(receiver) {
                 return made.map(|made| (receiver, made));
             }
+            receiver = self.receiver_behind(link);
         }
     }
 
@@ -319,7 +322,7 @@ mod tests {
         let Client::Process(number) = left else { panic!("a process has a number") };
         assert_eq!(runtime.exports().held_by(number), 0);
         // The reference to pass on is counted for the client that follows.
-        let (receiver, made) = runtime.marshal_for(&link, &object, &UNKNOWN_INFO).unwrap();
+        let (receiver, made) = runtime.marshal_for(&link, left, &object, &UNKNOWN_INFO).unwrap();
         assert!(receiver != left && runtime.is_there(receiver));
         runtime.exports().release(receiver, [(made.target, made.public_refs.into())]);
         forget(receiver);

@@ -12,13 +12,17 @@ impl Runtime {
     /// Returns the host name by which a peer reaches this process over a network, and the level at
     /// which this process protects its calls to the peer.
     pub(super) fn local_to(&self, client: ClientNumber) -> Option<(String, Option<Level>)> {
-        let oxid = self.clients().oxid_of(client)?;
+        let (oxid, local) = self.clients().way_of(client)?;
+        self.local_of(oxid, local)
+    }
+
+    fn local_of(&self, oxid: u64, local: Option<String>) -> Option<(String, Option<Level>)> {
         let by_forwarding = || {
             let caller = server::caller().filter(|caller| caller.process() == Some(oxid))?;
             let heard = &caller.forwarding()?.heard;
             Some((heard.address.clone(), network::level_of(heard)))
         };
-        self.links.local_to(oxid).or_else(|| Some((self.clients().local_to(client)?, None))).or_else(by_forwarding)
+        self.links.local_to(oxid).or_else(|| Some((local?, None))).or_else(by_forwarding)
     }
 
     /// Returns the bindings by which a caller reaches this process. Forwarded clients get bindings
@@ -47,12 +51,18 @@ impl Runtime {
 
     /// Returns the string bindings by which a client reaches this process.
     pub(crate) fn bindings_for(&'static self, client: Client) -> Vec<StringBinding> {
-        let Client::Process(client) = client else { return self.bindings_for_foreign_clients() };
+        self.bindings_while_there(client).unwrap_or_else(|| vec![local_binding(endpoint_of(self.oxid()))])
+    }
+
+    /// As [`Self::bindings_for`]; `None` for a process that is neither a client nor expected.
+    pub(super) fn bindings_while_there(&'static self, client: Client) -> Option<Vec<StringBinding>> {
+        let Client::Process(client) = client else { return Some(self.bindings_for_foreign_clients()) };
+        let (oxid, local) = self.clients().way_of(client)?;
         let mut bindings = vec![local_binding(endpoint_of(self.oxid()))];
-        if let Some((local, level)) = self.local_to(client) {
+        if let Some((local, level)) = self.local_of(oxid, local) {
             bindings.extend(self.exporter.bindings(&local, level));
         }
-        bindings
+        Some(bindings)
     }
 
     /// Returns the string bindings of this process for a client, or for any client, one per line,

@@ -277,17 +277,20 @@ impl AssociationClient {
             Some(known) => (&self.assigned, client.proof.is_some() && !known.is_proved()),
         };
         let mut refusal = REASON_NOT_SPECIFIED;
+        let mut unused = None;
         if is_due && known.is_none_or(|known| known.oxid() == client.oxid) {
             match Presence::introduced(self.exporter, client, &self.challenge, &self.peer, self.local.as_deref()) {
                 // No other thread sets the presence while this thread holds the guard of the users.
                 Ok(presence) if known.is_none() || presence.is_proved() => {
-                    let _ = place.set(Introduced { presence, is_proved: OnceLock::new() });
+                    unused = place.set(Introduced { presence, is_proved: OnceLock::new() }).err();
                 }
-                Ok(_) => {}
+                Ok(presence) => unused = Some(Introduced { presence, is_proved: OnceLock::new() }),
                 Err(status) => refusal = reason_of(status),
             }
         }
         drop(users);
+        // The end of a presence can drop objects, whose code must not run under the users' lock.
+        drop(unused);
         let presence = self.presence().filter(|presence| presence.oxid() == client.oxid);
         presence.map_or(Greeting::Refused(refusal), |presence| presence.greeting(client))
     }

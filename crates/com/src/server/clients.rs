@@ -11,24 +11,24 @@
 //!
 //! Each client has a [`ClientNumber`], under which its references and states are kept. A process
 //! that is given references before it connects is expected at a [`Place`], and has a number, too.
-//! The client that enters with the OXID from that place takes over the number. A client with the
-//! same OXID that enters from elsewhere has another number, and cannot release these references.
-//! The client from elsewhere may still be the expected process, at an address that this process
-//! does not know. The references are therefore kept at least until the last client with the OXID
-//! has left.
+//! When a client with the OXID is admitted at that place, it gets the references. A client with the
+//! same OXID at another place does not get them, and cannot release them. That client may still be
+//! the expected process, at an address that this process does not know. The references are
+//! therefore kept at least until the last client with the OXID has left.
 //!
 //! A connection is admitted when its principal has turned out to own the client, or at once where
-//! the kernel vouches for it. Until then it does not change a known client. A client is gone when
-//! its last admitted connection ends in order. A client of this host is gone however that
-//! connection ends. A broken network does not prove that a client is gone: its references and
-//! states are kept for as long as objects wait for pings (MS-DCOM 3.1.2.2).
+//! the kernel vouches for it. Until then it changes neither a known client nor an expected process.
+//! A client is gone when its last admitted connection ends in order, unless a connection that is
+//! not admitted yet may be its next one. A client for which the kernel vouches is gone in any case.
+//! A broken network does not prove that a client is gone: its references and states are kept for as
+//! long as objects wait for pings (MS-DCOM 3.1.2.2).
 
 use super::entrance::Entrance;
 use super::group::GroupClient;
 use super::waiting::Waiting;
 use crate::orpc::ClientNumber;
 use crate::protocol::own_calls;
-use crate::protocol::place::{FoundClient, Origin, Place};
+use crate::protocol::place::{FoundClient, Place};
 use crate::types::error::{Error, Result, code};
 use crate::types::identity;
 use obvia_rpc::co::{Group, Groups};
@@ -37,6 +37,8 @@ use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
 use register::{Known, Lost, Register};
+
+pub(crate) use register::MarkNumber;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -66,8 +68,8 @@ pub(super) struct Arrival<'a> {
     /// The host name by which the client reaches this process.
     pub(super) local: Option<&'a str>,
     pub(super) group: Option<&'a Arc<Group<GroupClient>>>,
-    /// The client of which the connection has proved the mark.
-    pub(super) proved: Option<ClientNumber>,
+    /// The mark that the connection has proved.
+    pub(super) proved: Option<MarkNumber>,
 }
 
 /// The client of a connection that has entered.
@@ -75,6 +77,8 @@ pub(super) struct Arrival<'a> {
 pub(super) struct Entered {
     pub(super) oxid: u64,
     pub(super) number: ClientNumber,
+    /// The mark that the client had when the connection entered.
+    pub(super) mark: MarkNumber,
 }
 
 /// The way in which a connection has ended.
@@ -108,7 +112,7 @@ impl Clients {
         let number = register.enter(oxid, arrival).map_err(|register::Full| Status::SERVER_TOO_BUSY)?;
         let Some(known) = register.known.get_mut(&number) else { return Err(Status::REMOTE_NO_MEMORY) };
         known.count += 1;
-        Ok(Entered { oxid, number })
+        Ok(Entered { oxid, number, mark: known.mark })
     }
 
     /// Admits a connection that has entered, unless that is done. `merge` moves the references of
@@ -126,14 +130,34 @@ impl Clients {
         }
     }
 
+    /// Returns the number of a client's mark.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_DISCONNECTED when there is no such client.
+    pub(crate) fn mark_of(&self, number: ClientNumber) -> Result<MarkNumber> {
+        let register = self.register();
+        register.known.get(&number).map(|known| known.mark).ok_or_else(|| code::RPC_E_DISCONNECTED.into())
+    }
+
     /// Returns the mark of a client: the number by which the client recognises this process on all
-    /// links. No other client gets it.
+    /// links. No other client gets it. It goes over confidential connections only.
     ///
     /// # Errors
     ///
     /// When there are no random numbers.
-    pub(crate) fn mark_for(&self, number: ClientNumber) -> Result<u64> {
-        self.code_for(number, b"mark").map(|code| code as u64)
+    pub(crate) fn mark(&self, mark: MarkNumber) -> Result<u64> {
+        self.code_for(mark, b"mark").map(|code| code as u64)
+    }
+
+    /// Returns the mark of a client for its other connections, which a reader of the network may
+    /// know: it makes no such connection one of a process that was reached confidentially.
+    ///
+    /// # Errors
+    ///
+    /// When there are no random numbers.
+    pub(crate) fn clear_mark(&self, mark: MarkNumber) -> Result<u64> {
+        self.code_for(mark, b"clear").map(|code| code as u64)
     }
 
     /// Returns the key with which a client proves its mark.
@@ -141,11 +165,11 @@ impl Clients {
     /// # Errors
     ///
     /// When there are no random numbers.
-    pub(crate) fn mark_key_for(&self, number: ClientNumber) -> Result<u128> {
-        self.code_for(number, b"key")
+    pub(crate) fn mark_key(&self, mark: MarkNumber) -> Result<u128> {
+        self.code_for(mark, b"key")
     }
 
-    fn code_for(&self, number: ClientNumber, purpose: &[u8]) -> Result<u128> {
+    fn code_for(&self, MarkNumber(number): MarkNumber, purpose: &[u8]) -> Result<u128> {
         let secret = match self.secret.get() {
             Some(secret) => secret,
             None => {
@@ -153,12 +177,12 @@ impl Clients {
                 self.secret.get_or_init(|| drawn)
             }
         };
-        Ok(code_of(secret, &[purpose, &number.get().to_le_bytes()]))
+        Ok(code_of(secret, &[purpose, &number.to_le_bytes()]))
     }
 
-    /// Returns the clients that claim an OXID.
-    pub(super) fn claimants(&self, oxid: u64) -> Vec<ClientNumber> {
-        self.register().of(oxid).map(|(number, _)| number).collect()
+    /// Returns the marks of the clients that claim an OXID.
+    pub(super) fn marks(&self, oxid: u64) -> Vec<MarkNumber> {
+        self.register().of(oxid).map(|(_, known)| known.mark).collect()
     }
 
     /// Returns the OXID of a client or an expected process.
@@ -278,13 +302,9 @@ impl Clients {
         patience: Duration,
         end_client: impl Fn(ClientNumber) -> R,
     ) -> Vec<R> {
-        let mut register = self.register();
-        let mut ended = Vec::new();
-        for &number in holders.iter().filter(|number| !register.keeps(**number, now, patience)).collect::<Vec<_>>() {
-            register.remove(number);
-            ended.push(end_client(number));
-        }
-        ended
+        let mut holders = holders.iter().copied();
+        let next = |register: &Register| holders.find(|number| !register.keeps(*number, now, patience));
+        self.register().give_up_each(next, end_client)
     }
 
     /// Removes the expected processes that were last given references `patience` ago or earlier,
@@ -329,9 +349,12 @@ impl Clients {
         Some((number, std::mem::take(&mut known.to_return)))
     }
 
-    /// Returns the host name by which a client reaches this process.
-    pub(crate) fn local_to(&self, number: ClientNumber) -> Option<String> {
-        self.register().known.get(&number)?.local().map(str::to_owned)
+    /// Returns the OXID of a client or an expected process, and the host name by which the client
+    /// reaches this process over a network.
+    pub(crate) fn way_of(&self, number: ClientNumber) -> Option<(u64, Option<String>)> {
+        let register = self.register();
+        let local = register.known.get(&number).and_then(Known::local);
+        Some((register.oxid_of(number)?, local.map(str::to_owned)))
     }
 
     /// Adds an association to a group.
@@ -339,14 +362,13 @@ impl Clients {
         GroupClient::join(&self.groups, wanted, peer)
     }
 
-    /// Ends a connection, of this origin if it was admitted. The client ends with its last admitted
-    /// connection. Calls `end_client` for each client that is gone now, before the client can
-    /// connect again, and returns the results. A lost client is not gone while `kept` is positive
-    /// for it.
+    /// Ends a connection. The client ends with its last admitted connection. Calls `end_client` for
+    /// each client that is gone now, before the client can connect again, and returns the results.
+    /// A lost client is not gone while `kept` is positive for it.
     pub(super) fn leave<R>(
         &self,
         number: ClientNumber,
-        admitted: Option<&Origin>,
+        is_admitted: bool,
         end: End,
         kept: impl Fn(ClientNumber) -> usize,
         end_client: impl Fn(ClientNumber) -> R,
@@ -354,17 +376,16 @@ impl Clients {
         let mut register = self.register();
         let Some(known) = register.known.get_mut(&number) else { return Vec::new() };
         known.count -= 1;
-        admitted.into_iter().for_each(|origin| known.close(origin));
-        let is_silent = admitted.is_none() && known.count > 0;
-        if known.admitted > 0 || known.lost.is_some() || is_silent {
+        known.admitted -= usize::from(is_admitted);
+        if known.has_entered() || !is_admitted && known.count > 0 {
             return Vec::new();
         }
-        let since = match (end, known.origin()) {
-            // The kernel reports that a client of this host is gone, regardless of the network.
-            (End::Lost(since), Origin::Host(_)) => Some(since),
-            // A connection that is not admitted yet may be the client's. The end of one that never
-            // was admitted says nothing about the client.
-            _ => (known.count > 0 || admitted.is_none()).then(Instant::now),
+        let since = match end {
+            // The kernel reports the end of a process of this host, regardless of the network.
+            _ if known.is_process() => None,
+            End::Lost(since) => Some(since),
+            // A connection that is not admitted yet may be the client's next one.
+            End::InOrder => (known.count > 0).then(Instant::now),
         };
         let lost = since.map(|since| Lost { since, kept: kept(number) }).filter(|lost| lost.kept > 0);
         let Some(lost) = lost else {
@@ -375,12 +396,7 @@ impl Clients {
         let host = known.origin().clone();
         register.changes += 1;
         register.lost.insert((lost.since, number));
-        let mut ended = Vec::new();
-        while let Some(number) = register.surplus(&host) {
-            register.give_up(number);
-            ended.push(end_client(number));
-        }
-        ended
+        register.give_up_each(|register| register.surplus(&host), end_client)
     }
 
     /// Returns the time at which the next lost client expires.
@@ -396,12 +412,7 @@ impl Clients {
         patience: Duration,
         end_client: impl Fn(ClientNumber) -> R,
     ) -> Vec<R> {
-        let mut register = self.register();
-        let mut ended = Vec::new();
-        while let Some(&(_, number)) = register.lost.first().filter(|(since, _)| *since + patience <= now) {
-            register.give_up(number);
-            ended.push(end_client(number));
-        }
-        ended
+        let is_due = |(since, number): &(Instant, ClientNumber)| (*since + patience <= now).then_some(*number);
+        self.register().give_up_each(|register| register.lost.first().and_then(is_due), end_client)
     }
 }

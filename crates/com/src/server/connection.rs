@@ -17,7 +17,7 @@ use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::security::Authenticated;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{self, Answer, Arrived, ServerCall, Service, TargetId, serve, serve_next, serve_until_silent};
-use obvia_via::window::{Alarm, Peer, Window};
+use obvia_via::window::{Alarm, Peer, Unparked, Window};
 use obvia_via::{Ended, Error as ViError, Milliseconds, Seconds};
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -298,29 +298,32 @@ const RETRY: Seconds<60> = Seconds;
 /// another one. `last` is the end of the wait before.
 fn serve_between_silences(mut window: Window, mut connection: Connection, last: vi_call::Served) {
     let mut outcome: Result<_, Box<ViError>> = Ok(last);
-    let why = loop {
+    loop {
         outcome = match outcome {
-            Err(why) => break *why,
+            Err(why) => return end(window, connection, &why),
             Ok(vi_call::Served::Message) => {
                 let silence = serve_until_silent(&mut window, &mut connection, SILENCE);
                 silence.map(|()| vi_call::Served::Silence)
             }
-            Ok(_) if window.prepare_to_park() => return window.park(|window| resume(window, connection)),
-            // There is a message or an alarm, or the system lacks the means.
-            Ok(_) => serve_next(&mut window, &mut connection, RETRY),
+            Ok(_) => {
+                let Err(unparked) = window.try_park(connection, resume) else { return };
+                let outcome;
+                Unparked { window, state: connection, outcome } = *unparked;
+                // There is a message or an alarm, or the system lacks the means.
+                outcome.and_then(|()| serve_next(&mut window, &mut connection, RETRY))
+            }
         };
-    };
-    end(window, connection, &why);
+    }
 }
 
 /// Serves a connection that was parked, on a thread of its own. After an alarm without a message,
 /// the connection parks again at once. After a silence it does not: a peer that takes its message
 /// back could have threads started without a pause.
-fn resume(mut window: Window, mut connection: Connection) {
+fn resume(mut window: Window, mut connection: Connection, outcome: Result<(), Box<ViError>>) {
     if let Some(caller) = &connection.caller {
         caller.enter();
     }
-    match serve_next(&mut window, &mut connection, Milliseconds::<0>) {
+    match outcome.and_then(|()| serve_next(&mut window, &mut connection, Milliseconds::<0>)) {
         Ok(vi_call::Served::Silence) => serve_between_silences(window, connection, vi_call::Served::Message),
         Ok(served) => serve_between_silences(window, connection, served),
         Err(why) => end(window, connection, &why),

@@ -52,15 +52,22 @@ impl Connections {
     /// Returns the number of connections, and the progress of the newest ones, at most `most`, in
     /// the order of their numbers.
     pub(crate) fn newest(&self, most: usize) -> (usize, Vec<Progress>) {
-        let (total, newest) = {
+        let (older, newest) = {
             let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             list.sweep();
-            let total = list.known.len();
-            (total, list.known[total.saturating_sub(most)..].to_vec())
+            let older = list.known.len().saturating_sub(most);
+            (older, list.known[older..].to_vec())
         };
         // The connections are looked at without the lock, since this may end one of them.
-        (total, newest.into_iter().filter_map(Entry::progress).collect())
+        listing(older, newest)
     }
+}
+
+/// Returns the number of connections, of which `older` are not listed, and the progress of the
+/// newest ones. Those that have ended meanwhile do not count.
+fn listing(older: usize, newest: Vec<Entry>) -> (usize, Vec<Progress>) {
+    let newest: Vec<_> = newest.into_iter().filter_map(Entry::progress).collect();
+    (older + newest.len(), newest)
 }
 
 impl List {
@@ -84,7 +91,7 @@ impl Entry {
 
 #[cfg(test)]
 mod tests {
-    use super::{Connections, SWEEP_MIN};
+    use super::{Connections, Entry, SWEEP_MIN, listing};
     use obvia_via::Deadline;
     use obvia_via::provider::shm::{self, Directory, NicOptions};
     use obvia_via::window::{self, Alarm, Options, Peer};
@@ -99,6 +106,12 @@ mod tests {
         }
         assert!(connections.0.lock().unwrap().known.len() <= SWEEP_MIN);
         assert_eq!(connections.newest(8), (0, Vec::new()));
+    }
+
+    #[test]
+    fn connections_that_end_while_they_are_listed_do_not_count() {
+        let ended = Entry { number: 5, peer: Peer::Host("10.0.0.1".to_owned()), alarm: Alarm::default() };
+        assert_eq!(listing(4, vec![ended]), (4, Vec::new()));
     }
 
     #[test]

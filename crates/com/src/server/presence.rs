@@ -6,7 +6,6 @@ use super::group::GroupClient;
 use crate::orpc::ClientNumber;
 use crate::protocol::binding::{Greeting, Introduction};
 use crate::protocol::mark_proof::{MarkProof, places_of};
-use crate::protocol::place::Origin;
 use crate::types::identity;
 use crate::types::upkeep;
 use obvia_rpc::co::Group;
@@ -59,7 +58,6 @@ pub(crate) struct Presence {
     entered: Entered,
     /// The valid proof with which the client has introduced itself, if any.
     proof: Option<MarkProof>,
-    origin: Origin,
     is_lost: AtomicBool,
     /// Whether the connection is admitted: the caller's principal owns the client.
     is_admitted: AtomicBool,
@@ -79,18 +77,18 @@ impl Presence {
         // The codes are computed before the client enters, since it enters under a lock.
         let find = |(code, challenge)| {
             let places = places_of(own, &exporter.network().bindings(None), local, peer);
-            let valid = |number| {
-                let key = clients.mark_key_for(number).ok()?;
+            let valid = |mark| {
+                let key = clients.mark_key(mark).ok()?;
                 let mut valid = places.iter().map(|place| MarkProof::new(key, challenge, own, place));
-                Some((number, valid.find(|valid| valid.code == code)?))
+                Some((mark, valid.find(|valid| valid.code == code)?))
             };
-            clients.claimants(oxid).into_iter().find_map(valid)
+            clients.marks(oxid).into_iter().find_map(valid)
         };
         let proved = proof.zip(challenge).and_then(find);
-        let arrival = Arrival { peer, local, group: None, proved: proved.map(|(number, _)| number) };
+        let arrival = Arrival { peer, local, group: None, proved: proved.map(|(mark, _)| mark) };
         let mut presence = Self::enter(exporter, || Ok(oxid), &arrival)?;
         // The client may have left meanwhile, so that the connection is another one's.
-        presence.proof = proved.filter(|(number, _)| *number == presence.number()).map(|(_, proof)| proof);
+        presence.proof = proved.filter(|(mark, _)| *mark == presence.entered.mark).map(|(_, proof)| proof);
         if let Peer::Process { .. } = peer {
             presence.admit(&arrival);
         }
@@ -118,9 +116,9 @@ impl Presence {
         oxid: impl FnOnce() -> Result<u64, Status>,
         arrival: &Arrival<'_>,
     ) -> Result<Self, Status> {
-        let (entered, origin) = (exporter.clients().enter(oxid, arrival)?, Origin::of(arrival.peer));
+        let entered = exporter.clients().enter(oxid, arrival)?;
         let (is_lost, is_admitted) = Default::default();
-        Ok(Self { exporter, entered, proof: None, origin, is_lost, is_admitted })
+        Ok(Self { exporter, entered, proof: None, is_lost, is_admitted })
     }
 
     /// Verifies that the caller's principal owns the claimed process, and admits the connection
@@ -182,11 +180,11 @@ impl Presence {
 impl Drop for Presence {
     fn drop(&mut self) {
         let Self { exporter, entered: Entered { number, .. }, .. } = *self;
-        let admitted = self.is_admitted.load(Ordering::Relaxed).then_some(&self.origin);
+        let is_admitted = self.is_admitted.load(Ordering::Relaxed);
         let is_lost = self.is_lost.load(Ordering::Relaxed);
         let end = if is_lost { End::Lost(Instant::now()) } else { End::InOrder };
         let kept = |number| exporter.exports().held_by(number) + exporter.contexts().kept_for(number);
-        let gone = exporter.clients().leave(number, admitted, end, kept, |number| exporter.end_client(number));
+        let gone = exporter.clients().leave(number, is_admitted, end, kept, |number| exporter.end_client(number));
         let has_gone = !gone.is_empty();
         // The objects are dropped while no lock is held.
         drop(gone);
@@ -271,9 +269,11 @@ mod tests {
         drop((early, late));
         assert!(exports.get(first).is_ok() && exports.get(second).is_ok());
         let owner = introduced("far");
+        let owner_holder = Client::Process(owner.number());
+        exports.release(owner_holder, [first, second].map(|target| (target, u64::MAX)));
+        assert!(exports.get(first).is_ok(), "a connection that is not admitted has no references");
         assert!(owner.prove(&Peer::Host("far".to_owned()), None, None));
-        assert_eq!(Client::Process(owner.number()), holder);
-        exports.release(holder, [(first, 5)]);
+        exports.release(owner_holder, [(first, 5)]);
         assert!(exports.get(first).is_err() && exports.get(second).is_ok());
         drop(owner);
         assert!(exports.get(second).is_err());

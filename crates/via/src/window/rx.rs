@@ -186,22 +186,24 @@ impl Rx {
         self.budget.polls().is_some()
     }
 
-    /// See [`super::Window::prepare_to_park`].
-    pub(super) fn prepare_to_park(&self) -> bool {
+    /// Announces to the peer that the connection will wait without a thread. Returns false if the
+    /// connection has a message or an interruption, cannot be parked, or cannot be parked for now.
+    ///
+    /// # Errors
+    ///
+    /// If the connection has to end, and has no message that came before.
+    pub(super) fn prepare_to_park(&self) -> Result<bool, Box<Error>> {
         let wire = &*self.wire;
-        match wire.carrier.parking().map_or(Ok(false), |parking| parking.prepare(wire)) {
-            Ok(true) => {}
-            Ok(false) => {
-                wire.carrier.end_sleep(wire);
-                return false;
-            }
-            Err(_) => wire.close(),
-        }
-        let is_quiet = self.slot().load(Ordering::Acquire) as u32 != self.next && !wire.is_interrupted();
+        let prepared = wire.carrier.parking().map_or(Ok(false), |parking| parking.prepare(wire, self.next));
+        let has_message = self.slot().load(Ordering::Acquire) as u32 == self.next;
+        let is_quiet = matches!(prepared, Ok(true)) && !has_message && !wire.is_interrupted();
         if !is_quiet {
             wire.carrier.end_sleep(wire);
         }
-        is_quiet
+        match prepared {
+            Err(why) if !has_message => Err(why.into()),
+            _ => Ok(is_quiet),
+        }
     }
 
     /// Tells the peer that every message received so far has been taken, so that it may reuse their

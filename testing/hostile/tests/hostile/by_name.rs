@@ -14,6 +14,7 @@ use std::sync::atomic::Ordering;
 against_every_server! {
     peers_without_descriptor_passing_are_served,
     peers_that_sleep_on_the_socket_are_woken_by_it,
+    parked_servers_are_called_by_the_socket,
     areas_passed_by_name_are_opened,
     wrong_answers_to_segment_names_end_the_connection,
     missing_answers_to_segment_names_time_out,
@@ -115,6 +116,17 @@ fn peers_that_sleep_on_the_socket_are_woken_by_it(server: Server) {
     // The server rings once for each response. After a response, it may also test whether the peer
     // sleeps, find the peer asleep in the next turn, and ring once more.
     assert!((TURNS..=2 * TURNS).contains(&calls), "{calls} rings for {TURNS} responses");
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+fn parked_servers_are_called_by_the_socket(server: Server) {
+    let scene = Scene::of(server);
+    let (mut peer, object) = bound(&scene);
+    for _ in (0..5).filter(|_| server.parks()) {
+        peer.await_parked();
+        peer.assert_good(object);
+    }
     drop(peer);
     scene.assert_unharmed();
 }
@@ -268,14 +280,16 @@ fn regions_by_name_are_for_virtual_machines(server: Server) {
 
 fn endless_socket_wake_ups_do_not_disturb_other_clients(server: Server) {
     let scene = Scene::of(server);
-    let (mut peer, object) = bound(&scene);
+    // A server that parks ends the connection of the peer that rings.
+    let (peer, _) = bound(&scene);
+    let (mut other, object) = bound(&scene);
     let socket = peer.socket.try_clone().unwrap();
     socket.set_nonblocking(true).unwrap();
     let ringing = Meanwhile::start(move || {
         let _ = send(&socket, &[0xa5; 4096], &[]);
     });
     for _ in 0..300 {
-        peer.assert_good(object);
+        other.assert_good(object);
     }
     drop(ringing);
     drop(peer);

@@ -25,6 +25,9 @@ against_every_server! {
     messages_without_doorbell_rings_are_served_at_the_next_ring,
     random_socket_bytes_do_not_disturb_other_clients,
     false_calls_of_parked_servers_start_nothing,
+    floods_of_false_calls_end_the_connection,
+    files_that_no_message_asks_for_do_not_end_parked_connections,
+    messages_that_are_taken_back_do_not_disturb_the_server,
     words_changed_while_the_server_is_parked_are_checked,
     clients_killed_while_the_server_is_parked_leave_nothing,
     clients_that_claim_to_be_parked_are_not_called,
@@ -301,18 +304,13 @@ fn random_socket_bytes_do_not_disturb_other_clients(server: Server) {
     scene.assert_unharmed();
 }
 
-/// Whether a server parks its idle connections.
-fn parks(server: Server) -> bool {
-    matches!(server, Server::Rust | Server::Cpp)
-}
-
 fn false_calls_of_parked_servers_start_nothing(server: Server) {
     let scene = Scene::of(server);
-    if !parks(server) {
+    if !server.parks() {
         return scene.assert_unharmed();
     }
     let (mut peer, object) = scene.bound();
-    for calls in [1, 3, 200] {
+    for calls in [1, 3, 40] {
         peer.await_parked();
         for _ in 0..calls {
             peer.send_on_socket(&wire::CALL_NOTE);
@@ -327,24 +325,74 @@ fn false_calls_of_parked_servers_start_nothing(server: Server) {
         peer.send_on_socket(&wire::CALL_NOTE);
         peer.assert_good(object);
     }
-    // Calls all the time delay nobody.
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+/// Each call costs time of the threads that wait for the connections of all peers.
+fn floods_of_false_calls_end_the_connection(server: Server) {
+    let scene = Scene::of(server);
+    if !server.parks() {
+        return scene.assert_unharmed();
+    }
+    let (mut peer, _) = scene.bound();
+    let (mut other, object) = scene.bound();
+    peer.await_parked();
     let socket = peer.socket.try_clone().unwrap();
     let calling = Meanwhile::start(move || {
         let _ = crate::peer::send(&socket, &wire::CALL_NOTE, &[]);
     });
-    let (mut other, object) = scene.bound();
     for _ in 0..5 {
         other.await_parked();
         other.assert_good(object);
     }
+    peer.assert_cut_off();
     drop(calling);
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+/// As after calls that have failed between an area or a region and the message that names it.
+fn files_that_no_message_asks_for_do_not_end_parked_connections(server: Server) {
+    let scene = Scene::of(server);
+    let (mut peer, object) = scene.bound();
+    if server.parks() {
+        peer.await_parked();
+        for number in 1..7 {
+            peer.hand_over(number, 4096);
+        }
+        for _ in 0..3 {
+            peer.assert_silent();
+            peer.assert_good(object);
+        }
+    }
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+fn messages_that_are_taken_back_do_not_disturb_the_server(server: Server) {
+    let scene = Scene::of(server);
+    let (mut peer, object) = scene.bound();
+    for _ in (0..30).filter(|_| server.parks()) {
+        peer.await_parked();
+        let due = peer.own.u64(slot(peer.next));
+        let former = due.load(Ordering::SeqCst);
+        peer.raw(peer.next, first_word(peer.next, 3, wire::REQUEST, 8), words(object), &add());
+        due.store(former, Ordering::SeqCst);
+        // The server may have seen the message.
+        if let Some(answer) = peer.message_within(crate::scene::MOMENT) {
+            assert_eq!(answer.frame, 11_u64.to_le_bytes());
+            peer.next += 1;
+        }
+        peer.assert_good(object);
+    }
     drop(peer);
     scene.assert_unharmed();
 }
 
 fn words_changed_while_the_server_is_parked_are_checked(server: Server) {
     let scene = Scene::of(server);
-    for kind in [wire::REQUEST, 0xff].into_iter().filter(|_| parks(server)) {
+    for kind in [wire::REQUEST, 0xff].into_iter().filter(|_| server.parks()) {
         let (mut peer, object) = scene.bound();
         peer.await_parked();
         let due = peer.next;
@@ -372,7 +420,7 @@ fn words_changed_while_the_server_is_parked_are_checked(server: Server) {
 fn clients_killed_while_the_server_is_parked_leave_nothing(server: Server) {
     let scene = Scene::of(server);
     for half in [None, Some(std::net::Shutdown::Write), Some(std::net::Shutdown::Both)] {
-        let peers: Vec<_> = (0..20).filter(|_| parks(server)).map(|_| scene.bound().0).collect();
+        let peers: Vec<_> = (0..20).filter(|_| server.parks()).map(|_| scene.bound().0).collect();
         for peer in &peers {
             peer.await_parked();
             half.map_or(Ok(()), |half| peer.socket.shutdown(half)).unwrap();
@@ -386,7 +434,7 @@ fn clients_killed_while_the_server_is_parked_leave_nothing(server: Server) {
 /// A client never parks, so a server wakes it by the bell alone.
 fn clients_that_claim_to_be_parked_are_not_called(server: Server) {
     let scene = Scene::of(server);
-    if parks(server) {
+    if server.parks() {
         let socket = crate::peer::connect(&scene.directory.socket("victim"));
         let (own, fd) = Segment::create(AREA + AREA_LENGTH);
         // The flag 1: the client may sleep.
@@ -417,7 +465,7 @@ fn bytes_other_than_calls_end_parked_connections(server: Server) {
     let unknown = |peer: &Peer| peer.send_on_socket(&[9; 16]);
     let cut = |peer: &Peer| peer.send_on_socket(&wire::CALL_NOTE[..5]);
     let attacks: [&dyn Fn(&Peer); 3] = [&with_file, &unknown, &cut];
-    for attack in attacks.into_iter().filter(|_| parks(server)) {
+    for attack in attacks.into_iter().filter(|_| server.parks()) {
         let (mut peer, _) = scene.bound();
         peer.await_parked();
         attack(&peer);

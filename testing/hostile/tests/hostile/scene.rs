@@ -268,6 +268,11 @@ pub(crate) enum Server {
 }
 
 impl Server {
+    /// Whether the server parks its idle connections.
+    pub(crate) fn parks(self) -> bool {
+        matches!(self, Self::Rust | Self::Cpp)
+    }
+
     /// Returns the server's command; `None` for Java without a JDK.
     pub(crate) fn command(self) -> Option<Command> {
         let of = |program: &Path, role| {

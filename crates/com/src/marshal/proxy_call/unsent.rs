@@ -36,7 +36,7 @@ impl Unsent {
             self.note(|given| given.custom.push(reference.clone()));
             return Ok(reference);
         }
-        let (receiver, made) = runtime.marshal_for(link, object, info)?;
+        let (receiver, made) = runtime.marshal_for(link, receiver, object, info)?;
         if made.oxid == runtime.oxid() {
             self.note(|given| given.own.push((receiver, made.target, made.public_refs.into())));
         }

@@ -1,32 +1,46 @@
 //! The clients whose references have moved to other clients.
 
 use super::Client;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
-/// The greatest number of moved clients that are remembered. The oldest leaves first.
-pub(super) const MERGED_MAX: usize = 1024;
+/// The greatest number of moved clients that are remembered for one client. The oldest leaves
+/// first.
+pub(super) const MERGED_MAX: usize = 64;
 
 /// Clients whose references have moved, each with the client that has them now. References
 /// that were counted for the former client may still be released for it.
 #[derive(Debug, Default)]
-pub(super) struct Merged(VecDeque<(Client, Client)>);
+pub(super) struct Merged {
+    heirs: HashMap<Client, Client>,
+    /// The moved clients of each heir, the oldest first.
+    // Invariant: these are the entries of `heirs`.
+    moved: HashMap<Client, VecDeque<Client>>,
+}
 
 impl Merged {
     /// Returns the client that has the references of a moved client.
     pub(super) fn heir(&self, client: Client) -> Option<Client> {
-        self.0.iter().find(|(from, _)| *from == client).map(|(_, to)| *to)
+        self.heirs.get(&client).copied()
     }
 
     /// Records that the references of a client have moved.
     pub(super) fn add(&mut self, from: Client, to: Client) {
-        if self.0.len() >= MERGED_MAX {
-            self.0.pop_front();
+        if let Some(former) = self.heirs.insert(from, to) {
+            self.moved.entry(former).or_default().retain(|moved| *moved != from);
         }
-        self.0.push_back((from, to));
+        let moved = self.moved.entry(to).or_default();
+        if moved.len() >= MERGED_MAX
+            && let Some(oldest) = moved.pop_front()
+        {
+            self.heirs.remove(&oldest);
+        }
+        moved.push_back(from);
     }
 
     /// Forgets the clients whose references have moved to a client that is gone.
     pub(super) fn forget(&mut self, to: Client) {
-        self.0.retain(|(_, heir)| *heir != to);
+        for moved in self.moved.remove(&to).into_iter().flatten() {
+            self.heirs.remove(&moved);
+        }
     }
 }

@@ -235,10 +235,17 @@ fn references_that_have_moved_are_released_for_the_client_for_which_they_were_co
     assert!(tables.release(&ipid(70), process(2), Refs::public(2)).is_some() && tables.is_empty());
     // The client's end ends that, too.
     assert!(tables.drop_client(process(1), now).is_empty() && tables.merged.heir(process(2)).is_none());
-    for number in 0..=MERGED_MAX as u64 {
-        assert!(tables.merge(process(100 + number), process(1), now));
-    }
-    assert_eq!([100, 101].map(|number| tables.merged.heir(process(number))), [None, Some(process(1))]);
+}
+
+#[test]
+fn the_moved_clients_of_one_client_leave_those_of_others_alone() {
+    let (mut tables, now) = (References::new(Pinging::default(), Limits::default()), Instant::now());
+    assert!(tables.merge(process(2), process(1), now));
+    let last = 100 + 20 * MERGED_MAX as u64;
+    assert!((100..last).all(|number| tables.merge(process(number), process(3), now)));
+    let heir = |number| tables.merged.heir(process(number));
+    let oldest = last - MERGED_MAX as u64;
+    assert_eq!([2, oldest - 1, oldest].map(heir), [Some(process(1)), None, Some(process(3))]);
 }
 
 #[test]
@@ -246,9 +253,7 @@ fn the_limit_of_a_client_holds_when_references_move_to_it() {
     let limits = Limits { interfaces_per_client: 3, ..Limits::default() };
     let (mut tables, now) = (References::new(Pinging::default(), limits), Instant::now());
     let mut give = |number, client| tables.hand_out(7, ipid(number), process(client), Refs::public(1), now).unwrap();
-    [(70, 1), (71, 1), (71, 2), (72, 2), (73, 3), (74, 3)]
-        .into_iter()
-        .for_each(|(number, client)| give(number, client));
+    [(70, 1), (71, 2), (72, 2), (73, 3), (74, 3)].into_iter().for_each(|(number, client)| give(number, client));
     assert!(tables.merge(process(2), process(1), now));
     assert!(!tables.merge(process(3), process(1), now));
     assert_eq!([1, 2, 3].map(|client| tables.held_by(process(client))), [3, 0, 2]);

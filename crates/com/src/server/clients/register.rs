@@ -17,8 +17,7 @@ use std::time::{Duration, Instant};
 pub(super) const SAME_OXID_MAX: usize = 16;
 /// The greatest number of addresses of one other host from which the same OXID is claimed.
 pub(super) const SAME_HOST_MAX: usize = 8;
-/// The greatest number of further origins of a client. The oldest without connections leaves
-/// first.
+/// The greatest number of further origins of a client. The oldest leaves first.
 pub(super) const FURTHER_MAX: usize = 8;
 /// The greatest number of processes that are expected because peers have named them. One
 /// process may be expected at up to [`SAME_OXID_MAX`] places.
@@ -55,6 +54,7 @@ pub(super) struct Register {
 /// A client: its verified properties and the number of its connections.
 pub(super) struct Known {
     pub(super) oxid: u64,
+    pub(super) mark: MarkNumber,
     /// The source of the first connection.
     first: Source,
     /// The other sources of connections that have proved the client's mark, the newest last.
@@ -82,9 +82,13 @@ struct Source {
     origin: Origin,
     /// The host name by which connections from there reach this process.
     local: Option<String>,
-    /// The number of admitted connections.
-    count: usize,
 }
+
+/// The number from which a client's mark and the mark's key follow. The connections that outlive
+/// the state of a client get another one, so that a principal which proves to own the process later
+/// has a mark that the former owner does not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MarkNumber(pub(super) u64);
 
 /// A process that is expected to connect, since it was given references.
 pub(super) struct Expected {
@@ -92,8 +96,6 @@ pub(super) struct Expected {
     pub(super) place: Place,
     /// The time at which the process was last given references.
     pub(super) used: Instant,
-    /// The client that is this process, but would have too many references with these.
-    full: Option<ClientNumber>,
 }
 
 #[derive(Clone, Copy)]
@@ -112,8 +114,14 @@ impl Known {
         [&self.first].into_iter().chain(&self.further)
     }
 
-    fn source_mut(&mut self, origin: &Origin) -> Option<&mut Source> {
-        [&mut self.first].into_iter().chain(&mut self.further).find(|source| source.origin == *origin)
+    /// Whether the kernel vouches for the process: it has connected through shared memory.
+    pub(super) fn is_process(&self) -> bool {
+        self.sources().any(|source| matches!(source.origin, Origin::Process(_)))
+    }
+
+    /// Whether a connection of the client has been admitted, and its state is kept.
+    pub(super) fn has_entered(&self) -> bool {
+        self.admitted > 0 || self.lost.is_some()
     }
 
     /// Returns the origin of the first connection.
@@ -129,8 +137,12 @@ impl Known {
     /// Counts an admitted connection. Returns whether the place of the client has changed.
     fn open(&mut self, origin: Origin, local: Option<&str>) -> bool {
         self.admitted += 1;
-        if let Some(source) = self.source_mut(&origin) {
-            source.count += 1;
+        let known = if self.first.origin == origin {
+            Some(&mut self.first)
+        } else {
+            self.further.iter_mut().find(|source| source.origin == origin)
+        };
+        if let Some(source) = known {
             let has_moved = local.is_some() && source.local.as_deref() != local;
             if has_moved {
                 source.local = local.map(str::to_owned);
@@ -138,19 +150,10 @@ impl Known {
             return has_moved;
         }
         if self.further.len() >= FURTHER_MAX {
-            let Some(unused) = self.further.iter().position(|source| source.count == 0) else { return false };
-            self.further.remove(unused);
+            self.further.remove(0);
         }
-        self.further.push(Source { origin, local: local.map(str::to_owned), count: 1 });
+        self.further.push(Source { origin, local: local.map(str::to_owned) });
         true
-    }
-
-    /// Counts the end of an admitted connection.
-    pub(super) fn close(&mut self, origin: &Origin) {
-        self.admitted = self.admitted.saturating_sub(1);
-        if let Some(source) = self.source_mut(origin) {
-            source.count = source.count.saturating_sub(1);
-        }
     }
 
     /// Whether a connection with this origin belongs to the client without a proof: its origin is
@@ -183,18 +186,23 @@ impl Register {
         self.numbers(oxid).filter_map(|number| Some((number, self.known.get(&number)?)))
     }
 
+    /// Returns the clients of an OXID that have been admitted, with their numbers.
+    fn entered(&self, oxid: u64) -> impl Iterator<Item = (ClientNumber, &Known)> {
+        self.of(oxid).filter(|(_, known)| known.has_entered())
+    }
+
     /// Returns the expected processes of an OXID with their numbers.
     fn expected_of(&self, oxid: u64) -> impl Iterator<Item = (ClientNumber, &Expected)> {
         self.numbers(oxid).filter_map(|number| Some((number, self.expected.get(&number)?)))
     }
 
     /// Returns the client of an OXID that fits a place best, or the process that is expected there.
-    /// Of several that fit alike, this is one that is connected. Of these, the one with the lowest
-    /// number: a stranger can know the OXID only after the process has used it, so the process
-    /// usually came first.
+    /// Clients without an admitted connection do not count. Of several that fit alike, this is one
+    /// that is connected. Of these, the one with the lowest number: a stranger can know the OXID
+    /// only after the process has used it, so the process usually came first.
     pub(super) fn at(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let rank = |number, known: &Known| Some((known.fit(place)?, known.lost.is_some(), number));
-        let fits = self.of(oxid).filter_map(|(number, known)| rank(number, known));
+        let fits = self.entered(oxid).filter_map(|(number, known)| rank(number, known));
         let known = fits.filter(|(fit, ..)| *fit != Fit::OwnHost).min().map(|(.., number)| number);
         let expected = || self.expected_of(oxid).find(|(_, expected)| expected.place == *place);
         known.or_else(|| expected().map(|(number, _)| number))
@@ -204,7 +212,7 @@ impl Register {
     /// this host that connected over a network.
     pub(super) fn behind(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let is_on_host = |(_, known): &(_, &Known)| known.fit(place) == Some(Fit::OwnHost);
-        self.at(oxid, place).or_else(|| self.of(oxid).find(is_on_host).map(|(number, _)| number))
+        self.at(oxid, place).or_else(|| self.entered(oxid).find(is_on_host).map(|(number, _)| number))
     }
 
     /// Returns the OXID of a client or an expected process.
@@ -259,7 +267,7 @@ impl Register {
             return self.expect_again(number);
         }
         let number = self.next_number(oxid);
-        self.expected.insert(number, Expected { oxid, place: place.clone(), used: Instant::now(), full: None });
+        self.expected.insert(number, Expected { oxid, place: place.clone(), used: Instant::now() });
         number
     }
 
@@ -276,14 +284,13 @@ impl Register {
     }
 
     /// Returns the number of the client of a connection: the client of which the connection has
-    /// proved the mark, the client that the connection belongs to without a proof, the process that
-    /// is expected there, or a new client.
+    /// proved the mark, the client that the connection belongs to without a proof, or a new client.
     pub(super) fn enter(&mut self, oxid: u64, arrival: &Arrival<'_>) -> Result<ClientNumber, Full> {
         let origin = Origin::of(arrival.peer);
-        let is_proved = |number: &ClientNumber| self.known.get(number).is_some_and(|known| known.oxid == oxid);
-        let from_there = || self.of(oxid).find(|(_, known)| known.needs_no_proof(&origin)).map(|(number, _)| number);
-        match arrival.proved.filter(is_proved).or_else(from_there) {
-            Some(number) => Ok(number),
+        let proved = self.of(oxid).find(|(_, known)| arrival.proved == Some(known.mark));
+        let found = proved.or_else(|| self.of(oxid).find(|(_, known)| known.needs_no_proof(&origin)));
+        match found {
+            Some((number, _)) => Ok(number),
             None => self.add(oxid, origin, arrival),
         }
     }
@@ -298,28 +305,25 @@ impl Register {
         self.expected_of(oxid).filter(move |(_, expected)| expected.place.admits(origin, local))
     }
 
-    /// Adds a client, which takes over the number of an expected process if there is one.
+    /// Adds a client.
     fn add(&mut self, oxid: u64, origin: Origin, arrival: &Arrival<'_>) -> Result<ClientNumber, Full> {
         let sources = SourceGroup::of(arrival.peer);
-        let expected = self.meant(oxid, &origin, arrival.local).next().map(|(number, _)| number);
-        let number = match expected {
-            Some(number) => number,
-            None if self.is_full(oxid, &sources) => return Err(Full),
-            None => self.next_number(oxid),
-        };
-        self.expected.remove(&number);
-        let first = Source { origin, local: arrival.local.map(str::to_owned), count: 0 };
+        if self.meant(oxid, &origin, arrival.local).next().is_none() && self.is_full(oxid, &sources) {
+            return Err(Full);
+        }
+        let number = self.next_number(oxid);
+        let mark = MarkNumber(number.get());
+        let first = Source { origin, local: arrival.local.map(str::to_owned) };
         let (further, to_return, owner, group, lost) = Default::default();
         let (count, admitted) = (0, 0);
-        let known = Known { oxid, first, further, sources, owner, group, count, admitted, to_return, lost };
+        let known = Known { oxid, mark, first, further, sources, owner, group, count, admitted, to_return, lost };
         self.known.insert(number, known);
-        self.changes += 1;
         Ok(number)
     }
 
     /// Admits a connection of a client. The client is not lost any more. References for processes
-    /// that are expected at the connection's source belong to the client, too: `merge` moves those
-    /// of another number, unless they are too many.
+    /// that are expected at the connection's source belong to the client: `merge` moves those of
+    /// another number, unless they are too many.
     pub(super) fn admit(
         &mut self,
         number: ClientNumber,
@@ -329,27 +333,40 @@ impl Register {
         let origin = Origin::of(arrival.peer);
         let Some(known) = self.known.get_mut(&number) else { return };
         known.group = arrival.group.cloned();
+        let is_first = known.admitted == 0;
         let (oxid, lost) = (known.oxid, known.lost.take());
         let has_moved = known.open(origin.clone(), arrival.local);
         if let Some(Lost { since, .. }) = lost {
             self.lost.remove(&(since, number));
         }
-        self.changes += u64::from(has_moved || lost.is_some());
-        let meant = self.meant(oxid, &origin, arrival.local).filter(|(_, expected)| expected.full != Some(number));
-        for other in meant.map(|(other, _)| other).collect::<Vec<_>>() {
-            if merge(other, number) {
-                self.remove(other);
-            } else if let Some(expected) = self.expected.get_mut(&other) {
-                expected.full = Some(number);
-            }
-        }
+        self.changes += u64::from(has_moved || is_first);
+        let meant: Vec<_> = self.meant(oxid, &origin, arrival.local).map(|(other, _)| other).collect();
+        meant.into_iter().filter(|other| merge(*other, number)).for_each(|other| self.remove(other));
     }
 
-    /// Ends the state of a lost client. Connections that are not admitted keep its number.
+    /// Gives up the clients and the expected processes that `next` returns, one after the other.
+    /// Returns the results of `end_client` for each.
+    pub(super) fn give_up_each<R>(
+        &mut self,
+        mut next: impl FnMut(&Self) -> Option<ClientNumber>,
+        end_client: impl Fn(ClientNumber) -> R,
+    ) -> Vec<R> {
+        let give_up_next = || {
+            let number = next(self)?;
+            self.give_up(number);
+            Some(end_client(number))
+        };
+        std::iter::from_fn(give_up_next).collect()
+    }
+
+    /// Ends the state of a client or an expected process. Connections that are not admitted keep
+    /// the number, and get another mark.
     pub(super) fn give_up(&mut self, number: ClientNumber) {
         let Some(known) = self.known.get_mut(&number).filter(|known| known.count > 0) else {
             return self.remove(number);
         };
+        self.last += 1;
+        known.mark = MarkNumber(self.last);
         known.owner = None;
         known.to_return.clear();
         if let Some(Lost { since, .. }) = known.lost.take() {

@@ -4,8 +4,9 @@
 use super::register::{
     FURTHER_MAX, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, SAME_HOST_MAX, SAME_OXID_MAX, STRANGERS_PATIENCE,
 };
-use super::{Arrival, Clients, End, FoundClient, Origin, Place, TO_RETURN_MAX};
+use super::{Arrival, Clients, End, FoundClient, MarkNumber, Place, TO_RETURN_MAX};
 use crate::orpc::ClientNumber;
+use crate::protocol::place::Origin;
 use crate::types::error::code;
 use obvia_rpc::security::code_of;
 use obvia_rpc::status::Status;
@@ -53,6 +54,25 @@ fn unmerged(from: ClientNumber, to: ClientNumber) -> bool {
     panic!("{from:?} is {to:?}");
 }
 
+fn mark_of(clients: &Clients, number: ClientNumber) -> Option<MarkNumber> {
+    clients.mark_of(number).ok()
+}
+
+/// Enters an admitted connection of a process that is expected at its place, and checks that it
+/// gets the references of the numbers `expected`.
+fn enter_expected(clients: &Clients, oxid: u64, peer: &Peer, expected: &[ClientNumber]) -> ClientNumber {
+    let merged = RefCell::new(Vec::new());
+    let merge = |from, to| {
+        merged.borrow_mut().push((from, to));
+        true
+    };
+    let number = enter_admitted(clients, oxid, &Arrival { peer, local: None, group: None, proved: None }, &merge);
+    let all: Vec<_> = expected.iter().map(|expected| (*expected, number)).collect();
+    assert_eq!(merged.into_inner(), all);
+    assert!(expected.iter().all(|expected| clients.oxid_of(*expected).is_none()));
+    number
+}
+
 fn enter_at(clients: &Clients, oxid: u64, peer: &Peer, local: Option<&str>) -> ClientNumber {
     enter_admitted(clients, oxid, &Arrival { peer, local, group: None, proved: None }, &unmerged)
 }
@@ -71,6 +91,7 @@ fn enter_admitted(
 
 /// Enters a connection that is not admitted.
 fn enter_silently(clients: &Clients, oxid: u64, peer: &Peer, proved: Option<ClientNumber>) -> ClientNumber {
+    let proved = proved.and_then(|number| mark_of(clients, number));
     clients.enter(|| Ok(oxid), &Arrival { peer, local: Some("near"), group: None, proved }).unwrap().number
 }
 
@@ -81,14 +102,17 @@ fn enter(clients: &Clients, oxid: u64, peer: &Peer) -> ClientNumber {
 
 /// Enters a connection that has proved the mark of a client.
 fn enter_as(clients: &Clients, oxid: u64, peer: &Peer, proved: ClientNumber) -> ClientNumber {
-    enter_admitted(clients, oxid, &Arrival { peer, local: None, group: None, proved: Some(proved) }, &unmerged)
+    enter_by(clients, oxid, peer, mark_of(clients, proved))
 }
 
-/// Ends an admitted connection of a client for which `kept` references and states are kept. The
-/// connection is one of the first origin. Returns the clients that are gone then.
+fn enter_by(clients: &Clients, oxid: u64, peer: &Peer, proved: Option<MarkNumber>) -> ClientNumber {
+    enter_admitted(clients, oxid, &Arrival { peer, local: None, group: None, proved }, &unmerged)
+}
+
+/// Ends an admitted connection of a client for which `kept` references and states are kept. Returns
+/// the clients that are gone then.
 fn leave(clients: &Clients, number: ClientNumber, end: End, kept: usize) -> Vec<ClientNumber> {
-    let origin = clients.register().known[&number].origin().clone();
-    clients.leave(number, Some(&origin), end, |_| kept, |number| number)
+    clients.leave(number, true, end, |_| kept, |number| number)
 }
 
 #[test]
@@ -130,7 +154,7 @@ fn a_lost_client_is_given_up_at_its_deadline() {
 fn connections_that_are_not_admitted_do_not_keep_a_client() {
     let (clients, begun) = (Clients::default(), Instant::now());
     let far = host("far");
-    let leave_silently = |number, kept| clients.leave(number, None, End::InOrder, |_| kept, |number| number);
+    let leave_silently = |number, kept| clients.leave(number, false, End::InOrder, |_| kept, |number| number);
     let number = enter(&clients, 1, &far);
     let early = enter_silently(&clients, 1, &far, None);
     assert_eq!(leave(&clients, number, End::Lost(begun), 1), []);
@@ -157,14 +181,55 @@ fn connections_that_are_not_admitted_do_not_keep_a_client() {
 }
 
 #[test]
-fn references_of_an_expected_process_outlast_a_connection_that_is_not_admitted() {
-    let (clients, far) = (Clients::default(), host("far"));
-    let number = expect(&clients, 1, &place(&far));
+fn connections_that_are_not_admitted_get_another_mark_when_their_client_is_given_up() {
+    let (clients, begun) = (Clients::default(), Instant::now());
+    let far = host("far");
+    let number = enter(&clients, 1, &far);
+    let former = mark_of(&clients, number);
     assert_eq!(enter_silently(&clients, 1, &far, None), number);
-    assert_eq!(clients.leave(number, None, End::InOrder, |_| 1, |number| number), []);
-    assert!(clients.is_lost(number));
-    assert_eq!(enter(&clients, 1, &far), number);
-    assert_eq!(leave(&clients, number, End::InOrder, 1), [number]);
+    assert_eq!(leave(&clients, number, End::Lost(begun), 1), []);
+    assert_eq!(
+        (clients.give_up(begun + PATIENCE, PATIENCE, |number| number), clients.has(number)),
+        (vec![number], true)
+    );
+    // Another principal may own the process now, whose mark the former owner must not know.
+    let mark = mark_of(&clients, number);
+    assert!(mark.is_some() && mark != former);
+    assert_ne!(enter_by(&clients, 1, &host("elsewhere"), former), number);
+    assert_eq!(enter_by(&clients, 1, &host("other"), mark), number);
+    let other = enter(&clients, 2, &far);
+    assert_ne!(mark_of(&clients, other), mark);
+}
+
+#[test]
+fn a_connection_that_is_not_admitted_is_not_the_expected_process() {
+    let (clients, far) = (Clients::default(), host("far"));
+    let expected = expect(&clients, 1, &place(&far));
+    let number = enter_silently(&clients, 1, &far, None);
+    // Neither are the next references those of its client.
+    assert_eq!(
+        (expect(&clients, 1, &place(&far)), number_behind(&clients, 1, &place(&far))),
+        (expected, Some(expected))
+    );
+    let is_connected = clients.pass_on(1, &place(&far), |_, is_connected| Ok(is_connected));
+    assert_eq!((is_connected.unwrap(), number == expected), (false, false));
+    assert_eq!(clients.leave(number, false, End::InOrder, |_| 0, |number| number), [number]);
+    assert_eq!((clients.oxid_of(expected), clients.has(expected)), (Some(1), false));
+    enter_expected(&clients, 1, &far, &[expected]);
+}
+
+#[test]
+fn a_connection_that_is_not_admitted_does_not_delay_the_end_of_a_process_of_this_host() {
+    let clients = Clients::default();
+    for first in [process(7), host("near")] {
+        let number = enter(&clients, 1, &first);
+        assert_eq!(enter_as(&clients, 1, &process(7), number), number);
+        assert_eq!(enter_silently(&clients, 1, &host("near"), Some(number)), number);
+        assert_eq!(leave(&clients, number, End::InOrder, 9), []);
+        assert_eq!(leave(&clients, number, End::InOrder, 9), [number], "{first:?}");
+        assert!(!clients.is_lost(number));
+        assert_eq!(clients.leave(number, false, End::InOrder, |_| 0, |number| number), [number]);
+    }
 }
 
 #[test]
@@ -175,7 +240,7 @@ fn a_connection_that_is_not_admitted_does_not_change_its_client() {
     let waiting = expect(&clients, 1, &place(&after));
     enter_silently(&clients, 1, &far, None);
     assert_eq!(enter_silently(&clients, 1, &after, Some(number)), number);
-    assert_eq!((clients.oxid_of(waiting), clients.local_to(number)), (Some(1), Some("own".to_owned())));
+    assert_eq!((clients.way_of(waiting), clients.way_of(number)), (Some((1, None)), Some((1, Some("own".to_owned())))));
     assert_eq!(clients.whereabouts(number), Some((1, place(&far))));
 }
 
@@ -183,12 +248,13 @@ fn a_connection_that_is_not_admitted_does_not_change_its_client() {
 fn each_origin_of_a_client_has_its_own_address_of_this_process() {
     let clients = Clients::default();
     let number = enter_at(&clients, 1, &host("far"), Some("near"));
-    let arrival = Arrival { peer: &host("other"), local: Some("far"), group: None, proved: Some(number) };
+    let proved = mark_of(&clients, number);
+    let arrival = Arrival { peer: &host("other"), local: Some("far"), group: None, proved };
     assert_eq!(enter_admitted(&clients, 1, &arrival, &unmerged), number);
     // "far" is not this host, although another connection reaches this process there.
     let whereabouts = clients.whereabouts(number).unwrap().1;
     assert!(!whereabouts.is_here());
-    assert_eq!(clients.local_to(number).as_deref(), Some("far"));
+    assert_eq!(clients.way_of(number), Some((1, Some("far".to_owned()))));
 }
 
 #[test]
@@ -313,7 +379,7 @@ fn a_peer_of_another_origin_with_the_oxid_of_a_client_is_another_client() {
             let further = enter(&clients, 1, other);
             assert_ne!(further, number, "{other:?} is {own:?}");
             assert_eq!((enter(&clients, 1, other), clients.oxid_of(further)), (further, Some(1)));
-            assert_ne!(clients.mark_for(further).unwrap(), clients.mark_for(number).unwrap());
+            assert_ne!(mark_of(&clients, further), mark_of(&clients, number));
             assert_eq!(leave(&clients, further, End::InOrder, 9), []);
             assert_eq!(leave(&clients, further, End::InOrder, 9), [further]);
         }
@@ -325,31 +391,34 @@ fn a_peer_of_another_origin_with_the_oxid_of_a_client_is_another_client() {
 fn a_valid_proof_makes_connections_of_several_origins_one_client() {
     let clients = Clients::default();
     let (first, near) = (enter(&clients, 1, &process(7)), host("near"));
-    assert_eq!(clients.claimants(1), [first]);
+    let mark = mark_of(&clients, first);
+    assert_eq!(clients.marks(1), Vec::from_iter(mark));
     assert_eq!(enter_as(&clients, 1, &near, first), first);
     // The next connection of that host has to prove it again.
     assert_ne!(enter(&clients, 1, &near), first);
     // A mark is valid for one OXID, and as long as its client is there.
     assert_ne!(enter_as(&clients, 2, &near, first), first);
     assert_eq!([leave(&clients, first, End::InOrder, 0), leave(&clients, first, End::InOrder, 0)].concat(), [first]);
-    assert_ne!(enter_as(&clients, 1, &host("far"), first), first);
+    assert_ne!(enter_by(&clients, 1, &host("far"), mark), first);
 }
 
 #[test]
 fn marks_and_their_keys_follow_from_a_random_secret_and_not_from_each_other() {
-    let number = ClientNumber::new(1);
+    let number = MarkNumber(1);
     let drawn = || {
         let clients = Clients::default();
-        let [mark, again] = [(); 2].map(|()| u128::from(clients.mark_for(number).unwrap()));
+        let [mark, again] = [(); 2].map(|()| u128::from(clients.mark(number).unwrap()));
         assert_eq!(mark, again);
-        [mark, clients.mark_key_for(number).unwrap(), clients.mark_key_for(ClientNumber::new(2)).unwrap()]
+        // A reader of the network knows the second one.
+        let clear = u128::from(clients.clear_mark(number).unwrap());
+        [mark, clear, clients.mark_key(number).unwrap(), clients.mark_key(MarkNumber(2)).unwrap()]
     };
     let values = [drawn(), drawn()].concat();
     assert_eq!(values.iter().collect::<std::collections::HashSet<_>>().len(), values.len());
     // The secret comes from the source of random numbers, and not from a hash table's.
     let clients = Clients { secret: [7; 16].into(), ..Clients::default() };
     let key = code_of(&[7; 16], &[b"key", &[1, 0, 0, 0, 0, 0, 0, 0]]);
-    assert_eq!(clients.mark_key_for(number).unwrap(), key);
+    assert_eq!(clients.mark_key(number).unwrap(), key);
 }
 
 #[test]
@@ -404,8 +473,8 @@ fn expected_processes_enter_from_their_place() {
         // A client that enters from elsewhere, or with another OXID, is another one.
         let other = enter(&clients, 1, &stranger);
         assert!(other != number && enter(&clients, 2, &own) != number && !clients.has(number));
-        assert_eq!(enter(&clients, 1, &own), number);
-        assert_eq!((expect(&clients, 1, &place(&own)), expect(&clients, 1, &place(&stranger))), (number, other));
+        let entered = enter_expected(&clients, 1, &own, &[number]);
+        assert_eq!((expect(&clients, 1, &place(&own)), expect(&clients, 1, &place(&stranger))), (entered, other));
     }
 }
 
@@ -462,7 +531,7 @@ fn a_client_gets_the_references_that_wait_at_the_address_where_it_proves_its_mar
         merged.borrow_mut().push((from, to));
         true
     };
-    let arrival = Arrival { peer: &after, local: None, group: None, proved: Some(number) };
+    let arrival = Arrival { peer: &after, local: None, group: None, proved: mark_of(&clients, number) };
     assert_eq!(enter_admitted(&clients, 1, &arrival, &merge), number);
     assert_eq!(merged.into_inner(), [(waiting, number)]);
     assert_eq!((clients.oxid_of(waiting), clients.oxid_of(other)), (None, Some(1)));
@@ -470,16 +539,17 @@ fn a_client_gets_the_references_that_wait_at_the_address_where_it_proves_its_mar
     assert_eq!(expect(&clients, 1, &place(&after)), number);
     let (oxid, whereabouts) = clients.whereabouts(number).unwrap();
     assert_eq!((oxid, whereabouts), (1, reached_by(place(&before), &["after"])));
-    // The proved addresses are limited, and the first one stays, and those that have connections.
+    // The proved addresses are limited, and the first one stays.
     for index in 0..FURTHER_MAX {
         enter_as(&clients, 1, &host(&format!("{index}")), number);
     }
     let is_behind = |peer| number_behind(&clients, 1, &place(peer)) == Some(number);
     let last = host(&format!("{}", FURTHER_MAX - 1));
-    assert!(is_behind(&before) && is_behind(&after) && !is_behind(&last));
-    clients.leave(number, Some(&Origin::of(&after)), End::InOrder, |_| 0, |_| panic!("other connections are left"));
-    enter_as(&clients, 1, &last, number);
-    assert!(is_behind(&before) && !is_behind(&after) && is_behind(&last));
+    assert!(is_behind(&before) && !is_behind(&after) && [host("0"), last].iter().all(is_behind));
+    for _ in 0..FURTHER_MAX + 1 {
+        assert_eq!(leave(&clients, number, End::InOrder, 0), []);
+    }
+    assert_eq!(leave(&clients, number, End::InOrder, 0), [number]);
 }
 
 #[test]
@@ -488,10 +558,10 @@ fn references_that_are_too_many_for_a_client_stay_those_of_the_expected_process(
     let places = [place(&host("far")), reached_by(place(&host("farther")), &["far"])];
     let [first, second] = places.map(|place| expect(&clients, 1, &place));
     let arrival = Arrival { peer: &host("far"), local: None, group: None, proved: None };
-    assert_eq!(enter_admitted(&clients, 1, &arrival, &|_, _| false), first);
-    assert_eq!(clients.oxid_of(second), Some(1));
-    // The next connections do not count them again.
-    assert_eq!(enter_admitted(&clients, 1, &arrival, &unmerged), first);
+    let number = enter_admitted(&clients, 1, &arrival, &|from, _| from == first);
+    assert_eq!([first, second].map(|expected| clients.oxid_of(expected)), [None, Some(1)]);
+    // A later connection moves them, once the client has released others.
+    assert_eq!(enter_expected(&clients, 1, &host("far"), &[second]), number);
 }
 
 #[test]
@@ -503,8 +573,8 @@ fn the_client_behind_a_link_is_searched_once() {
     assert_eq!(clients.expect(1, &found, unsearched), number);
     assert_eq!(clients.number_behind(1, &found, unsearched), Some(number));
     // Each change that may give another result leads to a new search.
-    let entered = enter(&clients, 1, &host("far"));
-    assert_eq!((entered, clients.expect(1, &found, || far.clone())), (number, number));
+    let number = enter_expected(&clients, 1, &host("far"), &[number]);
+    assert_eq!(clients.expect(1, &found, || far.clone()), number);
     enter(&clients, 1, &host("far"));
     assert_eq!(clients.expect(1, &found, unsearched), number);
     for _ in 0..2 {
@@ -518,15 +588,8 @@ fn a_process_that_is_expected_at_several_places_gets_all_references() {
     let clients = Clients::default();
     let places = [place(&host("far")), reached_by(place(&host("farther")), &["far"]), place(&host("near"))];
     let [first, second, other] = places.map(|place| expect(&clients, 1, &place));
-    let merged = RefCell::new(Vec::new());
-    let merge = |from, to| {
-        merged.borrow_mut().push((from, to));
-        true
-    };
-    let arrival = Arrival { peer: &host("far"), local: None, group: None, proved: None };
-    assert_eq!(enter_admitted(&clients, 1, &arrival, &merge), first);
-    assert_eq!(merged.into_inner(), [(second, first)]);
-    assert_eq!((clients.oxid_of(second), clients.oxid_of(other)), (None, Some(1)));
+    enter_expected(&clients, 1, &host("far"), &[first, second]);
+    assert_eq!(clients.oxid_of(other), Some(1));
 }
 
 #[test]
@@ -566,8 +629,8 @@ fn references_expire_a_patience_after_the_last_was_given_and_under_the_lock() {
     assert_eq!(expect(&clients, 2, &place(&host("far"))), second);
     assert_eq!((clients.oxid_of(first), clients.oxid_of(second)), (None, Some(2)));
     clients.register().expected.get_mut(&second).unwrap().used = begun;
-    assert_eq!(enter(&clients, 2, &host("far")), second);
-    let none: Vec<ClientNumber> = clients.expire_expected(&[second], begun + PATIENCE, PATIENCE, end);
+    let entered = enter_expected(&clients, 2, &host("far"), &[second]);
+    let none: Vec<ClientNumber> = clients.expire_expected(&[entered], begun + PATIENCE, PATIENCE, end);
     assert_eq!(none, []);
 }
 

@@ -30,8 +30,12 @@ const CALL_NOTE: u32 = 3;
 /// rest causes an event, at which as many are consumed.
 const CONSUMED_MAX: usize = 64;
 /// The maximum number of notes that have arrived and that no message has asked for. A peer passes
-/// areas and regions right before the message that names them.
+/// areas and regions right before the message that names them. With more of them, for example
+/// because calls have failed between the two, a connection does not park.
 const WAITING_MAX: usize = 4;
+/// The number of calls of a parked connection that may have come before their messages are counted.
+const EARLY_CALLS_MAX: u64 = 64;
+const _: () = assert!(EARLY_CALLS_MAX >= layout::SLOT_COUNT as u64);
 
 /// The socket of a connection: its pulse, and the transport of the files of areas and regions.
 #[derive(Debug)]
@@ -47,6 +51,31 @@ pub(super) struct Socket {
     // Notes that arrived before they were asked for. An area and a region may be under way at a
     // time, and be asked for in the other order.
     waiting: Mutex<Vec<Note>>,
+    calls: Mutex<Calls>,
+}
+
+/// The calls by which a peer has asked a parked connection to look for a message.
+#[derive(Debug, Default)]
+struct Calls {
+    count: u64,
+    /// The number of messages, and the number of the next message when they were counted last.
+    messages: u64,
+    next: u32,
+}
+
+impl Calls {
+    /// Counts calls that were consumed before the message `next`.
+    ///
+    /// # Errors
+    ///
+    /// [`Violation::FalseCalls`] for more calls than there were messages. Each looks like a message
+    /// to the threads that wait for all parked connections.
+    fn count(&mut self, calls: u64, next: u32) -> Result<(), Error> {
+        self.count += calls;
+        self.messages += u64::from(next.wrapping_sub(self.next));
+        self.next = next;
+        if self.count > self.messages + EARLY_CALLS_MAX { Err(Violation::FalseCalls.into()) } else { Ok(()) }
+    }
 }
 
 /// A side of a connection.
@@ -100,7 +129,7 @@ struct Note {
 impl Socket {
     pub(super) fn new(socket: Arc<OwnedFd>, sleep: Sleep, side: Side) -> Result<Self, Error> {
         let (peer, number) = (local_process(&socket)?, pulse::Number::draw());
-        Ok(Self { socket, number, peer, sleep, side, waiting: Mutex::default() })
+        Ok(Self { socket, number, peer, sleep, side, waiting: Mutex::default(), calls: Mutex::default() })
     }
 
     fn is_passed_files(&self) -> bool {
@@ -195,24 +224,28 @@ impl Socket {
         Ok(Some(Note { number: word(0), kind, length, file: file.ok_or(Violation::NoSegment)? }))
     }
 
-    /// Consumes the calls on the socket, so that it is not readable, and keeps the files. Returns
-    /// false while this process receives no more files from processes of the peer's user, of which
-    /// others may have passed too many.
-    fn consume_calls(&self) -> Result<bool, Error> {
+    /// Consumes the calls on the socket, so that it is not readable, keeps the files, and counts
+    /// the calls in `count`. Returns false while too many files have not been asked for, or while
+    /// this process receives no more files from processes of the peer's user, of which others may
+    /// have passed too many.
+    fn consume_calls(&self, count: &mut u64) -> Result<bool, Error> {
         let mut waiting = lock(&self.waiting);
         for _ in 0..CONSUMED_MAX {
             if !self.is_passed_files() {
                 match rustix::net::recv(&*self.socket, &mut [0; 64], RecvFlags::DONTWAIT) {
                     Ok((0, _)) => return Err(Error::PeerGone { pid: peer_pid(&self.socket) }),
-                    Ok(_) => continue,
+                    Ok(_) => *count += 1,
                     Err(Errno::AGAIN) => return Ok(true),
                     Err(errno) => return Err(Error::system("receiving a call")(errno)),
                 }
+                continue;
+            }
+            if waiting.len() == WAITING_MAX {
+                return Ok(false);
             }
             match self.receive_note(Deadline::Within(Duration::ZERO)) {
-                Ok(Some(note)) if waiting.len() < WAITING_MAX => waiting.push(note),
-                Ok(Some(note)) => return Err(Violation::UnknownArea(note.number).into()),
-                Ok(None) => {}
+                Ok(Some(note)) => waiting.push(note),
+                Ok(None) => *count += 1,
                 Err(Error::TimedOut) => return Ok(true),
                 Err(Error::Violation(Violation::TooManyFiles)) => return Ok(false),
                 Err(error) => return Err(error),
@@ -296,7 +329,9 @@ impl Carrier for Socket {
             Sleep::OnWord => Futexes::of_system().wake_own(wire.peer.word(layout::BELL), &wire.state),
             Sleep::OnSocket { waker, .. } => drop(rustix::io::write(waker, &1_u64.to_ne_bytes())),
         }
-        parking::ring(self.number);
+        if self.side == Side::Acceptor {
+            parking::ring(self.number);
+        }
     }
 
     fn make_area(&self, _: &Wire, number: u32, length: usize) -> Result<Mapping, Error> {
@@ -372,11 +407,14 @@ impl Parking for Socket {
         let _ = parking::begin();
     }
 
-    fn prepare(&self, wire: &Wire) -> Result<bool, Error> {
+    fn prepare(&self, wire: &Wire, next: u32) -> Result<bool, Error> {
         if parking::prepare(&self.socket, self.number).is_err() {
             return Ok(false);
         }
-        let is_consumed = self.consume_calls()?;
+        let mut count = 0;
+        let consumed = self.consume_calls(&mut count);
+        lock(&self.calls).count(count, next)?;
+        let is_consumed = consumed?;
         if is_consumed {
             begin_sleep(wire.own.word(layout::SLEEP), PARKED);
         }
@@ -384,6 +422,6 @@ impl Parking for Socket {
     }
 
     fn park(&self, wire: &Wire, window: Window, resume: Resume) {
-        parking::park(&self.socket, self.number, wire, Parked { window, resume });
+        parking::park(&self.socket, self.number, wire, Parked::new(window, resume));
     }
 }

@@ -6,10 +6,15 @@
 //! [`crate::doorbell`]. Threads of this process resume a connection by [`ring`].
 //!
 //! The thread that gets an event looks for a message. If there is none, the connection stays
-//! parked. Otherwise the thread starts another one in its place, since calls may wait for calls of
-//! other connections. Then it resumes the connection, and ends when the connection ends or parks
-//! again. So no thread serves two connections, and none is started by a thread that has served one:
-//! thread-local variables, and what threads inherit from each other, are new for each.
+//! parked. Otherwise the thread resumes the connection, and ends when the connection ends or parks
+//! again. A thread that goes on waiting starts another one in its place, since calls may wait for
+//! calls of other connections. So no thread serves two connections, and none is started by a thread
+//! that has served one: thread-local variables, and what threads inherit from each other, are new
+//! for each.
+//!
+//! Where the system starts no thread, connections wait for theirs, and the last thread goes on
+//! waiting for all. A connection that has waited too long is hung up, so that its client need not
+//! wait for ever.
 
 use super::pulse::Number;
 use super::sanitizer;
@@ -23,20 +28,29 @@ use rustix::io::Errno;
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr;
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// The number of threads that wait for events while no connection is resumed. With two, the next
-/// connection need not wait until a thread has started.
-const WAITING: usize = 2;
 /// The pause before the next attempt where the system starts no thread.
 const BREATHER: Duration = Duration::from_millis(50);
+/// The time for which a connection waits for a thread before it is hung up.
+const THREADLESS_MAX: Duration = Duration::from_secs(10);
 /// The number by which epoll reports that connections were rung.
 const RUNG: u64 = u64::MAX;
 
 /// A connection without a thread, and the function that goes on with it.
 pub(super) struct Parked {
-    pub(super) window: Window,
-    pub(super) resume: Resume,
+    window: Window,
+    resume: Resume,
+    /// The reason for which the connection has to end, if any.
+    outcome: Result<(), Box<Error>>,
+    /// The time since which the connection waits for a thread.
+    threadless: Option<Instant>,
+}
+
+impl Parked {
+    pub(super) fn new(window: Window, resume: Resume) -> Self {
+        Self { window, resume, outcome: Ok(()), threadless: None }
+    }
 }
 
 /// The files of the threads that wait.
@@ -53,7 +67,10 @@ struct Places {
     parked: BTreeMap<Number, Parked>,
     /// The connections to be resumed whose socket has no event, in their order.
     rung: VecDeque<Parked>,
-    /// The number of threads that wait for events. At least one, once there is a parked connection.
+    /// The number of threads that wait for events, at most two: the next connection need not wait
+    /// until a thread has started.
+    // Invariant: at least one, once there is a parked connection. A thread that has not started yet
+    // counts as the second one only.
     waiting: usize,
 }
 
@@ -68,7 +85,11 @@ pub(super) fn begin() -> Result<(), Error> {
         Some(lot) => lot,
         None => *places.lot.insert(Box::leak(Box::new(Lot::new()?))),
     };
-    if places.waiting == 0 { lot.start(&mut places) } else { Ok(()) }
+    if places.waiting == 0 {
+        lot.start()?;
+        places.waiting = 1;
+    }
+    Ok(())
 }
 
 /// Ensures that the connection with this socket can be parked, after [`begin`].
@@ -130,43 +151,82 @@ impl Lot {
 
     fn enqueue(&self, places: &mut Places, parked: Parked) {
         places.rung.push_back(parked);
+        self.wake();
+    }
+
+    /// Wakes a waiting thread.
+    fn wake(&self) {
         // The write fails only at a count that no number of connections reaches.
         let _ = rustix::io::write(&self.rung, &1_u64.to_ne_bytes());
     }
 
     /// Starts a thread that waits for events.
-    fn start(&'static self, places: &mut Places) -> Result<(), Error> {
+    fn start(&'static self) -> Result<(), Error> {
         let thread = std::thread::Builder::new().name("obvia-pool".to_owned());
         let work = move || {
-            let Parked { window, resume } = self.next();
-            resume(window);
+            let Parked { window, resume, outcome, .. } = self.next();
+            resume(window, outcome);
         };
-        thread.spawn(work).map_err(|_| Error::system("starting a thread")(Errno::AGAIN))?;
-        places.waiting += 1;
-        Ok(())
+        thread.spawn(work).map(drop).map_err(|_| Error::system("starting a thread")(Errno::AGAIN))
+    }
+
+    /// Starts a second waiting thread, if this one waits alone. The start takes longer than a call,
+    /// and other connections need the lock meanwhile.
+    fn start_second(&'static self) {
+        let mut places = lock(&PLACES);
+        if places.waiting != 1 {
+            return;
+        }
+        // The thread may resume a connection before this one goes on.
+        places.waiting = 2;
+        drop(places);
+        if self.start().is_err() {
+            lock(&PLACES).waiting -= 1;
+        }
     }
 
     /// Waits for a connection that is to be resumed, and counts this thread as one that no longer
     /// waits.
     fn next(&'static self) -> Parked {
         loop {
-            let Some(parked) = self.event().and_then(|number| self.take(number)) else { continue };
+            self.start_second();
+            let Some(mut parked) = self.event().and_then(|number| self.take(number)) else { continue };
             // The call may have come without a message, as those of a hostile peer do.
-            if parked.window.prepare_to_park() {
-                parked.window.park_boxed(parked.resume);
-                continue;
+            match parked.window.prepare_to_park() {
+                Ok(true) => {
+                    parked.window.park(parked.resume);
+                    continue;
+                }
+                Ok(false) => {}
+                Err(why) => parked.outcome = Err(why),
             }
-            let mut places = lock(&PLACES);
-            while places.waiting <= WAITING && self.start(&mut places).is_ok() {}
-            if places.waiting > 1 {
-                places.waiting -= 1;
+            if self.leave() {
                 return parked;
             }
-            // The last waiting thread goes on waiting, and the connection's turn comes again.
-            self.enqueue(&mut places, parked);
-            drop(places);
+            let since = *parked.threadless.get_or_insert_with(Instant::now);
+            if since.elapsed() >= THREADLESS_MAX {
+                parked.window.hang_up();
+            }
+            // The connection's turn comes again.
+            self.enqueue(&mut lock(&PLACES), parked);
             std::thread::sleep(BREATHER);
         }
+    }
+
+    /// Counts this thread as one that no longer waits, and has another one started in its place.
+    /// Returns false if this is the last one and the system starts no other.
+    fn leave(&'static self) -> bool {
+        self.start_second();
+        let mut places = lock(&PLACES);
+        let is_last = places.waiting == 1;
+        if !is_last {
+            places.waiting -= 1;
+            drop(places);
+            // The thread that goes on waiting starts the other one, while this one performs the
+            // call.
+            self.wake();
+        }
+        !is_last
     }
 
     /// Waits for the next event. `None` if the wait was interrupted.

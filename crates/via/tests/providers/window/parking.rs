@@ -6,7 +6,8 @@ use obvia_via::window::{Options, Window};
 use obvia_via::{Error, Waiting};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::cell::Cell;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Barrier};
 
 /// Returns the client's end and the server's end of a connection.
 fn connection(folder: &ground::Folder, waiting: Waiting) -> (Window, Window) {
@@ -23,24 +24,39 @@ fn connection(folder: &ground::Folder, waiting: Waiting) -> (Window, Window) {
 }
 
 /// A connection that is parked, until it is resumed.
-struct Parked(Receiver<Window>);
+struct Parked(Receiver<(Window, Result<(), Box<Error>>)>);
 
 impl Parked {
     /// Parks a connection without messages.
     fn new(window: Window) -> Self {
-        assert!(window.is_parkable() && window.prepare_to_park());
+        assert!(window.is_parkable());
         let (tell, resumed) = channel();
-        window.park(move |window| tell.send(window).unwrap());
+        let resume = |window, tell: Sender<_>, outcome| tell.send((window, outcome)).unwrap();
+        assert!(window.try_park(tell, resume).is_ok());
         Self(resumed)
     }
 
     fn resumed(self) -> Window {
-        self.0.recv_timeout(ground::LATEST).unwrap()
+        let (window, outcome) = self.0.recv_timeout(ground::LATEST).unwrap();
+        outcome.unwrap();
+        window
+    }
+
+    /// Returns the reason for which the connection has to end.
+    fn ended(self) -> Error {
+        *self.0.recv_timeout(ground::LATEST).unwrap().1.unwrap_err()
     }
 
     fn is_parked(&self) -> bool {
         self.0.recv_timeout(BRIEF.remaining()).is_err()
     }
+}
+
+/// Returns a connection that cannot be parked for now.
+fn unparked(window: Window) -> Window {
+    let unparked = window.try_park((), |_, (), _| unreachable!("it is not parked")).unwrap_err();
+    unparked.outcome.unwrap();
+    unparked.window
 }
 
 #[test]
@@ -63,8 +79,7 @@ fn messages_rings_and_the_end_of_the_peer_resume_parked_connections() {
     assert!(matches!(server.rx.receive(TIMEOUT), Err(Error::Cancelled)));
     let parked = Parked::new(server);
     drop(client);
-    server = parked.resumed();
-    assert!(matches!(server.rx.receive(TIMEOUT), Err(Error::PeerGone { .. })));
+    assert!(matches!(parked.ended(), Error::PeerGone { .. }));
 }
 
 #[test]
@@ -73,19 +88,13 @@ fn connections_with_a_message_or_a_ring_or_that_poll_do_not_park() {
     let folder = ground::Folder::new("via-parking");
     let (mut client, mut server) = connection(&folder, Waiting::Block);
     send(&mut client, REQUEST, 4, 9);
-    assert!(!server.prepare_to_park());
+    server = unparked(server);
     server.rx.receive(TIMEOUT).unwrap();
     server.alarm().ring();
-    assert!(!server.prepare_to_park());
+    server = unparked(server);
     assert!(matches!(server.rx.receive(TIMEOUT), Err(Error::Cancelled)));
-    // A ring right before the connection parks resumes it.
-    assert!(server.prepare_to_park());
-    server.alarm().ring();
-    let (tell, resumed) = channel();
-    server.park(move |window| tell.send(window).unwrap());
-    assert!(matches!(Parked(resumed).resumed().rx.receive(TIMEOUT), Err(Error::Cancelled)));
-    assert!(!client.is_parkable() && !client.prepare_to_park(), "it connected");
-    drop(client);
+    assert!(!client.is_parkable(), "it connected");
+    drop((unparked(client), server));
     let (_client, server) = connection(&folder, Waiting::Poll);
     assert!(!server.is_parkable());
 }
@@ -104,14 +113,14 @@ fn each_resumption_has_a_thread_of_its_own() {
     let (mut client, mut server) = connection(&folder, Waiting::Adaptive);
     for _ in 0..20 {
         let (tell, resumed) = channel();
-        assert!(server.prepare_to_park());
-        server.park(move |window| {
+        let resume = |window, tell: Sender<_>, _| {
             tell.send((window, IS_USED.replace(true), processors())).unwrap();
             // As a method may do it. Threads that this one starts have the processor, too.
             let mut one = CpuSet::new();
             one.set((0..CpuSet::MAX_CPU).find(|cpu| processors().is_set(*cpu)).unwrap());
             sched_setaffinity(None, &one).unwrap();
-        });
+        };
+        assert!(server.try_park(tell, resume).is_ok());
         send(&mut client, REQUEST, 4, 9);
         let (window, is_used, found) = resumed.recv_timeout(ground::LATEST).unwrap();
         assert!(!is_used, "a variable of another resumption");
@@ -130,16 +139,15 @@ fn resumed_connections_may_wait_for_each_other() {
     let folder = ground::Folder::new("via-parking");
     let mut clients = Vec::new();
     let (tell, resumed) = channel();
-    let all = std::sync::Arc::new(std::sync::Barrier::new(COUNT));
+    let all = Arc::new(Barrier::new(COUNT));
     for _ in 0..COUNT {
         let (client, server) = connection(&folder, Waiting::Adaptive);
-        assert!(server.prepare_to_park());
-        let (tell, all) = (tell.clone(), std::sync::Arc::clone(&all));
-        server.park(move |mut window| {
+        let resume = |mut window: Window, (tell, all): (Sender<_>, Arc<Barrier>), _| {
             window.rx.receive(TIMEOUT).unwrap();
             all.wait();
             tell.send(window).unwrap();
-        });
+        };
+        assert!(server.try_park((tell.clone(), Arc::clone(&all)), resume).is_ok());
         clients.push(client);
     }
     clients.iter_mut().for_each(|client| send(client, REQUEST, 4, 9));

@@ -126,6 +126,26 @@ fn a_false_proof_changes_nothing() {
     }
 }
 
+/// A client at 127.0.0.1 that reaches this process at 127.0.0.2 seems to be one of another host.
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn the_mark_of_confidential_links_goes_over_no_other_network() {
+    let near = Arc::new(Link::to_itself());
+    let mut far = over("ncacn_ip_tcp:127.0.0.2");
+    far.join(&[Arc::clone(&near)]).unwrap();
+    assert!(far.leads_where(&near));
+    let mut further = far.connect(&far.options, limit()).unwrap();
+    let (in_clear, key) = own_calls::mark(&mut further, limit()).unwrap();
+    assert!(key.is_none() && near.mark().unwrap().is_some_and(|mark| mark != in_clear));
+    // A server that replays it is not the process that was reached by memory.
+    let stranger = over("ncacn_ip_tcp:127.0.0.2");
+    lock(&stranger.mark).known = Some(in_clear);
+    let mut near = Link::to_itself();
+    let stranger = Arc::new(stranger);
+    near.join(&[Arc::clone(&stranger)]).unwrap();
+    assert!(!near.leads_where(&stranger));
+}
+
 /// Returns the key of the mark of a link's process.
 fn key_of(link: &Link) -> u128 {
     link.mark().unwrap();
