@@ -13,6 +13,7 @@ pub use crate::rt::give_text;
 pub use crate::server::{Loop, Served, set_loop};
 pub use crate::services::dcom::classes::Activated;
 pub use crate::services::dcom::registering::{register_class_by, register_class_to_networks};
+pub use crate::types::agile::IID_AGILE_OBJECT;
 pub use crate::types::memory::{allocate, release};
 pub use crate::types::registry::{Description, InterfaceInfo, VtablePointer, declare_copy};
 pub use crate::types::registry::{StubFn, Stubs};

@@ -5,7 +5,7 @@ use crate::types::registry::is_proxy;
 use windows_core::{GUID, IInspectable, IUnknown, Interface, interface};
 
 /// IAgileObject, the interface of objects that any thread may use.
-pub(crate) const IID_AGILE_OBJECT: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee64_ca8f_5b90);
+pub const IID_AGILE_OBJECT: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee64_ca8f_5b90);
 
 /// The interface of objects in Rust whose type the compiler has checked: vtables of an IDL file's
 /// interfaces exist only for types that are `Send`, `Sync` and `'static`. The interface has no
