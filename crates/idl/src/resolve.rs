@@ -22,7 +22,7 @@ mod unions;
 mod values;
 
 use crate::model::{
-    Base, Const, DeclarationCounts, EnumId, Field, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value,
+    Base, Const, DeclarationCounts, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value,
 };
 use crate::syntax::ast::{Attribute, Expr, Ident, Item, TypeKind, TypeSpec};
 use crate::text::diagnostic::{DIAGNOSTICS_MAX, Diagnostic, most_like};
@@ -228,30 +228,23 @@ impl<'a> Resolver<'a> {
         };
         let (Type::Struct(first), Type::Struct(second)) = (known, &ty) else { return ty };
         let first_one = &self.model.structs[first.0];
-        let is_same = |(one, other): (&Field, &Field)| one.name == other.name && one.ty == other.ty;
         let is_last = first != second && second.0 + 1 == self.model.structs.len();
         let repeats = first_one.fields.len() == last.fields.len()
             && first_one.conformant == last.conformant
-            && first_one.fields.iter().zip(&last.fields).all(is_same);
-        if !is_last || !repeats && !self.is_other_view(known, &ty, first_one.span, last.span) {
+            && first_one.fields.iter().zip(&last.fields).all(|(one, other)| one.means_same(other));
+        if !is_last || !repeats {
             return ty;
         }
-        let (known, first_span, span) = (known.clone(), first_one.span, last.span);
-        if !repeats {
-            self.report(other_view(name, span, first_span));
-        }
+        let known = known.clone();
         self.model.structs.pop();
+        // The next structure gets the index of this one.
         self.defined.remove(&ty);
+        self.here_only.remove(&ty);
+        self.unsupported.remove(&ty);
         // The tag of the repetition stands for the first one.
         let tags = self.types.values_mut().filter(|tag| matches!(&tag.what, Named::Type(other) if *other == ty));
         tags.for_each(|tag| tag.what = Named::Type(known.clone()));
         known
-    }
-
-    /// Whether two types of one name that two files declare have the same layout, so that the
-    /// second one may stand for another view of the first.
-    fn is_other_view(&self, first: &Type, second: &Type, one: Span, other: Span) -> bool {
-        one.file != other.file && self.model.layout(first) == self.model.layout(second)
     }
 
     fn declare_type(&mut self, name: &Ident, what: Named) {
@@ -429,12 +422,6 @@ fn declared_twice(name: &Ident, first: Option<Span>) -> Diagnostic {
         Some(first) => error.related(first, "first declared here").help("give one of them another name"),
         None => error.help("give one of them another name"),
     }
-}
-
-/// Returns the warning for a type of an earlier file that is declared again in other words.
-fn other_view(name: &str, span: Span, first: Span) -> Diagnostic {
-    let warning = Diagnostic::warning("declared-again", span, format!("`{name}` is declared again, as another type"));
-    warning.related(first, "this declaration counts").help("it has the same size; declare the type in one file")
 }
 
 /// Returns the key of an interface in the set of defined types.

@@ -441,7 +441,7 @@ fn parameters_of_other_types_than_automations_are_refused_by_back_ends() {
 }
 
 #[test]
-fn types_of_other_files_may_be_declared_again_with_the_same_size() {
+fn handles_of_other_files_may_be_declared_again_in_another_form() {
     let folder = ground::Folder::new("idl-declared-again");
     let first = "typedef void *H;\ntypedef struct _P { long a, b; } P;";
     std::fs::write(folder.join("a.idl"), first).expect("the folder can be written to");
@@ -450,12 +450,36 @@ fn types_of_other_files_may_be_declared_again_with_the_same_size() {
             .expect("the folder can be written to");
         Compiler::new().check(&folder.join("b.idl"))
     };
-    let found = check("typedef hyper H;\ntypedef struct _Q { long x; float y; } P;\nstruct R { struct _Q q; H h; };")
+    let found = check("typedef hyper H;\ntypedef struct _Q { long a; long b; } P;\nstruct R { struct _Q q; H h; };")
         .unwrap_or_else(|failure| panic!("{failure}"));
     let codes: Vec<&str> = found.warnings.iter().map(|one| one.code).collect();
-    assert_eq!((codes, found.model.structs.len(), found.model.typedefs.len()), (vec!["declared-again"; 2], 2, 2));
-    for other in ["typedef short H;", "typedef struct _Q { long x; } P;"] {
-        assert_eq!(check(other).expect_err(other).diagnostics[0].code, "duplicate-name");
+    assert_eq!((codes, found.model.structs.len(), found.model.typedefs.len()), (vec!["declared-again"], 2, 2));
+    for other in [
+        "typedef short H;",
+        "typedef double H;",
+        "typedef struct _Q { long x; } P;",
+        "typedef struct _Q { long a; float b; } P;",
+        "typedef struct _Q { long a; [range(0, 9)] long b; } P;",
+    ] {
+        let failure = check(other).expect_err(other);
+        assert_eq!(failure.diagnostics[0].code, "duplicate-name");
+        let shown = failure.to_string();
+        assert!(shown.contains("a.idl:") && shown.contains("b.idl:2:"), "{shown}");
+    }
+}
+
+#[test]
+fn a_structure_declared_twice_leaves_nothing_to_the_next_one() {
+    let folder = ground::Folder::new("idl-declared-twice");
+    let first = "typedef struct _S { void *p; } S;\ntypedef struct _V { BSTR p; } V;";
+    std::fs::write(folder.join("a.idl"), format!("import \"oaidl.idl\";\n{first}")).expect("writable");
+    for repeated in first.lines().map(|line| line.replace("struct _", "struct _Other")) {
+        let text =
+            format!("import \"a.idl\";\n{repeated}\n{}", with("struct T { long x; };", "HRESULT M([in] struct T *t);"));
+        std::fs::write(folder.join("b.idl"), text).expect("writable");
+        let found = Compiler::new().check(&folder.join("b.idl")).unwrap_or_else(|failure| panic!("{failure}"));
+        assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+        emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
     }
 }
 
