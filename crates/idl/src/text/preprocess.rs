@@ -2,7 +2,7 @@
 //!
 //! Supported are `#define` with and without parameters, `#undef`, `#if` with `defined`, integers
 //! and C's operators, `#ifdef`, `#ifndef`, `#elif`, `#else` and `#endif`. `#include` and `#import`
-//! insert a file's text. A file with `#pragma once` is inserted once. Other pragmas and `#line` are
+//! insert a file's text. `#error` and `#warning` report what the file says. A file with `#pragma once` is inserted once. Other pragmas and `#line` are
 //! skipped.
 
 use crate::text::condition::evaluate;
@@ -183,10 +183,18 @@ impl<'a> Preprocessor<'a> {
                 return Some(FileDirective::Once);
             }
             "pragma" | "line" => {}
+            "error" | "warning" => {
+                let said = text.split_once(what.as_str()).map_or("", |(_, said)| said.trim());
+                let text = format!("the file says: {said}");
+                files.diagnostics.push(match what.as_str() {
+                    "error" => Diagnostic::error("said-by-file", token.span, text),
+                    _ => Diagnostic::warning("said-by-file", token.span, text),
+                });
+            }
             other => {
                 let error = Diagnostic::error("unknown-directive", name.span, format!("#{other} is not supported"));
                 files.diagnostics.push(error.help(
-                    "IDL files may use #define, #undef, #if, #ifdef, #ifndef, #elif, #else, #endif and #include",
+                    "IDL files may use #define, #undef, #if, #ifdef, #ifndef, #elif, #else, #endif, #error and #include",
                 ));
             }
         }
