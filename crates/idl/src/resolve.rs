@@ -156,6 +156,7 @@ impl<'a> Resolver<'a> {
         self.imported = imported;
         self.pointer_default = PointerClass::Unique;
         self.note_interfaces(items);
+        self.note_own(items);
         for item in items {
             self.item(item);
         }
@@ -190,6 +191,9 @@ impl<'a> Resolver<'a> {
     }
 
     fn item(&mut self, item: &Item) {
+        if self.is_early(item) {
+            return;
+        }
         match item {
             // Imported files have been read already. Quoted C text (`cpp_quote`) has no meaning for
             // the model. `importlib` has one only within libraries.

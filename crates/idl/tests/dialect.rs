@@ -355,6 +355,81 @@ fn base_types_are_declared_when_a_file_uses_them() {
 }
 
 #[test]
+fn types_of_a_file_take_precedence_over_built_in_ones_of_their_names() {
+    let one = "typedef struct tagRECT { hyper a; } RECT;";
+    let uses = "typedef struct T { LPRECT l; RECT r; } T;";
+    for declarations in
+        [format!("{one}\n{uses}"), format!("{uses}\n{one}"), format!("typedef LPRECT P;\n{one}\n{uses}")]
+    {
+        let found = check(&with(&declarations, "HRESULT M([in] T *t, [in] LPCRECT r);").replace("oaidl", "wtypes"));
+        let rects: Vec<_> = found.model.structs.iter().filter(|one| one.name == "RECT").collect();
+        assert_eq!((rects.len(), rects[0].fields.len(), rects[0].imported), (1, 1, false), "{declarations}");
+        let rust = emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
+        assert_eq!(rust.matches("pub struct RECT {").count(), 1, "{rust}");
+        let header = emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}")).header;
+        assert_eq!(header.matches("OBVIA_HAS_SIZE(RECT, 8);").count(), 1, "{header}");
+    }
+    let persist =
+        "[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a21)] interface IPersist : IUnknown { HRESULT Own(); }\n";
+    for text in [
+        persist.to_owned() + &with("", "HRESULT M([in] IPersist *p);"),
+        with("", "HRESULT M([in] IPersist *p);") + persist,
+        with("interface IPersist;", "HRESULT M([in] IPersist *p);") + persist,
+    ] {
+        let found = check(&text);
+        let all: Vec<_> = found.model.interfaces.iter().filter(|one| one.name == "IPersist").collect();
+        assert_eq!((all.len(), all[0].methods[0].name.as_str(), all[0].imported), (1, "Own", false), "{text}");
+    }
+}
+
+#[test]
+fn announcing_a_built_in_interface_does_not_hide_it() {
+    let found = check(&with("interface IPersist;", "HRESULT M([in] IPersist *p);"));
+    let persist = found.model.interfaces.iter().find(|one| one.name == "IPersist").expect("declared");
+    assert!(!persist.is_bare && persist.methods.len() == 1);
+    emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
+}
+
+#[test]
+fn classes_may_stand_before_their_interfaces() {
+    let one = UUID.replace("7a20", "7a21");
+    let text = format!(
+        "import \"oaidl.idl\";\n[{UUID}] library L {{\n\
+         [{one}] coclass C {{ [default] interface IX; [source] interface DX; }};\n\
+         [{}] dispinterface DY {{ interface IX; }};\n\
+         [object, dual, {}] interface IX : IDispatch {{ [id(1)] HRESULT M(); }};\n\
+         [{}] dispinterface DX {{ properties: methods: [id(1)] void Changed(); }};\n}};",
+        UUID.replace("7a20", "7a22"),
+        UUID.replace("7a20", "7a23"),
+        UUID.replace("7a20", "7a24"),
+    );
+    let found = check(&text);
+    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    let offered: Vec<_> =
+        found.model.coclasses[0].interfaces.iter().map(|(one, _)| found.model.offered_name(*one)).collect();
+    assert_eq!(offered, [("interface", "IX"), ("dispinterface", "DX")]);
+    assert_eq!(found.model.interfaces.iter().filter(|one| one.name.ends_with('X')).count(), 1);
+    emit::tlb::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
+}
+
+#[test]
+fn types_in_an_interface_that_waits_for_its_base_are_known_below_it() {
+    let [one, two] = ["7a21", "7a22"].map(|end| UUID.replace("7a20", end));
+    let text = format!(
+        "import \"unknwn.idl\";\ninterface IA;\n\
+         [object, {one}, pointer_default(ptr)] interface IB : IA {{ typedef struct S {{ long *a; }} S; HRESULT B([in] S *s); }}\n\
+         struct T {{ S s; }};\n[object, {two}] interface IA : IUnknown {{ HRESULT A(); }}\n"
+    );
+    let found = check(&text);
+    let class = match &found.model.structs[0].fields[0].ty {
+        Type::Pointer(pointer) => pointer.class,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((found.model.structs.len(), class), (2, PointerClass::Full));
+    assert_eq!(found.model.interfaces.iter().map(|one| one.methods.len()).collect::<Vec<_>>(), [1, 1]);
+}
+
+#[test]
 fn every_declaration_of_the_prelude_is_correct() {
     let text = include_str!("../src/prelude.idl");
     let own = text.replace("typedef unsigned short VARTYPE;", "");

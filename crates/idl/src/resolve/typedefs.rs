@@ -211,7 +211,7 @@ fn is_guid(members: &[Field]) -> bool {
     sizes.take(12).eq([4, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1])
 }
 
-fn is_definition(kind: &TypeKind) -> bool {
+pub(super) fn is_definition(kind: &TypeKind) -> bool {
     match kind {
         TypeKind::Struct(decl) => decl.members.is_some(),
         TypeKind::Union(decl) => decl.arms.is_some(),

@@ -2,8 +2,8 @@
 //!
 //! Supported are `#define` with and without parameters, `#undef`, `#if` with `defined`, integers
 //! and C's operators, `#ifdef`, `#ifndef`, `#elif`, `#else` and `#endif`. `#include` and `#import`
-//! insert a file's text. `#error` and `#warning` report what the file says. A file with `#pragma once` is inserted once. Other pragmas and `#line` are
-//! skipped.
+//! insert a file's text. A file with `#pragma once` is inserted once. Other pragmas and `#line` are
+//! skipped. `#error` and `#warning` report what the file says.
 
 use crate::text::condition::evaluate;
 use crate::text::diagnostic::Diagnostic;
