@@ -1,9 +1,11 @@
 //! The order of interfaces: an interface may extend one that its file declares further below.
 
+use super::prelude::{names, place};
 use super::{Named, Resolver, interface_key};
 use crate::model::Object;
 use crate::model::Type;
 use crate::syntax::ast::{Ident, InterfaceDecl, Item};
+use crate::text::source::{FileId, Span};
 use std::collections::{HashMap, HashSet};
 
 /// The interfaces of the current file that are still to be resolved.
@@ -77,6 +79,14 @@ impl Resolver<'_> {
         self.order.dispinterfaces.contains(name)
     }
 
+    /// Returns the place where a file declares a name that is not known yet, and whether the use of
+    /// the name is inside of that declaration. `None` if no file declares it.
+    pub(super) fn declared_later(&self, name: &str, used: Span) -> Option<(Span, bool)> {
+        let item = *self.declarations.get_or_init(|| declarations(self.parsed)).get(name)?;
+        let is_around = |whole: Span| whole.file == used.file && whole.start < used.start && used.end < whole.end;
+        Some((place(item)?, matches!(item, Item::Typedef(_, spec, _) if is_around(spec.span))))
+    }
+
     /// Whether the current file declares the contents of a base interface further below.
     fn is_below(&self, name: &Ident) -> bool {
         let key = match self.types.get(&name.name).map(|known| &known.what) {
@@ -100,4 +110,20 @@ impl Resolver<'_> {
         }
         self.order.waiting.remove(&decl.name.name).unwrap_or_default()
     }
+}
+
+/// Returns the declarations of all files by their names.
+fn declarations(parsed: &[(FileId, Vec<Item>)]) -> HashMap<String, &Item> {
+    let mut next: Vec<&Item> = parsed.iter().flat_map(|(_, items)| items).collect();
+    let mut found = HashMap::new();
+    while let Some(item) = next.pop() {
+        match item {
+            Item::Interface(InterfaceDecl { items: None, .. }) => continue,
+            Item::Interface(decl) => next.extend(decl.items.iter().flatten()),
+            Item::Library(library) => next.extend(&library.items),
+            _ => {}
+        }
+        found.extend(names(item).into_iter().map(|name| (name, item)));
+    }
+    found
 }

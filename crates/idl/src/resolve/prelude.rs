@@ -5,6 +5,7 @@
 
 use super::Resolver;
 use super::typedefs::is_definition;
+use crate::model::automation;
 use crate::syntax::ast::{Declarator, EnumDecl, Expr, ExprKind, Ident, Item, TypeKind, TypeSpec};
 use crate::text::source::Span;
 use std::collections::{HashMap, HashSet};
@@ -13,6 +14,13 @@ use std::rc::Rc;
 
 /// The text of the prelude.
 pub(crate) const TEXT: &str = include_str!("../prelude.idl");
+
+/// Returns the file to import for a built-in name that is not known without an import.
+pub(super) fn file_of(name: &str) -> Option<&'static str> {
+    let declared = ["interface {} ", " {};", "*{};", "*{},", "} {},"].map(|form| form.replace("{}", name));
+    let files = [(automation::FILE, automation::TEXT), ("wtypes.idl", TEXT)];
+    files.into_iter().find(|(_, text)| declared.iter().any(|form| text.contains(form))).map(|(file, _)| file)
+}
 
 /// The declarations of the prelude that have not been used, by each of the names that they declare.
 #[derive(Default)]
@@ -35,7 +43,7 @@ impl Prelude {
 }
 
 /// Returns the names that a declaration declares.
-fn names(item: &Item) -> Vec<String> {
+pub(super) fn names(item: &Item) -> Vec<String> {
     let of = |declarators: &[Declarator]| -> Vec<String> {
         declarators.iter().map(|declarator| declarator.name.name.clone()).collect()
     };
@@ -49,7 +57,7 @@ fn names(item: &Item) -> Vec<String> {
 }
 
 /// Returns the place of a declaration's first name.
-fn place(item: &Item) -> Option<Span> {
+pub(super) fn place(item: &Item) -> Option<Span> {
     Some(match item {
         Item::Const(_, declarator, _) => declarator.name.span,
         Item::Typedef(_, _, declarators) => declarators.first()?.name.span,

@@ -142,7 +142,8 @@ impl<'a> Preprocessor<'a> {
     }
 
     fn directive(&mut self, files: &mut Files<'_>, token: Token) -> Option<FileDirective> {
-        let text = files.sources.text(token.span).to_owned();
+        let text = files.sources.text(token.span).trim_end().to_owned();
+        let token = Token { span: Span { end: token.span.start + text.len() as u32, ..token.span }, ..token };
         let mut ignored = Vec::new();
         let body = lex(text.trim_start_matches('#'), token.span.file, &mut ignored);
         let shift = token.span.start + (text.len() - text.trim_start_matches('#').len()) as u32;
@@ -186,10 +187,11 @@ impl<'a> Preprocessor<'a> {
             "error" | "warning" => {
                 let said = text.split_once(what.as_str()).map_or("", |(_, said)| said.trim());
                 let text = format!("the file says: {said}");
-                files.diagnostics.push(match what.as_str() {
+                let found = match what.as_str() {
                     "error" => Diagnostic::error("said-by-file", token.span, text),
                     _ => Diagnostic::warning("said-by-file", token.span, text),
-                });
+                };
+                files.diagnostics.push(found.help("-D NAME=TEXT defines a macro that a condition before it tests"));
             }
             other => {
                 let error = Diagnostic::error("unknown-directive", name.span, format!("#{other} is not supported"));

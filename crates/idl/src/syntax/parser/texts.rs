@@ -29,7 +29,7 @@ impl Parser<'_> {
             }
             _ => {
                 let error = Diagnostic::error("syntax", self.here(), format!("expected {what} in quotes"));
-                self.fail(error)
+                self.fail(error.help("write it between two `\"`"))
             }
         }
     }
