@@ -1,7 +1,7 @@
 //! The dialect of MIDL that Windows' and Wine's files use: what the compiler makes of each
 //! construct, and which back end refuses it.
 
-use obvia_idl::model::{Base, Direction, Extent, Model, Object, PointerClass, Type, Value};
+use obvia_idl::model::{Base, Direction, Extent, InterfaceId, Model, Object, PointerClass, Type, Value};
 use obvia_idl::{Compilation, Compiler, emit};
 use std::path::Path;
 
@@ -435,6 +435,28 @@ fn every_declaration_of_the_prelude_is_correct() {
     let own = text.replace("typedef unsigned short VARTYPE;", "");
     let found = check(&format!("import \"oaidl.idl\";\n{own}"));
     assert!(found.model.structs.len() > 30, "{}", found.model.structs.len());
+}
+
+#[test]
+fn monikers_are_declared_as_windows_has_them() {
+    let found =
+        check(&with("", "HRESULT M([in] IMoniker *m, [in] IBindCtx *b);").replace("[object,", "[object, local,"));
+    let model = &found.model;
+    let id = model.interfaces.iter().position(|one| one.name == "IMoniker").map(InterfaceId).expect("declared");
+    let names: Vec<&str> = model.all_methods(id).iter().map(|method| method.name.as_str()).collect();
+    // The order of the vtable, behind IPersist and IPersistStream.
+    let expected = "GetClassID IsDirty Load Save GetSizeMax BindToObject BindToStorage Reduce ComposeWith Enum IsEqual \
+        Hash IsRunning GetTimeOfLastChange Inverse CommonPrefixWith RelativePathTo GetDisplayName ParseDisplayName \
+        IsSystemMoniker";
+    assert_eq!(names, expected.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(model.interfaces[id.0].uuid, 0x0000_000f_0000_0000_c000_0000_0000_0046);
+    let table = model.interfaces.iter().find(|one| one.name == "IRunningObjectTable").expect("IBindCtx leads to it");
+    assert_eq!((table.methods.len(), table.uuid >> 96), (7, 0x10));
+    assert_eq!(
+        value(&check("import \"objidl.idl\"; const long C = CLSCTX_ENABLE_CLOAKING;").model, "C"),
+        Some(Value::Int(0x10_0000))
+    );
+    emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
 }
 
 #[test]
