@@ -369,6 +369,14 @@ fn types_of_a_file_take_precedence_over_built_in_ones_of_their_names() {
         let header = emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}")).header;
         assert_eq!(header.matches("OBVIA_HAS_SIZE(RECT, 8);").count(), 1, "{header}");
     }
+    for itself in [
+        "typedef struct T { LPRECT l; } T;\ntypedef struct tagRECT { RECT *next; } RECT;",
+        "typedef struct tagRECT { RECT *next; } RECT;",
+    ] {
+        let text = with(itself, "HRESULT M([in] RECT *t);").replace("oaidl", "wtypes");
+        let failure = Compiler::new().check_text(Path::new("x.idl"), &text).expect_err("it is not declared yet");
+        assert!(failure.to_string().contains("write a tag before the `{`"), "{failure}");
+    }
     let persist =
         "[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a21)] interface IPersist : IUnknown { HRESULT Own(); }\n";
     for text in [

@@ -40,6 +40,16 @@ impl Prelude {
         }
         Self { unused, ..Self::default() }
     }
+
+    /// Removes the names of a file's declaration, also the built-in ones: in the declaration they
+    /// are not known yet.
+    fn begin_own(&mut self, item: &Item) {
+        for name in names(item) {
+            if self.own.remove(&name).is_some() {
+                self.unused.remove(&name);
+            }
+        }
+    }
 }
 
 /// Returns the names that a declaration declares.
@@ -106,7 +116,7 @@ impl Resolver<'_> {
     /// declared its names.
     pub(super) fn is_early(&mut self, item: &Item) -> bool {
         if !self.prelude.own.is_empty() {
-            names(item).iter().for_each(|name| _ = self.prelude.own.remove(name));
+            self.prelude.begin_own(item);
         }
         place(item).is_some_and(|place| self.prelude.early.remove(&place))
     }
