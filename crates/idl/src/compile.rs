@@ -12,7 +12,7 @@ use crate::text::lexer::{Token, TokenKind, is_name, lex};
 use crate::text::macros::{Files, Macros};
 use crate::text::preprocess::{FileDirective, Preprocessor, preprocess};
 use crate::text::source::{File, FileId, Role, Sources, Span};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -108,6 +108,8 @@ struct Reading<'a> {
     defined: Macros,
     /// Whether a file imports one of the files that the prelude stands for.
     uses_prelude: bool,
+    /// The paths under which files were read first, by their paths without `..` and links.
+    paths: HashMap<PathBuf, PathBuf>,
     /// The parsed files in the order of resolution: imports first.
     parsed: Vec<(FileId, Vec<Item>)>,
 }
@@ -210,8 +212,10 @@ impl Compiler {
     pub fn check_bytes(&self, path: &Path, bytes: Vec<u8>) -> Result<Compilation, Failure> {
         let (sources, diagnostics, parsed) = (Sources::default(), Vec::new(), Vec::new());
         let defined = Macros::new();
+        let paths = HashMap::new();
         let mut reading =
-            Reading { compiler: self, sources, bytes: 0, diagnostics, defined, uses_prelude: false, parsed };
+            Reading { compiler: self, sources, bytes: 0, diagnostics, defined, uses_prelude: false, paths, parsed };
+        reading.first_path(path);
         reading.read(path, bytes, 0);
         reading.finish(path)
     }
@@ -222,6 +226,12 @@ impl Reading<'_> {
         let text = text_of(bytes);
         let Some(file) = self.added(path, text, Role::Idl, None) else { return };
         self.understand(path, file, depth);
+    }
+
+    /// Returns the path under which a file was read first, or else this one.
+    fn first_path(&mut self, path: &Path) -> PathBuf {
+        let Ok(whole) = path.canonicalize() else { return path.to_owned() };
+        self.paths.entry(whole).or_insert_with(|| path.to_owned()).clone()
     }
 
     /// Defines the macros of the command line, for the first file.
@@ -449,7 +459,7 @@ impl Reading<'_> {
         let is_header = BUILT_IN.contains(&base) && base.ends_with(".h");
         self.uses_prelude |= BUILT_IN.contains(&base) || AUTOMATION.contains(&base);
         if let Some(path) = places.iter().find(|path| path.is_file() && !is_header) {
-            return Some(path.clone());
+            return Some(self.first_path(path));
         }
         if let Some(at) = BUNDLED.iter().position(|(name, _)| *name == base) {
             self.add_bundled(at);
@@ -498,7 +508,7 @@ impl Reading<'_> {
     fn finish(mut self, path: &Path) -> Result<Compilation, Failure> {
         let bytes = self.bytes;
         let prelude = self.prelude();
-        let mut resolver = Resolver::new(self.compiler.permissive, &mut self.diagnostics);
+        let mut resolver = Resolver::new(self.compiler.permissive, &self.parsed, &mut self.diagnostics);
         if let Some((file, items)) = prelude {
             resolver.model.prelude = Some(file);
             resolver.use_prelude(items);

@@ -22,12 +22,13 @@ mod unions;
 mod values;
 
 use crate::model::{
-    Base, Const, DeclarationCounts, EnumId, Field, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value,
+    Base, Const, DeclarationCounts, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value,
 };
 use crate::syntax::ast::{Attribute, Expr, Ident, Item, TypeKind, TypeSpec};
 use crate::text::diagnostic::{DIAGNOSTICS_MAX, Diagnostic, most_like};
 use crate::text::preprocess::PREDEFINED;
-use crate::text::source::Span;
+use crate::text::source::{FileId, Span};
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 pub(crate) use interface::method_name;
@@ -84,6 +85,10 @@ pub(crate) struct Resolver<'a> {
     uuids: HashMap<u128, InterfaceId>,
     prelude: prelude::Prelude,
     order: order::Order,
+    /// The declarations of all files, in the order of resolution.
+    parsed: &'a [(FileId, Vec<Item>)],
+    /// The declarations of all files by their names, for messages about unknown names.
+    declarations: OnceCell<HashMap<String, &'a Item>>,
     diagnostics: &'a mut Vec<Diagnostic>,
     permissive: bool,
     imported: bool,
@@ -116,7 +121,11 @@ const FOREIGN: [(&str, &str); 9] = [
 ];
 
 impl<'a> Resolver<'a> {
-    pub(crate) fn new(permissive: bool, diagnostics: &'a mut Vec<Diagnostic>) -> Self {
+    pub(crate) fn new(
+        permissive: bool,
+        parsed: &'a [(FileId, Vec<Item>)],
+        diagnostics: &'a mut Vec<Diagnostic>,
+    ) -> Self {
         let mut types = HashMap::new();
         types.insert("IUnknown".to_owned(), Entry { what: Named::IUnknown, span: None });
         Self {
@@ -139,6 +148,8 @@ impl<'a> Resolver<'a> {
             uuids: HashMap::new(),
             prelude: prelude::Prelude::default(),
             order: order::Order::default(),
+            parsed,
+            declarations: OnceCell::new(),
             diagnostics,
             permissive,
             imported: false,
@@ -156,6 +167,7 @@ impl<'a> Resolver<'a> {
         self.imported = imported;
         self.pointer_default = PointerClass::Unique;
         self.note_interfaces(items);
+        self.note_own(items);
         for item in items {
             self.item(item);
         }
@@ -190,6 +202,9 @@ impl<'a> Resolver<'a> {
     }
 
     fn item(&mut self, item: &Item) {
+        if self.is_early(item) {
+            return;
+        }
         match item {
             // Imported files have been read already. Quoted C text (`cpp_quote`) has no meaning for
             // the model. `importlib` has one only within libraries.
@@ -215,7 +230,10 @@ impl<'a> Resolver<'a> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
+        // A structure's tag is declared before its members, and again with them.
+        if self.diagnostics.last() != Some(&diagnostic) {
+            self.diagnostics.push(diagnostic);
+        }
     }
 
     /// Removes the structure that was declared last, if it repeats an earlier one of its name, and
@@ -228,30 +246,23 @@ impl<'a> Resolver<'a> {
         };
         let (Type::Struct(first), Type::Struct(second)) = (known, &ty) else { return ty };
         let first_one = &self.model.structs[first.0];
-        let is_same = |(one, other): (&Field, &Field)| one.name == other.name && one.ty == other.ty;
         let is_last = first != second && second.0 + 1 == self.model.structs.len();
         let repeats = first_one.fields.len() == last.fields.len()
             && first_one.conformant == last.conformant
-            && first_one.fields.iter().zip(&last.fields).all(is_same);
-        if !is_last || !repeats && !self.is_other_view(known, &ty, first_one.span, last.span) {
+            && first_one.fields.iter().zip(&last.fields).all(|(one, other)| one.means_same(other));
+        if !is_last || !repeats {
             return ty;
         }
-        let (known, first_span, span) = (known.clone(), first_one.span, last.span);
-        if !repeats {
-            self.report(other_view(name, span, first_span));
-        }
+        let known = known.clone();
         self.model.structs.pop();
+        // The next structure gets the index of this one.
         self.defined.remove(&ty);
+        self.here_only.remove(&ty);
+        self.unsupported.remove(&ty);
         // The tag of the repetition stands for the first one.
         let tags = self.types.values_mut().filter(|tag| matches!(&tag.what, Named::Type(other) if *other == ty));
         tags.for_each(|tag| tag.what = Named::Type(known.clone()));
         known
-    }
-
-    /// Whether two types of one name that two files declare have the same layout, so that the
-    /// second one may stand for another view of the first.
-    fn is_other_view(&self, first: &Type, second: &Type, one: Span, other: Span) -> bool {
-        one.file != other.file && self.model.layout(first) == self.model.layout(second)
     }
 
     fn declare_type(&mut self, name: &Ident, what: Named) {
@@ -296,10 +307,28 @@ impl<'a> Resolver<'a> {
     }
 
     fn unknown_type(&mut self, name: &str, span: Span) {
+        if self.diagnostics.len() >= DIAGNOSTICS_MAX {
+            // Further errors are counted only.
+            return self.report(Diagnostic::error("unknown-type", span, format!("no type is called `{name}`")));
+        }
+        if let Some((later, is_around)) = self.declared_later(name, span) {
+            let error = Diagnostic::error("unknown-type", span, format!("`{name}` is not declared before this line"));
+            let help = if is_around {
+                format!("write a tag before the `{{` of `{name}`, and `struct` with the tag here")
+            } else if later.file == span.file {
+                "move that declaration above this line".to_owned()
+            } else {
+                format!("import that file here; if it imports this one, declare `{name}` in a file that both import")
+            };
+            return self.report(error.related(later, "it is declared here").help(help));
+        }
         let bases = ["long", "short", "hyper", "boolean", "byte", "wchar_t", "double", "float", "HRESULT", "GUID"];
         let known = self.types.keys().map(String::as_str).chain(bases);
         let like = self.most_similar(name, known).map(str::to_owned);
         let error = Diagnostic::error("unknown-type", span, format!("no type is called `{name}`"));
+        if let Some(file) = prelude::file_of(name) {
+            return self.report(error.help(format!("write `import \"{file}\";` at the beginning of the file")));
+        }
         self.report(match like {
             Some(like) => error.label("not declared before this line").help(format!("did you mean `{like}`?")),
             None => error
@@ -315,7 +344,7 @@ impl<'a> Resolver<'a> {
             let span = attribute.name.span;
             if let Some((_, why)) = FOREIGN.iter().find(|(foreign, _)| *foreign == name) {
                 let error = Diagnostic::error("foreign-attribute", span, format!("[{name}] {why}"));
-                self.push_attribute_error(error);
+                self.push_attribute_error(error.help("remove it; docs/idl.md lists the attributes"));
             } else if attributes::ON_HANDLES.contains(&name) {
                 let text = format!("[{name}] has no meaning here: the interface pointer says which server is called");
                 self.report(
@@ -429,12 +458,6 @@ fn declared_twice(name: &Ident, first: Option<Span>) -> Diagnostic {
         Some(first) => error.related(first, "first declared here").help("give one of them another name"),
         None => error.help("give one of them another name"),
     }
-}
-
-/// Returns the warning for a type of an earlier file that is declared again in other words.
-fn other_view(name: &str, span: Span, first: Span) -> Diagnostic {
-    let warning = Diagnostic::warning("declared-again", span, format!("`{name}` is declared again, as another type"));
-    warning.related(first, "this declaration counts").help("it has the same size; declare the type in one file")
 }
 
 /// Returns the key of an interface in the set of defined types.

@@ -230,6 +230,109 @@ fn idl_constants_do_not_affect_later_c_headers() {
     }
 }
 
+/// Generates the code of files, each with its text, into a folder.
+fn generated(folder: &ground::Folder, files: &[(&str, &str)]) -> Result<(), obvia_idl::Failure> {
+    for (name, text) in files {
+        std::fs::write(folder.join(name), text).expect("the folder can be written to");
+    }
+    let place = folder.path();
+    let compile = |name: &str| {
+        obvia_idl::compile_into(&Compiler::new(), obvia_idl::Language::C, &folder.join(name), place).map(|_| ())
+    };
+    files.iter().try_for_each(|(name, _)| compile(name))
+}
+
+/// Compiles a text with the generated headers of a folder as C and as C++.
+fn compiles(folder: &ground::Folder, text: &str) {
+    std::fs::write(folder.join("program"), format!("{text}\n")).expect("the folder can be written to");
+    for language in [C, CPP] {
+        let place = folder.path().to_str().expect("the path is text");
+        compile(language, &["-fsyntax-only", "-I", place], &[folder.join("program")]);
+    }
+}
+
+#[test]
+fn structures_may_contain_imported_ones_that_end_in_open_arrays() {
+    let folder = ground::Folder::new("idl-open");
+    let open = "typedef struct W { short n; [size_is(n)] hyper more[]; } W;\n";
+    let inner = "import \"open.idl\";\ntypedef struct X { W w; long a; } X;\n";
+    let files = [("open.idl", open), ("inner.idl", inner)];
+    generated(&folder, &files).unwrap_or_else(|failure| panic!("{failure}"));
+    compiles(&folder, "#include \"inner.h\"\n#include <stddef.h>\nOBVIA_HAS_SIZE(X, 24);\nOBVIA_LIES_AT(X, a, 16);");
+}
+
+#[test]
+fn headers_of_imports_that_c_does_not_support_are_not_needed_for_pointers() {
+    let folder = ground::Folder::new("idl-refused-import");
+    let scripts = "import \"oaidl.idl\";\ntypedef struct Cents { long n; } Cents;\n\
+        [object, dual, uuid(5d1c0a8e-61f2-4f0c-9b56-02d7a1b0c3f1)] interface IScript : IDispatch { [id(1)] HRESULT Run(); }\n";
+    std::fs::write(folder.join("scripts.idl"), scripts).expect("the folder can be written to");
+    std::fs::write(
+        folder.join("between.idl"),
+        "import \"scripts.idl\";\ntypedef Cents Money;\ntypedef Cents Wages[2];\n",
+    )
+    .expect("the folder can be written to");
+    std::fs::write(folder.join("including.h"), "#include \"scripts.idl\"\n").expect("the folder can be written to");
+    let own = |attribute: &str, import: &str, methods: &str| {
+        format!(
+            "import \"{import}\";\n[object{attribute}, uuid(5d1c0a8e-61f2-4f0c-9b56-02d7a1b0c3f2)]\n\
+             interface IHost : IUnknown {{ HRESULT Add({methods}); }}\n"
+        )
+    };
+    let local = own(", local", "scripts.idl", "[in] IScript *script");
+    for text in [&local, &local.replace("scripts.idl", "including.h")] {
+        generated(&folder, &[("host.idl", text)]).unwrap_or_else(|failure| panic!("{failure}"));
+        compiles(&folder, "#include \"host_stubs.c\"");
+    }
+    for (attribute, import, methods) in [
+        ("", "scripts.idl", "[in] IScript *script"),
+        (", local", "scripts.idl", "[in] const Cents *sum"),
+        (", local", "between.idl", "[in] const Cents *sum"),
+    ] {
+        let failure = generated(&folder, &[("host.idl", &own(attribute, import, methods))]).expect_err(methods);
+        let shown = failure.to_string();
+        for words in
+            ["host.idl:3:", "is declared in `scripts.idl`, for which", "extends IDispatch, which the C back end"]
+        {
+            assert!(shown.contains(words), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn interfaces_may_extend_built_in_ones() {
+    let folder = ground::Folder::new("idl-built-in-bases");
+    let text = |name: &str, digit: u8| {
+        format!(
+            "import \"objidl.idl\";\n\
+             [object, uuid(5d1c0a8e-61f2-4f0c-9b56-02d7a1b0c3{digit}1)]\n\
+             interface I{name} : IPersist {{ HRESULT Add([in] long n, [in] IPersist *other); }}\n\
+             [object, local, uuid(5d1c0a8e-61f2-4f0c-9b56-02d7a1b0c3{digit}2)]\n\
+             interface I{name}Here : IStream {{ HRESULT Add([in] IMoniker *one); }}\n"
+        )
+    };
+    let (one, two) = (text("One", 1), text("Two", 2));
+    generated(&folder, &[("one.idl", &one), ("two.idl", &two)]).unwrap_or_else(|failure| panic!("{failure}"));
+    compiles(
+        &folder,
+        "#include \"one.h\"\n#include \"two.h\"\nextern const IID *both[2];\nconst IID *both[2] = {&IID_IPersist, &IID_IStream};",
+    );
+    compiles(&folder, "#include \"one_stubs.c\"");
+    let place = folder.path().to_str().expect("the path is text");
+    let values = "#include \"one_values.hpp\"\n#include \"two_values.hpp\"\n\
+        GUID of(const obvia::object<ITwo> &two) { return two.GetClassID(); }\n";
+    std::fs::write(folder.join("values"), values).expect("the folder can be written to");
+    compile(CPP, &["-fsyntax-only", "-I", place], &[folder.join("values")]);
+    let objects: Vec<PathBuf> = ["one", "two"].map(|name| folder.join(format!("{name}.o"))).into();
+    for (name, object) in ["one", "two"].into_iter().zip(&objects) {
+        let object = object.to_str().expect("the path is text");
+        compile(C, &["-c", "-I", place, "-o", object], &[folder.join(format!("{name}_stubs.c"))]);
+    }
+    // Both define the description of IPersist.
+    let all = folder.join("all.o");
+    compile(Language { standard: &[], ..C }, &["-r", "-nostdlib", "-o", all.to_str().expect("text")], &objects);
+}
+
 #[test]
 fn a_users_header_takes_precedence_over_a_built_in_name() {
     let folder = ground::Folder::new("idl-own");

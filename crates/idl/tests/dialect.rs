@@ -1,7 +1,7 @@
 //! The dialect of MIDL that Windows' and Wine's files use: what the compiler makes of each
 //! construct, and which back end refuses it.
 
-use obvia_idl::model::{Base, Direction, Extent, Model, Object, PointerClass, Type, Value};
+use obvia_idl::model::{Base, Direction, Extent, InterfaceId, Model, Object, PointerClass, Type, Value};
 use obvia_idl::{Compilation, Compiler, emit};
 use std::path::Path;
 
@@ -355,11 +355,116 @@ fn base_types_are_declared_when_a_file_uses_them() {
 }
 
 #[test]
+fn types_of_a_file_take_precedence_over_built_in_ones_of_their_names() {
+    let one = "typedef struct tagRECT { hyper a; } RECT;";
+    let uses = "typedef struct T { LPRECT l; RECT r; } T;";
+    for declarations in
+        [format!("{one}\n{uses}"), format!("{uses}\n{one}"), format!("typedef LPRECT P;\n{one}\n{uses}")]
+    {
+        let found = check(&with(&declarations, "HRESULT M([in] T *t, [in] LPCRECT r);").replace("oaidl", "wtypes"));
+        let rects: Vec<_> = found.model.structs.iter().filter(|one| one.name == "RECT").collect();
+        assert_eq!((rects.len(), rects[0].fields.len(), rects[0].imported), (1, 1, false), "{declarations}");
+        let rust = emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
+        assert_eq!(rust.matches("pub struct RECT {").count(), 1, "{rust}");
+        let header = emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}")).header;
+        assert_eq!(header.matches("OBVIA_HAS_SIZE(RECT, 8);").count(), 1, "{header}");
+    }
+    for itself in [
+        "typedef struct T { LPRECT l; } T;\ntypedef struct tagRECT { RECT *next; } RECT;",
+        "typedef struct tagRECT { RECT *next; } RECT;",
+    ] {
+        let text = with(itself, "HRESULT M([in] RECT *t);").replace("oaidl", "wtypes");
+        let failure = Compiler::new().check_text(Path::new("x.idl"), &text).expect_err("it is not declared yet");
+        assert!(failure.to_string().contains("write a tag before the `{`"), "{failure}");
+    }
+    let persist =
+        "[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a21)] interface IPersist : IUnknown { HRESULT Own(); }\n";
+    for text in [
+        persist.to_owned() + &with("", "HRESULT M([in] IPersist *p);"),
+        with("", "HRESULT M([in] IPersist *p);") + persist,
+        with("interface IPersist;", "HRESULT M([in] IPersist *p);") + persist,
+    ] {
+        let found = check(&text);
+        let all: Vec<_> = found.model.interfaces.iter().filter(|one| one.name == "IPersist").collect();
+        assert_eq!((all.len(), all[0].methods[0].name.as_str(), all[0].imported), (1, "Own", false), "{text}");
+    }
+}
+
+#[test]
+fn announcing_a_built_in_interface_does_not_hide_it() {
+    let found = check(&with("interface IPersist;", "HRESULT M([in] IPersist *p);"));
+    let persist = found.model.interfaces.iter().find(|one| one.name == "IPersist").expect("declared");
+    assert!(!persist.is_bare && persist.methods.len() == 1);
+    emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
+}
+
+#[test]
+fn classes_may_stand_before_their_interfaces() {
+    let one = UUID.replace("7a20", "7a21");
+    let text = format!(
+        "import \"oaidl.idl\";\n[{UUID}] library L {{\n\
+         [{one}] coclass C {{ [default] interface IX; [source] interface DX; }};\n\
+         [{}] dispinterface DY {{ interface IX; }};\n\
+         [object, dual, {}] interface IX : IDispatch {{ [id(1)] HRESULT M(); }};\n\
+         [{}] dispinterface DX {{ properties: methods: [id(1)] void Changed(); }};\n}};",
+        UUID.replace("7a20", "7a22"),
+        UUID.replace("7a20", "7a23"),
+        UUID.replace("7a20", "7a24"),
+    );
+    let found = check(&text);
+    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    let offered: Vec<_> =
+        found.model.coclasses[0].interfaces.iter().map(|(one, _)| found.model.offered_name(*one)).collect();
+    assert_eq!(offered, [("interface", "IX"), ("dispinterface", "DX")]);
+    assert_eq!(found.model.interfaces.iter().filter(|one| one.name.ends_with('X')).count(), 1);
+    emit::tlb::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
+}
+
+#[test]
+fn types_in_an_interface_that_waits_for_its_base_are_known_below_it() {
+    let [one, two] = ["7a21", "7a22"].map(|end| UUID.replace("7a20", end));
+    let text = format!(
+        "import \"unknwn.idl\";\ninterface IA;\n\
+         [object, {one}, pointer_default(ptr)] interface IB : IA {{ typedef struct S {{ long *a; }} S; HRESULT B([in] S *s); }}\n\
+         struct T {{ S s; }};\n[object, {two}] interface IA : IUnknown {{ HRESULT A(); }}\n"
+    );
+    let found = check(&text);
+    let class = match &found.model.structs[0].fields[0].ty {
+        Type::Pointer(pointer) => pointer.class,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((found.model.structs.len(), class), (2, PointerClass::Full));
+    assert_eq!(found.model.interfaces.iter().map(|one| one.methods.len()).collect::<Vec<_>>(), [1, 1]);
+}
+
+#[test]
 fn every_declaration_of_the_prelude_is_correct() {
     let text = include_str!("../src/prelude.idl");
     let own = text.replace("typedef unsigned short VARTYPE;", "");
     let found = check(&format!("import \"oaidl.idl\";\n{own}"));
     assert!(found.model.structs.len() > 30, "{}", found.model.structs.len());
+}
+
+#[test]
+fn monikers_are_declared_as_windows_has_them() {
+    let found =
+        check(&with("", "HRESULT M([in] IMoniker *m, [in] IBindCtx *b);").replace("[object,", "[object, local,"));
+    let model = &found.model;
+    let id = model.interfaces.iter().position(|one| one.name == "IMoniker").map(InterfaceId).expect("declared");
+    let names: Vec<&str> = model.all_methods(id).iter().map(|method| method.name.as_str()).collect();
+    // The order of the vtable, behind IPersist and IPersistStream.
+    let expected = "GetClassID IsDirty Load Save GetSizeMax BindToObject BindToStorage Reduce ComposeWith Enum IsEqual \
+        Hash IsRunning GetTimeOfLastChange Inverse CommonPrefixWith RelativePathTo GetDisplayName ParseDisplayName \
+        IsSystemMoniker";
+    assert_eq!(names, expected.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(model.interfaces[id.0].uuid, 0x0000_000f_0000_0000_c000_0000_0000_0046);
+    let table = model.interfaces.iter().find(|one| one.name == "IRunningObjectTable").expect("IBindCtx leads to it");
+    assert_eq!((table.methods.len(), table.uuid >> 96), (7, 0x10));
+    assert_eq!(
+        value(&check("import \"objidl.idl\"; const long C = CLSCTX_ENABLE_CLOAKING;").model, "C"),
+        Some(Value::Int(0x10_0000))
+    );
+    emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
 }
 
 #[test]
@@ -441,7 +546,7 @@ fn parameters_of_other_types_than_automations_are_refused_by_back_ends() {
 }
 
 #[test]
-fn types_of_other_files_may_be_declared_again_with_the_same_size() {
+fn handles_of_other_files_may_be_declared_again_in_another_form() {
     let folder = ground::Folder::new("idl-declared-again");
     let first = "typedef void *H;\ntypedef struct _P { long a, b; } P;";
     std::fs::write(folder.join("a.idl"), first).expect("the folder can be written to");
@@ -450,12 +555,36 @@ fn types_of_other_files_may_be_declared_again_with_the_same_size() {
             .expect("the folder can be written to");
         Compiler::new().check(&folder.join("b.idl"))
     };
-    let found = check("typedef hyper H;\ntypedef struct _Q { long x; float y; } P;\nstruct R { struct _Q q; H h; };")
+    let found = check("typedef hyper H;\ntypedef struct _Q { long a; long b; } P;\nstruct R { struct _Q q; H h; };")
         .unwrap_or_else(|failure| panic!("{failure}"));
     let codes: Vec<&str> = found.warnings.iter().map(|one| one.code).collect();
-    assert_eq!((codes, found.model.structs.len(), found.model.typedefs.len()), (vec!["declared-again"; 2], 2, 2));
-    for other in ["typedef short H;", "typedef struct _Q { long x; } P;"] {
-        assert_eq!(check(other).expect_err(other).diagnostics[0].code, "duplicate-name");
+    assert_eq!((codes, found.model.structs.len(), found.model.typedefs.len()), (vec!["declared-again"], 2, 2));
+    for other in [
+        "typedef short H;",
+        "typedef double H;",
+        "typedef struct _Q { long x; } P;",
+        "typedef struct _Q { long a; float b; } P;",
+        "typedef struct _Q { long a; [range(0, 9)] long b; } P;",
+    ] {
+        let failure = check(other).expect_err(other);
+        assert_eq!(failure.diagnostics[0].code, "duplicate-name");
+        let shown = failure.to_string();
+        assert!(shown.contains("a.idl:") && shown.contains("b.idl:2:"), "{shown}");
+    }
+}
+
+#[test]
+fn a_structure_declared_twice_leaves_nothing_to_the_next_one() {
+    let folder = ground::Folder::new("idl-declared-twice");
+    let first = "typedef struct _S { void *p; } S;\ntypedef struct _V { BSTR p; } V;";
+    std::fs::write(folder.join("a.idl"), format!("import \"oaidl.idl\";\n{first}")).expect("writable");
+    for repeated in first.lines().map(|line| line.replace("struct _", "struct _Other")) {
+        let text =
+            format!("import \"a.idl\";\n{repeated}\n{}", with("struct T { long x; };", "HRESULT M([in] struct T *t);"));
+        std::fs::write(folder.join("b.idl"), text).expect("writable");
+        let found = Compiler::new().check(&folder.join("b.idl")).unwrap_or_else(|failure| panic!("{failure}"));
+        assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+        emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
     }
 }
 
@@ -465,10 +594,7 @@ fn structures_may_contain_those_that_end_in_open_arrays() {
     refused_by_all(&with(types, "HRESULT M([in] X *x);"), "a structure with a member that ends in an open array");
     let local = with(types, "HRESULT M([in] X *x);").replace("[object,", "[object, local,");
     let header = emit::c::emit(&check(&local), "x").unwrap_or_else(|errors| panic!("{errors:?}")).header;
-    assert!(
-        header.contains("__extension__ uint8_t more[0];") && header.contains("OBVIA_LIES_AT(X, a, 4);"),
-        "{header}"
-    );
+    assert!(header.contains("uint8_t more[1];") && header.contains("OBVIA_LIES_AT(X, a, 4);"), "{header}");
 }
 
 #[test]

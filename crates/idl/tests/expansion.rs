@@ -75,13 +75,57 @@ fn macros_are_replaced_as_in_c() {
         ("#define OBJECT FUNCTION\n#define FUNCTION(a) [a]\n", "OBJECT (1) OBJECT FUNCTION FUNCTION(OBJECT)(2)"),
         ("#define E\n#define P(x) <x>\n", "P() P(E) P( a+b ) P(a  +  b) E P E(1) P(P)(2) P(P(P(3)))"),
         ("#define NUMBER 1.5\n#define MINUS -NUMBER\n", "MINUS -MINUS"),
+        (
+            "#define V(...) [__VA_ARGS__] #__VA_ARGS__\n#define ONE 1\n",
+            "(V() V(ONE) V(ONE , (2,3),V(4)) V(,) V(\"a\", ')'))",
+        ),
+        (
+            "#define W(a, ...) a:__VA_ARGS__;\n#define P(x, y, ...) y-x W(__VA_ARGS__)\n",
+            "(W(1) W(1,) W(1,2,3) P(1,2,3,4,5))",
+        ),
+        (
+            "#define C(a, ...) f(a, ##__VA_ARGS__)\n#define S(...) #__VA_ARGS__ x ## __VA_ARGS__\n",
+            "(C(1) C(1,) C(1,2) C(,3,4) S(1, 2) S())",
+        ),
+        (
+            "#define showlist(...) puts(#__VA_ARGS__)\n#define report(t, ...) ((t)?puts(#t): printf(__VA_ARGS__))\n",
+            "(showlist(The first, second, and third items.); report(x>y, \"x is %d but y is %d\", x, y);)",
+        ),
+        ("#define D(...) f(a, ##__VA_ARGS__)\n", "(D() D(1) D(,) D( ))"),
         ("#define LIST(x) x, x\n#define PAIR(a, b) b a\n#define BOTH(x) PAIR(x)\n", "(LIST(1)) BOTH(LIST(2))"),
     ] {
         let head = format!("{definitions}#define STR(x) #x\n#define XSTR(x) STR(x)\n");
         let by_c = replaced_by_c(&format!("{head}XSTR({use_})\n"));
         let Value::Text(ours) = constant(&format!("{head}const char *A = XSTR({use_});\n")) else { panic!("{use_}") };
-        assert_eq!(format!("\"{ours}\""), by_c.trim(), "{use_}");
+        assert_eq!(format!("{ours:?}"), by_c.trim(), "{use_}");
     }
+}
+
+#[test]
+fn conditions_have_the_values_of_c() {
+    for condition in [
+        "'A' == 65 && 'a' > 'Z'",
+        "'\\n' == 10 && '\\0' == 0 && '\\x41' == 'A' && '\\101' == 'A' && '\\'' == 39",
+        "'\\xff' < 0",
+        "'A' == 66",
+    ] {
+        let text = format!("#if {condition}\nconst long A = 1;\n#else\nconst long A = 2;\n#endif\n");
+        let by_c = replaced_by_c(&text);
+        let Value::Int(ours) = constant(&text) else { panic!("{condition}") };
+        assert_eq!(format!("const long A = {ours};"), by_c.trim(), "{condition}");
+    }
+}
+
+#[test]
+fn error_directives_count_where_they_are_reached() {
+    let (codes, said) = wrong("#ifndef LEVEL\n#  error don't compile \"this\" alone\n#endif\n");
+    assert!(
+        codes == ["said-by-file"] && said.contains("a.idl:2:") && said.contains("don't compile \"this\" alone"),
+        "{said}"
+    );
+    let found = compile("#if 0\n#error never\n#endif\n#warning old\nconst long A = 1;").expect("a warning");
+    let [warning] = found.warnings.as_slice() else { panic!("{:?}", found.warnings) };
+    assert!(warning.message.ends_with("says: old"), "{warning:?}");
 }
 
 #[test]
@@ -89,7 +133,8 @@ fn faulty_definitions_are_refused_with_the_reason() {
     for (text, reason) in [
         ("#define F(a, a b) a", "are names, separated by commas"),
         ("#define F(a, b", "do not end"),
-        ("#define F(...) 1", "variable number"),
+        ("#define F(..., a) 1", "`...` may be the last one"),
+        ("#define F(a ...) 1", "`...` may be the last one"),
         ("#define F(a, a) a", "one name"),
         ("#define F ## a", "stands between two words"),
         ("#define F(a) a ##", "stands between two words"),

@@ -315,6 +315,36 @@ fn fingerprints_depend_only_on_meaning() {
     }
 }
 
+#[test]
+fn bit_fields_are_part_of_fingerprints() {
+    let text = |members: &str| {
+        format!(
+            "import \"unknwn.idl\"; typedef enum K {{ A, B }} K; struct S {{ {members} }};\n\
+             [object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a77)]\n\
+             interface I : IUnknown {{ HRESULT M([in] const struct S *s); }}"
+        )
+    };
+    let rows = [
+        "unsigned long bits;",
+        "unsigned long a : 3; unsigned long b : 5;",
+        "unsigned long a : 4; unsigned long b : 4;",
+        "unsigned long b : 5; unsigned long a : 3;",
+        "long a : 3; unsigned long b : 5;",
+        "unsigned long a : 3; unsigned long : 0; unsigned long b : 5;",
+        "unsigned long a : 3; unsigned long : 2; unsigned long b : 5;",
+        "K a : 3; short : 0; short c : 2; K b : 5;",
+    ];
+    let mut known = Vec::new();
+    for members in rows {
+        let found = check(&text(members));
+        let of = |model: &Model| canonical::text(model, InterfaceId(model.interfaces.len() - 1));
+        let canonical = of(&found.model);
+        assert_eq!(of(&check(&canonical).model), canonical);
+        assert!(!known.contains(&canonical), "{canonical}");
+        known.push(canonical);
+    }
+}
+
 /// The canonical text of every interface of the project is IDL with the same meaning, so that
 /// `describe` shows the true interface.
 #[test]

@@ -151,7 +151,7 @@ fn the_first_call_of_a_client_makes_no_connection() {
     let server = server(&directory);
     let _first = clients(&directory, 1);
     // The first parked connection takes further descriptors.
-    ground::until("a connection is parked", || !sleeps(&server, "obvia-pool").is_empty());
+    ground::until("a connection is parked", || !sleeps_of(&server, "obvia-pool").is_empty());
     let mut client = directory.start(PROGRAM, &[]);
     client.good("connect there");
     let before = server.open_files();

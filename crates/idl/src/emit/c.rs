@@ -7,6 +7,7 @@ mod component;
 mod context;
 mod expression;
 mod header;
+mod imports;
 mod interface;
 mod lent;
 mod library;
@@ -31,10 +32,11 @@ pub use random_calls::random_calls;
 
 use crate::Diagnostic;
 use crate::compile::Compilation;
-use crate::model::{InterfaceId, Method, Model, Object, Param, Type, all_arms};
+use crate::model::{Field, InterfaceId, Method, Model, Object, Param, Type, all_arms};
 use crate::plan::{MethodPlan, ParamPlan, Passing, plan, unsupported};
 use crate::text::source::Span;
 use crate::text::writer::Writer;
+use imports::Imports;
 use std::collections::HashSet;
 
 /// The C source for a file's declarations.
@@ -56,26 +58,42 @@ pub struct Source {
 pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnostic>> {
     let model = &compilation.model;
     let own = own_interfaces(model);
-    let mut refused: Vec<Diagnostic> = own.iter().flat_map(|id| refuse(model, *id)).collect();
-    refused.extend(automation(model));
+    let imports = Imports::of(compilation);
+    let mut refused: Vec<Diagnostic> =
+        own.iter().filter(|id| !model.interfaces[id.0].imported).flat_map(|id| refuse(model, *id)).collect();
+    refused.extend(automation(model).into_iter().filter(|(_, imported)| !imported).map(|(error, _)| error));
+    refused.extend(imports.refuse());
     refused.extend(clashes::clashes(model));
     if !refused.is_empty() {
         return Err(refused);
     }
     Ok(Source {
-        header: header::header(compilation, stem, &own),
+        header: header::header(compilation, stem, &own, &imports),
         stubs: stubs(compilation, stem, &own),
-        projection: projection::header(compilation, stem, &own),
+        projection: projection::header(compilation, stem, &own, &imports),
     })
 }
 
-/// Returns the file's own interfaces, each after its base. C++ needs the base class first, but an
-/// interface with a forward declaration may stand before its base.
+/// Returns the file's own interfaces and the built-in ones that they extend, each after its base.
+/// C++ needs the base class first, but an interface with a forward declaration may stand before its
+/// base.
 fn own_interfaces(model: &Model) -> Vec<InterfaceId> {
     let all = (0..model.interfaces.len()).map(InterfaceId);
     let is_own = |id: &InterfaceId| !model.interfaces[id.0].imported && !model.interfaces[id.0].is_bare;
     let mut known = HashSet::new();
-    all.filter(is_own).flat_map(|id| model.lineage(id)).filter(|id| is_own(id) && known.insert(*id)).collect()
+    let is_written = |id: &InterfaceId| is_own(id) || model.is_prelude(model.interfaces[id.0].span);
+    all.filter(is_own).flat_map(|id| model.lineage(id)).filter(|id| is_written(id) && known.insert(*id)).collect()
+}
+
+/// Whether an interface has proxies. A built-in one has them if one of the file's own interfaces
+/// with proxies extends it.
+fn is_remote(model: &Model, id: InterfaceId) -> bool {
+    let found = &model.interfaces[id.0];
+    let extends = |at: usize| {
+        let other = &model.interfaces[at];
+        !other.imported && !other.is_bare && !other.local && model.lineage(InterfaceId(at)).contains(&id)
+    };
+    !found.local && (!model.is_prelude(found.span) || (0..model.interfaces.len()).any(extends))
 }
 
 /// Writes the comment that names the IDL file.
@@ -95,21 +113,24 @@ fn is_automation(model: &Model, ty: &Type) -> bool {
     }
 }
 
-/// Returns errors for the members and typedefs that are of Automation's types.
-fn automation(model: &Model) -> Vec<Diagnostic> {
-    let structs = model.structs.iter().filter(|found| !found.imported).map(|found| (&found.name, &found.fields));
-    let members = structs.flat_map(|(of, fields)| fields.iter().map(move |field| (of, field)));
-    let unions = model.unions.iter().filter(|found| !found.imported);
-    let members = members.chain(unions.flat_map(|found| all_arms(found).map(move |field| (&found.name, field))));
-    let members = members.map(|(of, field)| (format!("member `{}` of `{of}`", field.name), &field.ty, field.span));
-    let typedefs = model.typedefs.iter().filter(|found| !found.imported);
-    let typedefs = typedefs.map(|found| (format!("type `{}`", found.name), &found.ty, found.span));
-    let is_refused = |ty: &Type| is_automation(model, ty);
-    let refusal = |(what, _, span): (String, &Type, Span)| {
+/// Returns errors for the members and typedefs that are of Automation's types, each with whether an
+/// imported file declares it.
+fn automation(model: &Model) -> Vec<(Diagnostic, bool)> {
+    let structs = model.structs.iter().map(|found| (&found.name, found.fields.iter().collect(), found.imported));
+    let unions = model.unions.iter().map(|found| (&found.name, all_arms(found).collect(), found.imported));
+    let members = structs.chain(unions).flat_map(|(of, fields, imported): (_, Vec<&Field>, _)| {
+        let of = move |field: &Field| format!("member `{}` of `{of}`", field.name);
+        fields.into_iter().map(move |field| (of(field), &field.ty, field.span, imported))
+    });
+    let typedefs = model.typedefs.iter();
+    let typedefs = typedefs.map(|found| (format!("type `{}`", found.name), &found.ty, found.span, found.imported));
+    let refused = members.chain(typedefs).filter(|(_, ty, ..)| is_automation(model, ty));
+    let refusal = |(what, _, span, imported): (String, &Type, Span, bool)| {
         let text = format!("{what} is one of Automation's types, which the C back end does not support yet");
-        Diagnostic::error("not-yet", span, text).help("declare it in a file for Rust alone, or give it another type")
+        let error = Diagnostic::error("not-yet", span, text);
+        (error.help("declare it in a file for Rust alone, or give it another type"), imported)
     };
-    members.chain(typedefs).filter(|(_, ty, _)| is_refused(ty)).map(refusal).collect()
+    refused.map(refusal).collect()
 }
 
 /// Returns errors for the parts of an interface that the back end does not support.
@@ -141,17 +162,19 @@ fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// Returns errors for the methods that pass objects of the built-in interfaces, for which libobvia
-/// has no proxies. Methods of `[local]` interfaces need none.
+/// Returns errors for the methods that pass objects of built-in interfaces that have no proxies.
+/// Methods of `[local]` interfaces need none.
 fn base_interfaces(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
-    let methods = model.all_methods(id).into_iter().filter(|method| !method.local);
+    let methods = model.all_methods(id).into_iter().filter(|method| !method.local && !model.interfaces[id.0].local);
     let params = methods.flat_map(|method| method.params.iter().map(move |param| (method, param)));
     let refusal = |(method, param): (&Method, &Param)| {
         let found = model.reachable(&param.ty).find_map(|ty| match ty {
-            Type::Interface(Object::Known(id)) => Some(&model.interfaces[id.0]),
+            Type::Interface(Object::Known(id)) if !is_remote(model, *id) => Some(&model.interfaces[id.0]),
             _ => None,
-        });
-        let found = found.filter(|found| model.is_prelude(found.span))?;
+        })?;
+        if !model.is_prelude(found.span) {
+            return None;
+        }
         let text = format!(
             "parameter `{}` of method `{}` leads to an object of the built-in interface `{}`, which the C back end does not support yet",
             param.name, method.name, found.name
@@ -190,7 +213,7 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     out.unindented("#ifndef CINTERFACE");
     out.unindented("#define CINTERFACE");
     out.unindented("#endif");
-    let remote: Vec<InterfaceId> = own.iter().copied().filter(|id| !model.interfaces[id.0].local).collect();
+    let remote: Vec<InterfaceId> = own.iter().copied().filter(|id| is_remote(model, *id)).collect();
     let methods = || remote.iter().flat_map(|id| model.all_methods(*id)).map(|method| plan(model, method));
     let has_tables = structures::has_structures(model) || methods().any(|plan| table::is_by_table(&plan));
     let runtime = if has_tables { "obvia_table.h" } else { "obvia_stub.h" };
@@ -202,7 +225,9 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     out.line("");
     for id in own {
         let found = &model.interfaces[id.0];
-        out.line(format!("const IID IID_{} = {};", names::type_ident(&found.name), names::guid(found.uuid)));
+        let object = format!("const IID IID_{}", names::type_ident(&found.name));
+        interface::weaken(&mut out, model, found, &object);
+        out.line(format!("{object} = {};", names::guid(found.uuid)));
     }
     out.line("");
     structures::define(&mut out, model);

@@ -7,8 +7,8 @@
 
 use crate::model::automation::{FILE, Kind, Member, element_name};
 use crate::model::{
-    Arith, Base, Direction, EnumId, Extent, Field, InterfaceId, Memory, Method, Model, Object, Operand, Param, Pointer,
-    PointerClass, Returns, StructId, Transfer, Type, UnionId, Value, Varying,
+    Arith, Base, BitField, Direction, EnumId, Extent, Field, InterfaceId, Memory, Method, Model, Object, Operand,
+    Param, Pointer, PointerClass, Returns, StructId, Transfer, Type, UnionId, Value, Varying,
 };
 use obvia_ndr::vartype as vt;
 use sha2::{Digest, Sha256};
@@ -131,6 +131,12 @@ pub(crate) fn type_name(model: &Model, ty: &Type) -> String {
     Printer { model, aliases: RefCell::default() }.name(ty)
 }
 
+/// Returns a bit field as IDL has it.
+pub(crate) fn bit_field(model: &Model, part: &BitField) -> String {
+    let space = if part.name.is_empty() { "" } else { " " };
+    format!("{}{space}{} : {}", type_name(model, &part.ty), part.name, part.width)
+}
+
 impl Printer<'_> {
     fn enumeration(&self, out: &mut String, id: EnumId) {
         let found = &self.model.enums[id.0];
@@ -169,7 +175,11 @@ impl Printer<'_> {
         let found = &self.model.structs[id.0];
         let names: Vec<&str> = found.fields.iter().map(|field| field.name.as_str()).collect();
         let _ = writeln!(out, "struct {} {{", found.name);
-        for field in &found.fields {
+        for (at, field) in found.fields.iter().enumerate() {
+            if !field.bits.is_empty() {
+                self.bit_fields(out, field, at > 0 && !found.fields[at - 1].bits.is_empty());
+                continue;
+            }
             if let (Type::Void, Some((element, size, length))) = (&field.ty, &found.conformant) {
                 let extent = self.sizes(size, length.as_ref(), &names);
                 let _ = writeln!(out, "    [{extent}] {} {}[];", self.name(element), field.name);
@@ -178,6 +188,17 @@ impl Printer<'_> {
             let _ = writeln!(out, "    {};", self.field(field, &names));
         }
         out.push_str("};\n");
+    }
+
+    /// Declares the bit fields of an integer. A bit field of no width separates them from those of
+    /// the integer before.
+    fn bit_fields(&self, out: &mut String, field: &Field, follows_others: bool) {
+        if follows_others {
+            let _ = writeln!(out, "    {} : 0;", self.name(&field.ty));
+        }
+        for part in &field.bits {
+            let _ = writeln!(out, "    {};", bit_field(self.model, part));
+        }
     }
 
     fn union(&self, out: &mut String, id: UnionId) {

@@ -69,6 +69,16 @@ impl Field {
     pub fn new(name: String, ty: Type, named: Option<usize>, span: Span) -> Self {
         Self { name, ty, named, range: None, switch: None, varying: None, bits: Vec::new(), span }
     }
+
+    /// Whether two fields have the same name and hold the same values.
+    pub(crate) fn means_same(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.ty == other.ty
+            && self.range == other.range
+            && self.switch == other.switch
+            && self.varying == other.varying
+            && self.bits == other.bits
+    }
 }
 
 /// A bit field, which is a part of an integer.

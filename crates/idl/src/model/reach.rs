@@ -1,5 +1,6 @@
 //! The types that a type leads to: members, arms, elements and targets of pointers.
 
+use super::declarations::Field;
 use super::sizes::all_arms;
 use super::tables::Model;
 use super::types::{InterfaceId, Object, PointerClass, StructId, Type, UnionId};
@@ -111,7 +112,8 @@ impl Model {
             Type::Struct(id) => {
                 let found = &self.structs[id.0];
                 let open = found.conformant.iter().map(|(element, ..)| element);
-                found.fields.iter().map(|field| &field.ty).chain(open).collect()
+                let types = |field: &'m Field| std::iter::once(&field.ty).chain(field.bits.iter().map(|part| &part.ty));
+                found.fields.iter().flat_map(types).chain(open).collect()
             }
             Type::Union(id) => {
                 let found = &self.unions[id.0];

@@ -39,13 +39,31 @@ impl Model {
         })
     }
 
+    /// The size and alignment of a member.
+    fn layout_inside(&self, ty: &Type) -> (u32, u32) {
+        let measure = self.measure_inside(ty).unwrap_or_default();
+        (measure.size, measure.align.max(1))
+    }
+
+    /// Returns the measure of a member. A structure that ends in an open array has one element
+    /// there, as in C's headers. `None` if the size overflows.
+    fn measure_inside(&self, ty: &Type) -> Option<Measure> {
+        let own = self.measure(ty)?;
+        let Type::Struct(id) = ty else { return Some(own) };
+        let found = &self.structs[id.0];
+        let Some((element, ..)) = &found.conformant else { return Some(own) };
+        let last = self.offsets(found).0.last().copied().unwrap_or_default();
+        let end = last.checked_add(self.measure(element)?.size)?;
+        Some(Measure { size: end.checked_next_multiple_of(own.align.max(1))?, ..own })
+    }
+
     /// Computes the measure of a structure from its members.
     pub(crate) fn measure_struct(&self, id: StructId) -> Option<Measure> {
         let found = &self.structs[id.0];
         let bound = |field: &Field| field.range.is_some() || field.switch.is_some();
         let mut whole = NOTHING;
         for field in &found.fields {
-            let own = self.measure(&field.ty)?;
+            let own = self.measure_inside(&field.ty)?;
             whole = whole.followed_by(Measure { is_plain: own.is_plain && !bound(field), ..own })?;
         }
         if let Some((element, ..)) = &found.conformant {
@@ -61,7 +79,7 @@ impl Model {
         let found = &self.unions[id.0];
         let mut arms = NOTHING;
         for field in all_arms(found) {
-            arms = arms.beside(self.measure(&field.ty)?)?;
+            arms = arms.beside(self.measure_inside(&field.ty)?)?;
         }
         let mut whole = Measure { is_plain: false, is_any_bits: false, ..arms.closed()? };
         if found.encapsulated.is_some() {
@@ -75,7 +93,7 @@ impl Model {
     /// The size and alignment of a union's arms, without a discriminant.
     pub fn union_body(&self, union: &Union) -> (u32, u32) {
         let (size, align) = all_arms(union).fold((0, 1), |(size, align), field| {
-            let (own, own_align) = self.layout(&field.ty);
+            let (own, own_align) = self.layout_inside(&field.ty);
             (size.max(own), align.max(own_align))
         });
         (round_up(size, align), align)
@@ -86,7 +104,7 @@ impl Model {
     pub fn offsets(&self, of: &Struct) -> (Vec<u32>, u32, u32) {
         let (mut offsets, mut at, mut most) = (Vec::new(), 0_u32, 1);
         let conformant = of.conformant.iter().map(|(element, ..)| (0, self.layout(element).1));
-        for (size, align) in of.fields.iter().map(|field| self.layout(&field.ty)).chain(conformant) {
+        for (size, align) in of.fields.iter().map(|field| self.layout_inside(&field.ty)).chain(conformant) {
             at = round_up(at, align);
             offsets.push(at);
             at = at.saturating_add(size);

@@ -211,7 +211,7 @@ impl Resolver<'_> {
         }
         if is_empty {
             let error = Diagnostic::error("empty-struct", span, "a structure has at least one member");
-            self.report(error);
+            self.report(error.help("declare a member, or remove the structure"));
         }
         (fields, conformant)
     }
@@ -375,7 +375,7 @@ impl Resolver<'_> {
             // As in MIDL, values of the upper half may be written without a sign.
             let Ok(small) = i32::try_from(next).or_else(|_| u32::try_from(next).map(u32::cast_signed)) else {
                 let error = Diagnostic::error("overflow", ident.span, "the values of an enum have 32 bits");
-                self.report(error);
+                self.report(error.help("use a smaller value, or declare constants of type hyper"));
                 return None;
             };
             self.declare_value(ident, Value::Int(next));

@@ -69,7 +69,11 @@ impl Resolver<'_> {
     fn width(&mut self, member: &Member, declarator: &Declarator, width: &Expr) -> Option<(Type, u32, u32)> {
         // Reports a type that is not known.
         let written = self.spec_type(&member.spec, None)?;
-        let ty = self.scalar_type(&member.spec, declarator).unwrap_or(written);
+        let scalar = self.scalar_type(&member.spec, declarator);
+        let ty = match (written, scalar) {
+            (written @ Type::Enum(_), Some(Type::Base(_))) => written,
+            (written, scalar) => scalar.unwrap_or(written),
+        };
         let size = match &ty {
             Type::Base(base) if base.is_integer() => base.size(),
             Type::Enum(_) => 4,

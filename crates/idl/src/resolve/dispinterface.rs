@@ -36,6 +36,7 @@ impl Resolver<'_> {
                     let error = Diagnostic::error("not-automation", name.span, text);
                     return self.report(error.help("name an interface that extends IUnknown"));
                 }
+                None if self.is_declared_below(&name.name) => DispMembers::Of(self.interface_id(name)),
                 None => return self.unknown_type(&name.name, name.span),
             },
             DispinterfaceMembers::Own(properties, methods) => {

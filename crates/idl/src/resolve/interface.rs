@@ -30,8 +30,12 @@ impl Resolver<'_> {
             let items = decl.items.iter().flatten();
             return items.filter(|item| !matches!(item, Item::Method(_))).for_each(|item| self.item(item));
         }
+        if decl.items.is_none() && !self.is_declared_below(&decl.name.name) {
+            self.declare_prelude(&decl.name.name);
+        }
         let id = self.interface_id(&decl.name);
         let Some(items) = &decl.items else { return };
+        self.replace_prelude(id, decl.name.span);
         if self.defined.contains(&interface_key(id)) {
             let error = Diagnostic::error(
                 "duplicate-name",
@@ -50,14 +54,7 @@ impl Resolver<'_> {
         let endpoints = self.endpoints(decl);
         let (flags, help) = self.flags_and_help(&decl.attributes, &flags::ON_TYPES);
         let about = About { flags, help, ..About::default() };
-        let outer_default = self.pointer_default;
-        if let Some(attribute) = find(&decl.attributes, "pointer_default") {
-            self.pointer_default = match attribute.raw.as_str() {
-                "ref" => PointerClass::Ref,
-                "ptr" => PointerClass::Full,
-                _ => PointerClass::Unique,
-            };
-        }
+        let outer_default = self.begin_interface(decl);
         let local = has(&decl.attributes, "local") || is_for_libraries(decl, items);
         // A C++ class without the methods of IUnknown.
         let is_class = local && decl.base.is_none();
@@ -83,6 +80,29 @@ impl Resolver<'_> {
         self.contents(items, id);
         self.dual(decl, id);
         self.pointer_default = outer_default;
+    }
+
+    /// Sets the class of pointers that an interface's declaration gives. Returns the outer one.
+    pub(super) fn begin_interface(&mut self, decl: &InterfaceDecl) -> PointerClass {
+        let outer = self.pointer_default;
+        if let Some(attribute) = find(&decl.attributes, "pointer_default") {
+            self.pointer_default = match attribute.raw.as_str() {
+                "ref" => PointerClass::Ref,
+                "ptr" => PointerClass::Full,
+                _ => PointerClass::Unique,
+            };
+        }
+        outer
+    }
+
+    /// Forgets the contents of a built-in interface that a file declares.
+    fn replace_prelude(&mut self, id: InterfaceId, span: Span) {
+        if self.model.is_prelude(self.model.interfaces[id.0].span) && !self.model.is_prelude(span) {
+            self.defined.remove(&interface_key(id));
+            let made = &mut self.model.interfaces[id.0];
+            made.methods.clear();
+            made.imported = self.imported;
+        }
     }
 
     /// Warns that an interface's asynchronous form is left out.
@@ -274,7 +294,7 @@ impl Resolver<'_> {
         if own.uuid == 0 {
             return;
         }
-        if let Some(twin) = self.uuids.insert(own.uuid, id) {
+        if let Some(twin) = self.uuids.insert(own.uuid, id).filter(|twin| *twin != id) {
             let twin = &self.model.interfaces[twin.0];
             let text = format!("interfaces `{}` and `{}` have the same uuid", twin.name, own.name);
             let error = Diagnostic::error("duplicate-uuid", own.span, text).related(twin.span, "the other one");

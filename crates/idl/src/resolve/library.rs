@@ -103,6 +103,9 @@ impl Resolver<'_> {
     fn offered(&mut self, decl: &OfferedDecl) -> Option<Offered> {
         let name = &decl.name;
         self.declare_prelude(&name.name);
+        if self.has_dispinterface(&name.name) {
+            return self.dispinterface_at(name).map(Offered::Dispinterface);
+        }
         if let Some(at) = self.dispinterfaces.get(&name.name) {
             return Some(Offered::Dispinterface(*at));
         }
@@ -114,6 +117,7 @@ impl Resolver<'_> {
                 self.report(error.help("a class lists the interfaces of its objects"));
                 return None;
             }
+            None if self.is_declared_below(&name.name) => return Some(Offered::Interface(self.interface_id(name))),
             None => {}
         }
         let text = format!("no file declares interface `{}`", name.name);

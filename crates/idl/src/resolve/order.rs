@@ -1,16 +1,20 @@
 //! The order of interfaces: an interface may extend one that its file declares further below.
 
+use super::prelude::{names, place};
 use super::{Named, Resolver, interface_key};
 use crate::model::Object;
 use crate::model::Type;
 use crate::syntax::ast::{Ident, InterfaceDecl, Item};
-use std::collections::HashMap;
+use crate::text::source::{FileId, Span};
+use std::collections::{HashMap, HashSet};
 
 /// The interfaces of the current file that are still to be resolved.
 #[derive(Default)]
 pub(super) struct Order {
     /// The number of declarations with contents, by the interface's name.
     left: HashMap<String, usize>,
+    /// The names of the file's dispinterfaces that have contents.
+    dispinterfaces: HashSet<String>,
     /// The interfaces whose base is declared below them, by the base's name.
     waiting: HashMap<String, Vec<InterfaceDecl>>,
 }
@@ -23,6 +27,9 @@ impl Resolver<'_> {
                 Item::Interface(decl) if decl.items.is_some() => {
                     *self.order.left.entry(decl.name.name.clone()).or_default() += 1;
                 }
+                Item::Dispinterface(decl) if decl.members.is_some() => {
+                    self.order.dispinterfaces.insert(decl.name.name.clone());
+                }
                 Item::Library(library) => self.note_interfaces(&library.items),
                 _ => {}
             }
@@ -30,11 +37,19 @@ impl Resolver<'_> {
     }
 
     /// Resolves an interface, and then those above it that extend it. An interface whose base is
-    /// declared below waits for it.
+    /// declared below waits for it, with its methods. The declarations beside the methods count at
+    /// once.
     pub(super) fn interface_in_order(&mut self, decl: &InterfaceDecl) {
         if let Some(base) = decl.base.as_ref().filter(|base| decl.items.is_some() && self.is_below(base)) {
             self.interface_id(&decl.name);
-            self.order.waiting.entry(base.name.clone()).or_default().push(decl.clone());
+            let items = decl.items.iter().flatten();
+            let (methods, others): (Vec<&Item>, _) = items.partition(|item| matches!(item, Item::Method(_)));
+            let outer = self.begin_interface(decl);
+            others.into_iter().for_each(|item| self.item(item));
+            self.pointer_default = outer;
+            let items = Some(methods.into_iter().cloned().collect());
+            let waiting = InterfaceDecl { items, ..decl.clone() };
+            self.order.waiting.entry(base.name.clone()).or_default().push(waiting);
             return;
         }
         self.interface(decl);
@@ -54,14 +69,32 @@ impl Resolver<'_> {
         left.iter().for_each(|decl| self.interface(decl));
     }
 
-    /// Whether the current file declares the contents of an interface further below.
+    /// Whether the current file declares the contents of an interface here or further below.
+    pub(super) fn is_declared_below(&self, name: &str) -> bool {
+        self.order.left.contains_key(name)
+    }
+
+    /// Whether the current file declares the contents of a dispinterface.
+    pub(super) fn has_dispinterface(&self, name: &str) -> bool {
+        self.order.dispinterfaces.contains(name)
+    }
+
+    /// Returns the place where a file declares a name that is not known yet, and whether the use of
+    /// the name is inside of that declaration. `None` if no file declares it.
+    pub(super) fn declared_later(&self, name: &str, used: Span) -> Option<(Span, bool)> {
+        let item = *self.declarations.get_or_init(|| declarations(self.parsed)).get(name)?;
+        let is_around = |whole: Span| whole.file == used.file && whole.start < used.start && used.end < whole.end;
+        Some((place(item)?, matches!(item, Item::Typedef(_, spec, _) if is_around(spec.span))))
+    }
+
+    /// Whether the current file declares the contents of a base interface further below.
     fn is_below(&self, name: &Ident) -> bool {
         let key = match self.types.get(&name.name).map(|known| &known.what) {
             Some(Named::Interface(id)) => interface_key(*id),
             Some(_) => return false,
             None => Type::Interface(Object::Unknown),
         };
-        self.order.left.contains_key(&name.name) && !self.defined.contains(&key)
+        self.is_declared_below(&name.name) && !self.defined.contains(&key)
     }
 
     /// Returns the interfaces that waited for this one.
@@ -77,4 +110,20 @@ impl Resolver<'_> {
         }
         self.order.waiting.remove(&decl.name.name).unwrap_or_default()
     }
+}
+
+/// Returns the declarations of all files by their names.
+fn declarations(parsed: &[(FileId, Vec<Item>)]) -> HashMap<String, &Item> {
+    let mut next: Vec<&Item> = parsed.iter().flat_map(|(_, items)| items).collect();
+    let mut found = HashMap::new();
+    while let Some(item) = next.pop() {
+        match item {
+            Item::Interface(InterfaceDecl { items: None, .. }) => continue,
+            Item::Interface(decl) => next.extend(decl.items.iter().flatten()),
+            Item::Library(library) => next.extend(&library.items),
+            _ => {}
+        }
+        found.extend(names(item).into_iter().map(|name| (name, item)));
+    }
+    found
 }

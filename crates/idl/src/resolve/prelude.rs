@@ -4,18 +4,32 @@
 //! names, and generated code contains only what a file needs.
 
 use super::Resolver;
+use super::typedefs::is_definition;
+use crate::model::automation;
 use crate::syntax::ast::{Declarator, EnumDecl, Expr, ExprKind, Ident, Item, TypeKind, TypeSpec};
-use std::collections::HashMap;
+use crate::text::source::Span;
+use std::collections::{HashMap, HashSet};
 use std::mem::{replace, take};
 use std::rc::Rc;
 
 /// The text of the prelude.
 pub(crate) const TEXT: &str = include_str!("../prelude.idl");
 
+/// Returns the file to import for a built-in name that is not known without an import.
+pub(super) fn file_of(name: &str) -> Option<&'static str> {
+    let declared = ["interface {} ", " {};", "*{};", "*{},", "} {},"].map(|form| form.replace("{}", name));
+    let files = [(automation::FILE, automation::TEXT), ("wtypes.idl", TEXT)];
+    files.into_iter().find(|(_, text)| declared.iter().any(|form| text.contains(form))).map(|(file, _)| file)
+}
+
 /// The declarations of the prelude that have not been used, by each of the names that they declare.
 #[derive(Default)]
 pub(super) struct Prelude {
     unused: HashMap<String, Rc<Item>>,
+    /// The declarations of such names in the current file that are still to be resolved.
+    own: HashMap<String, Rc<Item>>,
+    /// The places of the file's declarations that were resolved at the use of a name above them.
+    early: HashSet<Span>,
 }
 
 impl Prelude {
@@ -24,12 +38,22 @@ impl Prelude {
         for item in items.into_iter().map(Rc::new) {
             unused.extend(names(&item).into_iter().map(|name| (name, item.clone())));
         }
-        Self { unused }
+        Self { unused, ..Self::default() }
+    }
+
+    /// Removes the names of a file's declaration, also the built-in ones: in the declaration they
+    /// are not known yet.
+    fn begin_own(&mut self, item: &Item) {
+        for name in names(item) {
+            if self.own.remove(&name).is_some() {
+                self.unused.remove(&name);
+            }
+        }
     }
 }
 
 /// Returns the names that a declaration declares.
-fn names(item: &Item) -> Vec<String> {
+pub(super) fn names(item: &Item) -> Vec<String> {
     let of = |declarators: &[Declarator]| -> Vec<String> {
         declarators.iter().map(|declarator| declarator.name.name.clone()).collect()
     };
@@ -40,6 +64,17 @@ fn names(item: &Item) -> Vec<String> {
         Item::Interface(interface) => vec![interface.name.name.clone()],
         _ => Vec::new(),
     }
+}
+
+/// Returns the place of a declaration's first name.
+pub(super) fn place(item: &Item) -> Option<Span> {
+    Some(match item {
+        Item::Const(_, declarator, _) => declarator.name.span,
+        Item::Typedef(_, _, declarators) => declarators.first()?.name.span,
+        Item::Type(spec) => spec.span,
+        Item::Interface(interface) => interface.name.span,
+        _ => return None,
+    })
 }
 
 fn names_of_type(spec: &TypeSpec) -> Vec<String> {
@@ -60,19 +95,74 @@ impl Resolver<'_> {
         self.prelude = Prelude::new(items);
     }
 
+    /// Notes the declarations of a file that have names of the prelude. They take precedence, also
+    /// over uses above them.
+    pub(super) fn note_own(&mut self, items: &[Item]) {
+        for item in items {
+            match item {
+                Item::Interface(decl) => self.note_own(decl.items.as_deref().unwrap_or_default()),
+                Item::Library(library) => self.note_own(&library.items),
+                _ => {}
+            }
+            let is_announcement = matches!(item, Item::Interface(decl) if decl.items.is_none());
+            let of_prelude = names(item).into_iter().filter(|name| self.prelude.unused.contains_key(name));
+            for name in of_prelude.filter(|_| !is_announcement).collect::<Vec<_>>() {
+                self.prelude.own.entry(name).or_insert_with(|| Rc::new(item.clone()));
+            }
+        }
+    }
+
+    /// Whether a declaration was resolved at the use of a name above it. From here on the file has
+    /// declared its names.
+    pub(super) fn is_early(&mut self, item: &Item) -> bool {
+        if !self.prelude.own.is_empty() {
+            self.prelude.begin_own(item);
+        }
+        place(item).is_some_and(|place| self.prelude.early.remove(&place))
+    }
+
     /// Declares a name of the prelude, unless a file has declared it.
     pub(super) fn declare_prelude(&mut self, name: &str) {
         if self.types.contains_key(name) || self.values.contains_key(name) || self.memories.contains_key(name) {
+            return;
+        }
+        if let Some(item) = self.prelude.own.get(name).cloned() {
+            self.resolve_apart(&item, self.imported);
+            self.prelude.early.extend(place(&item));
             return;
         }
         let Some(item) = self.prelude.unused.get(name).cloned() else { return };
         for name in names(&item) {
             self.prelude.unused.remove(&name);
         }
+        let item = self.of_own_type(&item);
+        self.resolve_apart(&item, true);
+    }
+
+    /// Returns a typedef of the prelude. If a file declares the type under one of its names, the
+    /// typedef's other names stand for that type.
+    fn of_own_type(&mut self, item: &Item) -> Item {
+        let Item::Typedef(attributes, spec, declarators) = item else { return item.clone() };
+        let plain = declarators.iter().filter(|one| one.pointers == 0 && one.dimensions.is_empty());
+        let candidates = plain.map(|one| one.name.name.clone()).chain(names_of_type(spec).into_iter().take(1));
+        for name in candidates.collect::<Vec<_>>() {
+            if self.prelude.own.contains_key(&name) {
+                self.declare_prelude(&name);
+            }
+            if is_definition(&spec.kind) && self.types.contains_key(&name) {
+                let spec = TypeSpec { kind: TypeKind::Named(name), ..spec.clone() };
+                return Item::Typedef(attributes.clone(), spec, declarators.clone());
+            }
+        }
+        item.clone()
+    }
+
+    /// Resolves a declaration in the middle of another one.
+    fn resolve_apart(&mut self, item: &Item, is_imported: bool) {
         let (owners, declaring) = (take(&mut self.owners), self.declaring.take());
-        let (reasons, imported) = (take(&mut self.member_reasons), replace(&mut self.imported, true));
+        let (reasons, imported) = (take(&mut self.member_reasons), replace(&mut self.imported, is_imported));
         let pointer_default = replace(&mut self.pointer_default, crate::model::PointerClass::Unique);
-        self.item(&item);
+        self.item(item);
         (self.owners, self.declaring, self.member_reasons) = (owners, declaring, reasons);
         (self.imported, self.pointer_default) = (imported, pointer_default);
     }

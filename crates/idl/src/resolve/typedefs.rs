@@ -2,7 +2,7 @@
 
 use super::attributes::{self, ON_TYPES};
 use super::types::CLASSES;
-use super::{Named, Resolver, find, has, other_view};
+use super::{Named, Resolver, find, has};
 use crate::model::typelib::flags;
 use crate::model::{Base, Field, Type, Typedef};
 use crate::syntax::ast::{Attribute, Declarator, Ident, StructDecl, TypeKind, TypeSpec};
@@ -131,19 +131,22 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether a typedef gives a name of another file to another type of the same layout, which has
-    /// no effect. Warns of it.
+    /// Whether a typedef gives the name of another file's handle to the other form of handles: they
+    /// are pointers to void, or integers of a pointer's size. The typedef has no effect then. Warns
+    /// of it.
     fn is_declared_again(&mut self, name: &Ident, ty: &Type) -> bool {
         let Some(known) = self.types.get(&name.name) else { return false };
         let (Named::Type(first), Some(span)) = (&known.what, known.span) else { return false };
-        let is_again = first != ty
+        let is_void = |ty: &Type| matches!(ty, Type::Pointer(pointer) if pointer.to == Type::Void);
+        let is_integer = |ty: &Type| matches!(ty, Type::Base(Base::I64 | Base::U64));
+        let is_again = (is_void(first) && is_integer(ty) || is_integer(first) && is_void(ty))
+            && span.file != name.span.file
             && !self.model.is_prelude(span)
-            && !self.model.is_prelude(name.span)
-            && !matches!((first, ty), (Type::Struct(_) | Type::Union(_) | Type::Enum(_) | Type::Interface(_), _))
-            && !matches!(ty, Type::Interface(_))
-            && self.is_other_view(first, ty, span, name.span);
+            && !self.model.is_prelude(name.span);
         if is_again {
-            self.report(other_view(&name.name, name.span, span));
+            let text = format!("`{}` is declared again, as another form of a handle", name.name);
+            let warning = Diagnostic::warning("declared-again", name.span, text);
+            self.report(warning.related(span, "this declaration counts").help("declare the type in one file"));
         }
         is_again
     }
@@ -208,7 +211,7 @@ fn is_guid(members: &[Field]) -> bool {
     sizes.take(12).eq([4, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1])
 }
 
-fn is_definition(kind: &TypeKind) -> bool {
+pub(super) fn is_definition(kind: &TypeKind) -> bool {
     match kind {
         TypeKind::Struct(decl) => decl.members.is_some(),
         TypeKind::Union(decl) => decl.arms.is_some(),

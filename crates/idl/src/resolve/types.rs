@@ -94,7 +94,11 @@ impl Resolver<'_> {
         // Levels are counted from the outside: dimensions first, then stars.
         let dimensions = declarator.dimensions.len();
         let levels = dimensions + usize::from(stars);
-        if sizes.size.len().max(sizes.length.len()) > levels.max(1) {
+        // A typedef may have an array's dimensions. An object's own star is not counted.
+        let is_one_value = matches!(ty, Type::Base(_) | Type::Enum(_) | Type::Struct(_) | Type::Union(_));
+        let sizes_max = if is_one_value && !is_automation(spec) { levels } else { levels.max(1) };
+        self.check_classes(attributes);
+        if sizes.size.len().max(sizes.length.len()) > sizes_max {
             let error = Diagnostic::error(
                 "too-many-sizes",
                 declarator.span,
@@ -118,6 +122,17 @@ impl Resolver<'_> {
         }
         self.check_text(text, &ty, declarator);
         self.check_type_limits(&ty, declarator.span).then_some(ty)
+    }
+
+    /// Refuses two classes for one pointer.
+    fn check_classes(&mut self, attributes: &[Attribute]) {
+        let mut classes = attributes.iter().filter(|one| CLASSES.contains(&one.name.name.as_str()));
+        let (Some(first), Some(second)) = (classes.next(), classes.next()) else { return };
+        if first.name.name != second.name.name {
+            let text = format!("this pointer is [{}] and [{}]", first.name.name, second.name.name);
+            let error = Diagnostic::error("two-classes", second.name.span, text);
+            self.report(error.help("a pointer has one class: [ref] is never null, [unique] and [ptr] may be null"));
+        }
     }
 
     /// Returns the pointer that a type's name stands for, with the class if the typedef gives it.

@@ -192,7 +192,7 @@ impl<'a> Parser<'a> {
         }
         let found = self.peek_text().map_or_else(|| "the end of the file".to_owned(), |found| format!("`{found}`"));
         let error = Diagnostic::error("syntax", self.here(), format!("expected `{text}` {after}, found {found}"));
-        self.fail(error.label(format!("`{text}` is missing here")))
+        self.fail(error.label(format!("`{text}` is missing here")).help(format!("write `{text}` {after}")))
     }
 
     pub(crate) fn fail<T>(&mut self, diagnostic: Diagnostic) -> Parsed<T> {

@@ -1,5 +1,7 @@
 //! The integer arithmetic of the preprocessor's conditions, which constant expressions share.
 
+use crate::text::lexer::unescaped;
+
 /// Returns the value of a condition's words. `None` if they are no expression, or have no value.
 pub(crate) fn evaluate(words: &[&str]) -> ConditionValue {
     let mut arithmetic = Arithmetic { words, at: 0, depth: 0 };
@@ -89,7 +91,14 @@ impl<'a> Arithmetic<'a> {
     }
 }
 
+/// Returns the value of a number, or that of a character, which has a sign as in most compilers.
 fn parse_number(text: &str) -> Option<i64> {
+    if text.starts_with('\'') {
+        let text = unescaped(text);
+        let mut characters = text.chars();
+        let only = characters.next().filter(|_| characters.next().is_none())?;
+        return u8::try_from(only).ok().map(|value| i64::from(value.cast_signed()));
+    }
     let text = text.trim_end_matches(['u', 'U', 'l', 'L']);
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(hex) => i64::from_str_radix(hex, 16).ok(),

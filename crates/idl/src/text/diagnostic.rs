@@ -21,7 +21,7 @@ pub enum Severity {
 }
 
 /// A finding.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The finding's severity.
     pub severity: Severity,

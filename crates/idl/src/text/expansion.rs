@@ -168,6 +168,11 @@ impl<'a> Expansion<'a> {
             arguments.truncate(0);
         }
         let wanted = of.params.unwrap_or(0);
+        let is_empty = wanted == 1 && arguments.iter().all(Vec::is_empty);
+        let is_rest_left_out = of.is_variadic && (arguments.len() + 1 == wanted || is_empty);
+        if is_rest_left_out {
+            arguments.resize(wanted, Vec::new());
+        }
         if wanted != arguments.len() {
             let given = arguments.len();
             let text = format!("this macro has {wanted} parameters, and {given} arguments are given");
@@ -194,6 +199,10 @@ impl<'a> Expansion<'a> {
             };
             let length: u32 = words.iter().map(|word| word.token.span.end - word.token.span.start).sum();
             self.count(files, 1 + words.len() + length as usize / WORD_LENGTH)?;
+            // As in other compilers, `, ## __VA_ARGS__` leaves no comma if there are no arguments.
+            if is_rest_left_out && part.role == Role::Argument(wanted - 1) && part.is_joined {
+                made.remove_comma(files);
+            }
             made.add(files, part, words, place);
         }
         // Each word is compared with all hidden macros.

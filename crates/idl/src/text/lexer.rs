@@ -213,6 +213,44 @@ fn number_length(rest: &str) -> usize {
     .unwrap_or(rest.len())
 }
 
+/// Returns the text of a quoted token with its escapes resolved.
+pub(crate) fn unescaped(text: &str) -> String {
+    let inner = text.get(1..text.len().max(2) - 1).unwrap_or("");
+    let mut out = String::with_capacity(inner.len());
+    let mut chars = inner.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('n') => out.push('\n'),
+            Some('t') => out.push('\t'),
+            Some('r') => out.push('\r'),
+            Some('a') => out.push('\u{7}'),
+            Some('b') => out.push('\u{8}'),
+            Some('f') => out.push('\u{c}'),
+            Some('v') => out.push('\u{b}'),
+            Some('x') => out.push(numbered(&mut chars, 16, 4, 0)),
+            Some(digit @ '0'..='7') => out.push(numbered(&mut chars, 8, 2, digit.to_digit(8).unwrap_or(0))),
+            Some(other) => out.push(other),
+            None => {}
+        }
+    }
+    out
+}
+
+/// Returns the character of a numeric escape with the digit `first` and at most `digits` more.
+fn numbered(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, radix: u32, digits: usize, first: u32) -> char {
+    let mut number = first;
+    for _ in 0..digits {
+        let Some(digit) = chars.peek().and_then(|next| next.to_digit(radix)) else { break };
+        number = number * radix + digit;
+        chars.next();
+    }
+    char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

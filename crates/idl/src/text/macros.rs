@@ -17,6 +17,8 @@ pub(crate) struct Files<'a> {
 pub(crate) struct Macro {
     /// The number of parameters. `None` for a macro without a list of parameters.
     pub(crate) params: Option<usize>,
+    /// Whether the last parameter, `__VA_ARGS__`, takes all further arguments with their commas.
+    pub(crate) is_variadic: bool,
     /// The replacement.
     pub(crate) body: Vec<Part>,
 }
@@ -45,6 +47,9 @@ pub(crate) enum Role {
     Quoted(usize),
 }
 
+/// The name in a replacement for the arguments that `...` takes.
+const VARIABLE: &str = "__VA_ARGS__";
+
 /// The defined macros, by name.
 pub(crate) type Macros = HashMap<String, Rc<Macro>>;
 
@@ -55,6 +60,7 @@ pub(crate) type Macros = HashMap<String, Rc<Macro>>;
 /// The reason why the definition is faulty.
 pub(crate) fn macro_of(sources: &Sources, words: &[Token], has_params: bool) -> Result<Macro, &'static str> {
     let (params, body) = if has_params { parameters(sources, words)? } else { (HashMap::new(), words) };
+    let is_variadic = params.contains_key(VARIABLE);
     let mut parts: Vec<Part> = Vec::new();
     let mut is_joined = false;
     let mut words = body.iter().copied().peekable();
@@ -85,7 +91,7 @@ pub(crate) fn macro_of(sources: &Sources, words: &[Token], has_params: bool) -> 
     if is_joined {
         return Err("`##` stands between two words");
     }
-    Ok(Macro { params: has_params.then_some(params.len()), body: parts })
+    Ok(Macro { params: has_params.then_some(params.len()), is_variadic, body: parts })
 }
 
 /// Splits the words after a macro's name into the parameters, each with its index, and the
@@ -97,18 +103,17 @@ fn parameters<'s, 'w>(
     let end = words.iter().position(|word| sources.text(word.span) == ")");
     let end = end.ok_or("the parameters of this macro do not end")?;
     let inner = words.get(1..end).unwrap_or_default();
-    if inner.iter().any(|word| sources.text(word.span) == "...") {
-        return Err("macros with a variable number of arguments are not supported");
-    }
+    let is_variable = |word: &Token| sources.text(word.span) == "...";
     let is_fine = |(at, word): (usize, &Token)| match at % 2 {
-        0 => word.kind == TokenKind::Ident,
+        0 => word.kind == TokenKind::Ident || is_variable(word) && at + 1 == inner.len(),
         _ => sources.text(word.span) == ",",
     };
     if !inner.iter().enumerate().all(is_fine) || !inner.is_empty() && inner.len() % 2 == 0 {
-        return Err("the parameters of a macro are names, separated by commas");
+        return Err("the parameters of a macro are names, separated by commas, and `...` may be the last one");
     }
     let names = inner.iter().step_by(2).enumerate();
-    let params: HashMap<&str, usize> = names.map(|(at, word)| (sources.text(word.span), at)).collect();
+    let name = |word: &Token| if is_variable(word) { VARIABLE } else { sources.text(word.span) };
+    let params: HashMap<&str, usize> = names.map(|(at, word)| (name(word), at)).collect();
     if params.len() != inner.len().div_ceil(2) {
         return Err("two parameters of this macro have one name");
     }
@@ -205,11 +210,12 @@ impl Call {
     }
 
     pub(crate) fn add(&mut self, text: &str, word: Word) -> Step {
+        let is_last = self.of.is_variadic && Some(self.arguments.len()) == self.of.params;
         match (self.open, text) {
             (0, "(") => self.arguments.push(Vec::new()),
             (0, _) => return Step::Name(word),
             (1, ")") => return Step::Complete(word),
-            (1, ",") => {
+            (1, ",") if !is_last => {
                 self.arguments.push(Vec::new());
                 return Step::Open;
             }
@@ -264,6 +270,11 @@ impl Replacement {
             }));
         }
         self.words.append(&mut words);
+    }
+
+    /// Removes the comma in front of arguments that are empty.
+    pub(crate) fn remove_comma(&mut self, files: &Files<'_>) {
+        self.words.pop_if(|last| files.sources.text(last.token.span) == ",");
     }
 
     /// Hides macros from the words.

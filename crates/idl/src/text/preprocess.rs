@@ -3,7 +3,7 @@
 //! Supported are `#define` with and without parameters, `#undef`, `#if` with `defined`, integers
 //! and C's operators, `#ifdef`, `#ifndef`, `#elif`, `#else` and `#endif`. `#include` and `#import`
 //! insert a file's text. A file with `#pragma once` is inserted once. Other pragmas and `#line` are
-//! skipped.
+//! skipped. `#error` and `#warning` report what the file says.
 
 use crate::text::condition::evaluate;
 use crate::text::diagnostic::Diagnostic;
@@ -142,7 +142,8 @@ impl<'a> Preprocessor<'a> {
     }
 
     fn directive(&mut self, files: &mut Files<'_>, token: Token) -> Option<FileDirective> {
-        let text = files.sources.text(token.span).to_owned();
+        let text = files.sources.text(token.span).trim_end().to_owned();
+        let token = Token { span: Span { end: token.span.start + text.len() as u32, ..token.span }, ..token };
         let mut ignored = Vec::new();
         let body = lex(text.trim_start_matches('#'), token.span.file, &mut ignored);
         let shift = token.span.start + (text.len() - text.trim_start_matches('#').len()) as u32;
@@ -183,10 +184,19 @@ impl<'a> Preprocessor<'a> {
                 return Some(FileDirective::Once);
             }
             "pragma" | "line" => {}
+            "error" | "warning" => {
+                let said = text.split_once(what.as_str()).map_or("", |(_, said)| said.trim());
+                let text = format!("the file says: {said}");
+                let found = match what.as_str() {
+                    "error" => Diagnostic::error("said-by-file", token.span, text),
+                    _ => Diagnostic::warning("said-by-file", token.span, text),
+                };
+                files.diagnostics.push(found.help("-D NAME=TEXT defines a macro that a condition before it tests"));
+            }
             other => {
                 let error = Diagnostic::error("unknown-directive", name.span, format!("#{other} is not supported"));
                 files.diagnostics.push(error.help(
-                    "IDL files may use #define, #undef, #if, #ifdef, #ifndef, #elif, #else, #endif and #include",
+                    "IDL files may use #define, #undef, #if, #ifdef, #ifndef, #elif, #else, #endif, #error and #include",
                 ));
             }
         }

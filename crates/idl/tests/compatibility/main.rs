@@ -122,6 +122,11 @@ const MEMBERS: Rows = &[
     (&["pointer-class"], "[unique] long *a;", "[ptr] long *a;"),
     (&["range-narrowed"], "long a;", "[range(1, 2)] long a;"),
     (&["array-size"], "long a; long b; [size_is(a)] long *c;", "long a; long b; [size_is(b)] long *c;"),
+    (&["bit-fields"], "long a : 3; long b : 5;", "long a : 4; long b : 5;"),
+    (&["bit-fields"], "long a : 3; long b : 5;", "long b : 5; long a : 3;"),
+    (&["bit-fields"], "long a : 3;", "unsigned long a : 3;"),
+    (&["bit-fields"], "unsigned long bits;", "unsigned long a : 3;"),
+    (&["bit-fields", "member-added"], "long a : 3; long b : 5;", "long a : 3; long : 0; long b : 5;"),
     (&["open-array"], "long a; long b[1];", "long a; [size_is(a)] long b[];"),
     (&["array-size"], "long a; [size_is(a)] long b[];", "long a; [size_is(a * 2)] long b[];"),
     (&["value-sign"], "long a; [size_is(a)] long b[];", "long a; [size_is(a)] unsigned long b[];"),
@@ -252,6 +257,11 @@ const FILES: Rows = &[
          struct S { long a; long b; [switch_is(a)] union U u; };",
         "[switch_type(long)] union U { [case(1)] long a; };\n\
          struct S { long a; long b; [switch_is(b)] union U u; };",
+    ),
+    (
+        &["enum-value-added"],
+        "enum E { A }; struct S { enum E e : 2; }; [object, @1#] interface I : IUnknown { HRESULT M([in] struct S *s); }",
+        "enum E { A, B }; struct S { enum E e : 2; }; [object, @1#] interface I : IUnknown { HRESULT M([in] struct S *s); }",
     ),
     (&["enum-width"], "typedef enum { A } E;", "typedef [v1_enum] enum { A } E;"),
     (&["enum-open"], "typedef enum { A } E;", "typedef [open] enum { A } E;"),

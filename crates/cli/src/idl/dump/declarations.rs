@@ -106,6 +106,10 @@ fn union(model: &Model, found: &Union) -> Value {
 }
 
 fn field(model: &Model, field: &Field, names: &[&str]) -> Value {
+    let bits = field
+        .bits
+        .iter()
+        .map(|part| json!({ "name": part.name, "type": ty(model, &part.ty, &[]), "width": part.width }));
     json!({
         "name": field.name,
         "type": ty(model, &field.ty, names),
@@ -113,6 +117,7 @@ fn field(model: &Model, field: &Field, names: &[&str]) -> Value {
         "range": field.range.map(|(least, most)| [least, most]),
         "offset": null,
         "switch_is": field.switch.as_ref().map(|switch| expression(switch, names)),
+        "bit_fields": bits.collect::<Vec<_>>(),
         "varying": varying(field.varying.as_ref(), names),
     })
 }

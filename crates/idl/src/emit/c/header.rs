@@ -2,24 +2,22 @@
 
 use super::names::{distinct, interface as name_of, method as method_name, object, signature, type_ident};
 use super::suffix::{INFORMATION, VTABLE};
-use super::{structures, types};
-use crate::compile::{BUILT_IN, Compilation};
-use crate::model::events;
+use super::types::once;
+use super::{Imports, is_remote, structures, types};
+use crate::compile::Compilation;
 use crate::model::{Interface, InterfaceId, Method, Model, Object, stem};
 use crate::plan::plan;
-use crate::text::source::{File, FileId, Role};
 use crate::text::writer::Writer;
-use std::collections::HashSet;
 
 /// Returns the text of the header. `own` are the file's own interfaces.
-pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
+pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId], imports: &Imports<'_>) -> String {
     let model = &compilation.model;
     let mut out = Writer::default();
     super::made_from(&mut out, compilation);
     guard(&mut out, stem, "H");
     out.line("#include \"obvia.h\"");
-    for name in includes(compilation) {
-        out.line(format!("#include \"{name}\""));
+    for stem in imports.included(compilation) {
+        out.line(format!("#include \"{stem}.h\""));
     }
     out.line("");
     out.unindented("#ifdef __cplusplus");
@@ -27,8 +25,9 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
     out.unindented("#endif");
     out.line("");
     types::constants(&mut out, model);
-    let announced: Vec<&Interface> =
-        model.interfaces.iter().filter(|found| !found.imported || model.is_prelude(found.span)).collect();
+    let is_announced =
+        |found: &&Interface| !found.imported || model.is_prelude(found.span) || imports.is_announced(found);
+    let announced: Vec<&Interface> = model.interfaces.iter().filter(is_announced).collect();
     for found in &announced {
         out.line(format!("typedef struct {0} {0};", type_ident(&found.name)));
     }
@@ -59,41 +58,24 @@ pub(super) fn guard(out: &mut Writer, stem: &str, what: &str) {
     out.line("");
 }
 
-/// Returns the names of the headers for a file's imports.
-pub(super) fn includes(compilation: &Compilation) -> Vec<String> {
-    let name_of = |file: &File| match file.role {
-        Role::Idl => Some(file.path.file_name()?.to_string_lossy().into_owned()),
-        // `ocidl.idl` is the only built-in file for which libobvia has a header.
-        Role::BuiltIn => compilation.is_bundled(file, events::FILE).then(|| events::FILE.to_owned()),
-        Role::Included | Role::SideFile | Role::Made => None,
-    };
-    // Built-in imports need no header, unless a file of that name was read and declares types.
-    let model = &compilation.model;
-    let types = model.structs.iter().map(|found| found.span).chain(model.unions.iter().map(|found| found.span));
-    let types = types.chain(model.enums.iter().map(|found| found.span));
-    let types = types.chain(model.typedefs.iter().map(|found| found.span));
-    let declaring: HashSet<FileId> =
-        types.chain(model.interfaces.iter().map(|found| found.span)).map(|span| span.file).collect();
-    let files = (0..).map(FileId).zip(compilation.sources.files()).skip(1);
-    let needed = files.filter_map(|(id, file)| Some((id, name_of(file)?)));
-    let needed = needed.filter(|(id, name)| !BUILT_IN.contains(&name.as_str()) || declaring.contains(id));
-    let names = needed.map(|(_, name)| name);
-    names.map(|name| name.strip_suffix(".idl").map_or_else(|| name.clone(), |stem| format!("{stem}.h"))).collect()
-}
-
 fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     let found = &model.interfaces[id.0];
     let name = type_ident(&found.name);
-    out.unindented("#if defined(__cplusplus) && !defined(CINTERFACE)");
-    abstract_struct(out, model, found);
-    out.unindented("#else");
-    vtable(out, model, id);
-    macros(out, model, id);
-    out.unindented("#endif");
-    out.line(format!("extern const IID IID_{name};"));
-    if !found.local {
-        out.line(format!("extern const obvia_interface {name}{INFORMATION};"));
-        interface_of(out, model, found);
+    once(out, model, &found.name, found.span, |out| {
+        out.unindented("#if defined(__cplusplus) && !defined(CINTERFACE)");
+        abstract_struct(out, model, found);
+        out.unindented("#else");
+        vtable(out, model, id);
+        macros(out, model, id);
+        out.unindented("#endif");
+        out.line(format!("extern const IID IID_{name};"));
+    });
+    if is_remote(model, id) {
+        let information = format!("{name}{INFORMATION}");
+        once(out, model, &information, found.span, |out| {
+            out.line(format!("extern const obvia_interface {information};"));
+            interface_of(out, model, found);
+        });
     }
     out.line("");
 }

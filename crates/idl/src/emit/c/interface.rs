@@ -3,10 +3,10 @@
 use super::context::{Context, block_type, layout_table};
 use super::names::{binding, declare, guid, integer, interface as name_of, quoted, type_ident};
 use super::suffix::{ENDPOINTS, INFORMATION, NDR, PROXIES, STUBS, VTABLE};
-use super::{proxy, stub, table};
+use super::{is_remote, proxy, stub, table};
 use crate::compile::Compilation;
 use crate::model::canonical;
-use crate::model::{Base, InterfaceId, Model, Type, round_up};
+use crate::model::{Base, Interface, InterfaceId, Model, Type, round_up};
 use crate::plan::ndr;
 use crate::plan::{FIRST_OPNUM, MethodPlan, in_place, kinds, plans, stub_table_length};
 use crate::text::writer::Writer;
@@ -18,14 +18,21 @@ const WORDS_IN_LINE: usize = 24;
 
 /// Writes the table of the interfaces that this file and its imports describe.
 pub(super) fn module(out: &mut Writer, model: &Model) {
-    let remote = model.interfaces[model.built_in.interfaces..].iter().filter(|interface| !interface.local);
+    let all = (model.built_in.interfaces..model.interfaces.len()).map(InterfaceId);
     out.line("static const obvia_interface *const obvia_module[] = {");
-    for found in remote {
-        out.line(format!("&{}{INFORMATION},", type_ident(&found.name)));
+    for id in all.filter(|id| is_remote(model, *id)) {
+        out.line(format!("&{}{INFORMATION},", type_ident(&model.interfaces[id.0].name)));
     }
     out.line("NULL");
     out.line("};");
     out.line("");
+}
+
+/// Lets several files of a program define an object that belongs to a built-in interface.
+pub(super) fn weaken(out: &mut Writer, model: &Model, found: &Interface, object: &str) {
+    if model.is_prelude(found.span) {
+        out.line(format!("extern {object} __attribute__((weak));"));
+    }
 }
 
 /// Writes the code that tells the library, when the program is loaded, which interface each IID of
@@ -159,7 +166,9 @@ fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, methods
         let texts: String = found.endpoints.iter().map(|text| format!("{}, ", quoted(text))).collect();
         out.line(format!("static const char *const {name}{ENDPOINTS}[] = {{{texts}NULL}};"));
     }
-    out.line(format!("const obvia_interface {name}{INFORMATION} = {{"));
+    let object = format!("const obvia_interface {name}{INFORMATION}");
+    weaken(out, model, found, &object);
+    out.line(format!("{object} = {{"));
     out.line("sizeof(obvia_interface),");
     out.line(format!("{},", quoted(&found.name)));
     out.line(format!("{},", guid(found.uuid)));

@@ -8,9 +8,11 @@
 mod sample;
 mod view;
 
+use super::Imports;
 use super::library::{HOLDER, name_of_method};
 use super::names::{binding, declared, method as method_name, parameters, type_ident};
 use super::suffix::{self, ADAPTER, CALLS, METHODS};
+use super::types::once;
 use crate::compile::Compilation;
 use crate::emit::component;
 use crate::model::{Interface, InterfaceId, Model, Object};
@@ -19,7 +21,7 @@ use crate::text::writer::Writer;
 use view::{RESULT, Reason, View, Viewer};
 
 /// Returns the text of the header. `own` are the file's own interfaces.
-pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
+pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId], imports: &Imports<'_>) -> String {
     let model = &compilation.model;
     let mut out = Writer::default();
     super::made_from(&mut out, compilation);
@@ -30,11 +32,11 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
     super::header::guard(&mut out, stem, "VALUES_HPP");
     out.line("#include \"obvia_values.hpp\"");
     out.line(format!("#include \"{stem}.h\""));
-    for name in super::header::includes(compilation) {
-        out.line(format!("#include \"{}_values.hpp\"", name.trim_end_matches(".h")));
+    for stem in imports.included(compilation) {
+        out.line(format!("#include \"{stem}_values.hpp\""));
     }
-    let projections: Vec<Projection<'_>> =
-        own.iter().filter(|id| !is_local(model, **id)).map(|id| Projection::of(model, *id)).collect();
+    let remote = own.iter().filter(|id| super::is_remote(model, **id) && !is_local(model, **id));
+    let projections: Vec<Projection<'_>> = remote.map(|id| Projection::of(model, *id)).collect();
     let calculates = |text: &String| text.contains("obvia_count(");
     let lines =
         |method: &Method<'_>| method.views.iter().flatten().flat_map(|view| view.before.clone()).collect::<Vec<_>>();
@@ -42,24 +44,35 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
         out.line("#include \"obvia_stub.h\"");
     }
     out.line("");
-    for one in &projections {
-        one.forward(&mut out);
+    // The built-in interfaces come first, since nothing in them leads to types of the file.
+    let (built_in, own): (Vec<_>, Vec<_>) = projections.into_iter().partition(|one| one.found.imported);
+    for one in built_in {
+        let name = format!("{}{CALLS}", one.name);
+        once(&mut out, model, &name, one.found.span, |out| write(out, std::slice::from_ref(&one)));
     }
-    out.line("");
-    for one in &projections {
-        one.calls(&mut out);
-        one.methods(&mut out);
-        one.values_of(&mut out);
-    }
-    for method in projections.iter().flat_map(|one| &one.methods) {
-        method.results(&mut out);
-    }
-    for one in &projections {
-        one.methods.iter().for_each(|method| method.call(&mut out));
-        one.adapter(&mut out);
-    }
+    write(&mut out, &own);
     out.line("#endif");
     out.finish()
+}
+
+/// Writes the classes of interfaces, declarations first.
+fn write(out: &mut Writer, projections: &[Projection<'_>]) {
+    for one in projections {
+        one.forward(out);
+    }
+    out.line("");
+    for one in projections {
+        one.calls(out);
+        one.methods(out);
+        one.values_of(out);
+    }
+    for method in projections.iter().flat_map(|one| &one.methods) {
+        method.results(out);
+    }
+    for one in projections {
+        one.methods.iter().for_each(|method| method.call(out));
+        one.adapter(out);
+    }
 }
 
 /// Returns an interface's own methods, in the form for implementers and for callers.

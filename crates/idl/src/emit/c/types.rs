@@ -54,7 +54,7 @@ fn is_written(model: &Model, imported: bool, span: Span) -> bool {
 
 /// Writes a declaration. A base type may stand in several headers of a program, of which the first
 /// one counts.
-fn once(out: &mut Writer, model: &Model, name: &str, span: Span, write: impl FnOnce(&mut Writer)) {
+pub(super) fn once(out: &mut Writer, model: &Model, name: &str, span: Span, write: impl FnOnce(&mut Writer)) {
     let is_shared = model.is_prelude(span);
     if is_shared {
         out.unindented(&format!("#ifndef OBVIA_IDL_BASE_{name}"));
@@ -168,9 +168,7 @@ pub(super) fn aggregates(out: &mut Writer, model: &Model) {
     if !all.is_empty() {
         out.line("");
     }
-    let fields = model.structs.iter().flat_map(|found| &found.fields);
-    let inner = fields.filter_map(|field| if let Type::Struct(id) = field.ty { Some(id) } else { None });
-    let mut done = Done { inner: inner.collect(), ..Done::default() };
+    let mut done = Done::default();
     for ty in &all {
         aggregate(out, model, ty, &mut done);
     }
@@ -202,8 +200,6 @@ pub(super) fn typedefs(out: &mut Writer, model: &Model) {
 struct Done {
     structs: BTreeSet<StructId>,
     unions: BTreeSet<UnionId>,
-    /// The structures that others contain.
-    inner: BTreeSet<StructId>,
 }
 
 fn aggregate(out: &mut Writer, model: &Model, ty: &Type, done: &mut Done) {
@@ -217,7 +213,7 @@ fn aggregate(out: &mut Writer, model: &Model, ty: &Type, done: &mut Done) {
             if let Some((element, ..)) = &found.conformant {
                 aggregate(out, model, element, done);
             }
-            once(out, model, &found.name, found.span, |out| structure(out, model, *id, done.inner.contains(id)));
+            once(out, model, &found.name, found.span, |out| structure(out, model, *id));
         }
         Type::Union(id) if is_union_written(model, *id) && done.unions.insert(*id) => {
             let found = &model.unions[id.0];
@@ -231,7 +227,7 @@ fn aggregate(out: &mut Writer, model: &Model, ty: &Type, done: &mut Done) {
     }
 }
 
-fn structure(out: &mut Writer, model: &Model, id: StructId, is_inner: bool) {
+fn structure(out: &mut Writer, model: &Model, id: StructId) {
     let found = &model.structs[id.0];
     let name = type_ident(&found.name);
     // The members of an opaque structure are not declared.
@@ -242,12 +238,9 @@ fn structure(out: &mut Writer, model: &Model, id: StructId, is_inner: bool) {
     out.line(format!("struct {name} {{"));
     for field in &found.fields {
         match (&field.ty, &found.conformant) {
-            // A conformant array gets one element, because C++ has no arrays without a size. Within
-            // another structure it has none, so that the members behind it are in their places.
+            // A conformant array gets one element, because C++ has no arrays without a size.
             (Type::Void, Some((element, ..))) => {
-                let (extension, count) = if is_inner { ("__extension__ ", 0) } else { ("", 1) };
-                let array = declare(model, element, &format!("{}[{count}]", ident(&field.name)));
-                out.line(format!("{extension}{array};"));
+                out.line(format!("{};", declare(model, element, &format!("{}[1]", ident(&field.name)))));
             }
             _ if !field.bits.is_empty() => bit_fields(out, model, field),
             (ty, _) => out.line(format!("{};", declare(model, ty, &ident(&field.name)))),

@@ -109,7 +109,8 @@ impl Parser<'_> {
                 name => ExprKind::Name(name.to_owned()),
             },
             _ => {
-                let error = Diagnostic::error("syntax", token.span, format!("expected a value, found `{text}`"));
+                let error = Diagnostic::error("syntax", token.span, format!("expected a value, found `{text}`"))
+                    .help("write a number, the name of a constant, or an expression of these");
                 return self.fail(error);
             }
         };

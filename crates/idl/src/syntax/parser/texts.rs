@@ -2,36 +2,13 @@
 
 use super::{Parsed, Parser};
 use crate::text::diagnostic::Diagnostic;
-use crate::text::lexer::{Token, TokenKind};
+use crate::text::lexer::{Token, TokenKind, unescaped};
 use crate::text::source::Span;
 
 impl Parser<'_> {
     /// Returns the text of a quoted token with its escapes resolved.
     pub(crate) fn unquoted(&self, token: Token) -> String {
-        let text = self.sources.text(token.span);
-        let inner = text.get(1..text.len().max(2) - 1).unwrap_or("");
-        let mut out = String::with_capacity(inner.len());
-        let mut chars = inner.chars().peekable();
-        while let Some(c) = chars.next() {
-            if c != '\\' {
-                out.push(c);
-                continue;
-            }
-            match chars.next() {
-                Some('n') => out.push('\n'),
-                Some('t') => out.push('\t'),
-                Some('r') => out.push('\r'),
-                Some('a') => out.push('\u{7}'),
-                Some('b') => out.push('\u{8}'),
-                Some('f') => out.push('\u{c}'),
-                Some('v') => out.push('\u{b}'),
-                Some('x') => out.push(numbered(&mut chars, 16, 4, 0)),
-                Some(digit @ '0'..='7') => out.push(numbered(&mut chars, 8, 2, digit.to_digit(8).unwrap_or(0))),
-                Some(other) => out.push(other),
-                None => {}
-            }
-        }
-        out
+        unescaped(self.sources.text(token.span))
     }
 
     /// Returns the text of a quoted token, with that of the quoted tokens that directly follow it.
@@ -52,7 +29,7 @@ impl Parser<'_> {
             }
             _ => {
                 let error = Diagnostic::error("syntax", self.here(), format!("expected {what} in quotes"));
-                self.fail(error)
+                self.fail(error.help("write it between two `\"`"))
             }
         }
     }
@@ -89,15 +66,4 @@ impl Parser<'_> {
         lines.reverse();
         lines.join("\n")
     }
-}
-
-/// Returns the character of a numeric escape with the digit `first` and at most `digits` more.
-fn numbered(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, radix: u32, digits: usize, first: u32) -> char {
-    let mut number = first;
-    for _ in 0..digits {
-        let Some(digit) = chars.peek().and_then(|next| next.to_digit(radix)) else { break };
-        number = number * radix + digit;
-        chars.next();
-    }
-    char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)
 }

@@ -2,8 +2,9 @@
 
 use super::changes::Kind;
 use super::comparison::{Comparison, Pair};
-use super::types::{Place, Scope, extents, names};
-use crate::model::{Arm, EnumId, Field, StructId, Type, UnionId};
+use super::types::{Change, Place, Scope, extents, names};
+use crate::model::canonical::bit_field;
+use crate::model::{Arm, BitField, EnumId, Field, Model, StructId, Type, UnionId};
 use crate::text::source::Span;
 use crate::tools::notation::type_text;
 
@@ -36,7 +37,8 @@ impl<'m> Comparison<'m> {
             }
             // An array without a bound is compared below.
             if a.ty != Type::Void && b.ty != Type::Void {
-                let changes = self.places(&Place::of(a), &Place::of(b), &scope);
+                let mut changes = self.places(&Place::of(a), &Place::of(b), &scope);
+                changes.extend(self.bit_fields(&a.bits, &b.bits));
                 self.report_all(changes, b.span, &format!("the member `{}` of `{}`", b.name, now.name));
             }
         }
@@ -54,6 +56,15 @@ impl<'m> Comparison<'m> {
                 self.report(Kind::OpenArray, Some(now.span), format!("{subject} {message}"));
             }
         }
+    }
+
+    /// Compares the bit fields of an integer, and adds their enumerations to the pairs to compare.
+    fn bit_fields(&mut self, old: &[BitField], new: &[BitField]) -> Option<Change> {
+        let scope = Scope::default();
+        let types = old.iter().zip(new).all(|(a, b)| self.types(&a.ty, &b.ty, &scope).is_empty());
+        let is_same = |(a, b): (&BitField, &BitField)| a.name == b.name && a.width == b.width;
+        let is_unchanged = types && old.len() == new.len() && old.iter().zip(new).all(is_same);
+        (!is_unchanged).then(|| (Kind::BitFields, bits_text(self.old, old), bits_text(self.new, new)))
     }
 
     pub(super) fn unions(&mut self, old: UnionId, new: UnionId) {
@@ -178,6 +189,12 @@ impl<'m> Comparison<'m> {
             }
         }
     }
+}
+
+/// Returns bit fields as IDL has them.
+fn bits_text(model: &Model, bits: &[BitField]) -> String {
+    let texts: Vec<String> = bits.iter().map(|part| bit_field(model, part)).collect();
+    if texts.is_empty() { "no bit fields".to_owned() } else { texts.join("; ") }
 }
 
 /// Returns numbers as a list.

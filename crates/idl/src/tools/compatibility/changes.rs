@@ -164,6 +164,9 @@ kinds! {
     MemberRenamed, "member-renamed",
         "the name is part of the fingerprint, and code that uses it does not compile",
         "restore the name";
+    BitFields, "bit-fields",
+        "old peers read other bits of the integer that travels",
+        "restore the names, types and widths of the bit fields, and declare a new structure for others";
     OpenArray, "open-array",
         "a structure that ends in an array without a bound has another form in memory and on the wire",
         "restore the last member, and declare a new structure for the other form";

@@ -1,0 +1,158 @@
+//! The imports of a file: the headers that its header includes, and imported files that have none.
+//!
+//! The back end makes no header for a file with a part that it does not support. Another file may
+//! import that file, and use its interfaces in methods that are called within one process, since an
+//! announcement is enough for a pointer.
+
+use super::{automation, refuse};
+use crate::Diagnostic;
+use crate::compile::{BUILT_IN, Compilation};
+use crate::model::{Interface, InterfaceId, Model, Object, StructId, Type, UnionId, events};
+use crate::text::source::{File, FileId, Role, Sources, Span};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+/// A declaration of one file that a declaration of another file needs.
+struct Need<'m> {
+    /// The declaration that needs the other one.
+    span: Span,
+    imported: bool,
+    /// The name and the place of the other one.
+    name: &'m str,
+    other: Span,
+}
+
+/// The imported files for which the back end makes no header.
+pub(super) struct Imports<'m> {
+    sources: &'m Sources,
+    needs: Vec<Need<'m>>,
+    /// The refused files, each with an error in it.
+    refused: HashMap<FileId, Diagnostic>,
+}
+
+impl<'m> Imports<'m> {
+    pub(super) fn of(compilation: &'m Compilation) -> Self {
+        let model = &compilation.model;
+        let sources = &compilation.sources;
+        let needs = needs(model);
+        let is_on_disk = |span: Span| sources.file(span.file).role.is_on_disk();
+        let all = (0..model.interfaces.len()).map(InterfaceId);
+        let imported = all.filter(|id| {
+            let found = &model.interfaces[id.0];
+            found.imported && !found.is_bare && is_on_disk(found.span)
+        });
+        let errors = imported.flat_map(|id| refuse(model, id).into_iter().map(move |error| (id, error)));
+        let errors = errors.map(|(id, error)| (model.interfaces[id.0].span, error));
+        let automation = automation(model).into_iter().filter(|(_, imported)| *imported).map(|(error, _)| error);
+        let errors = errors.chain(automation.filter_map(|error| Some((error.span?, error))));
+        let mut refused: HashMap<FileId, Diagnostic> = HashMap::new();
+        for (span, error) in errors.filter(|(span, _)| is_on_disk(*span)) {
+            refused.entry(importing(sources, span)).or_insert(error);
+        }
+        // A file that needs a refused one has no header, either.
+        loop {
+            let file = |need: &Need<'_>| importing(sources, need.span);
+            let is_new = |need: &&Need<'_>| need.imported && !refused.contains_key(&file(need));
+            let next = needs
+                .iter()
+                .filter(is_new)
+                .find_map(|need| refused.get(&importing(sources, need.other)).map(|error| (file(need), error.clone())));
+            let Some((file, error)) = next else { break };
+            refused.insert(file, error);
+        }
+        Self { sources, needs, refused }
+    }
+
+    /// Returns errors for the file's declarations that need a refused file.
+    pub(super) fn refuse(&self) -> Vec<Diagnostic> {
+        let mut known = HashSet::new();
+        let own = self.needs.iter().filter(|need| !need.imported && known.insert((need.span, need.other)));
+        let refusal = |need: &Need<'_>| {
+            let file = importing(self.sources, need.other);
+            let why = self.refused.get(&file)?;
+            let file = self.sources.file(file).path.file_name().unwrap_or_default().to_string_lossy();
+            let text = format!("`{}` is declared in `{file}`, for which the C back end makes no header", need.name);
+            let error = Diagnostic::error("not-yet", need.span, text);
+            let error = error.related(why.span.unwrap_or(need.other), why.message.as_str());
+            Some(error.help("declare it in a file of its own, which is compiled for C, too"))
+        };
+        own.filter_map(refusal).collect()
+    }
+
+    /// Whether the header announces an imported interface, because its file has no header.
+    pub(super) fn is_announced(&self, found: &Interface) -> bool {
+        self.refused.contains_key(&importing(self.sources, found.span))
+    }
+
+    /// Returns the names, without endings, of the files whose headers the file's header includes.
+    pub(super) fn included(&self, compilation: &Compilation) -> Vec<String> {
+        let name_of = |file: &File| match file.role {
+            Role::Idl => Some(file.path.file_name()?.to_string_lossy().into_owned()),
+            // `ocidl.idl` is the only built-in file for which libobvia has a header.
+            Role::BuiltIn => compilation.is_bundled(file, events::FILE).then(|| events::FILE.to_owned()),
+            Role::Included | Role::SideFile | Role::Made => None,
+        };
+        // Built-in imports need no header, unless a file of that name was read and declares types.
+        let model = &compilation.model;
+        let types = model.structs.iter().map(|found| found.span).chain(model.unions.iter().map(|found| found.span));
+        let types = types.chain(model.enums.iter().map(|found| found.span));
+        let types = types.chain(model.typedefs.iter().map(|found| found.span));
+        let declaring: HashSet<FileId> =
+            types.chain(model.interfaces.iter().map(|found| found.span)).map(|span| span.file).collect();
+        let files = (0..).map(FileId).zip(compilation.sources.files()).skip(1);
+        let files = files.filter(|(id, _)| !self.refused.contains_key(id));
+        let needed = files.filter_map(|(id, file)| Some((id, name_of(file)?)));
+        let needed = needed.filter(|(id, name)| !BUILT_IN.contains(&name.as_str()) || declaring.contains(id));
+        let stem = |name: String| Path::new(&name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        needed.filter_map(|(_, name)| stem(name)).collect()
+    }
+}
+
+/// Returns the file whose header has the declaration at a place: that of the place, or the one that
+/// includes its text, which was read before.
+fn importing(sources: &Sources, span: Span) -> FileId {
+    let is_included = |id: &FileId| sources.file(*id).role == Role::Included;
+    (0..=span.file.0).rev().map(FileId).find(|id| !is_included(id)).unwrap_or(span.file)
+}
+
+/// Returns the declarations of other files that each declaration needs: types, base interfaces, and
+/// interfaces whose objects travel.
+fn needs(model: &Model) -> Vec<Need<'_>> {
+    let mut needs = Vec::new();
+    let mut add = |(span, imported): (Span, bool), ty: &Type, travels: bool| {
+        let (name, other) = match model.innermost(ty) {
+            Type::Struct(id) => (&model.structs[id.0].name, model.structs[id.0].span),
+            Type::Union(id) => (&model.unions[id.0].name, model.unions[id.0].span),
+            Type::Enum(id) => (&model.enums[id.0].name, model.enums[id.0].span),
+            Type::Interface(Object::Known(id)) if travels => {
+                (&model.interfaces[id.0].name, model.interfaces[id.0].span)
+            }
+            _ => return,
+        };
+        if other.file != span.file && !model.is_prelude(other) {
+            needs.push(Need { span, imported, name, other });
+        }
+    };
+    for (at, found) in model.structs.iter().enumerate() {
+        let ty = Type::Struct(StructId(at));
+        model.inner(&ty).into_iter().for_each(|ty| add((found.span, found.imported), ty, false));
+    }
+    for (at, found) in model.unions.iter().enumerate() {
+        let ty = Type::Union(UnionId(at));
+        model.inner(&ty).into_iter().for_each(|ty| add((found.span, found.imported), ty, false));
+    }
+    for found in &model.typedefs {
+        add((found.span, found.imported), &found.ty, false);
+    }
+    for found in &model.interfaces {
+        let base = found.base.map(|base| Type::Interface(Object::Known(base)));
+        base.iter().for_each(|base| add((found.span, found.imported), base, true));
+        for param in found.methods.iter().flat_map(|method| &method.params) {
+            // The objects in structures matter for the file's own code only.
+            let travels = !found.local;
+            let deep = model.reachable(&param.ty).filter(|_| travels && !found.imported);
+            deep.chain([&param.ty]).for_each(|ty| add((param.span, found.imported), ty, travels));
+        }
+    }
+    needs
+}
