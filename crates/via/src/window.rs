@@ -402,12 +402,6 @@ impl Window {
         }
     }
 
-    /// Ends the connection for the peer, while this side still has to be dropped.
-    pub(crate) fn hang_up(&self) {
-        self.wire.close();
-        self.wire.carrier.end(&self.wire);
-    }
-
     /// Returns the address of the state that all parts of the connection share.
     pub(crate) fn address(&self) -> *const () {
         Arc::as_ptr(&self.wire).cast()

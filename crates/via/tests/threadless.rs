@@ -3,7 +3,7 @@
 
 use obvia_via::provider::shm::Directory;
 use obvia_via::window::{Options, Window};
-use obvia_via::{Deadline, Error, Header, Kind};
+use obvia_via::{Deadline, Header, Kind};
 use rustix::process::{Resource, Rlimit, Uid, getrlimit, getuid, setrlimit};
 use rustix::thread::set_thread_uid;
 use std::fs;
@@ -50,17 +50,32 @@ fn await_threads() {
     ground::until("two threads wait", is_two);
 }
 
+/// Makes this thread one of a user whose threads can be limited. Returns false if it cannot be.
+fn is_limitable() -> bool {
+    // No limit holds for the superuser. The threads that this one starts have its user.
+    if getuid().is_root() && set_thread_uid(Uid::from_raw(64_321)).is_err() {
+        return false;
+    }
+    let before = getrlimit(Resource::Nproc).current;
+    limit_threads(Some(0));
+    let started = std::thread::Builder::new().spawn(|| ());
+    limit_threads(before);
+    started.is_err()
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "opens sockets")]
-fn connections_wait_for_threads_and_are_hung_up_in_the_end() {
+fn parked_connections_wait_for_threads() {
     let folder = ground::Folder::new("via-threadless");
     let directory = Directory::at(folder.path()).unwrap();
-    let mut connections = [(); 3].map(|()| connection(&directory)).into_iter();
-    let [(mut first, first_end), (mut second, second_end), (mut third, third_end)] =
-        std::array::from_fn(|_| connections.next().unwrap());
-    if getuid().is_root() {
-        // No limit holds for the superuser. The threads that this one starts have its user.
-        set_thread_uid(Uid::from_raw(64_321)).unwrap();
+    let ends = [(); 2].map(|()| connection(&directory));
+    // A thread of its own, since only its first user can remove the folder.
+    std::thread::scope(|scope| scope.spawn(|| take_threads_away(ends)).join()).unwrap();
+}
+
+fn take_threads_away([(mut first, first_end), (mut second, second_end)]: [(Window, Window); 2]) {
+    if !is_limitable() {
+        return println!("skipped: the threads of this user cannot be limited");
     }
     let before = getrlimit(Resource::Nproc).current;
     limit_threads(Some(0));
@@ -69,10 +84,10 @@ fn connections_wait_for_threads_and_are_hung_up_in_the_end() {
     assert!(unparked.outcome.is_ok());
     limit_threads(before);
     unparked.window.begin_parking();
-    let [first_end, second_end, third_end] = [unparked.window, second_end, third_end].map(park);
+    let [first_end, second_end] = [unparked.window, second_end].map(park);
     await_threads();
     limit_threads(Some(0));
-    // One thread resumes the first connection, and the other one waits for the rest.
+    // One thread resumes the first connection, and the other one waits for the second.
     call(&mut first);
     let _first_end = first_end.recv_timeout(ground::LATEST).unwrap();
     call(&mut second);
@@ -80,15 +95,4 @@ fn connections_wait_for_threads_and_are_hung_up_in_the_end() {
     limit_threads(before);
     let mut end = second_end.recv_timeout(ground::LATEST).unwrap();
     end.rx.receive(LIMIT).unwrap();
-    let second_end = park(end);
-    await_threads();
-    limit_threads(Some(0));
-    call(&mut second);
-    second_end.recv_timeout(ground::LATEST).unwrap();
-    call(&mut third);
-    assert!(matches!(third.rx.receive(LIMIT), Err(Error::PeerGone { .. })));
-    assert!(third_end.try_recv().is_err());
-    limit_threads(before);
-    // A thread of its own drops the connection.
-    third_end.recv_timeout(ground::LATEST).unwrap();
 }

@@ -94,9 +94,9 @@ fn idle_clients_wake_and_take_no_thread() {
         client.good(SHORT_CALL);
         of_clients() == before
     });
+    let (before, before_clients) = (sleeps(&mut server), of_clients());
     let threads = sleeps_of(&server, OWN);
     assert!(threads.len() < IDLE / 2, "{} threads for {IDLE} clients", threads.len());
-    let (before, before_clients) = (sleeps(&mut server), of_clients());
     client.good(LONG_CALL);
     let grown = |(thread, count)| count - threads.get(&thread).copied().unwrap_or_default();
     // The thread in the call sleeps most often.

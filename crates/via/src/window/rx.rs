@@ -202,7 +202,12 @@ impl Rx {
         }
         match prepared {
             Err(why) if !has_message => Err(why.into()),
-            _ => Ok(is_quiet),
+            Err(_) => {
+                // The connection ends after the message.
+                wire.close();
+                Ok(false)
+            }
+            Ok(_) => Ok(is_quiet),
         }
     }
 

@@ -89,8 +89,9 @@ impl Link {
     /// before they are used. Equal OXIDs are no proof that two links lead to the same process: a
     /// peer could claim the OXID of another process, and would receive calls of that process's
     /// objects. Equal marks are a proof, since a process sends its mark for this process to no
-    /// other process. But over an unencrypted network the mark goes in clear, and a reader of the
-    /// network that acts as a server can claim to be the process. Over another transport a server
+    /// other process. Unencrypted networks carry a second mark, by which a reader of the network
+    /// that acts as a server can claim to be the process, but only towards links that have reached
+    /// it without encryption. Over another transport a server
     /// cannot know that this process is the same client, and sends another mark, until this process
     /// has [proved](Self::prove_process) it.
     ///

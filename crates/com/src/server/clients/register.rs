@@ -368,6 +368,7 @@ impl Register {
         self.last += 1;
         known.mark = MarkNumber(self.last);
         known.owner = None;
+        known.further.clear();
         known.to_return.clear();
         if let Some(Lost { since, .. }) = known.lost.take() {
             self.lost.remove(&(since, number));

@@ -7,14 +7,13 @@
 //!
 //! The thread that gets an event looks for a message. If there is none, the connection stays
 //! parked. Otherwise the thread resumes the connection, and ends when the connection ends or parks
-//! again. A thread that goes on waiting starts another one in its place, since calls may wait for
-//! calls of other connections. So no thread serves two connections, and none is started by a thread
+//! again. The other waiting thread starts a successor, since calls may wait for calls of other
+//! connections. So no thread serves two connections, and none is started by a thread
 //! that has served one: thread-local variables, and what threads inherit from each other, are new
 //! for each.
 //!
 //! Where the system starts no thread, connections wait for theirs, and the last thread goes on
-//! waiting for all. A connection that has waited too long is hung up, so that its client need not
-//! wait for ever.
+//! waiting for all. Their clients' calls end at their deadlines.
 
 use super::pulse::Number;
 use super::sanitizer;
@@ -28,12 +27,10 @@ use rustix::io::Errno;
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The pause before the next attempt where the system starts no thread.
 const BREATHER: Duration = Duration::from_millis(50);
-/// The time for which a connection waits for a thread before it is hung up.
-const THREADLESS_MAX: Duration = Duration::from_secs(10);
 /// The number by which epoll reports that connections were rung.
 const RUNG: u64 = u64::MAX;
 
@@ -43,13 +40,11 @@ pub(super) struct Parked {
     resume: Resume,
     /// The reason for which the connection has to end, if any.
     outcome: Result<(), Box<Error>>,
-    /// The time since which the connection waits for a thread.
-    threadless: Option<Instant>,
 }
 
 impl Parked {
     pub(super) fn new(window: Window, resume: Resume) -> Self {
-        Self { window, resume, outcome: Ok(()), threadless: None }
+        Self { window, resume, outcome: Ok(()) }
     }
 }
 
@@ -69,8 +64,7 @@ struct Places {
     rung: VecDeque<Parked>,
     /// The number of threads that wait for events, at most two: the next connection need not wait
     /// until a thread has started.
-    // Invariant: at least one, once there is a parked connection. A thread that has not started yet
-    // counts as the second one only.
+    // Invariant: at least one, once there is a parked connection. A thread counts before it runs.
     waiting: usize,
 }
 
@@ -164,7 +158,7 @@ impl Lot {
     fn start(&'static self) -> Result<(), Error> {
         let thread = std::thread::Builder::new().name("obvia-pool".to_owned());
         let work = move || {
-            let Parked { window, resume, outcome, .. } = self.next();
+            let Parked { window, resume, outcome } = self.next();
             resume(window, outcome);
         };
         thread.spawn(work).map(drop).map_err(|_| Error::system("starting a thread")(Errno::AGAIN))
@@ -192,20 +186,19 @@ impl Lot {
             self.start_second();
             let Some(mut parked) = self.event().and_then(|number| self.take(number)) else { continue };
             // The call may have come without a message, as those of a hostile peer do.
-            match parked.window.prepare_to_park() {
-                Ok(true) => {
-                    parked.window.park(parked.resume);
-                    continue;
-                }
-                Ok(false) => {}
-                Err(why) => parked.outcome = Err(why),
+            let is_parked = parked.outcome.is_ok() && {
+                let prepared = parked.window.prepare_to_park();
+                prepared.unwrap_or_else(|why| {
+                    parked.outcome = Err(why);
+                    false
+                })
+            };
+            if is_parked {
+                parked.window.park(parked.resume);
+                continue;
             }
             if self.leave() {
                 return parked;
-            }
-            let since = *parked.threadless.get_or_insert_with(Instant::now);
-            if since.elapsed() >= THREADLESS_MAX {
-                parked.window.hang_up();
             }
             // The connection's turn comes again.
             self.enqueue(&mut lock(&PLACES), parked);
