@@ -1,7 +1,7 @@
 //! Moves arrays, strings and object references between frames and the caller's memory.
 
 use crate::client::proxy::Wanted;
-use crate::orpc::{Client, ObjRef as Any};
+use crate::orpc::ObjRef as Any;
 use crate::protocol::frame::{Arrays, Scalar, Value};
 use crate::protocol::objref::{ObjRef, REFERENCE_MAX, parse};
 use crate::runtime::data::with_handler;
@@ -10,21 +10,11 @@ use crate::runtime::{Runtime, response};
 use crate::server::caller;
 use crate::types::error::{Error, Result, code, fault_of};
 use crate::types::memory::{allocate, release};
-use crate::types::registry::InterfaceInfo;
 use obvia_ndr::flat::{FRAME_MAX, OBJECT_HEADER};
 use obvia_rpc::status::Status;
 use obvia_via::RegionView;
 use std::ffi::c_void;
 use windows_core::{HRESULT, IUnknown, Interface};
-
-/// Marshals a reference for a peer: a custom one, where the object marshals itself.
-pub(crate) fn reference_for(object: &IUnknown, info: &'static InterfaceInfo, peer: Client) -> Result<Vec<u8>> {
-    let runtime = Runtime::current()?;
-    match runtime.marshal_custom(object, info, peer)? {
-        Some(reference) => Ok(reference),
-        None => runtime.marshal(object, info, peer)?.to_wire_with(0, runtime.handler_class_of(object, peer)),
-    }
-}
 
 /// Marshals a reference for the process whose call is being answered; empty for a null pointer, and
 /// where the method failed.

@@ -9,7 +9,7 @@ use crate::api::names::connect_object;
 use crate::client::channels;
 use crate::client::own_target;
 use crate::client::proxy::{Imported, Wanted, look_behind};
-use crate::marshal::parameters::{reference_for, unmarshal};
+use crate::marshal::parameters::unmarshal;
 use crate::marshal::proxy_call::Unsent;
 use crate::marshal::reply::settle_return;
 use crate::marshal::stub::{no_results, results, serve};
@@ -109,7 +109,10 @@ pub fn query(object: &IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown
 ///
 /// If the object lacks the interface, or belongs to a process that is gone.
 pub fn reference(through: &IUnknown, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
-    reference_for(object, info, process::runtime()?.receiver_behind(&imported(through)?.link))
+    let unsent = Unsent::default();
+    let reference = unsent.reference(object, info, &imported(through)?.link)?;
+    unsent.forget();
+    Ok(reference)
 }
 
 /// Takes back references that were marshaled for a call through an interface pointer, where the

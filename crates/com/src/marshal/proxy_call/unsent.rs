@@ -29,7 +29,7 @@ struct RequestReferences {
 
 impl Unsent {
     /// Marshals a reference to an object for the process behind a link.
-    pub(super) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo, link: &Link) -> Result<Vec<u8>> {
+    pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo, link: &Link) -> Result<Vec<u8>> {
         let runtime = Runtime::current()?;
         let receiver = runtime.receiver_behind(link);
         if let Some(reference) = runtime.marshal_custom(object, info, receiver)? {
@@ -41,6 +41,11 @@ impl Unsent {
             self.note(|given| given.own.push((receiver, made.target, made.public_refs.into())));
         }
         made.to_wire_with(0, runtime.handler_class_of(object, receiver))
+    }
+
+    /// Forgets the references: they are sent, or taken over later.
+    pub(crate) fn forget(self) {
+        self.0.take();
     }
 
     /// Takes over references that were marshaled for the process behind a link before.
