@@ -292,6 +292,6 @@ fn endless_socket_wake_ups_do_not_disturb_other_clients(server: Server) {
         other.assert_good(object);
     }
     drop(ringing);
-    drop(peer);
+    drop((peer, other));
     scene.assert_unharmed();
 }
