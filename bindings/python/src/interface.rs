@@ -4,7 +4,7 @@ use crate::outcome::exception;
 use crate::unchecked;
 use obvia::dynamic::{self, Described, Identity};
 use obvia::{Error, GUID, InterfaceInfo, code};
-use obvia_idl::emit::python::{python_name, value_name};
+use obvia_idl::emit::python::{python_name, value_name, without_keyword};
 use obvia_idl::frames::{Frames, Layout};
 use obvia_idl::model::{EnumId, InterfaceId, Model, StructId, Type, UnionId};
 use obvia_idl::{Compiler, canonical, description, ndr, typelib};
@@ -113,7 +113,7 @@ fn known() -> MutexGuard<'static, HashMap<Key, &'static Interface>> {
 
 /// Keeps an interface, unless another thread has made it meanwhile.
 fn keep(key: Key, made: Interface) -> &'static Interface {
-    *known().entry(key).or_insert_with(|| Box::leak(Box::new(made)))
+    known().entry(key).or_insert_with(|| Box::leak(Box::new(made)))
 }
 
 /// Returns the description of an interface of a model for the runtime.
@@ -321,14 +321,14 @@ impl Interface {
     }
 
     /// Returns the classes of all structures and enumerations that the description declares.
-    pub(crate) fn classes<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&'static str, Bound<'py, PyAny>)>> {
+    pub(crate) fn classes<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
         let built_in = &self.model.bundled;
         let mut classes = Vec::new();
         for (at, found) in self.model.structs.iter().enumerate().skip(built_in.structs) {
-            classes.push((found.name.as_str(), self.structure(py, StructId(at))?.clone()));
+            classes.push((without_keyword(&found.name), self.structure(py, StructId(at))?.clone()));
         }
         for (at, found) in self.model.enums.iter().enumerate().skip(built_in.enums) {
-            classes.push((found.name.as_str(), self.enumeration(py, EnumId(at))?.clone()));
+            classes.push((without_keyword(&found.name), self.enumeration(py, EnumId(at))?.clone()));
         }
         Ok(classes)
     }
