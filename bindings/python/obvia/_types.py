@@ -20,6 +20,30 @@ class Union:
     case: int | None = None
 
 
+class _Structure:
+    """The base of the classes of structures."""
+
+
+@functools.lru_cache(1000)
+def members(cls):
+    """Returns the names of the members of a structure's value whose class this is.
+
+    The class is one of a structure, a dataclass or a named tuple, and declares no interface. The
+    members are those that the class declares for anyone.
+    """
+    if any("__obvia_interfaces__" in base.__dict__ for base in cls.__mro__):
+        return None
+    if issubclass(cls, _Structure):
+        return frozenset(cls.__match_args__)
+    if dataclasses.is_dataclass(cls):
+        names = (field.name for field in dataclasses.fields(cls))
+    elif issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple):
+        names = cls._fields
+    else:
+        return None
+    return frozenset(name for name in names if not name.startswith("_"))
+
+
 @functools.cache
 def structure(name, members):
     """Returns the class of a structure, whose members are those of the IDL file."""
@@ -46,7 +70,7 @@ def structure(name, members):
         "__match_args__": members,
         "__module__": "obvia.types",
     }
-    return type(name, (), body)
+    return type(name, (_Structure,), body)
 
 
 class _Number(enum.IntEnum):

@@ -4,87 +4,160 @@ use obvia::dynamic::guid;
 use obvia_idl::frames::{Given, Label, Named};
 use obvia_idl::model::Base;
 use pyo3::buffer::{Element, PyBuffer};
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyFrozenSet, PyList, PyString, PyTuple, PyType};
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// An argument, or a part of one.
 #[derive(Clone)]
-pub(crate) struct Argument<'py>(pub(crate) Bound<'py, PyAny>);
+pub(crate) struct Argument<'py> {
+    pub(crate) value: Bound<'py, PyAny>,
+    failure: Failure,
+}
 
-impl<'py> Argument<'py> {
-    fn dict(&self) -> Option<&Bound<'py, PyDict>> {
-        self.0.cast::<PyDict>().ok()
+/// The first exception that was raised while arguments were read.
+#[derive(Clone, Default)]
+pub(crate) struct Failure(Rc<RefCell<Option<PyErr>>>);
+
+impl Failure {
+    /// Keeps an exception, if it is the first one.
+    pub(crate) fn keep(&self, failure: PyErr) {
+        self.0.borrow_mut().get_or_insert(failure);
     }
 
-    /// Returns an attribute, or none where there is no such attribute.
+    /// Returns the exception.
+    pub(crate) fn take(&self) -> Option<PyErr> {
+        self.0.take()
+    }
+}
+
+impl<'py> Argument<'py> {
+    /// Makes an argument of a value, whose exceptions are kept in `failure`.
+    pub(crate) fn new(value: Bound<'py, PyAny>, failure: &Failure) -> Self {
+        Self { value, failure: failure.clone() }
+    }
+
+    /// Returns the place of exceptions.
+    pub(crate) fn failure(&self) -> &Failure {
+        &self.failure
+    }
+
+    fn part(&self, value: Bound<'py, PyAny>) -> Self {
+        Self::new(value, &self.failure)
+    }
+
+    /// Keeps an exception of the program. TypeError and OverflowError say that the value is of
+    /// another type.
+    fn read<T>(&self, read: PyResult<T>) -> Option<T> {
+        let py = self.value.py();
+        let is_other_type = |failure: &PyErr| {
+            failure.is_instance_of::<PyTypeError>(py) || failure.is_instance_of::<PyOverflowError>(py)
+        };
+        match read {
+            Ok(read) => return Some(read),
+            Err(failure) if is_other_type(&failure) => {}
+            Err(failure) => self.failure.keep(failure),
+        }
+        None
+    }
+
+    fn dict(&self) -> Option<&Bound<'py, PyDict>> {
+        self.value.cast::<PyDict>().ok()
+    }
+
+    /// Returns the names of the members that an object has as a structure's value.
+    ///
+    /// A server names the members that are read, so only members that the object's class declares
+    /// are read. Other attributes would give the server any data of the program.
+    fn members(&self) -> Option<Bound<'py, PyFrozenSet>> {
+        static MEMBERS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let (py, class) = (self.value.py(), self.value.get_type());
+        let get = || Ok(py.import("obvia._types")?.getattr("members")?.unbind());
+        let members = MEMBERS.get_or_try_init(py, get).and_then(|members| members.bind(py).call1((class,)));
+        self.read(members).and_then(|members| members.cast_into::<PyFrozenSet>().ok())
+    }
+
+    /// Returns an attribute of an object of a class of `obvia._types` or of the standard library.
     fn attribute(&self, name: &str) -> Option<Bound<'py, PyAny>> {
-        self.0.getattr_opt(name).ok().flatten()
+        self.read(self.value.getattr_opt(name)).flatten()
+    }
+
+    fn is_of(&self, class: &PyOnceLock<Py<PyType>>, module: &str, name: &str) -> bool {
+        class
+            .import(self.value.py(), module, name)
+            .is_ok_and(|class| self.value.get_type().is_subclass(class).unwrap_or(false))
     }
 
     /// Copies the elements of a buffer of this element type.
     fn buffer<T: Element + Copy, const N: usize>(&self, bytes: fn(T) -> [u8; N]) -> Option<Vec<u8>> {
-        let buffer = PyBuffer::<T>::get(&self.0).ok()?;
-        let elements = buffer.to_vec(self.0.py()).ok()?;
+        let buffer = PyBuffer::<T>::get(&self.value).ok()?;
+        let elements = buffer.to_vec(self.value.py()).ok()?;
         Some(elements.into_iter().flat_map(bytes).collect())
     }
 }
 
 impl Given for Argument<'_> {
     fn is_null(&self) -> bool {
-        self.0.is_none()
+        self.value.is_none()
     }
 
     fn integer(&self) -> Option<i128> {
-        if let Ok(number) = self.0.extract::<i64>() {
+        if let Ok(number) = self.value.extract::<i64>() {
             return Some(number.into());
         }
-        self.0.extract::<u64>().ok().map(i128::from)
+        self.read(self.value.extract::<u64>()).map(i128::from)
     }
 
     fn float(&self) -> Option<f64> {
-        self.0.extract().ok()
+        self.read(self.value.extract())
     }
 
     fn boolean(&self) -> Option<bool> {
-        self.0.extract().ok()
+        self.read(self.value.extract())
     }
 
     fn text(&self) -> Option<Cow<'_, str>> {
-        self.0.cast::<PyString>().ok()?.to_cow().ok()
+        self.value.cast::<PyString>().ok()?.to_cow().ok()
     }
 
     /// Reads a GUID as a text or as a `uuid.UUID`, which has the number as `int`.
     fn guid(&self) -> Option<u128> {
+        static UUID: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         match self.text() {
             Some(text) => guid::parse(&text).map(|guid| guid.to_u128()),
-            None => self.attribute("int")?.extract().ok(),
+            None if self.is_of(&UUID, "uuid", "UUID") => self.attribute("int")?.extract().ok(),
+            None => None,
         }
     }
 
     fn context(&self) -> Option<[u8; 20]> {
-        self.0.cast::<PyBytes>().ok()?.as_bytes().try_into().ok()
+        self.value.cast::<PyBytes>().ok()?.as_bytes().try_into().ok()
     }
 
     fn elements(&self) -> Option<Vec<Self>> {
-        if self.0.is_instance_of::<PyString>() || self.dict().is_some() {
-            return None;
-        }
-        self.0.try_iter().ok()?.map(|item| item.ok().map(Argument)).collect()
+        self.length()?;
+        let items = self.read(self.value.try_iter())?;
+        items.map(|item| self.read(item).map(|item| self.part(item))).collect()
     }
 
+    /// Returns the length of a sequence or another collection. Iterators have none: those of a file
+    /// or a queue would give its contents to the server.
     fn length(&self) -> Option<usize> {
-        if self.0.is_instance_of::<PyString>() || self.dict().is_some() {
+        if self.value.is_instance_of::<PyString>() || self.dict().is_some() {
             return None;
         }
-        self.0.len().ok()
+        self.read(self.value.len())
     }
 
     fn bytes(&self, element: Base) -> Option<Cow<'_, [u8]>> {
-        if let Ok(bytes) = self.0.cast::<PyBytes>() {
+        if let Ok(bytes) = self.value.cast::<PyBytes>() {
             return (element.size() == 1).then(|| Cow::Borrowed(bytes.as_bytes()));
         }
-        if self.0.is_instance_of::<PyList>() || self.0.is_instance_of::<PyTuple>() {
+        if self.value.is_instance_of::<PyList>() || self.value.is_instance_of::<PyTuple>() {
             return None;
         }
         let bytes = match element {
@@ -104,23 +177,16 @@ impl Given for Argument<'_> {
     }
 
     fn is_structure(&self) -> bool {
-        let value = &self.0;
-        let is_simple = value.is_none()
-            || value.is_instance_of::<PyInt>()
-            || value.is_instance_of::<PyFloat>()
-            || value.is_instance_of::<PyString>()
-            || value.is_instance_of::<PyBytes>()
-            || value.is_instance_of::<PyByteArray>()
-            || value.is_instance_of::<PyList>()
-            || value.is_instance_of::<PyBool>();
-        !is_simple
+        self.dict().is_some() || self.members().is_some()
     }
 
     fn member(&self, name: &str) -> Option<Self> {
-        match self.dict() {
-            Some(dict) => dict.get_item(name).ok().flatten().map(Argument),
-            None => self.attribute(name).map(Argument),
-        }
+        let found = match self.dict() {
+            Some(dict) => self.read(dict.get_item(name))?,
+            None if self.members()?.contains(name).unwrap_or(false) => self.attribute(name),
+            None => None,
+        };
+        found.map(|found| self.part(found))
     }
 
     /// Returns an unknown key of a dictionary. Objects may have more attributes.
@@ -131,35 +197,39 @@ impl Given for Argument<'_> {
 
     /// Reads a union as a `Union`, or as a dictionary with its arm.
     fn arm(&self) -> Option<Named<Self>> {
+        static UNION: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        let given = |name: &str| self.attribute(name).filter(|value| !value.is_none());
         let Some(dict) = self.dict() else {
-            let name = self.attribute("arm").filter(|name| !name.is_none());
-            let arm = match name {
-                Some(name) => Some((name.extract().ok()?, Argument(self.attribute("value")?))),
+            if !self.is_of(&UNION, "obvia._types", "Union") {
+                return None;
+            }
+            let arm = match given("arm") {
+                Some(name) => Some((self.read(name.extract())?, self.part(self.attribute("value")?))),
                 None => None,
             };
-            let case = self.attribute("case").filter(|case| !case.is_none()).map(Argument);
+            let case = given("case").map(|case| self.part(case));
             return (arm.is_some() || case.is_some()).then_some(Named { arm, case });
         };
-        let mut arms = dict.iter().map(|(key, value)| (key.to_string(), Argument(value)));
+        let mut arms = dict.iter().map(|(key, value)| (key.to_string(), self.part(value)));
         let arm = arms.find(|(name, _)| name != "case");
         Some(Named { arm, case: self.member("case") })
     }
 
     /// The identity of an object of Python is its address, as it is alive during the call.
     fn label(&self) -> Label {
-        if self.is_structure() { Label::Of((self.0.as_ptr() as usize).to_string()) } else { Label::None }
+        if self.is_structure() { Label::Of((self.value.as_ptr() as usize).to_string()) } else { Label::None }
     }
 
     fn shown(&self) -> String {
-        let name = self.0.get_type().name().map_or_else(|_| "a value".to_owned(), |name| name.to_string());
-        match self.0.repr() {
-            Ok(text) if self.0.is_none() => text.to_string(),
+        let name = self.value.get_type().name().map_or_else(|_| "a value".to_owned(), |name| name.to_string());
+        match self.value.repr() {
+            Ok(text) if self.value.is_none() => text.to_string(),
             Ok(text) if text.len().is_ok_and(|length| length <= 60) => format!("{name} {text}"),
             _ => name,
         }
     }
 
     fn form(&self, members: &[&str]) -> String {
-        format!("an object or a dict with {}", members.join(", "))
+        format!("a structure or a dict with {}", members.join(", "))
     }
 }

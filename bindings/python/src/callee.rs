@@ -2,7 +2,7 @@
 
 use crate::interface::Interface;
 use obvia::dynamic::{self, pointer};
-use obvia::security::{Credential, Credentials, with_credentials};
+use obvia::security::{Credential, Credentials};
 use obvia::{Agile, Error, HRESULT, IUnknown, code};
 use std::sync::Arc;
 
@@ -15,20 +15,12 @@ pub(crate) enum Callee {
 }
 
 impl Callee {
-    /// Connects to a name or a string binding, with these credentials or those of the process.
-    pub(crate) fn connect(
-        name: &str,
-        interface: &'static Interface,
-        credentials: Option<&Arc<dyn Credentials>>,
-    ) -> obvia::Result<Self> {
-        let connect = || match interface.described.plain {
-            true => dynamic::Object::bind(name, &interface.described).map(Self::Functions),
-            false => Self::of(&pointer::connect(name, interface.info)?),
-        };
-        match credentials {
-            Some(credentials) => with_credentials(credentials, connect),
-            None => connect(),
+    /// Connects to a name or a string binding.
+    pub(crate) fn connect(name: &str, interface: &'static Interface) -> obvia::Result<Self> {
+        if interface.described.plain {
+            return dynamic::Object::bind(name, &interface.described).map(Self::Functions);
         }
+        Self::of(&pointer::connect(name, interface.info)?)
     }
 
     /// Makes a target of an interface pointer.

@@ -4,7 +4,7 @@ use crate::outcome::exception;
 use crate::unchecked;
 use obvia::dynamic::{self, Described, Identity};
 use obvia::{Error, GUID, InterfaceInfo, code};
-use obvia_idl::emit::python::{python_name, value_name};
+use obvia_idl::emit::python::{python_name, value_name, without_keyword};
 use obvia_idl::frames::{Frames, Layout};
 use obvia_idl::model::{EnumId, InterfaceId, Model, StructId, Type, UnionId};
 use obvia_idl::{Compiler, canonical, description, ndr, typelib};
@@ -14,7 +14,6 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -83,6 +82,29 @@ impl Key {
 /// The greatest number of different interfaces that a process uses. They are never freed.
 const INTERFACES_MAX: usize = 10_000;
 
+/// The greatest sum of the sizes of all interfaces that a process uses, in bytes of IDL.
+const BYTES_MAX: usize = 64 << 20;
+
+/// The greatest size of the text in which a server describes an interface, in bytes.
+const TEXT_MAX: usize = 1 << 20;
+
+/// The size in which an interface's method is counted: its layout is larger than its text.
+const METHOD_BYTES: usize = 512;
+
+/// Reserves the place of an interface of this size, before any part of it is made that is never
+/// freed. The place of an interface that is refused afterwards is not given back.
+fn reserve(bytes: usize) -> obvia::Result<()> {
+    /// The number of interfaces, and the sum of their sizes.
+    static RESERVED: Mutex<(usize, usize)> = Mutex::new((0, 0));
+    let mut reserved = RESERVED.lock().unwrap_or_else(PoisonError::into_inner);
+    let (count, sum) = (reserved.0 + 1, reserved.1.saturating_add(bytes));
+    if count > INTERFACES_MAX || sum > BYTES_MAX {
+        return Err(Error::new(code::E_OUTOFMEMORY, "this process has used too many different interfaces"));
+    }
+    *reserved = (count, sum);
+    Ok(())
+}
+
 /// Returns the known interfaces.
 fn known() -> MutexGuard<'static, HashMap<Key, &'static Interface>> {
     static KNOWN: LazyLock<Mutex<HashMap<Key, &'static Interface>>> = LazyLock::new(Mutex::default);
@@ -90,16 +112,8 @@ fn known() -> MutexGuard<'static, HashMap<Key, &'static Interface>> {
 }
 
 /// Keeps an interface, unless another thread has made it meanwhile.
-fn keep(key: Key, made: Interface) -> obvia::Result<&'static Interface> {
-    let mut known = known();
-    let is_full = known.len() >= INTERFACES_MAX;
-    match known.entry(key) {
-        Entry::Occupied(earlier) => Ok(earlier.get()),
-        Entry::Vacant(_) if is_full => {
-            Err(Error::new(code::E_OUTOFMEMORY, "this process has used too many different interfaces"))
-        }
-        Entry::Vacant(place) => Ok(*place.insert(Box::leak(Box::new(made)))),
-    }
+fn keep(key: Key, made: Interface) -> &'static Interface {
+    known().entry(key).or_insert_with(|| Box::leak(Box::new(made)))
 }
 
 /// Returns the description of an interface of a model for the runtime.
@@ -146,6 +160,9 @@ impl Interface {
             others.iter().find(|other: &&dynamic::Known| other.name == wanted).map(|known| known.iid.to_u128())
         };
         let invalid = |why: String| Error::new(code::RPC_E_INVALID_DATA, format!("the description of `{name}`: {why}"));
+        if text.len() > TEXT_MAX {
+            return Err(invalid(format!("the text is longer than {TEXT_MAX} bytes")));
+        }
         let found = description::interface(name, &text, iid_of).map_err(|failure| invalid(failure.to_string()))?;
         let (model, id) = found.ok_or_else(|| invalid("it has no interface".to_owned()))?;
         Self::of_model(model, id, false)
@@ -176,8 +193,11 @@ impl Interface {
         if let Some(earlier) = earlier {
             return Ok(earlier);
         }
+        let described = described(&model, id);
+        // The model has the types of all interfaces that the text names.
+        reserve(described.idl.len())?;
         // Refused interfaces are not kept.
-        unchecked::describe(&described(&model, id))?;
+        unchecked::describe(&described)?;
         Self::of_kept(Box::leak(Box::new(model)), id, is_whole)
     }
 
@@ -190,11 +210,11 @@ impl Interface {
         let extended = model.lineage(id).into_iter().filter(|base| *base != id && !model.is_built_in(*base));
         // An interface of the runtime's own cannot be asked for under its IID.
         let bases = extended.filter_map(|base| Self::of_kept(model, base, is_whole).ok()).collect();
-        let methods = model.all_methods(id);
+        let (described, methods) = (described(model, id), model.all_methods(id));
+        reserve(described.idl.len() + METHOD_BYTES * methods.len())?;
         let layout = Layout::new(model, &methods);
         let methods = methods.into_iter().map(|method| Method::of(&layout, method)).collect();
-        let made = Self::make(described(model, id), methods, bases, model, is_whole)?;
-        keep(key, made)
+        Ok(keep(key, Self::make(described, methods, bases, model, is_whole)?))
     }
 
     fn make(
@@ -226,7 +246,7 @@ impl Interface {
             ndr: Vec::new(),
             idl: String::new(),
         };
-        keep(key, Self::make(described, Vec::new(), Vec::new(), Box::leak(Box::default()), true)?)
+        Ok(keep(key, Self::make(described, Vec::new(), Vec::new(), Box::leak(Box::default()), true)?))
     }
 
     /// Returns the interface that the methods name by an IID, if the description declares its
@@ -301,14 +321,14 @@ impl Interface {
     }
 
     /// Returns the classes of all structures and enumerations that the description declares.
-    pub(crate) fn classes<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&'static str, Bound<'py, PyAny>)>> {
+    pub(crate) fn classes<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
         let built_in = &self.model.bundled;
         let mut classes = Vec::new();
         for (at, found) in self.model.structs.iter().enumerate().skip(built_in.structs) {
-            classes.push((found.name.as_str(), self.structure(py, StructId(at))?.clone()));
+            classes.push((without_keyword(&found.name), self.structure(py, StructId(at))?.clone()));
         }
         for (at, found) in self.model.enums.iter().enumerate().skip(built_in.enums) {
-            classes.push((found.name.as_str(), self.enumeration(py, EnumId(at))?.clone()));
+            classes.push((without_keyword(&found.name), self.enumeration(py, EnumId(at))?.clone()));
         }
         Ok(classes)
     }

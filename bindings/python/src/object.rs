@@ -1,18 +1,19 @@
 //! The methods of objects, and the functions that connect to objects.
 
-use crate::argument::Argument;
+use crate::argument::{Argument, Failure};
 use crate::callee::{Callee, credentials};
 use crate::fork;
 use crate::interface::{Interface, Method as Described};
 use crate::outcome::{caught, detached, exception};
 use crate::outgoing::Outgoing;
-use crate::reference::{Object, State};
+use crate::reference::{Object, State, limited};
 use crate::result::Results;
 use crate::served::shown;
 use crate::server::Server;
 use obvia::dynamic::{self, guid, pointer};
 use obvia::{Error, code};
 use obvia_idl::emit::python::{python_name, without_keyword};
+use obvia_idl::frames::Wrong;
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -54,18 +55,16 @@ impl Object {
     }
 }
 
-/// Makes an object of a reference in the results of a call through an object with this state.
-fn adopt<'py>(state: &State, py: Python<'py>, reference: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-    let (interface, callee) = detached(py, || {
-        state.limited(|| {
-            let callee = state.callee()?;
-            let interface = pointer::iid_of(reference).and_then(|iid| state.server.named_by(state.interface, iid));
-            let interface = interface.inspect_err(|_| give_back(&callee, &[reference]))?;
-            let object = pointer::object(callee.pointer()?, reference, interface.info)?;
-            Ok((interface, Callee::of(&object)?))
-        })
+/// Makes an object of a reference in the results of a call of `callee` through an object with this
+/// state. The object itself may have been closed since.
+fn adopt<'py>(state: &State, callee: &Callee, py: Python<'py>, reference: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    let (interface, found) = detached(py, || {
+        let interface = pointer::iid_of(reference).and_then(|iid| state.server.named_by(state.interface, iid));
+        let interface = interface.inspect_err(|_| give_back(callee, &[reference]))?;
+        let object = pointer::object(callee.pointer()?, reference, interface.info)?;
+        Ok((interface, Callee::of(&object)?))
     })?;
-    shown(py, Object::new(interface, callee, Arc::clone(&state.server), state.timeout))
+    shown(py, Object::new(interface, found, Arc::clone(&state.server), state.timeout))
 }
 
 /// Gives references back of which no objects are made.
@@ -102,6 +101,7 @@ impl Method {
         &self,
         given: &Bound<'py, PyTuple>,
         named: Option<&Bound<'py, PyDict>>,
+        failure: &Failure,
     ) -> PyResult<Vec<Option<Argument<'py>>>> {
         let method = self.described();
         let wrong = |what: String| PyTypeError::new_err(format!("{what}: {}", self.__doc__()));
@@ -111,7 +111,7 @@ impl Method {
         }
         let mut places = vec![None; method.frames.plan().params.len()];
         for (at, value) in method.arguments.iter().zip(given.iter()) {
-            places[*at] = Some(Argument(value));
+            places[*at] = Some(Argument::new(value, failure));
         }
         for (name, value) in named.into_iter().flatten() {
             let name = name.extract::<String>()?;
@@ -119,7 +119,7 @@ impl Method {
             let known = method.arguments.iter().find(|at| is_it(method.parameter(**at)));
             let place = known.map(|at| &mut places[*at]);
             let place = place.ok_or_else(|| wrong(format!("{} has no parameter `{name}`", method.name)))?;
-            if place.replace(Argument(value)).is_some() {
+            if place.replace(Argument::new(value, failure)).is_some() {
                 return Err(wrong(format!("{} has two arguments `{name}`", method.name)));
             }
         }
@@ -138,7 +138,7 @@ impl Method {
     ) -> PyResult<Bound<'py, PyAny>> {
         let method = self.described();
         let outer = |index: usize| method.frames.number(request, index);
-        let adopt = |reference: &[u8]| adopt(&self.state, py, reference);
+        let adopt = |reference: &[u8]| adopt(&self.state, callee, py, reference);
         let mut make = Results::new(py, self.state.interface, &adopt);
         let invalid = |what: &dyn std::fmt::Display| {
             let text = format!("{}: the reply does not match the interface: {what}", method.name);
@@ -162,6 +162,39 @@ impl Method {
             _ => method.tuple(py)?.call1(PyTuple::new(py, values)?),
         }
     }
+
+    fn call<'py>(
+        &self,
+        py: Python<'py>,
+        given: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (state, method, failure) = (&self.state, self.described(), Failure::default());
+        let places = self.places(given, named, &failure)?;
+        let callee = state.callee().map_err(|error| exception(py, &error))?;
+        let mut outgoing = Outgoing::new(&callee, state);
+        let written = caught(|| Ok(method.frames.write(true, &places, &mut outgoing, &|_| None)));
+        let invalid = |wrong: Wrong| PyValueError::new_err(format!("{}: {}", method.name, wrong.of_argument()));
+        let written =
+            written.and_then(|written| written.map_err(|wrong| failure.take().unwrap_or_else(|| invalid(wrong))));
+        let request = match written {
+            Ok(request) => request,
+            Err(failure) => {
+                outgoing.take_back();
+                return Err(failure);
+            }
+        };
+        let (opnum, references) = (method.frames.plan().method.opnum, &outgoing.references);
+        if method.frames.plan().method.oneway {
+            detached(py, || callee.call_oneway(opnum, &request, references))?;
+            return Ok(py.None().into_bound(py));
+        }
+        let reply = detached(py, || {
+            let (result, reply) = callee.call(opnum, &request, references)?;
+            if result.is_err() { Err(result.into()) } else { Ok(reply) }
+        })?;
+        caught(|| self.results(py, &callee, (&request, &reply)))
+    }
 }
 
 #[pymethods]
@@ -173,32 +206,7 @@ impl Method {
         given: &Bound<'py, PyTuple>,
         named: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (state, method) = (&self.state, self.described());
-        let places = self.places(given, named)?;
-        let callee = state.callee().map_err(|error| exception(py, &error))?;
-        let mut outgoing = Outgoing::new(&callee, state);
-        let written = caught(|| Ok(method.frames.write(true, &places, &mut outgoing, &|_| None)));
-        let request = match written {
-            Ok(Ok(request)) => request,
-            Err(failure) => {
-                outgoing.take_back();
-                return Err(failure);
-            }
-            Ok(Err(wrong)) => {
-                outgoing.take_back();
-                return Err(PyValueError::new_err(format!("{}: {}", method.name, wrong.of_argument())));
-            }
-        };
-        let (opnum, references) = (method.frames.plan().method.opnum, &outgoing.references);
-        if method.frames.plan().method.oneway {
-            detached(py, || state.limited(|| callee.call_oneway(opnum, &request, references)))?;
-            return Ok(py.None().into_bound(py));
-        }
-        let reply = detached(py, || {
-            let (result, reply) = state.limited(|| callee.call(opnum, &request, references))?;
-            if result.is_err() { Err(result.into()) } else { Ok(reply) }
-        })?;
-        caught(|| self.results(py, &callee, (&request, &reply)))
+        self.state.limited(|| self.call(py, given, named))
     }
 
     #[getter]
@@ -249,16 +257,13 @@ pub(crate) fn connect<'py>(
         (None, None) => None,
         _ => return Err(PyValueError::new_err("give both user= and password=, or neither")),
     };
-    let server = Server::at(name);
+    let server = Server::at(name, credentials);
     let in_file = idl.map(|file| Interface::in_file(py, &file, interface)).transpose()?;
     let open = || {
         let interface = in_file.map_or_else(|| server.interface(interface), Ok)?;
-        Ok((interface, Callee::connect(name, interface, credentials.as_ref())?))
+        Ok((interface, server.authenticated(|| Callee::connect(name, interface))?))
     };
-    let (interface, callee) = detached(py, || match timeout {
-        Some(timeout) => obvia::with_timeout(timeout, open),
-        None => open(),
-    })?;
+    let (interface, callee) = detached(py, || limited(timeout, open))?;
     shown(py, Object::new(interface, callee, server, timeout))
 }
 

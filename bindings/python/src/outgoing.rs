@@ -3,7 +3,7 @@
 use crate::argument::Argument;
 use crate::callee::{Callee, slices};
 use crate::reference::State;
-use crate::served::pointer_for;
+use crate::served::{pointer_for, unmarshalable};
 use obvia::Error;
 use obvia::dynamic::pointer;
 use obvia_idl::frames::{References, Wrong};
@@ -31,8 +31,8 @@ impl<'a> Outgoing<'a> {
 
 impl<'py> References<Argument<'py>> for Outgoing<'_> {
     fn reference(&mut self, object: &Argument<'py>, iid: u128) -> Result<Vec<u8>, Wrong> {
-        let (py, wrong) = (object.0.py(), |error: Error| Wrong::new(error.to_string()));
-        let (callee, state) = (self.callee, self.state);
+        let (py, callee, state) = (object.value.py(), self.callee, self.state);
+        let wrong = |error: Error| unmarshalable(object, &error);
         let interface = py.detach(|| state.server.named_by(state.interface, iid.into())).map_err(wrong)?;
         let given = pointer_for(object, interface)?;
         let made = py.detach(|| pointer::reference(callee.pointer()?, given.get(), interface.info)).map_err(wrong)?;

@@ -7,7 +7,7 @@ use crate::server::Server;
 use obvia::{Error, IUnknown, code};
 use pyo3::prelude::*;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// An object of a server, or the functions of one.
 ///
@@ -36,12 +36,17 @@ impl State {
         callee.clone().ok_or_else(|| Error::new(code::RPC_E_DISCONNECTED, "the object was closed"))
     }
 
-    /// Runs calls within the object's time limit.
-    pub(crate) fn limited<R>(&self, calls: impl FnOnce() -> R) -> R {
-        match self.timeout {
-            Some(timeout) => obvia::with_timeout(timeout, calls),
-            None => calls(),
-        }
+    /// Runs the steps of a call within the object's time limit.
+    pub(crate) fn limited<R>(&self, steps: impl FnOnce() -> R) -> R {
+        limited(self.timeout, steps)
+    }
+}
+
+/// Runs steps that together have a time limit, which begins now.
+pub(crate) fn limited<R>(timeout: Option<Duration>, steps: impl FnOnce() -> R) -> R {
+    match timeout.and_then(|timeout| Instant::now().checked_add(timeout)) {
+        Some(deadline) => obvia::with_deadline(deadline, steps),
+        None => steps(),
     }
 }
 

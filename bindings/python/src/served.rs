@@ -1,6 +1,6 @@
 //! Objects of Python, which other processes call.
 
-use crate::argument::Argument;
+use crate::argument::{Argument, Failure};
 use crate::fork;
 use crate::interface::Interface;
 use crate::outcome::{caught, detached, error_of, exception};
@@ -262,11 +262,13 @@ fn perform<'py>(
         return Ok(Vec::new());
     }
     let mut places = vec![None; method.frames.plan().params.len()];
+    let failure = Failure::default();
     for (at, value) in method.results.iter().zip(given) {
-        places[*at] = Some(Argument(value));
+        places[*at] = Some(Argument::new(value, &failure));
     }
     let outer = |index: usize| method.frames.number(request, index);
-    method.frames.write(false, &places, &mut ForCaller(interface), &outer).map_err(|failure| wrong(&failure))
+    let written = method.frames.write(false, &places, &mut ForCaller(interface), &outer);
+    written.map_err(|what| failure.take().unwrap_or_else(|| wrong(&what)))
 }
 
 /// The references in the reply of a method of an interface.
@@ -274,11 +276,28 @@ struct ForCaller(&'static Interface);
 
 impl<'py> References<Argument<'py>> for ForCaller {
     fn reference(&mut self, object: &Argument<'py>, iid: u128) -> Result<Vec<u8>, Wrong> {
-        let interface = named_by(self.0, iid.into()).map_err(|error| Wrong::new(error.to_string()))?;
+        let wrong = |error: Error| unmarshalable(object, &error);
+        let interface = named_by(self.0, iid.into()).map_err(wrong)?;
         let pointer = pointer_for(object, interface)?;
         let make = || pointer::reference_for_caller(pointer.get(), interface.info);
-        object.0.py().detach(make).map_err(|error| Wrong::new(error.to_string()))
+        object.value.py().detach(make).map_err(wrong)
     }
+}
+
+/// Returns the reason why no reference to an object can be made. An object without the interface is
+/// a wrong value; other failures, such as those of the connection, are raised as they are.
+pub(crate) fn unmarshalable(object: &Argument<'_>, error: &Error) -> Wrong {
+    if error.code() == code::E_NOINTERFACE {
+        return Wrong::new(error.to_string());
+    }
+    raised(object, exception(object.value.py(), error))
+}
+
+/// Keeps an exception, which is raised in place of the returned reason.
+fn raised(object: &Argument<'_>, failure: PyErr) -> Wrong {
+    let wrong = Wrong::new(failure.to_string());
+    object.failure().keep(failure);
+    wrong
 }
 
 /// Returns the pointer to an interface of an object of a server or of Python.
@@ -286,20 +305,20 @@ pub(crate) fn pointer_for(
     object: &Argument<'_>,
     interface: &'static Interface,
 ) -> Result<obvia::Agile<IUnknown>, Wrong> {
-    let wrong = |error: Error| Wrong::new(error.to_string());
-    if let Ok(given) = object.0.cast::<Object>() {
+    let wrong = |error: Error| unmarshalable(object, &error);
+    if let Ok(given) = object.value.cast::<Object>() {
         let state = &given.get().state;
         let callee = state.callee().map_err(wrong)?;
-        let found = object.0.py().detach(|| {
+        let found = object.value.py().detach(|| {
             let pointer = callee.pointer()?;
             if interface.is_unknown() || state.interface.is_same(interface) {
                 return obvia::Agile::new(pointer);
             }
-            obvia::Agile::new(&state.limited(|| pointer::query(pointer, interface.info))?)
+            obvia::Agile::new(&pointer::query(pointer, interface.info)?)
         });
         return found.map_err(wrong);
     }
-    let declared = declared(&object.0).map_err(|error| Wrong::new(error.to_string()))?;
+    let declared = declared(&object.value).map_err(|failure| raised(object, failure))?;
     let is_it = |own: &&'static Interface| interface.is_unknown() || own.extends(interface);
     if !declared.iter().any(is_it) {
         let name = &interface.described.name;
@@ -310,9 +329,9 @@ pub(crate) fn pointer_for(
         return Err(Wrong::new(text));
     }
     for interface in &declared {
-        refuse_incomplete(&object.0, interface)?;
+        refuse_incomplete(&object.value, interface)?;
     }
-    obvia::Agile::new(&pointer_of(&object.0, &declared)).map_err(wrong)
+    obvia::Agile::new(&pointer_of(&object.value, &declared)).map_err(wrong)
 }
 
 /// An exported name. The name disappears when this is closed.
@@ -372,9 +391,10 @@ pub(crate) fn serve(
             *found
         }
     };
-    let refused = |wrong: Wrong| PyValueError::new_err(wrong.to_string());
+    let failure = Failure::default();
+    let refused = |wrong: Wrong| failure.take().unwrap_or_else(|| PyValueError::new_err(wrong.to_string()));
     let pointer = if object.is_instance_of::<Object>() {
-        pointer_for(&Argument(object.clone()), interface).map_err(refused)?
+        pointer_for(&Argument::new(object.clone(), &failure), interface).map_err(refused)?
     } else {
         all.push(interface);
         all.iter().try_for_each(|interface| refuse_incomplete(object, interface)).map_err(refused)?;

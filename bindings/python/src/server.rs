@@ -2,28 +2,42 @@
 
 use crate::interface::{IUNKNOWN, Interface};
 use obvia::dynamic::{self, guid};
+use obvia::security::{Credentials, with_credentials};
 use obvia::{Error, GUID, code};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// The greatest number of interfaces that one server may describe.
+const INTERFACES_MAX: usize = 256;
 
 /// A server whose objects this process calls. The objects that come from one connection share this,
 /// so that a server describes an interface once.
 pub(crate) struct Server {
     /// The name or string binding; `None` for the process that calls an object of this process.
     name: Option<String>,
+    /// The credentials for connections to it, instead of those of the process.
+    credentials: Option<Arc<dyn Credentials>>,
     /// The interfaces that the server has described, by IID. No other server's objects use them.
     described: Mutex<HashMap<u128, &'static Interface>>,
 }
 
 impl Server {
     /// Returns the server at a name or a string binding.
-    pub(crate) fn at(name: &str) -> Arc<Self> {
-        Arc::new(Self { name: Some(name.to_owned()), described: Mutex::default() })
+    pub(crate) fn at(name: &str, credentials: Option<Arc<dyn Credentials>>) -> Arc<Self> {
+        Arc::new(Self { name: Some(name.to_owned()), credentials, described: Mutex::default() })
     }
 
     /// Returns the process that calls an object of this process. It has no name to ask by.
     pub(crate) fn of_caller() -> Arc<Self> {
-        Arc::new(Self { name: None, described: Mutex::default() })
+        Arc::new(Self { name: None, credentials: None, described: Mutex::default() })
+    }
+
+    /// Runs `work` with the server's credentials.
+    pub(crate) fn authenticated<R>(&self, work: impl FnOnce() -> R) -> R {
+        match &self.credentials {
+            Some(credentials) => with_credentials(credentials, work),
+            None => work(),
+        }
     }
 
     /// Returns the server in words.
@@ -41,12 +55,7 @@ impl Server {
     pub(crate) fn interface(&self, interface: Option<&str>) -> obvia::Result<&'static Interface> {
         match interface {
             Some(interface) => self.with_iid(self.iid_of(interface)?),
-            None => {
-                let name = self.name()?;
-                let found = Interface::of_text(name, obvia::describe(name)?)?;
-                self.keep(found);
-                Ok(found)
-            }
+            None => self.describe(obvia::describe),
         }
     }
 
@@ -64,19 +73,26 @@ impl Server {
         if let Some(known) = known {
             return Ok(known);
         }
-        let name = self.name()?;
-        let found = Interface::of_text(name, dynamic::describe(name, &iid)?)?;
+        let found = self.describe(|name| dynamic::describe(name, &iid))?;
         if found.described.identity.iid != iid {
-            let text = format!("`{name}` describes another interface, {}, for {{{iid:?}}}", found.described.name);
+            let text =
+                format!("{} describes another interface, {}, for {{{iid:?}}}", self.shown(), found.described.name);
             return Err(Error::new(code::RPC_E_INVALID_DATA, text));
         }
-        self.keep(found);
         Ok(found)
     }
 
-    fn keep(&self, found: &'static Interface) {
-        let mut described = self.described.lock().unwrap_or_else(PoisonError::into_inner);
-        described.insert(found.described.identity.iid.to_u128(), found);
+    /// Returns the interface of the text for which `ask` asks the server.
+    fn describe(&self, ask: impl FnOnce(&str) -> obvia::Result<String>) -> obvia::Result<&'static Interface> {
+        let described = || self.described.lock().unwrap_or_else(PoisonError::into_inner);
+        if described().len() >= INTERFACES_MAX {
+            let text = format!("{} has described too many interfaces", self.shown());
+            return Err(Error::new(code::E_OUTOFMEMORY, text));
+        }
+        let name = self.name()?;
+        let found = self.authenticated(|| Interface::of_text(name, ask(name)?))?;
+        described().insert(found.described.identity.iid.to_u128(), found);
+        Ok(found)
     }
 
     /// Returns the IID of an interface that the server knows, by its name or IID.
@@ -85,7 +101,7 @@ impl Server {
             return Ok(iid);
         }
         let name = self.name()?;
-        let known = dynamic::interfaces(name)?;
+        let known = self.authenticated(|| dynamic::interfaces(name))?;
         let found = known.iter().find(|known| known.name == interface);
         found.map(|known| known.iid).ok_or_else(|| {
             let names: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();

@@ -8,9 +8,13 @@ import os
 import pathlib
 import subprocess
 import tempfile
+import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PROGRAMS = pathlib.Path(os.environ.get("OBVIA_PROGRAMS", ROOT / "target/debug"))
+
+# The greatest time in which a server is ready, in seconds.
+READY_S_MAX = 60
 
 # A private directory of names: the user may export a calculator, too.
 _names = tempfile.TemporaryDirectory(prefix="obvia-python-")
@@ -18,15 +22,21 @@ os.environ["OBVIA_RUNTIME_DIR"] = FOLDER = _names.name
 _environment = os.environ | {"RUST_BACKTRACE": "0"}
 
 
-def start(program, *arguments):
+def start(program, *arguments, environment={}):
     """Starts a server and waits for the first line that it prints, after which it accepts calls."""
     words = [str(PROGRAMS / program), *arguments]
     # The servers end with their standard input.
-    server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=_environment)
+    server = subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=_environment | environment
+    )
     atexit.register(end, server)
-    line = server.stdout.readline()
-    if not line:
-        raise RuntimeError(f"{words[0]} ended before it was ready")
+    # A server that is late ends, and its output with it.
+    late = threading.Timer(READY_S_MAX, server.kill)
+    late.start()
+    server.line = server.stdout.readline().strip()
+    late.cancel()
+    if not server.line:
+        raise RuntimeError(f"{words[0]} ended before it was ready, or needed more than {READY_S_MAX} s")
     return server
 
 

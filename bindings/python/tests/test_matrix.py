@@ -118,7 +118,7 @@ class Shapes(unittest.TestCase):
         self.assertIn("...", repr(ring))
 
     def test_values_that_are_made_on_use_are_different_nodes(self):
-        class Endless:
+        class Endless(self.types.Node):
             """A node whose next node exists only while it is used."""
 
             def __init__(self, number):

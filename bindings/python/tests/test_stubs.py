@@ -20,6 +20,19 @@ def stub(source):
     return ast.parse(pathlib.Path(servers.FOLDER, source.stem).with_suffix(".pyi").read_text())
 
 
+HIDING = """
+import "unknwn.idl";
+
+typedef struct None { long bytes; byte raw[2]; double uuid; } None;
+
+[object, uuid(0b9d4c52-0a34-4ac4-8d6c-2c9f3a1f7a50)]
+interface pass : IUnknown {
+    HRESULT Int([in] None *given, [out, retval] long *number);
+    HRESULT Next([out, retval] pass **next);
+}
+"""
+
+
 def classes(tree):
     return {found.name: found for found in tree.body if isinstance(found, ast.ClassDef)}
 
@@ -58,3 +71,12 @@ class Stubs(unittest.TestCase):
             names |= set(classes(tree)) | set(dir(builtins))
             used = {item.id for item in ast.walk(tree) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load)}
             self.assertEqual(used - names, set(), source)
+
+    def test_declarations_hide_no_types_of_python(self):
+        source = pathlib.Path(servers.FOLDER, "hiding.idl")
+        source.write_text(HIDING)
+        known = classes(stub(source))
+        members = {item.target.id: ast.unparse(item.annotation) for item in known["None_"].body if isinstance(item, ast.AnnAssign)}
+        self.assertEqual(members, {"bytes": "builtins.int", "raw": "builtins.bytes", "uuid": "float"})
+        results = {item.name: ast.unparse(item.returns) for item in known["pass_"].body}
+        self.assertEqual(results, {"int": "builtins.int", "next": "pass_ | None"})

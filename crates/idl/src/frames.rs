@@ -9,6 +9,8 @@
 mod expression;
 mod plain;
 mod read;
+#[cfg(test)]
+mod tests;
 mod write;
 mod wrong;
 

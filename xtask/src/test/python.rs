@@ -15,7 +15,8 @@ const IS_SUPPORTED: &str = "import sys; sys.exit(sys.version_info < (3, 11))";
 
 pub(super) fn run() -> Outcome {
     if !Program::new("python3", &["-c", IS_SUPPORTED]).succeeds() {
-        return Err(Problem::missing("python3 is missing or older than 3.11"));
+        let what = "python3 is missing or older than 3.11".to_owned();
+        return Err(Problem::Missing { what, required: true });
     }
     workspace::build()?;
     let manifest = format!("{PROJECT}/Cargo.toml");

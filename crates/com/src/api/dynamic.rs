@@ -50,6 +50,9 @@ impl Identity {
     }
 }
 
+/// The greatest number of descriptions of interfaces without generated code. They are never freed.
+const DESCRIBED_MAX: usize = 20_000;
+
 /// An interface without generated code, with the data that is needed to call servers that are no
 /// obvia processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +80,7 @@ impl Described {
     /// # Errors
     ///
     /// E_INVALIDARG for an IID that is reserved, except IUnknown's: the runtime calls the interface
-    /// through a vtable.
+    /// through a vtable. E_OUTOFMEMORY after [`DESCRIBED_MAX`] different descriptions.
     pub(crate) fn info(&self) -> Result<&'static InterfaceInfo> {
         static MADE: Mutex<Vec<(Described, &'static InterfaceInfo)>> = Mutex::new(Vec::new());
         let iid = self.identity.iid;
@@ -90,6 +93,9 @@ impl Described {
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, info)) = made.iter().find(|(known, _)| known == self) {
             return Ok(info);
+        }
+        if made.len() >= DESCRIBED_MAX {
+            return Err(Error::new(code::E_OUTOFMEMORY, "this process has described too many different interfaces"));
         }
         let endpoints: Vec<&'static str> = self.endpoints.iter().map(|text| &*text.clone().leak()).collect();
         let description = Description {

@@ -194,7 +194,11 @@ fn write_base(base: Base, value: &impl Given, out: &mut [u8]) -> Result<()> {
         Base::F32 | Base::F64 => {
             let number = value.float().ok_or_else(|| expected("a number", value))?;
             if base == Base::F32 {
-                put(out, &(number as f32).to_le_bytes());
+                let narrow = number as f32;
+                if number.is_finite() && !narrow.is_finite() {
+                    return Err(Wrong::new(format!("{number:e} is outside of the range of float")));
+                }
+                put(out, &narrow.to_le_bytes());
             } else {
                 put(out, &number.to_le_bytes());
             }

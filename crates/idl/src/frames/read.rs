@@ -11,6 +11,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// lead is read once for each pointer, so a small frame could stand for any number of values.
 const REPEATED_MAX: usize = 1 << 20;
 
+/// The greatest number of values that are made of a frame. A value may need a hundred times the
+/// bytes that it has in the frame.
+pub(super) const VALUES_MAX: usize = 1 << 24;
+
 /// A maker of values from what is read. A function returns `None` for bytes that are no value.
 pub trait Make {
     /// A value.
@@ -67,6 +71,8 @@ pub struct Reading<'f, 'a, M> {
     depth: usize,
     /// The number of bytes that may still be read.
     left: usize,
+    /// The number of values that may still be made.
+    values_left: usize,
 }
 
 impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
@@ -90,7 +96,19 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
         let references = checked.slots.iter().filter(is_reference);
         let references = references.map(|slot| checked.objects[slot.object as usize].body as usize).collect();
         let left = frame.len() + REPEATED_MAX;
-        Self { layout, members, frame, make, shared, shown: HashSet::new(), references, outer, depth: 0, left }
+        Self {
+            layout,
+            members,
+            frame,
+            make,
+            shared,
+            shown: HashSet::new(),
+            references,
+            outer,
+            depth: 0,
+            left,
+            values_left: VALUES_MAX,
+        }
     }
 
     /// Returns the object references of the frame that the maker has not received: those after a
@@ -103,6 +121,12 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
     /// Counts bytes of an object against the limit.
     fn spend(&mut self, bytes: usize) -> Option<()> {
         self.left = self.left.checked_sub(bytes)?;
+        Some(())
+    }
+
+    /// Counts values that are made against the limit.
+    fn make(&mut self, values: usize) -> Option<()> {
+        self.values_left = self.values_left.checked_sub(values)?;
         Some(())
     }
 
@@ -161,8 +185,8 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
             return self.make.null();
         }
         let reference = self.frame.get(body..body.checked_add(self.count(body)?)?)?;
-        self.references.remove(&body);
-        self.make.object(reference)
+        // An array to which several pointers lead has each reference once, which one value can own.
+        self.references.remove(&body).then(|| self.make.object(reference))?
     }
 
     fn elements(&mut self, element: &'f Type, count: usize, at: usize) -> Option<M::Value> {
@@ -170,6 +194,7 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
         // An array cannot have more elements than the frame has bytes.
         if is_plain(self.layout.model, element) {
             let bytes = self.frame.get(at..at.checked_add(count.checked_mul(size)?)?)?;
+            self.make(if size > 1 { count } else { 1 })?;
             if let Type::Base(base) = element
                 && let Some(value) = self.make.bytes(*base, bytes)
             {
@@ -183,6 +208,7 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
     }
 
     fn at(&mut self, ty: &'f Type, at: usize) -> Option<M::Value> {
+        self.make(1)?;
         match ty {
             Type::Base(base) => self.make.base(*base, self.frame.get(at..)?),
             Type::Enum(id) => self.make.enumeration(*id, i32::from_le_bytes(*self.frame.get(at..)?.first_chunk()?)),

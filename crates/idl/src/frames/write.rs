@@ -11,6 +11,14 @@ type Result<T> = std::result::Result<T, Wrong>;
 /// The alignment of objects in a frame, in bytes.
 const ALIGN: usize = 8;
 
+/// The greatest length of a frame, in bytes.
+const BYTES_MAX: usize = 1 << 30;
+
+/// The greatest number of values behind pointers, and of the steps of their paths, in a frame. A
+/// value to which several pointers lead is written once for each, so that a small value could need
+/// any number of them.
+const STEPS_MAX: usize = 1 << 24;
+
 /// A source of object references.
 pub trait References<V> {
     /// Marshals the reference to an object, for a pointer to the interface with this IID.
@@ -38,6 +46,8 @@ pub(super) struct Writer<'a, 'v, V> {
     labelled: HashMap<String, (usize, V)>,
     /// The slots of pointers to labels, to be filled in at the end.
     waiting: Vec<(usize, String)>,
+    /// The number of steps and values that may still be queued.
+    left: usize,
 }
 
 /// A frame object without its values.
@@ -72,9 +82,10 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
         references: &'v mut dyn References<V>,
         outer: &'v dyn Fn(usize) -> Option<i64>,
     ) -> Result<Vec<u8>> {
-        let frame = vec![0; block.next_multiple_of(ALIGN)];
-        let (empty, path, labelled, waiting) = (VecDeque::new(), Vec::new(), HashMap::new(), Vec::new());
-        let mut writer = Writer { layout, references, outer, frame, empty, path, labelled, waiting };
+        let (frame, empty, path, labelled, waiting) =
+            (Vec::new(), VecDeque::new(), Vec::new(), HashMap::new(), Vec::new());
+        let mut writer = Writer { layout, references, outer, frame, empty, path, labelled, waiting, left: STEPS_MAX };
+        writer.extend(block)?;
         writer.all(members, values).map_err(|wrong| wrong.within(&writer.place()))?;
         for (slot, label) in std::mem::take(&mut writer.waiting) {
             let target = writer.labelled.get(&label).map(|(body, _)| *body);
@@ -118,8 +129,23 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
     }
 
     /// Queues an object, to be written in its turn.
-    fn later(&mut self, ty: &'v Type, body: usize, given: Contents<V>) {
+    fn later(&mut self, ty: &'v Type, body: usize, given: Contents<V>) -> Result<()> {
+        let values = if let Contents::Many(values) = &given { values.len() } else { 1 };
+        let left = self.left.checked_sub(self.path.len() + values);
+        self.left = left.ok_or_else(|| Wrong::new("the value has too many parts"))?;
         self.empty.push_back(Empty { ty, body, given, path: self.path.clone() });
+        Ok(())
+    }
+
+    /// Appends zeroed bytes, and fills up the frame to its alignment.
+    fn extend(&mut self, bytes: usize) -> Result<()> {
+        let end = self.frame.len().checked_add(bytes).filter(|end| *end <= BYTES_MAX);
+        let end = end.ok_or_else(|| Wrong::new(format!("the values are longer than {BYTES_MAX} bytes")))?;
+        let end = end.next_multiple_of(ALIGN);
+        let reserved = self.frame.try_reserve(end - self.frame.len());
+        reserved.map_err(|_| Wrong::new("there is not enough memory for the values"))?;
+        self.frame.resize(end, 0);
+        Ok(())
     }
 
     fn put(&mut self, at: usize, bytes: &[u8]) {
@@ -129,10 +155,10 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
     /// Appends a zeroed object, and returns the offset of its body.
     fn object(&mut self, kind: u32, count: usize, bytes: usize) -> Result<usize> {
         let count = u32::try_from(count).map_err(|_| Wrong::new("the value is too long for a frame"))?;
-        self.frame.extend(kind.to_le_bytes());
-        self.frame.extend(count.to_le_bytes());
-        let body = self.frame.len();
-        self.frame.resize((body + bytes).next_multiple_of(ALIGN), 0);
+        let (start, body) = (self.frame.len(), self.frame.len() + ALIGN);
+        self.extend(bytes.saturating_add(ALIGN))?;
+        self.put(start, &kind.to_le_bytes());
+        self.put(start + 4, &count.to_le_bytes());
         Ok(body)
     }
 
@@ -248,12 +274,11 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
                     let wrong = format!("the other arguments require {wanted} elements, but {found} are given");
                     return Err(Wrong::new(wrong));
                 }
-                let body = self.object(self.layout.kind(element), found, found * stride)?;
+                let body = self.object(self.layout.kind(element), found, found.saturating_mul(stride))?;
                 self.put(at, &(body as u64).to_le_bytes());
                 match items {
                     Items::Values(values) if !self.is_plain(element) => {
-                        self.later(element, body, Contents::Many(values));
-                        Ok(())
+                        self.later(element, body, Contents::Many(values))
                     }
                     items => items.write(self.layout, element, &mut self.frame[body..body + found * stride]),
                 }
@@ -364,7 +389,8 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
                     && let Some((element, ..)) = tail.tail
                 {
                     count = given.member(tail.name).and_then(|items| self.count(element, &items)).unwrap_or(0) as usize;
-                    bytes = bytes.max(tail.at.unwrap_or(0) + count * self.layout.size(element));
+                    let end = count.saturating_mul(self.layout.size(element)).saturating_add(tail.at.unwrap_or(0));
+                    bytes = bytes.max(end);
                 }
                 self.object(self.layout.kind(to), count, bytes)?
             }
@@ -375,7 +401,7 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
             self.labelled.insert(label, (body, given.clone()));
         }
         if pointer.extent != Extent::Text {
-            self.later(&pointer.to, body, Contents::One(given.clone()));
+            self.later(&pointer.to, body, Contents::One(given.clone()))?;
         }
         Ok(())
     }

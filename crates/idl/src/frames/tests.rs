@@ -1,0 +1,124 @@
+//! Tests of the limits of a reader of frames.
+
+use super::read::VALUES_MAX;
+use super::{DEPTH_MAX, Frames, Layout, Make};
+use crate::Compiler;
+use crate::model::{Base, EnumId, InterfaceId, StructId, Type, UnionId};
+use crate::plan::KIND_INTERFACE;
+use std::path::Path;
+
+/// Values without contents. Object references are counted.
+struct Counted(usize);
+
+impl Make for Counted {
+    type Value = ();
+    type Structure = ();
+    const DEPTH_MAX: usize = DEPTH_MAX;
+
+    fn null(&mut self) -> Option<()> {
+        Some(())
+    }
+
+    fn base(&mut self, _: Base, _: &[u8]) -> Option<()> {
+        Some(())
+    }
+
+    fn enumeration(&mut self, _: EnumId, _: i32) -> Option<()> {
+        Some(())
+    }
+
+    fn text(&mut self, _: String) -> Option<()> {
+        Some(())
+    }
+
+    fn list(&mut self, _: Vec<()>) -> Option<()> {
+        Some(())
+    }
+
+    fn bytes(&mut self, _: Base, _: &[u8]) -> Option<()> {
+        Some(())
+    }
+
+    fn structure(&mut self, _: StructId, _: Option<usize>) -> Option<()> {
+        Some(())
+    }
+
+    fn member(&mut self, (): &mut (), _: &str, (): ()) -> Option<()> {
+        Some(())
+    }
+
+    fn finish(&mut self, (): ()) -> Option<()> {
+        Some(())
+    }
+
+    fn again(&mut self, _: usize) -> Option<()> {
+        Some(())
+    }
+
+    fn too_deep(&mut self) -> Option<()> {
+        None
+    }
+
+    fn union(&mut self, _: UnionId, _: i64, _: bool, _: Option<(&str, ())>) -> Option<()> {
+        Some(())
+    }
+
+    fn object(&mut self, _: &[u8]) -> Option<()> {
+        self.0 += 1;
+        Some(())
+    }
+}
+
+/// Runs `work` with the frames of a method that takes a structure with these members.
+fn with<R>(members: &str, work: impl FnOnce(&Frames<'_>) -> R) -> R {
+    let text = format!(
+        "import \"unknwn.idl\";
+        struct One {{ byte one; }};
+        struct Given {{ {members} }};
+        [object, uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7a30)]
+        interface ITest : IUnknown {{ HRESULT Take([in] struct Given given); }}"
+    );
+    let model = Compiler::new().check_text(Path::new("test.idl"), &text).unwrap().model;
+    let id = model.interfaces.iter().position(|found| found.name == "ITest").unwrap();
+    let methods = model.all_methods(InterfaceId(id));
+    work(&Frames::new(Layout::new(&model, &methods), methods[0]))
+}
+
+/// Returns the kind of the objects with the elements of the array to which a member points.
+fn kind_of_elements(frames: &Frames<'_>, member: usize) -> u32 {
+    let given = &frames.model().structs.last().unwrap().fields[member].ty;
+    let Type::Pointer(pointer) = given else { panic!("{given:?}") };
+    frames.layout.kind(&pointer.to)
+}
+
+#[test]
+fn a_reader_makes_a_limited_number_of_values() {
+    let is_read = |count: usize| {
+        with("long count; [unique, size_is(count)] struct One *ones;", |frames| {
+            let mut frame = [(count as u64).to_le_bytes(), 24_u64.to_le_bytes()].concat();
+            frame.extend(kind_of_elements(frames, 1).to_le_bytes());
+            frame.extend((count as u32).to_le_bytes());
+            frame.resize(24 + count.next_multiple_of(8), 0);
+            let mut make = Counted(0);
+            let mut reading = frames.read(true, &frame, &|_| None, &mut make).unwrap();
+            reading.value(0).is_some()
+        })
+    };
+    assert!(is_read(1000));
+    assert!(!is_read(VALUES_MAX / 2));
+}
+
+#[test]
+fn references_to_which_two_pointers_lead_are_taken_once() {
+    let members = "long count; [ptr, size_is(count)] IUnknown **left; [ptr, size_is(count)] IUnknown **right;";
+    with(members, |frames| {
+        let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        let header = |kind: u32, count: u32| u64::from(count) << 32 | u64::from(kind);
+        let array = header(kind_of_elements(frames, 1), 1);
+        let frame = words(&[1, 32, 32, array, 48, header(KIND_INTERFACE, 4), 0]);
+        let mut make = Counted(0);
+        let mut reading = frames.read(true, &frame, &|_| None, &mut make).unwrap();
+        assert_eq!(reading.value(0), None);
+        assert_eq!(make.0, 1);
+    });
+}
