@@ -148,6 +148,11 @@ impl Channel {
         self.window.local()
     }
 
+    /// Whether the peer may sleep between messages: see [`Window::peer_may_sleep`].
+    pub fn peer_may_sleep(&self) -> bool {
+        self.window.peer_may_sleep()
+    }
+
     /// Returns the identity of the peer.
     pub fn peer(&self) -> Peer {
         self.window.peer()

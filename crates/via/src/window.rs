@@ -300,6 +300,11 @@ impl Window {
         self.wire.carrier.peer()
     }
 
+    /// Whether the peer may sleep between messages. Otherwise its policy is to poll.
+    pub fn peer_may_sleep(&self) -> bool {
+        self.tx.peer_may_sleep()
+    }
+
     /// Returns the local host, by the address at which the peer reaches it over a network.
     pub fn local(&self) -> Option<&str> {
         self.wire.carrier.local()

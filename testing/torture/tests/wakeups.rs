@@ -108,6 +108,18 @@ fn idle_clients_wake_and_take_no_thread() {
 }
 
 #[test]
+fn a_client_of_a_polling_server_takes_no_thread_before_its_first_call() {
+    let directory = Directory::new();
+    let mut server = directory.start(PROGRAM, &["poll"]);
+    server.good("export there");
+    let mut client = directory.start(PROGRAM, &[]);
+    client.good("connect there");
+    ground::until("no thread serves the client", || server.threads_called("obvia-serve") == 0);
+    client.good("make 1");
+    assert_eq!(client.number("add 1"), 1);
+}
+
+#[test]
 fn processes_that_sleep_on_one_word_only_wake_each_other() {
     for (is_server, is_client) in [(true, true), (true, false), (false, true)] {
         let directory = Directory::new();

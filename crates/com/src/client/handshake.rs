@@ -18,7 +18,8 @@ pub(crate) struct Reached {
     pub(crate) oxid: u64,
     pub(crate) address: Address,
     pub(crate) home: Channel,
-    /// A further connection, which the first call will use.
+    /// A further connection, which the first call will use. `None` if the server polls: each
+    /// connection that is not a home connection keeps a thread of such a server busy.
     pub(crate) channel: Option<Channel>,
     pub(crate) terms: Terms,
 }
@@ -60,14 +61,15 @@ pub(crate) fn reach<L>(
         Ok(found)
     };
     let Reached { oxid, address, home: channel, terms, .. } = introduce_at_endpoint(&local.options())?;
-    // Each connection ends after the next was made, so that the server does not consider this
-    // client gone.
+    // A connection to the name that is not kept ends last, so that the server does not consider
+    // this client gone.
     let home = if is_one_process(&introduced.home.peer(), &channel.peer()) {
         introduced.home
     } else {
         introduce_at_endpoint(&for_home)?.home
     };
-    Ok(Outcome::New(Box::new(Reached { oxid, address, home, channel: Some(channel), terms })))
+    let channel = channel.peer_may_sleep().then_some(channel);
+    Ok(Outcome::New(Box::new(Reached { oxid, address, home, channel, terms })))
 }
 
 /// Whether the kernel has identified two peers as one process.

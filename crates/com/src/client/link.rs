@@ -40,7 +40,7 @@ use process::{Process, watch};
 use std::collections::{HashMap, HashSet};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use windows_core::GUID;
 
 /// The greatest number of idle channels in a pool. Further channels are closed when their thread
@@ -320,7 +320,7 @@ impl Link {
         if is_accepted {
             self.home = Home::new(home);
             // The calls over other connections would be those of another client.
-            lock(&self.idle).clear();
+            self.idle.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
             self.is_proved = true;
         }
         Ok(is_accepted)

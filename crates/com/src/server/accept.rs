@@ -10,7 +10,7 @@ use crate::protocol::binding::Transfers;
 use crate::server::association::AssociationClient;
 use crate::transport::trace;
 use crate::types::error::Result;
-use crate::types::threads::{BREATHER, lock, start_thread};
+use crate::types::threads::{BREATHER, start_thread};
 use obvia_rpc::co::ServerOptions;
 use obvia_rpc::co::relay::{self, Attribution};
 use obvia_rpc::security::Level;
@@ -20,7 +20,7 @@ use obvia_via::stream::{Stream, StreamListener};
 use obvia_via::window::{self, Peer, Window};
 use obvia_via::{Deadline, Error as ViError, Nic, Request};
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The time that a client of an association may take until it has bound.
 const BIND_LIMIT: Deadline = Deadline::after_secs(10);
@@ -32,14 +32,10 @@ pub(crate) fn accept_on(exporter: &'static Exporter, listener: Arc<Listener>) ->
             match listener.accept(Deadline::after_secs(3600)) {
                 Ok(incoming) => {
                     trace::note_shared_memory();
-                    // The thread takes the connection. If none can be started, the peer learns it.
-                    let incoming = Arc::new(Mutex::new(Some(incoming)));
-                    let given = Arc::clone(&incoming);
-                    start_service(exporter, move || {
-                        let incoming = lock(&given).take()?;
-                        incoming.complete(&exporter.options()).ok().map(Accepted::from)
-                    })
-                    .unwrap_or_else(|_| lock(&incoming).iter().for_each(Incoming::refuse));
+                    let mut unserved = Unserved(Some(incoming));
+                    let _ = start_service(exporter, move || {
+                        unserved.0.take()?.complete(&exporter.options()).ok().map(Accepted::from)
+                    });
                 }
                 Err(ViError::TimedOut) => {}
                 Err(ViError::Cancelled) => return,
@@ -50,6 +46,15 @@ pub(crate) fn accept_on(exporter: &'static Exporter, listener: Arc<Listener>) ->
         }
     };
     start_accepting(accept)
+}
+
+/// A connection that no thread serves so far. Dropping it refuses the connection.
+struct Unserved(Option<Incoming>);
+
+impl Drop for Unserved {
+    fn drop(&mut self) {
+        self.0.iter().for_each(Incoming::refuse);
+    }
 }
 
 /// Accepts virtual interface connections over a network for the lifetime of the process. Their
@@ -257,4 +262,23 @@ fn serve(exporter: &'static Exporter, mut window: Window, via: Via) {
     }
     window.grant_areas();
     connection::serve_connection(window, connection);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use obvia_via::provider::shm::Directory;
+    use obvia_via::window::Options;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_client_without_a_thread_is_refused() {
+        let (folder, limit) = (ground::Folder::new("accept"), Deadline::Within(ground::LATEST));
+        let directory = Directory::at(folder.path()).unwrap();
+        let listener = directory.bind("threadless").unwrap();
+        let client = directory.dial("threadless", limit).unwrap();
+        drop(Unserved(Some(listener.accept(limit).unwrap())));
+        let error = client.complete(&Options::default(), limit).unwrap_err();
+        assert!(matches!(error, ViError::PeerAtLimit { .. }), "{error}");
+    }
 }

@@ -49,6 +49,10 @@ impl Tx {
         counters.areas = self.area.number();
     }
 
+    pub(super) fn peer_may_sleep(&self) -> bool {
+        self.peer_may_sleep
+    }
+
     /// Returns the sequence number of the next message: the call id of a request.
     #[inline(always)]
     pub fn next_sequence(&self) -> u32 {

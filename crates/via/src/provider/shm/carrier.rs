@@ -128,7 +128,7 @@ struct Note {
 
 impl Socket {
     pub(super) fn new(socket: Arc<OwnedFd>, sleep: Sleep, side: Side) -> Result<Self, Error> {
-        let (peer, number) = (local_process(&socket)?, pulse::Number::draw());
+        let (peer, number) = (local_process(&socket)?, pulse::prepare(&socket)?);
         Ok(Self { socket, number, peer, sleep, side, waiting: Mutex::default(), calls: Mutex::default() })
     }
 

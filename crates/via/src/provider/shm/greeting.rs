@@ -20,8 +20,9 @@ const MAGIC: u32 = 0x4956_424f;
 /// The version of the segment's layout and of this greeting.
 const VERSION: u32 = 2;
 const LENGTH: usize = 24;
-/// The greatest number of an error: MAX_ERRNO of Linux.
-const ERRNO_MAX: i32 = 4095;
+/// The errors of a system at one of its limits: of open files, memory or mappings, watches, or
+/// threads.
+const LIMITS: [Errno; 5] = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOSPC, Errno::AGAIN];
 
 /// The greeting that each side sends before the first message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +81,7 @@ impl Greeting {
     }
 }
 
-/// Returns the refusal by a server that got an error from its system.
+/// Returns the refusal by a server that got one of the [`LIMITS`] from its system.
 fn refusal(errno: Errno) -> [u8; LENGTH] {
     let mut bytes = [0; LENGTH];
     bytes[0..4].copy_from_slice(&MAGIC.to_le_bytes());
@@ -91,9 +92,7 @@ fn refusal(errno: Errno) -> [u8; LENGTH] {
 
 /// Returns the error in a refusal; `None` for all other bytes.
 fn refused(bytes: &[u8; LENGTH]) -> Option<Errno> {
-    let number = i32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
-    let errno = (1..=ERRNO_MAX).contains(&number).then(|| Errno::from_raw_os_error(number))?;
-    (*bytes == refusal(errno)).then_some(errno)
+    LIMITS.into_iter().find(|errno| *bytes == refusal(*errno))
 }
 
 /// An accepted connection without a greeting so far.
@@ -120,21 +119,20 @@ impl Incoming {
             check_peer(&self.socket)?;
         }
         let deadline = Deadline::after_secs(5).start();
-        // All that takes descriptors or memory comes before the greeting, since a peer that was
-        // greeted is not refused any more.
         let socket = Arc::new(self.socket);
-        let prepare = || {
-            let theirs = receive(&socket, options, deadline)?;
-            let own = mapping::create(layout::AREA + options.area)?;
-            Ok((carrier(&socket, Side::Acceptor, &theirs.1)?, own, theirs))
-        };
-        let (carrier, own, theirs) = prepare().inspect_err(|why| explain(&socket, options, why))?;
         let mut options = options.clone();
-        if theirs.1.quiet {
-            options.waiting = Waiting::Block;
-        }
-        send(&socket, &options, &own.1)?;
-        connected((socket, carrier), own, theirs, &options, deadline)
+        let mut prepare = || {
+            let theirs = receive(&socket, &options, deadline)?;
+            if theirs.1.quiet {
+                options.waiting = Waiting::Block;
+            }
+            let own = mapping::create(layout::AREA + options.area)?;
+            Prepared::new(&socket, Side::Acceptor, own, theirs, &options)
+        };
+        let prepared = prepare();
+        let prepared = prepared.inspect_err(|why| explain(&socket, &options, why))?;
+        send(&socket, &options, &prepared.file)?;
+        prepared.complete(&socket, deadline)
     }
 
     /// Tells the peer that this process has no thread for the connection.
@@ -150,12 +148,10 @@ fn explain(socket: &OwnedFd, options: &Options, why: &Error) {
         Error::Violation(Violation::OtherVersion { .. }) => {
             return send_alone(socket, &Greeting::of(options).to_wire());
         }
-        // The kernel drops files for which the process has no descriptor.
-        Error::Violation(Violation::NoSegment) => rustix::io::fcntl_dupfd_cloexec(socket, 0).err(),
         Error::System { source, .. } => Errno::from_io_error(source),
         _ => None,
     };
-    if let Some(errno) = errno {
+    if let Some(errno) = errno.filter(|errno| LIMITS.contains(errno)) {
         send_alone(socket, &refusal(errno));
     }
 }
@@ -187,11 +183,15 @@ impl Outgoing {
     /// descriptors, mappings, memory or threads; [`Error::Violation`] when it breaks the protocol.
     pub fn complete(self, options: &Options, deadline: Deadline) -> Result<Window, Error> {
         let deadline = deadline.start();
+        let socket = &self.socket;
         let own = mapping::create(layout::AREA + options.area)?;
-        send(&self.socket, options, &own.1)?;
-        let theirs = receive(&self.socket, options, deadline)?;
-        let carrier = carrier(&self.socket, Side::Connector, &theirs.1)?;
-        connected((self.socket, carrier), own, theirs, options, deadline)
+        send(socket, options, &own.1).or_else(|why| match why {
+            // A server that refuses a connection does not wait for the client's greeting.
+            Error::PeerGone { .. } => receive(socket, options, deadline).and(Err(why)),
+            why => Err(why),
+        })?;
+        let theirs = receive(socket, options, deadline)?;
+        Prepared::new(socket, Side::Connector, own, theirs, options)?.complete(socket, deadline)
     }
 }
 
@@ -209,28 +209,45 @@ impl Interrupter {
     }
 }
 
-/// Makes the carrier of a connection to a peer with this greeting.
-fn carrier(socket: &Arc<OwnedFd>, side: Side, greeting: &Greeting) -> Result<carrier::Socket, Error> {
-    let sleep = if greeting.by_name { Sleep::on_socket()? } else { Sleep::OnWord };
-    carrier::Socket::new(Arc::clone(socket), sleep, side)
+/// A connection that has everything that takes descriptors, mappings, memory or threads. A server
+/// prepares a connection before it greets the client, since it cannot refuse a client that it has
+/// greeted.
+struct Prepared {
+    window: Window,
+    /// The own segment.
+    file: OwnedFd,
+    /// The segment of a peer that uses names.
+    named: Option<named::Segment>,
 }
 
-fn connected(
-    (socket, carrier): (Arc<OwnedFd>, carrier::Socket),
-    (own, file): (Mapping, OwnedFd),
-    (theirs, greeting): (Option<Mapping>, Greeting),
-    options: &Options,
-    deadline: Deadline,
-) -> Result<Window, Error> {
-    let peer = match theirs {
-        Some(theirs) => theirs,
-        None => named::hand_over(&socket, (&own, &file), greeting.area()?, deadline)?,
-    };
-    let number = carrier.number;
-    let ends = Ends { own, peer, area: None, carrier: Box::new(carrier) };
-    let window = Window::new(ends, greeting.may_sleep, options);
-    pulse::watch(&socket, number, window.wire())?;
-    Ok(window)
+impl Prepared {
+    fn new(
+        socket: &Arc<OwnedFd>,
+        side: Side,
+        (own, file): (Mapping, OwnedFd),
+        (theirs, greeting): (Option<Mapping>, Greeting),
+        options: &Options,
+    ) -> Result<Self, Error> {
+        let (sleep, peer, named) = match theirs {
+            Some(theirs) => (Sleep::OnWord, theirs, None),
+            None => {
+                let (peer, named) = named::Segment::make((&own, &file), greeting.area()?)?;
+                (Sleep::on_socket()?, peer, Some(named))
+            }
+        };
+        let carrier = carrier::Socket::new(Arc::clone(socket), sleep, side)?;
+        let number = carrier.number;
+        let ends = Ends { own, peer, area: None, carrier: Box::new(carrier) };
+        let window = Window::new(ends, greeting.may_sleep, options);
+        pulse::watch(socket, number, window.wire())?;
+        Ok(Self { window, file, named })
+    }
+
+    /// Returns the connection once a peer that uses names has mapped its segments.
+    fn complete(self, socket: &OwnedFd, deadline: Deadline) -> Result<Window, Error> {
+        self.named.map_or(Ok(()), |segment| segment.hand_over(socket, deadline))?;
+        Ok(self.window)
+    }
 }
 
 fn send(socket: &OwnedFd, options: &Options, fd: &OwnedFd) -> Result<(), Error> {
@@ -267,17 +284,47 @@ mod tests {
 
     #[test]
     fn refusals_round_trip_and_are_no_greetings() {
-        for errno in [Errno::MFILE, Errno::NOMEM, Errno::AGAIN] {
+        for errno in LIMITS {
             let bytes = refusal(errno);
             assert_eq!(refused(&bytes), Some(errno));
             assert_eq!(Greeting::from_wire(&bytes, 1 << 20), Err(Violation::BadGreeting));
         }
         let mut bytes = refusal(Errno::MFILE);
-        for (at, value) in [(0, 0), (4, 9), (8, 16), (12, 0), (13, 0x10), (15, 0x80), (16, 1)] {
+        for (at, value) in [(0, 0), (4, 9), (8, 16), (12, 0), (12, 22), (13, 0x10), (15, 0x80), (16, 1)] {
             let was = std::mem::replace(&mut bytes[at], value);
             assert_eq!(refused(&bytes), None, "byte {at}");
             bytes[at] = was;
         }
+    }
+
+    fn sockets() -> (OwnedFd, OwnedFd) {
+        socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap()
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn only_errors_at_a_limit_of_the_system_are_refusals() {
+        let (client, server) = sockets();
+        let explain = |errno| explain(&server, &Options::default(), &Error::system("testing")(errno));
+        explain(Errno::INVAL);
+        explain(Errno::NOSPC);
+        let mut bytes = [0; LENGTH];
+        receive_with_any(&client, &mut bytes, Deadline::Within(ground::LATEST)).unwrap();
+        assert_eq!(refused(&bytes), Some(Errno::NOSPC));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_client_that_is_refused_before_it_greets_learns_the_limit() {
+        let (client, socket) = sockets();
+        let incoming = Incoming { socket, is_open: true };
+        incoming.refuse();
+        drop(incoming);
+        let outgoing = Outgoing { socket: Arc::new(client) };
+        let error = outgoing.complete(&Options::default(), Deadline::Within(ground::LATEST)).unwrap_err();
+        let is_at_limit =
+            matches!(&error, Error::PeerAtLimit { source, .. } if Errno::from_io_error(source) == Some(Errno::AGAIN));
+        assert!(is_at_limit, "{error}");
     }
 
     #[test]
@@ -289,11 +336,11 @@ mod tests {
             assert_eq!(Greeting::from_wire(&bad, 1 << 20), Err(Violation::BadGreeting), "byte {at}");
         }
     }
+
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
     fn a_client_of_another_version_learns_both_versions() {
-        let flags = SocketFlags::CLOEXEC;
-        let (client, socket) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
+        let (client, socket) = sockets();
         let mut greeting = Greeting::of(&Options::default()).to_wire();
         greeting[4] = 1;
         rustix::net::send(&client, &greeting, SendFlags::NOSIGNAL).unwrap();

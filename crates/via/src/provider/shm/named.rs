@@ -18,7 +18,7 @@
 //! In another PID name space, a process id means another process; the mark shows that. Larger areas
 //! follow as in [`super::carrier`].
 
-use super::mapping::{self, Mapping};
+use super::mapping::Mapping;
 use crate::deadline::Deadline;
 use crate::random::random;
 use crate::{Error, Violation, layout};
@@ -34,36 +34,43 @@ pub(super) fn number_of(file: &OwnedFd) -> u32 {
     file.as_raw_fd().unsigned_abs()
 }
 
-/// Makes the peer's segment with an area of `area` bytes, sends the peer the names of both
-/// segments, and waits until the peer has mapped them. The caller has mapped its own segment
-/// already.
-pub(super) fn hand_over(
-    socket: &OwnedFd,
-    own: (&Mapping, &OwnedFd),
-    area: usize,
-    deadline: Deadline,
-) -> Result<Mapping, Error> {
-    let mark: [u8; 8] = random()?;
-    let (own, file) = own;
-    own.store(layout::MARK, &mark).ok_or(Violation::ShortSegment)?;
-    let length = layout::AREA + area;
-    let peers = make(length, &mark)?;
-    let mut names = [0; 24];
-    names[0..4].copy_from_slice(&std::process::id().to_le_bytes());
-    names[4..8].copy_from_slice(&number_of(file).to_le_bytes());
-    names[8..12].copy_from_slice(&number_of(&peers).to_le_bytes());
-    names[16..24].copy_from_slice(&mark);
-    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-    let sent = rustix::net::send(socket, &names, flags).map_err(Error::system("naming segments"))?;
-    debug_assert_eq!(sent, names.len(), "the message is short, and only the second one on the connection");
-    await_mapped(socket, deadline)?;
-    let seals = SealFlags::FUTURE_WRITE | SealFlags::SEAL;
-    rustix::fs::fcntl_add_seals(&peers, seals).map_err(Error::system("sealing a segment"))?;
-    mapping::open(&peers, length)
+/// The segment of a peer that has not mapped it so far.
+pub(super) struct Segment {
+    file: OwnedFd,
+    /// The message that names both segments.
+    names: [u8; 24],
 }
 
-/// Makes a segment that is still writable for the process that opens it first.
-fn make(length: usize, mark: &[u8]) -> Result<OwnedFd, Error> {
+impl Segment {
+    /// Makes and maps the peer's segment, with an area of `area` bytes. The file of this side's
+    /// segment, which the caller has mapped, must stay open until [`Self::hand_over`] returns.
+    pub(super) fn make((own, own_file): (&Mapping, &OwnedFd), area: usize) -> Result<(Mapping, Self), Error> {
+        let mark: [u8; 8] = random()?;
+        own.store(layout::MARK, &mark).ok_or(Violation::ShortSegment)?;
+        let length = layout::AREA + area;
+        let file = make_file(length, &mark)?;
+        let mapping = Mapping::new(file.as_fd(), length, false)?;
+        let mut names = [0; 24];
+        names[0..4].copy_from_slice(&std::process::id().to_le_bytes());
+        names[4..8].copy_from_slice(&number_of(own_file).to_le_bytes());
+        names[8..12].copy_from_slice(&number_of(&file).to_le_bytes());
+        names[16..24].copy_from_slice(&mark);
+        Ok((mapping, Self { file, names }))
+    }
+
+    /// Sends the peer the names of both segments, and waits until the peer has mapped them.
+    pub(super) fn hand_over(self, socket: &OwnedFd, deadline: Deadline) -> Result<(), Error> {
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        let sent = rustix::net::send(socket, &self.names, flags).map_err(Error::system("naming segments"))?;
+        debug_assert_eq!(sent, self.names.len(), "the message is short, and only the second one on the connection");
+        await_mapped(socket, deadline)?;
+        let seals = SealFlags::FUTURE_WRITE | SealFlags::SEAL;
+        rustix::fs::fcntl_add_seals(&self.file, seals).map_err(Error::system("sealing a segment"))
+    }
+}
+
+/// Makes the file of a segment that is still writable for the process that opens it first.
+fn make_file(length: usize, mark: &[u8]) -> Result<OwnedFd, Error> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let file = rustix::fs::memfd_create("obvia", flags).map_err(Error::system("creating a segment"))?;
     rustix::fs::ftruncate(&file, length as u64).map_err(Error::system("sizing a segment"))?;

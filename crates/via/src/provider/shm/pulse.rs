@@ -10,7 +10,7 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 /// The number by which the pulse thread knows a connection. The number of its socket would not do:
 /// an event may be handled after its connection has gone, when the next connection has that number.
@@ -19,7 +19,7 @@ pub(super) struct Number(pub(super) u64);
 
 impl Number {
     /// Draws a number that no other connection of this process has had.
-    pub(super) fn draw() -> Self {
+    fn draw() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
@@ -44,27 +44,42 @@ impl Watch {
     }
 }
 
-static WATCH: OnceLock<Result<Watch, Errno>> = OnceLock::new();
+/// The watch of this process, once its thread has started.
+static WATCH: Mutex<Option<Arc<Watch>>> = Mutex::new(None);
 
-fn watch_of_process() -> Result<&'static Watch, Error> {
-    let watch = WATCH.get_or_init(|| {
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        let thread = std::thread::Builder::new().name("obvia-pulse".to_owned());
-        thread.spawn(listen).map_err(|_| Errno::AGAIN)?;
-        Ok(Watch { epoll, wires: Mutex::default() })
-    });
-    watch.as_ref().map_err(|&errno| Error::system("starting the pulse thread")(errno))
+/// Returns the watch of this process. After a failure the next call starts it anew, since the
+/// system may be at a limit for a while only.
+fn watch_of_process() -> Result<Arc<Watch>, Error> {
+    let mut own = lock(&WATCH);
+    if let Some(watch) = &*own {
+        return Ok(Arc::clone(watch));
+    }
+    let start = Error::system("starting the pulse thread");
+    let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(&start)?;
+    let watch = Arc::new(Watch { epoll, wires: Mutex::default() });
+    let watched = Arc::clone(&watch);
+    let thread = std::thread::Builder::new().name("obvia-pulse".to_owned());
+    thread.spawn(move || listen(&watched)).map_err(|_| start(Errno::AGAIN))?;
+    Ok(Arc::clone(own.insert(watch)))
 }
 
-/// Has the pulse thread call [`Wire::close`] when the peer hangs up.
+/// Takes what [`watch`] needs for a connection, and draws the connection's number.
+pub(super) fn prepare(socket: &OwnedFd) -> Result<Number, Error> {
+    let number = Number::draw();
+    // A hang-up that is reported meanwhile is reported again once the connection is watched.
+    let data = epoll::EventData::new_u64(number.0);
+    epoll::add(&watch_of_process()?.epoll, socket, data, epoll::EventFlags::ONESHOT)
+        .map_err(Error::system("watching a connection"))?;
+    Ok(number)
+}
+
+/// Has the pulse thread call [`Wire::close`] when the peer hangs up, after [`prepare`].
 pub(super) fn watch(socket: &OwnedFd, number: Number, wire: &Arc<Wire>) -> Result<(), Error> {
     let watch = watch_of_process()?;
-    let mut wires = lock(&watch.wires);
-    wires.insert(number, Arc::downgrade(wire));
-    drop(wires);
+    lock(&watch.wires).insert(number, Arc::downgrade(wire));
     // Without `IN`: larger areas arrive on the socket, and the threads that need them receive them.
     let events = epoll::EventFlags::RDHUP | epoll::EventFlags::ONESHOT;
-    epoll::add(&watch.epoll, socket, epoll::EventData::new_u64(number.0), events)
+    epoll::modify(&watch.epoll, socket, epoll::EventData::new_u64(number.0), events)
         .map_err(Error::system("watching a connection"))
 }
 
@@ -76,11 +91,7 @@ pub(super) fn forget(socket: &OwnedFd, number: Number) {
     }
 }
 
-fn listen() {
-    // `get_or_init` returns soon after it has started this thread.
-    let Ok(watch) = watch_of_process() else {
-        return;
-    };
+fn listen(watch: &Watch) {
     let mut events: Vec<epoll::Event> = Vec::with_capacity(64);
     loop {
         events.clear();

@@ -206,10 +206,10 @@ pub(super) struct Message {
 ///
 /// # Errors
 ///
-/// The outer result has the socket's errors. The inner one has [`Violation::NotSealed`] when a file
-/// beside the message is no memory file, [`Violation::NoSegment`] when this process has no
-/// descriptor left for a file, and [`Violation::TooManyFiles`], without a look at the message,
-/// while too many files of the peer's user wait to be closed.
+/// The outer result has the socket's errors, and [`Errno::MFILE`] when this process has no
+/// descriptor left for a file. The inner one has [`Violation::NotSealed`] when a file beside the
+/// message is no memory file, and [`Violation::TooManyFiles`], without a look at the message, while
+/// too many files of the peer's user wait to be closed.
 pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Result<Message, Violation>, Errno> {
     let is_many = WAITING.load(Ordering::Relaxed) >= FILES_TO_CLOSE_MAX;
     if is_many && files_to_close().count_of(user_of(socket)) >= FILES_TO_CLOSE_MAX {
@@ -228,7 +228,7 @@ pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Result<Messa
     let got = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut control, flags)?;
     let files = take(&mut control, socket, &mut reserved);
     if got.flags.contains(ReturnFlags::CTRUNC) {
-        return Ok(Err(Violation::NoSegment));
+        return Err(Errno::MFILE);
     }
     let is_cut = got.flags.contains(ReturnFlags::TRUNC);
     Ok(files.map(|files| Message { length: got.bytes, is_cut, files }))

@@ -6,6 +6,8 @@ use crate::client::address::Address;
 use crate::protocol::binding::{self, Welcome};
 use crate::protocol::mark_proof::{MarkProof, place_of};
 use crate::protocol::own_calls;
+use crate::server::accept_on;
+use crate::services::process::runtime;
 use crate::transport::network::parse;
 use crate::types::deadline;
 use crate::types::error::code;
@@ -70,21 +72,32 @@ fn over(network: &str) -> Link {
     Link::to_itself_at(Address::Binding(parse(&crate::listen(network).unwrap()).unwrap()))
 }
 
+/// Returns a link to this process itself by a name. The link has a channel for the first call.
+fn by_name() -> Link {
+    let runtime = runtime().unwrap();
+    runtime.serve().unwrap();
+    let name = format!("links-{}", std::process::id());
+    accept_on(runtime.exporter(), Arc::new(runtime.directory().bind(&name).unwrap())).unwrap();
+    let link = Link::to_itself_at(Address::Name(name));
+    assert_eq!(lock(&link.idle).len(), 1);
+    link
+}
+
 const NETWORKS: [&str; 3] = ["ncacn_ip_tcp:127.0.0.1", "ncacn_vi_udp:127.0.0.1", "ncadg_ip_udp:127.0.0.1"];
 
 /// Joins a link by memory and one by a network, of which the later one proves that it leads to the
 /// process of the other one. Needs a process of its own: while a connection of a client is left
 /// that has proved a mark, the process need not prove it again.
 fn links_lead_to_one_process(network: &str, is_late_by_memory: bool) {
-    let (near, far) = (Link::to_itself(), over(network));
+    let (near, far) = (by_name(), over(network));
     assert_ne!(near.mark().unwrap(), far.mark().unwrap(), "{network}");
     let [mut late, early] = if is_late_by_memory { [near, far] } else { [far, near] };
     let early = Arc::new(early);
     late.join(&[Arc::clone(&early)]).unwrap();
     assert!(late.leads_where(&early), "{network}");
     // All connections are ones of that client, including the activities of datagrams that the link
-    // used before its proof.
-    let mut further = [(); 3].map(|()| late.connect(&late.options, limit()).unwrap());
+    // used before its proof. The channel that it had then is not used any more.
+    let mut further = [(); 3].map(|()| late.take_channel(limit()).unwrap());
     for channel in &mut further {
         assert_eq!(mark_over(channel), early.mark().unwrap(), "{network}");
     }

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
+import java.util.Set;
 import obvia.DisconnectedException;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -47,6 +48,8 @@ record Segments(
     private static final int QUIET = 2;
     private static final int BY_NAME = 4;
     private static final byte MAPPED = 1;
+    /** The errors by which a server's system reports a limit. */
+    private static final Set<Integer> LIMITS = Set.of(11, 12, 23, 24, 28);
 
     /** The first message of each side. */
     record Greeting(long area, int flags) {
@@ -66,13 +69,6 @@ record Segments(
             if (from.getInt(0) == MAGIC && version != VERSION) {
                 String versions = "version " + Integer.toUnsignedString(version) + " of the protocol, and this process version " + VERSION;
                 throw PeerFailure.broken("it uses " + versions + ": build both with the same version of obvia");
-            }
-            int error = from.getInt(12);
-            if (from.getInt(0) == MAGIC && from.getInt(8) == 0 && error > 0) {
-                // The server refuses the connection at a limit of its system.
-                String text = "the server has no room for the connection: its system reports error " + error
-                        + ". It has reached a limit of open files (24), mappings or memory (12), or threads (11)";
-                throw RpcException.of(Hresult.E_OUTOFMEMORY, text);
             }
             boolean isOne = from.getInt(0) == MAGIC && from.getInt(8) == Layout.SLOT_COUNT;
             Greeting greeting = new Greeting(from.getLong(16), from.getInt(12));
@@ -105,16 +101,40 @@ record Segments(
 
     /** Performs the client's side of the greeting, which sends the first message. */
     static Segments request(ConnectionSocket connection, Waiting waiting, boolean isQuiet, Deadline deadline) {
-        connection.send(Greeting.of(waiting, isQuiet).put(buffer(LENGTH)).flip());
         Greeting theirs;
         try {
-            theirs = Greeting.read(connection.receive(LENGTH, deadline));
+            theirs = exchange(connection, Greeting.of(waiting, isQuiet), deadline);
         } catch (DisconnectedException e) {
             // Between two virtual machines the server creates the memory, and fails if there is no
             // room.
             throw PageAllocation.isFull() ? PageAllocation.missing(2 * Layout.AREA, e) : e;
         }
         return open(connection, theirs, deadline);
+    }
+
+    /** Sends the client's greeting, and returns the server's. */
+    private static Greeting exchange(ConnectionSocket connection, Greeting own, Deadline deadline) {
+        try {
+            connection.send(own.put(buffer(LENGTH)).flip());
+        } catch (DisconnectedException e) {
+            // A server that refuses a connection does not wait for the client's greeting.
+            checkRefusal(connection.receive(LENGTH, deadline));
+            throw e;
+        }
+        ByteBuffer theirs = connection.receive(LENGTH, deadline);
+        checkRefusal(theirs);
+        return Greeting.read(theirs);
+    }
+
+    /** Throws if a server's first message is a refusal, because its system is at a limit. */
+    private static void checkRefusal(ByteBuffer from) {
+        int error = from.getInt(12);
+        ByteBuffer refusal = buffer(LENGTH).putInt(MAGIC).putInt(VERSION).putInt(0).putInt(error).putLong(0).flip();
+        if (LIMITS.contains(error) && from.equals(refusal)) {
+            String text = "the server has no room for the connection: its system reports error " + error
+                    + ". It has reached a limit of open files (23, 24), mappings or memory (12), watches (28), or threads (11)";
+            throw RpcException.of(Hresult.E_OUTOFMEMORY, text);
+        }
     }
 
     /** Performs the server's side of the greeting. */

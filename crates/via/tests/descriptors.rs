@@ -1,0 +1,88 @@
+//! Connections over shared memory to a process without descriptors. The limit holds for the whole
+//! process, so this test has one of its own.
+
+use ground::Folder;
+use obvia_via::provider::shm::{Directory, Listener};
+use obvia_via::window::{Options, Window};
+use obvia_via::{Deadline, Error, Memory, layout};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::SealFlags;
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketType,
+};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+
+const LIMIT: Deadline = Deadline::Within(ground::LATEST);
+const AREA: usize = 1 << 16;
+const MAY_SLEEP: u32 = 1;
+const BY_NAME: u32 = 4;
+/// The message by which a client confirms that it has mapped the segments that were named.
+const MAPPED: u8 = 1;
+/// More descriptors than one connection takes.
+const MANY: u64 = 20;
+
+/// Returns the socket of a client that has sent its greeting: with its segment, or with the flag of
+/// clients that use names.
+fn client(folder: &Folder, is_by_name: bool) -> OwnedFd {
+    let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+    rustix::net::connect(&socket, &SocketAddrUnix::new(folder.path().join("full.sock")).unwrap()).unwrap();
+    let flags = if is_by_name { MAY_SLEEP | BY_NAME } else { MAY_SLEEP };
+    let mut bytes = b"OBVI".to_vec();
+    bytes.extend([2, layout::SLOT_COUNT, flags, AREA as u32, 0].iter().flat_map(|word| word.to_le_bytes()));
+    let segment = Memory::shared(layout::AREA + AREA).unwrap();
+    rustix::fs::fcntl_add_seals(segment.file().unwrap(), SealFlags::FUTURE_WRITE).unwrap();
+    let files = [segment.file().unwrap()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if is_by_name {
+        bytes.push(MAPPED);
+    } else {
+        control.push(SendAncillaryMessage::ScmRights(&files));
+    }
+    rustix::net::sendmsg(&socket, &[IoSlice::new(&bytes)], &mut control, SendFlags::empty()).unwrap();
+    socket
+}
+
+/// Calls `work` while this process has so many descriptors left.
+fn with_descriptors<R>(spare: u64, work: impl FnOnce() -> R) -> R {
+    let before = getrlimit(Resource::Nofile);
+    let next = rustix::io::dup(std::io::stderr()).unwrap();
+    let first = std::os::fd::AsRawFd::as_raw_fd(&next) as u64;
+    drop(next);
+    setrlimit(Resource::Nofile, Rlimit { current: Some(first + spare), ..before }).unwrap();
+    let result = work();
+    setrlimit(Resource::Nofile, before).unwrap();
+    result
+}
+
+/// Serves a client in a process that has one more descriptor each time. Returns the connection.
+fn served_in_the_end(folder: &Folder, listener: &Listener, is_by_name: bool) -> Window {
+    for spare in 1..MANY {
+        let client = client(folder, is_by_name);
+        let outcome = with_descriptors(spare, || listener.accept(LIMIT).unwrap().complete(&Options::default()));
+        let error = match outcome {
+            Ok(window) => return window,
+            Err(error) => error,
+        };
+        let is_at_limit =
+            matches!(&error, Error::System { source, .. } if Errno::from_io_error(source) == Some(Errno::MFILE));
+        assert!(is_at_limit, "{spare} descriptors: {error}");
+        let mut bytes = [0; 24];
+        let (_, received) = rustix::net::recv(client.as_fd(), &mut bytes, RecvFlags::DONTWAIT).unwrap();
+        assert_eq!((received, bytes[8], bytes[12]), (24, 0, Errno::MFILE.raw_os_error() as u8), "{spare} descriptors");
+    }
+    panic!("no connection with {MANY} descriptors");
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn clients_of_a_process_without_descriptors_are_refused_until_it_has_some() {
+    let folder = Folder::new("via-descriptors");
+    let listener = Directory::at(folder.path()).unwrap().bind("full").unwrap();
+    // The first connection takes descriptors of the process as well.
+    let _first = served_in_the_end(&folder, &listener, false);
+    let _second = served_in_the_end(&folder, &listener, true);
+}
