@@ -157,18 +157,20 @@ pub fn measure(plan: &Plan, progress: impl Fn(&str)) -> Result<Clients, Error> {
 /// A measurement that runs.
 struct Run {
     plan: Plan,
-    // Field order matters: clients leave while the server's process can still learn of it.
+    // Field order matters: clients leave while the server's process can still learn of it. The
+    // caller's thread is joined after the end of the server, since it may wait for a response.
     processes: Vec<ClientProcess>,
-    caller: Caller,
     server: ServerProcess,
+    caller: Caller,
     address: String,
 }
 
 impl Run {
-    fn new(plan: Plan, mut server: ServerProcess, address: String) -> Result<Self, Error> {
-        let mut caller = Caller::start(0, &address)?;
-        caller.result(&mut server)?;
-        Ok(Self { plan, processes: Vec::new(), caller, server, address })
+    fn new(plan: Plan, server: ServerProcess, address: String) -> Result<Self, Error> {
+        let caller = Caller::start(0, &address)?;
+        let mut run = Self { plan, processes: Vec::new(), server, caller, address };
+        run.caller.result(&mut run.server)?;
+        Ok(run)
     }
 
     /// Measures the server with so many clients.
@@ -240,19 +242,27 @@ impl Run {
         latency.ok_or_else(|| Error::Failed { message: "the calls were not stamped".to_owned() })
     }
 
-    /// Waits until the server has nothing left to do, or [`SETTLING_MAX`].
+    /// Waits until the server has parked all connections and has nothing left to do.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Failed`] if it has not after [`SETTLING_MAX`].
     fn settle(&self) -> Result<(), Error> {
         let began = Instant::now();
         let mut last = Activity::of(self.server.id())?;
-        while began.elapsed() < SETTLING_MAX {
+        loop {
             std::thread::sleep(SETTLED);
             let now = Activity::of(self.server.id())?;
-            if (now.threads, now.wakeups) == (last.threads, last.wakeups) {
-                break;
+            if now.serving == 0 && (now.threads, now.wakeups) == (last.threads, last.wakeups) {
+                return Ok(());
+            }
+            if began.elapsed() > SETTLING_MAX {
+                let serving = now.serving;
+                let message = format!("the server has not come to rest: {serving} of its threads serve connections");
+                return Err(Error::Failed { message });
             }
             last = now;
         }
-        Ok(())
     }
 
     /// Ends all clients, and waits until the server has given back what it has taken for them.
@@ -277,9 +287,9 @@ impl Run {
 
     /// Ends the server. Returns the names that it has left.
     fn end(self) -> Result<Vec<String>, Error> {
-        let Self { caller, server, address, .. } = self;
-        drop(caller);
+        let Self { server, caller, address, .. } = self;
         drop(server);
+        drop(caller);
         let directory = obvia::directory_of_names().map_err(crate::calls::failed)?;
         let entries = std::fs::read_dir(&directory).map_err(Error::system("reading the directory of names"))?;
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());

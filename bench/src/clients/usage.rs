@@ -7,6 +7,11 @@ use std::time::Duration;
 const TICK: Duration = Duration::from_millis(10);
 /// The start of the names of segments and regions in /proc/PID/maps.
 const SEGMENT: &str = "/memfd:obvia";
+/// The threads that serve connections: those of new ones, and those of parked ones.
+const SERVING: &str = "obvia-serve";
+const POOL: &str = "obvia-pool";
+/// The threads by the name [`POOL`] that wait for parked connections.
+const WAITING: u64 = 2;
 
 /// The resources that a process has.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +51,8 @@ impl Usage {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Activity {
     pub(super) threads: u64,
+    /// The number of threads that serve a connection.
+    pub(super) serving: u64,
     /// How often the threads have slept (`voluntary_ctxt_switches`), without those that ended.
     pub(super) wakeups: u64,
     /// The time on processors, with that of threads that ended.
@@ -58,13 +65,18 @@ impl Activity {
         // The name of the program may contain spaces and ends with the last parenthesis.
         let fields: Vec<_> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
         let ticks = |index: usize| number(fields.get(index).copied());
-        let mut activity = Self { threads: 0, wakeups: 0, processor: TICK * (ticks(11) + ticks(12)) as u32 };
+        let processor = TICK * (ticks(11) + ticks(12)) as u32;
+        let (mut activity, mut pool) = (Self { threads: 0, serving: 0, wakeups: 0, processor }, 0_u64);
         for thread in entries(process, "task")? {
             // The thread may have ended meanwhile.
             let status = std::fs::read_to_string(thread.join("status")).unwrap_or_default();
             activity.wakeups += number(field(&status, "voluntary_ctxt_switches:"));
             activity.threads += 1;
+            let name = field(&status, "Name:");
+            activity.serving += u64::from(name == Some(SERVING));
+            pool += u64::from(name == Some(POOL));
         }
+        activity.serving += pool.saturating_sub(WAITING);
         Ok(activity)
     }
 }
@@ -103,6 +115,24 @@ mod tests {
         drop(files);
         assert_eq!(before.beyond(&with), [""; 0]);
         assert!(before.memory_kib > 100 && before.threads > 0);
+    }
+
+    #[test]
+    fn threads_that_serve_are_told_from_those_that_wait_for_parked_connections() {
+        let serving = || Activity::of(std::process::id()).unwrap().serving;
+        let before = serving();
+        let start = |name: &str| {
+            let (end, ended) = std::sync::mpsc::channel::<()>();
+            let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || ended.recv()).unwrap();
+            (end, thread)
+        };
+        let threads = [SERVING, POOL, POOL, POOL].map(start);
+        ground::until("two threads serve", || serving() == before + 2);
+        for (end, thread) in threads {
+            drop(end);
+            thread.join().unwrap().unwrap_err();
+        }
+        ground::until("none serves", || serving() == before);
     }
 
     #[test]

@@ -41,9 +41,14 @@ fn the_array_benchmark_measures_copies_and_references() {
 #[test]
 fn many_clients_are_measured_at_each_stage_and_leave_nothing() {
     let arguments = "clients --processes 6 --connections 2 --rounds 2 --idle 0 --json /dev/stdout";
-    let output = Command::new(env!("CARGO_BIN_EXE_obvia")).arg("bench").args(arguments.split(' ')).output().unwrap();
+    let directory = ground::Folder::new("bench-clients");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_obvia"));
+    command.arg("bench").args(arguments.split(' ')).env("OBVIA_RUNTIME_DIR", directory.path());
+    let output = command.output().unwrap();
     let [out, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
     assert!(output.status.success(), "{out}{error}");
+    let left: Vec<_> = std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.is_empty(), "{left:?}");
     let rows = out.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" |")).map(|(clients, _)| clients);
     assert_eq!(rows.collect::<Vec<_>>(), ["clients", "0", "10", "12"], "{out}");
     let json: serde_json::Value = serde_json::from_str(&out[out.find("\n{").unwrap()..]).unwrap();
