@@ -87,8 +87,8 @@ impl Resolver<'_> {
         Some((place(item)?, matches!(item, Item::Typedef(_, spec, _) if is_around(spec.span))))
     }
 
-    /// Whether the current file declares the contents of a base interface further below, so that the
-    /// interface waits. A built-in interface does not wait, since its base is resolved at once.
+    /// Whether an interface waits for its base, whose contents the current file declares further
+    /// below. The base of a built-in interface is resolved at once.
     fn is_below(&self, name: &Ident) -> bool {
         let key = match self.types.get(&name.name).map(|known| &known.what) {
             Some(Named::Interface(id)) => interface_key(*id),
