@@ -136,12 +136,15 @@ fn words(text: &str) -> BTreeSet<&str> {
 /// it, without those that the compiler refuses.
 fn passing(names: &BTreeSet<&str>) -> Compilation {
     let methods = names.iter().flat_map(|name| [(*name, "Value", ""), (*name, "Pointer", "*")]);
-    let interface = |(at, (name, form, star)): (usize, (&str, &str, &str))| {
+    // The uuid is made from the name, so that further types do not change it.
+    let digits = |name: &str| name.bytes().fold(0_u64, |sum, byte| (sum * 31 + u64::from(byte)) % (1 << 47));
+    let interface = |(name, form, star): (&str, &str, &str)| {
+        let at = digits(&format!("{form}_{name}"));
         let method = format!("HRESULT M([in] {name} {star}p);");
         format!("[object, uuid(5d1c0a8e-61f2-4f0c-9b56-{at:012x})] interface {form}_{name} : IUnknown {{ {method} }}")
     };
     let mut lines = vec!["import \"oaidl.idl\", \"ocidl.idl\", \"objidl.idl\";".to_owned()];
-    lines.extend(methods.enumerate().map(interface));
+    lines.extend(methods.map(interface));
     loop {
         let failure = match Compiler::new().check_text(Path::new("x.idl"), &lines.join("\n")) {
             Ok(made) => return made,
