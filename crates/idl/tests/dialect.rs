@@ -542,7 +542,7 @@ fn parameters_of_other_types_than_automations_are_refused_by_back_ends() {
     let text = with("", "[id(1)] HRESULT M([in, string] wchar_t *x);").replace(": IUnknown", ": IDispatch");
     assert_eq!(check(&text).warnings[0].code, "not-automation");
     let errors = emit::rust::emit(&check(&text)).expect_err("not yet");
-    assert!(errors[0].message.contains("`x` that is of no type that calls by name have"), "{errors:?}");
+    assert!(errors[0].message.contains("`x` that is of a type that calls by name cannot pass"), "{errors:?}");
 }
 
 #[test]
