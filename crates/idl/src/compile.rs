@@ -6,6 +6,7 @@ use crate::model::events;
 use crate::resolve::side_file::merge;
 use crate::resolve::{Resolver, prelude};
 use crate::syntax::ast::Item;
+use crate::syntax::bundled::parse_bundled;
 use crate::syntax::parser::Parser;
 use crate::text::diagnostic::{Diagnostic, Failure, Severity, first_of};
 use crate::text::lexer::{Token, TokenKind, is_name, lex};
@@ -390,17 +391,8 @@ impl Reading<'_> {
             return;
         }
         let Some(file) = self.added(&path, text.to_owned(), Role::BuiltIn, None) else { return };
-        let items = self.bundled_items(file);
+        let items = parse_bundled(file, &mut self.sources, &mut self.diagnostics);
         self.parsed.insert(at, (file, items));
-    }
-
-    /// Parses a built-in file, to which no other file's macros apply.
-    fn bundled_items(&mut self, file: FileId) -> Vec<Item> {
-        let text = &self.sources.file(file).text;
-        let end = Span { file, start: text.len() as u32, end: text.len() as u32 };
-        let tokens = lex(text, file, &mut self.diagnostics);
-        let output = preprocess(&tokens, &mut self.sources, &mut Macros::new(), &mut self.diagnostics);
-        Parser::new(&output.tokens, end, &self.sources, &mut self.diagnostics).file()
     }
 
     /// Adds the attributes from the side file of a file, if there is one.
@@ -502,7 +494,7 @@ impl Reading<'_> {
     fn prelude(&mut self) -> Option<(FileId, Vec<Item>)> {
         let path = bundled_path("prelude.idl");
         let file = self.uses_prelude.then(|| self.added(&path, prelude::TEXT.to_owned(), Role::BuiltIn, None))??;
-        Some((file, self.bundled_items(file)))
+        Some((file, parse_bundled(file, &mut self.sources, &mut self.diagnostics)))
     }
 
     fn finish(mut self, path: &Path) -> Result<Compilation, Failure> {

@@ -167,7 +167,7 @@ impl<'a> Resolver<'a> {
         self.imported = imported;
         self.pointer_default = PointerClass::Unique;
         self.note_interfaces(items);
-        self.note_own(items);
+        self.note_own(items, PointerClass::Unique);
         for item in items {
             self.item(item);
         }
@@ -326,7 +326,7 @@ impl<'a> Resolver<'a> {
         let known = self.types.keys().map(String::as_str).chain(bases);
         let like = self.most_similar(name, known).map(str::to_owned);
         let error = Diagnostic::error("unknown-type", span, format!("no type is called `{name}`"));
-        if let Some(file) = prelude::file_of(name) {
+        if let Some(file) = self.file_of(name) {
             return self.report(error.help(format!("write `import \"{file}\";` at the beginning of the file")));
         }
         self.report(match like {

@@ -1,6 +1,7 @@
 //! Syntax: declarations as the parser finds them, and the tree of a file with every byte of it.
 
 pub mod ast;
+pub(crate) mod bundled;
 mod kind;
 pub(crate) mod parser;
 mod tree;

@@ -284,6 +284,10 @@ fn headers_of_imports_that_c_does_not_support_are_not_needed_for_pointers() {
         generated(&folder, &[("host.idl", text)]).unwrap_or_else(|failure| panic!("{failure}"));
         compiles(&folder, "#include \"host_stubs.c\"");
     }
+    // The file's own remote interface has a description, the imported one has none.
+    generated(&folder, &[("host.idl", &own("", "scripts.idl", "[in] long n"))])
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    compiles(&folder, "#include \"host_stubs.c\"");
     for (attribute, import, methods) in [
         ("", "scripts.idl", "[in] IScript *script"),
         (", local", "scripts.idl", "[in] const Cents *sum"),
@@ -297,6 +301,28 @@ fn headers_of_imports_that_c_does_not_support_are_not_needed_for_pointers() {
             assert!(shown.contains(words), "{shown}");
         }
     }
+}
+
+#[test]
+fn imported_interfaces_may_pass_objects_of_the_built_in_ones_that_they_extend() {
+    let folder = ground::Folder::new("idl-imported-bases");
+    let uuid = |attribute: &str, digit: u8| {
+        format!("[object{attribute}, uuid(5d1c0a8e-61f2-4f0c-9b56-02d7a1b0c32{digit})]\ninterface")
+    };
+    let base =
+        format!("import \"objidl.idl\";\n{} IFirst : IPersist {{ HRESULT M([in] IPersist *other); }}\n", uuid("", 1));
+    let user = format!("import \"base.idl\";\n{} IUser : IUnknown {{ HRESULT Use([in] IFirst *one); }}\n", uuid("", 2));
+    let local = format!(
+        "import \"base.idl\";\n{} ILocal : IFirst {{ HRESULT Add([in] IPersist *one); }}\n",
+        uuid(", local", 3)
+    );
+    let files = [("base.idl", base.as_str()), ("user.idl", &user), ("local.idl", &local)];
+    generated(&folder, &files).unwrap_or_else(|failure| panic!("{failure}"));
+    compiles(&folder, "#include \"user_stubs.c\"");
+    compiles(&folder, "#include \"local_stubs.c\"");
+    let passing = user.replace("IFirst *one", "IPersist *one");
+    let failure = generated(&folder, &[("user.idl", &passing)]).expect_err("no proxies for IPersist");
+    assert!(failure.to_string().contains("leads to an object of the built-in interface `IPersist`"), "{failure}");
 }
 
 #[test]

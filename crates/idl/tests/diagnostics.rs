@@ -73,7 +73,7 @@ fn errors_in_types_are_reported() {
     refused(&with_methods("HRESULT M([in, string] long *x);"), "bad-string", 4, &["wchar_t *"]);
     refused(&with_methods("HRESULT M([in] double d, [in, size_is(d)] long *a);"), "not-an-integer", 4, &["`d`"]);
     refused(&with_methods("HRESULT M([in] long *n, [in, size_is(n)] long *a);"), "not-an-integer", 4, &["write `*n`"]);
-    refused(&with_methods("[oneway] HRESULT M([out] long *x);"), "oneway-out", 4, &["nobody waits"]);
+    refused(&with_methods("[oneway] HRESULT M([out] long *x);"), "oneway-out", 4, &["calls have no reply"]);
     refused(&with_methods("HRESULT M([out, lend, prealloc(8)] long *x);"), "bad-transfer", 4, &["remove [lend]"]);
     refused(&with_methods("HRESULT M([in, prealloc(8)] long x);"), "bad-transfer", 4, &["write [lend] with it"]);
     refused(&with_methods("HRESULT M([in] VARIANT x);"), "unknown-type", 4, &["import \"oaidl.idl\";"]);
@@ -153,7 +153,7 @@ fn errors_in_interfaces_of_functions_are_reported() {
     refused(&with_methods("HRESULT M([in] handle_t x);"), "stray-handle", 4, &["interface pointer"]);
     for attribute in ["oneway", "maybe"] {
         let text = format!("a [{attribute}] method cannot return a value");
-        let words = [text.as_str(), "nobody waits", "return HRESULT or void"];
+        let words = [text.as_str(), "calls have no reply", "return HRESULT or void"];
         refused(&with_functions(&format!("[{attribute}] long M();")), "oneway-out", 4, &words);
     }
     refused(&with_functions("[broadcast] void M();"), "foreign-attribute", 4, &["each server"]);

@@ -2,7 +2,7 @@
 //! construct, and which back end refuses it.
 
 use obvia_idl::model::{Base, Direction, Extent, InterfaceId, Model, Object, PointerClass, Type, Value};
-use obvia_idl::{Compilation, Compiler, emit};
+use obvia_idl::{Compilation, Compiler, canonical, emit};
 use std::path::Path;
 
 fn check(text: &str) -> Compilation {
@@ -542,7 +542,7 @@ fn parameters_of_other_types_than_automations_are_refused_by_back_ends() {
     let text = with("", "[id(1)] HRESULT M([in, string] wchar_t *x);").replace(": IUnknown", ": IDispatch");
     assert_eq!(check(&text).warnings[0].code, "not-automation");
     let errors = emit::rust::emit(&check(&text)).expect_err("not yet");
-    assert!(errors[0].message.contains("`x` that is of no type that calls by name have"), "{errors:?}");
+    assert!(errors[0].message.contains("`x` that is of a type that calls by name cannot pass"), "{errors:?}");
 }
 
 #[test]
@@ -668,4 +668,53 @@ fn interfaces_of_one_uuid_are_refused() {
     let text = format!("import \"oaidl.idl\";\n{}{}", one("IA"), one("IB"));
     let failure = Compiler::new().check_text(Path::new("x.idl"), &text).expect_err("one uuid");
     assert_eq!(failure.diagnostics[0].code, "duplicate-uuid");
+}
+
+#[test]
+fn declarations_that_are_used_above_keep_the_pointer_class_of_their_interface() {
+    let own = with("", "typedef struct tagBIND_OPTS { long *p; } BIND_OPTS; HRESULT M([in] BIND_OPTS *b);");
+    let own = own.replace("[object,", "[object, pointer_default(ptr),");
+    let (import, interface) = own.split_at(own.find('[').expect("an attribute"));
+    let import = format!("{import}\nimport \"objidl.idl\";\n");
+    let user = "struct A { BIND_OPTS q; };\n";
+    let prints = [format!("{import}{user}{interface}"), format!("{import}{interface}\n{user}")].map(|text| {
+        let found = check(&text);
+        let at = found.model.interfaces.iter().position(|one| one.name == "IX").expect("declared");
+        canonical::text(&found.model, InterfaceId(at))
+    });
+    assert!(prints[1].contains("[ptr]"), "{}", prints[1]);
+    assert_eq!(prints[0], prints[1]);
+}
+
+#[test]
+fn imports_are_proposed_for_names_of_built_in_types_alone() {
+    let help = |text: &str| {
+        let failure = Compiler::new().check_text(Path::new("x.idl"), text).expect_err(text);
+        failure.diagnostics[0].help.clone().unwrap_or_default()
+    };
+    for (known, file) in [("FILETIME", "wtypes"), ("HWND", "wtypes"), ("IPersist", "wtypes"), ("IDispatch", "oaidl")] {
+        let expected = format!("write `import \"{file}.idl\";` at the beginning of the file");
+        assert_eq!(help(&format!("struct A {{ {known} *p; }};")), expected);
+    }
+    // Members of built-in structures.
+    for member in ["x", "left", "wReserved"] {
+        let text = format!("struct A {{ {member} p; }};");
+        assert!(!help(&text).contains("import \""), "{}", help(&text));
+        assert!(!help(&format!("import \"objidl.idl\"; {text}")).contains("write `import"));
+    }
+    assert_eq!(help("typedef long lefty; struct A { left p; };"), "did you mean `lefty`?");
+}
+
+#[test]
+fn built_in_interfaces_extend_the_declaration_of_a_file_that_stands_below() {
+    let text = format!(
+        "import \"objidl.idl\";\n\
+         [object, local, {UUID}] interface IX : IPersistStream {{ HRESULT M([in] IPersist *p); }}\n\
+         [object, local, uuid(0000010c-0000-0000-c000-000000000046)]\n\
+         interface IPersist : IUnknown {{ HRESULT GetClassID([out] CLSID *c); HRESULT More(); }}\n"
+    );
+    let model = check(&text).model;
+    let at = model.interfaces.iter().position(|one| one.name == "IX").expect("declared");
+    let names: Vec<&str> = model.all_methods(InterfaceId(at)).iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["GetClassID", "More", "IsDirty", "Load", "Save", "GetSizeMax", "M"]);
 }

@@ -1,13 +1,17 @@
 //! The output of the back ends equals the golden files byte for byte: `golden/NAME.rs` for
 //! `golden/NAME.idl`; `golden/c/NAME.h`, `NAME_stubs.c` and `NAME_values.hpp` for
 //! `c/basis.idl`, `golden/c/graphs.idl` and `golden/functions.idl`; `golden/java/NAME/CLASS.java`
-//! for `golden/java/NAME.idl` and for `golden/post.idl`; `golden/python/NAME.pyi`; and the headers
-//! of connection points, which are installed with libobvia.
+//! for `golden/java/NAME.idl` and for `golden/post.idl`; `golden/python/NAME.pyi`; the headers of
+//! connection points, which are installed with libobvia; and the fingerprints of methods that pass
+//! built-in types.
 //!
 //! After an intended change of the output, run the test with `OBVIA_BLESS=1` to write the files
 //! anew, and review the differences.
 
-use obvia_idl::{Compilation, Compiler, emit, events};
+use obvia_idl::model::InterfaceId;
+use obvia_idl::{Compilation, Compiler, automation, canonical, emit, events};
+use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 fn check(idl: &Path) -> Compilation {
@@ -118,4 +122,50 @@ fn the_java_output_equals_the_golden_files() {
         differences.extend(stale.map(|path| format!("{} is not made any more", path.display())));
     }
     all_are_the_same(&differences);
+}
+
+/// Returns the words of a file's lines that are not indented, the names of its declarations among
+/// them.
+fn words(text: &str) -> BTreeSet<&str> {
+    let lines = text.lines().filter(|line| !line.starts_with([' ', '/', '[']));
+    let words = lines.flat_map(|line| line.split(|one: char| !one.is_alphanumeric() && one != '_'));
+    words.filter(|word| word.starts_with(|first: char| !first.is_ascii_digit())).collect()
+}
+
+/// Returns the interfaces of which each has a method that passes a value of a type, or a pointer to
+/// it, without those that the compiler refuses.
+fn passing(names: &BTreeSet<&str>) -> Compilation {
+    let methods = names.iter().flat_map(|name| [(*name, "Value", ""), (*name, "Pointer", "*")]);
+    // The uuid is made from the name, so that further types do not change it.
+    let digits = |name: &str| name.bytes().fold(0_u64, |sum, byte| (sum * 31 + u64::from(byte)) % (1 << 47));
+    let interface = |(name, form, star): (&str, &str, &str)| {
+        let at = digits(&format!("{form}_{name}"));
+        let method = format!("HRESULT M([in] {name} {star}p);");
+        format!("[object, uuid(5d1c0a8e-61f2-4f0c-9b56-{at:012x})] interface {form}_{name} : IUnknown {{ {method} }}")
+    };
+    let mut lines = vec!["import \"oaidl.idl\", \"ocidl.idl\", \"objidl.idl\";".to_owned()];
+    lines.extend(methods.map(interface));
+    loop {
+        let failure = match Compiler::new().check_text(Path::new("x.idl"), &lines.join("\n")) {
+            Ok(made) => return made,
+            Err(failure) => failure,
+        };
+        // The note that further errors are left out has no place.
+        let places = failure.diagnostics.iter().filter_map(|error| error.span);
+        let wrong: BTreeSet<usize> = places.map(|span| failure.sources.line(span)).collect();
+        assert!(wrong.first().is_some_and(|line| *line > 1), "{failure}");
+        wrong.into_iter().rev().for_each(|line| drop(lines.remove(line - 1)));
+    }
+}
+
+#[test]
+fn methods_that_pass_built_in_types_keep_their_fingerprints() {
+    let prelude = std::fs::read_to_string(folder().join("../../src/prelude.idl")).expect("the file is there");
+    let names: BTreeSet<&str> = [&prelude, automation::TEXT, events::TEXT].into_iter().flat_map(words).collect();
+    let made = passing(&names);
+    let mut text = String::new();
+    for (at, found) in made.model.interfaces.iter().enumerate().filter(|(_, found)| !found.imported) {
+        let _ = writeln!(text, "{} {:032x}", found.name, canonical::fingerprint(&made.model, InterfaceId(at)));
+    }
+    all_are_the_same(&difference(&folder().join("fingerprints.txt"), &text).into_iter().collect::<Vec<_>>());
 }

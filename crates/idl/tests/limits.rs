@@ -242,6 +242,26 @@ fn code_for_many_strings_and_arrays_grows_linearly() {
     }
 }
 
+#[test]
+fn the_time_for_many_objects_of_built_in_interfaces_grows_linearly() {
+    let params = (0..20).map(|at| format!("[in] IPersist *a{at}")).collect::<Vec<_>>().join(", ");
+    let took = |count: usize| {
+        let interface = |at: usize| {
+            let (base, params) = if at == count { ("IPersist", "") } else { ("IUnknown", params.as_str()) };
+            format!(
+                "[object, uuid(5d1c0a8e-61f2-4f0c-9b56-{at:012x})] interface I{at} : {base} {{ HRESULT M({params}); }}"
+            )
+        };
+        let text = "import \"objidl.idl\";\n".to_owned() + &lines(count + 1, interface);
+        let begin = processor_time();
+        let found = Compiler::new().check_text(Path::new("x.idl"), &text).unwrap_or_else(|failure| panic!("{failure}"));
+        emit::c::emit(&found, "x").unwrap_or_else(|refused| panic!("{refused:?}"));
+        processor_time() - begin
+    };
+    let (few, many) = (took(250), took(2000));
+    assert!(many <= few * 16 + GRACE, "{many:?} for eight times as many as in {few:?}");
+}
+
 /// Returns a structure that leads to a thousand others.
 fn long_chain() -> String {
     lines(1000, |at| format!("struct S{at} {{ struct S{} *a; }};", at + 1)) + "struct S1000 { long a; };\n"

@@ -197,7 +197,7 @@ fn attributes_in_both_files_are_refused() {
 fn side_file_attributes_that_do_not_fit_the_declaration_are_refused() {
     let side = Compiler::new().acf_text("x.acf", "interface IMore { [oneway] get_Size(); }");
     let rendered = side.check_text(Path::new("x.idl"), &plain()).expect_err("it has a result").to_string();
-    for word in ["oneway-out", "x.idl:10:", "x.acf:1:", "nobody waits"] {
+    for word in ["oneway-out", "x.idl:10:", "x.acf:1:", "calls have no reply"] {
         assert!(rendered.contains(word), "{word:?} is not said in:\n{rendered}");
     }
 }

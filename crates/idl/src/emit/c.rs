@@ -15,6 +15,7 @@ mod limits;
 mod macros;
 mod names;
 mod projection;
+mod proxies;
 mod proxy;
 mod random_calls;
 mod structures;
@@ -37,6 +38,7 @@ use crate::plan::{MethodPlan, ParamPlan, Passing, plan, unsupported};
 use crate::text::source::Span;
 use crate::text::writer::Writer;
 use imports::Imports;
+use proxies::Proxies;
 use std::collections::HashSet;
 
 /// The C source for a file's declarations.
@@ -59,8 +61,8 @@ pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnos
     let model = &compilation.model;
     let own = own_interfaces(model);
     let imports = Imports::of(compilation);
-    let mut refused: Vec<Diagnostic> =
-        own.iter().filter(|id| !model.interfaces[id.0].imported).flat_map(|id| refuse(model, *id)).collect();
+    let written = own.iter().filter(|id| !model.interfaces[id.0].imported);
+    let mut refused: Vec<Diagnostic> = written.flat_map(|id| refuse(model, &imports.proxies, *id)).collect();
     refused.extend(automation(model).into_iter().filter(|(_, imported)| !imported).map(|(error, _)| error));
     refused.extend(imports.refuse());
     refused.extend(clashes::clashes(model));
@@ -69,7 +71,7 @@ pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnos
     }
     Ok(Source {
         header: header::header(compilation, stem, &own, &imports),
-        stubs: stubs(compilation, stem, &own),
+        stubs: stubs(compilation, stem, &own, &imports),
         projection: projection::header(compilation, stem, &own, &imports),
     })
 }
@@ -83,17 +85,6 @@ fn own_interfaces(model: &Model) -> Vec<InterfaceId> {
     let mut known = HashSet::new();
     let is_written = |id: &InterfaceId| is_own(id) || model.is_prelude(model.interfaces[id.0].span);
     all.filter(is_own).flat_map(|id| model.lineage(id)).filter(|id| is_written(id) && known.insert(*id)).collect()
-}
-
-/// Whether an interface has proxies. A built-in one has them if one of the file's own interfaces
-/// with proxies extends it.
-fn is_remote(model: &Model, id: InterfaceId) -> bool {
-    let found = &model.interfaces[id.0];
-    let extends = |at: usize| {
-        let other = &model.interfaces[at];
-        !other.imported && !other.is_bare && !other.local && model.lineage(InterfaceId(at)).contains(&id)
-    };
-    !found.local && (!model.is_prelude(found.span) || (0..model.interfaces.len()).any(extends))
 }
 
 /// Writes the comment that names the IDL file.
@@ -134,7 +125,7 @@ fn automation(model: &Model) -> Vec<(Diagnostic, bool)> {
 }
 
 /// Returns errors for the parts of an interface that the back end does not support.
-fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
+fn refuse(model: &Model, proxies: &Proxies, id: InterfaceId) -> Vec<Diagnostic> {
     let found = &model.interfaces[id.0];
     if found.dual {
         let text = format!("interface `{}` extends IDispatch, which the C back end does not support yet", found.name);
@@ -145,7 +136,7 @@ fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     if !unsupported.is_empty() {
         return unsupported;
     }
-    let base_type = base_interfaces(model, id);
+    let base_type = base_interfaces(model, proxies, id);
     if !base_type.is_empty() {
         return base_type;
     }
@@ -164,12 +155,14 @@ fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
 
 /// Returns errors for the methods that pass objects of built-in interfaces that have no proxies.
 /// Methods of `[local]` interfaces need none.
-fn base_interfaces(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
+fn base_interfaces(model: &Model, proxies: &Proxies, id: InterfaceId) -> Vec<Diagnostic> {
     let methods = model.all_methods(id).into_iter().filter(|method| !method.local && !model.interfaces[id.0].local);
     let params = methods.flat_map(|method| method.params.iter().map(move |param| (method, param)));
     let refusal = |(method, param): (&Method, &Param)| {
         let found = model.reachable(&param.ty).find_map(|ty| match ty {
-            Type::Interface(Object::Known(id)) if !is_remote(model, *id) => Some(&model.interfaces[id.0]),
+            Type::Interface(Object::Known(other)) if !proxies.has(model, id, *other) => {
+                Some(&model.interfaces[other.0])
+            }
             _ => None,
         })?;
         if !model.is_prelude(found.span) {
@@ -205,7 +198,7 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
     Some(Diagnostic::error("not-yet", param.param.span, text).help(format!("{change}{local}")))
 }
 
-fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
+fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId], imports: &Imports<'_>) -> String {
     let model = &compilation.model;
     let mut out = Writer::default();
     made_from(&mut out, compilation);
@@ -213,7 +206,7 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     out.unindented("#ifndef CINTERFACE");
     out.unindented("#define CINTERFACE");
     out.unindented("#endif");
-    let remote: Vec<InterfaceId> = own.iter().copied().filter(|id| is_remote(model, *id)).collect();
+    let remote: Vec<InterfaceId> = own.iter().copied().filter(|id| imports.proxies.are_made(model, *id)).collect();
     let methods = || remote.iter().flat_map(|id| model.all_methods(*id)).map(|method| plan(model, method));
     let has_tables = structures::has_structures(model) || methods().any(|plan| table::is_by_table(&plan));
     let runtime = if has_tables { "obvia_table.h" } else { "obvia_stub.h" };
@@ -233,7 +226,7 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     structures::define(&mut out, model);
     values::Functions::of_plans(&mut out, model, methods().filter(|plan| !table::is_by_table(plan)));
     if !remote.is_empty() {
-        interface::module(&mut out, model);
+        interface::module(&mut out, model, imports);
     }
     for id in remote {
         interface::interface(&mut out, model, id);

@@ -149,8 +149,8 @@ impl Resolver<'_> {
                 self.report(Diagnostic::error("not-automation", span, text).help(help));
             } else if let Some(at_param) = stranger {
                 let param = &mut self.model.interfaces[id.0].methods[at].params[at_param];
-                param.unsupported = Some("is of no type that calls by name have".to_owned());
-                let text = format!("parameter `{}` is of no type that calls by name have", param.name);
+                param.unsupported = Some("is of a type that calls by name cannot pass".to_owned());
+                let text = format!("parameter `{}` is of a type that calls by name cannot pass", param.name);
                 let warning = Diagnostic::warning("not-automation", param.span, text);
                 self.report(
                     warning.help(

@@ -87,7 +87,7 @@ impl Resolver<'_> {
         let error = Diagnostic::error(
             "bad-bit-field",
             width.span,
-            "a bit field is of an integer type and has 1 to all of its bits",
+            "a bit field has an integer type, and at most as many bits as the type",
         );
         self.report(error.help("write an integer type, and a number of bits from 1 to that of the type"));
         None

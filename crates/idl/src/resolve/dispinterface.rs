@@ -118,7 +118,7 @@ impl Resolver<'_> {
 
     fn check_by_name(&mut self, param: &Param) {
         if param.variant.is_none() {
-            let text = format!("`{}` is of no type that calls by name have", param.name);
+            let text = format!("`{}` is of a type that calls by name cannot pass", param.name);
             let error = Diagnostic::error("not-automation", param.span, text);
             self.report(error.help("use numbers, BSTR, VARIANT, SAFEARRAY and objects"));
         }

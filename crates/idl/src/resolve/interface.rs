@@ -23,6 +23,16 @@ use std::collections::HashSet;
 /// The maximum number of methods of an interface, inherited ones included.
 const METHODS_MAX: usize = 1024;
 
+/// Returns the class of pointers in an interface's declaration. `outer` is that of its file.
+pub(super) fn pointer_class(decl: &InterfaceDecl, outer: PointerClass) -> PointerClass {
+    match find(&decl.attributes, "pointer_default").map(|attribute| attribute.raw.as_str()) {
+        None => outer,
+        Some("ref") => PointerClass::Ref,
+        Some("ptr") => PointerClass::Full,
+        Some(_) => PointerClass::Unique,
+    }
+}
+
 impl Resolver<'_> {
     pub(super) fn interface(&mut self, decl: &InterfaceDecl) {
         // The built-in files have declared it. The declarations beside its methods still count.
@@ -85,13 +95,7 @@ impl Resolver<'_> {
     /// Sets the class of pointers that an interface's declaration gives. Returns the outer one.
     pub(super) fn begin_interface(&mut self, decl: &InterfaceDecl) -> PointerClass {
         let outer = self.pointer_default;
-        if let Some(attribute) = find(&decl.attributes, "pointer_default") {
-            self.pointer_default = match attribute.raw.as_str() {
-                "ref" => PointerClass::Ref,
-                "ptr" => PointerClass::Full,
-                _ => PointerClass::Unique,
-            };
-        }
+        self.pointer_default = pointer_class(decl, outer);
         outer
     }
 

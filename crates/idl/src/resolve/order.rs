@@ -87,14 +87,15 @@ impl Resolver<'_> {
         Some((place(item)?, matches!(item, Item::Typedef(_, spec, _) if is_around(spec.span))))
     }
 
-    /// Whether the current file declares the contents of a base interface further below.
+    /// Whether an interface waits for its base, whose contents the current file declares further
+    /// below. The base of a built-in interface is resolved at once.
     fn is_below(&self, name: &Ident) -> bool {
         let key = match self.types.get(&name.name).map(|known| &known.what) {
             Some(Named::Interface(id)) => interface_key(*id),
             Some(_) => return false,
             None => Type::Interface(Object::Unknown),
         };
-        self.is_declared_below(&name.name) && !self.defined.contains(&key)
+        !self.model.is_prelude(name.span) && self.is_declared_below(&name.name) && !self.defined.contains(&key)
     }
 
     /// Returns the interfaces that waited for this one.

@@ -163,7 +163,7 @@ impl Resolver<'_> {
         } else {
             return;
         };
-        let error = Diagnostic::error("oneway-out", span, text).related(oneway.span, "nobody waits");
+        let error = Diagnostic::error("oneway-out", span, text).related(oneway.span, "calls have no reply");
         self.report(error.help(help));
     }
 

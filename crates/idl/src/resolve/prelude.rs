@@ -4,32 +4,39 @@
 //! names, and generated code contains only what a file needs.
 
 use super::Resolver;
+use super::interface::pointer_class;
 use super::typedefs::is_definition;
-use crate::model::automation;
-use crate::syntax::ast::{Declarator, EnumDecl, Expr, ExprKind, Ident, Item, TypeKind, TypeSpec};
-use crate::text::source::Span;
+use crate::model::{PointerClass, automation};
+use crate::syntax::ast::{Declarator, EnumDecl, Expr, ExprKind, Item, TypeKind, TypeSpec};
+use crate::syntax::bundled::parse_bundled;
+use crate::text::source::{Role, Sources, Span};
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::mem::{replace, take};
+use std::path::Path;
 use std::rc::Rc;
 
 /// The text of the prelude.
 pub(crate) const TEXT: &str = include_str!("../prelude.idl");
-
-/// Returns the file to import for a built-in name that is not known without an import.
-pub(super) fn file_of(name: &str) -> Option<&'static str> {
-    let declared = ["interface {} ", " {};", "*{};", "*{},", "} {},"].map(|form| form.replace("{}", name));
-    let files = [(automation::FILE, automation::TEXT), ("wtypes.idl", TEXT)];
-    files.into_iter().find(|(_, text)| declared.iter().any(|form| text.contains(form))).map(|(file, _)| file)
-}
 
 /// The declarations of the prelude that have not been used, by each of the names that they declare.
 #[derive(Default)]
 pub(super) struct Prelude {
     unused: HashMap<String, Rc<Item>>,
     /// The declarations of such names in the current file that are still to be resolved.
-    own: HashMap<String, Rc<Item>>,
+    own: HashMap<String, Own>,
     /// The places of the file's declarations that were resolved at the use of a name above them.
     early: HashSet<Span>,
+    /// The files to import for the built-in types, by the types' names.
+    files: OnceCell<HashMap<String, &'static str>>,
+}
+
+/// A declaration of the current file.
+#[derive(Clone)]
+struct Own {
+    item: Rc<Item>,
+    /// The class of pointers in it, which an interface around it may give.
+    pointer_default: PointerClass,
 }
 
 impl Prelude {
@@ -41,8 +48,8 @@ impl Prelude {
         Self { unused, ..Self::default() }
     }
 
-    /// Removes the names of a file's declaration, also the built-in ones: in the declaration they
-    /// are not known yet.
+    /// Removes the names of a file's declaration. Inside its own declaration a name stands neither
+    /// for the declaration nor for the built-in type.
     fn begin_own(&mut self, item: &Item) {
         for name in names(item) {
             if self.own.remove(&name).is_some() {
@@ -77,16 +84,39 @@ pub(super) fn place(item: &Item) -> Option<Span> {
     })
 }
 
+/// Returns the tag of a type and the names of its values.
 fn names_of_type(spec: &TypeSpec) -> Vec<String> {
-    let name = |name: &Ident| name.name.clone();
-    match &spec.kind {
-        TypeKind::Struct(decl) => decl.tag.iter().map(name).collect(),
-        TypeKind::Union(decl) => decl.tag.iter().map(name).collect(),
-        TypeKind::Enum(EnumDecl { tag, values, .. }) => {
-            tag.iter().chain(values.iter().flatten().map(|(value, _)| value)).map(name).collect()
+    let values = match &spec.kind {
+        TypeKind::Enum(EnumDecl { values, .. }) => values.as_slice(),
+        _ => &[],
+    };
+    tag(spec).into_iter().chain(values.iter().flatten().map(|(value, _)| value.name.clone())).collect()
+}
+
+fn tag(spec: &TypeSpec) -> Option<String> {
+    let tag = match &spec.kind {
+        TypeKind::Struct(decl) => &decl.tag,
+        TypeKind::Union(decl) => &decl.tag,
+        TypeKind::Enum(decl) => &decl.tag,
+        _ => &None,
+    };
+    tag.as_ref().map(|tag| tag.name.clone())
+}
+
+/// Returns the names of the types that a built-in file declares.
+fn types_of(text: &str) -> Vec<String> {
+    let mut sources = Sources::default();
+    let file = sources.add(Path::new("built-in.idl"), text.to_owned(), Role::BuiltIn);
+    let items = file.map(|file| parse_bundled(file, &mut sources, &mut Vec::new())).unwrap_or_default();
+    let types = |item: &Item| match item {
+        Item::Typedef(_, spec, declarators) => {
+            declarators.iter().map(|declarator| declarator.name.name.clone()).chain(tag(spec)).collect()
         }
+        Item::Type(spec) => tag(spec).into_iter().collect(),
+        Item::Interface(_) => names(item),
         _ => Vec::new(),
-    }
+    };
+    items.iter().flat_map(types).collect()
 }
 
 impl Resolver<'_> {
@@ -95,19 +125,31 @@ impl Resolver<'_> {
         self.prelude = Prelude::new(items);
     }
 
+    /// Returns the file to import for a built-in type that is not known without an import.
+    pub(super) fn file_of(&self, name: &str) -> Option<&'static str> {
+        let all = [("wtypes.idl", TEXT), (automation::FILE, automation::TEXT)];
+        let files =
+            || all.into_iter().flat_map(|(file, text)| types_of(text).into_iter().map(move |name| (name, file)));
+        let file = *self.prelude.files.get_or_init(|| files().collect()).get(name)?;
+        (self.model.prelude.is_none() || file == automation::FILE).then_some(file)
+    }
+
     /// Notes the declarations of a file that have names of the prelude. They take precedence, also
     /// over uses above them.
-    pub(super) fn note_own(&mut self, items: &[Item]) {
+    pub(super) fn note_own(&mut self, items: &[Item], pointer_default: PointerClass) {
         for item in items {
             match item {
-                Item::Interface(decl) => self.note_own(decl.items.as_deref().unwrap_or_default()),
-                Item::Library(library) => self.note_own(&library.items),
+                Item::Interface(decl) => {
+                    let inner = decl.items.as_deref().unwrap_or_default();
+                    self.note_own(inner, pointer_class(decl, pointer_default));
+                }
+                Item::Library(library) => self.note_own(&library.items, pointer_default),
                 _ => {}
             }
             let is_announcement = matches!(item, Item::Interface(decl) if decl.items.is_none());
             let of_prelude = names(item).into_iter().filter(|name| self.prelude.unused.contains_key(name));
             for name in of_prelude.filter(|_| !is_announcement).collect::<Vec<_>>() {
-                self.prelude.own.entry(name).or_insert_with(|| Rc::new(item.clone()));
+                self.prelude.own.entry(name).or_insert_with(|| Own { item: Rc::new(item.clone()), pointer_default });
             }
         }
     }
@@ -126,8 +168,8 @@ impl Resolver<'_> {
         if self.types.contains_key(name) || self.values.contains_key(name) || self.memories.contains_key(name) {
             return;
         }
-        if let Some(item) = self.prelude.own.get(name).cloned() {
-            self.resolve_apart(&item, self.imported);
+        if let Some(Own { item, pointer_default }) = self.prelude.own.get(name).cloned() {
+            self.resolve_apart(&item, self.imported, pointer_default);
             self.prelude.early.extend(place(&item));
             return;
         }
@@ -136,7 +178,7 @@ impl Resolver<'_> {
             self.prelude.unused.remove(&name);
         }
         let item = self.of_own_type(&item);
-        self.resolve_apart(&item, true);
+        self.resolve_apart(&item, true, PointerClass::Unique);
     }
 
     /// Returns a typedef of the prelude. If a file declares the type under one of its names, the
@@ -144,7 +186,7 @@ impl Resolver<'_> {
     fn of_own_type(&mut self, item: &Item) -> Item {
         let Item::Typedef(attributes, spec, declarators) = item else { return item.clone() };
         let plain = declarators.iter().filter(|one| one.pointers == 0 && one.dimensions.is_empty());
-        let candidates = plain.map(|one| one.name.name.clone()).chain(names_of_type(spec).into_iter().take(1));
+        let candidates = plain.map(|one| one.name.name.clone()).chain(tag(spec));
         for name in candidates.collect::<Vec<_>>() {
             if self.prelude.own.contains_key(&name) {
                 self.declare_prelude(&name);
@@ -158,10 +200,10 @@ impl Resolver<'_> {
     }
 
     /// Resolves a declaration in the middle of another one.
-    fn resolve_apart(&mut self, item: &Item, is_imported: bool) {
+    fn resolve_apart(&mut self, item: &Item, is_imported: bool, pointer_default: PointerClass) {
         let (owners, declaring) = (take(&mut self.owners), self.declaring.take());
         let (reasons, imported) = (take(&mut self.member_reasons), replace(&mut self.imported, is_imported));
-        let pointer_default = replace(&mut self.pointer_default, crate::model::PointerClass::Unique);
+        let pointer_default = replace(&mut self.pointer_default, pointer_default);
         self.item(item);
         (self.owners, self.declaring, self.member_reasons) = (owners, declaring, reasons);
         (self.imported, self.pointer_default) = (imported, pointer_default);

@@ -3,7 +3,7 @@
 use super::names::{distinct, interface as name_of, method as method_name, object, signature, type_ident};
 use super::suffix::{INFORMATION, VTABLE};
 use super::types::once;
-use super::{Imports, is_remote, structures, types};
+use super::{Imports, structures, types};
 use crate::compile::Compilation;
 use crate::model::{Interface, InterfaceId, Method, Model, Object, stem};
 use crate::plan::plan;
@@ -39,7 +39,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId],
     types::typedefs(&mut out, model);
     structures::declare(&mut out, model);
     for id in own {
-        interface(&mut out, model, *id);
+        interface(&mut out, model, *id, imports);
     }
     out.unindented("#ifdef __cplusplus");
     out.unindented("}");
@@ -58,7 +58,7 @@ pub(super) fn guard(out: &mut Writer, stem: &str, what: &str) {
     out.line("");
 }
 
-fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
+fn interface(out: &mut Writer, model: &Model, id: InterfaceId, imports: &Imports<'_>) {
     let found = &model.interfaces[id.0];
     let name = type_ident(&found.name);
     once(out, model, &found.name, found.span, |out| {
@@ -70,7 +70,7 @@ fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
         out.unindented("#endif");
         out.line(format!("extern const IID IID_{name};"));
     });
-    if is_remote(model, id) {
+    if imports.proxies.are_made(model, id) {
         let information = format!("{name}{INFORMATION}");
         once(out, model, &information, found.span, |out| {
             out.line(format!("extern const obvia_interface {information};"));

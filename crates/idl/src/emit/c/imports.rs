@@ -4,6 +4,7 @@
 //! import that file, and use its interfaces in methods that are called within one process, since an
 //! announcement is enough for a pointer.
 
+use super::proxies::{Proxies, importing};
 use super::{automation, refuse};
 use crate::Diagnostic;
 use crate::compile::{BUILT_IN, Compilation};
@@ -22,8 +23,9 @@ struct Need<'m> {
     other: Span,
 }
 
-/// The imported files for which the back end makes no header.
+/// The imported files for which the back end makes no header, and the interfaces with proxies.
 pub(super) struct Imports<'m> {
+    pub(super) proxies: Proxies,
     sources: &'m Sources,
     needs: Vec<Need<'m>>,
     /// The refused files, each with an error in it.
@@ -34,6 +36,7 @@ impl<'m> Imports<'m> {
     pub(super) fn of(compilation: &'m Compilation) -> Self {
         let model = &compilation.model;
         let sources = &compilation.sources;
+        let proxies = Proxies::of(compilation);
         let needs = needs(model);
         let is_on_disk = |span: Span| sources.file(span.file).role.is_on_disk();
         let all = (0..model.interfaces.len()).map(InterfaceId);
@@ -41,7 +44,7 @@ impl<'m> Imports<'m> {
             let found = &model.interfaces[id.0];
             found.imported && !found.is_bare && is_on_disk(found.span)
         });
-        let errors = imported.flat_map(|id| refuse(model, id).into_iter().map(move |error| (id, error)));
+        let errors = imported.flat_map(|id| refuse(model, &proxies, id).into_iter().map(move |error| (id, error)));
         let errors = errors.map(|(id, error)| (model.interfaces[id.0].span, error));
         let automation = automation(model).into_iter().filter(|(_, imported)| *imported).map(|(error, _)| error);
         let errors = errors.chain(automation.filter_map(|error| Some((error.span?, error))));
@@ -60,7 +63,7 @@ impl<'m> Imports<'m> {
             let Some((file, error)) = next else { break };
             refused.insert(file, error);
         }
-        Self { sources, needs, refused }
+        Self { proxies, sources, needs, refused }
     }
 
     /// Returns errors for the file's declarations that need a refused file.
@@ -106,13 +109,6 @@ impl<'m> Imports<'m> {
         let stem = |name: String| Path::new(&name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         needed.filter_map(|(_, name)| stem(name)).collect()
     }
-}
-
-/// Returns the file whose header has the declaration at a place: that of the place, or the one that
-/// includes its text, which was read before.
-fn importing(sources: &Sources, span: Span) -> FileId {
-    let is_included = |id: &FileId| sources.file(*id).role == Role::Included;
-    (0..=span.file.0).rev().map(FileId).find(|id| !is_included(id)).unwrap_or(span.file)
 }
 
 /// Returns the declarations of other files that each declaration needs: types, base interfaces, and

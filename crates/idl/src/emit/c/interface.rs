@@ -3,7 +3,7 @@
 use super::context::{Context, block_type, layout_table};
 use super::names::{binding, declare, guid, integer, interface as name_of, quoted, type_ident};
 use super::suffix::{ENDPOINTS, INFORMATION, NDR, PROXIES, STUBS, VTABLE};
-use super::{is_remote, proxy, stub, table};
+use super::{Imports, proxy, stub, table};
 use crate::compile::Compilation;
 use crate::model::canonical;
 use crate::model::{Base, Interface, InterfaceId, Model, Type, round_up};
@@ -16,11 +16,13 @@ pub(super) const LITERAL_MAX: usize = 4095;
 /// The number of words of a plan in a line.
 const WORDS_IN_LINE: usize = 24;
 
-/// Writes the table of the interfaces that this file and its imports describe.
-pub(super) fn module(out: &mut Writer, model: &Model) {
+/// Writes the table of the interfaces that this file and the included headers describe.
+pub(super) fn module(out: &mut Writer, model: &Model, imports: &Imports<'_>) {
     let all = (model.built_in.interfaces..model.interfaces.len()).map(InterfaceId);
     out.line("static const obvia_interface *const obvia_module[] = {");
-    for id in all.filter(|id| is_remote(model, *id)) {
+    let is_described =
+        |id: &InterfaceId| imports.proxies.are_made(model, *id) && !imports.is_announced(&model.interfaces[id.0]);
+    for id in all.filter(is_described) {
         out.line(format!("&{}{INFORMATION},", type_ident(&model.interfaces[id.0].name)));
     }
     out.line("NULL");

@@ -35,7 +35,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId],
     for stem in imports.included(compilation) {
         out.line(format!("#include \"{stem}_values.hpp\""));
     }
-    let remote = own.iter().filter(|id| super::is_remote(model, **id) && !is_local(model, **id));
+    let remote = own.iter().filter(|id| imports.proxies.are_made(model, **id) && !is_local(model, **id));
     let projections: Vec<Projection<'_>> = remote.map(|id| Projection::of(model, *id)).collect();
     let calculates = |text: &String| text.contains("obvia_count(");
     let lines =
