@@ -258,6 +258,10 @@ impl Run {
             }
             if began.elapsed() > SETTLING_MAX {
                 let serving = now.serving;
+                // A thread of the server's own may wake now and then.
+                if serving == 0 {
+                    return Ok(());
+                }
                 let message = format!("the server has not come to rest: {serving} of its threads serve connections");
                 return Err(Error::Failed { message });
             }

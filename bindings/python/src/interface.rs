@@ -91,11 +91,12 @@ const TEXT_MAX: usize = 1 << 20;
 /// The size in which an interface's method is counted: its layout is larger than its text.
 const METHOD_BYTES: usize = 512;
 
+/// The number of interfaces that this process uses, and the sum of their sizes.
+static RESERVED: Mutex<(usize, usize)> = Mutex::new((0, 0));
+
 /// Reserves the place of an interface of this size, before any part of it is made that is never
-/// freed. The place of an interface that is refused afterwards is not given back.
+/// freed.
 fn reserve(bytes: usize) -> obvia::Result<()> {
-    /// The number of interfaces, and the sum of their sizes.
-    static RESERVED: Mutex<(usize, usize)> = Mutex::new((0, 0));
     let mut reserved = RESERVED.lock().unwrap_or_else(PoisonError::into_inner);
     let (count, sum) = (reserved.0 + 1, reserved.1.saturating_add(bytes));
     if count > INTERFACES_MAX || sum > BYTES_MAX {
@@ -103,6 +104,12 @@ fn reserve(bytes: usize) -> obvia::Result<()> {
     }
     *reserved = (count, sum);
     Ok(())
+}
+
+/// Gives back the place of an interface of this size.
+fn give_back(bytes: usize) {
+    let mut reserved = RESERVED.lock().unwrap_or_else(PoisonError::into_inner);
+    *reserved = (reserved.0 - 1, reserved.1 - bytes);
 }
 
 /// Returns the known interfaces.
@@ -195,9 +202,12 @@ impl Interface {
         }
         let described = described(&model, id);
         // The model has the types of all interfaces that the text names.
-        reserve(described.idl.len())?;
-        // Refused interfaces are not kept.
-        unchecked::describe(&described)?;
+        let bytes = described.idl.len();
+        reserve(bytes)?;
+        let permitted = unchecked::describe(&described);
+        // Refused interfaces are not kept, and the others reserve their places below.
+        give_back(bytes);
+        permitted?;
         Self::of_kept(Box::leak(Box::new(model)), id, is_whole)
     }
 

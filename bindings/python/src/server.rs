@@ -10,6 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The greatest number of interfaces that one server may describe.
 const INTERFACES_MAX: usize = 256;
 
+/// The size of the interfaces that one server has described, in bytes of IDL, at which it describes
+/// no more.
+const BYTES_MAX: usize = 4 << 20;
+
 /// A server whose objects this process calls. The objects that come from one connection share this,
 /// so that a server describes an interface once.
 pub(crate) struct Server {
@@ -85,7 +89,8 @@ impl Server {
     /// Returns the interface of the text for which `ask` asks the server.
     fn describe(&self, ask: impl FnOnce(&str) -> obvia::Result<String>) -> obvia::Result<&'static Interface> {
         let described = || self.described.lock().unwrap_or_else(PoisonError::into_inner);
-        if described().len() >= INTERFACES_MAX {
+        let bytes: usize = described().values().map(|interface| interface.described.idl.len()).sum();
+        if described().len() >= INTERFACES_MAX || bytes > BYTES_MAX {
             let text = format!("{} has described too many interfaces", self.shown());
             return Err(Error::new(code::E_OUTOFMEMORY, text));
         }

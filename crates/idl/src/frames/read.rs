@@ -194,12 +194,15 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
         // An array cannot have more elements than the frame has bytes.
         if is_plain(self.layout.model, element) {
             let bytes = self.frame.get(at..at.checked_add(count.checked_mul(size)?)?)?;
-            self.make(if size > 1 { count } else { 1 })?;
+            let values = if size > 1 { count } else { 1 };
+            self.make(values)?;
             if let Type::Base(base) = element
                 && let Some(value) = self.make.bytes(*base, bytes)
             {
                 return Some(value);
             }
+            // Each of them is counted below.
+            self.values_left += values;
         }
         self.deeper(|reader| {
             let values = (0..count).map(|index| reader.at(element, at + index * size)).collect::<Option<Vec<_>>>()?;

@@ -109,9 +109,10 @@ pub fn query(object: &IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown
 ///
 /// If the object lacks the interface, or belongs to a process that is gone.
 pub fn reference(through: &IUnknown, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
-    let unsent = Unsent::default();
+    let mut unsent = Unsent::default();
     let reference = unsent.reference(object, info, &imported(through)?.link)?;
-    unsent.forget();
+    // The caller takes the reference back if no call passes it.
+    unsent.is_published(None);
     Ok(reference)
 }
 

@@ -218,7 +218,12 @@ unsafe extern "C-unwind" fn stub(object: *mut c_void, call: &mut ServerCall<'_>)
 
 #[cfg(test)]
 mod tests {
+    use super::super::pointer::{reference, take_back};
     use super::*;
+    use crate::client::link::Link;
+    use crate::client::proxy::UNKNOWN_INFO;
+    use crate::protocol::objref::{ObjRef, parse};
+    use crate::services::process;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     const IID: GUID = GUID::from_u128(0x0d8f_6b31_52c4_4e97_b1a6_7c3e_90f2_d45c);
@@ -269,5 +274,20 @@ mod tests {
         drop(facet);
         assert!(ended.load(Ordering::SeqCst));
         assert!(weak.upgrade().is_none());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_reference_for_a_call_is_counted_until_it_is_taken_back() {
+        // SAFETY: the test calls methods of IUnknown only.
+        let made = || unsafe { object(Echo(Arc::default())) }.0;
+        let (runtime, link) = (process::runtime().unwrap(), Arc::new(Link::to_itself()));
+        let known = runtime.marshal_own(&made(), &UNKNOWN_INFO, runtime.receiver_behind(&link)).unwrap();
+        let through = runtime.import(&link, &known, &UNKNOWN_INFO).unwrap();
+        let given = reference(&through, &made(), &UNKNOWN_INFO).unwrap();
+        let target = ObjRef::from_any(&parse(&given).unwrap()).unwrap().target;
+        assert!(runtime.exports().get(target).is_ok());
+        take_back(&through, &[&given]).unwrap();
+        assert!(runtime.exports().get(target).is_err());
     }
 }

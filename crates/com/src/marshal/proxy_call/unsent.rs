@@ -43,11 +43,6 @@ impl Unsent {
         made.to_wire_with(0, runtime.handler_class_of(object, receiver))
     }
 
-    /// Forgets the references: they are sent, or taken over later.
-    pub(crate) fn forget(self) {
-        self.0.take();
-    }
-
     /// Takes over references that were marshaled for the process behind a link before.
     pub(crate) fn of(references: &[&[u8]], link: &Link) -> Result<Self> {
         let (runtime, unsent) = (Runtime::current()?, Self::default());

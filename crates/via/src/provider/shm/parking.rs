@@ -13,7 +13,7 @@
 //! for each.
 //!
 //! Where the system starts no thread, connections wait for theirs, and the last thread goes on
-//! waiting for all. Their clients' calls end at their deadlines.
+//! waiting for all. Meanwhile a client's call ends at its deadline.
 
 use super::pulse::Number;
 use super::sanitizer;

@@ -208,8 +208,9 @@ pub(super) struct Message {
 ///
 /// The outer result has the socket's errors, and [`Errno::MFILE`] when this process has no
 /// descriptor left for a file. The inner one has [`Violation::NotSealed`] when a file beside the
-/// message is no memory file, and [`Violation::TooManyFiles`], without a look at the message, while
-/// too many files of the peer's user wait to be closed.
+/// message is no memory file, [`Violation::NoSegment`] when the system does not deliver a file, and
+/// [`Violation::TooManyFiles`], without a look at the message, while too many files of the peer's
+/// user wait to be closed.
 pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Result<Message, Violation>, Errno> {
     let is_many = WAITING.load(Ordering::Relaxed) >= FILES_TO_CLOSE_MAX;
     if is_many && files_to_close().count_of(user_of(socket)) >= FILES_TO_CLOSE_MAX {
@@ -228,7 +229,8 @@ pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Result<Messa
     let got = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut control, flags)?;
     let files = take(&mut control, socket, &mut reserved);
     if got.flags.contains(ReturnFlags::CTRUNC) {
-        return Err(Errno::MFILE);
+        // Without a lack of descriptors, a rule of the system has kept the file back.
+        return rustix::io::fcntl_dupfd_cloexec(socket, 0).map(|_| Err(Violation::NoSegment));
     }
     let is_cut = got.flags.contains(ReturnFlags::TRUNC);
     Ok(files.map(|files| Message { length: got.bytes, is_cut, files }))
