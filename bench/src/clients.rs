@@ -253,15 +253,12 @@ impl Run {
         loop {
             std::thread::sleep(SETTLED);
             let now = Activity::of(self.server.id())?;
-            if now.serving == 0 && (now.threads, now.wakeups) == (last.threads, last.wakeups) {
+            let (serving, is_late) = (now.serving, began.elapsed() > SETTLING_MAX);
+            // A thread of the server's own may wake now and then.
+            if serving == 0 && (is_late || (now.threads, now.wakeups) == (last.threads, last.wakeups)) {
                 return Ok(());
             }
-            if began.elapsed() > SETTLING_MAX {
-                let serving = now.serving;
-                // A thread of the server's own may wake now and then.
-                if serving == 0 {
-                    return Ok(());
-                }
+            if is_late {
                 let message = format!("the server has not come to rest: {serving} of its threads serve connections");
                 return Err(Error::Failed { message });
             }

@@ -123,6 +123,16 @@ fn keep(key: Key, made: Interface) -> &'static Interface {
     known().entry(key).or_insert_with(|| Box::leak(Box::new(made)))
 }
 
+/// Reserves the place of an interface of a model, and describes the interface to the runtime. A
+/// refused interface has no place.
+fn permit(model: &Model, id: InterfaceId) -> obvia::Result<(Described, &'static InterfaceInfo)> {
+    let described = described(model, id);
+    let bytes = described.idl.len() + METHOD_BYTES * model.all_methods(id).len();
+    reserve(bytes)?;
+    let info = unchecked::describe(&described).inspect_err(|_| give_back(bytes))?;
+    Ok((described, info))
+}
+
 /// Returns the description of an interface of a model for the runtime.
 fn described(model: &Model, id: InterfaceId) -> Described {
     let found = &model.interfaces[id.0];
@@ -196,19 +206,14 @@ impl Interface {
 
     /// Returns an interface of a model, which is kept only if the interface is not known.
     fn of_model(model: Model, id: InterfaceId, is_whole: bool) -> obvia::Result<&'static Self> {
-        let earlier = known().get(&Key::of(&model, id, is_whole)).copied();
+        let key = Key::of(&model, id, is_whole);
+        let earlier = known().get(&key).copied();
         if let Some(earlier) = earlier {
             return Ok(earlier);
         }
-        let described = described(&model, id);
+        let permitted = permit(&model, id)?;
         // The model has the types of all interfaces that the text names.
-        let bytes = described.idl.len();
-        reserve(bytes)?;
-        let permitted = unchecked::describe(&described);
-        // Refused interfaces are not kept, and the others reserve their places below.
-        give_back(bytes);
-        permitted?;
-        Self::of_kept(Box::leak(Box::new(model)), id, is_whole)
+        Ok(Self::make(key, Box::leak(Box::new(model)), id, permitted, is_whole))
     }
 
     fn of_kept(model: &'static Model, id: InterfaceId, is_whole: bool) -> obvia::Result<&'static Self> {
@@ -217,27 +222,27 @@ impl Interface {
         if let Some(earlier) = earlier {
             return Ok(earlier);
         }
+        let permitted = permit(model, id)?;
+        Ok(Self::make(key, model, id, permitted, is_whole))
+    }
+
+    /// Makes an interface that has its place, and keeps it.
+    fn make(
+        key: Key,
+        model: &'static Model,
+        id: InterfaceId,
+        (described, info): (Described, &'static InterfaceInfo),
+        is_whole: bool,
+    ) -> &'static Self {
         let extended = model.lineage(id).into_iter().filter(|base| *base != id && !model.is_built_in(*base));
         // An interface of the runtime's own cannot be asked for under its IID.
         let bases = extended.filter_map(|base| Self::of_kept(model, base, is_whole).ok()).collect();
-        let (described, methods) = (described(model, id), model.all_methods(id));
-        reserve(described.idl.len() + METHOD_BYTES * methods.len())?;
+        let methods = model.all_methods(id);
         let layout = Layout::new(model, &methods);
         let methods = methods.into_iter().map(|method| Method::of(&layout, method)).collect();
-        Ok(keep(key, Self::make(described, methods, bases, model, is_whole)?))
-    }
-
-    fn make(
-        described: Described,
-        methods: Vec<Method>,
-        bases: Vec<&'static Self>,
-        model: &'static Model,
-        is_whole: bool,
-    ) -> obvia::Result<Self> {
-        let info = unchecked::describe(&described)?;
         let structs = model.structs.iter().map(|_| PyOnceLock::new()).collect();
         let enums = model.enums.iter().map(|_| PyOnceLock::new()).collect();
-        Ok(Self { described, info, methods, bases, model, is_whole, structs, enums })
+        keep(key, Self { described, info, methods, bases, model, is_whole, structs, enums })
     }
 
     /// Returns IUnknown, which has no methods for other processes.
@@ -256,7 +261,10 @@ impl Interface {
             ndr: Vec::new(),
             idl: String::new(),
         };
-        Ok(keep(key, Self::make(described, Vec::new(), Vec::new(), Box::leak(Box::default()), true)?))
+        let info = unchecked::describe(&described)?;
+        let (methods, bases, structs, enums) = Default::default();
+        let model = Box::leak(Box::default());
+        Ok(keep(key, Self { described, info, methods, bases, model, is_whole: true, structs, enums }))
     }
 
     /// Returns the interface that the methods name by an IID, if the description declares its

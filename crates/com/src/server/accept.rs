@@ -33,7 +33,7 @@ pub(crate) fn accept_on(exporter: &'static Exporter, listener: Arc<Listener>) ->
                 Ok(incoming) => {
                     trace::note_shared_memory();
                     let mut unserved = Unserved(Some(incoming));
-                    let _ = start_service(exporter, move || {
+                    start_service(exporter, move || {
                         unserved.0.take()?.complete(&exporter.options()).ok().map(Accepted::from)
                     });
                 }
@@ -77,7 +77,7 @@ pub(crate) fn accept_from(
                         }
                     };
                     let nic = nic.clone();
-                    let _ = start_service(exporter, move || {
+                    start_service(exporter, move || {
                         let options = exporter.options();
                         let window = window::accept(&nic, request, &options, Deadline::after_secs(5)).ok()?;
                         Some(Accepted { window, via: Via::Network(required) })
@@ -131,8 +131,7 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
                     let (stream, terms) = (Arc::new(stream), terms.clone());
                     match exporter.clients().entrance.enter(&stream) {
                         Ok(place) => {
-                            let accept = move || accept_association(exporter, stream, place, terms).ok();
-                            let _ = start_service(exporter, accept);
+                            start_service(exporter, move || accept_association(exporter, stream, place, terms).ok());
                         }
                         Err(Full) => access::log_refused_connection(stream.peer().clone()),
                     }
@@ -178,7 +177,7 @@ pub(crate) fn serve_lane(
     client: Arc<AssociationClient>,
     attribution: Attribution,
 ) {
-    let _ = start_service(exporter, move || Some(Accepted { window, via: Via::Association(client, attribution) }));
+    start_service(exporter, move || Some(Accepted { window, via: Via::Association(client, attribution) }));
 }
 
 /// An accepted connection that is to be served.
@@ -210,17 +209,14 @@ fn start_accepting(accept: impl FnOnce() + Send + 'static) -> Result<()> {
 /// Serves the connection that `complete` makes, on a thread of its own, so that a slow greeting
 /// delays no other peer. If no thread can be started, `complete` is dropped: the connection closes,
 /// which the peer notices at once.
-fn start_service(
-    exporter: &'static Exporter,
-    complete: impl FnOnce() -> Option<Accepted> + Send + 'static,
-) -> std::io::Result<()> {
+fn start_service(exporter: &'static Exporter, complete: impl FnOnce() -> Option<Accepted> + Send + 'static) {
     let serve = move || {
         // A peer that fails the greeting has no connection to lose.
         if let Some(Accepted { window, via }) = complete() {
             serve(exporter, window, via);
         }
     };
-    std::thread::Builder::new().name("obvia-serve".to_owned()).spawn(serve).map(drop)
+    let _ = std::thread::Builder::new().name("obvia-serve".to_owned()).spawn(serve);
 }
 
 /// Serves the window of an association until the client has bound.

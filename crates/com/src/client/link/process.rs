@@ -91,9 +91,9 @@ impl Link {
     /// objects. Equal marks are a proof, since a process sends its mark for this process to no
     /// other process. Unencrypted networks carry a second mark, by which a reader of the network
     /// that acts as a server can claim to be the process, but only towards links that have reached
-    /// it without encryption. Over another transport a server
-    /// cannot know that this process is the same client, and sends another mark, until this process
-    /// has [proved](Self::prove_process) it.
+    /// it without encryption. Over another transport a server cannot know that this process is the
+    /// same client, and sends another mark, until this process has [proved](Self::prove_process)
+    /// it.
     ///
     /// # Errors
     ///

@@ -8,9 +8,8 @@
 //! The thread that gets an event looks for a message. If there is none, the connection stays
 //! parked. Otherwise the thread resumes the connection, and ends when the connection ends or parks
 //! again. The other waiting thread starts a successor, since calls may wait for calls of other
-//! connections. So no thread serves two connections, and none is started by a thread
-//! that has served one: thread-local variables, and what threads inherit from each other, are new
-//! for each.
+//! connections. So no thread serves two connections, and none is started by a thread that has
+//! served one: thread-local variables, and what threads inherit from each other, are new for each.
 //!
 //! Where the system starts no thread, connections wait for theirs, and the last thread goes on
 //! waiting for all. Meanwhile a client's call ends at its deadline.
@@ -186,16 +185,14 @@ impl Lot {
             self.start_second();
             let Some(mut parked) = self.event().and_then(|number| self.take(number)) else { continue };
             // The call may have come without a message, as those of a hostile peer do.
-            let is_parked = parked.outcome.is_ok() && {
-                let prepared = parked.window.prepare_to_park();
-                prepared.unwrap_or_else(|why| {
-                    parked.outcome = Err(why);
-                    false
-                })
-            };
-            if is_parked {
-                parked.window.park(parked.resume);
-                continue;
+            if parked.outcome.is_ok() {
+                match parked.window.prepare_to_park() {
+                    Ok(true) => {
+                        parked.window.park(parked.resume);
+                        continue;
+                    }
+                    prepared => parked.outcome = prepared.map(drop),
+                }
             }
             if self.leave() {
                 return parked;
