@@ -13,5 +13,6 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     }
     let folder = target().join("bench-cpp");
     fs::create_dir_all(&folder).map_err(|error| Problem::Failed(format!("{}: {error}", folder.display())))?;
-    native::build("bench/bench.idl", &SOURCES, &folder, &target().join("release/obvia-bench-cpp"))
+    let library = native::release_library()?;
+    native::build("bench/bench.idl", &SOURCES, &library, &folder, &library.join("obvia-bench-cpp"))
 }

@@ -6,14 +6,18 @@ use crate::repo::root;
 use crate::tools::{self, Tool};
 use crate::workspace;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Compiles an interface, its stubs as C++, and a program from these sources. Intermediate files go
-/// to an existing folder.
-pub(crate) fn build(idl: &str, sources: &[&str], folder: &Path, binary: &Path) -> Outcome {
-    tools::ensure(&[Tool::Cxx])?;
+/// Builds the optimized libobvia, and returns its folder.
+pub(crate) fn release_library() -> Outcome<PathBuf> {
     Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-capi"]).run()?;
-    let library = target().join("release");
+    Ok(target().join("release"))
+}
+
+/// Compiles an interface, its stubs as C++, and a program from these sources, which loads libobvia
+/// from an existing folder. Intermediate files go to another existing folder.
+pub(crate) fn build(idl: &str, sources: &[&str], library: &Path, folder: &Path, binary: &Path) -> Outcome {
+    tools::ensure(&[Tool::Cxx])?;
     // The debug build of the compiler writes the same stubs.
     let compiler = workspace::command()?.display().to_string();
     let out = folder.display().to_string();
@@ -24,7 +28,7 @@ pub(crate) fn build(idl: &str, sources: &[&str], folder: &Path, binary: &Path) -
         objects.push(compile(source, folder)?);
     }
     let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
-    make_loadable(&library)?;
+    make_loadable(library)?;
     let library = library.display();
     Program::new("g++", &objects)
         .with(&["-o", &binary.display().to_string(), "-lobvia"])

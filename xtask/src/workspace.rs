@@ -93,11 +93,21 @@ pub(crate) fn document() -> Outcome {
 
 /// Returns the path of the debug command `obvia`, and builds it if the run has not.
 pub(crate) fn command() -> Outcome<PathBuf> {
+    built("obvia-cli").map(|folder| folder.join("obvia"))
+}
+
+/// Returns the folder of the debug build of libobvia, and builds it if the run has not.
+pub(crate) fn library() -> Outcome<PathBuf> {
+    built("obvia-capi")
+}
+
+/// Returns the folder of the debug build, and builds a package if the run has not built all.
+fn built(package: &str) -> Outcome<PathBuf> {
     if std::env::var_os(IS_BUILT).is_none() {
-        linting(Program::cargo(&["build", "--quiet", "--package", "obvia-cli", "--features", &features().join(",")]))
+        linting(Program::cargo(&["build", "--quiet", "--package", package, "--features", &features().join(",")]))
             .run()?;
     }
-    Ok(target().join("debug/obvia"))
+    Ok(target().join("debug"))
 }
 
 /// Runs the tests of a profile in `.config/nextest.toml`.

@@ -1,17 +1,24 @@
 //! The counting program in C++, and the layers of its instructions.
 
+use super::Extent;
 use super::callgrind::Name;
 use super::floor::Floor;
 use crate::native;
 use crate::outcome::Outcome;
+use crate::workspace;
 use std::path::{Path, PathBuf};
 
 const SOURCES: [&str; 2] = ["bench/cpp/icount.cc", "bench/cpp/object.cc"];
 
-/// Compiles the program.
-pub(super) fn build(folder: &Path) -> Outcome<PathBuf> {
+/// Compiles the program. Calls with short arrays execute no function of libobvia, apart from those
+/// that hand a call over, and so are counted with the debug library.
+pub(super) fn build(extent: Extent, folder: &Path) -> Outcome<PathBuf> {
     let binary = folder.join("icount-cpp");
-    native::build("bench/counted/icount.idl", &SOURCES, folder, &binary)?;
+    let library = match extent {
+        Extent::All => native::release_library()?,
+        Extent::Short => workspace::library()?,
+    };
+    native::build("bench/counted/icount.idl", &SOURCES, &library, folder, &binary)?;
     Ok(binary)
 }
 

@@ -143,7 +143,7 @@ pub(super) const PARTS: &[Part] = &[
         about: "counts the instructions of calls, and compares them with their budgets",
         lane: Lane::Waits,
         tools: &[Tool::Valgrind, Tool::Addr2line, Tool::Cxx],
-        run: || icount::main(&[]),
+        run: icount::quick,
         ..PART
     },
     Part {
@@ -292,6 +292,13 @@ pub(super) const GROUPS: &[Part] = &[
         needs_workspace: false,
         tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk],
         run: workspace::test_plain,
+        ..GROUP
+    },
+    Part {
+        name: "icount",
+        about: "also counts the instructions of calls with long arrays, with an optimized libobvia",
+        tools: &[Tool::Valgrind, Tool::Addr2line, Tool::Cxx],
+        run: || icount::main(&[]),
         ..GROUP
     },
     Part {

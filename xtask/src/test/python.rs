@@ -1,5 +1,6 @@
 //! Builds the Python package, and runs its tests with servers in Rust.
 
+use super::readme;
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
@@ -19,13 +20,12 @@ pub(super) fn run() -> Outcome {
         return Err(Problem::Missing { what, required: true });
     }
     workspace::build()?;
-    let manifest = format!("{PROJECT}/Cargo.toml");
-    // The dependencies are those of the workspace, which are built already.
-    let cargo = Program::cargo(&["build", "--quiet", "--locked", "--manifest-path", &manifest]);
-    cargo.variable("CARGO_TARGET_DIR", target().display().to_string()).run()?;
+    let failed = |error: std::io::Error| Problem::Failed(format!("preparing the package: {error}"));
+    // The dependencies are those of the README's program, at the same path.
+    let manifest = readme::checkout().map_err(failed)?.join(PROJECT).join("Cargo.toml").display().to_string();
+    readme::cargo(&["build", "--quiet", "--locked", "--manifest-path", &manifest]).run()?;
     let folder = target().join("python");
-    install(&target().join("debug/libobvia_python.so"), &folder)
-        .map_err(|error| Problem::Failed(format!("installing the package: {error}")))?;
+    install(&readme::built().join("debug/libobvia_python.so"), &folder).map_err(failed)?;
     let tests = format!("{PROJECT}/tests");
     Program::new("python3", &["-m", "unittest", "discover", "--start-directory", &tests])
         .variable("PYTHONPATH", folder.display().to_string())

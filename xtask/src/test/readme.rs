@@ -43,10 +43,19 @@ pub(super) fn build() -> Outcome<Built> {
     }
     newcomer.write(&crate_folder)?;
     keep_versions(&crate_folder)?;
-    let built = target().join("readme-target");
-    let cargo = Program::cargo(&["build", "--quiet"]).folder(&crate_folder);
-    cargo.variable("CARGO_TARGET_DIR", built.display().to_string()).run()?;
-    Ok(Built { newcomer, folder: built })
+    cargo(&["build", "--quiet"]).folder(&crate_folder).run()?;
+    Ok(Built { newcomer, folder: built() })
+}
+
+/// Returns cargo for projects that depend on the project at the path of [`checkout`]. They share
+/// the build of their dependencies.
+pub(super) fn cargo(words: &[&str]) -> Program {
+    Program::cargo(words).variable("CARGO_TARGET_DIR", built().display().to_string())
+}
+
+/// Returns the target directory of these projects.
+pub(super) fn built() -> PathBuf {
+    target().join("readme-target")
 }
 
 /// Returns a checkout beside the first program: a folder with links to the project's entries. The

@@ -106,11 +106,7 @@ pub(super) fn run() -> Outcome {
     let written = fs::write(&manifest, "[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n");
     written.map_err(|error| Problem::Failed(format!("{}: {error}", manifest.display())))?;
     readme::keep_versions(folder.path())?;
-    // The dependencies are those of the README's program, at the same path.
-    let cargo = |words: &[&str]| {
-        let cargo = Program::cargo(words).folder(folder.path());
-        cargo.variable("CARGO_TARGET_DIR", target().join("readme-target").display().to_string())
-    };
+    let cargo = |words: &[&str]| readme::cargo(words).folder(folder.path());
     let complaints = cargo(&["build", "--quiet", "--workspace", "--all-targets"]).read_errors()?;
     if !complaints.is_empty() {
         return Err(Problem::Failed(format!("what was made has warnings:\n{complaints}")));
