@@ -120,8 +120,8 @@ pub fn stay(run: &Run, address: &str) {
 pub fn s45_connections_leak_nothing(run: &Run) {
     let mut other = Other::start(run.module, &Task::Cycles);
     // The limit allows for a thousand connections of libfabric's shm, which touches 4 MiB for each
-    // endpoint. That takes seventeen seconds of processor time in all, and minutes on a busy machine. Each step of the
-    // other process has a shorter limit of its own.
+    // endpoint. That takes seventeen seconds of processor time in all, and minutes on a busy
+    // machine. Each step of the other process has a shorter limit of its own.
     let status = other.ended(Duration::from_secs(480)).expect("the connections take less than that");
     assert!(status.success(), "something was left behind, as the other process says: {status}");
 }
