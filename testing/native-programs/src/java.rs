@@ -17,6 +17,9 @@ const MODULES: [&str; 3] = ["obvia-api", "obvia-runtime", "obvia-native"];
 /// without threads.
 const BRIEF: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
+/// The variable with which tests start virtual machines without these options, as users do.
+const AS_IS: &str = "OBVIA_JAVA_AS_IS";
+
 /// Compiled classes, with the virtual machine and the class path.
 #[derive(Debug)]
 pub struct Classes {
@@ -85,6 +88,9 @@ impl Classes {
 
     /// Returns the command of a short-lived program, by the name of its class.
     pub fn program(&self, class: &str) -> Command {
+        if std::env::var_os(AS_IS).is_some() {
+            return self.program_as_is(class);
+        }
         let mut program = Command::new(&self.java);
         program.args(BRIEF).args(["-cp", &self.path, class]);
         program
