@@ -8,6 +8,8 @@ use crate::workspace;
 const PROFILE: &str = "conformance";
 /// The bytes that the thorough run sends through each connection.
 const BYTES_THOROUGH: &str = "2000000000";
+/// The connections that the thorough run makes and ends with each provider.
+const CONNECTIONS_THOROUGH: &str = "1000";
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -25,9 +27,11 @@ pub(crate) fn quick() -> Outcome {
     workspace::needs_libfabric()
 }
 
-/// Runs the tests that take minutes.
+/// Runs the tests that take minutes, and those of many connections.
 pub(crate) fn thorough() -> Outcome {
-    full(Some(BYTES_THOROUGH))
+    full(Some(BYTES_THOROUGH))?;
+    let run = workspace::nextest(PROFILE)?.with(&["--filterset", "test(s45_) | test(LeaksFiles)"]);
+    run.variable("OBVIA_CONFORMANCE_CONNECTIONS", CONNECTIONS_THOROUGH).run()
 }
 
 /// Runs one test after the other, since each reports its throughput.

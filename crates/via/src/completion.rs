@@ -263,8 +263,8 @@ impl CompletionQueue {
             if deadline.is_over() {
                 return Err(Error::TimedOut);
             }
-            if !polls.go_on() {
-                let began = Instant::now();
+            let began = Instant::now();
+            if !polls.go_on(began) {
                 self.sleep(began, deadline)?;
                 self.budget.slept(began.elapsed());
             }

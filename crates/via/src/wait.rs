@@ -2,7 +2,7 @@
 
 use std::hint;
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A wait policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +20,9 @@ pub enum Waiting {
 /// The number of polls before an adaptive wait first sleeps: some 60 to 120 microseconds, about the
 /// time of the two wake-ups that polling may save.
 const SPIN_MAX: u32 = 1 << 13;
+/// The longest time of an adaptive wait's polls. A look at a virtual interface calls its port, and
+/// takes as long as tens of looks at memory.
+const SPIN_TIME: Duration = Duration::from_micros(120);
 /// The number of polls that an adaptive wait always makes: enough for a message that is there.
 const SPIN_MIN: u32 = 1 << 4;
 /// The number of sleeps between two long polls that probe whether polling pays again: the number
@@ -71,7 +74,7 @@ impl SpinBudget {
 
     /// Begins a wait, with the polls that the policy allows.
     pub(crate) fn begin(&self) -> Polls {
-        Polls { left: self.polls() }
+        Polls { left: self.polls(), until: None }
     }
 
     /// Ends a successful wait. Polling paid, unless the wait has slept.
@@ -108,17 +111,21 @@ impl SpinBudget {
 pub(crate) struct Polls {
     // `None` for unlimited.
     left: Option<u32>,
+    // The end of the polls, from the first one on.
+    until: Option<Instant>,
 }
 
 impl Polls {
-    /// Pauses briefly before the next look. Returns `false` when all polls were made and it is time
-    /// to sleep.
+    /// Pauses briefly before the next look. Returns `false` when all polls were made, or have taken
+    /// [`SPIN_TIME`], and it is time to sleep.
     #[inline]
-    pub(crate) fn go_on(&mut self) -> bool {
-        match &mut self.left {
-            Some(0) => return false,
-            Some(left) => *left -= 1,
-            None => {}
+    pub(crate) fn go_on(&mut self, now: Instant) -> bool {
+        if let Some(left) = &mut self.left {
+            if *left == 0 || now >= *self.until.get_or_insert(now + SPIN_TIME) {
+                *left = 0;
+                return false;
+            }
+            *left -= 1;
         }
         breathe();
         true
@@ -183,19 +190,32 @@ mod tests {
 
     #[test]
     fn the_spin_budget_learns_whether_a_wait_slept() {
-        let mut budget = adaptive();
+        let (mut budget, now) = (adaptive(), Instant::now());
         let mut polls = budget.begin();
-        assert!((0..SPIN_MAX).all(|_| polls.go_on()) && !polls.go_on() && !polls.go_on());
+        assert!((0..SPIN_MAX).all(|_| polls.go_on(now)) && !polls.go_on(now) && !polls.go_on(now));
         budget.slept(SHORT);
         budget.succeeded(polls);
         assert_eq!(budget.polls(), Some(SPIN_MAX / 4), "it came after a sleep");
         let mut polls = budget.begin();
-        assert!(polls.go_on());
+        assert!(polls.go_on(now));
         budget.succeeded(polls);
         assert_eq!(budget.polls(), Some(SPIN_MAX), "it came while polling");
-        assert!(!SpinBudget::new(Waiting::Block).begin().go_on());
+        assert!(!SpinBudget::new(Waiting::Block).begin().go_on(now));
         let mut patient = SpinBudget::new(Waiting::Poll).begin();
-        assert!((0..SPIN_MAX * 2).all(|_| patient.go_on()));
+        assert!((0..SPIN_MAX * 2).all(|_| patient.go_on(now)));
+    }
+
+    #[test]
+    fn slow_polls_end_by_their_time() {
+        let (mut budget, now) = (adaptive(), Instant::now());
+        let mut polls = budget.begin();
+        assert!(polls.go_on(now) && polls.go_on(now + SPIN_TIME / 2));
+        assert!(!polls.go_on(now + SPIN_TIME) && !polls.go_on(now));
+        budget.slept(SHORT);
+        budget.succeeded(polls);
+        assert_eq!(budget.polls(), Some(SPIN_MAX / 4), "it came after a sleep");
+        let mut patient = SpinBudget::new(Waiting::Poll).begin();
+        assert!(patient.go_on(now) && patient.go_on(now + SPIN_TIME));
     }
 
     #[test]

@@ -46,7 +46,7 @@ macro_rules! for_each_statement {
             s36_unreliable_messages_arrive_at_most_once s37_messages_without_a_receive_break_reliable_connections s38_errors_flush_descriptors_in_order
             s39_no_operation_behind_an_error_is_performed s40_connections_are_requested_and_accepted_or_rejected s41_the_smaller_transfer_size_is_negotiated
             s42_disconnecting_notifies_the_peer s43_dead_peers_are_detected s44_vis_can_be_connected_again
-            s45_a_thousand_connections_leak_nothing s46_each_work_queue_can_have_its_own_thread s47_fast_senders_do_not_overrun_slow_receivers
+            s45_connections_leak_nothing s46_each_work_queue_can_have_its_own_thread s47_fast_senders_do_not_overrun_slow_receivers
             s48_many_vis_are_served_fairly s49_large_volumes_of_data_arrive_unchanged s50_all_waiting_modes_have_the_same_effects
         }
     };

@@ -17,6 +17,9 @@ const MODULES: [&str; 3] = ["obvia-api", "obvia-runtime", "obvia-native"];
 /// without threads.
 const BRIEF: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
+/// The variable with which tests start virtual machines without these options, as users do.
+const AS_IS: &str = "OBVIA_JAVA_AS_IS";
+
 /// Compiled classes, with the virtual machine and the class path.
 #[derive(Debug)]
 pub struct Classes {
@@ -85,6 +88,9 @@ impl Classes {
 
     /// Returns the command of a short-lived program, by the name of its class.
     pub fn program(&self, class: &str) -> Command {
+        if std::env::var_os(AS_IS).is_some() {
+            return self.program_as_is(class);
+        }
         let mut program = Command::new(&self.java);
         program.args(BRIEF).args(["-cp", &self.path, class]);
         program
@@ -194,10 +200,12 @@ fn jdk() -> Option<PathBuf> {
     named.into_iter().chain(installed).find(|home| version(home).is_some_and(|version| version >= VERSION))
 }
 
-/// Returns the version that a JDK reports: `javac 25.0.3`.
+/// Returns the version in a JDK's file of properties: `JAVA_VERSION="25.0.3"`. A run of javac would
+/// start a virtual machine for each test.
 fn version(home: &Path) -> Option<u32> {
-    let said = Command::new(home.join("bin/javac")).arg("-version").output().ok()?.stdout;
-    String::from_utf8(said).ok()?.trim().strip_prefix("javac ")?.split(['.', '-']).next()?.parse().ok()
+    let properties = std::fs::read_to_string(home.join("release")).ok().filter(|_| home.join("bin/javac").exists())?;
+    let version = properties.lines().find_map(|line| line.strip_prefix("JAVA_VERSION=\""))?;
+    version.split(['.', '-', '"']).next()?.parse().ok()
 }
 
 /// Returns the Java files below a folder without module descriptions, because all are compiled as

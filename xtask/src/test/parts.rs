@@ -244,7 +244,7 @@ pub(super) const GROUPS: &[Part] = &[
     },
     Part {
         name: "conformance",
-        about: "sends gigabytes through each provider, and compares every byte",
+        about: "sends gigabytes through each provider, compares every byte, and makes a thousand connections",
         tools: &[Tool::Nextest, Tool::Libfabric, Tool::Ip],
         run: conformance::thorough,
         ..GROUP
@@ -259,8 +259,8 @@ pub(super) const GROUPS: &[Part] = &[
     },
     Part {
         name: "java",
-        about: "fuzzes the parsers in Java, and compares two builds of the published artifacts",
-        tools: &[Tool::Jdk],
+        about: "tests, attacks and fuzzes Java as users start it, and compares two builds of the published artifacts",
+        tools: &[Tool::Jdk, Tool::Nextest],
         run: java::thorough,
         ..GROUP
     },

@@ -50,6 +50,6 @@ breaks! {
     ReadsStale: s31_rdma_reads_return_the_current_bytes;
     LeavesQuietly: s42_disconnecting_notifies_the_peer;
     WaitsForEver: s43_dead_peers_are_detected;
-    LeaksFiles: s45_a_thousand_connections_leak_nothing;
+    LeaksFiles: s45_connections_leak_nothing;
     Starves: s48_many_vis_are_served_fairly;
 }

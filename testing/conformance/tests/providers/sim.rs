@@ -19,7 +19,7 @@ fn conditions(faults: Faults) -> Conditions {
     let share = |thousandths: u32| format!("{}.{}%", thousandths / 10, thousandths % 10);
     let Faults { lost, doubled, delayed, corrupted } = faults;
     let (lost, doubled, delayed, corrupted) = (share(lost), share(doubled), share(delayed), share(corrupted));
-    let text = format!("loss={lost},dup={doubled},reorder={delayed},corrupt={corrupted},delay=50us");
+    let text = format!("loss={lost},dup={doubled},reorder={delayed},corrupt={corrupted},delay=1ms");
     text.parse().expect("these are conditions")
 }
 

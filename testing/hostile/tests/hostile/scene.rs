@@ -285,7 +285,7 @@ impl Server {
             Self::Cpp => of(&CPP, "server"),
             Self::OwnLoop => of(&CPP, "loop"),
             Self::Java => {
-                let mut command = JAVA.as_ref()?.program_as_is("peer.Server");
+                let mut command = JAVA.as_ref()?.program("peer.Server");
                 command.arg("victim");
                 command
             }

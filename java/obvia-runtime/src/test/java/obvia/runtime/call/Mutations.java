@@ -15,7 +15,7 @@ import obvia.BadMessageException;
  * failure; {@code -Dobvia.fuzz.seed=N} repeats a run.
  */
 public final class Mutations {
-    private static final int TURNS = 5_000;
+    private static final int TURNS = 2_000;
     private static final int SECONDS = Integer.getInteger("obvia.fuzz.seconds", 0);
     /** The seed of all random numbers. */
     public static final long SEED = Long.getLong("obvia.fuzz.seed", SECONDS == 0 ? 4711 : System.nanoTime());
