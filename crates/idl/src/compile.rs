@@ -16,6 +16,7 @@ use crate::text::source::{File, FileId, Role, Sources, Span};
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// The maximum number of files that one compilation may read.
 const FILES_MAX: usize = 1000;
@@ -112,7 +113,7 @@ struct Reading<'a> {
     /// The paths under which files were read first, by their paths without `..` and links.
     paths: HashMap<PathBuf, PathBuf>,
     /// The parsed files in the order of resolution: imports first.
-    parsed: Vec<(FileId, Vec<Item>)>,
+    parsed: Vec<(FileId, Rc<[Item]>)>,
 }
 
 impl Compiler {
@@ -267,7 +268,7 @@ impl Reading<'_> {
         let mut items = Parser::new(&tokens, end, &self.sources, &mut self.diagnostics).file();
         self.imports(&items, depth);
         self.side_file(path, &mut items, &macros, depth);
-        self.parsed.push((file, items));
+        self.parsed.push((file, items.into()));
     }
 
     /// Returns the significant tokens of a file, with those of the files that it includes. `None`
@@ -391,7 +392,7 @@ impl Reading<'_> {
             return;
         }
         let Some(file) = self.added(&path, text.to_owned(), Role::BuiltIn, None) else { return };
-        let items = parse_bundled(file, &mut self.sources, &mut self.diagnostics);
+        let items = parse_bundled(name, file, &mut self.sources, &mut self.diagnostics);
         self.parsed.insert(at, (file, items));
     }
 
@@ -491,10 +492,11 @@ impl Reading<'_> {
     }
 
     /// Returns the declarations of the prelude, if the files need it.
-    fn prelude(&mut self) -> Option<(FileId, Vec<Item>)> {
-        let path = bundled_path("prelude.idl");
+    fn prelude(&mut self) -> Option<(FileId, Rc<[Item]>)> {
+        let name = "prelude.idl";
+        let path = bundled_path(name);
         let file = self.uses_prelude.then(|| self.added(&path, prelude::TEXT.to_owned(), Role::BuiltIn, None))??;
-        Some((file, parse_bundled(file, &mut self.sources, &mut self.diagnostics)))
+        Some((file, parse_bundled(name, file, &mut self.sources, &mut self.diagnostics)))
     }
 
     fn finish(mut self, path: &Path) -> Result<Compilation, Failure> {

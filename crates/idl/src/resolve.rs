@@ -30,6 +30,7 @@ use crate::text::preprocess::PREDEFINED;
 use crate::text::source::{FileId, Span};
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 pub(crate) use interface::method_name;
 
@@ -86,7 +87,7 @@ pub(crate) struct Resolver<'a> {
     prelude: prelude::Prelude,
     order: order::Order,
     /// The declarations of all files, in the order of resolution.
-    parsed: &'a [(FileId, Vec<Item>)],
+    parsed: &'a [(FileId, Rc<[Item]>)],
     /// The declarations of all files by their names, for messages about unknown names.
     declarations: OnceCell<HashMap<String, &'a Item>>,
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -123,7 +124,7 @@ const FOREIGN: [(&str, &str); 9] = [
 impl<'a> Resolver<'a> {
     pub(crate) fn new(
         permissive: bool,
-        parsed: &'a [(FileId, Vec<Item>)],
+        parsed: &'a [(FileId, Rc<[Item]>)],
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Self {
         let mut types = HashMap::new();

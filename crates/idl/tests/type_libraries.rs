@@ -193,6 +193,7 @@ fn changed_type_library_bytes_cause_no_panic() {
 #[test]
 fn the_idl_text_of_a_type_library_is_limited() {
     // Many types have the same members with the same long name.
+    const TYPES: usize = 40;
     let long = "L".repeat(255);
     let member = |at: i32| typelib::Variable {
         name: long.clone(),
@@ -217,15 +218,15 @@ fn the_idl_text_of_a_type_library_is_limited() {
         interfaces: Vec::new(),
         alias: None,
     };
-    let library = TypeLibrary { types: vec![record; 200], ..TypeLibrary::default() };
+    let library = TypeLibrary { types: vec![record; TYPES], ..TypeLibrary::default() };
     let mut bytes = typelib::write(&library).unwrap();
     assert_eq!(read(&bytes), library);
     // The place of every type's members is set to that of the first type, and the members of the
     // other types are cut off.
-    let types = 0x54 + 200 * 4 + 15 * 16;
+    let types = 0x54 + TYPES * 4 + 15 * 16;
     let first: [u8; 4] = bytes[types + 4..types + 8].try_into().unwrap();
     let second: [u8; 4] = bytes[types + 0x68..types + 0x6c].try_into().unwrap();
-    for at in 1..200 {
+    for at in 1..TYPES {
         bytes[types + at * 0x64 + 4..][..4].copy_from_slice(&first);
     }
     bytes.truncate(u32::from_le_bytes(second) as usize);

@@ -299,9 +299,9 @@ const VARIABLES: &str = "\
     text this value";
 
 /// Returns a file that declares each name that generated code makes of a parameter's name, with
-/// methods that pass such parameters, and parameters with the names of variables, in each way. Java
-/// lends no arrays.
-pub fn made_up(lends: bool) -> String {
+/// methods that pass such parameters, and parameters with the names of variables, in every `step`th
+/// way, beginning with another one for each name. Java lends no arrays.
+pub fn made_up(lends: bool, step: usize) -> String {
     let mut text = TYPES_OF_WAYS.to_owned();
     let kinds = [4, 5, 3, 7, 0].map(|kind| (kind, format!("p{kind}")));
     for (at, (kind, name)) in kinds.iter().enumerate() {
@@ -311,8 +311,10 @@ pub fn made_up(lends: bool) -> String {
     }
     let names = kinds.iter().map(|(_, name)| name.as_str()).chain(VARIABLES.split(' '));
     for (at, name) in names.enumerate() {
-        let methods = ways(name).into_iter().filter(|way| lends || !way.contains("lend"));
-        let methods = methods.enumerate().map(|(at, way)| format!("    HRESULT M{at}({way});\n"));
+        let methods = ways(name).into_iter().enumerate().skip(at % step).step_by(step);
+        let methods = methods
+            .filter(|(_, way)| lends || !way.contains("lend"))
+            .map(|(at, way)| format!("    HRESULT M{at}({way});\n"));
         let _ = writeln!(
             text,
             "[object, uuid(c0135700-0000-4000-8004-{at:012x})] interface IWays{at} : IUnknown {{\n{}}}",
@@ -435,11 +437,11 @@ pub fn made_of_names(is_wide: bool) -> Vec<MadeOfNames> {
     parts
 }
 
-/// Returns a file with these names for types, members, methods, parameters, constants and
-/// enumerators.
-pub fn file() -> String {
+/// Returns a file with every `step`th of these names for types, members, methods, parameters,
+/// constants and enumerators.
+pub fn file(step: usize) -> String {
     let mut text = "import \"unknwn.idl\";\n".to_owned();
-    for name in NAMES {
+    for name in NAMES.iter().step_by(step) {
         let _ = writeln!(text, "struct {name} {{ long {name}; double after; }};");
         let _ = writeln!(
             text,
@@ -459,7 +461,7 @@ pub fn file() -> String {
         "enum Same { Same, Other };\nenum Kinds { Fine, Ok, None, Err };\ntypedef struct Fine { long a; } Fine_t;\n",
     );
     text.push_str("[object, uuid(c0135700-0000-4000-8000-00000000a001)]\ninterface INames : IUnknown {\n");
-    for name in NAMES {
+    for name in NAMES.iter().step_by(step) {
         let _ = writeln!(text, "    HRESULT {name}([in] long {name}, [in] long after);");
         let _ = writeln!(
             text,

@@ -109,10 +109,11 @@ fn files(stage: Stage, name: &str) -> (PathBuf, Vec<PathBuf>) {
     let place = WORKSHOP.place(name);
     let all = cases(is_wide());
     let accepted: Vec<&Case> = all.iter().filter(|case| is_accepted(case, stage)).collect();
-    let mut texts = vec![("constructs.idl".to_owned(), file(&accepted)), ("names.idl".to_owned(), names::file())];
-    texts.push(("made_up.idl".to_owned(), names::made_up(stage != Stage::Java)));
-    // Every fifth name still declares things of each kind.
-    let (turns, step) = if is_wide() { (names::KINDS, 1) } else { (1, 5) };
+    let mut texts = vec![("constructs.idl".to_owned(), file(&accepted))];
+    // Every third or fifth name still stands in all places, and declares things of each kind.
+    let (turns, step, step_of_places) = if is_wide() { (names::KINDS, 1, 1) } else { (1, 5, 3) };
+    texts.push(("names.idl".to_owned(), names::file(step_of_places)));
+    texts.push(("made_up.idl".to_owned(), names::made_up(stage != Stage::Java, step_of_places)));
     texts.extend((0..turns).map(|turn| (format!("names{turn}.idl"), names::dangerous(turn, step))));
     if stage != Stage::Java {
         texts.push(("direct.idl".to_owned(), DIRECT.to_owned()));

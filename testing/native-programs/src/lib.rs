@@ -28,9 +28,10 @@ const C: Language = Language { extension: "c", standard: "-std=c11", variable: "
 const CPP: Language = Language { extension: "cc", standard: "-std=c++17", variable: "CXX", compiler: "c++" };
 
 /// The options of the sanitizers that end a program on hidden faults. Without vptr, because objects
-/// of other languages have vtables but no C++ type.
+/// of other languages have vtables but no C++ type. Without optimization, because optimizing the
+/// programs takes longer than running them.
 pub const CHECKED: &[&str] =
-    &["-O1", "-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=all"];
+    &["-O0", "-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=all"];
 
 /// The options of the sanitizer that reports unordered accesses of several threads.
 pub const RACES_TOLD: &[&str] = &["-O1", "-fsanitize=thread"];

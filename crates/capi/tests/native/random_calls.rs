@@ -16,9 +16,7 @@ fn programs(interfaces: &Path, name: &str, imports: &[&str]) -> [PathBuf; 2] {
     let (tested, plain) = (Compiler::new().test(true), Compiler::new());
     let mut files = vec![(&tested, interfaces.join(name).with_extension("idl"))];
     files.extend(imports.iter().map(|import| (&plain, interfaces.join(import))));
-    // The program is long, and optimizing it takes longer than running it.
-    let watch = [CHECKED, &["-O0"]].concat();
-    let in_cpp = WORKSHOP.build_with(&format!("random_{name}"), &watch, &files, &[]);
+    let in_cpp = WORKSHOP.build_with(&format!("random_{name}"), CHECKED, &files, &[]);
     [in_cpp, WORKSHOP.in_rust("matrix", &format!("random-{name}"))]
 }
 

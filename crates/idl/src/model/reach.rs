@@ -105,19 +105,26 @@ impl Model {
 
     /// Returns the types that a type directly leads to, in the order of the source.
     pub(crate) fn inner<'m>(&'m self, ty: &'m Type) -> Vec<&'m Type> {
+        let mut found = Vec::new();
+        self.add_inner(ty, &mut found);
+        found
+    }
+
+    /// Appends the types that a type directly leads to, in the order of the source.
+    fn add_inner<'m>(&'m self, ty: &'m Type, to: &mut Vec<&'m Type>) {
         match ty {
-            Type::Base(_) | Type::Enum(_) | Type::Interface(_) | Type::Void => Vec::new(),
-            Type::Fixed(element, _) => vec![element],
-            Type::Pointer(pointer) => vec![&pointer.to],
+            Type::Base(_) | Type::Enum(_) | Type::Interface(_) | Type::Void => {}
+            Type::Fixed(element, _) => to.push(element),
+            Type::Pointer(pointer) => to.push(&pointer.to),
             Type::Struct(id) => {
                 let found = &self.structs[id.0];
                 let open = found.conformant.iter().map(|(element, ..)| element);
                 let types = |field: &'m Field| std::iter::once(&field.ty).chain(field.bits.iter().map(|part| &part.ty));
-                found.fields.iter().flat_map(types).chain(open).collect()
+                to.extend(found.fields.iter().flat_map(types).chain(open));
             }
             Type::Union(id) => {
                 let found = &self.unions[id.0];
-                std::iter::once(&found.tag).chain(all_arms(found).map(|field| &field.ty)).collect()
+                to.extend(std::iter::once(&found.tag).chain(all_arms(found).map(|field| &field.ty)));
             }
         }
     }
@@ -135,7 +142,9 @@ impl<'m> Iterator for ReachableTypes<'m> {
                 _ => true,
             };
             if is_new {
-                self.next.extend(self.model.inner(ty).into_iter().rev());
+                let begin = self.next.len();
+                self.model.add_inner(ty, &mut self.next);
+                self.next[begin..].reverse();
                 return Some(ty);
             }
         }

@@ -7,6 +7,7 @@ use crate::model::Type;
 use crate::syntax::ast::{Ident, InterfaceDecl, Item};
 use crate::text::source::{FileId, Span};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// The interfaces of the current file that are still to be resolved.
 #[derive(Default)]
@@ -114,8 +115,8 @@ impl Resolver<'_> {
 }
 
 /// Returns the declarations of all files by their names.
-fn declarations(parsed: &[(FileId, Vec<Item>)]) -> HashMap<String, &Item> {
-    let mut next: Vec<&Item> = parsed.iter().flat_map(|(_, items)| items).collect();
+fn declarations(parsed: &[(FileId, Rc<[Item]>)]) -> HashMap<String, &Item> {
+    let mut next: Vec<&Item> = parsed.iter().flat_map(|(_, items)| items.iter()).collect();
     let mut found = HashMap::new();
     while let Some(item) = next.pop() {
         match item {

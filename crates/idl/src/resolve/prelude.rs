@@ -10,11 +10,11 @@ use crate::model::{PointerClass, automation};
 use crate::syntax::ast::{Declarator, EnumDecl, Expr, ExprKind, Item, TypeKind, TypeSpec};
 use crate::syntax::bundled::parse_bundled;
 use crate::text::source::{Role, Sources, Span};
-use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::mem::{replace, take};
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 /// The text of the prelude.
 pub(crate) const TEXT: &str = include_str!("../prelude.idl");
@@ -22,13 +22,13 @@ pub(crate) const TEXT: &str = include_str!("../prelude.idl");
 /// The declarations of the prelude that have not been used, by each of the names that they declare.
 #[derive(Default)]
 pub(super) struct Prelude {
-    unused: HashMap<String, Rc<Item>>,
+    /// All declarations.
+    items: Rc<[Item]>,
+    unused: HashMap<String, usize>,
     /// The declarations of such names in the current file that are still to be resolved.
     own: HashMap<String, Own>,
     /// The places of the file's declarations that were resolved at the use of a name above them.
     early: HashSet<Span>,
-    /// The files to import for the built-in types, by the types' names.
-    files: OnceCell<HashMap<String, &'static str>>,
 }
 
 /// A declaration of the current file.
@@ -40,12 +40,12 @@ struct Own {
 }
 
 impl Prelude {
-    pub(super) fn new(items: Vec<Item>) -> Self {
+    pub(super) fn new(items: Rc<[Item]>) -> Self {
         let mut unused = HashMap::new();
-        for item in items.into_iter().map(Rc::new) {
-            unused.extend(names(&item).into_iter().map(|name| (name, item.clone())));
+        for (at, item) in items.iter().enumerate() {
+            unused.extend(names(item).into_iter().map(|name| (name, at)));
         }
-        Self { unused, ..Self::default() }
+        Self { items, unused, ..Self::default() }
     }
 
     /// Removes the names of a file's declaration. Inside its own declaration a name stands neither
@@ -104,10 +104,10 @@ fn tag(spec: &TypeSpec) -> Option<String> {
 }
 
 /// Returns the names of the types that a built-in file declares.
-fn types_of(text: &str) -> Vec<String> {
+fn types_of(name: &'static str, text: &str) -> Vec<String> {
     let mut sources = Sources::default();
-    let file = sources.add(Path::new("built-in.idl"), text.to_owned(), Role::BuiltIn);
-    let items = file.map(|file| parse_bundled(file, &mut sources, &mut Vec::new())).unwrap_or_default();
+    let file = sources.add(Path::new(name), text.to_owned(), Role::BuiltIn);
+    let items = file.map(|file| parse_bundled(name, file, &mut sources, &mut Vec::new())).unwrap_or_default();
     let types = |item: &Item| match item {
         Item::Typedef(_, spec, declarators) => {
             declarators.iter().map(|declarator| declarator.name.name.clone()).chain(tag(spec)).collect()
@@ -121,16 +121,19 @@ fn types_of(text: &str) -> Vec<String> {
 
 impl Resolver<'_> {
     /// Uses the prelude for names that no file declares.
-    pub(crate) fn use_prelude(&mut self, items: Vec<Item>) {
+    pub(crate) fn use_prelude(&mut self, items: Rc<[Item]>) {
         self.prelude = Prelude::new(items);
     }
 
     /// Returns the file to import for a built-in type that is not known without an import.
     pub(super) fn file_of(&self, name: &str) -> Option<&'static str> {
-        let all = [("wtypes.idl", TEXT), (automation::FILE, automation::TEXT)];
-        let files =
-            || all.into_iter().flat_map(|(file, text)| types_of(text).into_iter().map(move |name| (name, file)));
-        let file = *self.prelude.files.get_or_init(|| files().collect()).get(name)?;
+        static FILES: LazyLock<HashMap<String, &str>> = LazyLock::new(|| {
+            let all = [("wtypes.idl", TEXT), (automation::FILE, automation::TEXT)];
+            all.into_iter()
+                .flat_map(|(file, text)| types_of(file, text).into_iter().map(move |name| (name, file)))
+                .collect()
+        });
+        let file = *FILES.get(name)?;
         (self.model.prelude.is_none() || file == automation::FILE).then_some(file)
     }
 
@@ -173,11 +176,12 @@ impl Resolver<'_> {
             self.prelude.early.extend(place(&item));
             return;
         }
-        let Some(item) = self.prelude.unused.get(name).cloned() else { return };
-        for name in names(&item) {
+        let Some(&at) = self.prelude.unused.get(name) else { return };
+        let items = self.prelude.items.clone();
+        for name in names(&items[at]) {
             self.prelude.unused.remove(&name);
         }
-        let item = self.of_own_type(&item);
+        let item = self.of_own_type(&items[at]);
         self.resolve_apart(&item, true, PointerClass::Unique);
     }
 

@@ -7,12 +7,37 @@ use crate::text::lexer::lex;
 use crate::text::macros::Macros;
 use crate::text::preprocess::preprocess;
 use crate::text::source::{FileId, Sources, Span};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
-/// Parses a built-in file, to which no other file's macros apply.
-pub(crate) fn parse_bundled(file: FileId, sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> Vec<Item> {
+thread_local! {
+    /// The declarations of each built-in file that this thread has parsed, by the file's name, and
+    /// the number of the file in the last compilation, which the places of the declarations
+    /// contain. Most compilations of a program give a built-in file the same number.
+    static PARSED: RefCell<HashMap<&'static str, (FileId, Rc<[Item]>)>> = RefCell::default();
+}
+
+/// Returns the declarations of a built-in file, to which no other file's macros apply.
+pub(crate) fn parse_bundled(
+    name: &'static str,
+    file: FileId,
+    sources: &mut Sources,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Rc<[Item]> {
+    let known = PARSED.with_borrow(|parsed| parsed.get(name).filter(|(number, _)| *number == file).cloned());
+    if let Some((_, items)) = known {
+        return items;
+    }
+    let items = parse(file, sources, diagnostics);
+    PARSED.with_borrow_mut(|parsed| parsed.insert(name, (file, items.clone())));
+    items
+}
+
+fn parse(file: FileId, sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> Rc<[Item]> {
     let text = &sources.file(file).text;
     let end = Span { file, start: text.len() as u32, end: text.len() as u32 };
     let tokens = lex(text, file, diagnostics);
     let output = preprocess(&tokens, sources, &mut Macros::new(), diagnostics);
-    Parser::new(&output.tokens, end, sources, diagnostics).file()
+    Parser::new(&output.tokens, end, sources, diagnostics).file().into()
 }
