@@ -5,7 +5,7 @@ use crate::model::automation;
 use crate::model::events;
 use crate::resolve::side_file::merge;
 use crate::resolve::{Resolver, prelude};
-use crate::syntax::ast::Item;
+use crate::syntax::ast::{Item, ParsedFile};
 use crate::syntax::bundled::parse_bundled;
 use crate::syntax::parser::Parser;
 use crate::text::diagnostic::{Diagnostic, Failure, Severity, first_of};
@@ -16,7 +16,6 @@ use crate::text::source::{File, FileId, Role, Sources, Span};
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 /// The maximum number of files that one compilation may read.
 const FILES_MAX: usize = 1000;
@@ -113,7 +112,7 @@ struct Reading<'a> {
     /// The paths under which files were read first, by their paths without `..` and links.
     paths: HashMap<PathBuf, PathBuf>,
     /// The parsed files in the order of resolution: imports first.
-    parsed: Vec<(FileId, Rc<[Item]>)>,
+    parsed: Vec<ParsedFile>,
 }
 
 impl Compiler {
@@ -492,7 +491,7 @@ impl Reading<'_> {
     }
 
     /// Returns the declarations of the prelude, if the files need it.
-    fn prelude(&mut self) -> Option<(FileId, Rc<[Item]>)> {
+    fn prelude(&mut self) -> Option<ParsedFile> {
         let name = "prelude.idl";
         let path = bundled_path(name);
         let file = self.uses_prelude.then(|| self.added(&path, prelude::TEXT.to_owned(), Role::BuiltIn, None))??;

@@ -24,13 +24,12 @@ mod values;
 use crate::model::{
     Base, Const, DeclarationCounts, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value,
 };
-use crate::syntax::ast::{Attribute, Expr, Ident, Item, TypeKind, TypeSpec};
+use crate::syntax::ast::{Attribute, Expr, Ident, Item, ParsedFile, TypeKind, TypeSpec};
 use crate::text::diagnostic::{DIAGNOSTICS_MAX, Diagnostic, most_like};
 use crate::text::preprocess::PREDEFINED;
-use crate::text::source::{FileId, Span};
+use crate::text::source::Span;
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
 
 pub(crate) use interface::method_name;
 
@@ -87,7 +86,7 @@ pub(crate) struct Resolver<'a> {
     prelude: prelude::Prelude,
     order: order::Order,
     /// The declarations of all files, in the order of resolution.
-    parsed: &'a [(FileId, Rc<[Item]>)],
+    parsed: &'a [ParsedFile],
     /// The declarations of all files by their names, for messages about unknown names.
     declarations: OnceCell<HashMap<String, &'a Item>>,
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -124,7 +123,7 @@ const FOREIGN: [(&str, &str); 9] = [
 impl<'a> Resolver<'a> {
     pub(crate) fn new(
         permissive: bool,
-        parsed: &'a [(FileId, Rc<[Item]>)],
+        parsed: &'a [ParsedFile],
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Self {
         let mut types = HashMap::new();

@@ -4,10 +4,9 @@ use super::prelude::{names, place};
 use super::{Named, Resolver, interface_key};
 use crate::model::Object;
 use crate::model::Type;
-use crate::syntax::ast::{Ident, InterfaceDecl, Item};
-use crate::text::source::{FileId, Span};
+use crate::syntax::ast::{Ident, InterfaceDecl, Item, ParsedFile};
+use crate::text::source::Span;
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
 
 /// The interfaces of the current file that are still to be resolved.
 #[derive(Default)]
@@ -115,7 +114,7 @@ impl Resolver<'_> {
 }
 
 /// Returns the declarations of all files by their names.
-fn declarations(parsed: &[(FileId, Rc<[Item]>)]) -> HashMap<String, &Item> {
+fn declarations(parsed: &[ParsedFile]) -> HashMap<String, &Item> {
     let mut next: Vec<&Item> = parsed.iter().flat_map(|(_, items)| items.iter()).collect();
     let mut found = HashMap::new();
     while let Some(item) = next.pop() {

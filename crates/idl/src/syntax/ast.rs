@@ -1,6 +1,10 @@
 //! The syntax of a file as the parser reads it. Names are not resolved.
 
-use crate::text::source::Span;
+use crate::text::source::{FileId, Span};
+use std::rc::Rc;
+
+/// A file's number, and its declarations.
+pub(crate) type ParsedFile = (FileId, Rc<[Item]>);
 
 /// A name and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The files that are a part of the compiler.
 
-use super::ast::Item;
+use super::ast::{Item, ParsedFile};
 use super::parser::Parser;
 use crate::text::diagnostic::Diagnostic;
 use crate::text::lexer::lex;
@@ -15,7 +15,7 @@ thread_local! {
     /// The declarations of each built-in file that this thread has parsed, by the file's name, and
     /// the number of the file in the last compilation, which the places of the declarations
     /// contain. Most compilations of a program give a built-in file the same number.
-    static PARSED: RefCell<HashMap<&'static str, (FileId, Rc<[Item]>)>> = RefCell::default();
+    static PARSED: RefCell<HashMap<&'static str, ParsedFile>> = RefCell::default();
 }
 
 /// Returns the declarations of a built-in file, to which no other file's macros apply.
