@@ -121,11 +121,7 @@ const FOREIGN: [(&str, &str); 9] = [
 ];
 
 impl<'a> Resolver<'a> {
-    pub(crate) fn new(
-        permissive: bool,
-        parsed: &'a [ParsedFile],
-        diagnostics: &'a mut Vec<Diagnostic>,
-    ) -> Self {
+    pub(crate) fn new(permissive: bool, parsed: &'a [ParsedFile], diagnostics: &'a mut Vec<Diagnostic>) -> Self {
         let mut types = HashMap::new();
         types.insert("IUnknown".to_owned(), Entry { what: Named::IUnknown, span: None });
         Self {

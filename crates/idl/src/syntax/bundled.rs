@@ -41,3 +41,29 @@ fn parse(file: FileId, sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>)
     let output = preprocess(&tokens, sources, &mut Macros::new(), diagnostics);
     Parser::new(&output.tokens, end, sources, diagnostics).file().into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::parse_bundled;
+    use crate::syntax::ast::Item;
+    use crate::text::source::{FileId, Role, Sources};
+    use std::path::Path;
+    use std::rc::Rc;
+
+    #[test]
+    fn declarations_are_parsed_again_for_another_number_of_the_file() {
+        let parsed = |before: usize| {
+            let mut sources = Sources::default();
+            let add = |_| sources.add(Path::new("some.idl"), "typedef long Some;".to_owned(), Role::BuiltIn);
+            let file = (0..=before).filter_map(add).last().expect("there is room for files");
+            (parse_bundled("some.idl", file, &mut sources, &mut Vec::new()), file)
+        };
+        let file_of = |items: &[Item]| match items {
+            [Item::Typedef(_, _, declarators)] => declarators[0].name.span.file,
+            _ => panic!("{items:?}"),
+        };
+        let ((first, _), (same, _), (other, file)) = (parsed(0), parsed(0), parsed(1));
+        assert!(Rc::ptr_eq(&first, &same));
+        assert_eq!((file_of(&first), file_of(&other)), (FileId(0), file));
+    }
+}
