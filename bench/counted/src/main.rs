@@ -41,8 +41,8 @@ struct Stubs {
 }
 
 impl Stubs {
-    /// Counts the calls. Makes callgrind count from the last of the first calls to the last of all:
-    /// each counted interval reaches from a method's end to the start of the next.
+    /// Counts the calls. Starts callgrind's counts in the last uncounted call, and stops them in
+    /// the last call of the case. So each counted call reaches from one method to the next.
     #[inline(always)]
     fn called(&self, method: &CStr) {
         // Only the thread that serves the client runs here.

@@ -20,7 +20,7 @@ thread_local! {
         const { Scopes { cancellers: RefCell::new(Vec::new()), wait: LazyCell::new(Arc::default) } };
 }
 
-/// The cancellers of a thread, each of which ends its calls, and the thread's wait.
+/// The cancellers of a thread, each of which can end the thread's calls, and the thread's wait.
 struct Scopes {
     cancellers: RefCell<Vec<Canceller>>,
     wait: LazyCell<Arc<Wait>>,

@@ -96,8 +96,8 @@ fn in_time(deadline: Deadline) -> Result<()> {
 }
 
 impl Link {
-    /// Opens the link to a server that may be no obvia process and that performs an interface of
-    /// functions.
+    /// Opens the link to a server that performs an interface of functions. The server need not be
+    /// an obvia process.
     pub(crate) fn to_foreign(
         local: &'static LocalProcess,
         reached: Reached,

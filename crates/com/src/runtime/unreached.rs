@@ -17,7 +17,7 @@ const UNREACHED_MAX: usize = RELEASES_MAX;
 #[derive(Default)]
 pub(super) struct Unreached(Mutex<Vec<Entry>>);
 
-/// The count of an unreached reference.
+/// An unreached reference, with its count.
 pub(super) struct Entry {
     oxid: u64,
     pub(super) target: TargetId,

@@ -62,7 +62,7 @@ pub(crate) struct Clients {
     pub(super) entrance: Entrance,
 }
 
-/// A connection of a client, as it enters.
+/// A client's connection that is about to enter [`Clients`].
 pub(super) struct Arrival<'a> {
     pub(super) peer: &'a Peer,
     /// The host name by which the client reaches this process.

@@ -514,7 +514,7 @@ impl Resolver<'_> {
             Type::Pointer(pointer) if pointer.class != PointerClass::Ref && direction == Direction::Out && !local => {
                 let error =
                     Diagnostic::error("out-not-ref", span, format!("[out] parameter `{name}` must not be null"));
-                self.report(error.help("remove [unique] or [ptr] from it; what it points to may be such a pointer"));
+                self.report(error.help("remove [unique] or [ptr] from it; the pointer behind it may have either"));
             }
             Type::Pointer(_) | Type::Fixed(..) => {}
             _ => {

@@ -100,8 +100,8 @@ pub struct Route {
     pub syntax: SyntaxId,
     /// The interface.
     pub interface: Interface,
-    /// The transfer syntaxes to propose. The acceptable ones come first, the most preferred first
-    /// of all.
+    /// The transfer syntaxes to propose, the most preferred first. Syntaxes that only inform the
+    /// server come last.
     pub transfers: Vec<SyntaxId>,
 }
 

@@ -335,7 +335,7 @@ impl Directory {
             return Err(bad("a name has at least one character and does not begin with a dot"));
         }
         if let Some(_wrong) = name.chars().find(|&c| c == '/' || c.is_control() || c.is_whitespace()) {
-            return Err(bad("a name has no slash, space or control character"));
+            return Err(bad("a name must not contain a slash, a space or a control character"));
         }
         Ok(NameFiles { place: self.place()?, name: name.to_owned(), service: self.service })
     }

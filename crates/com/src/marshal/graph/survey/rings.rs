@@ -37,7 +37,7 @@ pub(super) fn check(survey: &Survey) -> Result<()> {
         && survey.shared.get(&(found.from.addr(), found.element)) != Some(&index)
     {
         if !above.insert((found.from.addr(), found.element, found.count)) {
-            let what = "pointers form a ring, and each must lead to a structure of its own";
+            let what = "pointers form a ring, but each must lead to a structure of its own";
             return Err(Error::new(code::E_INVALIDARG, what));
         }
         next = holders[index];

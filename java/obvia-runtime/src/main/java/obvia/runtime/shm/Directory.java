@@ -212,7 +212,7 @@ public final class Directory {
             return "a name has at least one character and does not begin with a dot";
         }
         boolean isOdd = name.chars().anyMatch(c -> c == '/' || Character.isWhitespace(c) || Character.isISOControl(c));
-        return isOdd ? "a name has no slash, space or control character" : null;
+        return isOdd ? "a name must not contain a slash, a space or a control character" : null;
     }
 
     /**
