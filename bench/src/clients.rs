@@ -1,8 +1,8 @@
 //! Many clients of one server: what each costs when it connects, calls, is idle and leaves.
 //!
 //! A client is a connection by which a thread of its own makes calls. A process has one or more of
-//! them. One more client, the *caller*, is a thread of this process: its calls show what the others
-//! cost those who use the server.
+//! them. One more client, the *caller*, is a thread of this process. The times of its calls show
+//! how the other clients slow the server down.
 
 mod client;
 mod limits;
@@ -266,7 +266,7 @@ impl Run {
         }
     }
 
-    /// Ends all clients, and waits until the server has given back what it has taken for them.
+    /// Ends all clients, and waits until the server has released their memory, threads and files.
     fn depart(&mut self, before: Usage) -> Result<Departure, Error> {
         let began = Instant::now();
         let processes = std::mem::take(&mut self.processes);

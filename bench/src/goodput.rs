@@ -151,7 +151,7 @@ pub struct Sharing {
     pub rates: [f64; 2],
 }
 
-/// Measures. `progress` is told each finished step.
+/// Measures. Calls `progress` after each step.
 ///
 /// # Errors
 ///

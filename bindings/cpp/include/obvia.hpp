@@ -113,7 +113,7 @@ private:
     fail(error(code, text));
 }
 
-// Throws obvia::error for a failure; S_FALSE and other successes are none.
+// Throws obvia::error for a failure. S_FALSE is a success.
 inline void check(HRESULT result)
 {
     if (result < 0) {

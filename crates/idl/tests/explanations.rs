@@ -1,4 +1,5 @@
-//! The index of findings: every code is explained, and the examples are what they are called.
+//! The index of findings: every code is explained, and the examples compile or fail as their
+//! headings say.
 
 use obvia_idl::Compiler;
 use obvia_idl::tools::explanations::{codes, explain, explanations};

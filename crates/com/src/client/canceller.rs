@@ -195,7 +195,7 @@ pub(crate) fn check_cancellers() -> Result<()> {
 ///
 /// # Errors
 ///
-/// The errors of `work`, and RPC_E_CALL_CANCELED if a canceller was used. In the latter case the
+/// The errors of `work`, and RPC_E_CALL_CANCELED if a canceller was used. After a cancellation the
 /// connection must not be used further, since its bell may have been rung.
 pub(crate) fn cancellable<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Result<R>) -> Result<R> {
     match interruptible(bell, work) {

@@ -71,14 +71,15 @@ pub(crate) struct Link {
     /// client.
     is_proved: bool,
     terms: Terms,
-    /// The interface and object of a server that is no obvia process and performs functions only.
+    /// The interface and object of a server that is not an obvia process and performs functions
+    /// only.
     foreign: Option<ForeignServer>,
     /// The IIDs and fingerprints of the interfaces that were verified: both sides describe them
     /// alike.
     bound: Mutex<HashSet<(u128, u128)>>,
 }
 
-/// A server that is no obvia process.
+/// A server that is not an obvia process.
 #[derive(Clone, Copy)]
 pub(crate) struct ForeignServer {
     /// The object UUID that calls of the server's functions carry, if any.

@@ -61,7 +61,7 @@ impl SourceGroup {
 /// The known place of a process. The process may connect from there by any transport.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The serial number of a process of this host, where the kernel has told it.
+    /// The serial number of a process of this host, if the kernel reports it.
     process: Option<u64>,
     /// Whether the process runs on this host.
     is_here: bool,

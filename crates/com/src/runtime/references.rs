@@ -101,7 +101,7 @@ impl Runtime {
         client: Client,
     ) -> Result<ObjRef> {
         let interface = exports::query(&unwrapped(object), info)?;
-        // Servers that are no obvia processes cannot be named to other processes, so their objects
+        // Servers that are not obvia processes cannot be named to other processes, so their objects
         // are called through this process.
         let (Some(imported), Client::Process(process)) = (look_behind(&interface), client) else {
             return self.marshal_own(&interface, info, client);
@@ -182,8 +182,8 @@ impl Runtime {
         reference: &ObjRef,
         info: &'static InterfaceInfo,
     ) -> Result<IUnknown> {
-        // If the reference is to another interface than the wanted one, a proxy for the former is
-        // made, and queried for the wanted interface.
+        // If the reference is to another interface than the wanted one, the proxy is made for the
+        // reference's interface, and then queried for the wanted one.
         let carrier = if reference.iid == info.iid {
             info
         } else {

@@ -76,7 +76,7 @@ pub(crate) struct Caller {
     /// The number under which the client's references and states are kept. `None` for the client of
     /// a forwarded call: see [`Caller::holder`].
     pub(crate) number: Option<ClientNumber>,
-    // Whether the client is no obvia process, so that its OXID is made up.
+    // Whether the client is not an obvia process, so that its OXID is made up.
     is_foreign: bool,
     pub(crate) peer: Peer,
     /// The host name by which the connection reaches this process.

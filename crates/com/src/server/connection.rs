@@ -42,7 +42,7 @@ pub(super) struct Connection {
     alarm: Alarm,
     /// The call context for the next call of an object.
     context: Option<CallContext>,
-    /// The number of the last message that was refused before its arguments were looked at.
+    /// The number of the last message that was refused before its arguments were read.
     refused: Option<u32>,
     /// Whether the list of connections has this one.
     is_listed: bool,

@@ -79,7 +79,8 @@ impl Verified {
     /// [`Mismatch`] if the client means another call than the one that was received.
     pub(super) fn check(&self, stub: &[u8]) -> Result<usize, Mismatch> {
         let first = stub.len().saturating_sub(LENGTH_MAX).next_multiple_of(ALIGN);
-        // Bytes before the trailer are the caller's arguments, and may come from somebody else.
+        // The bytes before the trailer are the caller's arguments, which the caller may have from
+        // another process.
         for at in (first..stub.len()).step_by(ALIGN).rev() {
             let Some(trailer) = stub[at..].strip_prefix(&SIGNATURE) else { continue };
             match self.compare(trailer) {

@@ -67,7 +67,7 @@ impl Answer {
         (self.0 >> 32) as u32 == u32::MAX
     }
 
-    /// Whether the answer is a fault that says that no argument was looked at: see
+    /// Whether the answer is a fault that says that no argument was read: see
     /// [`Status::is_before_arguments`].
     pub const fn is_before_arguments(self) -> bool {
         self.0 & !(u32::MAX as u64) == Self::FAULT && Status(self.0 as u32).is_before_arguments()
