@@ -266,7 +266,7 @@ impl Run {
         }
     }
 
-    /// Ends all clients, and waits until the server has released their memory, threads and files.
+    /// Ends all clients, and waits until the server has released their threads and files.
     fn depart(&mut self, before: Usage) -> Result<Departure, Error> {
         let began = Instant::now();
         let processes = std::mem::take(&mut self.processes);

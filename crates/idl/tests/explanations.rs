@@ -1,5 +1,5 @@
-//! The index of findings: every code is explained, and the examples compile or fail as their
-//! headings say.
+//! The index of findings: every code is explained. Of its two examples, the first has the finding,
+//! and the second has none.
 
 use obvia_idl::Compiler;
 use obvia_idl::tools::explanations::{codes, explain, explanations};

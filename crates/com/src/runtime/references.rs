@@ -14,8 +14,8 @@ use crate::types::registry::{self, InterfaceInfo};
 use std::sync::Arc;
 use windows_core::{IUnknown, Interface};
 
-/// The greatest number of clients for which a reference to pass on is counted, one after the other,
-/// as long as they leave.
+/// The greatest number of attempts to count a reference for its receiver. If the client leaves
+/// meanwhile, the next attempt is for the client that follows it.
 const RECEIVERS_MAX: usize = 4;
 
 /// The reference count that travels with an interface pointer, as in DCOM.

@@ -46,7 +46,7 @@ impl Resolver<'_> {
             Type::Pointer(pointer) if !matches!(pointer.extent, Extent::Counted { .. }) => "is no array with [size_is]",
             Type::Pointer(pointer) if pointer.class != PointerClass::Ref => "may be null",
             Type::Pointer(pointer) if !is_any_bits(&self.model, &pointer.to) => {
-                "has elements that are checked, and whoever shares them may change them after that"
+                "has elements that are checked, and a process that shares them may change them after the check"
             }
             Type::Pointer(_) => return transfer,
             _ => "is no array with [size_is]",

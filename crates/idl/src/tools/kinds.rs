@@ -1,4 +1,4 @@
-//! Tables of findings: for each kind its code, its consequence and its mend.
+//! Tables of findings: for each kind its code, its consequence and its remedy.
 
 /// Declares an enumeration from rows of a name, a code, a consequence and a mend.
 macro_rules! kinds {

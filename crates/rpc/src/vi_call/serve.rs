@@ -243,7 +243,7 @@ pub trait Service {
     /// Answers a protocol data unit; `None` ends the connection.
     fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>>;
 
-    /// Reports that the caller cancelled the call that was answered last, without taking the
+    /// Reports that the caller has cancelled the call that was answered last, and has not taken the
     /// response.
     fn abandoned(&mut self);
 

@@ -50,14 +50,14 @@ pub(super) type Revocation = OnceLock<&'static str>;
 pub(super) enum Treatment {
     /// The request is to be answered, unless it has to yield meanwhile.
     Answer(Arc<Revocation>),
-    /// The request repeats another. If that was rejected, here is the rejection.
+    /// The request repeats an earlier one. `Some` has the rejection of the earlier one.
     Repeat(Option<Arc<[u8]>>),
     /// The request is refused for this reason, and not remembered.
     Refuse(&'static str),
 }
 
 impl Requests {
-    /// Takes note of a request.
+    /// Records a request.
     pub(super) fn arrived(&mut self, now: Instant, name: RequestName) -> Treatment {
         if self.pending.contains_key(&name) {
             return Treatment::Repeat(None);

@@ -65,8 +65,8 @@ pub(super) struct Known {
     /// The group of the client's associations, where the client has not introduced itself. The
     /// group is kept so that a returning client can join it.
     pub(super) group: Option<Arc<Group<GroupClient>>>,
-    /// The number of connections. Those that are not admitted have not proved yet that their
-    /// principal owns the process, or belong to another one.
+    /// The number of connections. A connection that is not admitted has not proved yet that its
+    /// principal owns the process, or belongs to another principal.
     pub(super) count: usize,
     pub(super) admitted: usize,
     /// The references in refused calls, which this process gives back once it has a link to the

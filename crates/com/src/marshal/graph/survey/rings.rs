@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 /// The number of objects at which a survey looks for a ring first. Smaller surveys pay nothing.
 pub(super) const FIRST_LOOK: usize = 1024;
-/// The ratio of the numbers of objects at two consecutive looks. All looks together thus visit at
+/// The ratio of the numbers of objects at two consecutive checks. All checks together thus visit at
 /// most a third more objects than there are.
 pub(super) const LATER_LOOK: usize = 4;
 
