@@ -138,8 +138,8 @@ impl Place {
         self
     }
 
-    /// Returns the place that a peer means by this one. `local` is the address at which the peer
-    /// reaches this process over a network.
+    /// Converts this place from the view of a peer to the view of this process. `local` is the
+    /// address at which the peer reaches this process over a network.
     pub(crate) fn seen_by(self, peer: &Peer, local: Option<&str>) -> Self {
         let Peer::Host(host) = peer else { return self };
         let is_beside = self.is_here;

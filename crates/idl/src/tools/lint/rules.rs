@@ -1,4 +1,4 @@
-//! The rules: what each one looks for, why, and how to mend a finding.
+//! The rules: what each one looks for, why, and the remedy of a finding.
 
 use crate::tools::kinds::kinds;
 
