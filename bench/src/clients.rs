@@ -157,8 +157,8 @@ pub fn measure(plan: &Plan, progress: impl Fn(&str)) -> Result<Clients, Error> {
 /// A measurement that runs.
 struct Run {
     plan: Plan,
-    // Field order matters: clients leave while the server's process can still learn of it. The
-    // caller's thread is joined after the end of the server, since it may wait for a response.
+    // Field order matters: the clients leave before the server's process ends. The caller's thread
+    // is joined after the end of the server, since it may wait for a response.
     processes: Vec<ClientProcess>,
     server: ServerProcess,
     caller: Caller,

@@ -56,7 +56,8 @@ function(obvia_compile_idl path out made includes)
     set(values "${out}/${name}_values.hpp")
     set(compile obvia::command idl --language c --out "${out}" ${includes} "${path}")
     if(CMAKE_VERSION VERSION_LESS 3.20)
-        # Only some generators read what files were imported: whatever could be is taken for it.
+        # Before CMake 3.20 only some generators read dependency files, so every file that could be
+        # imported is a dependency.
         get_filename_component(beside "${path}" DIRECTORY)
         set(folders "${beside}" ${includes})
         list(REMOVE_ITEM folders --include)

@@ -182,7 +182,7 @@ fn main() -> obvia::Result<()> {
         return Err(obvia::code::E_NOTIMPL.into());
     }
     let number = |text: &str| text.parse().unwrap_or(1);
-    // Both sides block: callgrind runs one thread of a process at a time.
+    // Both sides wait by blocking, because callgrind runs one thread of a process at a time.
     obvia::set_waiting(Waiting::Block);
     match arguments.as_slice() {
         ["serve", name, first, counted] => {

@@ -40,7 +40,7 @@ enum Outcome {
 
 pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if arguments.files.len() > 1 && arguments.files.iter().any(|file| is_standard(file)) {
-        return Err(exit::usage("`-` stands alone: the standard output holds one file"));
+        return Err(exit::usage("`-` must be the only file: the standard output holds one file"));
     }
     let mut worst = Outcome::Good;
     for file in &arguments.files {

@@ -51,7 +51,8 @@ impl Runtime {
         // One look shows that the client was there when the references were counted, and how it
         // reaches this process.
         let Some(bindings) = self.bindings_while_there(client) else {
-            // Neither the client's end nor a client that follows it has to release these.
+            // The client has left, so neither its end nor a client that follows it releases these
+            // references.
             self.exports().release(client, [(found.target, REFS_PER_POINTER.into())]);
             return Err(gone());
         };

@@ -309,7 +309,8 @@ fn serve_between_silences(mut window: Window, mut connection: Connection, last: 
                 let Err(unparked) = window.try_park(connection, resume) else { return };
                 let outcome;
                 Unparked { window, state: connection, outcome } = *unparked;
-                // There is a message or an alarm, or the system lacks the means.
+                // A message or an alarm has arrived, or the system lacks the means to park a
+                // connection.
                 outcome.and_then(|()| serve_next(&mut window, &mut connection, RETRY))
             }
         };

@@ -347,7 +347,7 @@ impl Resolver<'_> {
             _ => -1,
         };
         if most < 0 {
-            let text = "[max_value] needs the greatest value of an integer that goes [in]";
+            let text = "[max_value] needs the greatest value of an [in] integer";
             let error = Diagnostic::error("bad-max-value", attribute.span, text);
             self.report(error.help("write [max_value(1024)] on the parameter that counts elements"));
             return None;

@@ -110,7 +110,7 @@ pub trait Routes: Send + Sync + fmt::Debug {
     /// Returns the address of a target in units, or `None` for an unknown target.
     fn find(&self, target: TargetId) -> Option<Route>;
     /// Returns the interface whose calls take the place of binds where units have no contexts. Only
-    /// processes of this program have this interface.
+    /// obvia processes have this interface.
     fn bind_interface(&self) -> SyntaxId;
     /// Returns the group that all associations with the server join; 0 as long as there is none.
     fn group(&self) -> &AtomicU32;
