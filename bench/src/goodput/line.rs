@@ -80,7 +80,7 @@ impl Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        // The failure that drops a line which was not ended is the better explanation.
+        // A line is dropped without being ended after another failure, which is the one to report.
         let _ = self.stop();
     }
 }

@@ -32,7 +32,7 @@ pub struct ServerCall<'a> {
 
 /// The maximum number of region look-ups in one call, which needs one for each of its arrays by
 /// reference. The limit is for callers that keep changing a reference while the server reads it.
-/// Stubs may nest as often.
+/// The same number limits the nesting of stubs.
 const TURNS_MAX: u8 = 2 * REGION_CACHES as u8;
 
 /// The answer to a call: returned by a stub, published by the loop.

@@ -197,8 +197,8 @@ impl Register {
     }
 
     /// Returns the client of an OXID that fits a place best, or the process that is expected there.
-    /// Clients without an admitted connection do not count. Of several that fit alike, this is one
-    /// that is connected. Of these, the one with the lowest number: a stranger can know the OXID
+    /// Clients without an admitted connection do not count. Among clients that fit alike, connected
+    /// ones come before lost ones, and then the lowest number counts: a stranger can know the OXID
     /// only after the process has used it, so the process usually came first.
     pub(super) fn at(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let rank = |number, known: &Known| Some((known.fit(place)?, known.lost.is_some(), number));
