@@ -91,7 +91,7 @@ const ROWS: &[(&str, &str)] = &[
         "[object, @1#] interface I : IUnknown { [id(1)] HRESULT A([in, defaultvalue(1)] long n); }",
         "[object, @1#] interface I : IUnknown { [id(2)] HRESULT A([in, defaultvalue(2)] long n); }",
     ),
-    // Declarations of which there are two of one name.
+    // Lists in which one name stands twice.
     (
         "[@1#] library L { [@2#] coclass C { [default] interface IDispatch; [default, source] interface IDispatch; }; };",
         "[@1#] library L { [@2#] coclass C { [default, source] interface IDispatch; [default] interface IDispatch; }; };",

@@ -289,7 +289,7 @@ public final class GraphWriter extends GraphWords {
         }
         int known = seen.find(value);
         if (known < 0) {
-            throw invalid("two pointers lead to the same structure, and one of them must be its only pointer");
+            throw invalid("two pointers lead to the same structure, but one of them must be its only pointer");
         }
         if (known > 0) {
             putLong(slot, known);
