@@ -62,7 +62,8 @@ pub(crate) struct Link {
     home: Home,
     idle: Mutex<Vec<Channel>>,
     /// The descriptor of a process of this host. `None` over networks, and where the kernel has no
-    /// such descriptor for the process: the end of the home connection then counts as its end.
+    /// such descriptor for the process: the end of the home connection then counts as the end of
+    /// the process.
     pidfd: Option<OwnedFd>,
     process: Arc<Process>,
     mark: Mutex<process::Mark>,
