@@ -74,7 +74,7 @@ impl Requests {
         Treatment::Answer(revocation)
     }
 
-    /// Takes note of the answer to a request: of its rejection, or of a connection.
+    /// Records the answer to a request: its rejection, or a connection.
     pub(super) fn answered(&mut self, now: Instant, name: RequestName, rejection: Option<Arc<[u8]>>) {
         self.pending.remove(&name);
         let age = now.saturating_duration_since(*self.turned.get_or_insert(now));
@@ -85,7 +85,8 @@ impl Requests {
         self.answered[0].insert(name, rejection);
     }
 
-    /// Makes a place for a request of this host, if need be that of an older one.
+    /// Makes a place for a request of this host. If no place is free, an older request yields its
+    /// place.
     fn make_place(&mut self, now: Instant, host: Host) -> Result<(), &'static str> {
         let is_host_full = self.pending.values().filter(|pending| pending.host == host).count() >= PENDING_OF_HOST_MAX;
         if !is_host_full && self.pending.len() < PENDING_MAX {
