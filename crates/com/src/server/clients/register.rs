@@ -31,7 +31,8 @@ pub(super) const STRANGERS_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60
 pub(super) const LOST_MAX: usize = 1024;
 pub(super) const LOST_BY_HOST_MAX: usize = 64;
 /// The greatest number of references and states that are kept for all lost clients, and for those
-/// of one host. The total is twice the maximum of one client.
+/// of one host. The total equals one client's maximum of interface pointers plus its maximum of
+/// states.
 const KEPT_MAX: usize = 1 << 17;
 pub(super) const KEPT_BY_HOST_MAX: usize = KEPT_MAX / 2;
 
