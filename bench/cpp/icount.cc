@@ -84,7 +84,7 @@ static bool call(IStubs *object, plan calls, const std::string &what)
 
 int main(int argc, char **argv)
 {
-    // Both sides block: callgrind runs one thread of a process at a time.
+    // Both sides wait by blocking, because callgrind runs one thread of a process at a time.
     obvia_set_waiting(OBVIA_BLOCK);
     const bool is_server = argc == 5 && !std::strcmp(argv[1], "serve");
     if (!is_server && (argc < 5 || std::strcmp(argv[1], "call"))) {

@@ -108,7 +108,7 @@ fn case(method: Method, label: Label, placement: Placement) -> Result<Box<dyn Ca
 
 /// A connected object and its process.
 struct Remote {
-    // Field order matters: the object is released while its process can still learn of it.
+    // Field order matters: the object is released before its process ends.
     object: IBench,
     server: ServerProcess,
 }

@@ -1,8 +1,8 @@
 //! Many clients of one server: what each costs when it connects, calls, is idle and leaves.
 //!
 //! A client is a connection by which a thread of its own makes calls. A process has one or more of
-//! them. One more client, the *caller*, is a thread of this process: its calls show what the others
-//! cost those who use the server.
+//! them. One more client, the *caller*, is a thread of this process. The times of its calls show
+//! how the other clients slow the server down.
 
 mod client;
 mod limits;
@@ -157,8 +157,8 @@ pub fn measure(plan: &Plan, progress: impl Fn(&str)) -> Result<Clients, Error> {
 /// A measurement that runs.
 struct Run {
     plan: Plan,
-    // Field order matters: clients leave while the server's process can still learn of it. The
-    // caller's thread is joined after the end of the server, since it may wait for a response.
+    // Field order matters: the clients leave before the server's process ends. The caller's thread
+    // is joined after the end of the server, since it may wait for a response.
     processes: Vec<ClientProcess>,
     server: ServerProcess,
     caller: Caller,
@@ -266,7 +266,7 @@ impl Run {
         }
     }
 
-    /// Ends all clients, and waits until the server has given back what it has taken for them.
+    /// Ends all clients, and waits until the server has released their threads and files.
     fn depart(&mut self, before: Usage) -> Result<Departure, Error> {
         let began = Instant::now();
         let processes = std::mem::take(&mut self.processes);

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 pub struct Conditions {
     /// The rate, in bits per second.
     pub rate: u64,
-    /// The time in which a packet gets there and its answer back, beside transmission and queue.
+    /// The round-trip time of a packet and its answer, without transmission and queueing.
     pub round_trip: Duration,
     /// The share of packets that get lost at random, from 0 to 1.
     pub loss: f64,
@@ -151,7 +151,7 @@ pub struct Sharing {
     pub rates: [f64; 2],
 }
 
-/// Measures. `progress` is told each finished step.
+/// Measures. Calls `progress` after each step.
 ///
 /// # Errors
 ///

@@ -197,7 +197,7 @@ impl Way for Own {
 
 /// A connected server and its process.
 struct Remote {
-    // Field order matters: the object is released while its process can still learn of it.
+    // Field order matters: the object is released before its process ends.
     object: IReread,
     server: ServerProcess,
 }

@@ -10,7 +10,8 @@ configure_package_config_file(bindings/cmake/obviaConfig.cmake.in obviaConfig.cm
     PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
 # Before 1.0 a new minor version may break what was compiled for the last.
 write_basic_package_version_file(obviaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-# Where the files are is said relative to each other: a prefix can be chosen when installing, and moved.
+# The paths in obvia.pc are relative to its own, so the prefix can be chosen when installing, and
+# moved.
 file(RELATIVE_PATH to_prefix "/prefix/${pkgconfig}" "/prefix")
 list(TRANSFORM needed PREPEND -l REGEX "^[a-z]" OUTPUT_VARIABLE needed_flags)
 list(JOIN needed_flags " " needed_flags)

@@ -3,9 +3,10 @@ cmake_policy(VERSION 3.16...3.25)
 
 # obvia_add_idl(target file.idl... [INCLUDE folder...])
 #
-# Compiles the files when the target is built, again when one of them or what they import has changed. Their stubs become
-# part of the target; it, and what links it, can include their headers. Imports are looked for beside the files and in the
-# folders. The target is an executable or a library of this CMakeLists.txt, and links obvia::obvia or obvia::obvia_static.
+# Compiles the files when the target is built, again when one of them or what they import has
+# changed. Their stubs become part of the target. The target, and targets that link it, can include
+# their headers. Imports are looked for beside the files and in the folders. The target is an
+# executable or a library of this CMakeLists.txt, and links obvia::obvia or obvia::obvia_static.
 function(obvia_add_idl target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "INCLUDE")
     obvia_check_idl_target(${target})
@@ -48,7 +49,7 @@ function(obvia_check_idl_target target)
     endif()
 endfunction()
 
-# Compiles a file into a folder when its header or stubs are needed, whose paths `made` gets.
+# Compiles a file into a folder when its header or stubs are needed. Stores their paths in `made`.
 function(obvia_compile_idl path out made includes)
     get_filename_component(name "${path}" NAME_WLE)
     set(header "${out}/${name}.h")
@@ -56,7 +57,8 @@ function(obvia_compile_idl path out made includes)
     set(values "${out}/${name}_values.hpp")
     set(compile obvia::command idl --language c --out "${out}" ${includes} "${path}")
     if(CMAKE_VERSION VERSION_LESS 3.20)
-        # Only some generators read what files were imported: whatever could be is taken for it.
+        # Before CMake 3.20 only some generators read dependency files, so every file that could be
+        # imported is a dependency.
         get_filename_component(beside "${path}" DIRECTORY)
         set(folders "${beside}" ${includes})
         list(REMOVE_ITEM folders --include)

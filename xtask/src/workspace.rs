@@ -190,7 +190,7 @@ pub(crate) fn test_documentation() -> Outcome {
     linting(Program::cargo(&["test", "--quiet", "--doc", "--workspace", &features_of_all()])).run()
 }
 
-/// Returns a problem if libfabric is missing, after everything else was tested.
+/// Returns a problem if libfabric is missing. Parts check this last, after their other tests.
 pub(crate) fn needs_libfabric() -> Outcome {
     if tools::has_libfabric() {
         return Ok(());

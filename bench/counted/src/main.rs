@@ -41,8 +41,8 @@ struct Stubs {
 }
 
 impl Stubs {
-    /// Counts the calls. Makes callgrind count from the last of the first calls to the last of all:
-    /// each counted interval reaches from a method's end to the start of the next.
+    /// Counts the calls. Starts callgrind's counts in the last uncounted call, and stops them in
+    /// the last call of the case. So each counted call reaches from one method to the next.
     #[inline(always)]
     fn called(&self, method: &CStr) {
         // Only the thread that serves the client runs here.
@@ -182,7 +182,7 @@ fn main() -> obvia::Result<()> {
         return Err(obvia::code::E_NOTIMPL.into());
     }
     let number = |text: &str| text.parse().unwrap_or(1);
-    // Both sides block: callgrind runs one thread of a process at a time.
+    // Both sides wait by blocking, because callgrind runs one thread of a process at a time.
     obvia::set_waiting(Waiting::Block);
     match arguments.as_slice() {
         ["serve", name, first, counted] => {

@@ -27,8 +27,7 @@ pub fn cases(
 /// The case: as many calls are outstanding as there are threads.
 struct Rate {
     label: Label,
-    // Field order matters: the callers' connections end while the server's process can still learn
-    // of it.
+    // Field order matters: the callers' connections end before the server's process does.
     callers: Vec<Caller>,
     server: ServerProcess,
     unverified: i64,

@@ -24,7 +24,7 @@ const FAILED: &str = "failed";
 
 /// A process with clients, seen from the measurement.
 pub(super) struct ClientProcess {
-    // Field order matters: the process leaves in order when its socket closes.
+    // The socket stands first, so that it closes first: the process then ends in order.
     requests: BufReader<UnixStream>,
     process: ServerProcess,
     clients: u32,

@@ -7,7 +7,7 @@ use std::time::Duration;
 const TICK: Duration = Duration::from_millis(10);
 /// The start of the names of segments and regions in /proc/PID/maps.
 const SEGMENT: &str = "/memfd:obvia";
-/// The threads that serve connections: those of new ones, and those of parked ones.
+/// The names of threads that serve connections: of new ones, and of those that were parked.
 const SERVING: &str = "obvia-serve";
 const POOL: &str = "obvia-pool";
 /// The threads by the name [`POOL`] that wait for parked connections.
@@ -35,7 +35,8 @@ impl Usage {
         })
     }
 
-    /// Describes what the process has beyond what it had before, apart from memory.
+    /// Describes the resources that the process has in addition to those in `before`, without
+    /// memory.
     pub(super) fn beyond(&self, before: &Self) -> Vec<String> {
         let counts = [
             ("descriptors", self.descriptors, before.descriptors),

@@ -31,7 +31,7 @@ const TCP_SETTINGS: [(&str, &str); 3] =
 
 /// The number of packets that the thread takes from one interface before it looks at the other.
 const TURN: usize = 64;
-/// The interval at which the thread looks whether it has to end.
+/// The interval at which the thread checks whether it has to end.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// A line between two hosts. It ends when dropped.
@@ -80,7 +80,7 @@ impl Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        // The failure that drops a line which was not ended is the better explanation.
+        // A line is dropped without being ended after another failure, which is the one to report.
         let _ = self.stop();
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The time limit for establishing a connection.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
-/// The interval at which waiting threads look whether the flow has ended.
+/// The interval at which waiting threads check whether the flow has ended.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
 
 /// The state that the threads of a flow share.

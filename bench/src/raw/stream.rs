@@ -185,7 +185,7 @@ mod tests {
     use super::*;
     use crate::server::Patient;
 
-    /// Sends `sent` pieces to a sink, and asks for their number.
+    /// Sends `sent` pieces to a sink, and checks that the sink has counted `counted` pieces.
     fn streamed(bytes: usize, sent: u32, counted: u32) -> Result<(), Error> {
         let (mut here, there) = Tcp::pair(false).unwrap();
         let receiver = std::thread::spawn(move || {

@@ -66,7 +66,7 @@ fn line(transport: Transport, before: &[Line], name: String, first: (f64, f64)) 
 }
 
 fn percent(point: &Point) -> String {
-    // Rounded, since a share of 0.07 times 100 is more than 7.
+    // Rounded, since 0.07 times 100 is more than 7 as a floating-point number.
     format!("{} %", (point.conditions.loss * 1e6).round() / 1e4)
 }
 

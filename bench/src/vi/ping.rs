@@ -9,7 +9,8 @@ use std::convert::Infallible;
 /// The client. It sends from one region and receives into another, since a buffer that is being
 /// sent belongs to the provider.
 ///
-/// The first received word is sent first the next time, so that it shows the server's counting.
+/// The next message begins with the first word of the last reply, so the word shows how often the
+/// server has counted it up.
 pub(super) struct Ping {
     end: End,
     send: MemoryRegion,

@@ -78,7 +78,7 @@ impl Provider {
         match self {
             Self::Shm => shm::open(&shm::NicOptions::default()),
             // Servers are stopped while other cases run, which must not count as silence. The end
-            // of a process is detected otherwise. The same holds for the other providers.
+            // of a process is detected by other means. The same holds for the other providers.
             Self::Udp => udp::open(&udp::Options { silence: SILENCE, keep_alive: false, ..udp::Options::default() }),
             #[cfg(feature = "fabric")]
             Self::Fabric => fabric::open(&fabric::Options { silence: SILENCE, ..fabric::Options::new("tcp") }),

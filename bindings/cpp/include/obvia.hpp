@@ -84,8 +84,8 @@ public:
     const std::string &help_file() const noexcept { return help_file_; }
     uint32_t help_context() const noexcept { return help_context_; }
 
-    // Sets this failure as that of the method that runs now. Returns the HRESULT; E_UNEXPECTED
-    // instead of a success, as there are no results.
+    // Makes this the failure of the method that runs now. Returns the HRESULT, or E_UNEXPECTED in
+    // place of a success, because the method has no results.
     HRESULT leave() const noexcept
     {
         const obvia_error_info info = {description_.c_str(), source_.c_str(), help_file_.c_str(), help_context_};
@@ -113,7 +113,7 @@ private:
     fail(error(code, text));
 }
 
-// Throws obvia::error for a failure; S_FALSE and other successes are none.
+// Throws obvia::error for a failure. S_FALSE is a success.
 inline void check(HRESULT result)
 {
     if (result < 0) {

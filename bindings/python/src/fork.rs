@@ -31,7 +31,8 @@ pub(crate) fn refuse() -> obvia::Result<()> {
     Ok(())
 }
 
-/// Ends the use of something of the runtime. In such a child, it is the parent's.
+/// Drops a value of the runtime. In such a child the value is not dropped, because it belongs to
+/// the parent.
 pub(crate) fn end<T>(used: T) {
     if has_forked() {
         std::mem::forget(used);

@@ -94,8 +94,7 @@ const METHOD_BYTES: usize = 512;
 /// The number of interfaces that this process uses, and the sum of their sizes.
 static RESERVED: Mutex<(usize, usize)> = Mutex::new((0, 0));
 
-/// Reserves the place of an interface of this size, before any part of it is made that is never
-/// freed.
+/// Reserves the place of an interface of this size, before its parts that are never freed are made.
 fn reserve(bytes: usize) -> obvia::Result<()> {
     let mut reserved = RESERVED.lock().unwrap_or_else(PoisonError::into_inner);
     let (count, sum) = (reserved.0 + 1, reserved.1.saturating_add(bytes));

@@ -1,8 +1,8 @@
 //! The extension module `obvia._obvia`: calls of objects in other processes, from Python.
 //!
-//! A method's frames are laid out by the description of its interface, which the server has or a
-//! file; there is no generated code. The package's Python part makes the classes of structures,
-//! enumerations and results.
+//! The description of an interface, from the server or from a file, determines the layout of its
+//! methods' frames; there is no generated code. The package's Python part makes the classes of
+//! structures, enumerations and results.
 
 mod argument;
 mod callee;

@@ -83,8 +83,8 @@ fn rival(interfaces: &[&'static Interface]) -> Option<&'static Interface> {
 
 /// Returns the interfaces that an object's class declares by `obvia.implements`.
 ///
-/// A server names the methods that are looked up on the objects that it receives, so a class has to
-/// say of which interfaces its objects are.
+/// The server that receives an object chooses the methods that are looked up on it, so a class has
+/// to declare the interfaces of its objects.
 fn declared(object: &Bound<'_, PyAny>) -> PyResult<Vec<&'static Interface>> {
     let mut interfaces = Vec::new();
     for class in object.get_type().getattr("__mro__")?.try_iter()? {
@@ -127,7 +127,8 @@ fn object_of<'py>(py: Python<'py>, pointer: &IUnknown) -> Option<Bound<'py, PyAn
     with_performer(pointer, |served: &Served| Some(served.object.as_ref()?.bind(py).clone()))?
 }
 
-/// Returns an object for Python: an object of this process is itself.
+/// Returns an object for Python. For an object of this process, this is the object of Python
+/// itself.
 pub(crate) fn shown(py: Python<'_>, object: Object) -> PyResult<Bound<'_, PyAny>> {
     let own = object.callee().ok().and_then(|callee| object_of(py, callee.pointer().ok()?));
     own.map_or_else(|| Ok(Bound::new(py, object)?.into_any()), Ok)
@@ -428,7 +429,7 @@ fn adopt<'py>(py: Python<'py>, named_in: &Interface, reference: &[u8]) -> PyResu
     shown(py, Object::of_caller(interface, found.get()).map_err(|error| exception(py, &error))?)
 }
 
-/// Gives a reference of the caller back of which no object is made.
+/// Gives back a reference of the caller from which no object is made.
 fn refuse(reference: &[u8]) {
     // The failure because of which there is no object is reported.
     let _ = pointer::refuse_of_caller(reference);

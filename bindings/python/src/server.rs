@@ -31,7 +31,8 @@ impl Server {
         Arc::new(Self { name: Some(name.to_owned()), credentials, described: Mutex::default() })
     }
 
-    /// Returns the process that calls an object of this process. It has no name to ask by.
+    /// Returns the process that calls an object of this process. The process has no name by which
+    /// this one could ask it for a description.
     pub(crate) fn of_caller() -> Arc<Self> {
         Arc::new(Self { name: None, credentials: None, described: Mutex::default() })
     }

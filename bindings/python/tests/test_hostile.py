@@ -118,7 +118,7 @@ Named = collections.namedtuple("Named", "token")
 
 
 class Iterator:
-    """Values that begin with work of the program."""
+    """Values whose iteration begins with a call of the program."""
 
     def __init__(self, work, values):
         self.work, self.values = work, values

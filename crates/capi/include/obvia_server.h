@@ -1,9 +1,10 @@
 /* A server loop of the program: it determines the thread and the order in which a connection's
  * calls are performed.
  *
- * Without one, the runtime serves each connection by a thread of its own, and idle connections over
- * shared memory by none. With one, the runtime accepts connections, performs the greeting, and hands
- * each over. The following loop serves connections as the runtime does, each by one thread:
+ * Without such a loop, the runtime serves each connection by a thread of its own, and idle
+ * connections over shared memory without a thread. With a loop, the runtime accepts connections,
+ * performs the greeting, and hands each connection over. The following loop serves connections as
+ * the runtime does, each by one thread:
  *
  *     static void serve(obvia_connection *connection, void *context)
  *     {

@@ -18,11 +18,11 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  obvia doctor             what works here, what is missing, and what mends it
+  obvia doctor             what works here, what is missing, and how to add it
   obvia doctor --all       the lines that are ok, too
   obvia doctor --json | jq '.findings[] | select(.state != \"ok\")'
 
-The exit code is 0 if calls through shared memory work, and 1 otherwise. Behind `->` is a command for a shell that mends
+The exit code is 0 if calls through shared memory work, and 1 otherwise. Behind `->` is a command for a shell that remedies
 the finding above it; the commands for packages are those of Debian and Ubuntu.")]
 pub(crate) struct Arguments {
     /// Show what is ok in full, instead of counting it

@@ -35,7 +35,7 @@ use std::process::ExitCode;
 /// The first steps, at the end of the command's help.
 const EXAMPLES: &str = "\
 Examples:
-  obvia doctor                          what this host has for obvia, and what mends the rest
+  obvia doctor                          what this host has for obvia, and how to add the rest
   obvia new greeter --language rust     begin a project: an interface, a server, a client, a test
   obvia ls                              what this user's processes export
   obvia call greeter IGreeter.Add 2 3   call a method by hand";
@@ -69,7 +69,7 @@ enum Command {
     Completions(completions::Arguments),
     /// Show an interface of an exported object as IDL
     Describe(describe::Arguments),
-    /// Examine what this host has for obvia, make calls over each transport, and say what mends the
+    /// Examine what this host has for obvia, make calls over each transport, and say how to add the
     /// rest
     Doctor(doctor::Arguments),
     /// Serve the endpoint mapper of this host, which knows the endpoints of interfaces of functions

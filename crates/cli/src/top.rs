@@ -10,7 +10,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// The time limit of one look at all servers.
+/// The time limit of one round of questions to all servers.
 const LOOK_MAX: Duration = Duration::from_secs(5);
 /// The time limit of one server's answer.
 const ANSWER_MAX: Duration = Duration::from_secs(1);

@@ -115,7 +115,7 @@ struct Block<'a> {
     /// A member for each parameter of the method.
     members: Vec<Member<'a>>,
     shape: &'static shape::Block,
-    /// The parameters outside of the block that its check needs.
+    /// The parameters outside of the block whose values the check of the block needs.
     outer: Vec<usize>,
 }
 

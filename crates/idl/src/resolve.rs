@@ -215,8 +215,8 @@ impl<'a> Resolver<'a> {
                 self.spec_type(spec, None);
             }
             Item::Interface(interface) => self.interface_in_order(interface),
-            // The parser accepts functions with [local] only, for which Windows' headers have the
-            // code.
+            // Outside of interfaces, the parser accepts only functions with [local], whose code is
+            // in Windows' headers.
             Item::Method(method) => {
                 let text = format!("nothing is generated for the function `{}`", method.name.name);
                 let warning = Diagnostic::warning("stray-declaration", method.name.span, text);

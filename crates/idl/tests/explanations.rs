@@ -1,4 +1,5 @@
-//! The index of findings: every code is explained, and the examples are what they are called.
+//! The index of findings: every code is explained. Of its two examples, the first has the finding,
+//! and the second has none.
 
 use obvia_idl::Compiler;
 use obvia_idl::tools::explanations::{codes, explain, explanations};

@@ -207,8 +207,8 @@ fn invalid_max_values_in_side_files_are_refused() {
     for wrong in ["max_value", "max_value()", "max_value(-1)", "max_value(1, 2)"] {
         refused(&format!("interface IMore {{ Sum([{wrong}] n); }}"), "bad-max-value", 1, &["max_value(1024)"]);
     }
-    refused("interface IMore { Sum([max_value(3)] values); }", "bad-max-value", 1, &["integer that goes [in]"]);
-    refused("interface IMore { Sum([max_value(3)] sum); }", "bad-max-value", 1, &["integer that goes [in]"]);
+    refused("interface IMore { Sum([max_value(3)] values); }", "bad-max-value", 1, &["of an [in] integer"]);
+    refused("interface IMore { Sum([max_value(3)] sum); }", "bad-max-value", 1, &["of an [in] integer"]);
     refused("interface IMore { Sum([max_value(NONE)] n); }", "unknown-value", 1, &["`NONE`"]);
     let text = BODY.replace("@oneway ", "").replace(" @max", ", range(1, 5)");
     let failure = Compiler::new().acf_text("x.acf", SIDE).check_text(Path::new("x.idl"), &text);

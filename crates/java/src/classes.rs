@@ -106,7 +106,7 @@ pub extern "C" fn obvia_java_exported() -> u64 {
     guarded_or(0, || com::exported().map_or(0, |count| count as u64))
 }
 
-/// Sets the ping period of clients that are no processes of obvia's, and the number of consecutive
+/// Sets the ping period of clients that are not obvia processes, and the number of consecutive
 /// pings that may be lost.
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_java_set_pinging(nanoseconds: u64, missed: u32) -> HRESULT {

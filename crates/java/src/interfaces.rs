@@ -25,7 +25,7 @@ pub struct Description {
     idl: *const c_char,
 }
 
-/// Makes an interface known. The result is never freed, and the same for the same interface.
+/// Makes an interface known. The result is never freed. The same interface has the same result.
 ///
 /// # Errors
 ///

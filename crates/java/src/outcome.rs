@@ -14,7 +14,7 @@ pub(crate) fn guarded(work: impl FnOnce() -> Result<HRESULT>) -> HRESULT {
     }
 }
 
-/// Runs the body of a function without errors, and returns `otherwise` if it panics.
+/// Runs the body of a function that reports no errors. Returns `otherwise` if the body panics.
 pub(crate) fn guarded_or<R>(otherwise: R, work: impl FnOnce() -> R) -> R {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
 }

@@ -44,8 +44,8 @@ impl Status {
     /// The target is not, or no longer, exported (RPC_E_DISCONNECTED).
     pub const OBJECT_NOT_FOUND: Self = Self(0x8001_0108);
 
-    /// Whether the status implies that the server has not looked at any argument, and so has not
-    /// taken ownership of any.
+    /// Whether the status implies that the server has read no argument, and so owns no reference in
+    /// the arguments.
     pub const fn is_before_arguments(self) -> bool {
         matches!(
             self,

@@ -254,8 +254,8 @@ impl fmt::Display for StringBinding {
             return Ok(());
         }
         f.write_str("[")?;
-        // Written as an option, the endpoint needs the option's name, but `=` need not be escaped.
-        // The shorter form is written.
+        // The endpoint is written in the shorter of two forms. As an option it needs the option's
+        // name, but no escapes of `=`.
         if self.endpoint.matches('=').count() > ENDPOINT.len() {
             write!(f, "{ENDPOINT}=")?;
             escape(&self.endpoint, false, f)?;

@@ -55,7 +55,7 @@ pub enum Error {
     ForeignFile {
         /// The file.
         path: PathBuf,
-        /// The property that tells the file apart from one of a name.
+        /// The property that a name's file does not have.
         why: &'static str,
     },
     /// The peer runs as another user.

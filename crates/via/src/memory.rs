@@ -261,7 +261,7 @@ impl MemoryHandle {
         bytes
     }
 
-    /// Reads a handle that a peer sent. Only the peer knows whether it names a region.
+    /// Reads a handle that a peer sent. Only the peer knows whether the handle names a region.
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         let word = |at: usize| {
             let mut eight = [0; 8];

@@ -1,4 +1,4 @@
-//! Random numbers that nobody can guess.
+//! Random numbers that an attacker cannot predict.
 
 use crate::Error;
 use rustix::rand::{GetRandomFlags, getrandom};

@@ -216,7 +216,7 @@ impl Stream {
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
     }
 
-    /// Ends the connection as if the peer had fallen silent: it may connect again, and go on.
+    /// Ends the connection as if the peer had fallen silent: the peer may connect again, and go on.
     pub fn abandon(&self) {
         let _ = self.loss.set(Ended::Silent);
         self.close();

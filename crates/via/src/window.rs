@@ -239,7 +239,7 @@ impl Wire {
         self.state.load(Ordering::Acquire) & CLOSED != 0 || self.carrier.has_ended()
     }
 
-    /// Keeps an interruption that [`Self::check`] has reported for the next wait.
+    /// Keeps for the next wait an interruption that [`Self::check`] has reported.
     pub(crate) fn keep_ring(&self) {
         self.state.fetch_or(RUNG, Ordering::AcqRel);
     }

@@ -58,7 +58,8 @@ fn with_descriptors<R>(spare: u64, work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Serves a client in a process that has one more descriptor each time. Returns the connection.
+/// Serves a client, with one more free descriptor at each attempt, until an attempt succeeds.
+/// Returns the connection.
 fn served_in_the_end(folder: &Folder, listener: &Listener, is_by_name: bool) -> Window {
     for spare in 1..MANY {
         let client = client(folder, is_by_name);

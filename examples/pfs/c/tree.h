@@ -1,4 +1,4 @@
-/* A directory tree, whose files are reached by numbers, and which no name leads out of. One thread
+/* A directory tree. Its files are reached by numbers, and no name leads out of the tree. One thread
  * at a time may use it.
  *
  * Functions return 0 or an error number.

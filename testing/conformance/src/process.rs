@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 pub(crate) const TASK: &str = "OBVIA_CONFORMANCE_TASK";
 /// The environment variable for the maximum time of any expected event, in seconds.
 pub(crate) const PATIENCE: &str = "OBVIA_CONFORMANCE_PATIENCE";
-/// The minimum of that maximum for a process that a test starts, in seconds.
+/// The least value of that variable in a process that a test starts.
 pub(crate) const PATIENCE_MIN: u64 = 20;
 
 /// The task of another process.

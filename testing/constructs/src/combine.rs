@@ -190,8 +190,8 @@ pub struct Case {
 /// A quick run tests one of this many combinations of a construct, a place and a way of passing.
 const STEP: usize = 3;
 
-/// Returns all combinations, or those of a quick run, in which each of its constructs is in places
-/// of each kind, and each of its places has several constructs.
+/// Returns all combinations, or those of a quick run. In a quick run each selected construct is in
+/// places of each kind, and each selected place has several constructs.
 pub fn cases(is_wide: bool) -> Vec<Case> {
     let constructs = CONSTRUCTS.iter().filter(|construct| is_wide || construct.is_quick).enumerate();
     let places = PLACES.iter().filter(|place| is_wide || place.is_quick).enumerate();

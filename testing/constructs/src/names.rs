@@ -298,9 +298,9 @@ const VARIABLES: &str = "\
     at call count error failed found frame item length object outcome proxy reply request result results selected status \
     text this value";
 
-/// Returns a file that declares each name that generated code makes of a parameter's name, with
-/// methods that pass such parameters, and parameters with the names of variables, in every `step`th
-/// way, beginning with another one for each name. Java lends no arrays.
+/// Returns a file that declares each name that generated code derives from a parameter's name. Its
+/// methods pass parameters with such names, and with the names of variables, in every `step`th way.
+/// The first way differs from name to name. `lends` is false for Java, which lends no arrays.
 pub fn made_up(lends: bool, step: usize) -> String {
     let mut text = TYPES_OF_WAYS.to_owned();
     let kinds = [4, 5, 3, 7, 0].map(|kind| (kind, format!("p{kind}")));

@@ -11,7 +11,8 @@ use std::sync::LazyLock;
 
 /// The most bytes that are read more than once.
 const REPEATED_MAX: usize = 1 << 20;
-/// The most values that stand for a byte: a member of nested structures, arrays and unions.
+/// The maximum number of values for a byte, which may be a member of nested structures, arrays and
+/// unions.
 const VALUES_OF_BYTE: usize = 8;
 
 /// The methods of the matrix's structures with pointers.

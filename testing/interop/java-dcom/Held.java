@@ -11,7 +11,9 @@ final class Held {
     /** The time in which pings or calls alone keep an object, several times the server's limit. */
     private static final long HELD_SECONDS = 5;
 
-    /** The same with the server's default period of two minutes, of which three may be missed. */
+    /**
+     * The same with the server's default period of two minutes, at which three pings may be missed.
+     */
     private static final long LONG_SECONDS = 8 * 60;
 
     private final Client client;

@@ -66,7 +66,7 @@ impl IAnnouncer_Impl for Announcer_Impl {
 #[implement(IEventSink)]
 struct EventSink {
     received: Arc<Mutex<Vec<i32>>>,
-    /// The connections of a sink that ends one when it is called: the last one in this list.
+    /// The connections of a sink. Each call of the sink ends the last connection in this list.
     ends: Option<Arc<Mutex<Vec<Connection>>>>,
 }
 

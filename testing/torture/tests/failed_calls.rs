@@ -203,7 +203,7 @@ fn a_lost_network_connection_is_not_taken_for_the_end_of_the_process() {
     assert_ne!(client.number("exported"), 0);
 }
 
-/// The client cannot reach the process of an object that it receives for a while.
+/// For a while, the client cannot reach the process of an object that it has received.
 #[test]
 fn references_to_an_unreachable_process_are_given_back_over_the_next_link() {
     let directory = Directory::new();

@@ -255,7 +255,7 @@ fn a_permanent_wire_cut_ends_calls() {
         let began = Instant::now();
         let line = pair.client.line_within(GONE);
         assert!(line.contains(DISCONNECTED), "after {:?}: {line}", began.elapsed());
-        // The server runs the client down, because it does not return.
+        // The server runs the client down, because the client does not return.
         pair.server.good(BRIEF);
         pair.server.becomes(GONE, "live", 0);
     });

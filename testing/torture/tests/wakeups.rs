@@ -21,7 +21,7 @@ const OWN: &str = "obvia-";
 
 /// A call that lasts longer than the interval between the janitor's searches for unused links.
 const LONG_CALL: &str = "sleep 10500";
-/// A call that lasts longer than what a thread does after a client's last call.
+/// A call that lasts longer than the work that a thread does after a client's last call.
 const SHORT_CALL: &str = "sleep 500";
 
 /// Returns how often each living thread has slept whose name begins like this, by the thread's

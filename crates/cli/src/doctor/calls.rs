@@ -126,5 +126,6 @@ pub(super) fn xdp(host: &Host) -> Finding {
         return Finding::missing(name, found, cost).hint("The superuser has these capabilities.");
     }
     let try_it = "`obvia bench call_lat --quick --cases null --wait block --cable --paths ncacn_vi_xdp` makes calls.";
-    Finding::limited(name, "kernel and privileges suffice", "No call was made, which takes an interface.").hint(try_it)
+    Finding::limited(name, "kernel and privileges suffice", "No call was made: a call needs its own interface.")
+        .hint(try_it)
 }

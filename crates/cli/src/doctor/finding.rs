@@ -1,4 +1,4 @@
-//! A finding about the host: what was found, what it costs, and what mends it.
+//! A finding about the host: what was found, its consequence, and its remedy.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ pub(super) struct Finding {
     pub(super) found: String,
     /// The consequence, unless the state is `Ok`.
     cost: Option<String>,
-    /// The command for a shell that mends it.
+    /// The remedy, as a command for a shell.
     mend: Option<String>,
     /// The advice in words, beside a command or instead of one.
     hint: Option<String>,
@@ -63,14 +63,14 @@ impl Finding {
         if is_ok { Self::ok(subject, found) } else { Self::limited(subject, found, cost) }
     }
 
-    /// Adds the command for a shell that mends what is not `Ok`.
+    /// Adds the remedy as a command for a shell, unless the state is `Ok`.
     pub(super) fn mend(self, command: impl Into<String>) -> Self {
         let mend = Some(command.into()).filter(|_| self.state != State::Ok);
         Self { mend, ..self }
     }
 
-    /// Adds what to do about what is not `Ok`, in words: beside the command, or where no command
-    /// mends it.
+    /// Adds advice in words, unless the state is `Ok`: beside the command, or where no command
+    /// helps.
     pub(super) fn hint(self, text: impl Into<String>) -> Self {
         let hint = Some(text.into()).filter(|_| self.state != State::Ok);
         Self { hint, ..self }

@@ -40,7 +40,7 @@ enum Outcome {
 
 pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if arguments.files.len() > 1 && arguments.files.iter().any(|file| is_standard(file)) {
-        return Err(exit::usage("`-` stands alone: the standard output holds one file"));
+        return Err(exit::usage("`-` must be the only file: the standard output holds one file"));
     }
     let mut worst = Outcome::Good;
     for file in &arguments.files {
@@ -80,8 +80,8 @@ fn one(file: &Path, is_check: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Good)
 }
 
-/// Replaces the content of a file at once, so that it is never there in part. A symbolic link
-/// stays.
+/// Replaces the content of a file atomically, so that no program reads a part of it. A symbolic
+/// link stays.
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let target = std::fs::canonicalize(file)?;
     let mut name = target.file_name().unwrap_or_default().to_owned();

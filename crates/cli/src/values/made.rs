@@ -14,7 +14,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Returns the value. An object is released and described.
+    /// Returns the value as JSON. An object is released, and its description is the value.
     pub(super) fn into_json(self) -> Value {
         match self {
             Self::Value(value) => value,

@@ -261,7 +261,7 @@ fn idl_codes_are_explained() {
     let directory = Directory::new();
     let said = directory.obvia(&["idl", "--explain", "no-uuid"]).good();
     assert!(said.contains("`uuidgen` prints a new one") && said.contains("interface IFile"), "{said}");
-    assert!(directory.obvia(&["idl", "--explain", "method-added"]).good().contains("Mend: declare an interface"));
+    assert!(directory.obvia(&["idl", "--explain", "method-added"]).good().contains("Remedy: declare an interface"));
     assert!(directory.obvia(&["idl", "--explain", "layout-hole"]).good().contains("bytes without meaning"));
     let error = directory.obvia(&["idl", "--explain", "no-uuidd"]).bad_with(2);
     assert!(error.contains("no finding has the code `no-uuidd`: did you mean `no-uuid`?"), "{error}");

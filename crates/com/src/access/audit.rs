@@ -192,7 +192,7 @@ impl Limits {
     /// suppressed since the last one.
     fn tell(&self, Caller { peer, authenticated }: &Caller, now: Instant) -> Option<u64> {
         let principal = authenticated.as_ref().map(|known| &known.principal);
-        // A user can start any number of processes, so they share a bucket.
+        // A user can start any number of processes, so all processes of a user share a bucket.
         let number = match peer {
             Peer::Process { uid, .. } => self.hasher.hash_one((uid, principal)),
             Peer::Host(host) => self.hasher.hash_one((host, principal)),

@@ -1,8 +1,8 @@
 //! A limit of guessed passwords.
 //!
-//! After five wrong proofs for a user, further ones from the same source are not looked at for a
-//! second, then two, up to a minute. The source is part of the limit, so nobody can keep a user out
-//! from elsewhere.
+//! After five wrong proofs for a user, further ones from the same source are refused unchecked for
+//! a second, then two, up to a minute. Each source has a limit of its own, so an attacker at one
+//! source cannot keep out a user at another.
 
 use super::Caller;
 use super::audit::{Refused, log};
@@ -55,7 +55,7 @@ struct Count {
 }
 
 impl Count {
-    /// Returns the time at which the next proof is looked at.
+    /// Returns the time from which the next proof is checked.
     fn until(&self) -> Instant {
         match self.wrong.checked_sub(FREE) {
             Some(more) => self.last + PAUSE.saturating_mul(1 << more.min(6)).min(PAUSE_MAX),
@@ -69,7 +69,7 @@ impl Count {
 struct Guesses(HashMap<(Source, String), Count>);
 
 impl Guesses {
-    /// Returns the time for which proofs for the user are not looked at.
+    /// Returns the remaining time for which proofs for the user are refused unchecked.
     fn barred_for(&self, source: &Source, user: &str, now: Instant) -> Option<Duration> {
         let until = self.0.get(&self.key(source, user))?.until();
         Some(until.saturating_duration_since(now)).filter(|span| !span.is_zero())

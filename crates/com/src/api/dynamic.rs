@@ -53,7 +53,7 @@ impl Identity {
 /// The greatest number of descriptions of interfaces without generated code. They are never freed.
 const DESCRIBED_MAX: usize = 20_000;
 
-/// An interface without generated code, with the data that is needed to call servers that are no
+/// An interface without generated code, with the data that is needed to call servers that are not
 /// obvia processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {

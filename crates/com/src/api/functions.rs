@@ -116,7 +116,7 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     if network::has_no_connections(&located) {
         return reach_foreign(runtime, &binding, ForeignServer { object, info });
     }
-    // Standard protocol sequences also lead to servers that are no obvia processes. A short
+    // Standard protocol sequences also lead to servers that are not obvia processes. A short
     // deadline leaves time to try that.
     let is_standard = network::is_standard(&binding);
     let remaining = deadline::of_thread().start().remaining();
@@ -147,7 +147,8 @@ const SETTLED: [HRESULT; 5] = [
     code::RPC_S_SEC_PKG_ERROR,
 ];
 
-/// Returns the link to a server that is no obvia process, and a reference to the performer there.
+/// Returns the link to a server that is not an obvia process, and a reference to the performer
+/// there.
 fn reach_foreign(runtime: &'static Runtime, binding: &str, server: ForeignServer) -> Result<(Arc<Link>, ObjRef)> {
     let (address, _) = address_of(binding)?;
     let (local, deadline) = (runtime.local(), deadline::of_thread().start());

@@ -207,8 +207,8 @@ pub struct Performed {
     pub binding: String,
 }
 
-/// Returns the interfaces of functions that are performed at a string binding. A server that is no
-/// obvia process is asked by its management interface. A binding of `ncacn_ip_tcp` or `ncalrpc`
+/// Returns the interfaces of functions that are performed at a string binding. A server that is not
+/// an obvia process is asked by its management interface. A binding of `ncacn_ip_tcp` or `ncalrpc`
 /// without endpoint stands for all entries of the host's endpoint mapper.
 ///
 /// # Errors

@@ -20,7 +20,7 @@ thread_local! {
         const { Scopes { cancellers: RefCell::new(Vec::new()), wait: LazyCell::new(Arc::default) } };
 }
 
-/// The cancellers of a thread, each of which ends its calls, and the thread's wait.
+/// The cancellers of a thread, each of which can end the thread's calls, and the thread's wait.
 struct Scopes {
     cancellers: RefCell<Vec<Canceller>>,
     wait: LazyCell<Arc<Wait>>,
@@ -195,7 +195,7 @@ pub(crate) fn check_cancellers() -> Result<()> {
 ///
 /// # Errors
 ///
-/// The errors of `work`, and RPC_E_CALL_CANCELED if a canceller was used. In the latter case the
+/// The errors of `work`, and RPC_E_CALL_CANCELED if a canceller was used. After a cancellation the
 /// connection must not be used further, since its bell may have been rung.
 pub(crate) fn cancellable<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Result<R>) -> Result<R> {
     match interruptible(bell, work) {

@@ -102,8 +102,8 @@ fn introduce(local: &'static LocalProcess, address: Address, options: &Options, 
     })
 }
 
-/// Connects to a server that may be no obvia process. The server is not asked for an OXID: the
-/// result has one of its own.
+/// Connects to a server that need not be an obvia process. The client does not ask for the
+/// server's OXID, and draws one for the result.
 pub(crate) fn connect_foreign(local: &'static LocalProcess, address: Address, deadline: Deadline) -> Result<Reached> {
     open(local, address, &local.options(), deadline, |_, _| identity::draw())
 }

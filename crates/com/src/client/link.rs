@@ -62,7 +62,8 @@ pub(crate) struct Link {
     home: Home,
     idle: Mutex<Vec<Channel>>,
     /// The descriptor of a process of this host. `None` over networks, and where the kernel has no
-    /// such descriptor for the process: the end of the home connection then counts as its end.
+    /// such descriptor for the process: the end of the home connection then counts as the end of
+    /// the process.
     pidfd: Option<OwnedFd>,
     process: Arc<Process>,
     mark: Mutex<process::Mark>,
@@ -71,14 +72,15 @@ pub(crate) struct Link {
     /// client.
     is_proved: bool,
     terms: Terms,
-    /// The interface and object of a server that is no obvia process and performs functions only.
+    /// The interface and object of a server that is not an obvia process and performs functions
+    /// only.
     foreign: Option<ForeignServer>,
     /// The IIDs and fingerprints of the interfaces that were verified: both sides describe them
     /// alike.
     bound: Mutex<HashSet<(u128, u128)>>,
 }
 
-/// A server that is no obvia process.
+/// A server that is not an obvia process.
 #[derive(Clone, Copy)]
 pub(crate) struct ForeignServer {
     /// The object UUID that calls of the server's functions carry, if any.
@@ -96,8 +98,8 @@ fn in_time(deadline: Deadline) -> Result<()> {
 }
 
 impl Link {
-    /// Opens the link to a server that may be no obvia process and that performs an interface of
-    /// functions.
+    /// Opens the link to a server that performs an interface of functions. The server need not be
+    /// an obvia process.
     pub(crate) fn to_foreign(
         local: &'static LocalProcess,
         reached: Reached,

@@ -20,7 +20,8 @@ pub(crate) const EMPTY_CACHES: RegionCaches = [const { RegionCache::new() }; 2 *
 pub enum Access {
     /// Read access only, which the kernel enforces.
     Read,
-    /// Read and write access, at any time from when the memory is first passed until it ends here.
+    /// Read and write access, at any time from the first call that passes the memory until this
+    /// process releases the memory.
     Write,
 }
 

@@ -46,8 +46,8 @@ struct Object {
     ipids: HashSet<GUID>,
     /// The sets that contain the object.
     sets: HashSet<u64>,
-    /// The number of holders of its interface pointers that must ping, counted per interface
-    /// pointer.
+    /// The number of clients that must ping and hold references to the object, counted for each
+    /// interface pointer.
     peers: usize,
     /// The time of the last use. Pings of sets that contain the object do not change it.
     // Invariant: `waiting` contains the object with this time if `waits` returns true, and

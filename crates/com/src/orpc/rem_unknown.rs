@@ -153,7 +153,7 @@ impl Calls for Request {
     }
 }
 
-/// The response of an exporter. Each ends with an HRESULT.
+/// The response of an exporter. Each response ends with an HRESULT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Response {
     /// The response to opnum 3: one result for each interface; none where the whole call failed.

@@ -10,12 +10,11 @@
 //! The client then names its process in an alter_context, with its [`MarkProof`] as a further
 //! transfer syntax. A server that accepts the proof answers with the confirmation.
 //!
-//! Interfaces follow in alter_context PDUs, each once for a link: a context
-//! proposes FLAT and, as one more transfer syntax, the fingerprint of the interface. The server
-//! accepts FLAT if its own fingerprint is the same, and otherwise refuses with its own fingerprint
-//! in the answer. A server that is no obvia process knows neither of these transfer syntaxes and
-//! refuses, by the rules of the standard. Over a stream, standard transfer syntaxes are proposed as
-//! well.
+//! Interfaces follow in alter_context PDUs, each once for a link: a context proposes FLAT and, as
+//! one more transfer syntax, the fingerprint of the interface. The server accepts FLAT if its own
+//! fingerprint is the same, and otherwise refuses with its own fingerprint in the answer. A server
+//! that is not an obvia process knows neither of these transfer syntaxes and refuses, by the rules
+//! of the standard. Over a stream, standard transfer syntaxes are proposed as well.
 
 use super::mark_proof::MarkProof;
 use crate::types::error::{Error, Result, code};
@@ -93,14 +92,14 @@ impl Transfers {
         let own = fingerprint(info.fingerprint);
         let is_said = context.transfers.iter().any(|transfer| transfer.version == FINGERPRINT_VERSION);
         let is_same = context.transfers.contains(&own);
-        // Clients that are no obvia processes propose no fingerprint, and cannot use FLAT.
+        // Clients that are not obvia processes propose no fingerprint, and cannot use FLAT.
         if !is_said && !is_compatible(info, context.interface.version) {
             return Outcome::refused(UNKNOWN_INTERFACE);
         }
         if is_said && !is_same {
             return Outcome { transfer: own, ..Outcome::refused(NO_TRANSFER_SYNTAX) };
         }
-        // ORPC's own structures are in NDR 2.0 (MS-DCOM 2.2). Some clients that are no obvia
+        // ORPC's own structures are in NDR 2.0 (MS-DCOM 2.2). Some clients that are not obvia
         // processes therefore support nothing else for objects, so NDR64 is left out for them.
         let has_ndr64 = is_same || info.plain;
         let usable = |transfer: &&SyntaxId| match **transfer {

@@ -31,7 +31,7 @@ pub(crate) struct ObjRef {
     pub(crate) target: TargetId,
     /// The string bindings of that process.
     pub(crate) bindings: Vec<StringBinding>,
-    /// The authentication mechanisms for clients that are no obvia processes; empty for obvia
+    /// The authentication mechanisms for clients that are not obvia processes; empty for obvia
     /// processes, whose string bindings contain the security.
     pub(crate) securities: Vec<SecurityBinding>,
 }
@@ -137,7 +137,7 @@ pub(crate) fn securities_for(client: Client) -> Vec<SecurityBinding> {
     if matches!(client, Client::Peer(_)) { securities() } else { Vec::new() }
 }
 
-/// Returns the security bindings for clients that are no obvia processes.
+/// Returns the security bindings for clients that are not obvia processes.
 pub(crate) fn securities() -> Vec<SecurityBinding> {
     let services: &[AuthType] = if access::has_accounts() { &[AuthType::SPNEGO, AuthType::NTLM] } else { &[] };
     services.iter().map(|kind| SecurityBinding { service: kind.0.into(), principal: String::new() }).collect()

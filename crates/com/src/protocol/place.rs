@@ -61,7 +61,7 @@ impl SourceGroup {
 /// The known place of a process. The process may connect from there by any transport.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The serial number of a process of this host, where the kernel has told it.
+    /// The serial number of a process of this host, if the kernel reports it.
     process: Option<u64>,
     /// Whether the process runs on this host.
     is_here: bool,
@@ -138,8 +138,8 @@ impl Place {
         self
     }
 
-    /// Returns the place that a peer means by this one. `local` is the address at which the peer
-    /// reaches this process over a network.
+    /// Converts this place from the view of a peer to the view of this process. `local` is the
+    /// address at which the peer reaches this process over a network.
     pub(crate) fn seen_by(self, peer: &Peer, local: Option<&str>) -> Self {
         let Peer::Host(host) = peer else { return self };
         let is_beside = self.is_here;

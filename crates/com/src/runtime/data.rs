@@ -96,7 +96,7 @@ impl Runtime {
         if self.local_to(process).is_some() { Context::DifferentMachine } else { Context::Local }
     }
 
-    /// Returns the class of an object's handler in a client, if there is one. Clients that are no
+    /// Returns the class of an object's handler in a client, if there is one. Clients that are not
     /// obvia processes do not know the handler classes.
     pub(crate) fn handler_class_of(&self, object: &IUnknown, client: Client) -> Option<GUID> {
         let Client::Process(process) = client else { return None };
@@ -125,7 +125,7 @@ impl Runtime {
         self.written_for(client, |context| marshal_specialised(object, info, context, Flags::NORMAL))
     }
 
-    /// Runs `write` with the context of a client. Clients that are no obvia processes do not know
+    /// Runs `write` with the context of a client. Clients that are not obvia processes do not know
     /// the unmarshaler classes.
     fn written_for(
         &self,

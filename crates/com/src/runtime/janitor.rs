@@ -46,9 +46,9 @@ fn drop_unconnected(runtime: &Runtime) {
 }
 
 /// Gives back the references that this process no longer holds, and then the references in calls
-/// that it has refused. If the peer does not accept the former, the latter are not sent. Unsent
-/// references of refused calls wait for the next link to the client. Returns whether nothing is
-/// left to send over this link.
+/// that it has refused. If the peer does not accept the first references, the references of refused
+/// calls are not sent. Unsent references of refused calls wait for the next link to the client.
+/// Returns whether nothing is left to send over this link.
 fn give_back(runtime: &Runtime, link: &Link) -> bool {
     let limit = Deadline::Within(RELEASE_TIMEOUT).start();
     if !link.flush_releases(limit) {

@@ -75,7 +75,7 @@ fn serve_transfer(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Stat
     let caller = current_caller()?;
     let (exports, clients) = (caller.exporter.exports(), caller.exporter.clients());
     if refs == 0 {
-        // No process is expected because of it.
+        // A transfer without references makes no process an expected one.
         return answer(call, Ok(Vec::new()));
     }
     let refs = Refs::public(refs.min(1 << 20));

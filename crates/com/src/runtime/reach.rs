@@ -119,8 +119,8 @@ impl Runtime {
     /// the process cannot be reached, the reference is recorded, and the next link to the process
     /// gives it back.
     ///
-    /// The references to the same target that were recorded before are given back after `work`, and
-    /// so with the proxy that `work` makes.
+    /// The references to the same target that were recorded before are given back after `work`:
+    /// together with the proxy's references, if `work` makes a proxy.
     pub(crate) fn with_link_for<R>(
         &'static self,
         reference: &ObjRef,

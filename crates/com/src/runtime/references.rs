@@ -14,8 +14,8 @@ use crate::types::registry::{self, InterfaceInfo};
 use std::sync::Arc;
 use windows_core::{IUnknown, Interface};
 
-/// The greatest number of clients for which a reference to pass on is counted, one after the other,
-/// as long as they leave.
+/// The greatest number of attempts to count a reference for its receiver. If the client leaves
+/// meanwhile, the next attempt is for the client that follows it.
 const RECEIVERS_MAX: usize = 4;
 
 /// The reference count that travels with an interface pointer, as in DCOM.
@@ -51,7 +51,8 @@ impl Runtime {
         // One look shows that the client was there when the references were counted, and how it
         // reaches this process.
         let Some(bindings) = self.bindings_while_there(client) else {
-            // Neither the client's end nor a client that follows it has to release these.
+            // The client has left, so neither its end nor a client that follows it releases these
+            // references.
             self.exports().release(client, [(found.target, REFS_PER_POINTER.into())]);
             return Err(gone());
         };
@@ -101,7 +102,7 @@ impl Runtime {
         client: Client,
     ) -> Result<ObjRef> {
         let interface = exports::query(&unwrapped(object), info)?;
-        // Servers that are no obvia processes cannot be named to other processes, so their objects
+        // Servers that are not obvia processes cannot be named to other processes, so their objects
         // are called through this process.
         let (Some(imported), Client::Process(process)) = (look_behind(&interface), client) else {
             return self.marshal_own(&interface, info, client);
@@ -182,8 +183,8 @@ impl Runtime {
         reference: &ObjRef,
         info: &'static InterfaceInfo,
     ) -> Result<IUnknown> {
-        // If the reference is to another interface than the wanted one, a proxy for the former is
-        // made, and queried for the wanted interface.
+        // If the reference is to another interface than the wanted one, the proxy is made for the
+        // reference's interface, and then queried for the wanted one.
         let carrier = if reference.iid == info.iid {
             info
         } else {

@@ -1,7 +1,8 @@
 //! Received references whose processes could not be reached. Their senders have counted them for
-//! this process, so the next link to their process gives them back. If there is none, the process
-//! drops them by itself, as those of a client that never connects. References older than the limit
-//! are not given back: the process may have dropped them by then, and counted others.
+//! this process, so the next link to their process gives them back. Without a next link, the
+//! process drops them by itself, as it does with the references of a client that never connects.
+//! References older than the limit are not given back: the process may have dropped them by then,
+//! and counted others.
 
 use crate::protocol::objref::ObjRef;
 use crate::protocol::own_calls::RELEASES_MAX;
@@ -17,7 +18,7 @@ const UNREACHED_MAX: usize = RELEASES_MAX;
 #[derive(Default)]
 pub(super) struct Unreached(Mutex<Vec<Entry>>);
 
-/// The count of an unreached reference.
+/// An unreached reference, with its count.
 pub(super) struct Entry {
     oxid: u64,
     pub(super) target: TargetId,

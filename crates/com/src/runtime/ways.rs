@@ -34,7 +34,7 @@ impl Runtime {
         }
     }
 
-    /// Returns the string bindings by which clients that are no obvia processes reach the resolver
+    /// Returns the string bindings by which clients that are not obvia processes reach the resolver
     /// of this process: at the address that the caller has used, or at all addresses. Over TCP the
     /// endpoint is omitted, since it is well known (MS-DCOM 2.2.19.3).
     fn bindings_for_foreign_clients(&self) -> Vec<StringBinding> {

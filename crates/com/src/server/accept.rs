@@ -192,7 +192,7 @@ enum Via {
     Memory,
     /// Over a network by a virtual interface, possibly with a client that must authenticate.
     Network(Option<gate::RequiredProof>),
-    /// By an association, of which the connection is a window.
+    /// By an association: the connection is one of its windows.
     Association(Arc<AssociationClient>, Attribution),
 }
 

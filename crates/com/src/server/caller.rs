@@ -76,7 +76,7 @@ pub(crate) struct Caller {
     /// The number under which the client's references and states are kept. `None` for the client of
     /// a forwarded call: see [`Caller::holder`].
     pub(crate) number: Option<ClientNumber>,
-    // Whether the client is no obvia process, so that its OXID is made up.
+    // Whether the client is not an obvia process, so that its OXID is made up.
     is_foreign: bool,
     pub(crate) peer: Peer,
     /// The host name by which the connection reaches this process.
@@ -144,8 +144,8 @@ impl Caller {
 
     /// Returns the client for which the references in the running method's response are counted. If
     /// the SCM forwarded the call, this is the client at the place from which the SCM was called,
-    /// or the process that is expected there from now on. If too many are expected, the references
-    /// live by pings.
+    /// or the process that is expected there from now on. If too many processes are expected, the
+    /// client is a peer that must ping.
     pub(crate) fn holder(&self) -> Client {
         let by_forwarding = || {
             let place = Place::of([(&Origin::of(&self.peer), Some(self.forwarding()?.heard.address.as_str()))]);

@@ -62,7 +62,7 @@ pub(crate) struct Clients {
     pub(super) entrance: Entrance,
 }
 
-/// A connection of a client, as it enters.
+/// A client's connection that is about to enter [`Clients`].
 pub(super) struct Arrival<'a> {
     pub(super) peer: &'a Peer,
     /// The host name by which the client reaches this process.
@@ -115,8 +115,9 @@ impl Clients {
         Ok(Entered { oxid, number, mark: known.mark })
     }
 
-    /// Admits a connection that has entered, unless that is done. `merge` moves the references of
-    /// one number to another one. It returns false, and moves none, if they are too many.
+    /// Admits a connection that has entered, unless it is admitted already. `merge` moves the
+    /// references of one number to another one. It returns false, and moves none, if they are too
+    /// many.
     pub(super) fn admit(
         &self,
         number: ClientNumber,
@@ -141,7 +142,7 @@ impl Clients {
     }
 
     /// Returns the mark of a client: the number by which the client recognises this process on all
-    /// links. No other client gets it. It goes over confidential connections only.
+    /// links. The mark is sent to no other client, and over confidential connections only.
     ///
     /// # Errors
     ///

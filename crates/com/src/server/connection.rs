@@ -42,7 +42,7 @@ pub(super) struct Connection {
     alarm: Alarm,
     /// The call context for the next call of an object.
     context: Option<CallContext>,
-    /// The number of the last message that was refused before its arguments were looked at.
+    /// The number of the last message that was refused before its arguments were read.
     refused: Option<u32>,
     /// Whether the list of connections has this one.
     is_listed: bool,
@@ -309,7 +309,8 @@ fn serve_between_silences(mut window: Window, mut connection: Connection, last: 
                 let Err(unparked) = window.try_park(connection, resume) else { return };
                 let outcome;
                 Unparked { window, state: connection, outcome } = *unparked;
-                // There is a message or an alarm, or the system lacks the means.
+                // A message or an alarm has arrived, or the system lacks the means to park a
+                // connection.
                 outcome.and_then(|()| serve_next(&mut window, &mut connection, RETRY))
             }
         };

@@ -58,7 +58,7 @@ impl Connections {
             let older = list.known.len().saturating_sub(most);
             (older, list.known[older..].to_vec())
         };
-        // The connections are looked at without the lock, since this may end one of them.
+        // The lock is released first, because dropping an entry may end its connection.
         listing(older, newest)
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// A state, which its last user drops.
 pub(crate) type State = Arc<dyn Any + Send + Sync>;
 
-/// The states, by client. Those of calls within this process have none.
+/// The states, by client. The states of calls within this process have no client.
 #[derive(Default)]
 pub(crate) struct Contexts(Mutex<HashMap<Option<ClientNumber>, HashMap<u128, State>>>);
 

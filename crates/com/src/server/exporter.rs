@@ -24,7 +24,7 @@ pub(crate) struct Exporter {
     contexts: Contexts,
     rules: Rules,
     services: &'static dyn Services,
-    /// The keys of the hash that derives the numbers of peers that are no obvia processes.
+    /// The keys of the hash that derives the numbers of peers that are not obvia processes.
     peers: RandomState,
 }
 
@@ -89,8 +89,8 @@ impl Exporter {
         self.services
     }
 
-    /// Returns the identity under which the references of a peer are counted, where the peer is no
-    /// obvia process. The identity is derived from the peer's host, or from its process on this
+    /// Returns the identity under which the references of a peer are counted, where the peer is not
+    /// an obvia process. The identity is derived from the peer's host, or from its process on this
     /// host, and from its authenticated principal.
     pub(crate) fn peer(&self, peer: &Peer, principal: Option<&Principal>) -> Client {
         let number = match peer {

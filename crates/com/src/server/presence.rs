@@ -87,7 +87,7 @@ impl Presence {
         let proved = proof.zip(challenge).and_then(find);
         let arrival = Arrival { peer, local, group: None, proved: proved.map(|(mark, _)| mark) };
         let mut presence = Self::enter(exporter, || Ok(oxid), &arrival)?;
-        // The client may have left meanwhile, so that the connection is another one's.
+        // The client may have left meanwhile, so that the connection belongs to a new client.
         presence.proof = proved.filter(|(mark, _)| *mark == presence.entered.mark).map(|(_, proof)| proof);
         if let Peer::Process { .. } = peer {
             presence.admit(&arrival);

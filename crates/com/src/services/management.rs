@@ -135,7 +135,7 @@ pub(crate) fn perform(
     }
 }
 
-/// Returns the interfaces of this process for clients that are no obvia processes.
+/// Returns the interfaces of this process for clients that are not obvia processes.
 fn interfaces(runtime: &Runtime) -> Vec<SyntaxId> {
     let mut all: Vec<_> = runtime.functions().all().into_iter().map(|(info, _)| binding::syntax_of(info)).collect();
     // An interface that several objects perform has adjacent entries.

@@ -83,7 +83,7 @@ impl Targets {
         });
     }
 
-    /// Adds a user of functions of a server that is no obvia process.
+    /// Adds a user of functions of a server that is not an obvia process.
     pub(crate) fn insert_functions(&self, target: TargetId, object: Option<Uuid>, info: &'static InterfaceInfo) {
         self.insert(target, info, registry::plan(info));
         self.change(|known| {

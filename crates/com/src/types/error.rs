@@ -320,8 +320,7 @@ pub(crate) fn enter(connection: &Alarm, peer: &Peer) {
     let _ = CONNECTION.try_with(|own| own.replace(Some(entered)));
 }
 
-/// Whether the calls that this thread performs are of a process of the same user, or the thread
-/// performs none.
+/// Whether the thread performs no calls, or performs calls of a process of the same user.
 pub fn is_own_user() -> bool {
     let user = CONNECTION.try_with(|own| own.borrow().as_ref().map(|entered| entered.user)).ok().flatten();
     user.is_none_or(|user| user == Some(rustix::process::geteuid().as_raw()))

@@ -32,8 +32,9 @@ pub(crate) fn is_missing(error: &io::Error) -> bool {
 ///
 /// # Errors
 ///
-/// E_INVALIDARG where another user can write the file, or can read it against `readers`; where the
-/// file is not a regular file, is not UTF-8 or is too long; where it cannot be read.
+/// E_INVALIDARG where another user can write the file, or can read it although `readers` forbids
+/// that; where the file is not a regular file, is not UTF-8 or is too long; where it cannot be
+/// read.
 pub(crate) fn read(path: &Path, readers: Readers) -> Result<Option<String>> {
     // Without blocking: a pipe of that name must not block the reader.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;

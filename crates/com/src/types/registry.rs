@@ -1,4 +1,5 @@
-//! The interface descriptions of the compiler, and the interfaces that this process knows.
+//! The interface descriptions that the compiler generates, and the interfaces that this process
+//! knows.
 
 mod declared;
 mod proxies;

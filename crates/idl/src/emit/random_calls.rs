@@ -13,7 +13,8 @@ use obvia_ndr::flat::OBJECT_HEADER;
 
 /// The maximum size in bytes of the array elements in a call, for each counting parameter.
 const ARRAY_BYTES: i64 = 8192;
-/// The size in bytes of a value that is not a conformant array. Several values are on one stack.
+/// The maximum size in bytes of a value that is not a conformant array. The stack holds several
+/// values at a time.
 const VALUE_BYTES: u32 = 0x1_0000;
 
 /// A method with the values of its calls in test programs.

@@ -26,7 +26,7 @@ pub trait Make {
 
     /// Makes the null value.
     fn null(&mut self) -> Option<Self::Value>;
-    /// Makes the value of a base type of its bytes, which may be more than it needs.
+    /// Makes the value of a base type from the beginning of `bytes`.
     fn base(&mut self, base: Base, bytes: &[u8]) -> Option<Self::Value>;
     /// Makes the value of an enumeration.
     fn enumeration(&mut self, id: EnumId, number: i32) -> Option<Self::Value>;

@@ -50,7 +50,7 @@ pub struct Model {
 /// The reason why no call can carry the values of a type.
 #[derive(Clone, Debug)]
 pub struct Opaque {
-    /// The structure or union that is the reason, which may be another one than the type.
+    /// The structure or union that is the reason: the type itself, or one to which the type leads.
     pub of: Type,
     /// The reason, as a part of a sentence that begins with that type's name.
     pub why: &'static str,

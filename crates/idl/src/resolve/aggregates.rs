@@ -99,7 +99,7 @@ impl Resolver<'_> {
     }
 
     /// Records the reasons why calls cannot carry the structure or union whose members have been
-    /// resolved. Continues with those of the surrounding one, `outer`.
+    /// resolved. Restores `outer`, the reasons found so far for the surrounding type.
     pub(super) fn note_reasons(&mut self, ty: &Type, outer: (Option<&'static str>, Option<&'static str>)) {
         let (here_only, unsupported) = std::mem::replace(&mut self.member_reasons, outer);
         self.here_only.extend(here_only.map(|why| (ty.clone(), why)));
@@ -347,7 +347,7 @@ impl Resolver<'_> {
             _ => -1,
         };
         if most < 0 {
-            let text = "[max_value] needs the greatest value of an integer that goes [in]";
+            let text = "[max_value] needs the greatest value of an [in] integer";
             let error = Diagnostic::error("bad-max-value", attribute.span, text);
             self.report(error.help("write [max_value(1024)] on the parameter that counts elements"));
             return None;

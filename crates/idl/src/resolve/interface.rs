@@ -35,7 +35,8 @@ pub(super) fn pointer_class(decl: &InterfaceDecl, outer: PointerClass) -> Pointe
 
 impl Resolver<'_> {
     pub(super) fn interface(&mut self, decl: &InterfaceDecl) {
-        // The built-in files have declared it. The declarations beside its methods still count.
+        // The built-in files have declared the interface, so its methods are skipped. The other
+        // declarations in it count.
         if self.given.contains(&decl.name.name) || decl.name.name == "IUnknown" {
             let items = decl.items.iter().flatten();
             return items.filter(|item| !matches!(item, Item::Method(_))).for_each(|item| self.item(item));
@@ -514,7 +515,7 @@ impl Resolver<'_> {
             Type::Pointer(pointer) if pointer.class != PointerClass::Ref && direction == Direction::Out && !local => {
                 let error =
                     Diagnostic::error("out-not-ref", span, format!("[out] parameter `{name}` must not be null"));
-                self.report(error.help("remove [unique] or [ptr] from it; what it points to may be such a pointer"));
+                self.report(error.help("remove [unique] or [ptr] from it; the pointer behind it may have either"));
             }
             Type::Pointer(_) | Type::Fixed(..) => {}
             _ => {

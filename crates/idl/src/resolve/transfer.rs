@@ -46,7 +46,7 @@ impl Resolver<'_> {
             Type::Pointer(pointer) if !matches!(pointer.extent, Extent::Counted { .. }) => "is no array with [size_is]",
             Type::Pointer(pointer) if pointer.class != PointerClass::Ref => "may be null",
             Type::Pointer(pointer) if !is_any_bits(&self.model, &pointer.to) => {
-                "has elements that are checked, and whoever shares them may change them after that"
+                "has elements that are checked, and a process that shares them may change them after the check"
             }
             Type::Pointer(_) => return transfer,
             _ => "is no array with [size_is]",
@@ -105,7 +105,7 @@ impl Resolver<'_> {
         let objects = params.iter().find(|param| crate::plan::may_be_objects(&self.model, param));
         if let (Some(transferred), Some(other)) = (transferred, objects) {
             let text = format!(
-                "`{}` goes another way than other arrays, and does not go together with `{}`",
+                "`{}` has [zero_copy], [map] or [lend], so the method cannot have `{}`",
                 transferred.name, other.name
             );
             let help = "put interface pointers and structures with pointers into a method of their own";
@@ -116,7 +116,7 @@ impl Resolver<'_> {
             param.direction.is_out() && param.name != lent.name && !crate::plan::is_in_block(&self.model, param)
         };
         if let Some(other) = params.iter().find(is_behind) {
-            let text = format!("`{}` is lent, and does not go together with `{}`", lent.name, other.name);
+            let text = format!("`{}` is lent, so the method cannot have the result `{}`", lent.name, other.name);
             let help = "the other results of a method that lends are values";
             self.report(Diagnostic::error("bad-transfer", other.span, text).help(help));
         }

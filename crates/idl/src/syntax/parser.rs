@@ -243,7 +243,8 @@ impl<'a> Parser<'a> {
                 match self.peek_text().unwrap_or("") {
                     "interface" if !in_interface || self.text_at(2) == Some(";") => self.interface(attributes, start),
                     "typedef" => self.typedef_with(attributes),
-                    // Help texts of constants are for type libraries, which have none of them yet.
+                    // The attributes are dropped: they can only be help texts for type libraries,
+                    // which do not contain a file's constants yet.
                     "const" if !self.is_method() => self.constant(),
                     "library" if !in_interface => self.nest(|this| this.library(attributes)),
                     "coclass" if !in_interface => self.coclass(attributes),

@@ -133,7 +133,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Adds a replacement to the words that are to be looked at, the next of which is the last.
+    /// Adds a replacement in front of the pending words, the last of which is the next to expand.
     fn push(&mut self, pending: &mut Vec<Word>, made: Option<Replacement>) {
         let Some(made) = made else { return };
         match pending.last_mut() {

@@ -39,7 +39,7 @@ pub fn codes() -> impl Iterator<Item = &'static str> {
 /// Returns the explanation of a code as text.
 pub fn explain(code: &str) -> Option<String> {
     let compiler = explanations().find(|known| known.code == code).map(|known| known.text.to_owned());
-    let of = |what: &str, why: &str, mend: &str| format!("{what}\n\nConsequence: {why}.\n\nMend: {mend}.");
+    let of = |what: &str, why: &str, mend: &str| format!("{what}\n\nConsequence: {why}.\n\nRemedy: {mend}.");
     let kind = || {
         let kind = Kind::ALL.iter().find(|kind| kind.code() == code)?;
         Some(of("A change of an IDL file that `obvia idl check` finds.", kind.why(), kind.mend()))

@@ -1,6 +1,6 @@
-//! Tables of findings: for each kind its code, its consequence and its mend.
+//! Tables of findings: for each kind its code, its consequence and its remedy.
 
-/// Declares an enumeration from rows of a name, a code, a consequence and a mend.
+/// Declares an enumeration from rows of a name, a code, a consequence and a remedy.
 macro_rules! kinds {
     ($(#[$about:meta])* $name:ident; $($kind:ident, $code:literal, $why:literal, $mend:literal;)*) => {
         $(#[$about])*
@@ -24,7 +24,7 @@ macro_rules! kinds {
                 match self { $(Self::$kind => $why,)* }
             }
 
-            /// Returns the way to mend the finding.
+            /// Returns the remedy of the finding.
             pub const fn mend(self) -> &'static str {
                 match self { $(Self::$kind => $mend,)* }
             }

@@ -1,4 +1,4 @@
-//! Rules for declarations that compile, but are likely to cause trouble: each with its mend.
+//! Rules for declarations that compile, but are likely to cause trouble: each with its remedy.
 
 mod parameters;
 mod rules;

@@ -28,7 +28,7 @@ const ROWS: &[(&str, &str)] = &[
         "[@1#] library L { [@2#] dispinterface D { properties: [id(2)] long B; methods: [id(1)] void A(); }; };",
     ),
     ("[@1#, version(1.0)] library L {};", "[@1#, version(1.1)] library L {};"),
-    // Other words for the same.
+    // Other text for the same declarations.
     (
         "[object, @1#] interface I : IUnknown { HRESULT A([in] unsigned long n); }",
         "// A comment.\n[object, @1#] interface I : IUnknown { /* More. */ HRESULT A([in] DWORD n); }",
@@ -91,7 +91,7 @@ const ROWS: &[(&str, &str)] = &[
         "[object, @1#] interface I : IUnknown { [id(1)] HRESULT A([in, defaultvalue(1)] long n); }",
         "[object, @1#] interface I : IUnknown { [id(2)] HRESULT A([in, defaultvalue(2)] long n); }",
     ),
-    // Declarations of which there are two of one name.
+    // Lists in which one name stands twice.
     (
         "[@1#] library L { [@2#] coclass C { [default] interface IDispatch; [default, source] interface IDispatch; }; };",
         "[@1#] library L { [@2#] coclass C { [default, source] interface IDispatch; [default] interface IDispatch; }; };",

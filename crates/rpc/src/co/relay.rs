@@ -100,8 +100,8 @@ pub struct Route {
     pub syntax: SyntaxId,
     /// The interface.
     pub interface: Interface,
-    /// The transfer syntaxes to propose. The acceptable ones come first, the most preferred first
-    /// of all.
+    /// The transfer syntaxes to propose, the most preferred first. Syntaxes that only inform the
+    /// server come last.
     pub transfers: Vec<SyntaxId>,
 }
 
@@ -110,7 +110,7 @@ pub trait Routes: Send + Sync + fmt::Debug {
     /// Returns the address of a target in units, or `None` for an unknown target.
     fn find(&self, target: TargetId) -> Option<Route>;
     /// Returns the interface whose calls take the place of binds where units have no contexts. Only
-    /// processes of this program have this interface.
+    /// obvia processes have this interface.
     fn bind_interface(&self) -> SyntaxId;
     /// Returns the group that all associations with the server join; 0 as long as there is none.
     fn group(&self) -> &AtomicU32;

@@ -26,7 +26,7 @@ mod commands {
     pub(super) const MUST_PROCESS: u16 = 0x8000;
 }
 
-/// In a bitmask: the client supports signatures that cover headers.
+/// The bit of the bitmask that says that the client supports signatures that cover headers.
 const HEADER_SIGNING: u32 = 1;
 
 /// The fields that a trailer repeats.
@@ -79,7 +79,8 @@ impl Verified {
     /// [`Mismatch`] if the client means another call than the one that was received.
     pub(super) fn check(&self, stub: &[u8]) -> Result<usize, Mismatch> {
         let first = stub.len().saturating_sub(LENGTH_MAX).next_multiple_of(ALIGN);
-        // Bytes before the trailer are the caller's arguments, and may come from somebody else.
+        // The bytes before the trailer are the caller's arguments, which the caller may have from
+        // another process.
         for at in (first..stub.len()).step_by(ALIGN).rev() {
             let Some(trailer) = stub[at..].strip_prefix(&SIGNATURE) else { continue };
             match self.compare(trailer) {

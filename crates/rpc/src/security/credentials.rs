@@ -72,8 +72,8 @@ pub trait Accounts: Send + Sync {
         false
     }
 
-    /// Returns the time for which no proof for this user is looked at, because too many were wrong.
-    /// By default every proof is looked at.
+    /// Returns the time for which proofs for this user are refused unchecked, because too many were
+    /// wrong. By default every proof is checked.
     fn barred_for(&self, _domain: &str, _user: &str) -> Option<Duration> {
         None
     }

@@ -145,7 +145,7 @@ pub enum NtlmError {
     Field {
         /// The offset of the field's descriptor.
         at: usize,
-        /// The field's offset in its descriptor.
+        /// The offset of the field that the descriptor gives.
         offset: u32,
         /// The field's length in its descriptor.
         length: u16,

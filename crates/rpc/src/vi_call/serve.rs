@@ -32,7 +32,7 @@ pub struct ServerCall<'a> {
 
 /// The maximum number of region look-ups in one call, which needs one for each of its arrays by
 /// reference. The limit is for callers that keep changing a reference while the server reads it.
-/// Stubs may nest as often.
+/// The same number limits the nesting of stubs.
 const TURNS_MAX: u8 = 2 * REGION_CACHES as u8;
 
 /// The answer to a call: returned by a stub, published by the loop.
@@ -67,7 +67,7 @@ impl Answer {
         (self.0 >> 32) as u32 == u32::MAX
     }
 
-    /// Whether the answer is a fault that says that no argument was looked at: see
+    /// Whether the answer is a fault that says that no argument was read: see
     /// [`Status::is_before_arguments`].
     pub const fn is_before_arguments(self) -> bool {
         self.0 & !(u32::MAX as u64) == Self::FAULT && Status(self.0 as u32).is_before_arguments()
@@ -243,7 +243,7 @@ pub trait Service {
     /// Answers a protocol data unit; `None` ends the connection.
     fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>>;
 
-    /// Reports that the caller cancelled the call that was answered last, without taking the
+    /// Reports that the caller has cancelled the call that was answered last, and has not taken the
     /// response.
     fn abandoned(&mut self);
 

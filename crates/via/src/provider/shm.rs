@@ -24,9 +24,9 @@
 //! After its first RDMA on a region, the initiator has that region's file. It then makes its copies
 //! itself, at the speed of memory and without the target (`opened.rs` has the consequences of a
 //! hostile peer). Before each stride it looks at the target's table of registrations (`table.rs`):
-//! an RDMA on an ended one is left to the target, which refuses. A copy that is running while the
-//! registration ends may still touch up to 256 KiB of the region. The region's file is used for
-//! nothing else, so only these bytes can be hit.
+//! an RDMA on a region whose registration has ended is left to the target, which refuses it. A copy
+//! that is running while the registration ends may still touch up to 256 KiB of the region. The
+//! region's file is used for nothing else, so only these bytes can be hit.
 //!
 //! All three levels of reliability are supported. Memory loses nothing, so reliable delivery and
 //! reception differ in one thing only: with reception, no RDMA is performed before everything
@@ -35,8 +35,8 @@
 //! refused unreliable RDMA completes with the error, and the connection goes on.
 //!
 //! A thread sleeps on the socket, and a byte calls it, at most once for each sleep
-//! ([`crate::doorbell`]). The socket's end is the end of the connection: an orderly end is written
-//! in the segment before, and any other is a peer that fell silent.
+//! ([`crate::doorbell`]). The socket's end is the end of the connection. A side that disconnects
+//! writes that into its segment first. Any other end counts as a peer that fell silent.
 //!
 //! Each word of the peer is loaded once, checked, and then used. A breach of the rules ends the
 //! connection with [`crate::Ended::Violation`].

@@ -97,7 +97,7 @@ impl Network {
         self.core.net.set_conditions(&own);
     }
 
-    /// Cuts all existing connections between two NICs, or mends them.
+    /// Cuts all existing connections between two NICs, or restores them.
     pub fn set_cut(&self, one: u16, other: u16, is_cut: bool) {
         self.core.net.set_cut([one.into(), other.into()], is_cut);
     }

@@ -53,7 +53,7 @@ pub trait Link: Send + fmt::Debug {
     /// Ends a prepared sleep, or cancels it.
     fn end_sleep(&mut self) {}
 
-    /// Takes note of the connection's ids: of this end's and the peer's.
+    /// Tells the link the ids of the connection: this end's and the peer's.
     fn opened(&mut self, _ids: [u64; 2]) {}
 
     /// Finds out whether the network has given this end another address, since the peer is silent.

@@ -11,7 +11,7 @@ use crate::{Deadline, Error};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The interval between looks at a link without a file.
+/// The interval at which a link without a file is polled.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_micros(50);
 /// The time for which hints that nothing listens must last before they count.
 const HINTS: Duration = Duration::from_millis(50);

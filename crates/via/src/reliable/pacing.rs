@@ -2,8 +2,8 @@
 
 /// The number of packets that pass at once.
 const BURST_PACKETS: u64 = 10;
-/// The time, in nanoseconds, whose packets pass at once if these are more: a thread that sleeps
-/// wakes late. Their maximum, in bytes.
+/// The packets of this time, in nanoseconds, pass at once if they are more than [`BURST_PACKETS`],
+/// because a sleeping thread wakes late. [`BURST_BYTES`] limits their bytes.
 const BURST_TIME: u64 = 1_000_000;
 const BURST_BYTES: u64 = 64 << 10;
 

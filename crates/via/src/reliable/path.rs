@@ -98,8 +98,8 @@ impl Path {
         }
     }
 
-    /// Returns the time that the answer took which arrives now. `None` for another length than that
-    /// of the last probe, or if several probes had it.
+    /// Returns the round trip of the probe whose answer arrives now. `None` if the last probe had
+    /// another length, or if several probes had this length.
     pub(super) fn round_trip(&self, now: u64, length: usize) -> Option<u64> {
         (length == self.candidate && self.tries == 1).then(|| now.saturating_sub(self.sent))
     }

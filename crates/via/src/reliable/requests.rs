@@ -50,14 +50,14 @@ pub(super) type Revocation = OnceLock<&'static str>;
 pub(super) enum Treatment {
     /// The request is to be answered, unless it has to yield meanwhile.
     Answer(Arc<Revocation>),
-    /// The request repeats another. If that was rejected, here is the rejection.
+    /// The request repeats an earlier one. `Some` has the rejection of the earlier one.
     Repeat(Option<Arc<[u8]>>),
     /// The request is refused for this reason, and not remembered.
     Refuse(&'static str),
 }
 
 impl Requests {
-    /// Takes note of a request.
+    /// Records a request.
     pub(super) fn arrived(&mut self, now: Instant, name: RequestName) -> Treatment {
         if self.pending.contains_key(&name) {
             return Treatment::Repeat(None);
@@ -74,7 +74,7 @@ impl Requests {
         Treatment::Answer(revocation)
     }
 
-    /// Takes note of the answer to a request: of its rejection, or of a connection.
+    /// Records the answer to a request: its rejection, or a connection.
     pub(super) fn answered(&mut self, now: Instant, name: RequestName, rejection: Option<Arc<[u8]>>) {
         self.pending.remove(&name);
         let age = now.saturating_duration_since(*self.turned.get_or_insert(now));
@@ -85,7 +85,8 @@ impl Requests {
         self.answered[0].insert(name, rejection);
     }
 
-    /// Makes a place for a request of this host, if need be that of an older one.
+    /// Makes a place for a request of this host. If no place is free, an older request yields its
+    /// place.
     fn make_place(&mut self, now: Instant, host: Host) -> Result<(), &'static str> {
         let is_host_full = self.pending.values().filter(|pending| pending.host == host).count() >= PENDING_OF_HOST_MAX;
         if !is_host_full && self.pending.len() < PENDING_MAX {

@@ -23,7 +23,8 @@ use std::time::Duration;
 const PERIOD: u64 = 5_000_000_000;
 /// The maximum time for which a token is accepted.
 pub const TOKEN_LIFETIME: Duration = Duration::from_nanos(2 * PERIOD);
-/// The length of the numbers at the beginning of a token, in bytes. They are the nonce of the code.
+/// The length of the numbers at the beginning of a token, in bytes. The numbers are the nonce of
+/// the token's authentication code.
 const NUMBERS: usize = 12;
 /// The nonce by which a key makes the next key. No token has it: `rotate` never
 /// reaches this period.

@@ -2,10 +2,11 @@
 //! peer updates it.
 //!
 //! A message consists of an RDMA write of its frame, where that lies in an area, and an RDMA write
-//! of its slot with the sequence number as immediate data. The receive descriptor that the latter
-//! consumes tells the receiver that the slot is whole. The receiver copies the slot to memory that
-//! the peer cannot write, checks it as it checks shared memory, and posts the descriptor again.
-//! Areas belong to the receiver: a sender that needs a larger one asks for it by a message.
+//! of its slot with the sequence number as immediate data. The write of the slot consumes a receive
+//! descriptor, which tells the receiver that the slot is whole. The receiver copies the slot to
+//! memory that the peer cannot write, checks it as it checks shared memory, and posts the
+//! descriptor again. Areas belong to the receiver: a sender that needs a larger one asks for it by
+//! a message.
 //!
 //! Messages about areas, by send and receive: u32 what (1 wanted, 2 given), u32 number, u64 bytes,
 //! 16 bytes memory handle (zeros when wanted).

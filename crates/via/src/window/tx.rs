@@ -279,8 +279,8 @@ impl Tx {
             let consumed = self.wire.peer.word(layout::CONSUMED).load(Ordering::Acquire);
             // Only a count between the known one and the number of sent messages is valid.
             if consumed.wrapping_sub(self.taken) >= self.next.wrapping_sub(self.taken) && consumed != self.taken {
-                // A credit word below the known count is stale, not false: responses are ahead of
-                // it.
+                // A credit word below the known count is stale, not false: a response has reported
+                // the newer count.
                 if self.taken.wrapping_sub(consumed).cast_signed() < 0 {
                     return Err(Violation::BadCredit(consumed).into());
                 }

@@ -119,7 +119,7 @@ impl Channel {
         self.counts
     }
 
-    /// Cuts the channel, or mends it, by hand. Datagrams on their way still arrive.
+    /// Cuts the channel, or restores it, by hand. Datagrams on their way still arrive.
     pub fn set_cut(&mut self, is_cut: bool) {
         self.is_cut = is_cut;
     }

@@ -64,7 +64,7 @@ impl<L: Link> FaultLink<L> {
         (of(&self.out), of(&self.into))
     }
 
-    /// Cuts the link in the directions that have conditions, or mends it.
+    /// Cuts the link in the directions that have conditions, or restores it.
     pub fn set_cut(&mut self, is_cut: bool) {
         for channel in [&mut self.out, &mut self.into].into_iter().flatten() {
             channel.set_cut(is_cut);

@@ -25,7 +25,7 @@ pub fn s07_poll_never_blocks(run: &Run) {
                 .count()
         };
         assert_eq!(found, 0);
-        // Some of the looks wait for the lock of the VI, which the NIC's thread holds now and then.
+        // Some of the calls wait for the lock of the VI, which the NIC's thread holds now and then.
         let slept = sleeps_of_this_thread() - sleeps;
         assert!(slept < 500, "in a thousand looks it slept {slept} times");
         let is_late = |took: Duration| took > LATE;

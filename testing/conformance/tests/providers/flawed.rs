@@ -1,4 +1,5 @@
-//! Providers with a flaw do not keep the statement about it: the suite can fail.
+//! Each provider with a flaw fails the statement about that flaw, which shows that the suite can
+//! fail.
 
 use obvia_conformance::reference::{Flawed, flaws};
 use obvia_conformance::{statements, tasks, watchdog};

@@ -532,8 +532,8 @@ fn references_handed_to_many_strangers_are_refused(server: Server) {
         });
         let failures: Vec<u32> = failures.collect();
         let first = failures.iter().position(|failure| *failure != 0).unwrap();
-        // A server in Java counts the receivers of a process, whichever client of it they are from:
-        // this process may have named some before.
+        // A server in Java counts the receivers that all clients of one process have named: this
+        // process may have named some before.
         assert!((RECEIVERS_MAX - 16..=RECEIVERS_MAX).contains(&(first as u64)), "{first} receivers");
         assert!(failures[first..].iter().all(|failure| *failure == OUT_OF_MEMORY));
     });

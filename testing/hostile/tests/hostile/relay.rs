@@ -58,7 +58,7 @@ impl Direction {
         }
     }
 
-    /// Returns the forged datagrams to send beside a datagram.
+    /// Returns the forgeries of a datagram, which are sent beside it.
     fn forgeries(&mut self, datagram: &[u8]) -> Vec<Vec<u8>> {
         self.turn += 1;
         let packet = datagram.len().saturating_sub(SEAL);

@@ -139,7 +139,8 @@ pub(crate) fn unit(kind: u8, call_id: u32, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Returns a request to the runtime's own target, for an association whose first context it is.
+/// Returns a request to the runtime's own target. The association's first context must be the
+/// runtime's interface.
 pub(crate) fn request(call_id: u32, opnum: u16, frame: &[u8]) -> Vec<u8> {
     let mut bytes = unit(0, call_id, frame);
     // The allocation hint, the context and the opnum take the place of the fragment lengths.

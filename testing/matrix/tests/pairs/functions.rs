@@ -201,7 +201,7 @@ fn datagrams_carry_calls_of_many_threads() {
         let apart = last.unwrap().1 - first.unwrap().1;
         assert!(apart < Duration::from_secs(15), "they ended {apart:?} apart: {all:?}");
     });
-    // A timed-out call leaves its activity, and later calls use another one.
+    // After a timeout, the client's later calls use another activity.
     let echo: rpcecho = obvia::bind(&server.binding()).unwrap();
     let given_up = obvia::with_timeout(Duration::from_millis(300), || echo.TestSleep(3).unwrap_err().code());
     assert_eq!(given_up, code::RPC_E_TIMEOUT);

@@ -28,8 +28,8 @@ pub(super) fn cancellable(state: &mut State, _: &[&str]) -> Answer {
     done(())
 }
 
-/// Runs `work` with a new canceller on a thread of its own, which prints how that ended. Returns
-/// once the thread waits, so that a later cancellation has a wait to end.
+/// Runs `work` with a new canceller on a thread of its own, which prints the outcome. Returns once
+/// the thread waits, so that a later cancellation has a wait to end.
 fn cancellably(state: &mut State, work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
     state.canceller = Canceller::new();
     let (canceller, timeout) = (state.canceller.clone(), state.timeout);

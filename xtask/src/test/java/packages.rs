@@ -25,7 +25,7 @@ const FLOORS: &[&[&str]] = &[
 /// The path of this file.
 const OWN_PATH: &str = "xtask/src/test/java/packages.rs";
 
-/// The module that is no library, and has classes.
+/// The module whose classes are checked although it is not a library.
 const NO_LIBRARY: &str = "obvia-maven-plugin";
 
 /// Fails if a compiled class of a library or of the plug-in names a class that it is below or

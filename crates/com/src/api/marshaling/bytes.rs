@@ -32,7 +32,8 @@ pub(crate) fn marshal_object(
     if Flags::from_number(flags.number()).is_none() {
         return Err(Error::new(code::E_INVALIDARG, "the flags ask for both a strong and a weak table"));
     }
-    // An object's own marshaler may need the runtime, and reports where it cannot be made.
+    // The object's own marshaler may need the runtime, and may do without it. So an error in making
+    // the runtime is returned only if the object has no marshaler.
     let runtime = process::runtime();
     match custom::marshal(object, info, context, flags)? {
         Some(bytes) => Ok(bytes),

@@ -36,7 +36,7 @@ pub(super) struct Mark {
     pub(super) known: Option<u64>,
     /// The key with which this process proves the mark, if the process has sent it.
     pub(super) key: Option<u128>,
-    /// The time when this process first asked for it.
+    /// The time when this process first asked for the mark.
     asked: Option<Instant>,
 }
 

@@ -118,7 +118,7 @@ impl Link {
 
     /// Whether the server returns the references in one-way calls that it has refused: see
     /// [`own_calls::list_references`]. False over datagrams, which may overtake each other, and for
-    /// servers that are no obvia processes, which know no such call.
+    /// servers that are not obvia processes, which know no such call.
     pub(crate) fn returns_refused_references(&self) -> bool {
         let is_ordered = match &self.address {
             Address::Name(_) => true,

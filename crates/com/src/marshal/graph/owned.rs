@@ -20,7 +20,7 @@ pub unsafe trait Graph {
     type Item<'a>;
     /// The element types that contain this one.
     const TYPES: &'static [ElementType];
-    /// The type's index among them.
+    /// The index of the type in `TYPES`.
     const ELEMENT: Element;
     /// Whether safe code can set pointers in the structure or in anything that it reaches.
     const CAN_CHANGE: bool;

@@ -31,7 +31,8 @@ pub(super) const STRANGERS_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60
 pub(super) const LOST_MAX: usize = 1024;
 pub(super) const LOST_BY_HOST_MAX: usize = 64;
 /// The greatest number of references and states that are kept for all lost clients, and for those
-/// of one host. The total is what two clients may have at most.
+/// of one host. The total equals one client's maximum of interface pointers plus its maximum of
+/// states.
 const KEPT_MAX: usize = 1 << 17;
 pub(super) const KEPT_BY_HOST_MAX: usize = KEPT_MAX / 2;
 
@@ -65,8 +66,8 @@ pub(super) struct Known {
     /// The group of the client's associations, where the client has not introduced itself. The
     /// group is kept so that a returning client can join it.
     pub(super) group: Option<Arc<Group<GroupClient>>>,
-    /// The number of connections. Those that are not admitted have not proved yet that their
-    /// principal owns the process, or belong to another one.
+    /// The number of connections. A connection that is not admitted has not proved yet that its
+    /// principal owns the process, or belongs to another principal.
     pub(super) count: usize,
     pub(super) admitted: usize,
     /// The references in refused calls, which this process gives back once it has a link to the
@@ -197,8 +198,8 @@ impl Register {
     }
 
     /// Returns the client of an OXID that fits a place best, or the process that is expected there.
-    /// Clients without an admitted connection do not count. Of several that fit alike, this is one
-    /// that is connected. Of these, the one with the lowest number: a stranger can know the OXID
+    /// Clients without an admitted connection do not count. Among clients that fit alike, connected
+    /// ones come before lost ones, and then the lowest number counts: a stranger can know the OXID
     /// only after the process has used it, so the process usually came first.
     pub(super) fn at(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let rank = |number, known: &Known| Some((known.fit(place)?, known.lost.is_some(), number));

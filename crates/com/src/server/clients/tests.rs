@@ -206,7 +206,7 @@ fn a_connection_that_is_not_admitted_is_not_the_expected_process() {
     let (clients, far) = (Clients::default(), host("far"));
     let expected = expect(&clients, 1, &place(&far));
     let number = enter_silently(&clients, 1, &far, None);
-    // Neither are the next references those of its client.
+    // The next references are not counted for the connection's client either.
     assert_eq!(
         (expect(&clients, 1, &place(&far)), number_behind(&clients, 1, &place(&far))),
         (expected, Some(expected))
@@ -438,7 +438,7 @@ fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
     assert_eq!((enter(&of_user(0, max)), enter(&host("far"))), (refused, refused));
     // Known clients connect again, and the processes of another user are not kept out.
     assert_eq!([of_user(0, 0), host("0"), of_user(1, max)].map(|peer| enter(&peer)), [Ok(()); 3]);
-    // Neither is a process that is expected at its place.
+    // A process that is expected at its place is not kept out either.
     expect(&clients, 1, &place(&host("far")));
     assert_eq!((enter(&host("far")), enter(&host("farther"))), (Ok(()), refused));
 }

@@ -126,7 +126,7 @@ fn only_the_exact_target_id_finds_a_cached_target() {
     }
 }
 
-/// A call may name the target that stands for none in an invalid watch.
+/// An invalid watch has a number in place of a target's. A call may name this number.
 #[test]
 fn the_vacant_target_id_finds_no_removed_target() {
     let table = SharedTable::default();

@@ -58,7 +58,7 @@ fn spent() -> Error {
 
 impl Exports {
     /// Makes marshaled data for an object's interface. `refs` is the number of references for
-    /// clients that are no obvia processes and call by the data's own IPID.
+    /// clients that are not obvia processes and call by the data's own IPID.
     pub(crate) fn keep(
         &self,
         object: &IUnknown,
@@ -137,7 +137,7 @@ impl Exports {
             }
         };
         let all = Refs { public: u64::MAX, private: u64::MAX };
-        // Clients that are no obvia processes and call by the data's IPID have references of their
+        // Clients that are not obvia processes and call by the data's IPID have references of their
         // own.
         let dropped = tables.references.release(&self.ipid(data), holder, all);
         let gone = tables.forget_all(dropped);

@@ -65,7 +65,7 @@ pub(super) fn request<C: Calls>(opnum: u16, from: &mut Decoder<'_>) -> std::resu
 /// empty list means all.
 pub(super) fn resolved(runtime: &Runtime, caller: &Caller, protseqs: &[u16]) -> Resolved {
     let heard = runtime.bindings_of_caller(Some(caller));
-    // Bindings for datagrams are left out: clients that are no obvia processes no longer use them,
+    // Bindings for datagrams are left out: clients that are not obvia processes no longer use them,
     // but some would prefer them if they were offered.
     let usable = |protocol: ProtocolSequence| {
         protocol != ProtocolSequence::IpUdp && (protseqs.is_empty() || protseqs.contains(&protocol.tower()))
@@ -89,7 +89,7 @@ fn authn_hint(level: Option<Level>) -> u32 {
     level.map_or(1, |level| level as u32)
 }
 
-/// Returns a binding in the form for clients that are no obvia processes. Over TCP the options are
+/// Returns a binding in the form for clients that are not obvia processes. Over TCP the options are
 /// omitted, as the security bindings replace them.
 pub(crate) fn tower_of(binding: &StringBinding) -> TowerBinding {
     let options = if binding.protocol == ProtocolSequence::IpTcp { Vec::new() } else { binding.options.clone() };

@@ -5,7 +5,7 @@ use crate::services::process;
 use crate::types::error::Result;
 use crate::types::upkeep;
 
-/// Sets the interval at which peers that are no obvia processes must ping the objects that they
+/// Sets the interval at which peers that are not obvia processes must ping the objects that they
 /// refer to, and the number of consecutive pings that may be lost. The defaults are two minutes and
 /// three pings (MS-DCOM 3.1.2.2).
 ///

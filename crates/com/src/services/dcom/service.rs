@@ -99,7 +99,7 @@ pub(crate) fn perform_forwarded(caller: &Arc<Caller>, call: &Forwarded) -> std::
             // The SCM gives back references that its client did not receive.
             Own::RemUnknown if call.opnum == RELEASE => rem_unknown::perform(&client, call.opnum, from),
             Own::RemUnknown => Err(Status::OP_RNG_ERROR),
-            // Clients call the interface directly.
+            // Clients call this interface of the SCM itself, so it is never forwarded.
             Own::ScmActivator => Err(Status::UNK_IF),
         };
         orpc_headers::leave();

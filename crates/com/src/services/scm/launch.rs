@@ -22,7 +22,7 @@ const WAIT_MAX: Duration = Duration::from_secs(3600);
 /// The interval between checks for a server. The kernel does not report when a socket begins to
 /// listen.
 const LOOK: Duration = Duration::from_millis(20);
-/// The longest wait for a server's greeting. The next check comes after it.
+/// The longest wait for a server's greeting in one check. The check is repeated.
 const GREETING_MAX: Duration = Duration::from_secs(1);
 /// The greatest number of bytes that are read from the pipe of a server that has ended.
 const REST_MAX: usize = 64 << 10;

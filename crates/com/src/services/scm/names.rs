@@ -99,8 +99,8 @@ pub(crate) fn by_server<R>(attempt: impl Fn() -> Result<R>, start: impl Fn(Deadl
         }
         match deadline::with(deadline, || start(deadline))? {
             true => starts += 1,
-            // `attempt` found no server, but none had to be started: another process has started
-            // one, or the server is ending.
+            // `attempt` found no server, but `start` has found one: another process has started it,
+            // or it is ending.
             false => std::thread::sleep(PAUSE),
         }
     }

@@ -10,7 +10,7 @@ use crate::model::{Base, InterfaceId, Model, StructId, Type};
 use crate::plan::{ParamPlan, Passing, is_plain};
 use crate::text::writer::Writer;
 
-/// The generator, and the code that programs for all interfaces share.
+/// The generator of random values, and the code that programs for all interfaces share.
 const PRELUDE: &str = include_str!("random_calls.hh");
 
 /// Returns a file's test program in C++. `stem` is the file's name without its extension.

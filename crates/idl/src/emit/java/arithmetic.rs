@@ -35,7 +35,7 @@ fn of_type(value: &Expr, outer: &dyn Fn(usize) -> Base) -> Base {
 pub(super) const NO_OUTER: &dyn Fn(usize) -> Base = &|_| Base::I32;
 
 /// Returns an expression in checked 64-bit arithmetic. `leaf` returns the text of members and
-/// outside values, `outer` the types of the latter.
+/// outside values, `outer` the types of outside values.
 pub(super) fn arith(value: &Expr, leaf: &dyn Fn(&Expr) -> String, outer: &dyn Fn(usize) -> Base) -> String {
     let of = |value: &Expr| arith(value, leaf, outer);
     match value {

@@ -2,7 +2,7 @@
 //!
 //! All steps that can fail precede the acquisition of a channel, so that no channel is lost.
 //! Results are read while the channel is held. Received references are unmarshaled only after the
-//! channel has been released, because that may need calls.
+//! channel has been released, because unmarshaling may need calls.
 
 use super::expression::{count, widened};
 use super::graph;

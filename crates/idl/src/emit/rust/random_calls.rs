@@ -9,7 +9,7 @@ use crate::model::{Arith, Base, Direction, InterfaceId, Model, StructId, Type};
 use crate::plan::{ParamPlan, Passing, is_plain};
 use crate::text::writer::Writer;
 
-/// The generator, and the code that programs for all interfaces share.
+/// The generator of random values, and the code that programs for all interfaces share.
 const PRELUDE: &str = include_str!("random_calls.rs.in");
 
 /// The attribute that exempts generated code from a crate's lints.

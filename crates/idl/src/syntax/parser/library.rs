@@ -113,7 +113,7 @@ impl Parser<'_> {
                         Ok(())
                     }
                     None => {
-                        let text = "nothing says whether this is a property or a method";
+                        let text = "this member stands under neither `properties:` nor `methods:`";
                         let error = Diagnostic::error("syntax", this.here(), text);
                         this.fail(error.help("write `properties:` or `methods:` before it"))
                     }

@@ -365,7 +365,8 @@ impl Parser<'_> {
         let mut values = Vec::new();
         while !self.eat("}") {
             values.push(self.node(SyntaxKind::Enumerator, |this| {
-                // Help texts of values are for type libraries, which have none of them yet.
+                // The attributes are dropped: they can only be help texts for type libraries, which
+                // do not record those of values yet.
                 this.attributes()?;
                 let name = this.ident("the value's name")?;
                 let value = if this.eat("=") { Some(this.expr()?) } else { None };

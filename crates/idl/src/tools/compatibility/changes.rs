@@ -1,4 +1,4 @@
-//! The kinds of breaking changes: what each one breaks, and how to mend it.
+//! The kinds of breaking changes: what each one breaks, and the remedy.
 
 use crate::tools::kinds::kinds;
 

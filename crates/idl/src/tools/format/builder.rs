@@ -235,7 +235,7 @@ impl<'a> Builder<'a> {
 
     /// Adds the token that ends a part of a body.
     fn end_item(&mut self, token: Token<'a>) {
-        // The end of a part stays on its line, but for a comment that ends the line.
+        // The end of a part stays on the part's line, unless a comment ends that line.
         if self.separator == Separator::Item {
             self.separator = Separator::Blank;
         }

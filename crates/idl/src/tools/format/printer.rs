@@ -17,7 +17,7 @@ pub(super) enum Op<'a> {
     Text(Cow<'a, str>),
     /// A comment that ends its line.
     Trailing(&'a str),
-    /// The next line of a comment that ends its line, which stands below it.
+    /// A further line of such a comment, below the comment's first line.
     Continued(&'a str),
     /// Lines of the file that are not indented.
     Raw(&'a str),

@@ -77,7 +77,8 @@ fn arrays(method: &Method, param: &Param, name: &str, findings: &mut Findings) {
         let Some(counter) = unbounded.filter(|_| param.direction.is_out() && param.transfer == Transfer::Frame) else {
             continue;
         };
-        // Only the size reserves memory. The server gives it in results, and the client elsewhere.
+        // Only an array's size reserves memory. If the size is a result, the server determines it,
+        // otherwise the client.
         let rule = if counter.direction == Direction::Out { Rule::UnboundedOut } else { Rule::UnboundedRoom };
         let is_sent = rule == Rule::UnboundedRoom && counts_sent_elements(method, counter);
         if has_operand(size, method, counter) && !is_sent {

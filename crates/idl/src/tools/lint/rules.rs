@@ -1,4 +1,4 @@
-//! The rules: what each one looks for, why, and how to mend a finding.
+//! The rules: what each one looks for, why, and the remedy of a finding.
 
 use crate::tools::kinds::kinds;
 
@@ -28,7 +28,7 @@ kinds! {
         "remove the type, or move it to the file whose interfaces use it";
     FullPointer, "full-pointer",
         "both sides keep a table of the addresses in each call, because other pointers may have the same target",
-        "write [unique] if the pointer may only be null, or [ref] if not even that";
+        "write [ref] if the pointer is never null, or [unique] if it may be null but shares no target";
     MissingRetval, "missing-retval",
         "scripts get a result only from a parameter with [retval]",
         "write [out, retval]";

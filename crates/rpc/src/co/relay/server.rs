@@ -227,8 +227,7 @@ impl SharedLanes {
 
     /// Wakes the lanes that wait to lead, so that they look at their flags.
     fn wake_followers(&self) {
-        // A lane that has looked at its flags under this lock is already waiting when it is
-        // notified.
+        // A lane that has read its flags under this lock is already waiting when it is notified.
         drop(self.turns());
         self.lane_wakeup.notify_all();
     }

@@ -1,4 +1,4 @@
-//! Refusals of calls for their client's identity or protection.
+//! Refusals of calls because of the client's identity or the call's protection.
 
 use super::super::assembly::{Origin, Stub};
 use super::super::pdu::Unit;

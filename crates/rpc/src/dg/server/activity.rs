@@ -18,7 +18,7 @@ pub(super) struct Activity {
     /// The header of the current call's first received unit.
     pub(super) head: Header,
     pub(super) state: State,
-    /// The client's address space.
+    /// The UUID of the client's address space.
     pub(super) client: Uuid,
     /// The time at which a unit of the activity last arrived.
     pub(super) last_received: Instant,

@@ -323,7 +323,7 @@ impl Server {
     fn callback_answered(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
         let Some(id) = self.callbacks.activity(now, from, header) else { return };
         if header.kind != PduType::RESPONSE {
-            // A client that implements only the older operation is asked by that one.
+            // A client that implements only the older operation is asked by that operation.
             let is_older = header.opnum == WHO_ARE_YOU_2 && read_status(header, body) == Ok(Status::OP_RNG_ERROR);
             if is_older {
                 self.ask(now, from, id, true);

@@ -180,7 +180,7 @@ fn maybe_calls_of_unidentified_clients_fit_one_unit_and_have_no_identity() {
     let made = call(&mut server).unwrap();
     assert!(made.is_maybe && made.client.is_none() && made.stub == [3; 1384]);
     server.fault(now, made.key, Status::ACCESS_DENIED, false);
-    // Of a longer one nothing is kept.
+    // The server keeps nothing of a longer call.
     for number in 0..3 {
         let last = if number == 2 { flags::LAST } else { 0 };
         let flags = maybe | flags::FRAGMENT | flags::NO_FACK | last;

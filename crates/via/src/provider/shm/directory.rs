@@ -332,10 +332,10 @@ impl Directory {
     fn files_of(&self, name: &str) -> Result<NameFiles, Error> {
         let bad = |why| Error::BadName { name: name.to_owned(), why };
         if name.is_empty() || name.starts_with('.') {
-            return Err(bad("a name has at least one character and does not begin with a dot"));
+            return Err(bad("a name must have at least one character and must not begin with a dot"));
         }
         if let Some(_wrong) = name.chars().find(|&c| c == '/' || c.is_control() || c.is_whitespace()) {
-            return Err(bad("a name has no slash, space or control character"));
+            return Err(bad("a name must not contain a slash, a space or a control character"));
         }
         Ok(NameFiles { place: self.place()?, name: name.to_owned(), service: self.service })
     }

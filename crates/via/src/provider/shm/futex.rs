@@ -67,7 +67,8 @@ fn wait_for_both(peer: PeerWord<'_>, own: &AtomicU32, span: Duration) {
         wait.uaddr = WaitPtr::new(word.as_ptr().cast());
         wait
     });
-    // The system call takes an instant. None is so far away that the sum overflows.
+    // The system call takes the end of the wait as a point in time. If the sum overflows, the wait
+    // has no end.
     let until = clock_gettime(ClockId::Monotonic).checked_add(timespec(span));
     let outcome = futex::waitv(&waits, WaitvFlags::empty(), until.as_ref(), ClockId::Monotonic);
     if !matches!(outcome, Ok(_) | Err(Errno::AGAIN | Errno::TIMEDOUT | Errno::INTR)) {

@@ -15,7 +15,7 @@
 //!     16  u64  mark: the word of both segments at [`layout::MARK`]
 //! ```
 //!
-//! In another PID name space, a process id means another process; the mark shows that. Larger areas
+//! In another PID namespace, a process id means another process; the mark shows that. Larger areas
 //! follow as in [`super::carrier`].
 
 use super::mapping::Mapping;

@@ -142,7 +142,7 @@ impl Kind {
         matches!(self, Self::Write | Self::Read)
     }
 
-    /// Returns the offset in the slot of inline bytes.
+    /// Returns the offset of the inline bytes in the slot.
     pub(super) fn line_start(self) -> usize {
         if self.has_place() { 48 } else { 24 }
     }

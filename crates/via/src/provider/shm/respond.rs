@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(super) struct Responder {
     incoming: Option<IncomingTransfer>,
     reading: Option<Reading>,
-    // The number of RDMA of the peer that were answered.
+    // The number of the peer's RDMA operations that this side has answered.
     answered: u64,
     pub(super) borrower: Borrower,
 }

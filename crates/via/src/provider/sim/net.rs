@@ -200,7 +200,7 @@ impl Net {
         self.state().dead.contains(&nic)
     }
 
-    /// Cuts or mends all wires between two NICs.
+    /// Cuts or restores all wires between two NICs.
     pub(super) fn set_cut(&self, nics: [usize; 2], is_cut: bool) {
         let other = [nics[1], nics[0]];
         let mut state = self.state();

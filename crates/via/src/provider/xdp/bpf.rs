@@ -238,8 +238,8 @@ fn try_load(program: &[Instruction], log: &mut [u8]) -> rustix::io::Result<i64> 
         flags: 0,
         name: NAME,
     };
-    // SAFETY: program, licence and log are as long as said and outlive the call; the log is
-    // borrowed exclusively.
+    // SAFETY: program, licence and log have the lengths in the attributes and outlive the call; the
+    // log is borrowed exclusively.
     unsafe { bpf(PROGRAM_LOAD, &mut attributes) }
 }
 

@@ -6,7 +6,8 @@ use crate::error::Ended;
 use crate::spi::Sink;
 
 /// The minimum and the maximum time for the peer to contradict a hint that it is gone, in
-/// nanoseconds. It is not below the round trip, and a quarter of the silence if none is known.
+/// nanoseconds. The time is at least the round trip, or a quarter of the silence while no round
+/// trip is known.
 const HINT_LIMITS: (u64, u64) = (400_000_000, 1_000_000_000);
 /// The number of pings in that time.
 const HINT_PINGS: u64 = 4;

@@ -83,7 +83,7 @@ fn calls_send_each_packet_once_at_every_round_trip() {
 fn the_handshake_tells_a_short_round_trip() {
     let measured = |round_trip| line(round_trip).ends.map(|end| end.engine.statistics().round_trip_ns / MILLISECOND);
     assert_eq!(measured(15), [15; 2]);
-    // Request and acceptance were repeated, so their answers tell no round trip.
+    // Request and acceptance were repeated, so their answers do not show the round trip.
     assert_eq!(measured(25), [0; 2]);
 }
 

@@ -100,7 +100,8 @@ impl SharedCapture {
         &self.id
     }
 
-    /// Claims that the owner of the returned socket captures what the own end sends.
+    /// Claims the own end of `ends`: the owner of the returned socket captures the packets that
+    /// this end sends.
     pub(super) fn claim(&self, protocol: &str, ends: Ends) -> Result<OwnedFd, Error> {
         let socket = datagrams()?;
         match rustix::net::bind(&socket, &self.name(protocol, ends)?) {
@@ -111,7 +112,7 @@ impl SharedCapture {
         }
     }
 
-    /// Whether a process captures what the own end sends.
+    /// Whether a process captures the packets that the own end of `ends` sends.
     pub(super) fn is_claimed(&self, protocol: &str, ends: Ends) -> bool {
         let Ok(socket) = datagrams() else { return false };
         self.name(protocol, ends).is_ok_and(|name| rustix::net::connect(&socket, &name).is_ok())

@@ -174,7 +174,8 @@ fn a_claim_to_have_moved_needs_the_clients_host_and_a_token() {
             }
         };
         let of_neighbour = token(&neighbour, &first);
-        // A token holds for its own port: another one gets a new token, and no connection.
+        // A token is valid for one port: a claim from another port gets a new token, and no
+        // connection.
         assert_ne!(token(&other, &claim(ids, of_neighbour)), of_neighbour);
         // The listener has processed the two other claims before.
         let mut bytes = [0; 2000];

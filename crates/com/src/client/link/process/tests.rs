@@ -150,7 +150,7 @@ fn the_mark_of_confidential_links_goes_over_no_other_network() {
     let mut further = far.connect(&far.options, limit()).unwrap();
     let (in_clear, key) = own_calls::mark(&mut further, limit()).unwrap();
     assert!(key.is_none() && near.mark().unwrap().is_some_and(|mark| mark != in_clear));
-    // A server that replays it is not the process that was reached by memory.
+    // A server that replays the proof is not the process that was reached by memory.
     let stranger = over("ncacn_ip_tcp:127.0.0.2");
     lock(&stranger.mark).known = Some(in_clear);
     let mut near = Link::to_itself();

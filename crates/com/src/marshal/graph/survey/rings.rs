@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 /// The number of objects at which a survey looks for a ring first. Smaller surveys pay nothing.
 pub(super) const FIRST_LOOK: usize = 1024;
-/// The ratio of the numbers of objects at two consecutive looks. All looks together thus visit at
+/// The ratio of the numbers of objects at two consecutive checks. All checks together thus visit at
 /// most a third more objects than there are.
 pub(super) const LATER_LOOK: usize = 4;
 
@@ -37,7 +37,7 @@ pub(super) fn check(survey: &Survey) -> Result<()> {
         && survey.shared.get(&(found.from.addr(), found.element)) != Some(&index)
     {
         if !above.insert((found.from.addr(), found.element, found.count)) {
-            let what = "pointers form a ring, and each must lead to a structure of its own";
+            let what = "pointers form a ring, but each must lead to a structure of its own";
             return Err(Error::new(code::E_INVALIDARG, what));
         }
         next = holders[index];

@@ -217,7 +217,7 @@ impl Lane {
         Ok(call)
     }
 
-    /// Puts a call into the inbox, unless it takes the place of a bind.
+    /// Puts a call into the inbox, unless the call stands for a bind.
     fn put(&self, call: &IncomingCall, inbox: &mut Inbox<'_>) -> Result<(), ViError> {
         if let Some(answer) = self.client.answer_bind(call) {
             self.is_done(call.key);

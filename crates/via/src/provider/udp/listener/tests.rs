@@ -63,7 +63,7 @@ impl Peer {
         std::iter::from_fn(|| self.receive()).map(|(length, _)| length).sum()
     }
 
-    /// Requests a token, and sends a request with it. `accept` is a short look for a request.
+    /// Requests a token, and sends a request with it. `accept` checks briefly for a request.
     fn ask_with_token<R>(&mut self, mut accept: impl FnMut() -> Option<R>) {
         self.ask();
         ground::until("the token arrives", || {

@@ -194,8 +194,8 @@ public final class Obvia {
     }
 
     /**
-     * Sets the ping period of clients that are no processes of obvia's, and the number of
-     * consecutive pings that may be lost; two minutes and three by default. With obvia-native.
+     * Sets the ping period of clients that are not obvia processes, and the number of consecutive
+     * pings that may be lost; two minutes and three by default. With obvia-native.
      *
      * @param period the time between two pings
      * @param missed the number of pings

@@ -135,7 +135,8 @@ public final class FrameReader {
     }
 
     /**
-     * Returns the value of a conformance expression that may be undefined as a number of elements.
+     * Returns the value of a conformance expression as a number of elements. The expression's value
+     * may be undefined.
      */
     public int count(LongSupplier expression) {
         try {

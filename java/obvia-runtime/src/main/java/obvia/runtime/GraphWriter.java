@@ -203,14 +203,14 @@ public final class GraphWriter extends GraphWords {
 
     // Targets of slots.
 
-    /** Writes the slot of an exclusive pointer to one value; {@code null} is null. */
+    /** Writes the slot of an exclusive pointer to one value; {@code null} leaves it 0. */
     public void one(int slot, GraphType type, Object value) {
         if (value == null) {
             return;
         }
         int place = place(slot, type, value);
         if (type.isShared() && !seen.add(value, place + 8 * beyond)) {
-            throw invalid("several pointers lead to one structure, or pointers form a ring, and each must lead to a structure of its own");
+            throw invalid("several pointers lead to one structure, or pointers form a ring, but each must lead to a structure of its own");
         }
         push(type, value, place);
     }
@@ -225,7 +225,7 @@ public final class GraphWriter extends GraphWords {
     // has in a register.
 
     /**
-     * Writes the slot of a pointer to numbers; {@code null} is null.
+     * Writes the slot of a pointer to numbers; {@code null} leaves it 0.
      *
      * @param slot the slot's word
      * @param end the beginning of the next object, if the list is alone
@@ -289,7 +289,7 @@ public final class GraphWriter extends GraphWords {
         }
         int known = seen.find(value);
         if (known < 0) {
-            throw invalid("two pointers lead to the same structure, and one of them must be its only pointer");
+            throw invalid("two pointers lead to the same structure, but one of them must be its only pointer");
         }
         if (known > 0) {
             putLong(slot, known);
@@ -300,7 +300,7 @@ public final class GraphWriter extends GraphWords {
         push(type, value, place);
     }
 
-    /** Writes the slot of a pointer to several values; {@code null} is null. */
+    /** Writes the slot of a pointer to several values; {@code null} leaves it 0. */
     public void list(int slot, GraphType type, List<?> values) {
         if (values == null) {
             return;
@@ -343,7 +343,7 @@ public final class GraphWriter extends GraphWords {
         isAlone = false;
     }
 
-    /** Writes the slot of a pointer to numbers; {@code null} is null. */
+    /** Writes the slot of a pointer to numbers; {@code null} leaves it 0. */
     public void array(int slot, GraphType type, Bytes elements) {
         if (elements != null && elements.size() <= Frames.NEAR_MAX) {
             int place = object(slot, kinds.number(type), elements.size(), elements.size());
@@ -353,37 +353,37 @@ public final class GraphWriter extends GraphWords {
         array(slot, type, elements == null ? null : elements.uncopied());
     }
 
-    /** Writes the slot of a pointer to numbers; {@code null} is null. */
+    /** Writes the slot of a pointer to numbers; {@code null} leaves it 0. */
     public void array(int slot, GraphType type, Shorts elements) {
         array(slot, type, elements == null ? null : elements.uncopied());
     }
 
-    /** Writes the slot of a pointer to numbers; {@code null} is null. */
+    /** Writes the slot of a pointer to numbers; {@code null} leaves it 0. */
     public void array(int slot, GraphType type, Chars elements) {
         array(slot, type, elements == null ? null : elements.uncopied());
     }
 
-    /** Writes the slot of a pointer to numbers; {@code null} is null. */
+    /** Writes the slot of a pointer to numbers; {@code null} leaves it 0. */
     public void array(int slot, GraphType type, Ints elements) {
         array(slot, type, elements == null ? null : elements.uncopied());
     }
 
-    /** Writes the slot of a pointer to numbers; {@code null} is null. */
+    /** Writes the slot of a pointer to numbers; {@code null} leaves it 0. */
     public void array(int slot, GraphType type, Longs elements) {
         array(slot, type, elements == null ? null : elements.uncopied());
     }
 
-    /** Writes the slot of a pointer to numbers; {@code null} is null. */
+    /** Writes the slot of a pointer to numbers; {@code null} leaves it 0. */
     public void array(int slot, GraphType type, Floats elements) {
         array(slot, type, elements == null ? null : elements.uncopied());
     }
 
-    /** Writes the slot of a pointer to numbers; {@code null} is null. */
+    /** Writes the slot of a pointer to numbers; {@code null} leaves it 0. */
     public void array(int slot, GraphType type, Doubles elements) {
         array(slot, type, elements == null ? null : elements.uncopied());
     }
 
-    /** Writes the slot of a reference to an object with this interface; {@code null} is null. */
+    /** Writes the slot of a reference to an object with this interface; {@code null} leaves it 0. */
     public void reference(int slot, Object object, InterfaceInfo<?> info) {
         if (object == null) {
             return;
@@ -408,7 +408,7 @@ public final class GraphWriter extends GraphWords {
         }
     }
 
-    /** Writes the slot of an object reference; {@code null} is null. */
+    /** Writes the slot of an object reference; {@code null} leaves it 0. */
     public void reference(int slot, byte[] reference) {
         if (reference == null) {
             return;
@@ -417,7 +417,7 @@ public final class GraphWriter extends GraphWords {
         MemorySegment.copy(reference, 0, memory(), Flat.BYTE, place, reference.length);
     }
 
-    /** Writes the slot of a string of 8-bit characters in UTF-8; {@code null} is null. */
+    /** Writes the slot of a string of 8-bit characters in UTF-8; {@code null} leaves it 0. */
     public void text8(int slot, String text) {
         if (text == null) {
             return;
@@ -427,7 +427,7 @@ public final class GraphWriter extends GraphWords {
         MemorySegment.copy(characters, 0, memory(), Flat.BYTE, place, characters.length);
     }
 
-    /** Writes the slot of a string of 16-bit characters in UTF-16; {@code null} is null. */
+    /** Writes the slot of a string of 16-bit characters in UTF-16; {@code null} leaves it 0. */
     public void text16(int slot, String text) {
         if (text == null) {
             return;

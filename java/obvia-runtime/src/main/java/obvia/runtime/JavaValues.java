@@ -16,7 +16,7 @@ import obvia.Shorts;
 
 /**
  * Common code of proxies and stubs for interfaces written in Java: objects of programs in frames.
- * Objects are copied in both directions; {@code null} is {@code null}.
+ * Objects are copied in both directions; {@code null} stays {@code null}.
  */
 public final class JavaValues {
     private JavaValues() {}

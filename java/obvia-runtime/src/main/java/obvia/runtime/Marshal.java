@@ -13,7 +13,7 @@ import obvia.runtime.call.Fault;
  * Marshaling of interface pointers in frames.
  *
  * <p>An object of this process is sent with references that are counted for the peer; a proxy is
- * sent with some of the references that this process holds. {@code null} is {@code null}.
+ * sent with some of the references that this process holds. {@code null} stays {@code null}.
  */
 public final class Marshal {
     private Marshal() {}

@@ -99,7 +99,7 @@ public final class Reference {
      */
     void releaseWith(Proxy proxy) {
         if (release != null) {
-            throw new IllegalStateException("the reference belongs to another proxy: a factory of proxies makes one of each reference");
+            throw new IllegalStateException("the reference belongs to another proxy: a factory makes one proxy of each reference");
         }
         release = CLEANER.register(proxy, owned);
     }

@@ -65,7 +65,7 @@ final class Link extends Transport {
     /** The last channel of a platform thread: in most programs only one thread calls. */
     private WindowChannel hot;
 
-    /** An interface with its fingerprint, on which class loaders may differ. */
+    /** An interface with its fingerprint, which may differ between class loaders. */
     private record Meaning(Guid iid, long high, long low) {}
 
     private Link(ProcessRuntime runtime, long oxid, Window window) {

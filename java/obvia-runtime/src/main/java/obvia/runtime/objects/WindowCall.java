@@ -87,7 +87,7 @@ final class WindowCall extends InCall {
     /** Reads the references in a call's frame: targets and counts. */
     void forEachReference(ReferenceUse use) {
         if (length % 16 != 0 || length > RuntimeCalls.RELEASES_MAX * 16) {
-            throw bad("a list of references has " + length + " bytes");
+            throw bad("a list of references has " + length + " bytes, which is no multiple of 16 or above the limit");
         }
         for (long entry = at; entry < at + length; entry += 16) {
             use.accept(memory.get(Flat.LONG, entry), memory.get(Flat.LONG, entry + 8));

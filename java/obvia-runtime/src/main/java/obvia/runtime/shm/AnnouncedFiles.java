@@ -44,7 +44,10 @@ final class AnnouncedFiles {
      */
     record AnnouncedFile(int number, int kind, long length, Path path, boolean isMarked, long mark) {}
 
-    /** Creates a receiver of announcements from the peer's process, or from an unknown one, -1. */
+    /**
+     * Creates a receiver of announcements. {@code pid} is the peer's process, or -1 if it is
+     * unknown.
+     */
     AnnouncedFiles(ConnectionSocket connection, long pid) {
         this.connection = connection;
         this.pid = pid;
@@ -87,7 +90,7 @@ final class AnnouncedFiles {
         return read(announced, pid);
     }
 
-    /** Returns the length of an announcement from a process, or from an unknown one, -1. */
+    /** Returns the length of an announcement. {@code pid} is the sender, or -1 if it is unknown. */
     static int length(long pid) {
         return pid < 0 ? MARKED_LENGTH : LENGTH;
     }

@@ -209,10 +209,10 @@ public final class Directory {
     /** Returns the reason why a name is invalid; {@code null} if it is valid. */
     private static String flaw(String name) {
         if (name.isEmpty() || name.startsWith(".")) {
-            return "a name has at least one character and does not begin with a dot";
+            return "a name must have at least one character and must not begin with a dot";
         }
         boolean isOdd = name.chars().anyMatch(c -> c == '/' || Character.isWhitespace(c) || Character.isISOControl(c));
-        return isOdd ? "a name has no slash, space or control character" : null;
+        return isOdd ? "a name must not contain a slash, a space or a control character" : null;
     }
 
     /**

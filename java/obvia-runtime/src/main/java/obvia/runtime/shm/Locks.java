@@ -77,8 +77,8 @@ record Locks(long own, List<Entry> entries) {
     }
 
     /**
-     * Returns the number of this process in {@code /proc}, which may belong to an outer name space
-     * of processes, where the process has another number.
+     * Returns the number of this process in {@code /proc}, which may belong to an outer PID
+     * namespace, where the process has another number.
      */
     static long self() throws IOException {
         return Long.parseLong(Files.readSymbolicLink(Path.of("/proc/self")).toString());

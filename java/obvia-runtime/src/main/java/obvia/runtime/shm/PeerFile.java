@@ -51,7 +51,7 @@ final class PeerFile extends RandomAccessFile {
     private static final Pattern MAPPING = Pattern.compile("(?s)([0-9a-f]+)-([0-9a-f]+) [^ ]+ [0-9a-f]+ ([0-9a-f]+:[0-9a-f]+) ([0-9]+).*");
     /** The number of the process that a thread belongs to. */
     private static final Pattern PROCESS = Pattern.compile("Tgid:\t([0-9]+)");
-    /** A file of nsfs, the kernel's internal file system of name spaces, which is mounted early. */
+    /** A file of nsfs, the kernel's internal file system of namespaces, which is mounted early. */
     private static final Path EARLY = Path.of("/proc/self/ns/mnt");
 
     private static final int TYPE = 0170000;
@@ -247,7 +247,7 @@ final class PeerFile extends RandomAccessFile {
      */
     static boolean isMemory(Device device, Path peer) throws IOException {
         // Anonymous memory files are on a file system that the kernel mounts before that of the
-        // name spaces, and never unmounts. A lower number is therefore never that of a file system
+        // namespaces, and never unmounts. A lower number is therefore never that of a file system
         // that a user has mounted.
         Device early = Device.of((Long) Files.getAttribute(EARLY, "unix:dev"));
         return device.major() == 0 && early.major() == 0 && device.minor() < early.minor()

@@ -28,8 +28,8 @@ import obvia.runtime.call.PeerFailure;
  * their creation. These files cannot be sealed: if a peer truncates one, this side's next access
  * fails.
  *
- * @param own this side's segment, of {@link Layout#AREA} and {@code ownArea} bytes
- * @param peer the peer's segment, of {@link Layout#AREA} and {@code peerArea} bytes; read-only
+ * @param own this side's segment: {@link Layout#AREA} bytes, and area 0
+ * @param peer the peer's segment, with an area 0 of the length in the peer's greeting; read-only
  * @param pages the allocation of pages for this side's segment; {@code null} if the peer's kind of
  *     memory needs none
  * @param mark a number that only the two sides know

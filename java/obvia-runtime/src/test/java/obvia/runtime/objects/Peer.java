@@ -108,7 +108,7 @@ public final class Peer implements AutoCloseable {
     }
 
     /**
-     * Starts a process in a name space of processes of its own, with the outer {@code /proc}. It
+     * Starts a process in a PID namespace of its own, with the outer {@code /proc}. It
      * prints its number there, and whether the list of locks shows a lock as its own.
      */
     public static Peer inside() throws IOException {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** The kernel's list of locks. */
 public class LocksTest {
-    /** The number of this process in another name space of processes. */
+    /** The number of this process in another PID namespace. */
     private static final long OWN = ProcessHandle.current().pid() + 4711;
 
     private static final Device DEVICE = new Device(0xfe, 0x1c);
@@ -49,8 +49,7 @@ public class LocksTest {
     }
 
     /**
-     * In a name space of processes of its own, a process has another number than in this
-     * {@code /proc}.
+     * In a PID namespace of its own, a process has another number than in this {@code /proc}.
      */
     @Test
     void theOwnProcessIdEqualsThatOfTheLockList() throws Exception {
@@ -58,7 +57,7 @@ public class LocksTest {
         try (Peer peer = Peer.inside()) {
             peer.awaitWord("1 " + true);
         } catch (IOException e) {
-            assumeTrue(Peer.hasMemoryOfItsOwn(), "name spaces");
+            assumeTrue(Peer.hasMemoryOfItsOwn(), "namespaces");
             throw e;
         }
     }
