@@ -6,7 +6,7 @@ use crate::tools::Tool;
 use crate::{conformance, fuzz, icount, loom, miri, sim, soak, tidy, workspace};
 
 /// The duration of the soak test in a test run, in seconds.
-const SOAK_SECONDS: u32 = 5;
+const SOAK_SECONDS: u32 = 3;
 
 /// A kind of check.
 pub(super) struct Part {

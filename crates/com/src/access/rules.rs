@@ -39,8 +39,8 @@ impl<F: Fn(&Caller) -> bool + Send + Sync> Access for F {
 /// ```
 /// use obvia::security::{Callers, Level};
 ///
-/// // Processes of this user, and clients that authenticate as anna and sign their calls. let rule
-/// = Callers::nobody().with_own_user().with_account("anna", Level::Integrity);
+/// // Processes of this user, and clients that authenticate as anna and sign their calls.
+/// let rule = Callers::nobody().with_own_user().with_account("anna", Level::Integrity);
 /// obvia::security::set_default_access(rule)?;
 /// # Ok::<(), obvia::Error>(())
 /// ```

@@ -109,7 +109,7 @@ class BothWaysTest {
             }
         });
         try (Endpoint others = Obvia.loopback()) {
-            for (int turn = 0; turn < 500; turn++) {
+            for (int turn = 0; turn < 100; turn++) {
                 assertEquals(0, others.bind(Bank.class, name).balance("ann"));
             }
         } finally {
