@@ -263,8 +263,8 @@ impl CompletionQueue {
             if deadline.is_over() {
                 return Err(Error::TimedOut);
             }
-            let began = Instant::now();
-            if !polls.go_on(began) {
+            if !polls.go_on(Instant::now) {
+                let began = Instant::now();
                 self.sleep(began, deadline)?;
                 self.budget.slept(began.elapsed());
             }

@@ -192,7 +192,7 @@ impl WorkQueue {
             if deadline.is_over() {
                 return Err(Error::TimedOut);
             }
-            if !polls.go_on(now) {
+            if !polls.go_on(|| now) {
                 self.core.sleep(self.which, deadline)?;
                 self.budget.slept(now.elapsed());
             }

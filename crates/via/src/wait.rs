@@ -117,11 +117,15 @@ pub(crate) struct Polls {
 
 impl Polls {
     /// Pauses briefly before the next look. Returns `false` when all polls were made, or have taken
-    /// [`SPIN_TIME`], and it is time to sleep.
+    /// [`SPIN_TIME`], and it is time to sleep. Unlimited polls do not ask for the time.
     #[inline]
-    pub(crate) fn go_on(&mut self, now: Instant) -> bool {
+    pub(crate) fn go_on(&mut self, now: impl FnOnce() -> Instant) -> bool {
         if let Some(left) = &mut self.left {
-            if *left == 0 || now >= *self.until.get_or_insert(now + SPIN_TIME) {
+            let is_late = || {
+                let now = now();
+                now >= *self.until.get_or_insert(now + SPIN_TIME)
+            };
+            if *left == 0 || is_late() {
                 *left = 0;
                 return false;
             }
@@ -192,30 +196,30 @@ mod tests {
     fn the_spin_budget_learns_whether_a_wait_slept() {
         let (mut budget, now) = (adaptive(), Instant::now());
         let mut polls = budget.begin();
-        assert!((0..SPIN_MAX).all(|_| polls.go_on(now)) && !polls.go_on(now) && !polls.go_on(now));
+        assert!((0..SPIN_MAX).all(|_| polls.go_on(|| now)) && !polls.go_on(|| now) && !polls.go_on(|| now));
         budget.slept(SHORT);
         budget.succeeded(polls);
         assert_eq!(budget.polls(), Some(SPIN_MAX / 4), "it came after a sleep");
         let mut polls = budget.begin();
-        assert!(polls.go_on(now));
+        assert!(polls.go_on(|| now));
         budget.succeeded(polls);
         assert_eq!(budget.polls(), Some(SPIN_MAX), "it came while polling");
-        assert!(!SpinBudget::new(Waiting::Block).begin().go_on(now));
+        assert!(!SpinBudget::new(Waiting::Block).begin().go_on(|| now));
         let mut patient = SpinBudget::new(Waiting::Poll).begin();
-        assert!((0..SPIN_MAX * 2).all(|_| patient.go_on(now)));
+        assert!((0..SPIN_MAX * 2).all(|_| patient.go_on(|| now)));
     }
 
     #[test]
     fn slow_polls_end_by_their_time() {
         let (mut budget, now) = (adaptive(), Instant::now());
         let mut polls = budget.begin();
-        assert!(polls.go_on(now) && polls.go_on(now + SPIN_TIME / 2));
-        assert!(!polls.go_on(now + SPIN_TIME) && !polls.go_on(now));
+        assert!(polls.go_on(|| now) && polls.go_on(|| now + SPIN_TIME / 2));
+        assert!(!polls.go_on(|| now + SPIN_TIME) && !polls.go_on(|| now));
         budget.slept(SHORT);
         budget.succeeded(polls);
         assert_eq!(budget.polls(), Some(SPIN_MAX / 4), "it came after a sleep");
         let mut patient = SpinBudget::new(Waiting::Poll).begin();
-        assert!(patient.go_on(now) && patient.go_on(now + SPIN_TIME));
+        assert!(patient.go_on(|| now) && patient.go_on(|| now + SPIN_TIME));
     }
 
     #[test]

@@ -33,9 +33,9 @@ fn check_all(is_thorough: bool) -> Outcome {
     workspace::build()?;
     let outside = Outside::new(is_thorough)?;
     let page = Page::read()?;
-    let rust = readme::build()?;
-    page.check_quotes(&rust.newcomer)?;
-    let mut pairs = vec![Pair { server: rust.program("server"), client: rust.program("client") }];
+    let newcomer = readme::build()?;
+    page.check_quotes(&newcomer)?;
+    let mut pairs = vec![Pair { server: readme::program("server"), client: readme::program("client") }];
     let variants = if is_thorough { &VARIANTS } else { &VARIANTS[..USUAL] };
     for variant in variants {
         pairs.push(outside.build(variant, &page)?);
@@ -44,7 +44,7 @@ fn check_all(is_thorough: bool) -> Outcome {
         pairs.push(outside.build_by_hand(folder, &page.block(commands)?)?);
     }
     for pair in &pairs {
-        check(&pair.server, &pairs, &rust.newcomer.printed)?;
+        check(&pair.server, &pairs, &newcomer.printed)?;
     }
     languages::check(&outside)?;
     pfs::check(&outside)?;

@@ -12,28 +12,20 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 pub(super) fn run() -> Outcome {
-    let built = build()?;
+    let newcomer = build()?;
     // A private directory of names: the user may have exported a calculator, too.
     let names = Names::new()?;
-    let _server = Server::start(&names.see(Program::new(&built.program("server"), &[])))?;
-    built.newcomer.compare(&names.see(Program::new(&built.program("client"), &[])).read()?)
+    let _server = Server::start(&names.see(Program::new(&program("server"), &[])))?;
+    newcomer.compare(&names.see(Program::new(&program("client"), &[])).read()?)
 }
 
-/// The built first program.
-pub(super) struct Built {
-    pub(super) newcomer: Newcomer,
-    folder: PathBuf,
-}
-
-impl Built {
-    /// Returns the path of the first program's server or client.
-    pub(super) fn program(&self, name: &str) -> String {
-        self.folder.join("debug").join(name).display().to_string()
-    }
+/// Returns the path of the built first program's server or client.
+pub(super) fn program(name: &str) -> String {
+    built().join("debug").join(name).display().to_string()
 }
 
 /// Builds the first program beside a checkout of the project, as the README describes.
-pub(super) fn build() -> Outcome<Built> {
+pub(super) fn build() -> Outcome<Newcomer> {
     let text = fs::read_to_string(root().join("README.md")).map_err(|error| wrong(&error))?;
     let newcomer = Newcomer::read("README.md", &text, FILES)?;
     let checkout = checkout().map_err(|error| wrong(&error))?;
@@ -44,7 +36,7 @@ pub(super) fn build() -> Outcome<Built> {
     newcomer.write(&crate_folder)?;
     keep_versions(&crate_folder)?;
     cargo(&["build", "--quiet"]).folder(&crate_folder).run()?;
-    Ok(Built { newcomer, folder: built() })
+    Ok(newcomer)
 }
 
 /// Returns cargo for projects that depend on the project at the path of [`checkout`]. They share

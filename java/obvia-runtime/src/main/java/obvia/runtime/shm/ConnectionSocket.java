@@ -30,6 +30,8 @@ final class ConnectionSocket implements AutoCloseable {
     private Selector selector;
     /** The virtual thread that slept last; null if a platform thread did. */
     private volatile Thread virtual;
+    /** Whether the socket may be registered with the poller. */
+    private volatile boolean isPolled;
     private boolean hasEnded;
     private boolean isFlooded;
 
@@ -146,7 +148,7 @@ final class ConnectionSocket implements AutoCloseable {
         try {
             if (Thread.currentThread().isVirtual()) {
                 virtual = Thread.currentThread();
-                Poller.instance().park(socket, nanos);
+                poller().park(socket, nanos);
                 return;
             }
             virtual = null;
@@ -171,7 +173,12 @@ final class ConnectionSocket implements AutoCloseable {
 
     /** Calls {@code then} when the peer rings the doorbell or closes the socket. */
     void watch(Runnable then) throws IOException {
-        Poller.instance().watch(socket, then);
+        poller().watch(socket, then);
+    }
+
+    private Poller poller() {
+        isPolled = true;
+        return Poller.instance();
     }
 
     private synchronized void open() throws IOException {
@@ -192,5 +199,8 @@ final class ConnectionSocket implements AutoCloseable {
     public synchronized void close() {
         Resources.close(socket);
         Resources.close(selector);
+        if (isPolled) {
+            Poller.instance().release();
+        }
     }
 }

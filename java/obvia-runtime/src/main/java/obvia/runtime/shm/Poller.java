@@ -54,6 +54,14 @@ final class Poller implements RepeatedTask.Step {
         await(socket, then);
     }
 
+    /**
+     * Releases the file descriptors of closed sockets. A registered socket keeps its descriptor
+     * until the selector polls again, which may take long while no other connection is used.
+     */
+    void release() {
+        selector.wakeup();
+    }
+
     private void await(SocketChannel socket, Object waiter) throws IOException {
         SelectionKey key = socket.keyFor(selector);
         if (key == null) {
