@@ -88,10 +88,10 @@ mod tests {
         for Fake(_folder, host) in &hosts {
             let mut findings: Vec<_> = machine::CHECKS.iter().chain(tools::CHECKS).map(|check| check(host)).collect();
             findings.extend([calls::fabric(false), calls::xdp(host)]);
-            for mend in findings.iter().filter_map(|finding| finding.json("")["mend"].as_str().map(str::to_owned)) {
-                let checked = Command::new("bash").args(["-n", "-c", &mend]).output().unwrap();
-                assert!(checked.status.success() && checked.stderr.is_empty(), "{mend}: {checked:?}");
-                assert!(!mend.contains("...") && !mend.contains(" ("), "{mend}");
+            for remedy in findings.iter().filter_map(|finding| finding.json("")["remedy"].as_str().map(str::to_owned)) {
+                let checked = Command::new("bash").args(["-n", "-c", &remedy]).output().unwrap();
+                assert!(checked.status.success() && checked.stderr.is_empty(), "{remedy}: {checked:?}");
+                assert!(!remedy.contains("...") && !remedy.contains(" ("), "{remedy}");
             }
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn by_floor(profile: &Profile, floor_of: impl Fn(&Name, u64) -> Optio
 /// The share of a function, including its callees, that belongs to no layer.
 #[derive(Clone, Copy)]
 struct Share {
-    nobodys: i64,
+    unattributed: i64,
     total: i64,
 }
 
@@ -39,7 +39,11 @@ impl Share {
     /// Returns the share of a call's cost. The result is exact if all or none of the function
     /// belongs to a layer.
     fn of(self, cost: i64) -> i64 {
-        if self.total == 0 { 0 } else { (i128::from(cost) * i128::from(self.nobodys) / i128::from(self.total)) as i64 }
+        if self.total == 0 {
+            0
+        } else {
+            (i128::from(cost) * i128::from(self.unattributed) / i128::from(self.total)) as i64
+        }
     }
 }
 
@@ -52,7 +56,7 @@ struct Attribution<'a, F> {
 
 impl<'a, F: Fn(&Name, u64) -> Option<Floor>> Attribution<'a, F> {
     fn share(&mut self, name: &Name) -> Share {
-        const NOTHING: Share = Share { nobodys: 0, total: 0 };
+        const NOTHING: Share = Share { unattributed: 0, total: 0 };
         let profile = self.profile;
         let Some((name, function)) = profile.functions.get_key_value(name) else {
             return NOTHING;
@@ -66,7 +70,7 @@ impl<'a, F: Fn(&Name, u64) -> Option<Floor>> Attribution<'a, F> {
         for (&address, &cost) in &function.own {
             share.total += cost;
             if (self.floor_of)(name, address).is_none() {
-                share.nobodys += cost;
+                share.unattributed += cost;
             }
         }
         for ((address, callee), &cost) in &function.calls {
@@ -76,7 +80,7 @@ impl<'a, F: Fn(&Name, u64) -> Option<Floor>> Attribution<'a, F> {
             }
             share.total += cost;
             if (self.floor_of)(name, *address).is_none() {
-                share.nobodys += callees.of(cost);
+                share.unattributed += callees.of(cost);
             }
         }
         self.shares.insert(name, Some(share));
@@ -119,8 +123,8 @@ mod tests {
             _ => None,
         });
         // Of the 480 instructions in all calls of `std`, 380 belong to no layer.
-        let nobodys = |cost: i64| cost * 380 / 480;
-        let wanted = [(Floor::Com, 100 + nobodys(390)), (Floor::Ndr, 100), (Floor::Via, 50 + nobodys(90))];
+        let unattributed = |cost: i64| cost * 380 / 480;
+        let wanted = [(Floor::Com, 100 + unattributed(390)), (Floor::Ndr, 100), (Floor::Via, 50 + unattributed(90))];
         assert_eq!(floors, wanted.into());
     }
 }

@@ -66,12 +66,12 @@ fn names() -> Finding {
         Ok(path) => path,
         Err(error) => {
             let cost = "No process can serve a name or find one.";
-            return Finding::missing(subject, error.to_string(), cost).mend(elsewhere);
+            return Finding::missing(subject, error.to_string(), cost).remedy(elsewhere);
         }
     };
     let cost = "In a directory for everybody, another user may make it first, and cleaners may remove it. \
                 Servers and clients need the same directory.";
-    Finding::ok_if(!path.starts_with("/tmp"), subject, path.display().to_string(), cost).mend(elsewhere)
+    Finding::ok_if(!path.starts_with("/tmp"), subject, path.display().to_string(), cost).remedy(elsewhere)
 }
 
 /// Makes calls over a protocol sequence.
@@ -93,11 +93,11 @@ pub(super) fn fabric(has_names: bool) -> Finding {
     let cost = "There are no calls over InfiniBand and other adapters of libfabric.";
     let path = Path::NcacnViFabric;
     if !cfg!(feature = "fabric") {
-        let mend = "sudo apt install gcc libfabric-dev && cargo install --locked --path crates/cli --features fabric";
-        return Finding::missing(path.name(), "this command was built without it", cost).mend(mend).hint(CHECKOUT);
+        let remedy = "sudo apt install gcc libfabric-dev && cargo install --locked --path crates/cli --features fabric";
+        return Finding::missing(path.name(), "this command was built without it", cost).remedy(remedy).hint(CHECKOUT);
     }
     if has_names {
-        return tried(path, cost).mend("sudo apt install libfabric1");
+        return tried(path, cost).remedy("sudo apt install libfabric1");
     }
     Finding::missing(path.name(), "not tried without a directory of names", cost)
         .hint("The directory of names comes first.")
@@ -111,8 +111,8 @@ pub(super) fn xdp(host: &Host) -> Finding {
     let name = Path::NcacnViXdp.name();
     let cost = "There are no calls over AF_XDP, past the kernel's network stack.";
     if !cfg!(feature = "xdp") {
-        let mend = "cargo install --locked --path crates/cli --features xdp";
-        return Finding::missing(name, "this command was built without it", cost).mend(mend).hint(CHECKOUT);
+        let remedy = "cargo install --locked --path crates/cli --features xdp";
+        return Finding::missing(name, "this command was built without it", cost).remedy(remedy).hint(CHECKOUT);
     }
     let has_sockets = host.text("proc/net/protocols").lines().any(|line| line.starts_with("XDP "));
     if !has_sockets || host.kernel().is_none_or(|version| version < (5, 9)) {

@@ -39,7 +39,7 @@ pub(super) struct Finding {
     /// The consequence, unless the state is `Ok`.
     cost: Option<String>,
     /// The remedy, as a command for a shell.
-    mend: Option<String>,
+    remedy: Option<String>,
     /// The advice in words, beside a command or instead of one.
     hint: Option<String>,
 }
@@ -47,7 +47,7 @@ pub(super) struct Finding {
 impl Finding {
     pub(super) fn ok(subject: &str, found: impl Into<String>) -> Self {
         let (subject, found) = (subject.to_owned(), found.into());
-        Self { subject, state: State::Ok, found, cost: None, mend: None, hint: None }
+        Self { subject, state: State::Ok, found, cost: None, remedy: None, hint: None }
     }
 
     pub(super) fn limited(subject: &str, found: impl Into<String>, cost: impl Into<String>) -> Self {
@@ -64,9 +64,9 @@ impl Finding {
     }
 
     /// Adds the remedy as a command for a shell, unless the state is `Ok`.
-    pub(super) fn mend(self, command: impl Into<String>) -> Self {
-        let mend = Some(command.into()).filter(|_| self.state != State::Ok);
-        Self { mend, ..self }
+    pub(super) fn remedy(self, command: impl Into<String>) -> Self {
+        let remedy = Some(command.into()).filter(|_| self.state != State::Ok);
+        Self { remedy, ..self }
     }
 
     /// Adds advice in words, unless the state is `Ok`: beside the command, or where no command
@@ -88,9 +88,9 @@ impl Finding {
         let begin = |at| if at == 0 { &head } else { &blank };
         let mut lines: Vec<String> =
             lines.iter().enumerate().map(|(at, line)| format!("{}{line}", begin(at)).trim_end().to_owned()).collect();
-        if let Some(mend) = &self.mend {
+        if let Some(remedy) = &self.remedy {
             // A command stays on one line, so that it can be copied.
-            lines.push(format!("{}-> {mend}", " ".repeat(STATE)));
+            lines.push(format!("{}-> {remedy}", " ".repeat(STATE)));
         }
         lines
     }
@@ -99,7 +99,7 @@ impl Finding {
     pub(super) fn json(&self, group: &str) -> Value {
         json!({
             "group": group, "subject": self.subject, "state": self.state.name(), "found": self.found, "cost": self.cost,
-            "mend": self.mend, "hint": self.hint,
+            "remedy": self.remedy, "hint": self.hint,
         })
     }
 }
@@ -135,11 +135,11 @@ mod tests {
     #[test]
     fn findings_fit_the_terminal_and_end_with_the_command() {
         let cost = "The consequence is explained in a sentence that is longer than the rest of the line.";
-        let lines = Finding::limited("open files", "256, at most 4096", cost).mend("ulimit -n 4096").lines();
+        let lines = Finding::limited("open files", "256, at most 4096", cost).remedy("ulimit -n 4096").lines();
         assert_eq!(lines[0], "limited  open files          256, at most 4096");
         assert!(lines.len() == 4 && lines.iter().all(|line| line.len() <= WIDTH), "{lines:?}");
         assert_eq!(lines[3], "         -> ulimit -n 4096");
-        let fine = Finding::ok("names", "/run/user/7/obvia").mend("true").hint("Nothing is to be done.");
+        let fine = Finding::ok("names", "/run/user/7/obvia").remedy("true").hint("Nothing is to be done.");
         assert_eq!(fine.lines().len(), 1);
         let hinted = Finding::missing("rdma", "none", "A price.").hint("A way.").lines();
         assert_eq!(hinted[1..], [" ".repeat(29) + "A price.", " ".repeat(29) + "A way."]);

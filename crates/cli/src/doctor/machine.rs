@@ -49,7 +49,7 @@ fn processors(_: &Host) -> Finding {
     let found = if count == 1 { "1 for this process".to_owned() } else { format!("{count} for this process") };
     Finding::ok_if(count > 1, "processors", found, cost)
         .hint("In containers, --cpus 2 gives two processors; a shell may take two of the machine's by:")
-        .mend("taskset -pc 0,1 $$")
+        .remedy("taskset -pc 0,1 $$")
 }
 
 /// The processor's features that obvia uses, and for what.
@@ -83,13 +83,14 @@ fn clock(host: &Host) -> Finding {
     let source = host.text(&format!("{folder}/current_clocksource"));
     let cost = "Reading the time takes a system call, and calls with a deadline read it.";
     if source.is_empty() {
-        return Finding::limited("clock", "unknown: /sys is not readable", cost).mend("sudo mount -t sysfs sysfs /sys");
+        return Finding::limited("clock", "unknown: /sys is not readable", cost)
+            .remedy("sudo mount -t sysfs sysfs /sys");
     }
     let available = host.text(&format!("{folder}/available_clocksource"));
     let faster = CLOCKS.into_iter().find(|clock| available.split_whitespace().any(|other| other == *clock));
     let finding = Finding::ok_if(CLOCKS.contains(&source.as_str()), "clock", source, cost);
     match faster {
-        Some(clock) => finding.mend(format!("echo {clock} | sudo tee /{folder}/current_clocksource")),
+        Some(clock) => finding.remedy(format!("echo {clock} | sudo tee /{folder}/current_clocksource")),
         None => finding.hint("The kernel offers no other clock for this processor."),
     }
 }
@@ -117,24 +118,26 @@ fn open_files(host: &Host) -> Finding {
     let Some((soft, hard)) = host.limit("Max open files") else {
         let cost = "Connections take descriptors.";
         return Finding::limited("open files", "unknown: /proc is not readable", cost)
-            .mend("sudo mount -t proc proc /proc");
+            .remedy("sudo mount -t proc proc /proc");
     };
     let most = |number: u64| if number == u64::MAX { "unlimited".to_owned() } else { number.to_string() };
     let cost = "Each connection takes a descriptor, so a server has fewer connections than that.";
-    let mend = if hard >= FILES_MIN {
+    let remedy = if hard >= FILES_MIN {
         format!("ulimit -n {}", hard.min(1 << 20))
     } else {
         "sudo prlimit --pid $$ --nofile=65536:65536".to_owned()
     };
     let found = format!("{}, at most {}", most(soft), most(hard));
-    Finding::ok_if(soft >= FILES_MIN, "open files", found, cost).mend(mend).hint("Units of systemd have LimitNOFILE=.")
+    Finding::ok_if(soft >= FILES_MIN, "open files", found, cost)
+        .remedy(remedy)
+        .hint("Units of systemd have LimitNOFILE=.")
 }
 
 fn mappings(host: &Host) -> Finding {
     let most = host.number("proc/sys/vm/max_map_count").unwrap_or(0);
     let cost = "Each connection through shared memory takes two mappings, and each shared array one.";
     Finding::ok_if(most >= MAPPINGS_MIN, "mappings", format!("{most} for each process"), cost)
-        .mend("sudo sysctl -w vm.max_map_count=262144")
+        .remedy("sudo sysctl -w vm.max_map_count=262144")
 }
 
 /// The number of CAP_IPC_LOCK, and of CAP_NET_ADMIN.
@@ -148,7 +151,7 @@ fn locked_memory(host: &Host) -> Finding {
     let (soft, _) = host.limit("Max locked memory").unwrap_or_default();
     let cost = "AF_XDP and RDMA adapters lock the memory of their queues. Shared memory needs none.";
     Finding::ok_if(soft >= LOCKED_MIN, "locked memory", bytes(soft), cost)
-        .mend("sudo prlimit --pid $$ --memlock=unlimited:unlimited")
+        .remedy("sudo prlimit --pid $$ --memlock=unlimited:unlimited")
         .hint("Units of systemd have LimitMEMLOCK=.")
 }
 
@@ -158,17 +161,17 @@ fn shared_memory(host: &Host) -> Finding {
                 need no space there.";
     let Ok(found) = rustix::fs::statvfs(&path) else {
         return Finding::limited("/dev/shm", "there is none", cost)
-            .mend("sudo mkdir -p /dev/shm && sudo mount -t tmpfs -o mode=1777 tmpfs /dev/shm");
+            .remedy("sudo mkdir -p /dev/shm && sudo mount -t tmpfs -o mode=1777 tmpfs /dev/shm");
     };
     let access = rustix::fs::access(&path, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK);
     let free = found.f_bavail.saturating_mul(found.f_frsize);
     let size = found.f_blocks.saturating_mul(found.f_frsize);
     let text = format!("{} free of {}", bytes(free), bytes(size));
     if access.is_err() {
-        return Finding::limited("/dev/shm", format!("not writable; {text}"), cost).mend("sudo chmod 1777 /dev/shm");
+        return Finding::limited("/dev/shm", format!("not writable; {text}"), cost).remedy("sudo chmod 1777 /dev/shm");
     }
     Finding::ok_if(free >= SHARED_MIN, "/dev/shm", text, cost)
-        .mend("sudo mount -o remount,size=1G /dev/shm")
+        .remedy("sudo mount -o remount,size=1G /dev/shm")
         .hint("Containers have --shm-size 1g.")
 }
 
@@ -178,7 +181,7 @@ fn huge_pages(host: &Host) -> Finding {
     let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or("never", |(chosen, _)| chosen);
     let cost = "Shared memory has pages of 4 KiB. Only programs that go through many MiB of it notice.";
     let is_ok = ["always", "within_size", "force"].contains(&chosen);
-    Finding::ok_if(is_ok, "huge pages", chosen, cost).mend(format!("echo within_size | sudo tee /{file}"))
+    Finding::ok_if(is_ok, "huge pages", chosen, cost).remedy(format!("echo within_size | sudo tee /{file}"))
 }
 
 fn socket_buffers(host: &Host) -> Finding {
@@ -188,7 +191,7 @@ fn socket_buffers(host: &Host) -> Finding {
     let most = host.number("proc/sys/net/core/rmem_max").unwrap_or(0);
     let cost = "ncacn_vi_udp asks for 4 MiB. With less, bulk data over networks is slower.";
     Finding::ok_if(most >= BUFFER_MIN, "socket buffers", format!("at most {}", bytes(most)), cost)
-        .mend("sudo sysctl -w net.core.rmem_max=4194304 net.core.wmem_max=4194304")
+        .remedy("sudo sysctl -w net.core.rmem_max=4194304 net.core.wmem_max=4194304")
 }
 
 fn rdma(host: &Host) -> Finding {

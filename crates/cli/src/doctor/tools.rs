@@ -33,24 +33,24 @@ fn cargo(host: &Host) -> Finding {
     let cost = "Programs in Rust need cargo, with Rust 1.95 or newer.";
     let finding = versioned(host, "Rust", "cargo", (1, 95), cost);
     match host.program(&["rustup"]) {
-        Some(_) => finding.mend("rustup update stable && rustup default stable"),
-        None => finding.mend("sudo apt install rustup && rustup default stable"),
+        Some(_) => finding.remedy("rustup update stable && rustup default stable"),
+        None => finding.remedy("sudo apt install rustup && rustup default stable"),
     }
 }
 
 fn c_compiler(host: &Host) -> Finding {
     let cost = "Programs in C need a compiler, and Rust links by it.";
-    program(host, "C compiler", &["cc", "gcc", "clang"], cost).mend("sudo apt install gcc")
+    program(host, "C compiler", &["cc", "gcc", "clang"], cost).remedy("sudo apt install gcc")
 }
 
 fn cpp_compiler(host: &Host) -> Finding {
     program(host, "C++ compiler", &["c++", "g++", "clang++"], "Programs in C++ need a compiler.")
-        .mend("sudo apt install g++")
+        .remedy("sudo apt install g++")
 }
 
 fn cmake(host: &Host) -> Finding {
     let cost = "Projects in C and C++ are built by CMake 3.16 or later.";
-    versioned(host, "CMake", "cmake", (3, 16), cost).mend("sudo apt install cmake")
+    versioned(host, "CMake", "cmake", (3, 16), cost).remedy("sudo apt install cmake")
 }
 
 /// Looks for the package that `find_package(obvia)` finds.
@@ -66,10 +66,10 @@ fn package(host: &Host) -> Finding {
         }
         _ => {
             let cost = "Programs in C and C++ find no library libobvia.";
-            let mend = "cmake -S . -B build && cmake --build build && cmake --install build --prefix ~/obvia && export \
+            let remedy = "cmake -S . -B build && cmake --build build && cmake --install build --prefix ~/obvia && export \
                         CMAKE_PREFIX_PATH=~/obvia";
             Finding::missing(subject, "not in CMAKE_PREFIX_PATH, /usr/local or /usr", cost)
-                .mend(mend)
+                .remedy(remedy)
                 .hint("In the folder of the checkout:")
         }
     }
@@ -93,10 +93,10 @@ fn jdk(host: &Host) -> Finding {
     let found = version.map_or_else(|| format!("none by {by}"), |version| format!("{version} by {by}"));
     let is_new = |home: &PathBuf| self::version(home).is_some_and(|version| version >= JDK);
     match host.entries("usr/lib/jvm").into_iter().find(is_new) {
-        Some(home) => Finding::limited(subject, found, cost).mend(format!("export JAVA_HOME='{}'", home.display())),
+        Some(home) => Finding::limited(subject, found, cost).remedy(format!("export JAVA_HOME='{}'", home.display())),
         None => {
             let found = format!("{found}, none in /usr/lib/jvm");
-            Finding::missing(subject, found, cost).mend("sudo apt install openjdk-25-jdk-headless")
+            Finding::missing(subject, found, cost).remedy("sudo apt install openjdk-25-jdk-headless")
         }
     }
 }
@@ -118,7 +118,7 @@ fn version(home: &Path) -> Option<u32> {
 
 fn maven(host: &Host) -> Finding {
     let cost = "Projects in Java are built by Maven 3.8 or newer.";
-    versioned(host, "Maven", "mvn", (3, 8), cost).mend("sudo apt install maven")
+    versioned(host, "Maven", "mvn", (3, 8), cost).remedy("sudo apt install maven")
 }
 
 #[cfg(test)]
@@ -141,8 +141,8 @@ mod tests {
         let Fake(folder, host) = &Fake::new(&files);
         let finding = jdk(host);
         assert_eq!(finding.state, State::Limited);
-        let mend = format!("-> export JAVA_HOME='{}'", folder.join("usr/lib/jvm/b").display());
-        assert!(finding.lines().iter().any(|line| line.ends_with(&mend)), "{:?}", finding.lines());
+        let remedy = format!("-> export JAVA_HOME='{}'", folder.join("usr/lib/jvm/b").display());
+        assert!(finding.lines().iter().any(|line| line.ends_with(&remedy)), "{:?}", finding.lines());
         let old = Fake::new(&files[..2]);
         assert_eq!(jdk(&old.1).state, State::Missing);
     }

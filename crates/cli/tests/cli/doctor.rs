@@ -20,7 +20,7 @@ fn the_doctor_makes_calls_over_each_transport() {
     }
     for finding in findings {
         let is_ok = finding["state"] == "ok";
-        let has_no_way = finding["mend"].is_null() && finding["hint"].is_null();
+        let has_no_way = finding["remedy"].is_null() && finding["hint"].is_null();
         assert_eq!((finding["cost"].is_null(), has_no_way), (is_ok, is_ok), "{finding}");
     }
     // The servers of the calls have removed their names.

@@ -39,14 +39,14 @@ pub fn codes() -> impl Iterator<Item = &'static str> {
 /// Returns the explanation of a code as text.
 pub fn explain(code: &str) -> Option<String> {
     let compiler = explanations().find(|known| known.code == code).map(|known| known.text.to_owned());
-    let of = |what: &str, why: &str, mend: &str| format!("{what}\n\nConsequence: {why}.\n\nRemedy: {mend}.");
+    let of = |what: &str, why: &str, remedy: &str| format!("{what}\n\nConsequence: {why}.\n\nRemedy: {remedy}.");
     let kind = || {
         let kind = Kind::ALL.iter().find(|kind| kind.code() == code)?;
-        Some(of("A change of an IDL file that `obvia idl check` finds.", kind.why(), kind.mend()))
+        Some(of("A change of an IDL file that `obvia idl check` finds.", kind.why(), kind.remedy()))
     };
     let rule = || {
         let rule = Rule::ALL.iter().find(|rule| rule.code() == code)?;
-        Some(of("A declaration that `obvia idl lint` finds.", rule.why(), rule.mend()))
+        Some(of("A declaration that `obvia idl lint` finds.", rule.why(), rule.remedy()))
     };
     compiler.or_else(kind).or_else(rule)
 }

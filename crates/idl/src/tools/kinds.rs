@@ -2,7 +2,7 @@
 
 /// Declares an enumeration from rows of a name, a code, a consequence and a remedy.
 macro_rules! kinds {
-    ($(#[$about:meta])* $name:ident; $($kind:ident, $code:literal, $why:literal, $mend:literal;)*) => {
+    ($(#[$about:meta])* $name:ident; $($kind:ident, $code:literal, $why:literal, $remedy:literal;)*) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(rustdoc::broken_intra_doc_links, reason = "`[in]` is an attribute of IDL, and no link")]
@@ -25,8 +25,8 @@ macro_rules! kinds {
             }
 
             /// Returns the remedy of the finding.
-            pub const fn mend(self) -> &'static str {
-                match self { $(Self::$kind => $mend,)* }
+            pub const fn remedy(self) -> &'static str {
+                match self { $(Self::$kind => $remedy,)* }
             }
         }
     };

@@ -25,7 +25,7 @@ impl Finding {
     /// Returns the finding as a warning.
     pub fn diagnostic(&self) -> Diagnostic {
         let warning = Diagnostic::warning(self.rule.code(), self.span, self.message.as_str());
-        warning.help(format!("{}; {}", self.rule.why(), self.rule.mend()))
+        warning.help(format!("{}; {}", self.rule.why(), self.rule.remedy()))
     }
 }
 

@@ -126,7 +126,7 @@ fn clients_that_have_called_do_not_count_against_their_host() {
 }
 
 #[test]
-fn incomplete_messages_are_limited_for_an_host_and_for_all() {
+fn incomplete_messages_are_limited_for_a_host_and_for_all() {
     let entrance: &'static Entrance = Box::leak(Box::default());
     let place = |held: &Arc<AtomicUsize>| Place { entrance, number: 0, held: Arc::clone(held) };
     let [one, two, three] = [(); 3].map(|()| Arc::default());

@@ -27,7 +27,7 @@ impl Finding {
             Some(span) => Diagnostic::error(self.kind.code(), span, self.message.as_str()),
             None => Diagnostic::without_place(self.kind.code(), self.message.as_str()),
         };
-        error.help(format!("{}; {}", self.kind.why(), self.kind.mend()))
+        error.help(format!("{}; {}", self.kind.why(), self.kind.remedy()))
     }
 }
 
