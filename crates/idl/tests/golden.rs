@@ -35,7 +35,8 @@ fn difference(golden: &Path, code: &str) -> Option<String> {
 }
 
 fn all_are_the_same(differences: &[String]) {
-    let advice = "if this is meant, run `OBVIA_BLESS=1 cargo test -p obvia-idl --test golden` and look at what git says has changed";
+    let advice =
+        "if this is meant, run `OBVIA_BLESS=1 cargo test -p obvia-idl golden` and look at what git says has changed";
     assert!(differences.is_empty(), "the generated code has changed\n{}\n{advice}", differences.join("\n"));
 }
 

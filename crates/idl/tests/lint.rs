@@ -163,7 +163,7 @@ fn the_order_without_holes_is_in_the_message() {
 fn each_rule_is_documented() {
     let page = include_str!("../../../docs/idl-tools.md");
     for rule in Rule::ALL {
-        let row = format!("| `{}` | {} | {} |", rule.code(), rule.why(), rule.mend());
+        let row = format!("| `{}` | {} | {} |", rule.code(), rule.why(), rule.remedy());
         assert!(page.lines().any(|line| line == row), "{row}");
     }
 }

@@ -1,8 +1,8 @@
 //! Tests of interfaces of functions, in one process and at servers.
 
-use crate::checks::{Check, checks, run_all};
-use crate::places::{DATAGRAMS, at_each, everywhere};
-use crate::server::Server;
+use super::checks::{Check, checks, run_all};
+use super::places::{DATAGRAMS, at_each, everywhere};
+use super::server::Server;
 use matrix::functions::{Echo, Keeper};
 use matrix::{Account, Counters, Enum1, Enum1_32, Enum2, Enum3, IPeer, Info, Info5, Info7, Surrounding, Way, rpcecho};
 use obvia::{ContextHandle, GUID, HRESULT, code, u16cstr};

@@ -2,8 +2,8 @@
 //!
 //! Virtual machines take long to start, so one of them calls all servers.
 
-use crate::places::{DATAGRAMS, Language, at_each, everywhere, in_java};
-use crate::server::Server;
+use super::places::{DATAGRAMS, Language, at_each, everywhere, in_java};
+use super::server::Server;
 use native_programs::java::Classes;
 use native_programs::{Workshop, folder};
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ fn cpp_and_c_call_java() {
     at_each(in_java(), |server| {
         let [shapes, values, deep] = ["shapes", "values", "deep"].map(|object| server.addresses(object));
         for ((shapes, values), deep) in shapes.iter().zip(&values).zip(&deep) {
-            crate::native::check_objects([shapes, values, deep]);
+            super::native::check_objects([shapes, values, deep]);
         }
     });
 }

@@ -1,7 +1,7 @@
 //! Tests of a caller in C++ with an object that sends hostile answers, under sanitizers.
 
-use crate::native;
-use crate::vectors::{Frame, frames};
+use super::native;
+use super::vectors::{Frame, frames};
 use matrix::{IShapes, shapes::Shapes};
 use obvia::rt::{Answer, Description, InterfaceInfo, ServerCall, StubFn, Stubs};
 use obvia::{HRESULT, Interface as _, Remote, code};
@@ -80,8 +80,8 @@ fn malformed_responses_in_an_own_process() {
         }
     }
     // Correct answers and changed ones, recorded from a real object.
-    let server = crate::server::Server::start();
-    let truth = crate::vectors::connect(&server.address("shapes"));
+    let server = super::server::Server::start();
+    let truth = super::vectors::connect(&server.address("shapes"));
     for (method, opnum, request) in [
         ("Range", 4, [1, 0, 0, 0, 3, 0, 0, 0]),
         ("Ring", 8, [3, 0, 0, 0, 0, 0, 0, 0]),

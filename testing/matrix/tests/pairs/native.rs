@@ -1,7 +1,7 @@
 //! The objects and the checks in C++ and C, built once with gcc's sanitizers against libobvia.
 
-use crate::places::{at_each, in_native, in_rust};
-use crate::server::Server;
+use super::places::{at_each, in_native, in_rust};
+use super::server::Server;
 use native_programs::{CHECKED, Workshop, folder};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

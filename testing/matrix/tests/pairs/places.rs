@@ -1,8 +1,8 @@
 //! The places of the objects under test: in Rust, C++ and C, and Java; in a process of this host,
 //! and over each network.
 
-use crate::java;
-use crate::server::Server;
+use super::java;
+use super::server::Server;
 use std::fmt;
 use std::thread::Builder;
 

@@ -1,6 +1,6 @@
 //! The process with the objects under test.
 
-use crate::places::{Language, Place};
+use super::places::{Language, Place};
 use ground::Folder;
 use obvia::ContextHandle;
 use std::io::{BufRead, BufReader, Lines};
@@ -49,8 +49,8 @@ impl Server {
         let command = match language {
             Language::Rust => Some(rust()),
             Language::Native => Some(native()),
-            Language::Java if bindings.is_empty() => crate::java::program("serve"),
-            Language::Java => crate::java::networked("serve"),
+            Language::Java if bindings.is_empty() => super::java::program("serve"),
+            Language::Java => super::java::networked("serve"),
         };
         Some(Self::start_as(language, bindings, command?))
     }
@@ -151,7 +151,7 @@ fn rust() -> Command {
 }
 
 fn native() -> Command {
-    let mut command = Command::new(crate::native::program());
+    let mut command = Command::new(super::native::program());
     command.arg("serve");
     command
 }

@@ -1,8 +1,8 @@
 //! Tests of structures with pointers: the same calls in one process, where they are plain calls,
 //! and to other processes.
 
-use crate::checks::{Check, checks, run_all};
-use crate::places::{Language, at_each, everywhere, in_java};
+use super::checks::{Check, checks, run_all};
+use super::places::{Language, at_each, everywhere, in_java};
 use matrix::shapes::{Peer, Shapes, items};
 use matrix::{Any, Choice, Color, Entry, IPeer, IShapes, Item, Node, Pair, Samples, Tree};
 use obvia::{Owned, U16CString, Wide, code, u16cstr};

@@ -1,8 +1,8 @@
 //! Tests of values: the same calls in one process, where they are plain calls, and to other
 //! processes.
 
-use crate::checks::{Check, checks, run_all};
-use crate::places::{at_each, everywhere, in_java};
+use super::checks::{Check, checks, run_all};
+use super::places::{at_each, everywhere, in_java};
 use matrix::shapes::Peer;
 use matrix::values::Values;
 use matrix::{IPeer, IValues, Line, Mode, Point};

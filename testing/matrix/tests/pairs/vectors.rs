@@ -1,7 +1,7 @@
 //! Tests with the vectors of frames, and with frames of small changes, sent to objects in every
 //! language.
 
-use crate::places::{Place, at_each, everywhere};
+use super::places::{Place, at_each, everywhere};
 use matrix::IShapes;
 use obvia::dynamic::{Identity, Object};
 use obvia::{HRESULT, Interface as _, Remote, Result};
@@ -80,7 +80,7 @@ fn all_languages_accept_and_refuse_the_same_vectors() {
 #[cfg_attr(miri, ignore = "starts processes")]
 fn slightly_changed_frames_do_no_harm() {
     // The server runs under sanitizers.
-    let server = crate::server::Server::start_native();
+    let server = super::server::Server::start_native();
     let object = connect(&server.address("shapes"));
     let (mut refused, mut taken) = (0, 0);
     for request in frames("valid", "request").iter().filter(|request| BOUNDED.contains(&request.method.as_str())) {

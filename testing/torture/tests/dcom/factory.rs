@@ -1,6 +1,6 @@
 //! Tests of IClassFactory, called by a client with its own protocol code, and by obvia's clients.
 
-use crate::stranger::{PATIENCE, Stranger, bound};
+use super::stranger::{PATIENCE, Stranger, bound};
 use obvia::dcom::IClassFactory;
 use obvia::orpc::rem_unknown::{self, InterfaceRef, Request};
 use obvia::orpc::{Body, Calls, Decoder, Encoder, ObjRef, OrpcThat, OrpcThis, StdObjRef};

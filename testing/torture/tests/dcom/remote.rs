@@ -1,7 +1,7 @@
 //! Tests of activation for clients of other hosts, by the service that starts the server: DCOM's
 //! own clients, and obvia's. Client, server and service may end at any time.
 
-use crate::stranger::{Made, Stranger};
+use super::stranger::{Made, Stranger};
 use obvia::code;
 use obvia::orpc::{INVALID_OID, INVALID_OXID, INVALID_SET};
 use obvia::scm::Remote;

@@ -1,6 +1,6 @@
 //! Tests of the guarantees to DCOM clients of other implementations.
 
-use crate::stranger::{PATIENCE, Stranger, bound};
+use super::stranger::{PATIENCE, Stranger, bound};
 use obvia::orpc::activator::RemoteActivationResults;
 use obvia::orpc::object_exporter::{Request, Response};
 use obvia::orpc::rem_unknown::{self, QueryResult};

@@ -326,9 +326,9 @@ fn each_kind_of_change_has_a_row() {
 
 #[test]
 fn each_kind_of_change_is_documented() {
-    let page = include_str!("../../../../docs/idl-tools.md");
+    let page = include_str!("../../../docs/idl-tools.md");
     for kind in Kind::ALL {
-        let row = format!("| `{}` | {} | {} |", kind.code(), kind.why(), kind.mend());
+        let row = format!("| `{}` | {} | {} |", kind.code(), kind.why(), kind.remedy());
         assert!(page.lines().any(|line| line == row), "{row}");
     }
 }
