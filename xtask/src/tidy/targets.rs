@@ -1,5 +1,6 @@
 //! Programs and libraries without tests disable the test harness in their manifests. They must not
-//! have tests then.
+//! have tests then. A package whose tests are modules of one program must name each of them,
+//! because neither cargo nor rustc notices a file that is left out.
 
 use super::Finding;
 use crate::repo::{File, Repo};
@@ -16,8 +17,28 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
                 findings.push(Finding::new(file, line, message));
             }
         }
+        if manifest.text.lines().any(|line| line == "autotests = false") {
+            find_left_out(repo, manifest, &mut findings);
+        }
     }
     findings
+}
+
+/// Finds files in a package's folder `tests` that are neither programs nor modules of its
+/// `main.rs`.
+fn find_left_out(repo: &Repo, manifest: &File, findings: &mut Vec<Finding>) {
+    let tests = format!("{}tests/", manifest.path.trim_end_matches("Cargo.toml"));
+    let main = repo.files.iter().find(|file| file.path == format!("{tests}main.rs"));
+    for file in repo.rust() {
+        let name = file.path.strip_prefix(&tests).and_then(|path| path.strip_suffix(".rs"));
+        let Some(name) = name.filter(|name| !name.contains('/') && *name != "main") else { continue };
+        let is_module = main.is_some_and(|main| main.text.lines().any(|line| line == format!("mod {name};")));
+        if !is_module && !manifest.text.contains(&format!("[[test]]\nname = \"{name}\"\n")) {
+            let message =
+                format!("neither {tests}main.rs nor {} names this file: its tests are not run", manifest.path);
+            findings.push(Finding::new(file, 1, message));
+        }
+    }
 }
 
 /// Whether a source file of a package belongs to a program.
@@ -59,5 +80,22 @@ mod tests {
         assert_eq!(said(check, &files), [message]);
         let other = [("x/Cargo.toml", "[[bin]]\ntest = false\n"), ("x/src/a.rs", test), ("x/src/main.rs", test)];
         assert!(said(check, &other)[0].starts_with("x/src/main.rs:2: "));
+    }
+
+    #[test]
+    fn tests_that_no_program_has_are_found() {
+        let manifest = "[package]\nautotests = false\n[[test]]\nname = \"x\"\npath = \"tests/main.rs\"\n\n[[test]]\nname = \"b\"\n";
+        let files = [
+            ("x/Cargo.toml", manifest),
+            ("x/tests/main.rs", "//! X\n\nmod a;\n"),
+            ("x/tests/a.rs", "//! A\n"),
+            ("x/tests/a/part.rs", "//! A\n"),
+            ("x/tests/b.rs", "//! B\n"),
+            ("x/tests/c.rs", "//! C\n"),
+            ("y/tests/c.rs", "//! C\n"),
+        ];
+        let message =
+            "x/tests/c.rs:1: error: neither x/tests/main.rs nor x/Cargo.toml names this file: its tests are not run";
+        assert_eq!(said(check, &files), [message]);
     }
 }
