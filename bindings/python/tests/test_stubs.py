@@ -23,12 +23,15 @@ def stub(source):
 HIDING = """
 import "unknwn.idl";
 
-typedef struct None { long bytes; byte raw[2]; double uuid; } None;
+typedef struct None { long bytes; byte raw[2]; double uuid; GUID _uuid; } None;
+typedef enum Any { RED } Any;
+typedef struct Sequence { Any obvia; long count; [size_is(count)] long builtins[]; } Sequence;
 
 [object, uuid(0b9d4c52-0a34-4ac4-8d6c-2c9f3a1f7a50)]
 interface pass : IUnknown {
     HRESULT Int([in] None *given, [out, retval] long *number);
     HRESULT Next([out, retval] pass **next);
+    HRESULT Protocol([in] IUnknown *any, [in] const Sequence *given, [out] long *NamedTuple, [out] Any *enum_);
 }
 """
 
@@ -77,6 +80,8 @@ class Stubs(unittest.TestCase):
         source.write_text(HIDING)
         known = classes(stub(source))
         members = {item.target.id: ast.unparse(item.annotation) for item in known["None_"].body if isinstance(item, ast.AnnAssign)}
-        self.assertEqual(members, {"bytes": "builtins.int", "raw": "builtins.bytes", "uuid": "float"})
+        self.assertEqual(members, {"bytes": "_builtins.int", "raw": "_builtins.bytes", "uuid": "float", "_uuid": "_uuid_.UUID"})
         results = {item.name: ast.unparse(item.returns) for item in known["pass_"].body}
-        self.assertEqual(results, {"int": "builtins.int", "next": "pass_ | None"})
+        self.assertEqual(results["int"], "_builtins.int")
+        self.assertEqual(results["next"], "pass_ | None")
+        self.assertEqual([ast.unparse(base) for base in known["pass_"].bases], ["Protocol"])
