@@ -9,6 +9,7 @@ pub(crate) mod hosts;
 pub(crate) mod identity;
 pub(crate) mod memory;
 pub(crate) mod plain_file;
+pub(crate) mod processes;
 pub(crate) mod registry;
 pub(crate) mod threads;
 pub(crate) mod upkeep;

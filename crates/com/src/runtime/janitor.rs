@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 /// The time for which releases wait for others to join their batch.
 const BATCH: Duration = Duration::from_millis(5);
-/// The time until the next attempt where a process could not be reached.
+/// The time until the next attempt where a process could not be reached, and until the next look
+/// whether a process has ended.
 const RETRY: Duration = Duration::from_secs(1);
 /// The interval between searches for unused links, and for links whose mark is not known.
 const ROUND: Duration = Duration::from_secs(10);
@@ -133,6 +134,7 @@ pub(crate) fn work() {
         drop(runtime.exports().collect());
         let patience = runtime.exports().patience();
         drop(runtime.clients().give_up(Instant::now(), patience, |number| runtime.exporter().end_client(number)));
+        is_done &= !runtime.clients().awaits_processes();
         runtime.close_links(|link| {
             let has_ended = ended.iter().any(|ended| std::ptr::eq(ended.as_ptr(), link));
             has_ended || is_round && link.is_unused() && !link.is_dead()

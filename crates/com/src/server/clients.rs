@@ -19,9 +19,13 @@
 //! A connection is admitted when its principal has turned out to own the client, or at once where
 //! the kernel vouches for it. Until then it changes neither a known client nor an expected process.
 //! A client is gone when its last admitted connection ends in order, unless a connection that is
-//! not admitted yet may be its next one. A client for which the kernel vouches is gone in any case.
-//! A broken network does not prove that a client is gone: its references and states are kept for as
-//! long as objects wait for pings (MS-DCOM 3.1.2.2).
+//! not admitted yet may be its next one. A client for which the kernel vouches is gone in any case,
+//! unless it was given references lately and its process lives: the process may have closed its
+//! connections before it received the references, and connects again to use them. This process may
+//! see the end of the connections only after it has counted the references. A broken network does
+//! not prove that a client is gone. The references and states of such lost clients are kept for as
+//! long as objects wait for pings (MS-DCOM 3.1.2.2), those of a process of this host at most until
+//! it ends.
 
 use super::entrance::Entrance;
 use super::group::GroupClient;
@@ -72,6 +76,9 @@ pub(super) struct Arrival<'a> {
     pub(super) proved: Option<MarkNumber>,
 }
 
+/// A function that moves the references of one client number to another one of the same process.
+pub(super) type Merge<'a> = &'a dyn Fn(ClientNumber, ClientNumber) -> bool;
+
 /// The client of a connection that has entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entered {
@@ -99,6 +106,11 @@ impl Clients {
     /// connection is admitted. `oxid` returns the client's OXID and runs under the register's lock,
     /// so that two calls cannot give a user of a group two numbers.
     ///
+    /// With `merge`, the connection is admitted at once, under the same lock, so that the end of
+    /// the client's last other connection does not end the client in between. `merge` moves the
+    /// references of one number to another one. It returns false, and moves none, if they are too
+    /// many.
+    ///
     /// # Errors
     ///
     /// [`Status::SERVER_TOO_BUSY`] when too many clients claim the OXID. The errors of `oxid`.
@@ -106,29 +118,18 @@ impl Clients {
         &self,
         oxid: impl FnOnce() -> std::result::Result<u64, Status>,
         arrival: &Arrival<'_>,
+        merge: Option<Merge<'_>>,
     ) -> std::result::Result<Entered, Status> {
         let mut register = self.register();
         let oxid = oxid()?;
         let number = register.enter(oxid, arrival).map_err(|register::Full| Status::SERVER_TOO_BUSY)?;
         let Some(known) = register.known.get_mut(&number) else { return Err(Status::REMOTE_NO_MEMORY) };
         known.count += 1;
-        Ok(Entered { oxid, number, mark: known.mark })
-    }
-
-    /// Admits a connection that has entered, unless it is admitted already. `merge` moves the
-    /// references of one number to another one. It returns false, and moves none, if they are too
-    /// many.
-    pub(super) fn admit(
-        &self,
-        number: ClientNumber,
-        arrival: &Arrival<'_>,
-        is_admitted: &AtomicBool,
-        merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
-    ) {
-        let mut register = self.register();
-        if !is_admitted.swap(true, Ordering::Relaxed) {
+        let entered = Entered { oxid, number, mark: known.mark };
+        if let Some(merge) = merge {
             register.admit(number, arrival, merge);
         }
+        Ok(entered)
     }
 
     /// Returns the number of a client's mark.
@@ -260,14 +261,14 @@ impl Clients {
     /// Records the principal that authenticated a client's call over a network, and admits the
     /// connection unless that is done. Both happen under one lock, so that no end of another
     /// connection takes the owner away in between. Returns false where the process belongs to
-    /// another principal. `merge` is that of [`Self::admit`].
+    /// another principal. `merge` is that of [`Self::enter`].
     pub(super) fn prove(
         &self,
         number: ClientNumber,
         principal: Option<&Arc<Principal>>,
         arrival: &Arrival<'_>,
         is_admitted: &AtomicBool,
-        merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
+        merge: Merge<'_>,
     ) -> bool {
         let mut register = self.register();
         let Some(known) = register.known.get_mut(&number) else { return false };
@@ -365,12 +366,13 @@ impl Clients {
 
     /// Ends a connection. The client ends with its last admitted connection. Calls `end_client` for
     /// each client that is gone now, before the client can connect again, and returns the results.
-    /// A lost client is not gone while `kept` is positive for it.
+    /// A lost client is not gone while `kept` is positive for it. A living process of this host
+    /// counts as lost if it was given references less than `patience` ago.
     pub(super) fn leave<R>(
         &self,
         number: ClientNumber,
         is_admitted: bool,
-        end: End,
+        (end, patience): (End, Duration),
         kept: impl Fn(ClientNumber) -> usize,
         end_client: impl Fn(ClientNumber) -> R,
     ) -> Vec<R> {
@@ -381,23 +383,26 @@ impl Clients {
         if known.has_entered() || !is_admitted && known.count > 0 {
             return Vec::new();
         }
-        let since = match end {
+        let now = Instant::now();
+        let lost = match end {
             // The kernel reports the end of a process of this host, regardless of the network.
-            _ if known.is_process() => None,
-            End::Lost(since) => Some(since),
+            _ if known.is_process() => known.given_lately(now, patience).map(|(given, process)| (given, Some(process))),
+            End::Lost(since) => Some((since, None)),
             // A connection that is not admitted yet may be the client's next one.
-            End::InOrder => (known.count > 0).then(Instant::now),
+            End::InOrder => (known.count > 0).then_some((now, None)),
         };
-        let lost = since.map(|since| Lost { since, kept: kept(number) }).filter(|lost| lost.kept > 0);
+        let lost = lost.map(|(since, process)| Lost { since, process, kept: kept(number) });
+        let lost = lost.filter(|lost| lost.kept > 0);
         let Some(lost) = lost else {
             register.give_up(number);
             return vec![end_client(number)];
         };
+        let since = lost.since;
         known.lost = Some(lost);
-        let host = known.origin().clone();
+        let group = known.source_group().clone();
         register.changes += 1;
-        register.lost.insert((lost.since, number));
-        register.give_up_each(|register| register.surplus(&host), end_client)
+        register.lost.insert((since, number));
+        register.give_up_each(|register| register.surplus(&group), end_client)
     }
 
     /// Returns the time at which the next lost client expires.
@@ -405,15 +410,22 @@ impl Clients {
         self.register().lost.first().map(|(since, _)| *since + patience)
     }
 
-    /// Removes the clients that were lost `patience` ago or earlier. Returns the results of
-    /// `end_client` for each.
+    /// Whether a lost client ends with a process, so that [`Self::give_up`] may have work at any
+    /// time.
+    pub(crate) fn awaits_processes(&self) -> bool {
+        self.register().awaits_processes()
+    }
+
+    /// Removes the clients that were lost `patience` ago or earlier, and the lost clients whose
+    /// process has ended. Returns the results of `end_client` for each.
     pub(crate) fn give_up<R>(
         &self,
         now: Instant,
         patience: Duration,
         end_client: impl Fn(ClientNumber) -> R,
     ) -> Vec<R> {
-        let is_due = |(since, number): &(Instant, ClientNumber)| (*since + patience <= now).then_some(*number);
-        self.register().give_up_each(|register| register.lost.first().and_then(is_due), end_client)
+        let mut register = self.register();
+        let mut over = register.over(now, patience).into_iter();
+        register.give_up_each(|_| over.next(), end_client)
     }
 }

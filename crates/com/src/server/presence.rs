@@ -86,12 +86,11 @@ impl Presence {
         };
         let proved = proof.zip(challenge).and_then(find);
         let arrival = Arrival { peer, local, group: None, proved: proved.map(|(mark, _)| mark) };
-        let mut presence = Self::enter(exporter, || Ok(oxid), &arrival)?;
+        // The kernel vouches for a process of this host.
+        let is_process = matches!(peer, Peer::Process { .. });
+        let mut presence = Self::enter(exporter, || Ok(oxid), &arrival, is_process)?;
         // The client may have left meanwhile, so that the connection belongs to a new client.
         presence.proof = proved.filter(|(mark, _)| *mark == presence.entered.mark).map(|(_, proof)| proof);
-        if let Peer::Process { .. } = peer {
-            presence.admit(&arrival);
-        }
         Ok(presence)
     }
 
@@ -105,19 +104,24 @@ impl Presence {
         group: Option<&Arc<Group<GroupClient>>>,
     ) -> Result<Self, Status> {
         let arrival = Arrival { peer, local, group, proved: None };
-        let presence = Self::enter(exporter, oxid, &arrival)?;
-        presence.admit(&arrival);
-        Ok(presence)
+        Self::enter(exporter, oxid, &arrival, true)
     }
 
-    /// See [`Clients::enter`](super::clients::Clients::enter).
+    /// See [`Clients::enter`](super::clients::Clients::enter). `is_admitted` tells that the
+    /// connection is admitted at once.
     fn enter(
         exporter: &'static Exporter,
         oxid: impl FnOnce() -> Result<u64, Status>,
         arrival: &Arrival<'_>,
+        is_admitted: bool,
     ) -> Result<Self, Status> {
-        let entered = exporter.clients().enter(oxid, arrival)?;
-        let (is_lost, is_admitted) = Default::default();
+        let exports = exporter.exports();
+        let merge = |from, to| exports.merge_clients(from, to);
+        let entered = exporter.clients().enter(oxid, arrival, is_admitted.then_some(&merge))?;
+        if is_admitted {
+            exports.connected(entered.number);
+        }
+        let (is_lost, is_admitted) = (AtomicBool::default(), AtomicBool::new(is_admitted));
         Ok(Self { exporter, entered, proof: None, is_lost, is_admitted })
     }
 
@@ -135,13 +139,6 @@ impl Presence {
             exports.connected(self.number());
         }
         is_owners
-    }
-
-    fn admit(&self, arrival: &Arrival<'_>) {
-        let exports = self.exporter.exports();
-        let merge = |from, to| exports.merge_clients(from, to);
-        self.exporter.clients().admit(self.number(), arrival, &self.is_admitted, &merge);
-        exports.connected(self.number());
     }
 
     /// Returns the OXID that the client claims.
@@ -184,6 +181,7 @@ impl Drop for Presence {
         let is_lost = self.is_lost.load(Ordering::Relaxed);
         let end = if is_lost { End::Lost(Instant::now()) } else { End::InOrder };
         let kept = |number| exporter.exports().held_by(number) + exporter.contexts().kept_for(number);
+        let end = (end, exporter.exports().patience());
         let gone = exporter.clients().leave(number, is_admitted, end, kept, |number| exporter.end_client(number));
         let has_gone = !gone.is_empty();
         // The objects are dropped while no lock is held.
@@ -209,7 +207,7 @@ mod tests {
     use crate::types::identity;
     use obvia_rpc::security::Principal;
     use obvia_via::window::Peer;
-    use std::sync::Arc;
+    use std::sync::{Arc, Barrier};
     use windows_core::{IUnknown, implement};
 
     #[implement(IChecked)]
@@ -243,6 +241,35 @@ mod tests {
         assert!(owner.prove(&peer, None, Some(&principal)) && Client::Process(owner.number()) == holder);
         drop(owner);
         assert!(exports.get(target).is_err());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_connection_of_a_process_gets_the_references_or_counts_as_another_client() {
+        let exporter = process::runtime().unwrap().exporter();
+        let (exports, oxid) = (exporter.exports(), identity::draw().unwrap());
+        let peer = Peer::Process { pid: 7, uid: 0, serial: 7 };
+        let introduce = || {
+            let client = Introduction { oxid, asks: false, proof: None };
+            Presence::introduced(exporter, client, &Challenge::default(), &peer, None).unwrap()
+        };
+        for round in 0..1000 {
+            let former = introduce();
+            let number = former.number();
+            let holder = Client::Process(number);
+            let target = exports.add(&IUnknown::from(Object), &UNKNOWN_INFO, holder, 5).unwrap().target;
+            let start = Barrier::new(2);
+            let next = std::thread::scope(|scope| {
+                let next = scope.spawn(|| {
+                    start.wait();
+                    introduce()
+                });
+                start.wait();
+                drop(former);
+                next.join().unwrap()
+            });
+            assert_eq!(exports.get(target).is_ok(), next.number() == number, "round {round}");
+        }
     }
 
     #[test]

@@ -65,7 +65,7 @@ mod socket;
 mod table;
 mod wire;
 
-pub use directory::{Directory, Entry, Listener};
+pub use directory::{Directory, Entry, Listener, serial_behind};
 #[cfg(feature = "fabric")]
 pub(crate) use directory::{NamedSocket, check_peer};
 pub(crate) use directory::{local_peer, local_process};

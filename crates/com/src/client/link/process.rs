@@ -10,16 +10,12 @@ use crate::client::proxy::ManagerPointer;
 use crate::protocol::own_calls;
 use crate::types::deadline;
 use crate::types::error::{Result, code};
+use crate::types::processes::has_ended;
 use crate::types::threads::lock;
 use obvia_rpc::security::Level;
 use obvia_rpc::string_binding::StringBinding;
 use obvia_via::Deadline;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::collections::HashMap;
-use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -51,26 +47,6 @@ pub(super) struct Process {
     pub(super) ways: Mutex<Vec<StringBinding>>,
     /// The bindings that the other process sent last, as its own.
     pub(super) others: Mutex<Vec<StringBinding>>,
-}
-
-/// Returns a descriptor of a process of this host, by which its end is seen even after another
-/// process has its number. `None` where the process has ended, has no number here (it is in another
-/// PID namespace), or where the kernel or a filter of system calls refuses such descriptors.
-///
-/// # Errors
-///
-/// E_FAIL or E_OUTOFMEMORY when this process or the system has no descriptor or memory left.
-pub(super) fn watch(pid: u32) -> Result<Option<OwnedFd>> {
-    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(None) };
-    match pidfd_open(pid, PidfdFlags::empty()) {
-        Err(errno @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => Err(io::Error::from(errno).into()),
-        opened => Ok(opened.ok()),
-    }
-}
-
-/// Whether a process has ended. Its descriptor is readable then, also before its parent has waited.
-fn has_ended(process: &OwnedFd) -> bool {
-    poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
 impl Link {

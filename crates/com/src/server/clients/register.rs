@@ -3,11 +3,14 @@
 use super::{Arrival, GroupClient};
 use crate::orpc::ClientNumber;
 use crate::protocol::place::{Fit, Origin, Place, SourceGroup};
+use crate::types::processes::{has_ended, watch_living};
 use obvia_rpc::co::Group;
 use obvia_rpc::security::Principal;
 use obvia_rpc::vi_call::TargetId;
+use obvia_via::window::Peer;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -27,12 +30,13 @@ const EXPECTED_MAX: usize = 1 << 14;
 /// claim its OXID. One of them may be the process, at an address that this process does not know.
 pub(super) const STRANGERS_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The greatest number of lost clients that may come back, over all hosts and for one host.
+/// The greatest number of lost clients that may come back: of all, and of one group of sources,
+/// which is a host or a user of this host.
 pub(super) const LOST_MAX: usize = 1024;
 pub(super) const LOST_BY_HOST_MAX: usize = 64;
 /// The greatest number of references and states that are kept for all lost clients, and for those
-/// of one host. The total equals one client's maximum of interface pointers plus its maximum of
-/// states.
+/// of one group of sources. The total equals one client's maximum of interface pointers plus its
+/// maximum of states.
 const KEPT_MAX: usize = 1 << 17;
 pub(super) const KEPT_BY_HOST_MAX: usize = KEPT_MAX / 2;
 
@@ -48,7 +52,7 @@ pub(super) struct Register {
     last: u64,
     /// The number of changes after which a search may find another client.
     pub(super) changes: u64,
-    /// The lost clients, ordered by the time of the loss.
+    /// The lost clients, ordered by the time from which their patience counts.
     pub(super) lost: BTreeSet<(Instant, ClientNumber)>,
 }
 
@@ -73,6 +77,8 @@ pub(super) struct Known {
     /// The references in refused calls, which this process gives back once it has a link to the
     /// client.
     pub(super) to_return: Vec<(TargetId, u32)>,
+    /// The time at which the client was last given references, other than in responses.
+    pub(super) given: Option<Instant>,
     // Invariant: `None` while a connection is admitted. If `Some`, `Register::lost` has the client
     // under this time.
     pub(super) lost: Option<Lost>,
@@ -81,6 +87,8 @@ pub(super) struct Known {
 /// A source of connections of a client.
 struct Source {
     origin: Origin,
+    /// The process id where the origin is a process that has one here; otherwise 0.
+    pid: u32,
     /// The host name by which connections from there reach this process.
     local: Option<String>,
 }
@@ -99,11 +107,22 @@ pub(super) struct Expected {
     pub(super) used: Instant,
 }
 
-#[derive(Clone, Copy)]
+/// The state of a lost client.
 pub(super) struct Lost {
+    /// The time from which the client's patience counts: that of the loss, or that at which a
+    /// process of this host was last given references.
     pub(super) since: Instant,
+    /// The descriptor of the client's process, if it is one of this host. Its end ends the client.
+    pub(super) process: Option<OwnedFd>,
     /// The number of references and states that are kept for the client.
     pub(super) kept: usize,
+}
+
+impl Source {
+    fn of(arrival: &Arrival<'_>) -> Self {
+        let pid = if let Peer::Process { pid, .. } = arrival.peer { *pid } else { 0 };
+        Self { origin: Origin::of(arrival.peer), pid, local: arrival.local.map(str::to_owned) }
+    }
 }
 
 /// The clients of one OXID are too many.
@@ -120,14 +139,25 @@ impl Known {
         self.sources().any(|source| matches!(source.origin, Origin::Process(_)))
     }
 
+    /// Returns the time at which a process of this host was last given references, and its
+    /// descriptor, if that was less than `patience` ago and the process lives.
+    pub(super) fn given_lately(&self, now: Instant, patience: Duration) -> Option<(Instant, OwnedFd)> {
+        let given = self.given.filter(|given| now.saturating_duration_since(*given) < patience)?;
+        let process = self.sources().rev().find_map(|source| match source.origin {
+            Origin::Process(serial) => watch_living(source.pid, serial),
+            Origin::Host(_) => None,
+        });
+        Some((given, process?))
+    }
+
     /// Whether a connection of the client has been admitted, and its state is kept.
     pub(super) fn has_entered(&self) -> bool {
         self.admitted > 0 || self.lost.is_some()
     }
 
-    /// Returns the origin of the first connection.
-    pub(super) fn origin(&self) -> &Origin {
-        &self.first.origin
+    /// Returns the group of the first connection's source.
+    pub(super) fn source_group(&self) -> &SourceGroup {
+        &self.sources
     }
 
     /// Returns the host name by which the client reaches this process.
@@ -136,24 +166,24 @@ impl Known {
     }
 
     /// Counts an admitted connection. Returns whether the place of the client has changed.
-    fn open(&mut self, origin: Origin, local: Option<&str>) -> bool {
+    fn open(&mut self, new: Source) -> bool {
         self.admitted += 1;
-        let known = if self.first.origin == origin {
+        let known = if self.first.origin == new.origin {
             Some(&mut self.first)
         } else {
-            self.further.iter_mut().find(|source| source.origin == origin)
+            self.further.iter_mut().find(|source| source.origin == new.origin)
         };
         if let Some(source) = known {
-            let has_moved = local.is_some() && source.local.as_deref() != local;
+            let has_moved = new.local.is_some() && source.local != new.local;
             if has_moved {
-                source.local = local.map(str::to_owned);
+                source.local = new.local;
             }
             return has_moved;
         }
         if self.further.len() >= FURTHER_MAX {
             self.further.remove(0);
         }
-        self.further.push(Source { origin, local: local.map(str::to_owned) });
+        self.further.push(new);
         true
     }
 
@@ -257,8 +287,17 @@ impl Register {
 
     /// Notes that the client or the expected process with this number is given references again.
     pub(super) fn expect_again(&mut self, number: ClientNumber) -> ClientNumber {
+        let now = Instant::now();
         if let Some(expected) = self.expected.get_mut(&number) {
-            expected.used = Instant::now();
+            expected.used = now;
+        } else if let Some(known) = self.known.get_mut(&number) {
+            known.given = Some(now);
+            // The patience with a lost process of this host begins anew.
+            if let Some(lost) = known.lost.as_mut().filter(|lost| lost.process.is_some()) {
+                self.lost.remove(&(lost.since, number));
+                lost.since = now;
+                self.lost.insert((now, number));
+            }
         }
         number
     }
@@ -292,7 +331,7 @@ impl Register {
         let found = proved.or_else(|| self.of(oxid).find(|(_, known)| known.needs_no_proof(&origin)));
         match found {
             Some((number, _)) => Ok(number),
-            None => self.add(oxid, origin, arrival),
+            None => self.add(oxid, arrival),
         }
     }
 
@@ -307,17 +346,17 @@ impl Register {
     }
 
     /// Adds a client.
-    fn add(&mut self, oxid: u64, origin: Origin, arrival: &Arrival<'_>) -> Result<ClientNumber, Full> {
-        let sources = SourceGroup::of(arrival.peer);
-        if self.meant(oxid, &origin, arrival.local).next().is_none() && self.is_full(oxid, &sources) {
+    fn add(&mut self, oxid: u64, arrival: &Arrival<'_>) -> Result<ClientNumber, Full> {
+        let (first, sources) = (Source::of(arrival), SourceGroup::of(arrival.peer));
+        if self.meant(oxid, &first.origin, arrival.local).next().is_none() && self.is_full(oxid, &sources) {
             return Err(Full);
         }
         let number = self.next_number(oxid);
         let mark = MarkNumber(number.get());
-        let first = Source { origin, local: arrival.local.map(str::to_owned) };
-        let (further, to_return, owner, group, lost) = Default::default();
-        let (count, admitted) = (0, 0);
-        let known = Known { oxid, mark, first, further, sources, owner, group, count, admitted, to_return, lost };
+        let (further, to_return, owner, group) = Default::default();
+        let (count, admitted, given, lost) = (0, 0, None, None);
+        let known =
+            Known { oxid, mark, first, further, sources, owner, group, count, admitted, to_return, given, lost };
         self.known.insert(number, known);
         Ok(number)
     }
@@ -336,7 +375,7 @@ impl Register {
         known.group = arrival.group.cloned();
         let is_first = known.admitted == 0;
         let (oxid, lost) = (known.oxid, known.lost.take());
-        let has_moved = known.open(origin.clone(), arrival.local);
+        let has_moved = known.open(Source::of(arrival));
         if let Some(Lost { since, .. }) = lost {
             self.lost.remove(&(since, number));
         }
@@ -371,6 +410,7 @@ impl Register {
         known.owner = None;
         known.further.clear();
         known.to_return.clear();
+        known.given = None;
         if let Some(Lost { since, .. }) = known.lost.take() {
             self.lost.remove(&(since, number));
         }
@@ -383,8 +423,8 @@ impl Register {
         self.changes += 1;
         self.expected.remove(&number);
         if let Some(known) = self.known.remove(&number) {
-            if let Some(Lost { since, .. }) = known.lost {
-                self.lost.remove(&(since, number));
+            if let Some(Lost { since, .. }) = &known.lost {
+                self.lost.remove(&(*since, number));
             }
             if let Some(group) = known.group {
                 group.shared().forget(oxid);
@@ -398,12 +438,31 @@ impl Register {
         }
     }
 
-    /// Returns the lost client to remove, if there are too many. If its host exceeds the limit of
-    /// lost clients or of kept state, this is the client of the host that was lost first.
-    /// Otherwise, if the limits over all hosts are exceeded, it is the client that was lost first.
-    pub(super) fn surplus(&self, host: &Origin) -> Option<ClientNumber> {
+    /// Returns the lost clients that end now: those whose patience is over, and those whose process
+    /// has ended.
+    pub(super) fn over(&self, now: Instant, patience: Duration) -> Vec<ClientNumber> {
+        let has_process_ended = |number: ClientNumber| {
+            let lost = self.known.get(&number).and_then(|known| known.lost.as_ref());
+            lost.and_then(|lost| lost.process.as_ref()).is_some_and(has_ended)
+        };
+        let lost = self.lost.iter().copied();
+        let over = lost.filter(|(since, number)| *since + patience <= now || has_process_ended(*number));
+        over.map(|(_, number)| number).collect()
+    }
+
+    /// Whether a lost client ends with a process.
+    pub(super) fn awaits_processes(&self) -> bool {
+        let mut lost = self.lost.iter().filter_map(|(_, number)| self.known.get(number)?.lost.as_ref());
+        lost.any(|lost| lost.process.is_some())
+    }
+
+    /// Returns the lost client to remove, if there are too many. If its group of sources exceeds
+    /// the limit of lost clients or of kept state, this is the client of the group that was lost
+    /// first. Otherwise, if the limits of all lost clients are exceeded, it is the client that was
+    /// lost first.
+    pub(super) fn surplus(&self, group: &SourceGroup) -> Option<ClientNumber> {
         let all = || self.lost.iter().filter_map(|(_, number)| Some((*number, self.known.get(number)?)));
-        let own = || all().filter(|(_, known)| known.origin() == host);
+        let own = || all().filter(|(_, known)| known.source_group() == group);
         if own().count() > LOST_BY_HOST_MAX || kept(own()) > KEPT_BY_HOST_MAX {
             return own().next().map(|(number, _)| number);
         }
@@ -413,5 +472,5 @@ impl Register {
 
 /// Returns the number of references and states that are kept for lost clients.
 fn kept<'a>(clients: impl Iterator<Item = (ClientNumber, &'a Known)>) -> usize {
-    clients.filter_map(|(_, known)| known.lost).map(|lost| lost.kept).fold(0, usize::saturating_add)
+    clients.filter_map(|(_, known)| known.lost.as_ref()).map(|lost| lost.kept).fold(0, usize::saturating_add)
 }

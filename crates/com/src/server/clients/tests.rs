@@ -17,6 +17,8 @@ use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+mod processes;
+
 const PATIENCE: Duration = Duration::from_secs(360);
 
 fn host(name: &str) -> Peer {
@@ -84,15 +86,13 @@ fn enter_admitted(
     arrival: &Arrival<'_>,
     merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
 ) -> ClientNumber {
-    let number = clients.enter(|| Ok(oxid), arrival).unwrap().number;
-    clients.admit(number, arrival, &AtomicBool::new(false), merge);
-    number
+    clients.enter(|| Ok(oxid), arrival, Some(merge)).unwrap().number
 }
 
 /// Enters a connection that is not admitted.
 fn enter_silently(clients: &Clients, oxid: u64, peer: &Peer, proved: Option<ClientNumber>) -> ClientNumber {
     let proved = proved.and_then(|number| mark_of(clients, number));
-    clients.enter(|| Ok(oxid), &Arrival { peer, local: Some("near"), group: None, proved }).unwrap().number
+    clients.enter(|| Ok(oxid), &Arrival { peer, local: Some("near"), group: None, proved }, None).unwrap().number
 }
 
 /// Enters a connection, and returns the number of its client.
@@ -112,7 +112,12 @@ fn enter_by(clients: &Clients, oxid: u64, peer: &Peer, proved: Option<MarkNumber
 /// Ends an admitted connection of a client for which `kept` references and states are kept. Returns
 /// the clients that are gone then.
 fn leave(clients: &Clients, number: ClientNumber, end: End, kept: usize) -> Vec<ClientNumber> {
-    clients.leave(number, true, end, |_| kept, |number| number)
+    clients.leave(number, true, (end, PATIENCE), |_| kept, |number| number)
+}
+
+/// Ends a connection that is not admitted, as [`leave`] does.
+fn leave_silently(clients: &Clients, number: ClientNumber, kept: usize) -> Vec<ClientNumber> {
+    clients.leave(number, false, (End::InOrder, PATIENCE), |_| kept, |number| number)
 }
 
 #[test]
@@ -154,28 +159,23 @@ fn a_lost_client_is_given_up_at_its_deadline() {
 fn connections_that_are_not_admitted_do_not_keep_a_client() {
     let (clients, begun) = (Clients::default(), Instant::now());
     let far = host("far");
-    let leave_silently = |number, kept| clients.leave(number, false, End::InOrder, |_| kept, |number| number);
     let number = enter(&clients, 1, &far);
     let early = enter_silently(&clients, 1, &far, None);
     assert_eq!(leave(&clients, number, End::Lost(begun), 1), []);
     assert_eq!(enter_silently(&clients, 1, &far, None), number);
     assert_eq!((early, clients.due(PATIENCE)), (number, Some(begun + PATIENCE)));
-    assert_eq!(leave_silently(number, 1), []);
+    assert_eq!(leave_silently(&clients, number, 1), []);
     assert_eq!((clients.due(PATIENCE), clients.is_lost(number)), (Some(begun + PATIENCE), true));
     // A silent connection stays that of a client without state.
     assert_eq!(clients.give_up(begun + PATIENCE, PATIENCE, |number| number), [number]);
     assert!(clients.has(number) && clients.due(PATIENCE).is_none());
-    assert_eq!((leave_silently(number, 0), clients.has(number)), (vec![number], false));
+    assert_eq!((leave_silently(&clients, number, 0), clients.has(number)), (vec![number], false));
     // A silent connection may be the client's next one, so the client is lost until it is admitted.
     let number = enter(&clients, 1, &far);
     assert_eq!(enter_silently(&clients, 1, &far, None), number);
     assert_eq!((leave(&clients, number, End::InOrder, 1), clients.is_lost(number)), (vec![], true));
-    clients.admit(
-        number,
-        &Arrival { peer: &far, local: None, group: None, proved: None },
-        &AtomicBool::new(false),
-        &unmerged,
-    );
+    let arrival = Arrival { peer: &far, local: None, group: None, proved: None };
+    assert!(clients.prove(number, None, &arrival, &AtomicBool::new(false), &unmerged));
     assert!(!clients.is_lost(number) && clients.due(PATIENCE).is_none());
     assert_eq!(leave(&clients, number, End::InOrder, 1), [number]);
 }
@@ -213,7 +213,7 @@ fn a_connection_that_is_not_admitted_is_not_the_expected_process() {
     );
     let is_connected = clients.pass_on(1, &place(&far), |_, is_connected| Ok(is_connected));
     assert_eq!((is_connected.unwrap(), number == expected), (false, false));
-    assert_eq!(clients.leave(number, false, End::InOrder, |_| 0, |number| number), [number]);
+    assert_eq!(leave_silently(&clients, number, 0), [number]);
     assert_eq!((clients.oxid_of(expected), clients.has(expected)), (Some(1), false));
     enter_expected(&clients, 1, &far, &[expected]);
 }
@@ -232,7 +232,7 @@ fn a_connection_that_is_not_admitted_does_not_delay_the_end_of_a_process_of_this
         assert_eq!(again == number, first == process(7), "{first:?}");
         assert_eq!(leave(&clients, again, End::InOrder, 9), [again]);
         assert!(!clients.is_lost(number));
-        assert_eq!(clients.leave(number, false, End::InOrder, |_| 0, |number| number), [number]);
+        assert_eq!(leave_silently(&clients, number, 0), [number]);
     }
 }
 
@@ -445,7 +445,7 @@ fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
 
 fn try_to_enter(clients: &Clients, peer: &Peer) -> Result<(), Status> {
     let arrival = Arrival { peer, local: None, group: None, proved: None };
-    clients.enter(|| Ok(1), &arrival).map(drop)
+    clients.enter(|| Ok(1), &arrival, None).map(drop)
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Tests of the state that the links to one process share, and of the proofs by which links join
 //! it.
 
-use super::{Link, Mark, PATIENCE, has_ended, watch};
+use super::{Link, Mark, PATIENCE};
 use crate::client::address::Address;
 use crate::protocol::binding::{self, Welcome};
 use crate::protocol::mark_proof::{MarkProof, place_of};
@@ -16,7 +16,6 @@ use obvia_rpc::vi_call::Channel;
 use obvia_via::Deadline;
 use std::cell::Cell;
 use std::net::TcpListener;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -256,21 +255,4 @@ fn a_link_whose_client_the_server_has_given_up_makes_no_connection() {
         let refused = late.connect(&late.options, limit()).err().map(|error| error.code());
         assert_eq!(refused, Some(code::RPC_E_DISCONNECTED), "{network}");
     }
-}
-
-#[test]
-#[cfg_attr(miri, ignore = "starts a process")]
-fn zombie_processes_count_as_ended() {
-    assert!(!has_ended(&watch(std::process::id()).unwrap().unwrap()));
-    let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    let process = watch(child.id()).unwrap().unwrap();
-    assert!(!has_ended(&process));
-    child.kill().unwrap();
-    // The parent has not waited for it yet.
-    while !has_ended(&process) {
-        std::thread::yield_now();
-    }
-    child.wait().unwrap();
-    // Another process may get the number from now on.
-    assert!(has_ended(&process) && watch(0).unwrap().is_none() && watch(u32::MAX).unwrap().is_none());
 }

@@ -81,8 +81,20 @@ fn serial_of(socket: &impl AsFd) -> Result<Option<u64>, Error> {
     }
     // SAFETY: the kernel has just made the descriptor for this process, and nothing else owns it.
     let process = unsafe { OwnedFd::from_raw_fd(descriptor) };
-    let is_numbered = fstatfs(&process).is_ok_and(|system| system.f_type as u32 == PIDFS);
-    Ok(fstat(&process).ok().filter(|_| is_numbered).map(|file| file.st_ino))
+    Ok(number_of(&process))
+}
+
+/// Returns the inode number of a pidfd. `None` where the kernel does not number pidfds.
+fn number_of(process: &impl AsFd) -> Option<u64> {
+    let is_numbered = fstatfs(process).is_ok_and(|system| system.f_type as u32 == PIDFS);
+    fstat(process).ok().filter(|_| is_numbered).map(|file| file.st_ino)
+}
+
+/// Returns the serial number of the process with this id, from its pidfd: that of its
+/// [`Peer`](Peer::Process). A later process with the same id has another one, unless the kernel
+/// does not number processes.
+pub fn serial_behind(process: &impl AsFd, pid: u32) -> u64 {
+    number_of(process).unwrap_or_else(|| made_serial(pid, 0))
 }
 
 /// Returns the serial number of a process whose pidfd has no number. Processes without an id here
@@ -95,6 +107,7 @@ fn made_serial(pid: u32, uid: u32) -> u64 {
 mod tests {
     use super::*;
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+    use rustix::process::{PidfdFlags, getpid, pidfd_open};
 
     #[test]
     fn made_serials_differ_between_processes_and_users() {
@@ -114,5 +127,7 @@ mod tests {
         let Peer::Process { pid, serial, .. } = own() else { panic!("a local peer is a process") };
         assert_eq!((pid, own()), (std::process::id(), own()));
         assert_ne!(serial, 0);
+        let process = pidfd_open(getpid(), PidfdFlags::empty()).unwrap();
+        assert_eq!(serial_behind(&process, pid), serial);
     }
 }

@@ -3,29 +3,66 @@ package obvia.runtime.objects;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongPredicate;
 import java.util.function.Predicate;
 import obvia.Hresult;
 import obvia.RpcException;
 
-/** The processes that have connected to this one, by the OXIDs that they claim. */
+/**
+ * The processes that have connected to this one, by the OXIDs that they claim.
+ *
+ * <p>A client is gone with its last connection, unless it was given references lately and lives: it
+ * may have closed its connections before it received the references, and connects again to use
+ * them. This process may see the end of the connections only after it has counted the references.
+ * Such a lost client keeps its references for the time of a {@linkplain Receivers receiver}, at
+ * most until it ends.
+ */
 final class Clients {
     private final Exports exports;
+    private final LongPredicate isReached;
     private final Map<Long, Client> clients = new ConcurrentHashMap<>();
+    /** The lost clients. Each is a receiver, too, whose limits hold for it. */
+    private final Set<Long> lost = ConcurrentHashMap.newKeySet();
     private final Map<Long, Long> marks = new ConcurrentHashMap<>();
     private final Receivers receivers = new Receivers();
 
-    Clients(Exports exports) {
+    /**
+     * Creates the table.
+     *
+     * @param isReached whether this process has a link to the process of an OXID, which has not
+     *     ended
+     */
+    Clients(Exports exports, LongPredicate isReached) {
         this.exports = exports;
+        this.isReached = isReached;
     }
 
     /**
-     * A connected client: its process ID, the number of its connections, and the references to be
-     * given back to it.
+     * A connected or lost client.
+     *
+     * @param process the client's process; null if it has ended, or its ID is not known
+     * @param count the number of connections; 0 for a lost client
+     * @param given the time by {@link System#nanoTime} when the client was last given references
+     *     other than in responses; null for never
+     * @param toReturn the references to be given back to the client
      */
-    private record Client(long pid, int count, ReferencesToReturn toReturn) {
+    private record Client(long pid, ProcessHandle process, int count, Long given, ReferencesToReturn toReturn) {
+        static Client connected(long pid) {
+            return new Client(pid, pid > 0 ? ProcessHandle.of(pid).orElse(null) : null, 1, null, new ReferencesToReturn());
+        }
+
         Client counted(int more) {
-            return new Client(pid, count + more, toReturn);
+            return new Client(pid, process, count + more, given, toReturn);
+        }
+
+        Client givenAt(long now) {
+            return new Client(pid, process, count, now, toReturn);
+        }
+
+        boolean wasGivenLately(long now) {
+            return given != null && now - given < Receivers.LIMIT;
         }
     }
 
@@ -35,21 +72,63 @@ final class Clients {
      */
     boolean enter(long client, long pid) {
         return clients.compute(client, (c, known) -> {
+            if (known != null && known.pid != pid) {
+                return known;
+            }
             receivers.remove(client);
-            return known == null ? new Client(pid, 1, new ReferencesToReturn()) : known.pid == pid ? known.counted(1) : known;
+            lost.remove(client);
+            return known == null ? Client.connected(pid) : known.counted(1);
         }).pid == pid;
     }
 
-    /** Removes a connection of a client. With the last one, the client's references are dropped. */
+    /**
+     * Removes a connection of a client. With the last one, the client's references are dropped,
+     * unless it is lost.
+     */
     void leave(long client) {
+        leave(client, System.nanoTime());
+    }
+
+    void leave(long client, long now) {
         clients.computeIfPresent(client, (c, known) -> {
             if (known.count > 1) {
                 return known.counted(-1);
             }
-            // The references are dropped before the client can connect again.
-            exports.drop(client);
-            marks.remove(client);
-            return null;
+            boolean isLost = known.wasGivenLately(now) && exports.isHolder(client) && isAlive(client, known) && receivers.add(client, known.pid, now);
+            if (!isLost) {
+                // The references are dropped before the client can connect again.
+                return dropped(client);
+            }
+            lost.add(client);
+            return known.counted(-1);
+        });
+    }
+
+    /** Drops the references of a client or a receiver, whose entry is being removed. */
+    private Client dropped(long client) {
+        exports.drop(client);
+        marks.remove(client);
+        lost.remove(client);
+        return null;
+    }
+
+    /**
+     * Whether a client's process lives. If its ID is not known, it counts as living as long as the
+     * link to it.
+     */
+    private boolean isAlive(long client, Client known) {
+        return known.pid > 0 ? ProcessState.isAlive(known.process) : isReached.test(client);
+    }
+
+    /** Notes that a process is given references in a call, before they are counted for it. */
+    void give(long to) {
+        long now = System.nanoTime();
+        clients.computeIfPresent(to, (c, known) -> {
+            if (known.count == 0) {
+                // The time of a lost client begins anew.
+                receivers.add(to, known.pid, now);
+            }
+            return known.givenAt(now);
         });
     }
 
@@ -64,25 +143,40 @@ final class Clients {
         // The process neither connects nor leaves meanwhile.
         clients.compute(to, (c, known) -> {
             exports.get(target);
-            if (known == null && !receivers.add(to, giver, System.nanoTime())) {
+            long now = System.nanoTime();
+            if ((known == null || known.count == 0) && !receivers.add(to, giver, now)) {
                 throw RpcException.of(Hresult.E_OUTOFMEMORY, "references were passed on to too many processes that are not connected");
             }
             exports.addTo(target, to, refs);
-            return known;
+            return known == null ? null : known.givenAt(now);
         });
     }
 
-    /** Drops the references of processes that received them long ago and did not connect. */
+    /**
+     * Drops the references of processes that received them long ago and did not connect, and of
+     * lost clients that have ended.
+     */
     void dropUnclaimed() {
-        long now = System.nanoTime();
+        dropUnclaimed(System.nanoTime());
+    }
+
+    void dropUnclaimed(long now) {
         for (long receiver : receivers.expired(now)) {
-            clients.compute(receiver, (c, known) -> {
-                if (receivers.removeExpired(receiver, now)) {
-                    exports.drop(receiver);
-                }
-                return known;
-            });
+            clients.compute(receiver, (c, known) -> receivers.removeExpired(receiver, now) ? dropped(receiver) : known);
         }
+        for (long client : lost) {
+            clients.computeIfPresent(client, (c, known) -> known.count > 0 || isAlive(client, known) ? known : removed(client));
+        }
+    }
+
+    /** Drops the references of a process that has ended, unless it is connected. */
+    void dropEnded(long oxid) {
+        clients.compute(oxid, (c, known) -> known != null && known.count > 0 ? known : removed(oxid));
+    }
+
+    private Client removed(long client) {
+        receivers.remove(client);
+        return dropped(client);
     }
 
     /** Returns the number that only this process and the client know. */
@@ -127,10 +221,5 @@ final class Clients {
         boolean isSame = isFrom.test(from);
         List<RuntimeCalls.CountedReference> list = client.toReturn.take(from);
         return isSame ? list : List.of();
-    }
-
-    /** Whether a process is connected. */
-    boolean has(long oxid) {
-        return clients.containsKey(oxid);
     }
 }

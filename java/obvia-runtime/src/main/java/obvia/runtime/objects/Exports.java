@@ -210,6 +210,11 @@ final class Exports {
         leave(entry);
     }
 
+    /** Whether a client has references. */
+    synchronized boolean isHolder(long client) {
+        return table.stream().anyMatch(entry -> entry != null && entry.holders.containsKey(client));
+    }
+
     /** Releases all references of a client that has ended. */
     synchronized void drop(long client) {
         List<Entry> all = new ArrayList<>(table);

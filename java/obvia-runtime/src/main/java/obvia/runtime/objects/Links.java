@@ -42,14 +42,18 @@ final class Links {
         if (link != null && link.isDead()) {
             links.remove(oxid, link);
             link.close();
-            // The process has no connection to this one: references that were sent to it have not
-            // arrived.
-            if (!runtime.clients().has(oxid)) {
-                runtime.exports().drop(oxid);
-            }
+            // If the process has no connection to this one either, references that were sent to
+            // it have not arrived.
+            runtime.clients().dropEnded(oxid);
             return null;
         }
         return link;
+    }
+
+    /** Whether there is a link to a process, which has not ended. */
+    boolean hasLiving(long oxid) {
+        Link link = links.get(oxid);
+        return link != null && !link.isDead();
     }
 
     /** Whether this process has opened the connection with this mark to another process. */

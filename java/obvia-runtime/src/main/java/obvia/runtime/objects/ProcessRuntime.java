@@ -43,8 +43,8 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
     private final long oxid = Clients.drawNumber();
     private final Exports exports = new Exports();
-    private final Clients clients = new Clients(exports);
     private final Links links = new Links(this);
+    private final Clients clients = new Clients(exports, links::hasLiving);
     private final Rules rules;
     private final Networks networks;
     private final Classes classes;

@@ -8,8 +8,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Processes that were passed references by others and are not connected. Anyone can name such
- * processes, so their number is limited, and after a while their references are dropped.
+ * Processes that were passed references by others and are not connected, and {@linkplain Clients
+ * lost clients}. Anyone can name such processes or leave, so their number is limited, and after a
+ * while their references are dropped.
  */
 final class Receivers {
     /** The maximum number of receivers. */
@@ -32,7 +33,8 @@ final class Receivers {
      * Adds a receiver, or notes that a known one was passed further references. Returns false at a
      * limit.
      *
-     * @param giver the process ID of the process that passes references on
+     * @param giver the process ID of the process that passes references on; for a lost client its
+     *     own
      * @param now the time by {@link System#nanoTime}
      */
     synchronized boolean add(long receiver, long giver, long now) {

@@ -67,6 +67,9 @@ final class SentReferences {
     byte[] marshal(ProcessRuntime runtime, long to, Object object, InterfaceInfo<?> info, boolean isVirtual) {
         // Calls of objects that are reached over a network go through this process.
         if (!(object instanceof Proxy proxy) || !(Link.of(proxy) instanceof Link home)) {
+            if (link != null) {
+                runtime.clients().give(to);
+            }
             ObjRef reference = runtime.marshalOwn(object, info, to, isVirtual);
             addOwn(runtime.exports(), to, reference);
             return reference.toBytes();

@@ -1,0 +1,76 @@
+//! Descriptors of other processes of this host, by which their ends are seen.
+
+use super::error::Result;
+use obvia_via::provider::shm::serial_behind;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::io;
+use std::os::fd::OwnedFd;
+
+/// Returns a descriptor of a process of this host, by which its end is seen even after another
+/// process has its number. `None` where the process has ended, has no number here (it is in another
+/// PID namespace), or where the kernel or a filter of system calls refuses such descriptors.
+///
+/// # Errors
+///
+/// E_FAIL or E_OUTOFMEMORY when this process or the system has no descriptor or memory left.
+pub(crate) fn watch(pid: u32) -> Result<Option<OwnedFd>> {
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(None) };
+    match pidfd_open(pid, PidfdFlags::empty()) {
+        Err(errno @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => Err(io::Error::from(errno).into()),
+        opened => Ok(opened.ok()),
+    }
+}
+
+/// Returns a descriptor of the process with this id and serial number, if it lives. `None` also
+/// where there can be no descriptor.
+pub(crate) fn watch_living(pid: u32, serial: u64) -> Option<OwnedFd> {
+    let is_it = |process: &OwnedFd| serial_behind(process, pid) == serial && !has_ended(process);
+    watch(pid).ok().flatten().filter(is_it)
+}
+
+/// Whether a process has ended. Its descriptor is readable then, also before its parent has waited.
+pub(crate) fn has_ended(process: &OwnedFd) -> bool {
+    poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{has_ended, watch, watch_living};
+    use obvia_via::provider::shm::serial_behind;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    #[cfg_attr(miri, ignore = "starts a process")]
+    fn zombie_processes_count_as_ended() {
+        assert!(!has_ended(&watch(std::process::id()).unwrap().unwrap()));
+        let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let process = watch(child.id()).unwrap().unwrap();
+        assert!(!has_ended(&process));
+        child.kill().unwrap();
+        // The parent has not waited for it yet.
+        while !has_ended(&process) {
+            std::thread::yield_now();
+        }
+        child.wait().unwrap();
+        // Another process may get the number from now on.
+        assert!(has_ended(&process) && watch(0).unwrap().is_none() && watch(u32::MAX).unwrap().is_none());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "starts a process")]
+    fn a_process_that_has_ended_or_has_another_serial_number_is_not_living() {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let pid = child.id();
+        let serial = serial_behind(&watch(pid).unwrap().unwrap(), pid);
+        let process = watch_living(pid, serial).unwrap();
+        assert!(watch_living(pid, serial + 1).is_none() && watch_living(std::process::id(), serial).is_none());
+        child.kill().unwrap();
+        while !has_ended(&process) {
+            std::thread::yield_now();
+        }
+        assert!(watch_living(pid, serial).is_none());
+        child.wait().unwrap();
+    }
+}

@@ -1,0 +1,181 @@
+package obvia.runtime.objects;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import obvia.runtime.InterfaceInfo;
+import obvia.runtime.shm.Wires;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Tests of clients that leave after they were given references. */
+@Timeout(120)
+class ClientsTest {
+    private static final InterfaceInfo<ITest> TEST = InterfaceInfo.of(ITest.class);
+    private static final long OXID = 5;
+    private static final long OWN = ProcessHandle.current().pid();
+
+    private final Exports exports = new Exports();
+    /** Whether this process has a link to each client. */
+    private final AtomicBoolean isReached = new AtomicBoolean();
+
+    private final Clients clients = new Clients(exports, _ -> isReached.get());
+
+    /** Counts references for a process, as a call of this process does. */
+    private Object give(long to) {
+        Object object = new Peer.Subject();
+        clients.give(to);
+        exports.add(object, TEST, to, 5, false);
+        return object;
+    }
+
+    /** Enters a connection of a client that is given references, and ends the connection. */
+    private Object giveAndLeave(long client, long pid) {
+        assertTrue(clients.enter(client, pid));
+        Object given = give(client);
+        clients.leave(client);
+        return given;
+    }
+
+    private static Process start(String... command) throws IOException {
+        return new ProcessBuilder(command).start();
+    }
+
+    @Test
+    void referencesGivenToALivingProcessSurviveTheEndOfItsLastConnection() {
+        Object given = giveAndLeave(OXID, OWN);
+        assertTrue(exports.has(given));
+        // A callback of the process comes over a new connection, and finds them.
+        assertTrue(clients.enter(OXID, OWN));
+        clients.dropUnclaimed(System.nanoTime() + Receivers.LIMIT);
+        assertTrue(exports.has(given), "a connected client keeps them");
+        clients.leave(OXID);
+        assertTrue(exports.has(given));
+        clients.dropUnclaimed(System.nanoTime() + Receivers.LIMIT - 60_000_000_000L);
+        assertTrue(exports.has(given));
+        clients.dropUnclaimed(System.nanoTime() + Receivers.LIMIT);
+        assertFalse(exports.has(given));
+    }
+
+    @Test
+    void clientsThatWereNotGivenReferencesLatelyAreGone() {
+        assertTrue(clients.enter(OXID, OWN));
+        Object queried = new Peer.Subject();
+        exports.add(queried, TEST, OXID, 5, false);
+        clients.leave(OXID);
+        assertFalse(exports.has(queried), "it was in a response");
+        assertTrue(clients.enter(OXID, OWN));
+        Object given = give(OXID);
+        clients.leave(OXID, System.nanoTime() + Receivers.LIMIT);
+        assertFalse(exports.has(given), "it was given long ago");
+    }
+
+    @Test
+    void processesThatHaveEndedLoseTheirReferences() throws Exception {
+        Process process = start("cat");
+        try {
+            Object given = giveAndLeave(OXID, process.pid());
+            clients.dropUnclaimed();
+            assertTrue(exports.has(given));
+            assertTrue(clients.enter(6, process.pid()));
+            Object late = give(6);
+            process.destroy();
+            process.waitFor();
+            clients.leave(6);
+            assertFalse(exports.has(late), "the end of the process comes before that of its connection");
+            clients.dropUnclaimed();
+            assertFalse(exports.has(given));
+        } finally {
+            process.destroy();
+        }
+    }
+
+    @Test
+    void aClientWithoutAKnownProcessLivesAsLongAsTheLinkToIt() {
+        assertFalse(exports.has(giveAndLeave(OXID, -1)));
+        isReached.set(true);
+        Object given = giveAndLeave(OXID, -1);
+        clients.dropUnclaimed();
+        assertTrue(exports.has(given));
+        isReached.set(false);
+        clients.dropUnclaimed();
+        assertFalse(exports.has(given));
+        isReached.set(true);
+        Object again = giveAndLeave(OXID, -1);
+        assertTrue(exports.has(again));
+        clients.dropEnded(OXID);
+        assertFalse(exports.has(again), "the link has ended");
+        Object connected = give(OXID);
+        assertTrue(clients.enter(OXID, -1));
+        clients.dropEnded(OXID);
+        assertTrue(exports.has(connected));
+    }
+
+    @Test
+    void anotherProcessCannotTakeThePlaceOfALostClient() throws Exception {
+        Process other = start("cat");
+        try {
+            Object given = giveAndLeave(OXID, OWN);
+            assertFalse(clients.enter(OXID, other.pid()));
+            assertTrue(exports.has(given));
+            clients.dropUnclaimed(System.nanoTime() + Receivers.LIMIT);
+            assertFalse(exports.has(given), "nor keep its references");
+            assertTrue(clients.enter(OXID, other.pid()));
+        } finally {
+            other.destroy();
+        }
+    }
+
+    @Test
+    void referencesPassedOnToALivingProcessSurviveAsWell() {
+        assertTrue(clients.enter(OXID, OWN));
+        Object own = new Peer.Subject();
+        long target = exports.add(own, TEST, 9, 1, false).target();
+        clients.passOn(target, 7, OXID, 5);
+        clients.leave(OXID);
+        exports.release(9, target, 1);
+        assertTrue(exports.has(own));
+        // Further references renew the time.
+        long before = System.nanoTime();
+        clients.passOn(target, 7, OXID, 5);
+        clients.dropUnclaimed(before + Receivers.LIMIT - 1);
+        assertTrue(exports.has(own));
+        clients.dropUnclaimed(System.nanoTime() + Receivers.LIMIT);
+        assertFalse(exports.has(own));
+    }
+
+    @Test
+    void theLostClientsOfOneProcessAreLimited() {
+        Object first = giveAndLeave(1, OWN);
+        for (int client = 2; client <= Receivers.MAX_PER_GIVER; client++) {
+            giveAndLeave(client, OWN);
+        }
+        assertEquals(Receivers.MAX_PER_GIVER, exports.count());
+        assertFalse(exports.has(giveAndLeave(Receivers.MAX_PER_GIVER + 1, OWN)));
+        assertTrue(exports.has(first));
+        // A client that comes back makes room.
+        assertTrue(clients.enter(1, OWN));
+        assertTrue(exports.has(giveAndLeave(Receivers.MAX_PER_GIVER + 1, OWN)));
+    }
+
+    @Test
+    void processesForWhichTheirParentHasNotWaitedHaveEnded() throws Exception {
+        assertTrue(ProcessState.isAlive(ProcessHandle.current()));
+        assertFalse(ProcessState.isAlive(null));
+        // The shell becomes a program that does not wait for the child.
+        Process parent = start("sh", "-c", "sleep 100 & echo begun; exec cat");
+        try {
+            assertEquals("begun", parent.inputReader().readLine());
+            ProcessHandle child = parent.children().findFirst().orElseThrow();
+            Wires.await("the shell is replaced", () -> parent.info().command().orElse("").endsWith("cat"));
+            child.destroyForcibly();
+            Wires.await("the child has ended", () -> !ProcessState.isAlive(child));
+            assertTrue(parent.children().anyMatch(child::equals), "the parent has waited for it");
+        } finally {
+            parent.destroy();
+        }
+    }
+}
