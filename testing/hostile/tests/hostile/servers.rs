@@ -1,8 +1,8 @@
 //! Tests of hostile servers: a call to one fails or returns wrong values, and the client's other
 //! calls succeed.
 
-use crate::hostile_server::{HOSTILE, HostileServer, respond};
-use crate::peer::{AREA, AREA_LENGTH, CONSUMED, Message, Peer, first_word, send};
+use crate::hostile_server::{HOSTILE, HostileServer, endpoint_of, respond};
+use crate::peer::{AREA, AREA_LENGTH, CONSUMED, Message, Peer, await_end, first_word, send};
 use crate::races::flip;
 use crate::scene::{Client, Scene, by_every_client};
 use crate::segment::{SEALS, Segment, memory_file};
@@ -31,6 +31,7 @@ by_every_client! {
     a_server_cannot_claim_the_identity_of_another,
     changing_results_stay_inside_the_frame,
     changing_returned_strings_are_not_read_beyond_their_length,
+    an_object_that_is_sent_to_a_process_outlives_the_connections_of_that_process,
 }
 
 /// Runs the client against a hostile server, and returns its output.
@@ -476,4 +477,36 @@ fn changing_returned_strings_are_not_read_beyond_their_length(client: Client) {
     let last = u32::from_le_bytes(*b"xxx\0");
     let frame = Frame::block(8).object(0, 2, 64, &text);
     answers_on_moving_ground(client, 9, &frame, &[(12, counts), (16 + 60, &[last, u32::MAX])]);
+}
+
+/// A process that receives an object may close its last connection to the object's process at any
+/// time. That process may notice the close only after it has sent the object.
+fn an_object_that_is_sent_to_a_process_outlives_the_connections_of_that_process(client: Client) {
+    const VISIT: u16 = 14;
+    const NUMBER: u16 = 3;
+    const CONNECTIONS: usize = 8;
+    let scene = Scene::with(client);
+    let folder = scene.directory.path().to_owned();
+    let lines = visit(&scene, move |peer, message| {
+        if !is_call(message) || message.opnum != VISIT {
+            return false;
+        }
+        let at = message.frame.windows(4).position(|bytes| bytes == b"MEOW").unwrap();
+        let (thing, oxid) = Reference::target_of(&message.frame[at..]);
+        // The call lasts, so the object is on its way until the last of these connections.
+        for _ in 0..CONNECTIONS {
+            let mut caller = Peer::connect(&folder.join(format!("{}.sock", endpoint_of(oxid))));
+            caller.exchange(&wire::bind(peer.oxid));
+            let answer = caller.call(thing, NUMBER, &[]);
+            if (answer.kind, answer.first) != (wire::RESPONSE, 0) {
+                return respond(peer, message, &Frame::block(4).u32(0, 0).bytes);
+            }
+            // The client hangs up when it notices the close.
+            caller.socket.shutdown(std::net::Shutdown::Write).unwrap();
+            await_end(&caller.socket);
+        }
+        false
+    });
+    assert_eq!(said(&lines, "Visit"), "ok 9");
+    scene.assert_unharmed();
 }

@@ -380,8 +380,15 @@ impl Register {
             self.lost.remove(&(since, number));
         }
         self.changes += u64::from(has_moved || is_first);
-        let meant: Vec<_> = self.meant(oxid, &origin, arrival.local).map(|(other, _)| other).collect();
-        meant.into_iter().filter(|other| merge(*other, number)).for_each(|other| self.remove(other));
+        let meant = self.meant(oxid, &origin, arrival.local).map(|(other, expected)| (other, expected.used));
+        for (other, used) in meant.collect::<Vec<_>>() {
+            if merge(other, number) {
+                self.remove(other);
+                if let Some(known) = self.known.get_mut(&number) {
+                    known.given = known.given.max(Some(used));
+                }
+            }
+        }
     }
 
     /// Gives up the clients and the expected processes that `next` returns, one after the other.

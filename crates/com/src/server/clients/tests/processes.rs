@@ -73,6 +73,18 @@ fn references_given_to_a_living_process_survive_the_end_of_its_last_connection()
 
 #[test]
 #[cfg_attr(miri, ignore = "opens descriptors of processes")]
+fn references_given_to_a_process_before_it_connects_survive_as_well() {
+    let (clients, peer) = (Clients::default(), own_process());
+    let expected = give(&clients, 1, &peer);
+    let used = clients.register().expected[&expected].used;
+    let number = enter_expected(&clients, 1, &peer, &[expected]);
+    assert_eq!((leave(&clients, number, End::InOrder, 5), clients.is_lost(number)), (vec![], true));
+    assert_eq!(clients.due(PATIENCE), Some(used + PATIENCE));
+    assert_eq!(enter(&clients, 1, &peer), number);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens descriptors of processes")]
 fn a_living_process_that_was_not_given_references_lately_is_gone() {
     let (clients, peer) = (Clients::default(), own_process());
     let number = enter(&clients, 1, &peer);

@@ -49,8 +49,8 @@ final class Clients {
      * @param toReturn the references to be given back to the client
      */
     private record Client(long pid, ProcessHandle process, int count, Long given, ReferencesToReturn toReturn) {
-        static Client connected(long pid) {
-            return new Client(pid, pid > 0 ? ProcessHandle.of(pid).orElse(null) : null, 1, null, new ReferencesToReturn());
+        static Client connected(long pid, Long given) {
+            return new Client(pid, pid > 0 ? ProcessHandle.of(pid).orElse(null) : null, 1, given, new ReferencesToReturn());
         }
 
         Client counted(int more) {
@@ -77,7 +77,11 @@ final class Clients {
             }
             receivers.remove(client);
             lost.remove(client);
-            return known == null ? Client.connected(pid) : known.counted(1);
+            if (known != null) {
+                return known.counted(1);
+            }
+            // References that were counted for the client before may still be on their way to it.
+            return Client.connected(pid, exports.isHolder(client) ? System.nanoTime() : null);
         }).pid == pid;
     }
 

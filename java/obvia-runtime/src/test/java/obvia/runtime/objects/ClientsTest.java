@@ -61,6 +61,16 @@ class ClientsTest {
     }
 
     @Test
+    void referencesGivenToAProcessBeforeItConnectsSurviveAsWell() {
+        Object given = give(OXID);
+        assertTrue(clients.enter(OXID, OWN));
+        clients.leave(OXID);
+        assertTrue(exports.has(given));
+        clients.dropUnclaimed(System.nanoTime() + Receivers.LIMIT);
+        assertFalse(exports.has(given));
+    }
+
+    @Test
     void clientsThatWereNotGivenReferencesLatelyAreGone() {
         assertTrue(clients.enter(OXID, OWN));
         Object queried = new Peer.Subject();
