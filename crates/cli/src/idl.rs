@@ -2,6 +2,7 @@
 //! subcommands are tools for IDL files.
 
 mod check;
+mod doc;
 mod dump;
 mod explain;
 mod findings;
@@ -28,6 +29,7 @@ Examples:
   obvia idl check calc.idl --against old.idl     reports changes that break programs made from old.idl
   obvia idl fmt calc.idl                         brings it into a normal form
   obvia idl lint calc.idl                        reports declarations that are likely to cause trouble
+  obvia idl doc calc.idl --output reference      writes pages about its declarations
   obvia idl dump --json calc.idl                 prints its declarations
   obvia idl --explain no-uuid                    explains the code of an error
 
@@ -48,6 +50,8 @@ pub(crate) struct Arguments {
 enum Tool {
     /// Find changes that break programs made from an older version of a file
     Check(check::Arguments),
+    /// Write a reference of files in HTML
+    Doc(doc::Arguments),
     /// Print the checked declarations of a file as JSON
     Dump(dump::Arguments),
     /// Bring files into a normal form
@@ -121,6 +125,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     match (&arguments.tool, &arguments.compile) {
         (Some(Tool::Check(arguments)), _) => check::main(arguments),
+        (Some(Tool::Doc(arguments)), _) => doc::main(arguments),
         (Some(Tool::Dump(arguments)), _) => dump::main(arguments),
         (Some(Tool::Fmt(arguments)), _) => fmt::main(arguments),
         (Some(Tool::Lint(arguments)), _) => lint::main(arguments),

@@ -3,6 +3,7 @@
 
 pub mod compatibility;
 mod declared;
+pub mod doc;
 pub mod explanations;
 pub mod format;
 mod kinds;

@@ -124,6 +124,7 @@ const MEMBERS: Rows = &[
     (&["array-size"], "long a; long b; [size_is(a)] long *c;", "long a; long b; [size_is(b)] long *c;"),
     (&["bit-fields"], "long a : 3; long b : 5;", "long a : 4; long b : 5;"),
     (&["bit-fields"], "long a : 3; long b : 5;", "long b : 5; long a : 3;"),
+    (&["bit-fields"], "long a : 3;", "long b : 3;"),
     (&["bit-fields"], "long a : 3;", "unsigned long a : 3;"),
     (&["bit-fields"], "unsigned long bits;", "unsigned long a : 3;"),
     (&["bit-fields", "member-added"], "long a : 3; long b : 5;", "long a : 3; long : 0; long b : 5;"),

@@ -643,6 +643,17 @@ fn bit_fields_keep_their_types_and_travel_in_unsigned_integers() {
 }
 
 #[test]
+fn bit_fields_of_enumerations_have_a_sign_in_c_if_a_value_is_negative() {
+    let text = "typedef [v1_enum] enum Signed { LESS = -1, MORE = 1 } Signed; \
+                typedef [v1_enum] enum Plain { NONE, ALL } Plain; struct S { Signed s : 4; Plain p : 4; };";
+    let found = check(&with(text, "HRESULT M([in] struct S *s);"));
+    let header = emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}")).header;
+    for line in ["int32_t s : 4;", "uint32_t p : 4;", "uint32_t bits;"] {
+        assert!(header.lines().any(|found| found.trim() == line), "{line}\n{header}");
+    }
+}
+
+#[test]
 fn structures_whose_sizes_are_behind_pointers_are_refused_by_name() {
     for members in [
         "long *p; long n; [size_is(p ? *p : n)] long a[];",

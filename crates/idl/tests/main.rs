@@ -5,6 +5,7 @@ mod compatibility;
 mod component;
 mod diagnostics;
 mod dialect;
+mod doc;
 mod expansion;
 mod explanations;
 mod format;

@@ -29,11 +29,22 @@ pub fn run(input: &[u8]) {
             }
             let _ = obvia_idl::emit::rust::random_calls(&compilation, "fuzz");
             let _ = obvia_idl::emit::c::random_calls(&compilation, "fuzz");
+            check_pages(&obvia_idl::tools::doc::pages(&[compilation]));
         }
         Err(failure) => {
             assert!(!failure.diagnostics.is_empty(), "failed without saying why");
             // Rendering shows the source line of the diagnostic.
             let _ = failure.to_string();
         }
+    }
+}
+
+/// Checks that no text of the file is markup in the pages of its reference.
+fn check_pages(pages: &[obvia_idl::tools::doc::Page]) {
+    for page in pages.iter().filter(|page| page.name.ends_with(".html")) {
+        assert_eq!(page.text.matches("<script").count(), 2, "{}", page.name);
+        let (begins, ends) = (page.text.matches('<').count(), page.text.matches('>').count());
+        assert_eq!(begins, ends, "{} has a tag that is open", page.name);
+        assert!(!page.text.contains(|one: char| one.is_control() && !matches!(one, '\n' | '\t')), "{}", page.name);
     }
 }

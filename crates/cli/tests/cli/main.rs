@@ -9,6 +9,7 @@ mod exits;
 mod foreign;
 mod functions;
 mod idl;
+mod idl_doc;
 mod idl_tools;
 mod new;
 mod objects;

@@ -439,7 +439,7 @@ pub(crate) fn class(class: PointerClass) -> &'static str {
     }
 }
 
-fn operand_text(operand: &Operand, names: &[&str]) -> String {
+pub(crate) fn operand_text(operand: &Operand, names: &[&str]) -> String {
     let name = names.get(operand.index).copied().unwrap_or("?");
     // A parameter of the type REFIID is a pointer itself. Attributes name it without a star.
     if operand.deref && operand.base != Base::Guid { format!("*{name}") } else { name.to_owned() }
@@ -458,7 +458,7 @@ fn member(member: &Member) -> String {
 }
 
 /// Returns the attribute of a parameter that callers by name may omit.
-fn optional(param: &Param) -> Option<String> {
+pub(crate) fn optional(param: &Param) -> Option<String> {
     let variant = param.variant.as_ref().filter(|variant| variant.optional)?;
     Some(match &variant.default {
         None => "optional".to_owned(),
@@ -480,14 +480,14 @@ fn automation(param: &Param, memory: Memory, attributes: &[String]) -> String {
 }
 
 /// Returns the type that a parameter is declared with.
-fn declared(param: &Param) -> &Type {
+pub(crate) fn declared(param: &Param) -> &Type {
     match &param.ty {
         Type::Pointer(outer) if param.boxed => &outer.to,
         ty => ty,
     }
 }
 
-fn varying_text(varying: &Varying, names: &[&str]) -> String {
+pub(crate) fn varying_text(varying: &Varying, names: &[&str]) -> String {
     match varying {
         Varying::Text => "string".to_owned(),
         Varying::Length(length) => format!("length_is({})", arith(length, names)),

@@ -39,8 +39,9 @@ impl Model {
         })
     }
 
-    /// The size and alignment of a member.
-    fn layout_inside(&self, ty: &Type) -> (u32, u32) {
+    /// The size and alignment of a member. A structure that ends in an open array has one element
+    /// there.
+    pub(crate) fn layout_inside(&self, ty: &Type) -> (u32, u32) {
         let measure = self.measure_inside(ty).unwrap_or_default();
         (measure.size, measure.align.max(1))
     }

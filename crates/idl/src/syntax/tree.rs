@@ -243,6 +243,12 @@ impl<'a> Token<'a> {
         self.tree.text.get(self.span()).unwrap_or_default()
     }
 
+    /// Returns the next token of the file.
+    pub fn following(self) -> Option<Self> {
+        let at = self.at + 1;
+        (at < self.tree.tokens.len()).then_some(Self { tree: self.tree, at })
+    }
+
     /// Returns the innermost node that contains the token.
     pub fn parent(self) -> Node<'a> {
         Node { tree: self.tree, at: self.data().parent }

@@ -268,7 +268,11 @@ fn bit_fields(out: &mut Writer, model: &Model, field: &Field) {
     for part in &field.bits {
         let name = if part.name.is_empty() { String::new() } else { ident(&part.name) };
         // C leaves open whether enumerations have a sign.
-        let ty = if matches!(part.ty, Type::Enum(_)) { &Type::Base(Base::U32) } else { &part.ty };
+        let ty = match &part.ty {
+            Type::Enum(id) if model.enums[id.0].values.iter().any(|(_, value)| *value < 0) => &Type::Base(Base::I32),
+            Type::Enum(_) => &Type::Base(Base::U32),
+            ty => ty,
+        };
         out.line(format!("{};", declare(model, ty, &format!("{name} : {}", part.width))));
     }
     out.line("};");

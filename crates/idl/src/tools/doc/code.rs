@@ -1,0 +1,255 @@
+//! Declarations as code, whose types are links.
+
+use super::html::Html;
+use super::items::{Items, Kind, Place, own_place, place_of};
+use crate::model::automation::element_name;
+use crate::model::canonical::{arith, class, declared, operand_text, optional, varying_text};
+use crate::model::typelib::flags;
+use crate::model::{
+    Direction, Extent, Field, Memory, Method, Model, Object, Param, Pointer, PointerClass, Returns, Transfer, Type,
+    Typedef,
+};
+
+/// A compilation whose declarations are written, and the places to which links lead.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub(super) items: &'a Items<'a>,
+    /// The index of the compilation.
+    pub(super) compilation: usize,
+    pub(super) model: &'a Model,
+}
+
+impl<'a> Context<'a> {
+    /// Returns the context of a compilation.
+    pub(super) fn of(items: &'a Items<'a>, compilation: usize) -> Self {
+        Self { items, compilation, model: &items.compilations[compilation].model }
+    }
+
+    /// Adds the name of a declaration, as a link unless a built-in file declares it.
+    pub(super) fn name(self, html: &mut Html, place: Option<Place>, name: &str) {
+        match place.and_then(|place| self.items.href(self.compilation, place)) {
+            Some(href) => html.link(href, name),
+            None => html.text(name),
+        };
+    }
+
+    /// Adds a type without pointers and dimensions.
+    fn base(self, html: &mut Html, ty: &Type) {
+        let model = self.model;
+        let (word, name) = match ty {
+            Type::Base(base) => ("", base.idl()),
+            Type::Enum(id) => ("", model.enums[id.0].name.as_str()),
+            Type::Struct(id) => ("struct ", model.structs[id.0].name.as_str()),
+            Type::Union(id) => ("union ", model.unions[id.0].name.as_str()),
+            Type::Interface(Object::Known(id)) => ("", model.interfaces[id.0].name.as_str()),
+            Type::Interface(_) => ("", "IUnknown"),
+            Type::Void | Type::Fixed(..) | Type::Pointer(_) => ("", "void"),
+        };
+        html.markup(word);
+        self.name(html, place_of(ty), name);
+    }
+
+    /// Adds a type with a name as C declares it: `long *name[4]`. `named` is the index of the
+    /// typedef by which the type is written.
+    pub(super) fn declaration(self, html: &mut Html, ty: &Type, named: Option<usize>, name: &str) {
+        let typedef = named.map(|at| (at, &self.model.typedefs[at]));
+        let (mut inner, mut text, mut is_pointer) = (ty, name.to_owned(), false);
+        let found = loop {
+            if let Some((at, typedef)) = typedef.filter(|(_, typedef)| typedef.ty == *inner) {
+                break Some((at, typedef));
+            }
+            match inner {
+                Type::Fixed(element, count) => {
+                    text = if is_pointer { format!("({text})[{count}]") } else { format!("{text}[{count}]") };
+                    (inner, is_pointer) = (element, false);
+                }
+                Type::Pointer(pointer) => {
+                    text.insert(0, '*');
+                    (inner, is_pointer) = (&pointer.to, true);
+                }
+                _ => break None,
+            }
+        };
+        let is_object = matches!(inner, Type::Interface(_)) && found.is_none_or(|(_, typedef)| typedef.is_interface);
+        if is_object {
+            text.insert(0, '*');
+        }
+        match found {
+            Some((at, typedef)) => self.typedef_name(html, at, typedef),
+            None => self.base(html, inner),
+        }
+        if !text.is_empty() {
+            html.text(" ").text(&text);
+        }
+    }
+
+    /// Adds the name of a typedef. It leads to the type if it is the type's only name.
+    fn typedef_name(self, html: &mut Html, at: usize, typedef: &Typedef) {
+        let place = (Kind::Typedef, at);
+        let is_listed = self.items.at(self.compilation, place).is_some();
+        self.name(html, if is_listed { Some(place) } else { own_place(self.model, typedef) }, &typedef.name);
+    }
+
+    /// Adds a typedef without the word `typedef`.
+    pub(super) fn typedef(self, html: &mut Html, of: &Typedef) {
+        if let (true, Type::Interface(Object::Known(id))) = (of.is_interface, &of.ty) {
+            html.markup("interface ");
+            self.base(html, &Type::Interface(Object::Known(*id)));
+            html.text(" ").within("<b>", &of.name, "</b>");
+            return;
+        }
+        html.text(&bracketed(&type_attributes(&of.ty, &[], PointerClass::Unique)));
+        self.declaration(html, &of.ty, None, &of.name);
+    }
+
+    /// Adds the type of a parameter and a name.
+    pub(super) fn param(self, html: &mut Html, param: &Param, name: &str) {
+        let Some(memory) = param.memory else {
+            return self.declaration(html, declared(param), param.named, name);
+        };
+        match memory {
+            Memory::Bstr => html.text("BSTR"),
+            Memory::Variant => html.text("VARIANT"),
+            Memory::SafeArray(element) => html.text("SAFEARRAY(").text(element_name(element)).text(")"),
+        };
+        let star = if memory.is_by_value(param) { "" } else { "*" };
+        if !(star.is_empty() && name.is_empty()) {
+            html.text(" ").text(star).text(name);
+        }
+    }
+
+    /// Adds a method as it is declared.
+    pub(super) fn method(self, html: &mut Html, method: &Method) {
+        let names: Vec<&str> = method.params.iter().map(|param| param.name.as_str()).collect();
+        let mut params = method.params.as_slice();
+        let attributes = method_attributes(method);
+        html.text(&bracketed(&attributes));
+        match (method.returns, params.split_last()) {
+            (Returns::Value, Some((last, rest))) => {
+                params = rest;
+                // A directly returned value has a place for it in the model.
+                let returned = match &last.ty {
+                    Type::Pointer(pointer) => &pointer.to,
+                    ty => ty,
+                };
+                self.declaration(html, returned, last.named, "");
+            }
+            (Returns::Nothing, _) => _ = html.markup("void"),
+            _ => _ = html.markup("HRESULT"),
+        }
+        html.text(" ").within("<b>", &method.name, "</b>").markup("(");
+        for (at, param) in params.iter().enumerate() {
+            html.markup(if at > 0 { ",\n    " } else { "\n    " });
+            html.text(&bracketed(&param_attributes(param, &names)));
+            self.param(html, param, &param.name);
+        }
+        html.markup(")");
+    }
+
+    /// Adds a member of a structure or an arm of a union. `names` are the members that expressions
+    /// read.
+    pub(super) fn field(self, html: &mut Html, field: &Field, names: &[&str]) {
+        let mut attributes: Vec<String> = Vec::new();
+        attributes.extend(field.switch.as_ref().map(|switch| format!("switch_is({})", arith(switch, names))));
+        attributes.extend(field.varying.as_ref().map(|varying| varying_text(varying, names)));
+        attributes.extend(field.range.map(|(least, most)| format!("range({least}, {most})")));
+        attributes.extend(type_attributes(&field.ty, names, PointerClass::Unique));
+        html.text(&bracketed(&attributes));
+        self.declaration(html, &field.ty, field.named, &field.name);
+    }
+}
+
+/// Returns attributes in brackets, followed by a blank. Empty without attributes.
+pub(super) fn bracketed(attributes: &[String]) -> String {
+    if attributes.is_empty() { String::new() } else { format!("[{}] ", attributes.join(", ")) }
+}
+
+fn method_attributes(method: &Method) -> Vec<String> {
+    use crate::model::Kind as Access;
+    let mut attributes = Vec::new();
+    let mut add = |is_there: bool, text: &str| attributes.extend(is_there.then(|| text.to_owned()));
+    add(method.oneway, "oneway");
+    add(method.idempotent, "idempotent");
+    add(method.local, "local");
+    add(method.member.kind == Access::Get, "propget");
+    add(method.member.kind == Access::Put, "propput");
+    add(method.member.kind == Access::PutRef, "propputref");
+    attributes.extend(flag_names(method.member.flags, &flags::ON_FUNCTIONS));
+    if let Some(id) = method.member.id {
+        attributes.insert(0, format!("id({id})"));
+    }
+    attributes
+}
+
+/// Returns the attributes that a declaration's flags stand for. `table` has those of its kind.
+pub(super) fn flag_names(of: u32, table: &[(&str, u32)]) -> Vec<String> {
+    table.iter().filter(|(_, flag)| of & flag != 0).map(|(name, _)| (*name).to_owned()).collect()
+}
+
+/// Returns the attributes of a parameter, as IDL has them.
+pub(super) fn param_attributes(param: &Param, names: &[&str]) -> Vec<String> {
+    let direction = match param.direction {
+        Direction::In => "in",
+        Direction::Out => "out",
+        Direction::InOut => "in, out",
+    };
+    let mut attributes = vec![direction.to_owned()];
+    attributes.extend(param.retval.then(|| "retval".to_owned()));
+    attributes.extend(optional(param));
+    attributes.extend(param.switch.as_ref().map(|switch| format!("switch_is({})", arith(switch, names))));
+    attributes.extend(param.varying.as_ref().map(|varying| varying_text(varying, names)));
+    attributes.extend(match param.transfer {
+        Transfer::Frame => None,
+        Transfer::ZeroCopy => Some("zero_copy".to_owned()),
+        Transfer::Map => Some("map".to_owned()),
+        Transfer::Lend(room) => Some(format!("lend({room})")),
+    });
+    attributes.extend(param.range.map(|(least, most)| format!("range({least}, {most})")));
+    if param.memory.is_none() {
+        attributes.extend(type_attributes(declared(param), names, PointerClass::Ref));
+    }
+    attributes
+}
+
+/// Returns the attributes that a type's pointers and objects need. `usual` is the class of an
+/// outer pointer without an attribute.
+fn type_attributes(ty: &Type, names: &[&str], usual: PointerClass) -> Vec<String> {
+    let (mut inner, mut levels): (&Type, Vec<&Pointer>) = (ty, Vec::new());
+    loop {
+        inner = match inner {
+            Type::Fixed(element, _) => element,
+            Type::Pointer(pointer) => {
+                levels.push(pointer);
+                &pointer.to
+            }
+            _ => break,
+        };
+    }
+    let mut attributes = Vec::new();
+    let outer = levels.first().filter(|outer| outer.class != usual);
+    attributes.extend(outer.map(|outer| class(outer.class).to_owned()));
+    let (mut sizes, mut lengths, mut is_text) = (Vec::new(), Vec::new(), false);
+    for level in levels {
+        let (mut size, mut length) = (String::new(), String::new());
+        match &level.extent {
+            Extent::One => {}
+            Extent::Text => is_text = true,
+            Extent::Counted { size: count, length: used } => {
+                size = arith(count, names);
+                length = used.as_ref().map_or_else(String::new, |used| arith(used, names));
+            }
+        }
+        sizes.push(size);
+        lengths.push(length);
+    }
+    for (name, list) in [("size_is", sizes), ("length_is", lengths)] {
+        if list.iter().any(|one| !one.is_empty()) {
+            attributes.push(format!("{name}({})", list.join(", ").trim_end_matches(", ")));
+        }
+    }
+    attributes.extend(is_text.then(|| "string".to_owned()));
+    if let Type::Interface(Object::IidIs(operand)) = inner {
+        attributes.push(format!("iid_is({})", operand_text(operand, names)));
+    }
+    attributes
+}

@@ -1,0 +1,177 @@
+//! The documentation comments of declarations, from the source.
+
+use crate::compile::Compilation;
+use crate::syntax::{Node, SyntaxKind, Token, Tree, parse};
+use crate::text::source::{Role, Sources, Span};
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+/// The comments in a compilation's files. A file is parsed when a comment of it is wanted, since
+/// many compilations may import the same files.
+#[derive(Debug)]
+pub(super) struct Comments<'c> {
+    sources: &'c Sources,
+    trees: Vec<OnceCell<Tree>>,
+}
+
+impl<'c> Comments<'c> {
+    /// Returns the comments of a compilation.
+    pub(super) fn of(compilation: &'c Compilation) -> Self {
+        let sources = &compilation.sources;
+        Self { sources, trees: sources.files().iter().map(|_| OnceCell::new()).collect() }
+    }
+
+    /// Returns the comment of the declaration around a place. Empty if there is none, or if the
+    /// declaration comes from a macro.
+    pub(super) fn at(&self, span: Span) -> String {
+        self.declaration(span).map(of_node).unwrap_or_default()
+    }
+
+    /// Returns the comment of a parameter, a member or an arm. Empty if there is none.
+    pub(super) fn inside(&self, span: Span) -> String {
+        let is_part = |kind| matches!(kind, SyntaxKind::Param | SyntaxKind::Member | SyntaxKind::Arm);
+        self.declaration(span).filter(|node| is_part(node.kind())).map(of_node).unwrap_or_default()
+    }
+
+    /// Returns the comments of the values of an enumeration, by their names.
+    pub(super) fn of_values(&self, span: Span) -> HashMap<String, String> {
+        let Some(token) = self.token(span) else { return HashMap::new() };
+        let outer = std::iter::once(token.parent()).chain(token.parent().ancestors());
+        let found = outer.take_while(|node| node.kind() != SyntaxKind::File).find_map(enumeration);
+        let values = found.into_iter().flat_map(|node| node.nodes());
+        let values = values.filter(|node| node.kind() == SyntaxKind::Enumerator);
+        let named = values.filter_map(|node| {
+            let name = node.tokens().find(|token| token.kind() == SyntaxKind::Ident)?;
+            Some((name.text().to_owned(), of_node(node)))
+        });
+        named.collect()
+    }
+
+    fn token(&self, span: Span) -> Option<Token<'_>> {
+        let file = self.sources.file(span.file);
+        if !matches!(file.role, Role::Idl | Role::Included) {
+            return None;
+        }
+        let tree = self.trees.get(usize::from(span.file.0))?.get_or_init(|| parse(&file.text).0);
+        tree.token_at(span.start as usize)
+    }
+
+    fn declaration(&self, span: Span) -> Option<Node<'_>> {
+        let inner = self.token(span)?.parent();
+        std::iter::once(inner).chain(inner.ancestors()).find(|node| has_comment(node.kind()))
+    }
+}
+
+fn enumeration(node: Node<'_>) -> Option<Node<'_>> {
+    if node.kind() == SyntaxKind::Enum {
+        return Some(node);
+    }
+    let specs = node.nodes().filter(|inner| inner.kind() == SyntaxKind::TypeSpec);
+    specs.flat_map(|spec| spec.nodes()).find(|inner| inner.kind() == SyntaxKind::Enum)
+}
+
+/// Whether a comment before a construct describes it.
+fn has_comment(kind: SyntaxKind) -> bool {
+    matches!(
+        kind,
+        SyntaxKind::Const
+            | SyntaxKind::Typedef
+            | SyntaxKind::TypeDeclaration
+            | SyntaxKind::Interface
+            | SyntaxKind::Method
+            | SyntaxKind::Library
+            | SyntaxKind::Coclass
+            | SyntaxKind::Dispinterface
+            | SyntaxKind::Param
+            | SyntaxKind::Member
+            | SyntaxKind::Arm
+    )
+}
+
+/// Returns the comment of a construct: the last one directly before it, or else the one behind it
+/// on the same line.
+fn of_node(node: Node<'_>) -> String {
+    let mut before = Vec::new();
+    for token in node.tokens() {
+        match token.kind() {
+            // An empty line separates a comment from the declaration, a directive does not.
+            SyntaxKind::Comment => before.push(token.text()),
+            SyntaxKind::Space if token.text().matches('\n').count() > 1 => before.clear(),
+            SyntaxKind::Space | SyntaxKind::Directive => {}
+            _ => break,
+        }
+    }
+    if before.is_empty() {
+        return trailing(node);
+    }
+    // Of several block comments only the last one counts: the others describe other things, such
+    // as the file.
+    let last_block = before.iter().rposition(|text| text.starts_with("/*"));
+    match last_block {
+        Some(at) if at + 1 == before.len() => plain(before[at]),
+        Some(at) => joined(&before[at + 1..]),
+        None => joined(&before),
+    }
+}
+
+fn joined(lines: &[&str]) -> String {
+    lines.iter().map(|line| plain(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the comment behind a construct on its last line.
+fn trailing(node: Node<'_>) -> String {
+    let Some(mut next) = node.tokens().last().and_then(Token::following) else { return String::new() };
+    for _ in 0..3 {
+        let is_passed = match next.kind() {
+            SyntaxKind::Space => !next.text().contains('\n'),
+            SyntaxKind::Punct => matches!(next.text(), "," | ";"),
+            SyntaxKind::Comment => return plain(next.text()),
+            _ => false,
+        };
+        match next.following() {
+            Some(token) if is_passed => next = token,
+            _ => break,
+        }
+    }
+    String::new()
+}
+
+/// Returns the text of a comment without its marks.
+fn plain(comment: &str) -> String {
+    if let Some(inner) = comment.strip_prefix("/*") {
+        let inner = inner.strip_suffix("*/").unwrap_or(inner).trim_start_matches(['*', '!', '<']);
+        let lines = inner.lines().map(|line| {
+            let line = line.trim();
+            line.strip_prefix('*').unwrap_or(line).trim()
+        });
+        return lines.collect::<Vec<_>>().join("\n").trim_matches(['\n', '*', ' ']).to_owned();
+    }
+    let line = comment.strip_prefix("//").unwrap_or(comment);
+    line.trim_start_matches(['/', '!', '<']).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Compiler;
+    use std::path::Path;
+
+    #[test]
+    fn each_declaration_has_its_own_comment() {
+        let text = "/* The file. */\n\n/// Limits.\n/// Two lines.\nconst long A = 1;\nconst long B = 2; // trailing\n\
+            // not of C\n\nconst long C = 3;\n/** The enum. */\ntypedef enum { X = 1, //!< first\n  /* second */ Y } E;\n\
+            /**\n * A pair.\n *\n * Of two.\n */\nstruct S {\n    long a; ///< left\n    /** right */ long b;\n};\n";
+        let made = Compiler::new().check_text(Path::new("x.idl"), text).unwrap();
+        let (model, comments) = (&made.model, Comments::of(&made));
+        let of_consts: Vec<String> = model.consts.iter().map(|found| comments.at(found.span)).collect();
+        assert_eq!(of_consts, ["Limits.\nTwo lines.", "trailing", ""]);
+        let found = model.enums.iter().find(|found| found.name == "E").unwrap();
+        assert_eq!(comments.at(found.span), "The enum.");
+        let values = comments.of_values(found.span);
+        assert_eq!((values["X"].as_str(), values["Y"].as_str()), ("first", "second"));
+        let found = model.structs.iter().find(|found| found.name == "S").unwrap();
+        assert_eq!(comments.at(found.span), "A pair.\n\nOf two.");
+        let of_fields: Vec<String> = found.fields.iter().map(|field| comments.inside(field.span)).collect();
+        assert_eq!(of_fields, ["left", "right"]);
+    }
+}

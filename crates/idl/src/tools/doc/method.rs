@@ -1,0 +1,99 @@
+//! The sections of methods.
+
+use super::code::Context;
+use super::html::Html;
+use super::notes;
+use super::page::{as_cell, cell, describe};
+use super::prose::Prose;
+use crate::model::{Direction, Kind, Member, Method, Param, Returns};
+
+/// Adds the section of a method, without its heading.
+pub(super) fn section(html: &mut Html, context: Context<'_>, method: &Method) {
+    signature(html, context, method);
+    let prose = Prose::of(&method.doc);
+    describe(html, &method.doc, method.member.help.text.as_deref());
+    kinds(html, method);
+    params(html, context, arguments(method), &prose);
+    if let Some(other) = &method.travels_as {
+        html.markup("<p>In calls from other processes this method takes its place:</p>\n");
+        signature(html, context, other);
+        params(html, context, arguments(other), &Prose::of(&other.doc));
+    }
+}
+
+/// Returns the parameters of a method without the one that stands for its result.
+fn arguments(method: &Method) -> &[Param] {
+    match (method.returns, method.params.split_last()) {
+        (Returns::Value, Some((_, others))) => others,
+        _ => &method.params,
+    }
+}
+
+fn signature(html: &mut Html, context: Context<'_>, method: &Method) {
+    html.markup("<pre class=\"declaration\">");
+    context.method(html, method);
+    html.markup("</pre>\n");
+}
+
+/// Adds the kinds of calls that a method has.
+fn kinds(html: &mut Html, method: &Method) {
+    let mut kinds = Vec::new();
+    let mut add = |is_there: bool, text: &'static str| kinds.extend(is_there.then_some(text));
+    add(method.local, "is called within one process only");
+    add(method.oneway, "oneway: the caller does not wait for the call's completion");
+    add(method.idempotent, "idempotent: a repeated call does no harm");
+    add(method.returns == Returns::Nothing && !method.local, "returns nothing; the call itself may fail");
+    if !kinds.is_empty() {
+        html.markup("<ul>");
+        for kind in kinds {
+            html.within("<li>", kind, "</li>");
+        }
+        html.markup("</ul>\n");
+    }
+    if method.member.id.is_some() {
+        let access = match method.member.kind {
+            Kind::Method => "method ",
+            Kind::Get => "reads the property ",
+            Kind::Put => "sets the property ",
+            Kind::PutRef => "sets, to an object, the property ",
+        };
+        by_name(html, &method.member, access);
+    }
+}
+
+/// Adds how callers by name use a member.
+pub(super) fn by_name(html: &mut Html, member: &Member, access: &'static str) {
+    html.markup("<p>By name: ").markup(access);
+    html.code(&member.name);
+    if let Some(id) = member.id {
+        html.markup(", DISPID ").number(id);
+    }
+    html.markup(if member.restricted { ", hidden from callers by name" } else { "" }).markup("</p>\n");
+}
+
+/// Adds the table of a method's parameters.
+pub(super) fn params(html: &mut Html, context: Context<'_>, params: &[Param], prose: &Prose<'_>) {
+    if params.is_empty() {
+        return;
+    }
+    let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
+    let comments = &context.items.comments[context.compilation];
+    html.table(&["Parameter", "Direction", "Type", "Description"]);
+    for param in params {
+        html.markup("<tr><td>").code(&param.name).markup("</td><td>").markup(match param.direction {
+            Direction::In => "in",
+            Direction::Out => "out",
+            Direction::InOut => "in, out",
+        });
+        html.markup("</td><td><code>");
+        context.param(html, param, "");
+        html.markup("</code></td>");
+        let mut described = prose.param(&param.name);
+        if described.is_empty() {
+            described = as_cell(&comments.inside(param.span));
+        }
+        cell(html, &described, &notes::of_param(param, &names));
+        html.markup("</tr>\n");
+    }
+    html.table_end();
+}
