@@ -10,6 +10,7 @@ mod foreign;
 mod functions;
 mod idl;
 mod idl_tools;
+mod load;
 mod new;
 mod objects;
 mod running;
