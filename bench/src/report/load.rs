@@ -47,12 +47,19 @@ pub fn load_table(load: &Load, method: &str) -> String {
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(text, "NOTE: {note}");
     }
+    let all = ended(load);
     for Failure { code, message, count } in &load.failures {
         let code = hresult(*code);
         let code = if message.contains(&code) { String::new() } else { format!(" [{code}]") };
-        let _ = writeln!(text, "FAILED: {count} calls: {message}{code}");
+        let message = message.replace('\n', " ");
+        let _ = writeln!(text, "FAILED: {count} of {all} calls: {message}{code}");
     }
     text
+}
+
+/// Returns the number of calls that succeeded or failed.
+fn ended(load: &Load) -> u64 {
+    load.latency.total() + load.failed()
 }
 
 fn kind(load: &Load) -> &'static str {
@@ -66,24 +73,25 @@ fn none() -> String {
 /// Returns the facts that a reader of the percentiles needs.
 fn notes(load: &Load) -> Vec<String> {
     let Load { plan, ended_by, late, still_due, unanswered, .. } = load;
+    let missing = "which are not in the percentiles";
     let mut notes = Vec::new();
     if let Some(rate) = plan.rate {
-        let done = load.latency.total() + load.failed();
-        notes.push(format!(
-            "{rate} calls a second were asked for; {late} of {done} calls were due before a connection was free"
-        ));
+        let done = ended(load);
+        notes.push(format!("calls that were due before a connection was free: {late} of {done}, at {rate} a second"));
     }
     if *still_due > 0 {
-        let text = format!(
-            "{still_due} calls were still due at the end, and are not in the percentiles: the server, or the number of connections, does not suffice for this rate"
-        );
-        notes.push(text);
+        // A run that ended early leaves calls undone at any rate.
+        let cause = match ended_by {
+            Ending::Duration => "; the server, or the number of connections, does not suffice for this rate",
+            _ => "",
+        };
+        notes.push(format!("calls still due at the end, {missing}: {still_due}{cause}"));
     }
     if *unanswered > 0 {
-        notes.push(format!("{unanswered} calls had no answer when the run ended, and are not in the percentiles"));
+        notes.push(format!("calls without an answer when the run ended, {missing}: {unanswered}"));
     }
     if load.failed() > 0 {
-        notes.push("calls that failed are not in the percentiles".to_owned());
+        notes.push(format!("calls that failed, {missing}: {}", load.failed()));
     }
     if *ended_by == Ending::Interrupt {
         notes.push(format!("the run was interrupted after {:.1} s", load.measured.as_secs_f64()));
@@ -298,11 +306,17 @@ mod tests {
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
         assert_eq!(words(lines[2]), "method loop connections calls failed calls/s min p50 p90 p99 p99.9 p99.99 max");
         assert_eq!(words(lines[3]), "ICalc.Add open 3 1000 4 500 1.00 us 500 us 900 us 990 us 999 us 1.00 ms 1.00 ms");
-        assert!(table.contains("NOTE: 900 calls a second were asked for; 7 of 1004 calls were due before"), "{table}");
-        assert!(table.contains("NOTE: 40 calls were still due at the end"), "{table}");
-        assert!(table.contains("NOTE: 1 calls had no answer") && table.contains("interrupted after 2.0 s"), "{table}");
-        assert!(table.ends_with("FAILED: 4 calls: E_INVALIDARG [0x80070057]\n"), "{table}");
-        assert!(!load_table(&load(None), "ICalc.Add").contains("were asked for"));
+        let notes = [
+            "NOTE: calls that were due before a connection was free: 7 of 1004, at 900 a second\n",
+            "NOTE: calls still due at the end, which are not in the percentiles: 40\n",
+            "NOTE: calls without an answer when the run ended, which are not in the percentiles: 1\n",
+            "NOTE: the run was interrupted after 2.0 s\n",
+        ];
+        assert!(notes.iter().all(|note| table.contains(note)), "{table}");
+        assert!(table.ends_with("FAILED: 4 of 1004 calls: E_INVALIDARG [0x80070057]\n"), "{table}");
+        let whole = load_table(&Load { ended_by: Ending::Duration, ..load(Some(900.0)) }, "ICalc.Add");
+        assert!(whole.contains(": 40; the server, or the number of connections, does not suffice"), "{whole}");
+        assert!(!load_table(&load(None), "ICalc.Add").contains("a second"));
     }
 
     #[test]

@@ -132,7 +132,8 @@ pub struct Object {
 }
 
 /// Runs `calls` with a limit on the time of each call of this thread that is not sent to the
-/// callees. The limit of [`crate::with_timeout`] is sent, which costs each call a message more.
+/// callees, except within [`crate::with_timeout`]. The limit of that function is sent, which costs
+/// each call a message more.
 pub fn with_unsent_timeout<R>(timeout: Duration, calls: impl FnOnce() -> R) -> R {
     deadline::with(Deadline::Within(timeout), calls)
 }
@@ -338,5 +339,23 @@ impl Drop for Object {
     fn drop(&mut self) {
         self.link.forget_target(self.target);
         self.link.remove_proxy(self.target, self.refs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::call_context;
+
+    #[test]
+    fn an_unsent_timeout_limits_calls_and_is_no_call_context() {
+        let hour = Duration::from_secs(3600);
+        let (is_sent, left) =
+            with_unsent_timeout(hour, || (call_context::is_set(), deadline::of_thread().start().remaining()));
+        assert!(!is_sent && left > hour / 2 && left <= hour, "{left:?}");
+        assert!(
+            crate::with_timeout(hour, || with_unsent_timeout(hour, call_context::is_set)),
+            "a limit of the program"
+        );
     }
 }
