@@ -69,8 +69,8 @@ pub struct Latency {
 
 impl Latency {
     fn of(calls: &Histogram) -> Self {
-        let at = |per_mille| calls.quantile(per_mille).unwrap_or(f64::NAN);
-        Self { p50_ns: at(500), p99_ns: at(990) }
+        let at = |quantile| calls.quantile(quantile).unwrap_or(f64::NAN);
+        Self { p50_ns: at(0.5), p99_ns: at(0.99) }
     }
 }
 

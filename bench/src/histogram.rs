@@ -1,60 +1,85 @@
-//! Histograms of durations with buckets that grow with the value, for percentiles of many calls in
-//! little memory.
+//! Histograms of durations, for percentiles of many calls in little memory.
 
+use hdrhistogram::Histogram as Counts;
 use std::time::Duration;
 
-/// The number of buckets for each power of two: the relative error is below 1/128.
-const STEPS: usize = 1 << STEPS_LOG2;
-const STEPS_LOG2: u32 = 7;
-const BUCKETS: usize = STEPS * (64 - STEPS_LOG2 as usize + 1);
+/// The decimal digits of a recorded value that are kept.
+const DIGITS: u8 = 3;
+/// The greatest value in nanoseconds, a day; longer durations count as this one.
+const LONGEST: u64 = 86_400_000_000_000;
+/// The parts into which [`Histogram::distribution`] divides each half of the remaining calls.
+const PARTS_OF_HALF: u32 = 5;
 
-/// A histogram of nanoseconds. Recording does not allocate.
+/// A histogram of nanoseconds. Recording allocates only for a value that is more than twice as long
+/// as all before it.
 #[derive(Clone, Debug)]
-pub struct Histogram {
-    counts: Vec<u64>,
-    total: u64,
+pub struct Histogram(Counts<u64>);
+
+/// A point of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// The value in nanoseconds.
+    pub value_ns: u64,
+    /// The share of the calls that did not exceed the value, from 0 to 1.
+    pub quantile: f64,
+    /// The number of these calls.
+    pub count: u64,
 }
 
 impl Histogram {
     /// Creates an empty histogram.
     pub fn new() -> Self {
-        Self { counts: vec![0; BUCKETS], total: 0 }
+        Self(Counts::new(DIGITS).expect("the digits are valid"))
     }
 
     /// Records one call.
     pub fn record(&mut self, took: Duration) {
-        let nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-        self.counts[bucket(nanoseconds)] += 1;
-        self.total += 1;
+        let nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX).min(LONGEST);
+        self.0.record(nanoseconds).expect("the histogram grows up to the greatest value");
     }
 
     /// Adds the counts of another histogram.
     pub fn add(&mut self, other: &Self) {
-        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
-            *count += more;
-        }
-        self.total += other.total;
+        self.0.add(&other.0).expect("the histogram grows up to the greatest value");
     }
 
     /// Returns the number of recorded calls.
     pub fn total(&self) -> u64 {
-        self.total
+        self.0.len()
     }
 
-    /// Returns the value in nanoseconds that `per_mille` thousandths of the calls did not exceed,
-    /// or `None` for an empty histogram. Whole thousandths avoid rounding errors: 99.9 % of 1,000
-    /// calls are exactly 999.
-    pub fn quantile(&self, per_mille: u64) -> Option<f64> {
-        assert!(per_mille <= 1000, "{per_mille} is more than all");
-        let rank = (self.total * per_mille).div_ceil(1000).max(1);
-        let mut seen = 0;
-        for (index, count) in self.counts.iter().enumerate() {
-            seen += count;
-            if seen >= rank && self.total > 0 {
-                return Some(middle(index));
-            }
-        }
-        None
+    /// Returns the value in nanoseconds that this share of the calls, from 0 to 1, did not exceed,
+    /// or `None` for an empty histogram.
+    pub fn quantile(&self, quantile: f64) -> Option<f64> {
+        assert!((0.0..=1.0).contains(&quantile), "{quantile} is no share");
+        (self.total() > 0).then(|| self.0.value_at_quantile(quantile) as f64)
+    }
+
+    /// Returns the shortest recorded time in nanoseconds, or `None` for an empty histogram.
+    pub fn min(&self) -> Option<f64> {
+        (self.total() > 0).then(|| self.0.min() as f64)
+    }
+
+    /// Returns the mean in nanoseconds, or `None` for an empty histogram.
+    pub fn mean(&self) -> Option<f64> {
+        (self.total() > 0).then(|| self.0.mean())
+    }
+
+    /// Returns the standard deviation in nanoseconds; 0 for an empty histogram.
+    pub fn deviation(&self) -> f64 {
+        if self.total() > 0 { self.0.stdev() } else { 0.0 }
+    }
+
+    /// Returns the distribution: points that are the closer, the nearer they are to the longest
+    /// calls.
+    pub fn distribution(&self) -> Vec<Point> {
+        let mut count = 0;
+        let steps = self.0.iter_quantiles(PARTS_OF_HALF);
+        let points = steps.map(|step| {
+            count += step.count_since_last_iteration();
+            Point { value_ns: step.value_iterated_to(), quantile: step.quantile_iterated_to(), count }
+        });
+        if self.total() > 0 { points.collect() } else { Vec::new() }
     }
 }
 
@@ -64,75 +89,62 @@ impl Default for Histogram {
     }
 }
 
-/// Returns a value's bucket. Values below `STEPS` have a bucket each; above, each power of two has
-/// `STEPS` buckets.
-fn bucket(value: u64) -> usize {
-    if value < STEPS as u64 {
-        return value as usize;
-    }
-    let shift = value.ilog2() - STEPS_LOG2;
-    let step = (value >> shift) as usize - STEPS;
-    STEPS * (shift as usize + 1) + step
-}
-
-fn middle(bucket: usize) -> f64 {
-    if bucket < STEPS {
-        return bucket as f64;
-    }
-    let shift = bucket / STEPS - 1;
-    let low = ((bucket % STEPS + STEPS) as f64) * (shift as f64).exp2();
-    low + ((shift as f64).exp2() - 1.0) / 2.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn buckets_are_in_order_and_near_their_values() {
-        let mut last = 0;
-        for value in (0..5_000).chain((5_000..90_000_000).step_by(9_973)) {
-            let index = bucket(value);
-            assert!(index >= last, "{value}");
-            last = index;
-            let error = (middle(index) - value as f64).abs();
-            assert!(error <= value as f64 / STEPS as f64, "{value}: {error}");
-        }
-        assert_eq!(bucket(u64::MAX), BUCKETS - 1);
+    fn of(values: impl IntoIterator<Item = u64>) -> Histogram {
+        let mut histogram = Histogram::new();
+        values.into_iter().for_each(|nanoseconds| histogram.record(Duration::from_nanos(nanoseconds)));
+        histogram
     }
 
     #[test]
     fn percentiles_of_a_known_distribution() {
-        let mut histogram = Histogram::new();
-        assert_eq!(histogram.quantile(500), None);
-        for nanoseconds in 1..=100 {
-            histogram.record(Duration::from_nanos(nanoseconds));
-        }
+        assert_eq!(Histogram::new().quantile(0.5), None);
+        let histogram = of(1..=100);
         assert_eq!(histogram.total(), 100);
-        assert_eq!(histogram.quantile(0), Some(1.0));
-        assert_eq!(histogram.quantile(500), Some(50.0));
-        assert_eq!(histogram.quantile(990), Some(99.0));
-        assert_eq!(histogram.quantile(1000), Some(100.0));
+        assert_eq!(histogram.quantile(0.0), Some(1.0));
+        assert_eq!(histogram.quantile(0.5), Some(50.0));
+        assert_eq!(histogram.quantile(0.99), Some(99.0));
+        assert_eq!(histogram.quantile(1.0), Some(100.0));
+        assert_eq!((histogram.min(), histogram.mean()), (Some(1.0), Some(50.5)));
+    }
+
+    #[test]
+    fn values_of_any_length_are_kept_to_three_digits() {
+        for value in [7, 1_999, 123_456, 98_765_432_100, LONGEST] {
+            let found = of([value]).quantile(0.5).unwrap();
+            assert!((found / value as f64 - 1.0).abs() <= 0.001, "{value}: {found}");
+        }
+        let histogram = of([u64::MAX]);
+        assert!((histogram.quantile(1.0).unwrap() / LONGEST as f64 - 1.0).abs() <= 0.001);
     }
 
     #[test]
     fn added_histograms_count_like_one() {
-        let (mut one, mut other) = (Histogram::new(), Histogram::new());
-        (1..=50).for_each(|nanoseconds| one.record(Duration::from_nanos(nanoseconds)));
-        (51..=100).for_each(|nanoseconds| other.record(Duration::from_nanos(nanoseconds)));
+        let (mut one, other) = (of(1..=50), of(51..=100));
         one.add(&other);
-        assert_eq!((one.total(), one.quantile(500), one.quantile(990)), (100, Some(50.0), Some(99.0)));
+        assert_eq!((one.total(), one.quantile(0.5), one.quantile(0.99)), (100, Some(50.0), Some(99.0)));
     }
 
     #[test]
     fn one_slow_call_in_a_thousand_shows_above_the_99_9th() {
-        let mut histogram = Histogram::new();
-        for _ in 0..999 {
-            histogram.record(Duration::from_nanos(100));
-        }
+        let mut histogram = of([100; 999]);
         histogram.record(Duration::from_millis(5));
-        assert_eq!(histogram.quantile(999), Some(100.0));
-        let slowest = histogram.quantile(1000).unwrap();
-        assert!((slowest / 5e6 - 1.0).abs() < 0.01, "{slowest}");
+        assert_eq!(histogram.quantile(0.999), Some(100.0));
+        let slowest = histogram.quantile(1.0).unwrap();
+        assert!((slowest / 5e6 - 1.0).abs() < 0.001, "{slowest}");
+    }
+
+    #[test]
+    fn a_distribution_counts_all_calls_and_ends_with_the_longest() {
+        assert_eq!(Histogram::new().distribution(), []);
+        let points = of(1..=1000).distribution();
+        let half = points.iter().find(|point| point.quantile == 0.5).unwrap();
+        assert_eq!((half.value_ns, half.count), (500, 500));
+        let last = points.last().unwrap();
+        assert_eq!((last.value_ns, last.quantile, last.count), (1000, 1.0, 1000));
+        assert!(points.is_sorted_by(|one, next| one.value_ns <= next.value_ns && one.count <= next.count));
     }
 }

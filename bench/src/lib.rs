@@ -11,6 +11,7 @@
 //! - [`raw`]: the baselines: the best that two processes can do with bare memory, futexes and
 //!   sockets.
 //! - [`clients`]: many clients of one server, most of them idle.
+//! - [`load`]: calls of a method of a running server that somebody else has started.
 //! - [`cable`]: two hosts, for operations over a network.
 //! - [`goodput`]: bulk data over lines with a rate, a delay and losses.
 //! - [`ServerProcess`]: the other process of a case. All servers but the measured one are stopped.
@@ -25,6 +26,7 @@ mod error;
 pub mod goodput;
 mod histogram;
 mod hosts;
+pub mod load;
 mod machine;
 mod payload;
 mod places;
@@ -38,7 +40,7 @@ pub mod vi;
 
 pub use case::{Calls, Case, Exchange, Label, Path, Wait};
 pub use error::Error;
-pub use histogram::Histogram;
+pub use histogram::{Histogram, Point};
 pub use machine::{Machine, Placement};
 pub use payload::Payload;
 pub use run::{Measured, Plan, Progress, run};

@@ -5,6 +5,7 @@ mod clients;
 mod drawn;
 mod goodput;
 mod json;
+mod load;
 mod plot;
 mod table;
 mod timeline;
@@ -13,6 +14,7 @@ pub use clients::{clients_json, clients_table};
 pub use drawn::drawn;
 pub use goodput::{goodput_plot, goodput_tables};
 pub use json::json;
+pub use load::{load_json, load_percentiles, load_plot, load_table};
 pub use plot::plot;
 pub use table::table;
 pub use timeline::timeline;
@@ -94,7 +96,7 @@ impl Report {
                 label,
                 p50_ns,
                 stamped_ns: (stamped.total() > 0)
-                    .then(|| [500, 900, 990, 999].map(|quantile| stamped.quantile(quantile).unwrap_or(0.0))),
+                    .then(|| [0.5, 0.9, 0.99, 0.999].map(|quantile| stamped.quantile(quantile).unwrap_or(0.0))),
                 raw_p50_ns: None,
                 ratio_p50: None,
             });

@@ -16,6 +16,10 @@ pub(super) struct Chart<'a> {
     pub(super) origin: &'a str,
     /// The label of the horizontal axis.
     pub(super) across: &'a str,
+    /// Formats a point's value of the horizontal axis, with its unit.
+    pub(super) place: &'a dyn Fn(f64) -> String,
+    /// Formats a point's value as the mark of the horizontal axis; `None` leaves the mark out.
+    pub(super) mark: &'a dyn Fn(f64) -> Option<String>,
     /// Formats a value of the vertical axis.
     pub(super) value: &'a dyn Fn(f64) -> String,
     /// Formats a power of ten of the vertical axis, shorter.
@@ -136,13 +140,12 @@ fn grid(svg: &mut String, axes: &Axes, chart: &Chart<'_>) {
     let mut sizes: Vec<f64> = chart.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0)).collect();
     sizes.sort_by(f64::total_cmp);
     sizes.dedup();
-    for size in sizes {
+    for (size, label) in sizes.into_iter().filter_map(|size| Some((size, (chart.mark)(size)?))) {
         let x = axes.x(size);
         let _ = writeln!(
             svg,
             r##"<line x1="{x:.1}" y1="{top}" x2="{x:.1}" y2="{bottom}" stroke="#eee"/><text x="{x:.1}" y="{below}" text-anchor="middle">{label}</text>"##,
             below = bottom + 18.0,
-            label = size_name(size),
         );
     }
     let _ = writeln!(
@@ -166,10 +169,10 @@ fn curve(svg: &mut String, axes: &Axes, line: &Line, index: usize, chart: &Chart
     for (across, up) in &line.points {
         let _ = writeln!(
             svg,
-            r#"<circle cx="{:.1}" cy="{:.1}" {dot}><title>{name}, {across} {}: {}</title></circle>"#,
+            r#"<circle cx="{:.1}" cy="{:.1}" {dot}><title>{name}, {}: {}</title></circle>"#,
             axes.x(*across),
             axes.y(*up),
-            chart.across.trim_end_matches(", each way"),
+            (chart.place)(*across),
             (chart.value)(*up),
         );
     }
@@ -183,10 +186,11 @@ fn curve(svg: &mut String, axes: &Axes, line: &Line, index: usize, chart: &Chart
     );
 }
 
-fn size_name(bytes: f64) -> String {
+/// Formats a size as the mark of an axis.
+pub(super) fn size_name(bytes: f64) -> Option<String> {
     let units = [(1024.0 * 1024.0, "M"), (1024.0, "K")];
     let fitting = units.into_iter().find(|(unit, _)| bytes >= *unit && bytes % unit == 0.0);
-    fitting.map_or_else(|| bytes.to_string(), |(unit, letter)| format!("{}{letter}", bytes / unit))
+    Some(fitting.map_or_else(|| bytes.to_string(), |(unit, letter)| format!("{}{letter}", bytes / unit)))
 }
 
 pub(super) fn escaped(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! Charts of other programs' measurements, in the style of the reports.
 
-use super::chart::{Chart, Line, Mark, draw};
+use super::chart::{Chart, Line, Mark, draw, size_name};
 use super::plot::decade_name;
 use super::table::time;
 use crate::{Error, Machine};
@@ -28,7 +28,16 @@ pub fn drawn(title: &str, measured: &str) -> Result<String, Error> {
         }
     }
     let origin = Machine::read(None).to_string();
-    let chart = Chart { title, origin: &origin, across: "bytes", value: &time, decade: &decade_name, lines };
+    let chart = Chart {
+        title,
+        origin: &origin,
+        across: "bytes",
+        place: &|bytes| format!("{bytes} bytes"),
+        mark: &size_name,
+        value: &time,
+        decade: &decade_name,
+        lines,
+    };
     draw(chart).ok_or_else(|| Error::Usage { message: "there is nothing to draw".to_owned() })
 }
 

@@ -1,6 +1,6 @@
 //! Tables and the plot of goodput.
 
-use super::chart::{Chart, Line, Mark, draw};
+use super::chart::{Chart, Line, Mark, draw, size_name};
 use crate::goodput::{Goodput, Point, Sharing, Transport, mbit};
 use std::fmt::Write;
 
@@ -47,6 +47,8 @@ pub fn goodput_plot(goodput: &Goodput) -> Option<String> {
         title: &format!("Goodput of one flow against round trip, over a line of {} Mbit/s", mbit(rate as f64)),
         origin: &goodput.machine.to_string(),
         across: "ms of round trip",
+        place: &|trip| format!("{trip} ms of round trip"),
+        mark: &size_name,
         value: &|rate| format!("{} Mbit/s", mbit(rate)),
         decade: &|rate| format!("{} Mbit/s", rate / 1e6),
         lines,

@@ -1,6 +1,6 @@
 //! The report as a plot: latency or bandwidth against message size, or call rate against threads.
 
-use super::chart::{Chart, Line, Mark, draw};
+use super::chart::{Chart, Line, Mark, draw, size_name};
 use super::table::time;
 use super::{Measurement, Report, Row};
 use crate::{Path, Wait};
@@ -95,6 +95,8 @@ pub fn plot(report: &Report) -> Option<String> {
         title: measurement.title(),
         origin: &report.machine.to_string(),
         across: measurement.across(),
+        place: &|across| format!("{across} {}", measurement.across().trim_end_matches(", each way")),
+        mark: &size_name,
         value: &|value| measurement.value(value),
         decade: &|value| measurement.decade(value),
         lines: lines(report),

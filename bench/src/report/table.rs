@@ -125,6 +125,9 @@ pub(super) fn time(nanoseconds: f64) -> String {
         ns if ns < 9_995.0 => format!("{:.2} us", ns / 1e3),
         ns if ns < 99_950.0 => format!("{:.1} us", ns / 1e3),
         ns if ns < 999_500.0 => format!("{:.0} us", ns / 1e3),
-        ns => format!("{:.2} ms", ns / 1e6),
+        ns if ns < 9_995e3 => format!("{:.2} ms", ns / 1e6),
+        ns if ns < 99_950e3 => format!("{:.1} ms", ns / 1e6),
+        ns if ns < 999_500e3 => format!("{:.0} ms", ns / 1e6),
+        ns => format!("{:.2} s", ns / 1e9),
     }
 }

@@ -173,7 +173,10 @@ fn report_times_have_three_or_four_digits() {
     for (nanoseconds, text) in cases {
         assert_eq!(super::table::time(nanoseconds), text);
     }
-    assert_eq!(super::table::time(3_456_000.0), "3.46 ms");
+    let longer = [(3_456_000.0, "3.46 ms"), (12_345e3, "12.3 ms"), (456_700e3, "457 ms"), (1_234e6, "1.23 s")];
+    for (nanoseconds, text) in longer {
+        assert_eq!(super::table::time(nanoseconds), text);
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod call_rate;
 mod clients;
 mod dcom_vi;
 mod goodput;
+mod load;
 mod measuring;
 mod pfs_reread;
 mod send_lat;
@@ -22,7 +23,8 @@ use std::process::ExitCode;
 #[command(after_help = "\
 Examples:
   obvia bench call_lat --quick        the cost of a call, in some seconds
-  obvia bench call_lat --help         what it measures, and its options")]
+  obvia bench call_lat --help         what it measures, and its options
+  obvia bench load calc Add 2 3       the latency of a running server of your own, under load")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     measurement: Measurement,
@@ -30,6 +32,10 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Measurement {
+    /// Load for a running server: latency of a method under as many calls as it answers, or at a
+    /// rate
+    #[command(name = "load")]
+    Load(Box<load::Arguments>),
     /// Latency of a call: round trips, against raw baselines in the same run
     #[command(name = "call_lat")]
     CallLat(call_lat::Arguments),
@@ -179,6 +185,7 @@ struct ServeVi {
 /// Runs the requested measurement.
 pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.measurement {
+        Measurement::Load(arguments) => load::main(*arguments),
         Measurement::CallLat(arguments) => call_lat::main(&arguments),
         Measurement::CallRate(arguments) => call_rate::main(&arguments),
         Measurement::Clients(arguments) => clients::main(&arguments),

@@ -4,8 +4,13 @@
 mod argument_text;
 mod by_name;
 mod library;
+mod repeated;
 mod reply;
 mod request;
+mod target;
+
+pub(crate) use repeated::{Connected, Repeated};
+pub(crate) use target::Target;
 
 use crate::credentials::User;
 use crate::describe::nearest::did_you_mean;
@@ -21,7 +26,6 @@ use obvia_idl::frames::{Frames, Layout};
 use obvia_idl::model::{Base, Type};
 use obvia_idl::plan::{MethodPlan, Passing, in_place};
 use serde_json::{Map, Value, json};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The longest result, in bytes of JSON, that is printed on one line.
@@ -40,28 +44,8 @@ Examples:
   obvia call --idl echo.idl 'ncacn_ip_tcp:10.0.0.1[49152]' echo.AddOne 7
 The results of a failed method are printed as well, and the exit code is 1; `obvia --help` lists all exit codes.")]
 pub(crate) struct Arguments {
-    /// The exported name, or for functions the server's string binding; `obvia ls` lists them
-    name: String,
-    /// The method; without an interface, one of the interface under which the object is exported;
-    /// `First/Second` calls Second on the object that First returns; for objects that are called by
-    /// name (IDispatch), `Property=` sets a property to the last argument
-    #[arg(value_name = "[INTERFACE.]METHOD")]
-    method: String,
-    /// The [in] and [in, out] parameters in order, as JSON; bare words are strings, counts of
-    /// arrays are left out; @FILE stands for the contents of a file, @- for the standard input;
-    /// NaN, Infinity and -Infinity are numbers
-    #[arg(value_name = "ARGS", allow_negative_numbers = true)]
-    arguments: Vec<String>,
-    /// An argument for the parameter of this name, where the object is called by name
-    #[arg(long, value_name = "NAME=VALUE")]
-    named: Vec<String>,
-    /// Take the interface from this IDL file instead of asking the server, which may be of another
-    /// implementation
-    #[arg(long, value_name = "FILE")]
-    idl: Option<PathBuf>,
-    /// Call by name, with the names of this type library instead of asking the object for them
-    #[arg(long, value_name = "FILE", conflicts_with = "idl")]
-    type_library: Option<PathBuf>,
+    #[command(flatten)]
+    target: Target,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -73,26 +57,18 @@ pub(crate) struct Arguments {
 
 pub(crate) fn main(mut arguments: Arguments) -> anyhow::Result<ExitCode> {
     arguments.user.set()?;
-    argument_text::fetch(&mut arguments.arguments)?;
+    arguments.target.fetch()?;
     arguments.limit.run(move || run(&arguments))
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    if let Some(object) = by_name::object(arguments)? {
+    let target = &arguments.target;
+    if let Some(object) = by_name::object(target)? {
         return by_name::run(arguments, object);
     }
-    if !arguments.named.is_empty() {
-        let text = "this object is not called by name, so its arguments have no names: give all of them, in order";
-        return Err(exit::usage(text));
-    }
-    let (path, last) = arguments.method.rsplit_once('/').unwrap_or(("", &arguments.method));
-    let mut object = None;
-    for step in path.split('/').filter(|step| !step.is_empty()) {
-        object = Some(follow(arguments, object, step)?);
-    }
-    let (described, method, object) = open(arguments, object, last)?;
+    let (described, method, object) = locate(target)?;
     let method = Method::new(&described, method)?;
-    let given = iids(arguments, &method);
+    let given = iids(target, &method);
     let request = method.request(&given)?;
     if method.plan().method.oneway {
         if let Err(error) = object.call_oneway(method.plan().method.opnum, &request) {
@@ -109,9 +85,24 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     show(arguments, &method, result, &method.results(&object, &request, &frame)?)
 }
 
+/// Returns the description of the called interface, the method's name, and the object to call:
+/// that of the target's name, or the one to which the methods before the last lead.
+fn locate(target: &Target) -> anyhow::Result<(Described, &str, dynamic::Object)> {
+    if !target.named.is_empty() {
+        let text = "this object is not called by name, so its arguments have no names: give all of them, in order";
+        return Err(exit::usage(text));
+    }
+    let (path, last) = target.method.rsplit_once('/').unwrap_or(("", &target.method));
+    let mut object = None;
+    for step in path.split('/').filter(|step| !step.is_empty()) {
+        object = Some(follow(target, object, step)?);
+    }
+    open(target, object, last)
+}
+
 /// Calls a method without arguments, and returns the object that it returns.
-fn follow(arguments: &Arguments, object: Option<dynamic::Object>, step: &str) -> anyhow::Result<dynamic::Object> {
-    let (described, method, object) = open(arguments, object, step)?;
+fn follow(target: &Target, object: Option<dynamic::Object>, step: &str) -> anyhow::Result<dynamic::Object> {
+    let (described, method, object) = open(target, object, step)?;
     let method = Method::new(&described, method)?;
     let request = method.request(&[])?;
     let frame = object
@@ -129,13 +120,13 @@ fn follow(arguments: &Arguments, object: Option<dynamic::Object>, step: &str) ->
 /// Returns the description of the interface named in `Interface.Method`, the method's name, and the
 /// object to call.
 fn open<'m>(
-    arguments: &Arguments,
+    target: &Target,
     object: Option<dynamic::Object>,
     method: &'m str,
 ) -> anyhow::Result<(Described, &'m str, dynamic::Object)> {
-    let name = &arguments.name;
+    let name = &target.name;
     let (interface, method) = method.rsplit_once('.').map_or((None, method), |(left, right)| (Some(left), right));
-    let described = match (&object, &arguments.idl) {
+    let described = match (&object, &target.idl) {
         (Some(object), _) => Described::of_object(name, &object.iid())?,
         (None, Some(file)) => Described::in_file(file, interface)?,
         (None, None) => Described::at(name, interface)?,
@@ -229,8 +220,8 @@ impl<'a> Method<'a> {
 
 /// Returns the arguments, with names of interfaces replaced by their IIDs where the parameter is a
 /// GUID.
-fn iids(arguments: &Arguments, method: &Method<'_>) -> Vec<String> {
-    let mut given = arguments.arguments.clone();
+fn iids(target: &Target, method: &Method<'_>) -> Vec<String> {
+    let mut given = target.arguments.clone();
     for (at, text) in method.frames.plan().arguments().into_iter().zip(&mut given) {
         let param = &method.plan().params[at];
         let is_guid =
@@ -238,7 +229,7 @@ fn iids(arguments: &Arguments, method: &Method<'_>) -> Vec<String> {
         if !is_guid || guid::parse(text.trim_matches('"')).is_some() {
             continue;
         }
-        if let Some(iid) = known(&arguments.name).iter().find(|known| known.name == text.trim_matches('"')) {
+        if let Some(iid) = known(&target.name).iter().find(|known| known.name == text.trim_matches('"')) {
             *text = guid::to_text(&iid.iid);
         }
     }
@@ -309,8 +300,8 @@ fn describe_object(arguments: &Arguments, method: &Method<'_>, object: &dynamic:
     let iid = object.iid();
     let declared = method.described.model.interfaces.iter().find(|interface| interface.uuid == iid.to_u128());
     let name = declared.map(|interface| interface.name.clone());
-    let name =
-        name.or_else(|| known(&arguments.name).into_iter().find(|known| known.iid == iid).map(|known| known.name));
+    let name = name
+        .or_else(|| known(&arguments.target.name).into_iter().find(|known| known.iid == iid).map(|known| known.name));
     json!({ "interface": name, "iid": guid::to_text(&iid), "released": true })
 }
 

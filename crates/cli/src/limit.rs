@@ -19,13 +19,19 @@ pub(crate) struct Limit {
     timeout: Duration,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+/// Parses a time in seconds, greater than 0.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     let duration = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
     if duration.is_zero() { Err("must be greater than 0".to_owned()) } else { Ok(duration) }
 }
 
 impl Limit {
+    /// Returns a limit of this time.
+    pub(crate) fn of(timeout: Duration) -> Self {
+        Self { timeout }
+    }
+
     /// Runs a subcommand with a deadline.
     ///
     /// All its calls together have to end by the deadline. Other work, such as the compilation of a

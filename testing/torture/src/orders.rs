@@ -127,6 +127,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("cancel-late", |state, words| cancellation::cancel_late(state.counter()?, number(words, 0)?)),
     ("soak", |state, words| soak::run(state, number(words, 0)?, number(words, 1)?)),
     ("measure", |state, words| poll_path::measure(state, number(words, 0)?, words.get(1).copied())),
+    ("repeat", |_, words| poll_path::repeat(word(words, 0)?, number(words, 1)?)),
     ("locked", |state, words| poll_path::locked(state, number(words, 0)?, words.get(1).copied())),
 ];
 

@@ -1,12 +1,15 @@
 //! Calls that may neither allocate nor make system calls.
 
-use crate::ICounter;
 use crate::allocations::counts;
 use crate::answer::Answer;
 use crate::lockdown::{leave, lock_down};
 use crate::state::State;
-use obvia::{Error, code};
+use crate::{ICounter, IFactory};
+use ground::LATEST;
+use obvia::dynamic::{self, Identity};
+use obvia::{Error, Remote, code};
 use std::hint::black_box;
+use windows_core::Interface;
 
 /// The number of calls before the measurement, which establish connections and fill tables and
 /// caches.
@@ -45,6 +48,24 @@ pub(crate) fn measure(state: &mut State, number: i32, fault: Option<&str>) -> An
     let here = counts().1 - here;
     let there = factory.Allocations()?.1 - there;
     Ok(format!("{here} {there}"))
+}
+
+/// The opnum of `IFactory::Live`.
+const LIVE: u16 = 4;
+
+/// Counts the allocations of calls by frames in the calling thread. The calls use the memory of
+/// their results again, and have a time limit that is not sent.
+pub(crate) fn repeat(name: &str, number: i32) -> Answer {
+    let identity = Identity { iid: IFactory::IID, fingerprint: <IFactory as Remote>::INFO.fingerprint };
+    let object = dynamic::Object::connect(name, identity)?;
+    let mut results = Vec::new();
+    let mut calls = |number| (0..number).try_for_each(|_| object.call_into(LIVE, &[], &mut results)?.ok());
+    let here = dynamic::with_unsent_timeout(LATEST, || {
+        calls(WARM_UP)?;
+        let before = counts().1;
+        calls(number).map(|()| counts().1 - before)
+    })?;
+    Ok(here.to_string())
 }
 
 /// Makes calls while neither the calling nor the serving thread may make system calls. Then the

@@ -44,6 +44,14 @@ fn polling_calls_allocate_nothing() {
 }
 
 #[test]
+fn repeated_calls_by_frames_allocate_nothing_in_the_client() {
+    let _turn = alone();
+    let directory = Directory::new();
+    let (_server, mut client) = pair(&directory);
+    assert_eq!(client.good(&format!("repeat name {ROUNDS}")), "0");
+}
+
+#[test]
 fn the_measurement_detects_an_allocation() {
     let _turn = alone();
     assert_eq!(measured("here"), (1, 0));

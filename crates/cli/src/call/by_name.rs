@@ -1,7 +1,7 @@
 //! Calls by name, through IDispatch: of objects whose interface extends it, and of objects without
 //! a description.
 
-use super::{Arguments, argument_text, readable};
+use super::{Arguments, Target, argument_text, readable};
 use crate::describe::{Described, no_such_name};
 use crate::{exit, print, tlb};
 use anyhow::{anyhow, bail};
@@ -22,13 +22,13 @@ const IDISPATCH: &str = "IDispatch";
 /// # Errors
 ///
 /// Fails when the object cannot be reached, or when the description timed out.
-pub(super) fn object(arguments: &Arguments) -> anyhow::Result<Option<IDispatch>> {
-    if arguments.idl.is_some() {
+pub(super) fn object(target: &Target) -> anyhow::Result<Option<IDispatch>> {
+    if target.idl.is_some() {
         return Ok(None);
     }
-    let name = &arguments.name;
+    let name = &target.name;
     let connect = || obvia::connect::<IDispatch>(name);
-    if arguments.type_library.is_some() || arguments.method.starts_with(&format!("{IDISPATCH}.")) {
+    if target.type_library.is_some() || target.method.starts_with(&format!("{IDISPATCH}.")) {
         return connect().map(Some).map_err(|error| no_such_name(name, error));
     }
     match Described::exported(name) {
@@ -51,39 +51,75 @@ pub(super) fn object(arguments: &Arguments) -> anyhow::Result<Option<IDispatch>>
 /// Fails when the arguments are wrong, when a member on the way returns no object, or when the call
 /// fails.
 pub(super) fn run(arguments: &Arguments, object: IDispatch) -> anyhow::Result<ExitCode> {
-    let library = arguments.type_library.as_deref().map(tlb::load).transpose()?;
-    let library = library.as_ref();
-    let (path, last) = arguments.method.rsplit_once('/').unwrap_or(("", &arguments.method));
-    let mut object = object;
-    for step in path.split('/').filter(|step| !step.is_empty()) {
-        let found = ids(&object, library, step, &[])?.and_then(|ids| call(&object, &ids, step, &[], &[]));
-        let found = found.map_err(|error| exit::runtime_error(&error, failure(step, &error)))?;
-        let found = found.object().ok_or_else(|| anyhow!("{} returned no object for the next call", member(step)))?;
-        object = found
-            .cast()
-            .map_err(|error| anyhow!("the object that {} returned cannot be called by name: {error}", member(step)))?;
-    }
-    let given =
-        arguments.arguments.iter().map(|typed| variant(&argument(typed))).collect::<anyhow::Result<Vec<_>>>()?;
-    let mut named = Vec::new();
-    for typed in &arguments.named {
-        let Some((name, value)) = typed.split_once('=') else {
-            return Err(exit::usage(format!("`--named {typed}`: write NAME=VALUE")));
-        };
-        named.push((name, variant(&argument(value))?));
-    }
-    let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
-    let named: Vec<Variant> = named.into_iter().map(|(_, value)| value).collect();
-    match ids(&object, library, last, &names)?.and_then(|ids| call(&object, &ids, last, &given, &named)) {
+    let target = &arguments.target;
+    match Member::find(target, object)?.and_then(|member| member.call()) {
         Ok(result) => show(arguments, &result),
         Err(error) if arguments.json => {
             let code = format!("{:#010x}", error.code().0);
-            let told = json!({ "method": member(last), "hresult": code, "message": error.to_string() });
+            let told = json!({ "method": last(target), "hresult": code, "message": error.to_string() });
             print::document(&json!({ "error": told }))?;
             Ok(exit::code_for(&error))
         }
-        Err(error) => Err(exit::runtime_error(&error, failure(last, &error))),
+        Err(error) => Err(exit::runtime_error(&error, failure(last(target), &error))),
     }
+}
+
+/// A member of an object, with the arguments of its call.
+pub(crate) struct Member {
+    object: IDispatch,
+    /// The DISPIDs of the member and of the named parameters.
+    ids: Vec<i32>,
+    /// Whether the call sets a property.
+    sets: bool,
+    given: Vec<Variant>,
+    named: Vec<Variant>,
+}
+
+impl Member {
+    /// Finds the member of the object, or of the object that the members before it lead to.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the arguments are wrong, or when a member on the way returns no object. The inner
+    /// error is that of the last member's look-up.
+    pub(super) fn find(target: &Target, object: IDispatch) -> anyhow::Result<obvia::Result<Self>> {
+        let library = target.type_library.as_deref().map(tlb::load).transpose()?;
+        let library = library.as_ref();
+        let (path, last) = target.method.rsplit_once('/').unwrap_or(("", &target.method));
+        let mut object = object;
+        for step in path.split('/').filter(|step| !step.is_empty()) {
+            let found = ids(&object, library, step, &[])?;
+            let found = found.and_then(|ids| call(&object, &ids, false, &[], &[]));
+            let found = found.map_err(|error| exit::runtime_error(&error, failure(step, &error)))?;
+            let found =
+                found.object().ok_or_else(|| anyhow!("{} returned no object for the next call", member(step)))?;
+            object = found.cast().map_err(|error| {
+                anyhow!("the object that {} returned cannot be called by name: {error}", member(step))
+            })?;
+        }
+        let given = target.arguments.iter().map(|typed| variant(&argument(typed))).collect::<anyhow::Result<_>>()?;
+        let mut named = Vec::new();
+        for typed in &target.named {
+            let Some((name, value)) = typed.split_once('=') else {
+                return Err(exit::usage(format!("`--named {typed}`: write NAME=VALUE")));
+            };
+            named.push((name, variant(&argument(value))?));
+        }
+        let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
+        let named = named.into_iter().map(|(_, value)| value).collect();
+        let sets = last.ends_with('=');
+        Ok(ids(&object, library, last, &names)?.map(|ids| Self { object, ids, sets, given, named }))
+    }
+
+    /// Calls the method, or reads or sets the property.
+    pub(super) fn call(&self) -> obvia::Result<Variant> {
+        call(&self.object, &self.ids, self.sets, &self.given, &self.named)
+    }
+}
+
+/// Returns the name of the called member, behind those of the members that lead to its object.
+pub(super) fn last(target: &Target) -> &str {
+    member(target.method.rsplit('/').next().unwrap_or(&target.method))
 }
 
 /// Returns a member's name without that of its interface.
@@ -91,7 +127,8 @@ fn member(step: &str) -> &str {
     step.rsplit_once('.').map_or(step, |(_, member)| member)
 }
 
-fn failure(step: &str, error: &obvia::Error) -> String {
+/// Describes the failure of a member's call.
+pub(super) fn failure(step: &str, error: &obvia::Error) -> String {
     format!("{} failed: {error}", member(step))
 }
 
@@ -109,10 +146,10 @@ fn ids(
     }
 }
 
-/// Calls a method or reads a property; sets a property if the name ends in `=`.
-fn call(object: &IDispatch, ids: &[i32], name: &str, given: &[Variant], named: &[Variant]) -> obvia::Result<Variant> {
+/// Calls a method or reads a property, or sets a property to the last argument.
+fn call(object: &IDispatch, ids: &[i32], sets: bool, given: &[Variant], named: &[Variant]) -> obvia::Result<Variant> {
     let mut named: Vec<(i32, Variant)> = ids[1..].iter().copied().zip(named.iter().cloned()).collect();
-    match given.split_last().filter(|_| name.ends_with('=')) {
+    match given.split_last().filter(|_| sets) {
         Some((value, rest)) => {
             named.insert(0, (DISPID_PROPERTYPUT, value.clone()));
             object.invoke(ids[0], DISPATCH_PROPERTYPUT, rest, &named)

@@ -68,6 +68,22 @@ fn object_members_are_called_by_name() {
 }
 
 #[test]
+fn load_is_made_by_name() {
+    let server = Server::start();
+    let load = |arguments: &[&str]| {
+        let fixed = ["--warmup", "0", "--timeout", "60", "--calls", "20", "--connections", "2", "--json", "-"];
+        server.directory.obvia(&[&["bench", "load", "notes"], arguments, &fixed].concat())
+    };
+    let ran = load(&["Add", "milk", "2"]);
+    let document = ran.json();
+    assert_eq!((ran.code, &document["method"], &document["calls"]), (0, &"Add".into(), &20.into()), "{ran:?}");
+    assert_eq!(server.good(&["Count"]), "returned = 20\n");
+    let failed = load(&["Find", "x", "0"]);
+    assert_eq!((failed.code, &failed.json()["failures"][0]["count"]), (1, &20.into()), "{failed:?}");
+    assert!(load(&["Nothing"]).bad().contains("the object has no member `Nothing`"), "before the first call");
+}
+
+#[test]
 fn errors_of_calls_by_name_explain_the_cause() {
     let server = Server::start();
     assert_eq!(

@@ -1,9 +1,14 @@
-//! Tests that text of other programs reaches the terminal escaped.
+//! Tests that text of other programs reaches the terminal escaped, and that their replies are
+//! checked.
 
 use crate::running::{Directory, Server};
 use calc::ITapeEvents;
-use obvia::rt::{Description, InterfaceInfo};
-use obvia::{GUID, Remote};
+use obvia::abi::{self, Performer};
+use obvia::dynamic::{Described, Identity};
+use obvia::rt::{Description, InterfaceInfo, Status};
+use obvia::{GUID, HRESULT, Remote};
+use obvia_idl::{canonical, description};
+use std::borrow::Cow;
 use std::process::Command;
 
 /// Returns a name with a control sequence that sets a terminal's title, and with a length that
@@ -72,6 +77,60 @@ fn slow_interface_descriptions_end_at_the_time_limit() {
     assert!([0, 1, 4].contains(&ran.code), "{ran:?}");
     let ran = server.obvia(&["call", "printer", "IDeep.M", "null", "--timeout", "1"]);
     assert!([1, 2, 4].contains(&ran.code), "{ran:?}");
+}
+
+const LIAR: &str = "[object, uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7afd)]
+interface ILiar : IUnknown { HRESULT Text([out, retval, string] wchar_t **text); }";
+
+/// An object whose replies do not match its interface.
+struct Liar(GUID);
+
+impl Performer for Liar {
+    fn implements(&self, iid: &GUID) -> bool {
+        *iid == self.0
+    }
+
+    fn perform(&self, _: &GUID, _: u16, _: &[u8]) -> Result<(HRESULT, Cow<'_, [u8]>), Status> {
+        Ok((HRESULT(0), Cow::Borrowed(&[0xff; 24])))
+    }
+}
+
+#[test]
+#[ignore = "the server of the test below, in a process of its own"]
+fn serve_lies() {
+    let (model, id) = description::interface("liar", LIAR, |_| None).unwrap().unwrap();
+    let found = &model.interfaces[id.0];
+    let identity = Identity { iid: GUID::from_u128(found.uuid), fingerprint: canonical::fingerprint(&model, id) };
+    let described = Described {
+        identity,
+        name: found.name.clone(),
+        version: found.version,
+        plain: false,
+        endpoints: Vec::new(),
+        ndr: obvia_idl::ndr::words(&model, id),
+        idl: canonical::text(&model, id),
+    };
+    // SAFETY: no code of this process is generated from this interface.
+    let info = unsafe { abi::describe(&described) }.unwrap();
+    // SAFETY: this process calls none of the object's methods.
+    let (object, _) = unsafe { abi::object(Liar(identity.iid)) };
+    let _export = abi::export("liar", &object, info).unwrap();
+    println!("\nserving liar");
+    obvia::wait();
+}
+
+#[test]
+fn replies_that_do_not_match_the_interface_are_failures_of_load() {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--ignored", "--exact", "--nocapture", "foreign::serve_lies"]);
+    let server = Server::start(command);
+    let fixed = ["--warmup", "0", "--timeout", "60", "--calls", "10", "--json", "-"];
+    let ran = server.obvia(&[&["bench", "load", "liar", "Text"][..], &fixed].concat());
+    let document = ran.json();
+    assert_eq!((ran.code, &document["calls"], &document["failed"]), (1, &0.into(), &10.into()), "{ran:?}");
+    let failures = document["failures"].as_array().unwrap();
+    assert!(failures[0]["message"].as_str().unwrap().contains("the reply does not match the interface"), "{ran:?}");
+    assert_eq!(failures.len(), 1, "{ran:?}");
 }
 
 #[test]

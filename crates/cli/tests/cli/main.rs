@@ -11,6 +11,7 @@ mod functions;
 mod idl;
 mod idl_doc;
 mod idl_tools;
+mod load;
 mod new;
 mod objects;
 mod running;

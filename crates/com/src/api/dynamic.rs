@@ -24,8 +24,9 @@ use crate::types::error::{Error, Result, code};
 use crate::types::registry::{Description, InterfaceInfo};
 use obvia_ndr::reserved::owner_of;
 use obvia_rpc::vi_call::{Channel, TargetId};
-use obvia_via::Limit;
+use obvia_via::{Deadline, Limit};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 pub use crate::types::guid;
 use windows_core::{GUID, HRESULT, IUnknown, Interface};
@@ -128,6 +129,13 @@ pub struct Object {
     target: TargetId,
     refs: u32,
     iid: GUID,
+}
+
+/// Runs `calls` with a limit on the time of each call of this thread that is not sent to the
+/// callees, except within [`crate::with_timeout`]. The limit of that function is sent, which costs
+/// each call a message more.
+pub fn with_unsent_timeout<R>(timeout: Duration, calls: impl FnOnce() -> R) -> R {
+    deadline::with(Deadline::Within(timeout), calls)
 }
 
 /// Returns the interfaces that the process at a name or binding knows, sorted by name.
@@ -242,6 +250,33 @@ impl Object {
         exchange(&self.link, self.target, opnum, request, Unsent::default())
     }
 
+    /// As [`Self::call`], with the frame of the reply in `results`, whose memory is used again: a
+    /// caller that repeats a call allocates nothing for it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::call`]. `results` has no meaning then.
+    pub fn call_into(&self, opnum: u16, request: &[u8], results: &mut Vec<u8>) -> Result<HRESULT> {
+        exchange_into(&self.link, self.target, opnum, request, Unsent::default(), results)
+    }
+
+    /// Opens this thread's connection to the object's process, and waits until the process answers
+    /// on it. A server that is not an obvia process is connected to, and not asked.
+    ///
+    /// # Errors
+    ///
+    /// If the process cannot be reached, or does not answer before the thread's time limit.
+    pub fn reach(&self) -> Result<()> {
+        let deadline = deadline::of_thread().start();
+        let is_foreign = self.link.is_foreign();
+        channels::with_channel(
+            &self.link,
+            |channel| {
+                if is_foreign { Ok(()) } else { own_calls::settle(channel, deadline) }
+            },
+        )
+    }
+
     /// Sends the request of a one-way method, and waits until the server has received it.
     ///
     /// # Errors
@@ -264,16 +299,30 @@ fn exchange(
     target: TargetId,
     opnum: u16,
     request: &[u8],
-    mut unsent: Unsent,
+    unsent: Unsent,
 ) -> Result<(HRESULT, Vec<u8>)> {
+    let mut results = Vec::new();
+    let result = exchange_into(link, target, opnum, request, unsent, &mut results)?;
+    Ok((result, results))
+}
+
+/// As [`exchange`], with the frame of the reply in `results`.
+fn exchange_into(
+    link: &Arc<Link>,
+    target: TargetId,
+    opnum: u16,
+    request: &[u8],
+    mut unsent: Unsent,
+    results: &mut Vec<u8>,
+) -> Result<HRESULT> {
     channels::with_channel(link, |channel| {
         let length = put(channel, request, deadline::ThreadLimit)?;
         let outcome = channel.call(target, opnum, length, deadline::ThreadLimit);
         unsent.is_published(outcome.as_ref().err());
         let reply = outcome?;
-        let mut results = vec![0; reply.frame.len()];
-        reply.frame.copy_to(0, &mut results).ok_or(code::RPC_E_INVALID_DATA)?;
-        Ok((HRESULT(reply.status.cast_signed()), results))
+        results.resize(reply.frame.len(), 0);
+        reply.frame.copy_to(0, results).ok_or(code::RPC_E_INVALID_DATA)?;
+        Ok(HRESULT(reply.status.cast_signed()))
     })
 }
 
@@ -290,5 +339,23 @@ impl Drop for Object {
     fn drop(&mut self) {
         self.link.forget_target(self.target);
         self.link.remove_proxy(self.target, self.refs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::call_context;
+
+    #[test]
+    fn an_unsent_timeout_limits_calls_and_is_no_call_context() {
+        let hour = Duration::from_secs(3600);
+        let (is_sent, left) =
+            with_unsent_timeout(hour, || (call_context::is_set(), deadline::of_thread().start().remaining()));
+        assert!(!is_sent && left > hour / 2 && left <= hour, "{left:?}");
+        assert!(
+            crate::with_timeout(hour, || with_unsent_timeout(hour, call_context::is_set)),
+            "a limit of the program"
+        );
     }
 }

@@ -113,6 +113,11 @@ impl Link {
         Ok(link)
     }
 
+    /// Whether the server is not an obvia process, and performs functions only.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.foreign.is_some()
+    }
+
     fn transfers(&self) -> Transfers {
         self.terms.targets.as_ref().map_or(Transfers::FLAT, |targets| targets.transfers())
     }

@@ -1,0 +1,129 @@
+//! Tests of runs against targets of their own.
+
+use super::*;
+use std::sync::atomic::AtomicU64;
+
+/// A target whose calls take some time, and may fail.
+struct Slow {
+    takes: Duration,
+    calls: Arc<AtomicU64>,
+    /// The number of the call from which on there is no server.
+    dies_at: u64,
+    fails_with: Option<obvia::HRESULT>,
+}
+
+impl Slow {
+    fn of(takes: Duration) -> Self {
+        Self { takes, calls: Arc::default(), dies_at: u64::MAX, fails_with: None }
+    }
+}
+
+impl Target for Slow {
+    fn connect(&self) -> obvia::Result<Box<dyn Caller>> {
+        let (calls, takes) = (Arc::clone(&self.calls), self.takes);
+        Ok(Box::new(Self { takes, calls, ..*self }))
+    }
+
+    fn probe(&self) -> obvia::Result<()> {
+        if self.calls.load(Ordering::Relaxed) >= self.dies_at {
+            Err(code::RPC_S_SERVER_UNAVAILABLE.into())
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Caller for Slow {
+    fn call(&mut self) -> obvia::Result<()> {
+        let number = self.calls.fetch_add(1, Ordering::Relaxed);
+        std::thread::sleep(self.takes);
+        if number >= self.dies_at {
+            return Err(code::RPC_E_DISCONNECTED.into());
+        }
+        self.fails_with.map_or(Ok(()), |code| Err(code.into()))
+    }
+}
+
+fn plan() -> Plan {
+    Plan {
+        connections: 1,
+        rate: None,
+        warmup: Duration::ZERO,
+        duration: Duration::from_secs(600),
+        calls: Some(20),
+        timeout: Duration::from_secs(60),
+    }
+}
+
+fn measure(target: Slow, plan: &Plan) -> Load {
+    run(Arc::new(target), plan, &AtomicBool::new(false), |_| ()).unwrap()
+}
+
+const MILLISECOND: Duration = Duration::from_millis(1);
+
+#[test]
+fn connections_share_the_calls_of_a_closed_loop() {
+    let load = measure(Slow::of(MILLISECOND), &Plan { connections: 3, ..plan() });
+    assert_eq!((load.ended_by, load.latency.total(), load.failed()), (Ending::Calls, 20, 0));
+    assert!(load.latency.min().unwrap() >= 0.999e6, "{:?}", load.latency.min());
+    assert_eq!((load.late, load.still_due, load.unanswered), (0, 0, 0));
+}
+
+#[test]
+fn waits_for_a_free_connection_are_a_part_of_the_latency_at_a_rate() {
+    // A call is due each millisecond and takes twenty, so the twentieth is more than 300 late.
+    let slow = || Slow::of(20 * MILLISECOND);
+    let open = measure(slow(), &Plan { rate: Some(1000.0), ..plan() });
+    let closed = measure(slow(), &plan());
+    assert!(open.latency.quantile(1.0).unwrap() > 300e6, "{:?}", open.latency.quantile(1.0));
+    assert!(open.latency.quantile(0.5) > closed.latency.quantile(0.5));
+    assert_eq!((open.latency.total(), open.still_due), (20, 0));
+    assert!(open.late >= 18, "{}", open.late);
+}
+
+#[test]
+fn calls_that_are_due_and_not_begun_are_counted_at_the_end() {
+    let duration = 100 * MILLISECOND;
+    let load = measure(Slow::of(20 * MILLISECOND), &Plan { rate: Some(1000.0), calls: None, duration, ..plan() });
+    assert_eq!(load.ended_by, Ending::Duration);
+    assert!(load.latency.total() <= 6, "{}", load.latency.total());
+    assert_eq!(load.latency.total() + load.still_due, 100);
+}
+
+#[test]
+fn failed_calls_are_counted_by_error_and_do_not_end_the_run() {
+    let load = measure(Slow { fails_with: Some(code::E_INVALIDARG), ..Slow::of(Duration::ZERO) }, &plan());
+    assert_eq!((load.ended_by, load.latency.total(), load.failed()), (Ending::Calls, 0, 20));
+    assert_eq!((load.failures.len(), load.failures[0].code), (1, code::E_INVALIDARG.0));
+}
+
+#[test]
+fn timeouts_do_not_end_the_run_while_the_server_answers() {
+    let load = measure(Slow { fails_with: Some(code::RPC_E_TIMEOUT), ..Slow::of(Duration::ZERO) }, &plan());
+    assert_eq!((load.ended_by, load.failed()), (Ending::Calls, 20));
+}
+
+#[test]
+fn the_end_of_the_server_ends_the_run_of_all_connections() {
+    let slow = Slow { dies_at: 10, ..Slow::of(MILLISECOND) };
+    let load = measure(slow, &Plan { connections: 4, calls: None, ..plan() });
+    assert_eq!((load.ended_by, load.latency.total()), (Ending::Server, 10));
+    assert_eq!(load.lost.unwrap().code(), code::RPC_S_SERVER_UNAVAILABLE);
+    assert!((1..=4).contains(&load.failures.iter().map(|failure| failure.count).sum::<u64>()));
+}
+
+#[test]
+fn an_interrupt_ends_a_run_whose_calls_do_not_return() {
+    let is_interrupted = AtomicBool::new(false);
+    let hour = Duration::from_secs(3600);
+    let plan = Plan { duration: hour, calls: None, timeout: hour, ..plan() };
+    let load = std::thread::scope(|scope| {
+        let calls = Arc::<AtomicU64>::default();
+        let target = Arc::new(Slow { calls: Arc::clone(&calls), ..Slow::of(hour) });
+        let run = scope.spawn(|| run(target, &plan, &is_interrupted, |_| ()).unwrap());
+        ground::until("the call has begun", || calls.load(Ordering::Relaxed) == 1);
+        is_interrupted.store(true, Ordering::Relaxed);
+        run.join().unwrap()
+    });
+    assert_eq!((load.ended_by, load.latency.total(), load.unanswered), (Ending::Interrupt, 0, 1));
+}

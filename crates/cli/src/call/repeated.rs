@@ -1,0 +1,153 @@
+//! A call that is prepared once and made many times, by several threads.
+
+use super::by_name::{self, Member};
+use super::{Method, Target, iids, locate, reply};
+use crate::describe::Described;
+use crate::exit;
+use obvia::{Error, IDispatch, code, dynamic};
+use obvia_idl::frames::Flaw;
+use std::sync::Arc;
+
+/// A call whose method, object and arguments are known.
+#[derive(Clone)]
+pub(crate) enum Repeated {
+    /// By the frames of a described interface.
+    ByFrames(Arc<ByFrames>),
+    /// By the member's name.
+    ByName(Arc<Target>),
+}
+
+/// A call with the frame of its request.
+pub(crate) struct ByFrames {
+    method: Method<'static>,
+    object: dynamic::Object,
+    request: Vec<u8>,
+}
+
+impl Repeated {
+    /// Finds the method and its object, and lays out the arguments.
+    ///
+    /// # Errors
+    ///
+    /// As the call itself, except for errors of the method.
+    pub(crate) fn prepare(target: Target) -> anyhow::Result<Self> {
+        if let Some(object) = by_name::object(&target)? {
+            let found = Member::find(&target, object)?;
+            let named = |error| exit::runtime_error(&error, by_name::failure(by_name::last(&target), &error));
+            found.map_err(named)?;
+            return Ok(Self::ByName(Arc::new(target)));
+        }
+        let (described, method, object) = locate(&target)?;
+        // The command prepares one call, so the description is kept until the end of the process,
+        // as the tables of its frames are.
+        let described: &'static Described = Box::leak(Box::new(described));
+        let method = Method::new(described, method)?;
+        let request = method.request(&iids(&target, &method))?;
+        Ok(Self::ByFrames(Arc::new(ByFrames { method, object, request })))
+    }
+
+    /// Returns the name of the method.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::ByFrames(call) => call.method.name(),
+            Self::ByName(target) => by_name::last(target).to_owned(),
+        }
+    }
+
+    /// Opens a connection of this thread.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be reached.
+    pub(crate) fn connect(&self) -> obvia::Result<Connected> {
+        match self {
+            Self::ByFrames(call) => {
+                call.object.reach()?;
+                let call = Arc::clone(call);
+                Ok(Connected::ByFrames { call, reply: Vec::new(), checked: Vec::new(), has_checked: false })
+            }
+            Self::ByName(target) => {
+                let object = obvia::connect::<IDispatch>(&target.name)?;
+                let found = Member::find(target, object);
+                found.map_err(|error| Error::new(code::E_FAIL, format!("{error:#}")))?.map(Connected::ByName)
+            }
+        }
+    }
+
+    /// Asks whether the server still answers.
+    ///
+    /// # Errors
+    ///
+    /// If it does not.
+    pub(crate) fn probe(&self) -> obvia::Result<()> {
+        match self {
+            Self::ByFrames(call) => call.object.reach(),
+            Self::ByName(target) => obvia::connect::<IDispatch>(&target.name).map(drop),
+        }
+    }
+}
+
+/// A thread's connection, over which it repeats the call.
+pub(crate) enum Connected {
+    /// By frames.
+    ByFrames {
+        /// The call.
+        call: Arc<ByFrames>,
+        /// The frame of the last reply.
+        reply: Vec<u8>,
+        /// The last reply that was checked. An equal one needs no check.
+        checked: Vec<u8>,
+        /// Whether there is such a reply. A reply with objects is none: they must be released.
+        has_checked: bool,
+    },
+    /// By name.
+    ByName(Member),
+}
+
+impl Connected {
+    /// Makes the call, and checks its results. Objects among them are released.
+    ///
+    /// # Errors
+    ///
+    /// If the method or the call fails, or if the reply does not match the interface.
+    pub(crate) fn call(&mut self) -> obvia::Result<()> {
+        match self {
+            Self::ByName(member) => member.call().map(drop),
+            Self::ByFrames { call, reply, checked, has_checked } => {
+                let method = call.method.plan().method;
+                if method.oneway {
+                    return call.object.call_oneway(method.opnum, &call.request);
+                }
+                let result = call.object.call_into(method.opnum, &call.request, reply)?;
+                if result.is_err() {
+                    return Err(result.into());
+                }
+                if *has_checked && reply == checked {
+                    return Ok(());
+                }
+                *has_checked = !call.check(reply)?;
+                std::mem::swap(reply, checked);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl ByFrames {
+    /// Checks the frame of a reply, and releases the objects in it. Returns whether it has any.
+    fn check(&self, reply: &[u8]) -> obvia::Result<bool> {
+        let frames = &self.method.frames;
+        let outer = |index: usize| frames.number(&self.request, index);
+        let wrong = |flaw: Flaw| {
+            let text = format!("{}: the reply does not match the interface: {flaw}", self.method.name());
+            Error::new(code::RPC_E_INVALID_DATA, text)
+        };
+        let found = frames.check(false, reply, &outer).map_err(wrong)?;
+        let has_objects = found.slots.iter().any(|slot| slot.iid.is_some());
+        if has_objects {
+            // The values of the results release their objects.
+            drop(reply::results(&self.method, &self.object, &self.request, reply).map_err(wrong)?);
+        }
+        Ok(has_objects)
+    }
+}
