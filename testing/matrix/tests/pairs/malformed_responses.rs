@@ -56,7 +56,7 @@ fn malformed_responses_are_errors_and_leak_nothing() {
     let itself = std::env::current_exe().unwrap();
     let mut alone = Command::new(itself);
     alone
-        .args(["--exact", "--ignored", "malformed_responses::malformed_responses_in_an_own_process"])
+        .args(["--exact", "--ignored", "pairs::malformed_responses::malformed_responses_in_an_own_process"])
         .env(native::BUILT, native::program());
     let output = alone.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
