@@ -3,7 +3,7 @@
 //!
 //! `tests/constructs.rs` compiles all other combinations to every language, and the languages'
 //! compilers must accept the output without warnings. If `OBVIA_WIDE_TESTS` is 1, all
-//! combinations are tested, otherwise every third one of fewer types.
+//! combinations are tested, otherwise every sixth one of fewer types.
 
 pub mod combine;
 pub mod names;
