@@ -19,13 +19,13 @@
 //! A connection is admitted when its principal has turned out to own the client, or at once where
 //! the kernel vouches for it. Until then it changes neither a known client nor an expected process.
 //! A client is gone when its last admitted connection ends in order, unless a connection that is
-//! not admitted yet may be its next one. A client for which the kernel vouches is gone then, with one
-//! exception: if it was given references lately and its process lives, it is lost. The references
-//! may still be on their way: the process may have closed its connections before it received them,
-//! and connects again to use them. Its states are run down as those of a client that is gone. A
-//! broken network does not prove that a client is gone. The references and states of such lost
-//! clients are kept for as long as objects wait for pings (MS-DCOM 3.1.2.2), those of a process of
-//! this host at most until it ends.
+//! not admitted yet may be its next one. A client for which the kernel vouches is gone then, with
+//! one exception: if it was given references lately and its process lives, it is lost. The
+//! references may still be on their way: the process may have closed its connections before it
+//! received them, and connects again to use them. Its states are run down as those of a client that
+//! is gone. A broken network does not prove that a client is gone. The references and states of
+//! such lost clients are kept for as long as objects wait for pings (MS-DCOM 3.1.2.2), those of a
+//! process of this host at most until it ends.
 
 use super::entrance::Entrance;
 use super::group::GroupClient;

@@ -280,7 +280,9 @@ impl Register {
     /// is not renewed: peers could name it for ever.
     pub(super) fn expect_named(&mut self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let found = self.at(oxid, place);
-        if found.is_some_and(|number| self.is_lost(number)) {
+        let lost = found.and_then(|number| self.known.get_mut(&number)).filter(|known| known.lost.is_some());
+        if let Some(lost) = lost {
+            lost.given = Some(Instant::now());
             return found;
         }
         let is_full = self.expected.len() >= EXPECTED_MAX || self.expected_of(oxid).count() >= SAME_OXID_MAX;
