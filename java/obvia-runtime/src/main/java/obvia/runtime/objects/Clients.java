@@ -16,7 +16,8 @@ import obvia.RpcException;
  * <p>A client is gone with its last connection. A client that was given references lately and whose
  * process lives becomes a <em>lost client</em> instead: the process may have closed its connections
  * before it received the references, and connects again to use them. Its references are dropped
- * when its process ends, or {@link Receivers#LIMIT} after this process last gave it some.
+ * when its process ends, or {@link Receivers#LIMIT} after it was last given some. References that
+ * other processes pass to a lost client do not renew that time.
  */
 final class Clients {
     private final Exports exports;
