@@ -177,7 +177,9 @@ impl References {
         refs: Refs,
         now: Instant,
     ) -> Option<Result<(), Status>> {
-        let is_new = !self.shares.contains_key(&client);
+        // The share of a client that was connected has no giver either.
+        let has_giver = |share: &Share| share.giver.is_some();
+        let is_new = !self.shares.get(&client).is_some_and(has_giver);
         let of_giver = self.given.get(&giver).copied().unwrap_or_default();
         let is_full =
             of_giver >= self.limits.receivers_per_client || self.given.values().sum::<usize>() >= self.limits.receivers;
@@ -185,7 +187,10 @@ impl References {
             return Some(Err(OUT_OF_RESOURCES));
         }
         let added = self.add(ipid, client, refs, now);
-        if let Some(share) = self.shares.get_mut(&client).filter(|_| is_new) {
+        if is_new
+            && added == Some(Ok(()))
+            && let Some(share) = self.shares.get_mut(&client)
+        {
             share.giver = Some(giver);
             *self.given.entry(giver).or_default() += 1;
         }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 /// The time for which releases wait for others to join their batch.
 const BATCH: Duration = Duration::from_millis(5);
-/// The time until the next attempt where a process could not be reached, and until the next look
-/// whether a process has ended.
+/// The time until the next attempt where a process could not be reached, and the interval at which
+/// the ends of lost clients' processes are looked for.
 const RETRY: Duration = Duration::from_secs(1);
 /// The interval between searches for unused links, and for links whose mark is not known.
 const ROUND: Duration = Duration::from_secs(10);
@@ -107,7 +107,10 @@ pub(crate) fn work() {
         if was_woken {
             std::thread::sleep(BATCH);
         }
-        is_done = true;
+        // A process that is killed closes its connections a moment before its end shows, so the
+        // wake by its last connection may come before its end. The batch's time has passed since.
+        drop(runtime.exporter().give_up_clients());
+        is_done = !runtime.clients().awaits_processes();
         // The links that end in this round. Links that die meanwhile end in the next one.
         let mut ended = Vec::new();
         let links = runtime.links();
@@ -132,9 +135,6 @@ pub(crate) fn work() {
         let is_round = looked.elapsed() >= ROUND;
         drop(links);
         drop(runtime.exports().collect());
-        let patience = runtime.exports().patience();
-        drop(runtime.clients().give_up(Instant::now(), patience, |number| runtime.exporter().end_client(number)));
-        is_done &= !runtime.clients().awaits_processes();
         runtime.close_links(|link| {
             let has_ended = ended.iter().any(|ended| std::ptr::eq(ended.as_ptr(), link));
             has_ended || is_round && link.is_unused() && !link.is_dead()

@@ -19,13 +19,13 @@
 //! A connection is admitted when its principal has turned out to own the client, or at once where
 //! the kernel vouches for it. Until then it changes neither a known client nor an expected process.
 //! A client is gone when its last admitted connection ends in order, unless a connection that is
-//! not admitted yet may be its next one. A client for which the kernel vouches is gone in any case,
-//! unless it was given references lately and its process lives: the process may have closed its
-//! connections before it received the references, and connects again to use them. This process may
-//! see the end of the connections only after it has counted the references. A broken network does
-//! not prove that a client is gone. The references and states of such lost clients are kept for as
-//! long as objects wait for pings (MS-DCOM 3.1.2.2), those of a process of this host at most until
-//! it ends.
+//! not admitted yet may be its next one. A client for which the kernel vouches is gone then, with
+//! one exception: if it was given references lately and its process lives, it is lost. The
+//! references may still be on their way: the process may have closed its connections before it
+//! received them, and connects again to use them. Its states are run down as those of a client that
+//! is gone. A broken network does not prove that a client is gone. The references and states of
+//! such lost clients are kept for as long as objects wait for pings (MS-DCOM 3.1.2.2), those of a
+//! process of this host at most until it ends.
 
 use super::entrance::Entrance;
 use super::group::GroupClient;
@@ -74,6 +74,15 @@ pub(super) struct Arrival<'a> {
     pub(super) group: Option<&'a Arc<Group<GroupClient>>>,
     /// The mark that the connection has proved.
     pub(super) proved: Option<MarkNumber>,
+}
+
+/// The state of a client that ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// The states that context handles name.
+    States,
+    /// The references and the states.
+    All,
 }
 
 /// A function that moves the references of one client number to another one of the same process.
@@ -234,7 +243,7 @@ impl Clients {
     }
 
     /// Runs `count`, which counts references that a client passes on to the process with this OXID
-    /// at a place. `count` gets the number of the process, and whether it has connected. It runs
+    /// at a place. `count` gets the number of the process, and whether it is connected. It runs
     /// under the register's lock, so that the process does not connect or leave meanwhile.
     ///
     /// # Errors
@@ -251,7 +260,7 @@ impl Clients {
         let expected = register.expected.len();
         let text = "too many references wait for receivers that have not connected";
         let number = register.expect_named(oxid, place).ok_or_else(|| Error::new(code::E_OUTOFMEMORY, text))?;
-        let outcome = count(number, register.known.contains_key(&number));
+        let outcome = count(number, register.known.get(&number).is_some_and(|known| known.admitted > 0));
         if register.expected.len() > expected && outcome.is_err() {
             register.remove(number);
         }
@@ -284,7 +293,7 @@ impl Clients {
 
     /// Whether the client with this number may come back.
     pub(super) fn is_lost(&self, number: ClientNumber) -> bool {
-        self.register().known.get(&number).is_some_and(|known| known.lost.is_some())
+        self.register().is_lost(number)
     }
 
     /// Whether the client with this number is connected or may come back.
@@ -366,15 +375,16 @@ impl Clients {
 
     /// Ends a connection. The client ends with its last admitted connection. Calls `end_client` for
     /// each client that is gone now, before the client can connect again, and returns the results.
-    /// A lost client is not gone while `kept` is positive for it. A living process of this host
-    /// counts as lost if it was given references less than `patience` ago.
+    /// A living process of this host counts as lost if it was given references less than `patience`
+    /// ago; its states end. A client counts as lost only if `kept` returns more than 0 for it;
+    /// otherwise it is gone.
     pub(super) fn leave<R>(
         &self,
         number: ClientNumber,
         is_admitted: bool,
         (end, patience): (End, Duration),
         kept: impl Fn(ClientNumber) -> usize,
-        end_client: impl Fn(ClientNumber) -> R,
+        end_client: impl Fn(ClientNumber, Ending) -> R,
     ) -> Vec<R> {
         let mut register = self.register();
         let Some(known) = register.known.get_mut(&number) else { return Vec::new() };
@@ -386,23 +396,27 @@ impl Clients {
         let now = Instant::now();
         let lost = match end {
             // The kernel reports the end of a process of this host, regardless of the network.
-            _ if known.is_process() => known.given_lately(now, patience).map(|(given, process)| (given, Some(process))),
-            End::Lost(since) => Some((since, None)),
+            _ if known.is_process() => known.given_lately(now, patience),
+            End::Lost(since) => Some(Lost { since, process: None }),
             // A connection that is not admitted yet may be the client's next one.
-            End::InOrder => (known.count > 0).then_some((now, None)),
+            End::InOrder => (known.count > 0).then_some(Lost { since: now, process: None }),
         };
-        let lost = lost.map(|(since, process)| Lost { since, process, kept: kept(number) });
-        let lost = lost.filter(|lost| lost.kept > 0);
-        let Some(lost) = lost else {
+        // The states of a process end with its connections: C706 calls that the rundown.
+        let states = (lost.is_some() && known.is_process()).then(|| end_client(number, Ending::States));
+        let mut gone: Vec<_> = states.into_iter().collect();
+        let Some(lost) = lost.filter(|_| kept(number) > 0) else {
             register.give_up(number);
-            return vec![end_client(number)];
+            gone.push(end_client(number, Ending::All));
+            return gone;
         };
         let since = lost.since;
         known.lost = Some(lost);
-        let group = known.source_group().clone();
         register.changes += 1;
         register.lost.insert((since, number));
-        register.give_up_each(|register| register.surplus(&group), end_client)
+        gone.extend(
+            register.give_up_each(|register| register.surplus(&kept), |number| end_client(number, Ending::All)),
+        );
+        gone
     }
 
     /// Returns the time at which the next lost client expires.
@@ -410,22 +424,24 @@ impl Clients {
         self.register().lost.first().map(|(since, _)| *since + patience)
     }
 
-    /// Whether a lost client ends with a process, so that [`Self::give_up`] may have work at any
-    /// time.
+    /// Whether the end of a process would end a lost client. The janitor then has to call
+    /// [`Self::give_up`] regularly.
     pub(crate) fn awaits_processes(&self) -> bool {
         self.register().awaits_processes()
     }
 
-    /// Removes the clients that were lost `patience` ago or earlier, and the lost clients whose
-    /// process has ended. Returns the results of `end_client` for each.
+    /// Removes the clients that were lost `patience` ago or earlier, the lost clients whose process
+    /// has ended, and those over the limits: a lost client may have been given references
+    /// meanwhile. `kept` is that of [`Self::leave`]. Returns the results of `end_client` for each.
     pub(crate) fn give_up<R>(
         &self,
         now: Instant,
         patience: Duration,
+        kept: impl Fn(ClientNumber) -> usize,
         end_client: impl Fn(ClientNumber) -> R,
     ) -> Vec<R> {
         let mut register = self.register();
         let mut over = register.over(now, patience).into_iter();
-        register.give_up_each(|_| over.next(), end_client)
+        register.give_up_each(|register| over.next().or_else(|| register.surplus(&kept)), end_client)
     }
 }

@@ -1,6 +1,6 @@
 //! The exporter of a process: its exports, its clients, and the access rules.
 
-use super::clients::Clients;
+use super::clients::{Clients, Ending};
 use super::connections::Connections;
 use super::contexts::Contexts;
 use super::services::Services;
@@ -13,6 +13,7 @@ use crate::transport::network::Network;
 use obvia_rpc::security::Principal;
 use obvia_via::window::{Options, Peer};
 use std::hash::{BuildHasher, RandomState};
+use std::time::Instant;
 
 /// The tables of a process's exports, of its clients, and of the states that it keeps for them.
 pub(crate) struct Exporter {
@@ -100,9 +101,23 @@ impl Exporter {
         Client::Peer(number.max(1))
     }
 
-    /// Removes the state of a client that is gone. The result must be dropped while no lock is
-    /// held, since its drop runs programs' code.
-    pub(crate) fn end_client(&self, number: ClientNumber) -> impl Sized + use<> {
-        (self.exports.drop_client(number), self.contexts.end_client(number))
+    /// Returns the number of references and states that are kept for a client.
+    pub(super) fn kept_for(&self, number: ClientNumber) -> usize {
+        self.exports.held_by(number) + self.contexts.kept_for(number)
+    }
+
+    /// Removes state of a client that ends. The result must be dropped while no lock is held, since
+    /// its drop runs programs' code.
+    pub(super) fn end_client(&self, number: ClientNumber, what: Ending) -> impl Sized + use<> {
+        let references = (what == Ending::All).then(|| self.exports.drop_client(number));
+        (references, self.contexts.end_client(number))
+    }
+
+    /// Ends the lost clients that do not come back, or are too many: see [`Clients::give_up`]. The
+    /// result must be dropped while no lock is held.
+    pub(crate) fn give_up_clients(&self) -> impl Sized + use<> {
+        let (now, patience) = (Instant::now(), self.exports.patience());
+        let end_client = |number| self.end_client(number, Ending::All);
+        self.clients.give_up(now, patience, |number| self.kept_for(number), end_client)
     }
 }

@@ -107,8 +107,8 @@ impl Presence {
         Self::enter(exporter, oxid, &arrival, true)
     }
 
-    /// See [`Clients::enter`](super::clients::Clients::enter). `is_admitted` tells that the
-    /// connection is admitted at once.
+    /// Enters a connection, and admits it at once if `is_admitted`: see
+    /// [`Clients::enter`](super::clients::Clients::enter).
     fn enter(
         exporter: &'static Exporter,
         oxid: impl FnOnce() -> Result<u64, Status>,
@@ -180,9 +180,9 @@ impl Drop for Presence {
         let is_admitted = self.is_admitted.load(Ordering::Relaxed);
         let is_lost = self.is_lost.load(Ordering::Relaxed);
         let end = if is_lost { End::Lost(Instant::now()) } else { End::InOrder };
-        let kept = |number| exporter.exports().held_by(number) + exporter.contexts().kept_for(number);
         let end = (end, exporter.exports().patience());
-        let gone = exporter.clients().leave(number, is_admitted, end, kept, |number| exporter.end_client(number));
+        let (kept, end_client) = (|number| exporter.kept_for(number), |number, what| exporter.end_client(number, what));
+        let gone = exporter.clients().leave(number, is_admitted, end, kept, end_client);
         let has_gone = !gone.is_empty();
         // The objects are dropped while no lock is held.
         drop(gone);
@@ -205,9 +205,13 @@ mod tests {
     use crate::services::process;
     use crate::types::agile::{IChecked, IChecked_Impl};
     use crate::types::identity;
+    use crate::types::processes::watch;
     use obvia_rpc::security::Principal;
+    use obvia_via::provider::shm::serial_behind;
     use obvia_via::window::Peer;
+    use std::process::{Command, Stdio};
     use std::sync::{Arc, Barrier};
+    use std::time::{Duration, Instant};
     use windows_core::{IUnknown, implement};
 
     #[implement(IChecked)]
@@ -270,6 +274,35 @@ mod tests {
             });
             assert_eq!(exports.get(target).is_ok(), next.number() == number, "round {round}");
         }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "starts a process")]
+    fn the_janitor_drops_the_references_of_a_lost_process_that_ends() {
+        let exporter = process::runtime().unwrap().exporter();
+        let (exports, oxid) = (exporter.exports(), identity::draw().unwrap());
+        let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let pid = child.id();
+        let peer = Peer::Process { pid, uid: 0, serial: serial_behind(&watch(pid).unwrap().unwrap(), pid) };
+        let client = Introduction { oxid, asks: false, proof: None };
+        let presence = Presence::introduced(exporter, client, &Challenge::default(), &peer, None).unwrap();
+        let place = || Place::of([(&Origin::of(&peer), None)]);
+        let number = exporter.clients().expect(oxid, &FoundClient::default(), place);
+        assert_eq!(number, presence.number());
+        let holder = Client::Process(number);
+        let target = exports.add(&IUnknown::from(Object), &UNKNOWN_INFO, holder, 5).unwrap().target;
+        drop(presence);
+        // The last connection has woken the janitor. Nothing wakes it when the process ends.
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(exporter.clients().is_lost(number) && exports.get(target).is_ok());
+        child.kill().unwrap();
+        let killed = Instant::now();
+        while exports.get(target).is_ok() {
+            assert!(killed.elapsed() < Duration::from_secs(60), "the janitor does not look for the end of the process");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(!exporter.clients().has(number));
+        child.wait().unwrap();
     }
 
     #[test]

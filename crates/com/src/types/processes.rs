@@ -1,4 +1,4 @@
-//! Descriptors of other processes of this host, by which their ends are seen.
+//! Descriptors of other processes of this host, which show that a process has ended.
 
 use super::error::Result;
 use obvia_via::provider::shm::serial_behind;
@@ -25,9 +25,13 @@ pub(crate) fn watch(pid: u32) -> Result<Option<OwnedFd>> {
 
 /// Returns a descriptor of the process with this id and serial number, if it lives. `None` also
 /// where there can be no descriptor.
-pub(crate) fn watch_living(pid: u32, serial: u64) -> Option<OwnedFd> {
+///
+/// # Errors
+///
+/// The errors of [`watch`].
+pub(crate) fn watch_living(pid: u32, serial: u64) -> Result<Option<OwnedFd>> {
     let is_it = |process: &OwnedFd| serial_behind(process, pid) == serial && !has_ended(process);
-    watch(pid).ok().flatten().filter(is_it)
+    Ok(watch(pid)?.filter(is_it))
 }
 
 /// Whether a process has ended. Its descriptor is readable then, also before its parent has waited.
@@ -64,13 +68,14 @@ mod tests {
         let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let pid = child.id();
         let serial = serial_behind(&watch(pid).unwrap().unwrap(), pid);
-        let process = watch_living(pid, serial).unwrap();
-        assert!(watch_living(pid, serial + 1).is_none() && watch_living(std::process::id(), serial).is_none());
+        let living = |pid, serial| watch_living(pid, serial).unwrap();
+        let process = living(pid, serial).unwrap();
+        assert!(living(pid, serial + 1).is_none() && living(std::process::id(), serial).is_none());
         child.kill().unwrap();
         while !has_ended(&process) {
             std::thread::yield_now();
         }
-        assert!(watch_living(pid, serial).is_none());
+        assert!(living(pid, serial).is_none());
         child.wait().unwrap();
     }
 }

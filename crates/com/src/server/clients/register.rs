@@ -30,15 +30,14 @@ const EXPECTED_MAX: usize = 1 << 14;
 /// claim its OXID. One of them may be the process, at an address that this process does not know.
 pub(super) const STRANGERS_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The greatest number of lost clients that may come back: of all, and of one group of sources,
-/// which is a host or a user of this host.
+/// The greatest number of lost clients, in all and of one [`SourceGroup`].
 pub(super) const LOST_MAX: usize = 1024;
-pub(super) const LOST_BY_HOST_MAX: usize = 64;
+pub(super) const LOST_BY_GROUP_MAX: usize = 64;
 /// The greatest number of references and states that are kept for all lost clients, and for those
 /// of one group of sources. The total equals one client's maximum of interface pointers plus its
 /// maximum of states.
 const KEPT_MAX: usize = 1 << 17;
-pub(super) const KEPT_BY_HOST_MAX: usize = KEPT_MAX / 2;
+pub(super) const KEPT_BY_GROUP_MAX: usize = KEPT_MAX / 2;
 
 /// The clients, and the processes that are expected as clients.
 #[derive(Default)]
@@ -80,7 +79,7 @@ pub(super) struct Known {
     /// The time at which the client was last given references, other than in responses.
     pub(super) given: Option<Instant>,
     // Invariant: `None` while a connection is admitted. If `Some`, `Register::lost` has the client
-    // under this time.
+    // under `Lost::since`.
     pub(super) lost: Option<Lost>,
 }
 
@@ -113,9 +112,8 @@ pub(super) struct Lost {
     /// process of this host was last given references.
     pub(super) since: Instant,
     /// The descriptor of the client's process, if it is one of this host. Its end ends the client.
+    /// `None` also where no descriptor was left.
     pub(super) process: Option<OwnedFd>,
-    /// The number of references and states that are kept for the client.
-    pub(super) kept: usize,
 }
 
 impl Source {
@@ -139,15 +137,15 @@ impl Known {
         self.sources().any(|source| matches!(source.origin, Origin::Process(_)))
     }
 
-    /// Returns the time at which a process of this host was last given references, and its
-    /// descriptor, if that was less than `patience` ago and the process lives.
-    pub(super) fn given_lately(&self, now: Instant, patience: Duration) -> Option<(Instant, OwnedFd)> {
+    /// Returns the loss of a process of this host that was given references less than `patience`
+    /// ago, if the process lives.
+    pub(super) fn given_lately(&self, now: Instant, patience: Duration) -> Option<Lost> {
         let given = self.given.filter(|given| now.saturating_duration_since(*given) < patience)?;
         let process = self.sources().rev().find_map(|source| match source.origin {
-            Origin::Process(serial) => watch_living(source.pid, serial),
+            Origin::Process(serial) => watch_living(source.pid, serial).transpose(),
             Origin::Host(_) => None,
         });
-        Some((given, process?))
+        Some(Lost { since: given, process: process?.ok() })
     }
 
     /// Whether a connection of the client has been admitted, and its state is kept.
@@ -252,6 +250,11 @@ impl Register {
         known.or_else(|| self.expected.get(&number).map(|expected| expected.oxid))
     }
 
+    /// Whether a client is lost.
+    pub(super) fn is_lost(&self, number: ClientNumber) -> bool {
+        self.known.get(&number).is_some_and(|known| known.lost.is_some())
+    }
+
     /// Whether references under a number must not expire: those of a client, and those of an
     /// expected process that was given references recently.
     pub(super) fn keeps(&self, number: ClientNumber, now: Instant, patience: Duration) -> bool {
@@ -273,9 +276,15 @@ impl Register {
     }
 
     /// Returns the number of the client at a place that a peer has named, or of the process that is
-    /// expected there from now on. `None` if too many are expected.
+    /// expected there from now on. `None` if too many are expected. The patience with a lost client
+    /// is not renewed: peers could name it for ever.
     pub(super) fn expect_named(&mut self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let found = self.at(oxid, place);
+        let lost = found.and_then(|number| self.known.get_mut(&number)).filter(|known| known.lost.is_some());
+        if let Some(lost) = lost {
+            lost.given = Some(Instant::now());
+            return found;
+        }
         let is_full = self.expected.len() >= EXPECTED_MAX || self.expected_of(oxid).count() >= SAME_OXID_MAX;
         if found.is_none() && is_full { None } else { Some(self.expect(oxid, place, found)) }
     }
@@ -293,7 +302,8 @@ impl Register {
         } else if let Some(known) = self.known.get_mut(&number) {
             known.given = Some(now);
             // The patience with a lost process of this host begins anew.
-            if let Some(lost) = known.lost.as_mut().filter(|lost| lost.process.is_some()) {
+            let is_process = known.is_process();
+            if let Some(lost) = known.lost.as_mut().filter(|_| is_process) {
                 self.lost.remove(&(lost.since, number));
                 lost.since = now;
                 self.lost.insert((now, number));
@@ -463,21 +473,22 @@ impl Register {
         lost.any(|lost| lost.process.is_some())
     }
 
-    /// Returns the lost client to remove, if there are too many. If its group of sources exceeds
-    /// the limit of lost clients or of kept state, this is the client of the group that was lost
-    /// first. Otherwise, if the limits of all lost clients are exceeded, it is the client that was
-    /// lost first.
-    pub(super) fn surplus(&self, group: &SourceGroup) -> Option<ClientNumber> {
-        let all = || self.lost.iter().filter_map(|(_, number)| Some((*number, self.known.get(number)?)));
-        let own = || all().filter(|(_, known)| known.source_group() == group);
-        if own().count() > LOST_BY_HOST_MAX || kept(own()) > KEPT_BY_HOST_MAX {
-            return own().next().map(|(number, _)| number);
+    /// Returns the lost client to remove, if there are too many, or if too many references and
+    /// states are kept for them: `kept` returns the number for each client. If a group of sources
+    /// exceeds its limit, this is the client of the group whose patience ends first. Otherwise, if
+    /// the limits of all lost clients are exceeded, it is the client whose patience ends first.
+    pub(super) fn surplus(&self, kept: impl Fn(ClientNumber) -> usize) -> Option<ClientNumber> {
+        let (mut of_groups, mut total) = (HashMap::<&SourceGroup, (ClientNumber, usize, usize)>::new(), 0_usize);
+        for (_, number) in &self.lost {
+            let (Some(known), kept) = (self.known.get(number), kept(*number)) else { continue };
+            let (_, count, sum) = of_groups.entry(known.source_group()).or_insert((*number, 0, 0));
+            *count += 1;
+            *sum = sum.saturating_add(kept);
+            total = total.saturating_add(kept);
         }
-        (self.lost.len() > LOST_MAX || kept(all()) > KEPT_MAX).then(|| all().next().map(|(number, _)| number)).flatten()
+        let is_over = |(_, count, sum): &&(_, usize, usize)| *count > LOST_BY_GROUP_MAX || *sum > KEPT_BY_GROUP_MAX;
+        let first_of_group = of_groups.values().find(is_over).map(|(first, ..)| *first);
+        let first = || self.lost.first().map(|(_, number)| *number);
+        first_of_group.or_else(|| first().filter(|_| self.lost.len() > LOST_MAX || total > KEPT_MAX))
     }
-}
-
-/// Returns the number of references and states that are kept for lost clients.
-fn kept<'a>(clients: impl Iterator<Item = (ClientNumber, &'a Known)>) -> usize {
-    clients.filter_map(|(_, known)| known.lost.as_ref()).map(|lost| lost.kept).fold(0, usize::saturating_add)
 }

@@ -2,9 +2,9 @@
 //! waiting.
 
 use super::register::{
-    FURTHER_MAX, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, SAME_HOST_MAX, SAME_OXID_MAX, STRANGERS_PATIENCE,
+    FURTHER_MAX, KEPT_BY_GROUP_MAX, LOST_BY_GROUP_MAX, LOST_MAX, SAME_HOST_MAX, SAME_OXID_MAX, STRANGERS_PATIENCE,
 };
-use super::{Arrival, Clients, End, FoundClient, MarkNumber, Place, TO_RETURN_MAX};
+use super::{Arrival, Clients, End, Ending, FoundClient, MarkNumber, Place, TO_RETURN_MAX};
 use crate::orpc::ClientNumber;
 use crate::protocol::place::Origin;
 use crate::types::error::code;
@@ -14,6 +14,7 @@ use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -109,15 +110,35 @@ fn enter_by(clients: &Clients, oxid: u64, peer: &Peer, proved: Option<MarkNumber
     enter_admitted(clients, oxid, &Arrival { peer, local: None, group: None, proved }, &unmerged)
 }
 
+thread_local! {
+    /// The numbers of references and states that are kept for the clients of the running test.
+    static KEPT: RefCell<HashMap<ClientNumber, usize>> = RefCell::default();
+}
+
+fn keep(number: ClientNumber, kept: usize) {
+    KEPT.with_borrow_mut(|all| all.insert(number, kept));
+}
+
+fn kept(number: ClientNumber) -> usize {
+    KEPT.with_borrow(|all| all[&number])
+}
+
+fn leave_as(clients: &Clients, number: ClientNumber, is_admitted: bool, end: End) -> Vec<ClientNumber> {
+    let ended = clients.leave(number, is_admitted, (end, PATIENCE), kept, |number, what| (number, what));
+    ended.into_iter().filter(|(_, what)| *what == Ending::All).map(|(number, _)| number).collect()
+}
+
 /// Ends an admitted connection of a client for which `kept` references and states are kept. Returns
 /// the clients that are gone then.
 fn leave(clients: &Clients, number: ClientNumber, end: End, kept: usize) -> Vec<ClientNumber> {
-    clients.leave(number, true, (end, PATIENCE), |_| kept, |number| number)
+    keep(number, kept);
+    leave_as(clients, number, true, end)
 }
 
 /// Ends a connection that is not admitted, as [`leave`] does.
 fn leave_silently(clients: &Clients, number: ClientNumber, kept: usize) -> Vec<ClientNumber> {
-    clients.leave(number, false, (End::InOrder, PATIENCE), |_| kept, |number| number)
+    keep(number, kept);
+    leave_as(clients, number, false, End::InOrder)
 }
 
 #[test]
@@ -142,7 +163,7 @@ fn a_lost_client_is_given_up_at_its_deadline() {
         assert_eq!(leave(&clients, number, End::Lost(at), 1), []);
         number
     });
-    let give_up = |now| clients.give_up(now, PATIENCE, |number| number);
+    let give_up = |now| clients.give_up(now, PATIENCE, kept, |number| number);
     assert_eq!(clients.due(PATIENCE), Some(begun + PATIENCE));
     assert_eq!(give_up(begun + PATIENCE - Duration::from_nanos(1)), []);
     // A client at another host cannot take the lost client's place.
@@ -167,7 +188,7 @@ fn connections_that_are_not_admitted_do_not_keep_a_client() {
     assert_eq!(leave_silently(&clients, number, 1), []);
     assert_eq!((clients.due(PATIENCE), clients.is_lost(number)), (Some(begun + PATIENCE), true));
     // A silent connection stays that of a client without state.
-    assert_eq!(clients.give_up(begun + PATIENCE, PATIENCE, |number| number), [number]);
+    assert_eq!(clients.give_up(begun + PATIENCE, PATIENCE, kept, |number| number), [number]);
     assert!(clients.has(number) && clients.due(PATIENCE).is_none());
     assert_eq!((leave_silently(&clients, number, 0), clients.has(number)), (vec![number], false));
     // A silent connection may be the client's next one, so the client is lost until it is admitted.
@@ -189,7 +210,7 @@ fn connections_that_are_not_admitted_get_another_mark_when_their_client_is_given
     assert_eq!(enter_silently(&clients, 1, &far, None), number);
     assert_eq!(leave(&clients, number, End::Lost(begun), 1), []);
     assert_eq!(
-        (clients.give_up(begun + PATIENCE, PATIENCE, |number| number), clients.has(number)),
+        (clients.give_up(begun + PATIENCE, PATIENCE, kept, |number| number), clients.has(number)),
         (vec![number], true)
     );
     // Another principal may own the process now, whose mark the former owner must not know.
@@ -291,7 +312,7 @@ fn lose(clients: &Clients, peer: &Peer, oxids: impl Iterator<Item = u64>, kept: 
 fn lost_clients_over_the_limit_of_a_host_replace_its_oldest() {
     let (clients, begun) = (Clients::default(), Instant::now());
     assert_eq!(lose(&clients, &host("one"), 0..1, 1, begun), []);
-    let many = 10..10 + LOST_BY_HOST_MAX as u64;
+    let many = 10..10 + LOST_BY_GROUP_MAX as u64;
     assert_eq!(lose(&clients, &host("other"), many, 1, begun), []);
     assert_eq!(lose(&clients, &host("other"), 1000..1003, 1, begun), [2, 3, 4]);
     assert!(clients.has(ClientNumber::new(1)), "the host with few has its one");
@@ -304,7 +325,7 @@ fn lost_clients_and_their_references_are_limited() {
     let gone =
         (0..all + 2).flat_map(|oxid| lose(&clients, &host(&format!("{}", oxid % 100)), oxid..oxid + 1, 1, begun));
     assert_eq!(gone.collect::<Vec<_>>(), [1, 2]);
-    let (clients, most) = (Clients::default(), KEPT_BY_HOST_MAX);
+    let (clients, most) = (Clients::default(), KEPT_BY_GROUP_MAX);
     assert_eq!(lose(&clients, &host("one"), 0..1, 2, begun), []);
     let gone = lose(&clients, &host("other"), 1..5, most - 1, begun);
     assert_eq!(gone, [2, 3, 4], "a host with many references makes room for its own");

@@ -4,6 +4,7 @@
 use super::*;
 use crate::types::processes::watch;
 use obvia_via::provider::shm::serial_behind;
+use std::cell::Cell;
 use std::process::{Child, Command, Stdio};
 
 /// A process that runs until it is killed.
@@ -49,7 +50,7 @@ fn give_and_leave(clients: &Clients, oxid: u64, peer: &Peer, kept: usize) -> (Cl
 }
 
 fn give_up(clients: &Clients, now: Instant) -> Vec<ClientNumber> {
-    clients.give_up(now, PATIENCE, |number| number)
+    clients.give_up(now, PATIENCE, kept, |number| number)
 }
 
 #[test]
@@ -100,6 +101,27 @@ fn a_living_process_that_was_not_given_references_lately_is_gone() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "opens descriptors of processes")]
+fn the_states_of_a_process_end_with_its_last_connection() {
+    let (clients, peer, state) = (Clients::default(), own_process(), Cell::new(1));
+    let leave = |number, references: usize| {
+        let end_client = |number, what| {
+            state.set(0);
+            (number, what)
+        };
+        clients.leave(number, true, (End::InOrder, PATIENCE), |_| references + state.get(), end_client)
+    };
+    let number = enter(&clients, 1, &peer);
+    give(&clients, 1, &peer);
+    assert_eq!((leave(number, 1), clients.is_lost(number)), (vec![(number, Ending::States)], true));
+    // A process that has no references is not kept for its states.
+    assert_eq!(enter(&clients, 1, &peer), number);
+    state.set(1);
+    assert_eq!(leave(number, 0), [(number, Ending::States), (number, Ending::All)]);
+    assert!(!clients.has(number));
+}
+
+#[test]
 #[cfg_attr(miri, ignore = "starts a process")]
 fn a_process_that_has_ended_loses_its_references() {
     let (clients, mut running) = (Clients::default(), Running::start());
@@ -138,7 +160,13 @@ fn further_references_renew_the_patience_with_a_lost_process() {
     assert!(clients.due(PATIENCE).unwrap() >= again + PATIENCE);
     assert_eq!((give_up(&clients, first), clients.has(number)), (vec![], true));
     let due = clients.due(PATIENCE).unwrap();
+    // Any peer can pass references to the process, which must not keep it for ever.
+    let passed = clients.pass_on(1, &place(&peer), |to, is_connected| Ok((to, is_connected))).unwrap();
+    assert_eq!((passed, clients.expect_named(1, &place(&peer))), ((number, false), Some(number)));
+    assert_eq!(clients.due(PATIENCE), Some(due));
     assert_eq!((give_up(&clients, due), clients.due(PATIENCE)), (vec![number], None));
+    let number = enter(&clients, 1, &peer);
+    assert_eq!(clients.pass_on(1, &place(&peer), |to, is_connected| Ok((to, is_connected))).unwrap(), (number, true));
 }
 
 #[test]
@@ -165,18 +193,24 @@ fn lost_processes_of_a_user_and_their_references_are_limited() {
     assert_eq!(gone, []);
     // One process claims many OXIDs.
     let own = own_process();
-    let max = LOST_BY_HOST_MAX as u64;
+    let max = LOST_BY_GROUP_MAX as u64;
     let lose = |oxid| give_and_leave(&clients, oxid, &own, 1);
     let numbers: Vec<_> = (0..max).map(|index| lose(100 + index)).collect();
     assert!(numbers.iter().all(|(_, gone)| gone.is_empty()));
     assert_eq!([lose(100 + max).1, lose(101 + max).1], [[numbers[0].0], [numbers[1].0]]);
-    assert_eq!(clients.register().lost.len(), LOST_BY_HOST_MAX + 1);
+    assert_eq!(clients.register().lost.len(), LOST_BY_GROUP_MAX + 1);
     // The limit of references makes room for the client that came last, and that of another user
     // stays.
-    let (last, gone) = give_and_leave(&clients, 3, &own, KEPT_BY_HOST_MAX);
-    assert_eq!((gone.len(), clients.is_lost(last), clients.is_lost(of_other)), (LOST_BY_HOST_MAX, true, true));
-    let (number, gone) = give_and_leave(&clients, 4, &own, KEPT_BY_HOST_MAX + 1);
+    let (last, gone) = give_and_leave(&clients, 3, &own, KEPT_BY_GROUP_MAX);
+    assert_eq!((gone.len(), clients.is_lost(last), clients.is_lost(of_other)), (LOST_BY_GROUP_MAX, true, true));
+    let (number, gone) = give_and_leave(&clients, 4, &own, KEPT_BY_GROUP_MAX + 1);
     assert_eq!((gone, clients.is_lost(of_other)), (vec![last, number], true));
+    // So does the limit where a lost client is given further references.
+    let ((first, _), (second, _)) = (lose(200), lose(201));
+    assert_eq!(give_up(&clients, Instant::now()), []);
+    keep(second, KEPT_BY_GROUP_MAX);
+    assert_eq!(give_up(&clients, Instant::now()), [first]);
+    assert_eq!([second, of_other].map(|number| clients.is_lost(number)), [true; 2]);
 }
 
 #[test]

@@ -90,8 +90,8 @@ fn number_of(process: &impl AsFd) -> Option<u64> {
     fstat(process).ok().filter(|_| is_numbered).map(|file| file.st_ino)
 }
 
-/// Returns the serial number of the process with this id, from its pidfd: that of its
-/// [`Peer`](Peer::Process). A later process with the same id has another one, unless the kernel
+/// Returns the serial number that a [`Peer::Process`] of this process has. `process` is its pidfd,
+/// and `pid` its id. A later process with the same id has another one, unless the kernel
 /// does not number processes.
 pub fn serial_behind(process: &impl AsFd, pid: u32) -> u64 {
     number_of(process).unwrap_or_else(|| made_serial(pid, 0))

@@ -13,11 +13,11 @@ import obvia.RpcException;
 /**
  * The processes that have connected to this one, by the OXIDs that they claim.
  *
- * <p>A client is gone with its last connection, unless it was given references lately and lives: it
- * may have closed its connections before it received the references, and connects again to use
- * them. This process may see the end of the connections only after it has counted the references.
- * Such a lost client keeps its references for the time of a {@linkplain Receivers receiver}, at
- * most until it ends.
+ * <p>A client is gone with its last connection. A client that was given references lately and whose
+ * process lives becomes a <em>lost client</em> instead: the process may have closed its connections
+ * before it received the references, and connects again to use them. Its references are dropped
+ * when its process ends, or {@link Receivers#LIMIT} after it was last given some. References that
+ * other processes pass to a lost client do not renew that time.
  */
 final class Clients {
     private final Exports exports;
@@ -25,14 +25,18 @@ final class Clients {
     private final Map<Long, Client> clients = new ConcurrentHashMap<>();
     /** The lost clients. Each is a receiver, too, whose limits hold for it. */
     private final Set<Long> lost = ConcurrentHashMap.newKeySet();
+    /**
+     * The times by {@link System#nanoTime} at which processes were last given references other than
+     * in responses, by OXID. A process may be given references before it connects.
+     */
+    private final Map<Long, Long> given = new ConcurrentHashMap<>();
     private final Map<Long, Long> marks = new ConcurrentHashMap<>();
     private final Receivers receivers = new Receivers();
 
     /**
      * Creates the table.
      *
-     * @param isReached whether this process has a link to the process of an OXID, which has not
-     *     ended
+     * @param isReached whether this process has a link that has not ended to the process of an OXID
      */
     Clients(Exports exports, LongPredicate isReached) {
         this.exports = exports;
@@ -42,27 +46,22 @@ final class Clients {
     /**
      * A connected or lost client.
      *
-     * @param process the client's process; null if it has ended, or its ID is not known
+     * @param process the client's process; null if it had ended when the client entered, or if its
+     *     ID is not known
      * @param count the number of connections; 0 for a lost client
-     * @param given the time by {@link System#nanoTime} when the client was last given references
-     *     other than in responses; null for never
      * @param toReturn the references to be given back to the client
      */
-    private record Client(long pid, ProcessHandle process, int count, Long given, ReferencesToReturn toReturn) {
-        static Client connected(long pid, Long given) {
-            return new Client(pid, pid > 0 ? ProcessHandle.of(pid).orElse(null) : null, 1, given, new ReferencesToReturn());
+    private record Client(long pid, ProcessHandle process, int count, ReferencesToReturn toReturn) {
+        static Client connected(long pid) {
+            return new Client(pid, pid > 0 ? ProcessHandle.of(pid).orElse(null) : null, 1, new ReferencesToReturn());
         }
 
         Client counted(int more) {
-            return new Client(pid, process, count + more, given, toReturn);
+            return new Client(pid, process, count + more, toReturn);
         }
 
-        Client givenAt(long now) {
-            return new Client(pid, process, count, now, toReturn);
-        }
-
-        boolean wasGivenLately(long now) {
-            return given != null && now - given < Receivers.LIMIT;
+        boolean isLost() {
+            return count == 0;
         }
     }
 
@@ -72,22 +71,25 @@ final class Clients {
      */
     boolean enter(long client, long pid) {
         return clients.compute(client, (c, known) -> {
+            if (known != null && known.isLost() && hasEnded(known)) {
+                known = removed(client);
+            }
             if (known != null && known.pid != pid) {
                 return known;
             }
-            receivers.remove(client);
-            lost.remove(client);
-            if (known != null) {
-                return known.counted(1);
+            // References that other processes passed to this one may still be on their way to it.
+            Long passed = receivers.remove(client);
+            if (passed != null) {
+                given.merge(client, passed, (one, other) -> one - other > 0 ? one : other);
             }
-            // References that were counted for the client before may still be on their way to it.
-            return Client.connected(pid, exports.isHolder(client) ? System.nanoTime() : null);
+            lost.remove(client);
+            return known != null ? known.counted(1) : Client.connected(pid);
         }).pid == pid;
     }
 
     /**
-     * Removes a connection of a client. With the last one, the client's references are dropped,
-     * unless it is lost.
+     * Removes a connection of a client. With the last one the client is lost, or its references are
+     * dropped.
      */
     void leave(long client) {
         leave(client, System.nanoTime());
@@ -98,7 +100,9 @@ final class Clients {
             if (known.count > 1) {
                 return known.counted(-1);
             }
-            boolean isLost = known.wasGivenLately(now) && exports.isHolder(client) && isAlive(client, known) && receivers.add(client, known.pid, now);
+            Long since = given.get(client);
+            boolean isGivenLately = since != null && now - since < Receivers.LIMIT;
+            boolean isLost = isGivenLately && exports.isHolder(client) && isAlive(client, known) && receivers.add(client, known.pid, since);
             if (!isLost) {
                 // The references are dropped before the client can connect again.
                 return dropped(client);
@@ -108,31 +112,37 @@ final class Clients {
         });
     }
 
-    /** Drops the references of a client or a receiver, whose entry is being removed. */
+    /** Drops the references of a client or a receiver. Returns null, which removes its entry. */
     private Client dropped(long client) {
         exports.drop(client);
         marks.remove(client);
         lost.remove(client);
+        given.remove(client);
         return null;
     }
 
     /**
-     * Whether a client's process lives. If its ID is not known, it counts as living as long as the
-     * link to it.
+     * Whether a client's process lives. A client whose process ID is not known counts as living
+     * while there is a link to it.
      */
     private boolean isAlive(long client, Client known) {
-        return known.pid > 0 ? ProcessState.isAlive(known.process) : isReached.test(client);
+        return known.pid > 0 ? !hasEnded(known) : isReached.test(client);
+    }
+
+    /** Whether a client's process is known to have ended. */
+    private static boolean hasEnded(Client known) {
+        return known.pid > 0 && !ProcessState.isAlive(known.process);
     }
 
     /** Notes that a process is given references in a call, before they are counted for it. */
     void give(long to) {
         long now = System.nanoTime();
-        clients.computeIfPresent(to, (c, known) -> {
-            if (known.count == 0) {
-                // The time of a lost client begins anew.
-                receivers.add(to, known.pid, now);
+        clients.compute(to, (c, known) -> {
+            given.put(to, now);
+            if (known != null && known.isLost()) {
+                receivers.renew(to, now);
             }
-            return known.givenAt(now);
+            return known;
         });
     }
 
@@ -148,11 +158,17 @@ final class Clients {
         clients.compute(to, (c, known) -> {
             exports.get(target);
             long now = System.nanoTime();
-            if ((known == null || known.count == 0) && !receivers.add(to, giver, now)) {
+            // The time of a lost client does not begin anew: other processes could pass references to
+            // it for ever.
+            boolean hasRoom = known == null ? receivers.add(to, giver, now) : !known.isLost() || receivers.charge(to, giver);
+            if (!hasRoom) {
                 throw RpcException.of(Hresult.E_OUTOFMEMORY, "references were passed on to too many processes that are not connected");
             }
             exports.addTo(target, to, refs);
-            return known == null ? null : known.givenAt(now);
+            if (known != null) {
+                given.put(to, now);
+            }
+            return known;
         });
     }
 
@@ -169,13 +185,20 @@ final class Clients {
             clients.compute(receiver, (c, known) -> receivers.removeExpired(receiver, now) ? dropped(receiver) : known);
         }
         for (long client : lost) {
-            clients.computeIfPresent(client, (c, known) -> known.count > 0 || isAlive(client, known) ? known : removed(client));
+            clients.computeIfPresent(client, (c, known) -> !known.isLost() || isAlive(client, known) ? known : removed(client));
         }
+        given.values().removeIf(since -> now - since >= Receivers.LIMIT);
     }
 
-    /** Drops the references of a process that has ended, unless it is connected. */
+    /**
+     * Drops the references of a process to which the link has ended, unless the process is connected
+     * or is known to live.
+     */
     void dropEnded(long oxid) {
-        clients.compute(oxid, (c, known) -> known != null && known.count > 0 ? known : removed(oxid));
+        clients.compute(oxid, (c, known) -> {
+            boolean isKept = known != null && (!known.isLost() || known.pid > 0 && !hasEnded(known));
+            return isKept ? known : removed(oxid);
+        });
     }
 
     private Client removed(long client) {

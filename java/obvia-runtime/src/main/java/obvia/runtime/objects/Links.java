@@ -35,22 +35,22 @@ final class Links {
 
     /**
      * Returns the existing link to a process, or {@code null}. If the process is gone, closes the
-     * link and drops the references of the process.
+     * link, and drops the references of the process unless it is known to live.
      */
     Link known(long oxid) {
         Link link = links.get(oxid);
         if (link != null && link.isDead()) {
             links.remove(oxid, link);
             link.close();
-            // If the process has no connection to this one either, references that were sent to
-            // it have not arrived.
+            // A process without a connection to this one has not received the references that were
+            // sent to it.
             runtime.clients().dropEnded(oxid);
             return null;
         }
         return link;
     }
 
-    /** Whether there is a link to a process, which has not ended. */
+    /** Whether this process has a link that has not ended to the process of an OXID. */
     boolean hasLiving(long oxid) {
         Link link = links.get(oxid);
         return link != null && !link.isDead();

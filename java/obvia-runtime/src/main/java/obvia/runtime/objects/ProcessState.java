@@ -10,8 +10,8 @@ final class ProcessState {
     private ProcessState() {}
 
     /**
-     * Whether a process lives. A process for which its parent has not waited yet has ended, and so
-     * has one whose ID belongs to a later process.
+     * Whether a process lives. A zombie process counts as ended, and so does a process whose ID
+     * belongs to a later one.
      *
      * @param process the process, or {@code null} for one that has ended
      */

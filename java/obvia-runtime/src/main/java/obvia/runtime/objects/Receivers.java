@@ -3,14 +3,13 @@ package obvia.runtime.objects;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
  * Processes that were passed references by others and are not connected, and {@linkplain Clients
- * lost clients}. Anyone can name such processes or leave, so their number is limited, and after a
- * while their references are dropped.
+ * lost clients}. Any process can name receivers, or become a lost client, so the number of both is
+ * limited. After a while their references are dropped.
  */
 final class Receivers {
     /** The maximum number of receivers. */
@@ -22,8 +21,8 @@ final class Receivers {
     /** The time in nanoseconds for which the references of a receiver are kept. */
     static final long LIMIT = Duration.ofMinutes(6).toNanos();
 
-    /** The receivers by OXID, in the order of their arrival. */
-    private final Map<Long, Receiver> receivers = new LinkedHashMap<>();
+    /** The receivers by OXID. */
+    private final Map<Long, Receiver> receivers = new HashMap<>();
     /** The number of receivers by process ID of the giver. */
     private final Map<Long, Integer> given = new HashMap<>();
 
@@ -35,28 +34,52 @@ final class Receivers {
      *
      * @param giver the process ID of the process that passes references on; for a lost client its
      *     own
-     * @param now the time by {@link System#nanoTime}
+     * @param since the time by {@link System#nanoTime} at which the references were sent
      */
-    synchronized boolean add(long receiver, long giver, long now) {
-        Receiver known = receivers.remove(receiver);
-        if (known != null) {
-            receivers.put(receiver, new Receiver(known.giver, now));
+    synchronized boolean add(long receiver, long giver, long since) {
+        if (renew(receiver, since)) {
             return true;
         }
         if (receivers.size() >= MAX || given.getOrDefault(giver, 0) >= MAX_PER_GIVER) {
             return false;
         }
-        receivers.put(receiver, new Receiver(giver, now));
+        receivers.put(receiver, new Receiver(giver, since));
         given.merge(giver, 1, Integer::sum);
         return true;
     }
 
-    /** Removes a receiver that has connected, or whose references are dropped. */
-    synchronized void remove(long receiver) {
-        Receiver known = receivers.remove(receiver);
-        if (known != null) {
-            given.computeIfPresent(known.giver, (_, count) -> count > 1 ? count - 1 : null);
+    /** Lets the time of a receiver begin anew. Returns false if there is none. */
+    synchronized boolean renew(long receiver, long since) {
+        return receivers.computeIfPresent(receiver, (_, known) -> new Receiver(known.giver, since)) != null;
+    }
+
+    /**
+     * Counts a receiver for a process that passes further references to it, instead of for the
+     * former giver. Returns false at the limit of that process.
+     */
+    synchronized boolean charge(long receiver, long giver) {
+        Receiver known = receivers.get(receiver);
+        if (known == null || known.giver == giver) {
+            return true;
         }
+        if (given.getOrDefault(giver, 0) >= MAX_PER_GIVER) {
+            return false;
+        }
+        remove(receiver);
+        return add(receiver, giver, known.since);
+    }
+
+    /**
+     * Removes a receiver that has connected, or whose references are dropped. Returns the time at
+     * which its last references were sent, or null if there is no such receiver.
+     */
+    synchronized Long remove(long receiver) {
+        Receiver known = receivers.remove(receiver);
+        if (known == null) {
+            return null;
+        }
+        given.computeIfPresent(known.giver, (_, count) -> count > 1 ? count - 1 : null);
+        return known.since;
     }
 
     /** Removes a receiver if its time is over. Returns whether it is. */
@@ -72,13 +95,11 @@ final class Receivers {
     /** Returns the receivers whose time is over. */
     synchronized List<Long> expired(long now) {
         List<Long> expired = new ArrayList<>();
-        for (Map.Entry<Long, Receiver> receiver : receivers.entrySet()) {
-            // The receivers are in the order of their times.
-            if (now - receiver.getValue().since < LIMIT) {
-                break;
+        receivers.forEach((receiver, known) -> {
+            if (now - known.since >= LIMIT) {
+                expired.add(receiver);
             }
-            expired.add(receiver.getKey());
-        }
+        });
         return expired;
     }
 }

@@ -2,10 +2,13 @@ package obvia.runtime.objects;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import obvia.Hresult;
+import obvia.RpcException;
 import obvia.runtime.InterfaceInfo;
 import obvia.runtime.shm.Wires;
 import org.junit.jupiter.api.Test;
@@ -52,6 +55,7 @@ class ClientsTest {
         assertTrue(clients.enter(OXID, OWN));
         clients.dropUnclaimed(System.nanoTime() + Receivers.LIMIT);
         assertTrue(exports.has(given), "a connected client keeps them");
+        give(OXID);
         clients.leave(OXID);
         assertTrue(exports.has(given));
         clients.dropUnclaimed(System.nanoTime() + Receivers.LIMIT - 60_000_000_000L);
@@ -148,13 +152,83 @@ class ClientsTest {
         clients.leave(OXID);
         exports.release(9, target, 1);
         assertTrue(exports.has(own));
-        // Further references renew the time.
+        // References that this process sends renew the time, and those of others do not.
         long before = System.nanoTime();
-        clients.passOn(target, 7, OXID, 5);
+        give(OXID);
         clients.dropUnclaimed(before + Receivers.LIMIT - 1);
         assertTrue(exports.has(own));
-        clients.dropUnclaimed(System.nanoTime() + Receivers.LIMIT);
+        long after = System.nanoTime();
+        clients.passOn(target, 7, OXID, 5);
+        clients.dropUnclaimed(after + Receivers.LIMIT);
         assertFalse(exports.has(own));
+    }
+
+    @Test
+    void aProcessThatPassesReferencesToALostClientIsCharged() {
+        Object given = giveAndLeave(OXID, OWN);
+        Object own = new Peer.Subject();
+        long target = exports.add(own, TEST, 9, 1, false).target();
+        for (int receiver = 1; receiver <= Receivers.MAX_PER_GIVER; receiver++) {
+            clients.passOn(target, 7, 1000 + receiver, 1);
+        }
+        RpcException refused = assertThrows(RpcException.class, () -> clients.passOn(target, 7, OXID, 5));
+        assertEquals(Hresult.E_OUTOFMEMORY, refused.result());
+        assertTrue(clients.enter(OXID, OWN));
+        clients.passOn(target, 7, OXID, 5);
+        assertTrue(exports.has(given));
+    }
+
+    @Test
+    void theTimeOfALostClientBeginsWhenItIsGivenReferences() {
+        long minute = 60_000_000_000L;
+        assertTrue(clients.enter(OXID, OWN));
+        Object given = give(OXID);
+        long now = System.nanoTime();
+        Object passed = new Peer.Subject();
+        clients.passOn(exports.add(passed, TEST, 6, 1, false).target(), 7, 6, 1);
+        long afterwards = System.nanoTime();
+        clients.leave(OXID, now + 5 * minute);
+        clients.dropUnclaimed(now + 5 * minute);
+        assertTrue(exports.has(given));
+        // The process that was passed references is listed before, and its time is over later.
+        clients.dropUnclaimed(now + Receivers.LIMIT);
+        assertFalse(exports.has(given));
+        // References that were passed to a process before it connected count from then on, too.
+        assertTrue(clients.enter(6, OWN));
+        clients.leave(6, now + 5 * minute);
+        assertTrue(exports.has(passed));
+        clients.dropUnclaimed(afterwards + Receivers.LIMIT);
+        assertFalse(exports.has(passed));
+    }
+
+    @Test
+    void theEndOfTheLinkToALivingProcessDropsNothing() throws Exception {
+        Process process = start("cat");
+        try {
+            Object given = giveAndLeave(OXID, process.pid());
+            clients.dropEnded(OXID);
+            assertTrue(exports.has(given));
+            process.destroy();
+            process.waitFor();
+            clients.dropEnded(OXID);
+            assertFalse(exports.has(given));
+        } finally {
+            process.destroy();
+        }
+    }
+
+    @Test
+    void anotherProcessTakesThePlaceOfALostClientThatHasEnded() throws Exception {
+        Process process = start("cat");
+        try {
+            Object given = giveAndLeave(OXID, process.pid());
+            process.destroy();
+            process.waitFor();
+            assertTrue(clients.enter(OXID, OWN));
+            assertFalse(exports.has(given));
+        } finally {
+            process.destroy();
+        }
     }
 
     @Test
@@ -175,12 +249,12 @@ class ClientsTest {
     void processesForWhichTheirParentHasNotWaitedHaveEnded() throws Exception {
         assertTrue(ProcessState.isAlive(ProcessHandle.current()));
         assertFalse(ProcessState.isAlive(null));
-        // The shell becomes a program that does not wait for the child.
-        Process parent = start("sh", "-c", "sleep 100 & echo begun; exec cat");
+        // The shell becomes a program that does not wait for the child, and answers then.
+        Process parent = start("sh", "-c", "sleep 100 & exec cat");
         try {
+            parent.outputWriter().append("begun\n").flush();
             assertEquals("begun", parent.inputReader().readLine());
             ProcessHandle child = parent.children().findFirst().orElseThrow();
-            Wires.await("the shell is replaced", () -> parent.info().command().orElse("").endsWith("cat"));
             child.destroyForcibly();
             Wires.await("the child has ended", () -> !ProcessState.isAlive(child));
             assertTrue(parent.children().anyMatch(child::equals), "the parent has waited for it");

@@ -2,6 +2,7 @@ package obvia.runtime.objects;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
@@ -26,7 +27,7 @@ class ReceiversTest {
     }
 
     @Test
-    void receiversExpireInTheirOrder() {
+    void receiversExpireAfterTheirTime() {
         Receivers receivers = new Receivers();
         receivers.add(7, 1, 0);
         receivers.add(8, 1, 10);
@@ -37,5 +38,26 @@ class ReceiversTest {
         assertEquals(List.of(8L), receivers.expired(Receivers.LIMIT + 10));
         assertTrue(receivers.removeExpired(8, Receivers.LIMIT + 10));
         assertEquals(List.of(7L), receivers.expired(Receivers.LIMIT + 20));
+        // A receiver may be added later than one to which references were sent later.
+        assertTrue(receivers.add(9, 1, 5));
+        assertEquals(List.of(9L), receivers.expired(Receivers.LIMIT + 5));
+        assertEquals(5, receivers.remove(9));
+        assertNull(receivers.remove(9));
+    }
+
+    @Test
+    void aReceiverCanBeCountedForAnotherGiver() {
+        Receivers receivers = new Receivers();
+        assertTrue(receivers.add(-1, 2, 7));
+        for (int i = 0; i < Receivers.MAX_PER_GIVER; i++) {
+            assertTrue(receivers.add(i, 1, 0));
+        }
+        assertFalse(receivers.charge(-1, 1));
+        assertTrue(receivers.charge(-1, 2), "it is counted for that one");
+        receivers.remove(0);
+        assertTrue(receivers.charge(-1, 1));
+        assertFalse(receivers.add(0, 1, 0));
+        assertEquals(7, receivers.remove(-1), "its time stays");
+        assertTrue(receivers.add(0, 1, 0));
     }
 }
