@@ -214,7 +214,7 @@ pub fn cases(is_wide: bool) -> Vec<Case> {
             }
             let passed: &[(&str, &str)] =
                 if matches!(place.kind, Kind::Member | Kind::Arm) { &PASSED } else { &[("", "")] };
-            // A structure or union around the construct is passed in one of the three ways, if at all.
+            // A structure or union around the construct is passed in at most one of three ways.
             let is_taken =
                 |way: usize| is_wide || kind == InterfaceKind::Plain || (at + place_at + way).is_multiple_of(STEP);
             let passed = passed.iter().enumerate().filter(|(way, _)| is_taken(*way + kind as usize));

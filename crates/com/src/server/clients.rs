@@ -23,9 +23,10 @@
 //! one exception: if it was given references lately and its process lives, it is lost. The
 //! references may still be on their way: the process may have closed its connections before it
 //! received them, and connects again to use them. Its states are run down as those of a client that
-//! is gone. A broken network does not prove that a client is gone. The references and states of
-//! such lost clients are kept for as long as objects wait for pings (MS-DCOM 3.1.2.2), those of a
-//! process of this host at most until it ends.
+//! is gone. A broken network does not prove that a client is gone. The references and states of a
+//! client that was lost through the network, and the references of a lost process of this host, are
+//! kept for as long as objects wait for pings (MS-DCOM 3.1.2.2). Those of a process of this host
+//! are dropped earlier if it ends.
 
 use super::entrance::Entrance;
 use super::group::GroupClient;
@@ -76,7 +77,7 @@ pub(super) struct Arrival<'a> {
     pub(super) proved: Option<MarkNumber>,
 }
 
-/// The state of a client that ends.
+/// The part of a client's state that ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// The states that context handles name.

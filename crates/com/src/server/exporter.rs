@@ -106,8 +106,8 @@ impl Exporter {
         self.exports.held_by(number) + self.contexts.kept_for(number)
     }
 
-    /// Removes state of a client that ends. The result must be dropped while no lock is held, since
-    /// its drop runs programs' code.
+    /// Removes the states of a client, or its references as well. The result must be dropped while
+    /// no lock is held, since its drop runs programs' code.
     pub(super) fn end_client(&self, number: ClientNumber, what: Ending) -> impl Sized + use<> {
         let references = (what == Ending::All).then(|| self.exports.drop_client(number));
         (references, self.contexts.end_client(number))

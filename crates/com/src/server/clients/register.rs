@@ -277,7 +277,7 @@ impl Register {
 
     /// Returns the number of the client at a place that a peer has named, or of the process that is
     /// expected there from now on. `None` if too many are expected. The patience with a lost client
-    /// is not renewed: peers could name it for ever.
+    /// is not renewed; otherwise a peer could keep the client's references for ever.
     pub(super) fn expect_named(&mut self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let found = self.at(oxid, place);
         let lost = found.and_then(|number| self.known.get_mut(&number)).filter(|known| known.lost.is_some());

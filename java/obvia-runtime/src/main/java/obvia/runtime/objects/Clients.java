@@ -1,6 +1,7 @@
 package obvia.runtime.objects;
 
 import java.security.SecureRandom;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -77,7 +78,7 @@ final class Clients {
             if (known != null && known.pid != pid) {
                 return known;
             }
-            // References that other processes passed to this one may still be on their way to it.
+            // References that other processes passed to the client may still be on their way.
             Long passed = receivers.remove(client);
             if (passed != null) {
                 given.merge(client, passed, (one, other) -> one - other > 0 ? one : other);
@@ -129,6 +130,11 @@ final class Clients {
         return known.pid > 0 ? !hasEnded(known) : isReached.test(client);
     }
 
+    /** As {@link #isAlive(long, Client)}, with the results for processes that were looked at before. */
+    private boolean isAlive(long client, Client known, Map<ProcessHandle, Boolean> looked) {
+        return known.pid > 0 ? looked.computeIfAbsent(known.process, ProcessState::isAlive) : isReached.test(client);
+    }
+
     /** Whether a client's process is known to have ended. */
     private static boolean hasEnded(Client known) {
         return known.pid > 0 && !ProcessState.isAlive(known.process);
@@ -158,8 +164,8 @@ final class Clients {
         clients.compute(to, (c, known) -> {
             exports.get(target);
             long now = System.nanoTime();
-            // The time of a lost client does not begin anew: other processes could pass references to
-            // it for ever.
+            // Passing references on does not renew a lost client's time; otherwise another process
+            // could prolong it for ever.
             boolean hasRoom = known == null ? receivers.add(to, giver, now) : !known.isLost() || receivers.charge(to, giver);
             if (!hasRoom) {
                 throw RpcException.of(Hresult.E_OUTOFMEMORY, "references were passed on to too many processes that are not connected");
@@ -184,8 +190,10 @@ final class Clients {
         for (long receiver : receivers.expired(now)) {
             clients.compute(receiver, (c, known) -> receivers.removeExpired(receiver, now) ? dropped(receiver) : known);
         }
+        // One process may have many clients, and a look at it takes a tenth of a millisecond.
+        Map<ProcessHandle, Boolean> looked = new HashMap<>();
         for (long client : lost) {
-            clients.computeIfPresent(client, (c, known) -> !known.isLost() || isAlive(client, known) ? known : removed(client));
+            clients.computeIfPresent(client, (c, known) -> !known.isLost() || isAlive(client, known, looked) ? known : removed(client));
         }
         given.values().removeIf(since -> now - since >= Receivers.LIMIT);
     }

@@ -55,7 +55,7 @@ final class Receivers {
 
     /**
      * Counts a receiver for a process that passes further references to it, instead of for the
-     * former giver. Returns false at the limit of that process.
+     * former giver. Returns false at the new giver's limit.
      */
     synchronized boolean charge(long receiver, long giver) {
         Receiver known = receivers.get(receiver);

@@ -72,6 +72,10 @@ final class SentReferences {
             }
             ObjRef reference = runtime.marshalOwn(object, info, to, isVirtual);
             addOwn(runtime.exports(), to, reference);
+            if (link != null) {
+                // The process may have left before the reference was counted.
+                runtime.clients().give(to);
+            }
             return reference.toBytes();
         }
         int refs = RuntimeCalls.REFS_PER_QUERY;
