@@ -11,8 +11,8 @@ use std::process::ExitCode;
 /// The arguments of `obvia idl doc`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-DIR must be new, empty, or made by an earlier run, whose files are then replaced. The pages need no
-server and no network.
+DIR must be new, empty, or made by an earlier run, whose files are then replaced. The pages
+need no server and no network.
 
 Exit codes:
   0  the pages were written

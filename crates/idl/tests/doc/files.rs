@@ -58,7 +58,7 @@ fn forward_declarations_lead_to_the_definition_in_another_file() {
 #[test]
 fn declarations_that_macros_change_have_pages_of_their_own() {
     let ground = ground::Folder::new("idl-doc-variants");
-    let header = "struct S { FIELD a; };\nstruct Same { long a; };\n";
+    let header = "struct S { FIELD a; };\nstruct Same { long a; };\nconst FIELD N = 1;\ntypedef FIELD T[2];\nconst long ONE = 1;\n";
     let user = |field: &str, digit: u32| {
         format!(
             "{HEAD}#define FIELD {field}\n#include \"part.h\"\n[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7d0{digit})]\n\
@@ -74,6 +74,9 @@ fn declarations_that_macros_change_have_pages_of_their_own() {
     assert_eq!(users("struct.S.html"), [true, false, true]);
     assert_eq!(users("struct.S~2.html"), [false, true, false]);
     assert_eq!(users("struct.Same.html"), [true, true, true]);
+    let part = text(&made, "file.part.h.html");
+    let count = |anchor: &str| part.matches(&format!("id=\"{anchor}")).count();
+    assert_eq!(["const.N", "typedef.T", "const.ONE"].map(count), [2, 2, 1], "{part}");
 }
 
 #[test]
@@ -120,4 +123,23 @@ fn structures_that_are_only_declared_have_no_layout() {
     let page = text(&made, "struct.S.html");
     assert!(page.contains("struct <b>S</b>;</pre>") && page.contains("whose members are not declared"), "{page}");
     assert!(!page.contains("Layout") && !page.contains("Size") && !page.contains("FLAT"), "{page}");
+}
+
+#[test]
+fn interfaces_show_their_kind_and_the_names_of_their_source() {
+    let source = "import \"oaidl.idl\";\n[local] interface Functions { long F(); }\ninterface IEmpty { }\n\
+        [object, dual, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7d05)] interface IX : IDispatch {\n\
+        [id(1), propget] HRESULT Size([out, retval] long *value);\n\
+        [id(2)] HRESULT M([in, optional, defaultvalue(\"a`b`c\")] BSTR text);\n}\n";
+    let made = pages(&[check("x.idl", source)]);
+    let page = text(&made, "interface.IX.html");
+    assert!(page.contains("HRESULT <b>Size</b>(") && page.contains("<a href=\"#method.get_Size\">"), "{page}");
+    assert!(page.contains("<code>&quot;a\\x60b\\x60c&quot;</code> if omitted"), "{page}");
+    let functions = text(&made, "interface.Functions.html");
+    assert!(
+        functions.contains("[local]\ninterface <b>Functions") && functions.contains("within one process"),
+        "{functions}"
+    );
+    let empty = text(&made, "interface.IEmpty.html");
+    assert!(empty.contains("no methods and no UUID") && !empty.contains("[object"), "{empty}");
 }

@@ -2,7 +2,7 @@
 
 use super::code::{Context, bracketed, flag_names};
 use super::html::Html;
-use super::items::{Item, Kind};
+use super::items::{Item, Kind, is_empty};
 use super::method;
 use super::names::method_anchors;
 use super::page::{about, begin_item, describe, end, source, summary};
@@ -39,7 +39,7 @@ pub(super) fn page(context: Context<'_>, item: &Item, uses: &Uses) -> String {
 
 /// Whether an interface has only a forward declaration.
 fn is_forward(context: Context<'_>, found: &Interface) -> bool {
-    found.is_bare && !context.items.comments[context.compilation].has_block(found.span)
+    is_empty(found) && !context.items.comments[context.compilation].has_block(found.span)
 }
 
 fn declaration(html: &mut Html, context: Context<'_>, found: &Interface) {
@@ -48,11 +48,12 @@ fn declaration(html: &mut Html, context: Context<'_>, found: &Interface) {
         return;
     }
     let mut attributes = Vec::new();
-    attributes.extend((!found.plain && !found.is_bare).then(|| "object".to_owned()));
+    attributes.extend((!found.plain).then(|| "object".to_owned()));
     attributes.extend((found.uuid != 0).then(|| format!("uuid({})", uuid_text(found.uuid))));
     let (major, minor) = found.version;
     attributes.extend((found.version != (0, 0)).then(|| format!("version({major}.{minor})")));
-    attributes.extend((found.local && !found.is_bare).then(|| "local".to_owned()));
+    // The model makes interfaces without content local.
+    attributes.extend((found.local && !is_empty(found)).then(|| "local".to_owned()));
     attributes.extend(found.dual.then(|| "dual".to_owned()));
     let recorded = flag_names(found.about.flags, &flags::ON_TYPES);
     attributes.extend(recorded.into_iter().filter(|name| name != "dual"));
@@ -109,6 +110,9 @@ fn properties(html: &mut Html, context: Context<'_>, item: &Item, id: InterfaceI
 fn kind(found: &Interface, is_forward: bool) -> &'static str {
     match (found.is_bare, found.local, found.plain, found.dual) {
         (true, ..) if is_forward => "forward declaration",
+        (true, ..) if !is_empty(found) => {
+            "local interface of objects: calls stay within one process; the compiler generates nothing for it"
+        }
         (true, ..) => "no methods and no UUID; the compiler generates nothing for it",
         (_, true, ..) => "local interface of objects: calls stay within one process",
         (_, _, true, _) => "functions of a server, which are called without an object",

@@ -5,7 +5,9 @@ mod variants;
 use super::comments::Comments;
 use super::names::Names;
 use crate::compile::Compilation;
-use crate::model::{Declared, EnumId, InterfaceId, Model, Object, Offered, StructId, Type, Typedef, UnionId};
+use crate::model::{
+    Declared, EnumId, Interface, InterfaceId, Model, Object, Offered, StructId, Type, Typedef, UnionId,
+};
 use crate::text::source::{FileId, Role, Span};
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -300,6 +302,11 @@ pub(super) fn own_place(model: &Model, typedef: &Typedef) -> Option<Place> {
     place_of(&typedef.ty).filter(|_| *name == typedef.name)
 }
 
+/// Whether an interface has no content, like one that has only a forward declaration.
+pub(super) fn is_empty(interface: &Interface) -> bool {
+    interface.is_bare && interface.methods.is_empty() && interface.uuid == 0 && interface.base.is_none()
+}
+
 /// Returns the place of a declaration in a library.
 pub(super) fn place_of_declared(declared: Declared) -> Place {
     match declared {
@@ -390,7 +397,7 @@ fn declarations(compilation: &Compilation, at: usize, files: &HashMap<FileId, us
         let span = compilation.sources.use_of(span);
         let file = *files.get(&span.file)?;
         let is_forward = match place {
-            (Kind::Interface, at) => model.interfaces[at].is_bare,
+            (Kind::Interface, at) => is_empty(&model.interfaces[at]),
             (Kind::Struct, at) => model.structs[at].fields.is_empty(),
             (Kind::Dispinterface, at) => model.dispinterfaces[at].members.is_none(),
             _ => false,
